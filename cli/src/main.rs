@@ -1,0 +1,2 @@
+//! The `rechunk` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! An opened array: a layout on a store.

@@ -1,0 +1,1 @@
+//! Runs a plan within its budget, resumably, and reports what happened.

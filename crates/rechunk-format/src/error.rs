@@ -1,0 +1,42 @@
+use thiserror::Error;
+
+/// Why metadata cannot be used or a chunk cannot be decoded. Says what and why; the caller adds
+/// where (array, key, chunk).
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// The metadata document is not what the specification asks for.
+    #[error("{key}: {reason}")]
+    Metadata {
+        /// The metadata key, e.g. `zarr.json` or `.zarray`, with the field where one is meant.
+        key: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Valid metadata that asks for something this version does not do.
+    #[error("{key}: {what} is not supported{hint}")]
+    Unsupported {
+        /// The metadata key, with the field.
+        key: String,
+        /// What is not supported, named: `codec "lzma"`, `data type "complex64"`.
+        what: String,
+        /// Empty, or `; ` and what to do instead.
+        hint: String,
+    },
+    /// The stored bytes do not decode to a chunk.
+    #[error("{codec}: {reason}")]
+    Decode {
+        /// The codec that refused.
+        codec: &'static str,
+        /// What is wrong with the bytes.
+        reason: String,
+    },
+    /// A chunk that cannot be encoded.
+    #[error("{codec}: {reason}")]
+    Encode {
+        /// The codec that refused.
+        codec: &'static str,
+        /// Why.
+        reason: String,
+    },
+}

@@ -1,0 +1,75 @@
+use std::fmt::Debug;
+
+use bytes::Bytes;
+use rechunk_grid::{ArraySpec, Endian};
+use serde::{Deserialize, Serialize};
+
+use crate::{CodecCost, Encoded, FormatError};
+
+/// How the elements of a decoded chunk lie in memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ElementOrder {
+    /// The array's axes, slowest-varying in storage first: `[0, 1, 2]` is C order, `[2, 1, 0]` F.
+    pub axes: Vec<usize>,
+    /// Byte order of an element.
+    pub endian: Endian,
+}
+
+impl ElementOrder {
+    /// C order of `rank` axes, little-endian.
+    pub fn c_little(rank: usize) -> Self {
+        Self { axes: (0..rank).collect(), endian: Endian::Little }
+    }
+
+    /// Byte distance between neighbours along each axis (indexed by C axis) in a chunk of
+    /// `chunk_shape` stored contiguously in this order.
+    pub fn strides_bytes(&self, chunk_shape: &[u64], item_bytes: u64) -> Vec<u64> {
+        let mut strides = vec![0; chunk_shape.len()];
+        let mut stride = item_bytes;
+        for &axis in self.axes.iter().rev() {
+            strides[axis] = stride;
+            stride *= chunk_shape[axis];
+        }
+        strides
+    }
+}
+
+/// One array's byte layout: everything about its chunks but the bytes.
+///
+/// Chunks are whole: a decoded chunk always has `spec().chunk_shape` elements, edge chunks padded.
+pub trait Layout: Debug + Send + Sync {
+    /// The array.
+    fn spec(&self) -> &ArraySpec;
+
+    /// Name of the format for people: `zarr2`, `zarr3`.
+    fn format_name(&self) -> &'static str;
+
+    /// Order of the elements in a decoded chunk.
+    fn element_order(&self) -> &ElementOrder;
+
+    /// What the codecs cost.
+    fn codec_cost(&self) -> &CodecCost;
+
+    /// A text that is equal for two layouts exactly if equal chunks have interchangeable encoded
+    /// bytes: data type, element order and codecs (not the grid, the keys or the fill value).
+    fn encoding_identity(&self) -> &str;
+
+    /// The codecs in a few words, for people: `blosc(lz4, level 5, shuffle)`.
+    fn codec_summary(&self) -> &str;
+
+    /// Key of chunk `index`, relative to the array's own location.
+    fn chunk_key(&self, index: &[u64]) -> String;
+
+    /// Decodes a chunk. Returns exactly the bytes of a full chunk: a slice of `encoded` itself
+    /// where the layout is raw, else of `scratch`, which is resized (and may be replaced) as
+    /// needed. Never allocates more than the decoded size and the declared workspace, whatever
+    /// the bytes claim.
+    fn decode<'a>(
+        &self,
+        encoded: &'a Bytes,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError>;
+
+    /// Encodes the elements of a full chunk, laid out as [`Layout::element_order`] says.
+    fn encode(&self, elements: Vec<u8>) -> Result<Encoded, FormatError>;
+}

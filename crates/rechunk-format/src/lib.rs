@@ -1,0 +1,14 @@
+//! The contract of a format: where a chunk is, what its bytes mean. Pure: formats do no I/O.
+//!
+//! A format parses metadata bytes that somebody else fetched into a [`Layout`], and a `Layout`
+//! says the key of a chunk, decodes its bytes and encodes elements into bytes. The elements of a
+//! decoded chunk stay in the order and byte order they are stored in ([`ElementOrder`]); whoever
+//! copies them deals with strides and swaps, so that no transposed copy is ever made.
+
+mod codec;
+mod error;
+mod layout;
+
+pub use codec::{CodecCost, Encoded};
+pub use error::FormatError;
+pub use layout::{ElementOrder, Layout};

@@ -1,0 +1,60 @@
+//! What an array is, whatever format stores it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ChunkGrid, DataType, GridError};
+
+/// The bytes of one element, little-endian, bit-exact (NaN payloads and all).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FillValue {
+    /// `DataType::item_bytes` bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl FillValue {
+    /// Zero of a type of `item_bytes` bytes.
+    pub fn zero(item_bytes: u64) -> Self {
+        Self { bytes: vec![0; usize::try_from(item_bytes).unwrap_or(0)] }
+    }
+}
+
+/// When a chunk that holds only the fill value is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum WriteEmpty {
+    /// Not written, except where the format tells absent from zero and the source chunk existed.
+    #[default]
+    Auto,
+    /// Written.
+    Always,
+    /// Not written.
+    Never,
+}
+
+/// An array as every format sees it. All shapes in C order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArraySpec {
+    /// Extent of each axis, elements.
+    pub shape: Vec<u64>,
+    /// Type of an element.
+    pub data_type: DataType,
+    /// Shape of a chunk (the assembly unit: what is filled and encoded in memory), elements.
+    pub chunk_shape: Vec<u64>,
+    /// What a missing chunk holds. `None` where the metadata says `null`: a missing chunk then
+    /// reads as zero and no chunk may be left out when writing.
+    pub fill_value: Option<FillValue>,
+    /// A name per axis, where the metadata has them.
+    pub dimension_names: Option<Vec<Option<String>>>,
+}
+
+impl ArraySpec {
+    /// The grid of its chunks.
+    pub fn grid(&self) -> Result<ChunkGrid, GridError> {
+        ChunkGrid::new(&self.shape, &self.chunk_shape)
+    }
+
+    /// Bytes of one element.
+    pub fn item_bytes(&self) -> u64 {
+        self.data_type.item_bytes()
+    }
+}

@@ -1,0 +1,38 @@
+//! What a chunked array is: shape, region, chunk grid, data type, array spec.
+//!
+//! Pure geometry and nouns; no I/O, no clock. Every shape, region and index is in C order:
+//! axis 0 is the slowest. Extents are `u64` and arithmetic that could overflow is checked where
+//! a value enters (see [`ChunkGrid::new`]), so that the rest can rely on it.
+
+mod array_spec;
+mod chunk_grid;
+mod data_type;
+mod error;
+mod region;
+
+pub use array_spec::{ArraySpec, FillValue, WriteEmpty};
+pub use chunk_grid::ChunkGrid;
+pub use data_type::{DataType, Endian};
+pub use error::GridError;
+pub use region::{IndexIter, Region};
+
+/// Largest number of axes an array may have. Real data has at most 8; a header that claims more
+/// than this is refused before anything is sized by it.
+pub const RANK_MAX: usize = 32;
+
+/// Number of elements of `shape`, or `None` if it does not fit a `u64`.
+pub fn element_count(shape: &[u64]) -> Option<u64> {
+    // A zero extent makes the product zero whatever the others are.
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape.iter().try_fold(1_u64, |product, &extent| product.checked_mul(extent))
+}
+
+/// `4 × 18 × 432`, or `scalar` for no axes: how shapes are shown to people.
+pub fn format_shape(shape: &[u64]) -> String {
+    if shape.is_empty() {
+        return "scalar".to_owned();
+    }
+    shape.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ")
+}

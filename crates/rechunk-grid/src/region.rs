@@ -1,0 +1,169 @@
+//! Boxes of elements (or of chunk indices) and iteration over them.
+
+use serde::{Deserialize, Serialize};
+
+/// A box: `start` and `shape`, both with one entry per axis, in elements (or, where said, in
+/// chunk indices).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Region {
+    /// First element of each axis.
+    pub start: Vec<u64>,
+    /// Extent of each axis.
+    pub shape: Vec<u64>,
+}
+
+impl Region {
+    /// The box from `start` with extents `shape`; both must have the same length.
+    pub fn new(start: Vec<u64>, shape: Vec<u64>) -> Self {
+        debug_assert_eq!(start.len(), shape.len());
+        Self { start, shape }
+    }
+
+    /// The whole of an array of `shape`.
+    pub fn whole(shape: &[u64]) -> Self {
+        Self { start: vec![0; shape.len()], shape: shape.to_vec() }
+    }
+
+    /// Number of axes.
+    pub fn rank(&self) -> usize {
+        self.start.len()
+    }
+
+    /// One past the last element of `axis`.
+    pub fn end(&self, axis: usize) -> u64 {
+        self.start[axis] + self.shape[axis]
+    }
+
+    /// Number of elements. Regions come out of grids whose element count was checked.
+    pub fn elements(&self) -> u64 {
+        self.shape.iter().product()
+    }
+
+    /// True if some extent is zero.
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    /// The common part of two regions, or `None` if they share no element.
+    pub fn intersect(&self, other: &Self) -> Option<Self> {
+        let rank = self.rank();
+        let mut start = Vec::with_capacity(rank);
+        let mut shape = Vec::with_capacity(rank);
+        for axis in 0..rank {
+            let low = self.start[axis].max(other.start[axis]);
+            let high = self.end(axis).min(other.end(axis));
+            if low >= high {
+                return None;
+            }
+            start.push(low);
+            shape.push(high - low);
+        }
+        Some(Self { start, shape })
+    }
+
+    /// True if every element of `other` is in `self`.
+    pub fn contains(&self, other: &Self) -> bool {
+        (0..self.rank())
+            .all(|axis| self.start[axis] <= other.start[axis] && other.end(axis) <= self.end(axis))
+    }
+
+    /// The same box with positions counted from `origin`, which must not lie behind its start.
+    pub fn relative_to(&self, origin: &[u64]) -> Self {
+        let start = self.start.iter().zip(origin).map(|(start, origin)| start - origin).collect();
+        Self { start, shape: self.shape.clone() }
+    }
+
+    /// Every position of the box in C order (last axis fastest).
+    pub fn positions(&self) -> IndexIter {
+        IndexIter::new(self, (0..self.rank()).collect())
+    }
+
+    /// Every position of the box, `axes_slowest_first` naming the order of the loops.
+    pub fn positions_in(&self, axes_slowest_first: &[usize]) -> IndexIter {
+        IndexIter::new(self, axes_slowest_first.to_vec())
+    }
+
+    /// The position of number `ordinal` in C order.
+    pub fn position(&self, ordinal: u64) -> Vec<u64> {
+        let mut rest = ordinal;
+        let mut position = self.start.clone();
+        for axis in (0..self.rank()).rev() {
+            position[axis] += rest % self.shape[axis];
+            rest /= self.shape[axis];
+        }
+        position
+    }
+
+    /// The number of `position` in C order; the inverse of [`Region::position`].
+    pub fn ordinal(&self, position: &[u64]) -> u64 {
+        (0..self.rank())
+            .fold(0, |sum, axis| sum * self.shape[axis] + (position[axis] - self.start[axis]))
+    }
+}
+
+/// Iterator over the positions of a [`Region`].
+#[derive(Debug, Clone)]
+pub struct IndexIter {
+    start: Vec<u64>,
+    end: Vec<u64>,
+    axes: Vec<usize>,
+    next: Option<Vec<u64>>,
+}
+
+impl IndexIter {
+    fn new(region: &Region, axes: Vec<usize>) -> Self {
+        let end: Vec<u64> = (0..region.rank()).map(|axis| region.end(axis)).collect();
+        let next = (!region.is_empty()).then(|| region.start.clone());
+        Self { start: region.start.clone(), end, axes, next }
+    }
+}
+
+impl Iterator for IndexIter {
+    type Item = Vec<u64>;
+
+    fn next(&mut self) -> Option<Vec<u64>> {
+        let current = self.next.take()?;
+        let mut following = current.clone();
+        for &axis in self.axes.iter().rev() {
+            following[axis] += 1;
+            if following[axis] < self.end[axis] {
+                self.next = Some(following);
+                break;
+            }
+            following[axis] = self.start[axis];
+        }
+        Some(current)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_run_in_the_order_of_the_axes() {
+        let region = Region::new(vec![1, 5], vec![2, 2]);
+        let c: Vec<_> = region.positions().collect();
+        assert_eq!(c, [[1, 5], [1, 6], [2, 5], [2, 6]]);
+        let f: Vec<_> = region.positions_in(&[1, 0]).collect();
+        assert_eq!(f, [[1, 5], [2, 5], [1, 6], [2, 6]]);
+        for (ordinal, position) in c.iter().enumerate() {
+            assert_eq!(region.position(ordinal as u64), *position);
+            assert_eq!(region.ordinal(position), ordinal as u64);
+        }
+    }
+
+    #[test]
+    fn a_scalar_has_one_position_and_an_empty_box_none() {
+        assert_eq!(Region::whole(&[]).positions().collect::<Vec<_>>(), [Vec::<u64>::new()]);
+        assert_eq!(Region::whole(&[3, 0]).positions().count(), 0);
+    }
+
+    #[test]
+    fn intersection_is_none_when_boxes_only_touch() {
+        let a = Region::new(vec![0, 0], vec![2, 4]);
+        assert_eq!(a.intersect(&Region::new(vec![2, 0], vec![2, 4])), None);
+        let b = Region::new(vec![1, 3], vec![9, 9]);
+        assert_eq!(a.intersect(&b), Some(Region::new(vec![1, 3], vec![1, 1])));
+    }
+}

@@ -1,0 +1,1 @@
+//! Moves elements between n-dimensional buffers; the only crate with unsafe code. Pure.

@@ -1,0 +1,1 @@
+//! Opens a location and moves whole objects or ranges, counting every request and byte.

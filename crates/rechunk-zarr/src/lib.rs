@@ -1,0 +1,1 @@
+//! Zarr v2 and v3 as a format: metadata and codecs. Pure.

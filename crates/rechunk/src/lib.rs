@@ -1,0 +1,1 @@
+//! Opens, plans, runs, resumes and verifies: the public library.
