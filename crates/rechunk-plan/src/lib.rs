@@ -1,1 +1,32 @@
 //! Turns two array specs and a budget into a plan, its cost and its explanation. Pure.
+//!
+//! [`plan`] takes a [`PlanRequest`] (shape, chunk shapes, codecs' costs, budget, profile) and
+//! gives a [`Plan`]: data, a few hundred bytes for an array of any size, with exact counts of
+//! requests and decoded bytes, the memory the run reserves, and a fingerprint. A plan is a chain
+//! of *tile streams*: a task owns a tile of the array, reads the input chunks the tile meets in
+//! steps, and writes each output unit once. [`Plan::geometry`] computes where the tasks are.
+//!
+//! [`baseline`] has the literature's planners, to compare with.
+
+pub mod baseline;
+mod cost;
+mod count;
+mod draft;
+mod error;
+mod families;
+mod fingerprint;
+mod geometry;
+mod memory;
+mod plan;
+mod planner;
+mod profile;
+mod request;
+mod search;
+
+pub use cost::{Estimate, RoleEstimate, price_traffic};
+pub use error::PlanError;
+pub use geometry::{StageGeometry, Steps, piece_offset_elements};
+pub use plan::{PLAN_VERSION, Plan, PlanMemory, Stage, StageInput, StageOutput};
+pub use planner::{Candidate, CandidateOutcome, Planned, plan};
+pub use profile::{CodecSpeed, CodecSpeeds, Profile, StoreProfile};
+pub use request::{Budget, IntermediateGrid, PlanRequest, Side, Strategy};

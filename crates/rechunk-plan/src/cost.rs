@@ -1,0 +1,289 @@
+//! The cost model: exact counts of a stage, and what they cost under a profile.
+//!
+//! cost = Σ requests · latency / requests in flight + bytes / bandwidth
+//!      + decoded, encoded and copied bytes / (speed · cores)
+//!
+//! The sum is taken without overlap of I/O and CPU: an upper estimate that is strictly monotone
+//! in every count, so that a plan that is cheapest is never worse in all counts than another.
+
+use serde::{Deserialize, Serialize};
+
+use crate::count::{cells, pairs, product};
+use crate::memory::{SteppedAxis, decode_lane_bytes, encode_lane_bytes, resident_units};
+use crate::{PlanRequest, StageInput, StageOutput, StoreProfile};
+
+/// Predicted traffic of one role. Requests and decoded bytes are exact (a missing chunk is a
+/// request, and its fill counts as decoded); encoded bytes are expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RoleEstimate {
+    /// Read requests, those that will find nothing included.
+    pub get_requests: u64,
+    /// Write requests, those skipped for all-fill chunks included.
+    pub put_requests: u64,
+    /// Decoded bytes read, padding of edge chunks included.
+    pub decoded_read_bytes: u64,
+    /// Decoded bytes written, padding of edge chunks included.
+    pub decoded_written_bytes: u64,
+    /// Encoded bytes read, expected.
+    pub read_bytes: u64,
+    /// Encoded bytes written, expected.
+    pub written_bytes: u64,
+    /// Objects written.
+    pub objects: u64,
+}
+
+impl RoleEstimate {
+    fn add(&mut self, other: &Self) {
+        self.get_requests = self.get_requests.saturating_add(other.get_requests);
+        self.put_requests = self.put_requests.saturating_add(other.put_requests);
+        self.decoded_read_bytes = self.decoded_read_bytes.saturating_add(other.decoded_read_bytes);
+        self.decoded_written_bytes =
+            self.decoded_written_bytes.saturating_add(other.decoded_written_bytes);
+        self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
+        self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
+        self.objects = self.objects.saturating_add(other.objects);
+    }
+}
+
+/// Predicted traffic and price of a plan.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Traffic with the source.
+    pub source: RoleEstimate,
+    /// Traffic with the intermediate, all passes together.
+    pub intermediate: RoleEstimate,
+    /// Traffic with the target.
+    pub target: RoleEstimate,
+    /// Time under the profile, seconds: ranks plans; no forecast for a busy machine.
+    pub seconds: f64,
+    /// Price of the requests, US dollars.
+    pub usd: f64,
+}
+
+impl Estimate {
+    /// All requests.
+    pub fn requests(&self) -> u64 {
+        [&self.source, &self.intermediate, &self.target].iter().fold(0_u64, |sum, role| {
+            sum.saturating_add(role.get_requests).saturating_add(role.put_requests)
+        })
+    }
+
+    /// All decoded bytes moved.
+    pub fn decoded_bytes(&self) -> u64 {
+        [&self.source, &self.intermediate, &self.target].iter().fold(0_u64, |sum, role| {
+            sum.saturating_add(role.decoded_read_bytes).saturating_add(role.decoded_written_bytes)
+        })
+    }
+
+    pub(crate) fn add(&mut self, stage: &Self) {
+        self.source.add(&stage.source);
+        self.intermediate.add(&stage.intermediate);
+        self.target.add(&stage.target);
+        self.seconds += stage.seconds;
+        self.usd += stage.usd;
+    }
+}
+
+/// A stage before memory has been divided: what is read and written, in which boxes.
+#[derive(Debug, Clone)]
+pub(crate) struct StageDraft {
+    pub input: StageInput,
+    pub output: StageOutput,
+    pub passthrough: bool,
+    pub tile: Vec<u64>,
+    pub step_chunks: Vec<u64>,
+    pub step_axes: Vec<usize>,
+}
+
+/// The counts of a drafted stage that cost and memory follow from.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Figures {
+    pub tasks: u64,
+    pub traffic: Estimate,
+    /// Input chunks of one step: what the lanes of a task can share while reading.
+    pub inputs_per_step: u64,
+    /// Output units of one task: what they can share while writing.
+    pub units_per_task: u64,
+    pub resident_bytes: u64,
+    pub lane_bytes: u64,
+    /// The tile clipped to the array, without padding.
+    pub tile_bytes: u64,
+}
+
+impl StageDraft {
+    /// Exact counts and memory of the stage.
+    pub(crate) fn figures(&self, request: &PlanRequest) -> Figures {
+        let shape = &request.shape;
+        let item = request.item_bytes;
+        let array_bytes = product(shape.iter().copied()).saturating_mul(item);
+        let mut figures = Figures { tasks: cells(shape, &self.tile), ..Figures::default() };
+        let clipped = self.tile.iter().zip(shape).map(|(&tile, &extent)| tile.min(extent));
+        figures.tile_bytes = product(clipped).saturating_mul(item);
+        let input = self.count_input(request, array_bytes, &mut figures);
+        self.count_output(request, array_bytes, &mut figures);
+        let rank = shape.len();
+        let unit = self.unit(request);
+        figures.inputs_per_step = product(
+            (0..rank).map(|a| self.step_chunks[a].min(self.tile[a].div_ceil(input[a]).max(1))),
+        );
+        figures.units_per_task =
+            product((0..rank).map(|a| self.tile[a].min(shape[a]).div_ceil(unit[a]).max(1)));
+        figures
+    }
+
+    fn unit<'a>(&'a self, request: &'a PlanRequest) -> &'a [u64] {
+        match &self.output {
+            StageOutput::TargetChunks => &request.target.chunk_shape,
+            StageOutput::Pieces { read_in } => read_in,
+        }
+    }
+
+    fn count_input<'a>(
+        &'a self,
+        request: &'a PlanRequest,
+        array_bytes: u64,
+        figures: &mut Figures,
+    ) -> &'a [u64] {
+        let item = request.item_bytes;
+        match &self.input {
+            StageInput::SourceChunks => {
+                let side = &request.source;
+                let chunk_bytes = product(side.chunk_shape.iter().copied()).saturating_mul(item);
+                let role = &mut figures.traffic.source;
+                role.get_requests = pairs(&request.shape, &self.tile, &side.chunk_shape);
+                role.read_bytes = role.get_requests.saturating_mul(side.encoded_bytes_expected);
+                if self.passthrough {
+                    figures.lane_bytes = side.encoded_bytes_max;
+                } else {
+                    role.decoded_read_bytes = role.get_requests.saturating_mul(chunk_bytes);
+                    figures.lane_bytes = decode_lane_bytes(side, chunk_bytes);
+                }
+                &side.chunk_shape
+            }
+            StageInput::Pieces { written_in } => {
+                let role = &mut figures.traffic.intermediate;
+                role.get_requests = pairs(&request.shape, &self.tile, written_in);
+                role.read_bytes = array_bytes;
+                role.decoded_read_bytes = array_bytes;
+                let piece = self.tile.iter().zip(written_in).map(|(&tile, &from)| tile.min(from));
+                figures.lane_bytes = product(piece).saturating_mul(item);
+                written_in
+            }
+        }
+    }
+
+    fn count_output(&self, request: &PlanRequest, array_bytes: u64, figures: &mut Figures) {
+        match &self.output {
+            StageOutput::TargetChunks => {
+                let side = &request.target;
+                let chunk_bytes = product(side.chunk_shape.iter().copied())
+                    .saturating_mul(request.item_bytes);
+                let role = &mut figures.traffic.target;
+                role.put_requests = cells(&request.shape, &side.chunk_shape);
+                role.objects = role.put_requests;
+                if self.passthrough {
+                    role.written_bytes = figures.traffic.source.read_bytes;
+                    return;
+                }
+                role.decoded_written_bytes = role.put_requests.saturating_mul(chunk_bytes);
+                role.written_bytes = role.put_requests.saturating_mul(side.encoded_bytes_expected);
+                figures.lane_bytes = figures.lane_bytes.max(encode_lane_bytes(side));
+                figures.resident_bytes = self.resident(request).saturating_mul(chunk_bytes);
+            }
+            StageOutput::Pieces { .. } => {
+                let role = &mut figures.traffic.intermediate;
+                role.put_requests = figures.tasks;
+                role.objects = figures.tasks;
+                role.written_bytes = array_bytes;
+                role.decoded_written_bytes = array_bytes;
+                figures.resident_bytes = figures.tile_bytes;
+            }
+        }
+    }
+
+    fn resident(&self, request: &PlanRequest) -> u64 {
+        let unit = self.unit(request);
+        let input = match &self.input {
+            StageInput::SourceChunks => &request.source.chunk_shape,
+            StageInput::Pieces { written_in } => written_in,
+        };
+        let mut axes = [SteppedAxis { units: 1, touched: 1, carries: false }; rechunk_grid::RANK_MAX];
+        for (slot, &a) in self.step_axes.iter().enumerate() {
+            let whole = self.tile[a] >= request.shape[a];
+            let tile = self.tile[a].min(request.shape[a]).max(1);
+            axes[slot] = SteppedAxis::new(tile, unit[a], input[a], self.step_chunks[a], whole);
+        }
+        resident_units(&axes[..self.step_axes.len()])
+    }
+}
+
+/// How much runs at the same time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Parallel {
+    pub tasks_at_once: u32,
+    pub lanes: u32,
+}
+
+/// Seconds one task takes beside its traffic: scheduling, and its share of a grouped fsync.
+const TASK_SECONDS: f64 = 0.5e-3;
+
+/// Prices a stage. In box mode (see [`crate::Budget::box_bytes`]) everything runs at the store's
+/// full concurrency, so that plans of different planners are compared by their counts alone.
+pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel) -> (f64, f64) {
+    let budget = &request.budget;
+    let workers = f64::from(budget.workers.max(1));
+    let full = budget.box_bytes.is_some();
+    let shared = |parts: u64| {
+        let lanes = u64::from(parallel.lanes).min(parts.max(1));
+        (lanes * u64::from(parallel.tasks_at_once)) as f64
+    };
+    let in_flight = |store: &StoreProfile, parts: u64| {
+        let most = f64::from(budget.concurrency.unwrap_or(store.concurrency).max(1));
+        workers * if full { most } else { most.min(shared(parts)) }
+    };
+    let threads = f64::from(budget.threads.max(1));
+    let cores =
+        |parts: u64| workers * if full { threads } else { threads.min(shared(parts)) };
+    let (reading, writing) = (figures.inputs_per_step, figures.units_per_task);
+
+    let mut seconds = 0.0;
+    let mut usd = 0.0;
+    let traffic = &figures.traffic;
+    let profile = &request.profile;
+    let roles = [
+        (&traffic.source, &profile.source),
+        (&traffic.intermediate, &profile.intermediate),
+        (&traffic.target, &profile.target),
+    ];
+    for (role, store) in roles {
+        let (gets, puts) = (role.get_requests as f64, role.put_requests as f64);
+        seconds += gets * store.get_seconds / in_flight(store, reading)
+            + puts * store.put_seconds / in_flight(store, writing)
+            + role.read_bytes as f64 / (store.read_bytes_per_second * workers)
+            + role.written_bytes as f64 / (store.write_bytes_per_second * workers);
+        usd += gets * store.get_usd + puts * store.put_usd;
+    }
+    let speeds = &profile.speeds;
+    let (decode, _) = speeds.of(&request.source.codec);
+    let (_, encode) = speeds.of(&request.target.codec);
+    let decoded_in = traffic.source.decoded_read_bytes;
+    // Every byte that is written was copied once, into the unit it belongs to.
+    let copied = traffic.intermediate.decoded_written_bytes as f64
+        + traffic.target.decoded_written_bytes as f64;
+    seconds += (decoded_in as f64 / decode + copied / speeds.copy_bytes_per_second) / cores(reading);
+    seconds += traffic.target.decoded_written_bytes as f64 / encode / cores(writing);
+    if !full {
+        seconds += figures.tasks as f64 * TASK_SECONDS
+            / (workers * f64::from(parallel.tasks_at_once.max(1)));
+    }
+    (seconds, usd)
+}
+
+/// Prices given traffic at the stores' full concurrency, as box mode does: the cost of another
+/// planner's plan by this cost model.
+pub fn price_traffic(request: &PlanRequest, traffic: &Estimate) -> (f64, f64) {
+    let mut request = request.clone();
+    request.budget.box_bytes = Some(0);
+    let figures = Figures { traffic: traffic.clone(), ..Figures::default() };
+    price(&request, &figures, Parallel { tasks_at_once: 1, lanes: 1 })
+}

@@ -1,0 +1,75 @@
+//! Closed forms over regular grids on one axis, and products over axes.
+//!
+//! `R` is the extent of an axis, `a` and `b` are chunk extents of two grids over it.
+
+/// Greatest common divisor; `gcd(0, b) = b`.
+pub fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Least common multiple, capped at `cap` (the extent of the axis: the array's end is an end of
+/// every grid).
+pub fn lcm_capped(a: u64, b: u64, cap: u64) -> u64 {
+    let lcm = u128::from(a / gcd(a, b).max(1)) * u128::from(b);
+    u64::try_from(lcm.min(u128::from(cap))).unwrap_or(cap)
+}
+
+/// Number of pairs (chunk of grid `a`, chunk of grid `b`) that share an element of an axis:
+/// the number of pieces of the common refinement.
+pub fn pairs_along(extent: u64, a: u64, b: u64) -> u64 {
+    if extent == 0 {
+        return 0;
+    }
+    let common = u128::from(a / gcd(a, b)) * u128::from(b);
+    let shared = u128::from(extent - 1) / common; // inner cuts that both grids make
+    extent.div_ceil(a) + extent.div_ceil(b) - 1 - u64::try_from(shared).unwrap_or(0)
+}
+
+/// [`pairs_along`] for boxes of all axes.
+pub fn pairs(shape: &[u64], a: &[u64], b: &[u64]) -> u64 {
+    product((0..shape.len()).map(|axis| pairs_along(shape[axis], a[axis], b[axis])))
+}
+
+/// Number of chunks of a grid.
+pub fn cells(shape: &[u64], chunk: &[u64]) -> u64 {
+    product(shape.iter().zip(chunk).map(|(&extent, &chunk)| extent.div_ceil(chunk)))
+}
+
+/// Largest number of cells of a grid of `cell` that an interval of length `window`, starting at a
+/// multiple of `grain` somewhere in the axis, can touch.
+pub fn cells_touched_max(window: u64, grain: u64, cell: u64) -> u64 {
+    let g = gcd(grain, cell).max(1);
+    (window + (cell - g)).div_ceil(cell)
+}
+
+/// Product that saturates: counts beyond 64 bits are all "too many".
+pub fn product(factors: impl IntoIterator<Item = u64>) -> u64 {
+    factors.into_iter().fold(1, u64::saturating_mul)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn pairs_along_counts_pairs(extent in 0_u64..60, a in 1_u64..70, b in 1_u64..70) {
+            let seen: BTreeSet<_> = (0..extent).map(|i| (i / a, i / b)).collect();
+            prop_assert_eq!(pairs_along(extent, a, b), seen.len() as u64);
+        }
+
+        #[test]
+        fn no_window_touches_more_cells(
+            window in 1_u64..30, grain in 1_u64..12, cell in 1_u64..12, start in 0_u64..40,
+        ) {
+            let low = start * grain;
+            let touched = (low + window - 1) / cell - low / cell + 1;
+            prop_assert!(touched <= cells_touched_max(window, grain, cell));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Building blocks of candidates: one constructor per shape of stage.
+
+use crate::baseline::calculate_stage_chunks;
+use crate::cost::StageDraft;
+use crate::{PlanRequest, StageInput, StageOutput};
+
+/// A candidate before memory is divided among tasks and lanes.
+#[derive(Debug, Clone)]
+pub(crate) struct Draft {
+    pub stages: Vec<StageDraft>,
+}
+
+/// Steps that take a whole tile at once: more chunks than any tile meets.
+fn whole_steps(tile: &[u64], input: &[u64]) -> Vec<u64> {
+    tile.iter().zip(input).map(|(&tile, &input)| tile.div_ceil(input).saturating_add(1)).collect()
+}
+
+/// Source → target in one pass, a tile at a time.
+pub(crate) fn tiles(request: &PlanRequest, tile: &[u64]) -> Draft {
+    let step_chunks = whole_steps(tile, &request.source.chunk_shape);
+    stream(request, tile, &step_chunks, (0..tile.len()).collect())
+}
+
+/// Source → target in one pass, each tile in steps of `step_chunks` source chunks, loops over
+/// `step_axes` slowest first.
+pub(crate) fn stream(
+    _request: &PlanRequest,
+    tile: &[u64],
+    step_chunks: &[u64],
+    step_axes: Vec<usize>,
+) -> Draft {
+    Draft {
+        stages: vec![StageDraft {
+            input: StageInput::SourceChunks,
+            output: StageOutput::TargetChunks,
+            passthrough: false,
+            tile: tile.to_vec(),
+            step_chunks: step_chunks.to_vec(),
+            step_axes,
+        }],
+    }
+}
+
+/// Source → target, encoded chunks as they are.
+pub(crate) fn passthrough(request: &PlanRequest, tile: &[u64]) -> Draft {
+    let mut draft = tiles(request, tile);
+    for stage in &mut draft.stages {
+        stage.passthrough = true;
+    }
+    draft
+}
+
+/// Source → boxes\[0\] → … → boxes\[last\] → target: every arrow but the last leaves an
+/// intermediate of exact pieces.
+pub(crate) fn staged(request: &PlanRequest, boxes: &[Vec<u64>]) -> Draft {
+    let mut stages = Vec::with_capacity(boxes.len());
+    for (position, tile) in boxes.iter().enumerate() {
+        let input = match position.checked_sub(1) {
+            None => StageInput::SourceChunks,
+            Some(before) => StageInput::Pieces { written_in: boxes[before].clone() },
+        };
+        let output = match boxes.get(position + 1) {
+            None => StageOutput::TargetChunks,
+            Some(next) => StageOutput::Pieces { read_in: next.clone() },
+        };
+        let from = match &input {
+            StageInput::SourceChunks => &request.source.chunk_shape,
+            StageInput::Pieces { written_in } => written_in,
+        };
+        stages.push(StageDraft {
+            step_chunks: whole_steps(tile, from),
+            step_axes: (0..tile.len()).collect(),
+            input,
+            output,
+            passthrough: false,
+            tile: tile.clone(),
+        });
+    }
+    Draft { stages }
+}
+
+/// The boxes of `passes` passes from `read` to `write`: rechunker's stage chunks between them.
+pub(crate) fn geometric_boxes(read: &[u64], write: &[u64], passes: u32) -> Vec<Vec<u64>> {
+    let between = calculate_stage_chunks(read, write, passes - 1).unwrap_or_default();
+    [vec![read.to_vec()], between, vec![write.to_vec()]].concat()
+}

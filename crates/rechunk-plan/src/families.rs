@@ -1,0 +1,388 @@
+//! The families of candidates: for each plan kind, which boxes are tried.
+
+use crate::baseline::{PlannerOptions, Rechunking, rechunking_plan};
+use crate::cost::Parallel;
+use crate::count::{lcm_capped, pairs};
+use crate::draft::{Draft, geometric_boxes, passthrough, staged, stream, tiles};
+use crate::planner::Sizing;
+use crate::search::{INFEASIBLE, descend, extents, position_at_most};
+use crate::{IntermediateGrid, PlanRequest, Strategy};
+
+/// A family: the rule by which boxes of one plan kind are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    Passthrough,
+    Direct,
+    Memory,
+    Pull,
+    Keep,
+    PushPull,
+    Multistage,
+}
+
+/// All families; a forced strategy picks one of them by [`Family::kind`].
+pub(crate) fn families(_request: &PlanRequest) -> [Family; 7] {
+    use Family::{Direct, Keep, Memory, Multistage, Passthrough, Pull, PushPull};
+    [Passthrough, Direct, Memory, Keep, Pull, PushPull, Multistage]
+}
+
+type Drafts = Result<Vec<Draft>, &'static str>;
+
+impl Family {
+    pub(crate) fn kind(self) -> Strategy {
+        match self {
+            Self::Passthrough => Strategy::Passthrough,
+            Self::Direct => Strategy::Direct,
+            Self::Memory => Strategy::Memory,
+            Self::Pull => Strategy::Pull,
+            Self::Keep => Strategy::Keep,
+            Self::PushPull => Strategy::PushPull,
+            Self::Multistage => Strategy::Multistage,
+        }
+    }
+
+    /// The kind shown for a draft: the family's, except that a pull which happens to read
+    /// nothing twice is a keep (or direct) plan when the choice was free.
+    pub(crate) fn label(self, request: &PlanRequest, draft: &Draft) -> Strategy {
+        let free = request.strategy == Strategy::Auto;
+        if self == Self::Pull && free && reads_once(request, &draft.stages[0].tile) {
+            return if nested(request) { Strategy::Direct } else { Strategy::Keep };
+        }
+        self.kind()
+    }
+
+    /// The drafts to price, at least one; or why the family does not apply.
+    pub(crate) fn drafts(self, sizing: &Sizing<'_>) -> Drafts {
+        let request = sizing.request;
+        match self {
+            Self::Passthrough => passthrough_drafts(request),
+            Self::Direct => direct_drafts(sizing),
+            Self::Memory => {
+                let whole = axis_extents(request);
+                let draft = tiles(request, &whole);
+                sizing.cost(&draft, Parallel { tasks_at_once: 1, lanes: 1 });
+                Ok(vec![draft])
+            }
+            Self::Pull => Ok(pull_drafts(sizing)),
+            Self::Keep => keep_drafts(sizing),
+            Self::PushPull => Ok(push_pull_drafts(sizing)),
+            Self::Multistage => Ok(multistage_drafts(sizing)),
+        }
+    }
+}
+
+/// Extents of the array, at least 1: a box that spans every axis.
+fn axis_extents(request: &PlanRequest) -> Vec<u64> {
+    request.shape.iter().map(|&extent| extent.max(1)).collect()
+}
+
+fn reads_once(request: &PlanRequest, tile: &[u64]) -> bool {
+    let chunk = &request.source.chunk_shape;
+    pairs(&request.shape, tile, chunk) == crate::count::cells(&request.shape, chunk)
+}
+
+/// On every axis one of the two chunks is a multiple of the other, or spans the axis.
+fn nested(request: &PlanRequest) -> bool {
+    axis_extents(request).iter().enumerate().all(|(axis, &extent)| {
+        let (i, o) = (request.source.chunk_shape[axis], request.target.chunk_shape[axis]);
+        i >= extent || o >= extent || i.is_multiple_of(o) || o.is_multiple_of(i)
+    })
+}
+
+/// Smallest box whose ends are ends of both grids.
+fn common_box(request: &PlanRequest) -> Vec<u64> {
+    axis_extents(request)
+        .iter()
+        .enumerate()
+        .map(|(axis, &extent)| {
+            let (i, o) = (request.source.chunk_shape[axis], request.target.chunk_shape[axis]);
+            lcm_capped(i, o, extent)
+        })
+        .collect()
+}
+
+fn passthrough_drafts(request: &PlanRequest) -> Drafts {
+    /// Encoded bytes after which a task is large enough, and most chunks of one.
+    const TASK_BYTES: u64 = 64 << 20;
+    const TASK_CHUNKS: u64 = 1024;
+    if !request.same_encoding || request.source.chunk_shape != request.target.chunk_shape {
+        return Err("source and target differ in chunk shape or encoding");
+    }
+    let chunk = &request.source.chunk_shape;
+    let expected = request.source.encoded_bytes_expected.max(1);
+    let mut room = (TASK_BYTES / expected).clamp(1, TASK_CHUNKS);
+    let mut tile = chunk.clone();
+    for axis in (0..tile.len()).rev() {
+        let count = request.shape[axis].div_ceil(chunk[axis]).max(1).min(room);
+        tile[axis] = chunk[axis].saturating_mul(count);
+        room /= count;
+    }
+    Ok(vec![passthrough(request, &tile)])
+}
+
+fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
+    let request = sizing.request;
+    if !nested(request) {
+        return Err("on some axis neither chunk extent is a multiple of the other");
+    }
+    let unit = common_box(request);
+    let extent = axis_extents(request);
+    let rank = unit.len();
+    // Per axis: boxes taken in one step, and steps per tile.
+    let mut lists: Vec<Vec<u64>> =
+        (0..rank).map(|axis| extents(extent[axis], unit[axis], unit[axis], &[])).collect();
+    lists.extend((0..rank).map(|_| vec![1, 2, 4, 8, 16, 32, 64, 128]));
+    let build = |values: &[u64]| {
+        let input = &request.source.chunk_shape;
+        let (steps, per_tile) = values.split_at(rank);
+        let tile: Vec<u64> = (0..rank)
+            .map(|a| steps[a].saturating_mul(per_tile[a]).min(extent[a]))
+            .collect();
+        let step_chunks: Vec<u64> = (0..rank).map(|a| steps[a].div_ceil(input[a])).collect();
+        stream(request, &tile, &step_chunks, (0..rank).collect())
+    };
+    let start = vec![0; lists.len()];
+    Ok(best_of(sizing, &lists, &[start], build))
+}
+
+fn pull_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
+    let request = sizing.request;
+    let extent = axis_extents(request);
+    let rank = extent.len();
+    let (_, ppc_write) = literature_boxes(sizing);
+    let lists: Vec<Vec<u64>> = (0..rank)
+        .map(|a| {
+            let (i, o) = (request.source.chunk_shape[a], request.target.chunk_shape[a]);
+            extents(extent[a], o, i, &[ppc_write[a]])
+        })
+        .collect();
+    let starts = [
+        vec![0; rank],
+        positions(&lists, &ppc_write),
+        positions(&lists, &common_box(request)),
+        positions(&lists, &extent),
+    ];
+    let mut drafts = best_of(sizing, &lists, &starts, |tile| tiles(request, tile));
+    if request.strategy == Strategy::Auto || request.budget.box_bytes.is_some() {
+        // Streams whose columns re-read at their sides.
+        drafts.extend(stream_drafts(sizing, &lists));
+    }
+    drafts
+}
+
+fn keep_drafts(sizing: &Sizing<'_>) -> Drafts {
+    let request = sizing.request;
+    let extent = axis_extents(request);
+    let common = common_box(request);
+    // Only tiles that end on ends of both grids: nothing is read twice.
+    let lists: Vec<Vec<u64>> = (0..extent.len())
+        .map(|a| {
+            let mut list = extents(extent[a], common[a], common[a], &[]);
+            list.retain(|&tile| tile >= extent[a] || tile.is_multiple_of(common[a]));
+            list
+        })
+        .collect();
+    let drafts = stream_drafts(sizing, &lists);
+    if drafts.is_empty() {
+        // A single source chunk on every axis: one step, nothing to carry.
+        return Ok(vec![tiles(request, &extent)]);
+    }
+    Ok(drafts)
+}
+
+/// One-pass streams: for each axis, columns that are walked along it; and nested walks along all.
+fn stream_drafts(sizing: &Sizing<'_>, tile_lists: &[Vec<u64>]) -> Vec<Draft> {
+    let request = sizing.request;
+    let extent = axis_extents(request);
+    let input = &request.source.chunk_shape;
+    let rank = extent.len();
+    let long: Vec<usize> = (0..rank).filter(|&axis| extent[axis] > input[axis]).collect();
+    let mut walks: Vec<Vec<usize>> = long.iter().map(|&axis| vec![axis]).collect();
+    if long.len() > 1 {
+        walks.push(long);
+    }
+    let common = common_box(request);
+    let mut drafts = Vec::new();
+    for walk in walks {
+        let mut lists = tile_lists.to_vec();
+        for &axis in &walk {
+            let chunks = extent[axis].div_ceil(input[axis]);
+            let mut steps = vec![1];
+            while let Some(&last) = steps.last()
+                && last * 2 < chunks
+            {
+                steps.push(last * 2);
+            }
+            lists.push(steps);
+        }
+        let seed: Vec<u64> = (0..rank)
+            .map(|axis| if walk.contains(&axis) { extent[axis] } else { common[axis] })
+            .collect();
+        let mut start = positions(tile_lists, &seed);
+        start.resize(lists.len(), 0);
+        let build = |values: &[u64]| {
+            let (tile, steps) = values.split_at(rank);
+            let mut step_chunks: Vec<u64> =
+                (0..rank).map(|a| tile[a].div_ceil(input[a]) + 1).collect();
+            for (slot, &axis) in walk.iter().enumerate() {
+                step_chunks[axis] = steps[slot];
+            }
+            stream(request, tile, &step_chunks, walk_order(request, tile, &step_chunks))
+        };
+        drafts.extend(best_of(sizing, &lists, &[start], build));
+    }
+    drafts
+}
+
+/// Order of the loops over steps: Smith's rule, the axis with the largest carry per remaining
+/// extent fastest (facts: minimal over all orders); ties keep C order.
+fn walk_order(request: &PlanRequest, tile: &[u64], step_chunks: &[u64]) -> Vec<usize> {
+    let (input, unit) = (&request.source.chunk_shape, &request.target.chunk_shape);
+    let ratio = |axis: usize| {
+        let window = input[axis].saturating_mul(step_chunks[axis]);
+        if window >= tile[axis] {
+            return 0.0;
+        }
+        unit[axis] as f64 / (tile[axis] - window) as f64
+    };
+    let mut axes: Vec<usize> = (0..tile.len()).collect();
+    axes.sort_by(|&a, &b| ratio(a).total_cmp(&ratio(b)));
+    axes
+}
+
+fn box_lists(sizing: &Sizing<'_>, read: &[u64], write: &[u64]) -> Vec<Vec<u64>> {
+    let request = sizing.request;
+    let extent = axis_extents(request);
+    let (i, o) = (&request.source.chunk_shape, &request.target.chunk_shape);
+    let mut lists: Vec<Vec<u64>> =
+        (0..extent.len()).map(|a| extents(extent[a], i[a], o[a], &[read[a]])).collect();
+    lists.extend((0..extent.len()).map(|a| extents(extent[a], o[a], i[a], &[write[a]])));
+    lists
+}
+
+fn push_pull_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
+    let request = sizing.request;
+    let extent = axis_extents(request);
+    let rank = extent.len();
+    let (read, write) = literature_boxes(sizing);
+    let lists = box_lists(sizing, &read, &write);
+    let build = |values: &[u64]| {
+        let (read, write) = values.split_at(rank);
+        staged(request, &[read.to_vec(), write.to_vec()])
+    };
+    let join = |read: &[u64], write: &[u64]| positions(&lists, &[read, write].concat());
+    let starts = [
+        join(&read, &write),
+        join(&common_box(request), &request.target.chunk_shape),
+        join(&extent, &request.target.chunk_shape),
+        join(&request.source.chunk_shape, &extent),
+        vec![0; 2 * rank],
+    ];
+    if request.intermediate_grid == IntermediateGrid::Min {
+        return best_of_where(sizing, &lists, &starts, build, |values| boxes_nest(request, values));
+    }
+    let mut drafts = best_of(sizing, &lists, &starts, build);
+    drafts.push(build(&[read, write].concat())); // the literature's own boxes
+    drafts
+}
+
+/// `min(read, write)` is a regular grid with one writer: on every axis one box divides the other
+/// or spans the axis.
+fn boxes_nest(request: &PlanRequest, values: &[u64]) -> bool {
+    let (read, write) = values.split_at(values.len() / 2);
+    (0..read.len()).all(|a| {
+        let (r, w, extent) = (read[a], write[a], request.shape[a]);
+        r >= extent || w >= extent || r.is_multiple_of(w) || w.is_multiple_of(r)
+    })
+}
+
+fn multistage_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
+    let request = sizing.request;
+    let rank = request.shape.len();
+    let (read, write) = literature_boxes(sizing);
+    let lists = box_lists(sizing, &read, &write);
+    let mut drafts = Vec::new();
+    for passes in [3, 4] {
+        let build = |values: &[u64]| {
+            let (read, write) = values.split_at(rank);
+            staged(request, &geometric_boxes(read, write, passes))
+        };
+        let starts = [positions(&lists, &[read.clone(), write.clone()].concat()), vec![0; 2 * rank]];
+        drafts.extend(best_of(sizing, &lists, &starts, build));
+        drafts.push(build(&[read.clone(), write.clone()].concat()));
+    }
+    drafts
+}
+
+fn positions(lists: &[Vec<u64>], values: &[u64]) -> Vec<usize> {
+    lists.iter().zip(values).map(|(list, &value)| position_at_most(list, value)).collect()
+}
+
+fn best_of(
+    sizing: &Sizing<'_>,
+    lists: &[Vec<u64>],
+    starts: &[Vec<usize>],
+    build: impl Fn(&[u64]) -> Draft,
+) -> Vec<Draft> {
+    best_of_where(sizing, lists, starts, build, |_| true)
+}
+
+/// The cheapest draft of each regime. Every start is descended from in the first regime; the
+/// others go on from what it found.
+fn best_of_where(
+    sizing: &Sizing<'_>,
+    lists: &[Vec<u64>],
+    starts: &[Vec<usize>],
+    build: impl Fn(&[u64]) -> Draft,
+    allowed: impl Fn(&[u64]) -> bool,
+) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    let mut from: Vec<Vec<usize>> = starts.to_vec();
+    for regime in sizing.regimes() {
+        let mut best: Option<(Vec<u64>, f64)> = None;
+        for start in &from {
+            let found = descend(lists, start, |values| {
+                if allowed(values) {
+                    sizing.cost(&build(values), regime)
+                } else {
+                    INFEASIBLE * 1e12
+                }
+            });
+            if best.as_ref().is_none_or(|(_, price)| found.1 < *price) {
+                best = Some(found);
+            }
+        }
+        if let Some((values, price)) = best
+            && price < INFEASIBLE
+        {
+            from = vec![positions(lists, &values)];
+            drafts.push(build(&values));
+        }
+    }
+    drafts
+}
+
+/// Read and write boxes of the seed's algorithm within the same limit (see [`crate::baseline`]):
+/// where it refuses, the chunks themselves.
+fn literature_boxes(sizing: &Sizing<'_>) -> (Vec<u64>, Vec<u64>) {
+    let request = sizing.request;
+    let extent = axis_extents(request);
+    let clip = |chunk: &[u64]| -> Vec<u64> {
+        chunk.iter().zip(&extent).map(|(&chunk, &extent)| chunk.min(extent)).collect()
+    };
+    let (source, target) = (clip(&request.source.chunk_shape), clip(&request.target.chunk_shape));
+    let rechunking = Rechunking {
+        shape: &extent,
+        source_chunks: &source,
+        target_chunks: &target,
+        itemsize_bytes: request.item_bytes,
+    };
+    let options = PlannerOptions {
+        intermediate_bytes_min: request.item_bytes,
+        memory_bytes_max: sizing.limit_bytes,
+        consolidate_reads: true,
+        consolidate_writes: true,
+    };
+    rechunking_plan(&rechunking, &options)
+        .map_or((source, target), |boxes| (boxes.read, boxes.write))
+}

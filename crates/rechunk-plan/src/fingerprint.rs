@@ -1,0 +1,32 @@
+use sha2::{Digest, Sha256};
+
+use crate::Plan;
+
+/// SHA-256 over what decides which objects are written by which task: geometry, not parallelism,
+/// so that a run may be resumed with other `--threads`, `--concurrency` or memory.
+pub(crate) fn of(plan: &Plan) -> String {
+    let mut hash = Sha256::new();
+    let mut field = |name: &str, values: &[u64]| {
+        hash.update(name.as_bytes());
+        hash.update((values.len() as u64).to_le_bytes());
+        for value in values {
+            hash.update(value.to_le_bytes());
+        }
+    };
+    field(plan.kind.name(), &[u64::from(plan.version), plan.item_bytes]);
+    field("shape", &plan.shape);
+    field("source", &plan.source_chunk);
+    field("target", &plan.target_chunk);
+    for stage in &plan.stages {
+        field(&stage.name, &[u64::from(stage.passthrough)]);
+        field("tile", &stage.tile);
+        field("step", &stage.step_chunks);
+        let axes: Vec<u64> = stage.step_axes.iter().map(|&axis| axis as u64).collect();
+        field("axes", &axes);
+    }
+    hash.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+        use std::fmt::Write;
+        let _ = write!(text, "{byte:02x}"); // writing to a String cannot fail
+        text
+    })
+}

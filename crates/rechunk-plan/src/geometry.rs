@@ -1,0 +1,148 @@
+//! Where the tasks of a stage are: computed from the plan on demand, never listed.
+
+use rechunk_grid::{ChunkGrid, GridError, IndexIter, Region};
+
+use crate::{Plan, Stage, StageInput, StageOutput};
+
+/// The grids of one stage.
+#[derive(Debug, Clone)]
+pub struct StageGeometry {
+    tiles: ChunkGrid,
+    input: ChunkGrid,
+    output: ChunkGrid,
+    step_chunks: Vec<u64>,
+    step_axes: Vec<usize>,
+    item_bytes: u64,
+    output_is_pieces: bool,
+}
+
+impl StageGeometry {
+    pub(crate) fn new(plan: &Plan, stage: &Stage) -> Result<Self, GridError> {
+        let input = match &stage.input {
+            StageInput::SourceChunks => &plan.source_chunk,
+            StageInput::Pieces { written_in } => written_in,
+        };
+        let output = match &stage.output {
+            StageOutput::TargetChunks => &plan.target_chunk,
+            StageOutput::Pieces { read_in } => read_in,
+        };
+        Ok(Self {
+            tiles: ChunkGrid::new(&plan.shape, &stage.tile)?,
+            input: ChunkGrid::new(&plan.shape, input)?,
+            output: ChunkGrid::new(&plan.shape, output)?,
+            step_chunks: stage.step_chunks.clone(),
+            step_axes: stage.step_axes.clone(),
+            item_bytes: plan.item_bytes,
+            output_is_pieces: matches!(stage.output, StageOutput::Pieces { .. }),
+        })
+    }
+
+    /// Number of tasks.
+    pub fn task_count(&self) -> u64 {
+        self.tiles.count()
+    }
+
+    /// The region task `task` owns.
+    pub fn tile(&self, task: u64) -> Region {
+        self.tiles.region(&self.tiles.indices().position(task))
+    }
+
+    /// The grid of input chunks (source chunks, or the boxes the stage before wrote).
+    pub fn input_grid(&self) -> &ChunkGrid {
+        &self.input
+    }
+
+    /// The grid of output units (target chunks, or the boxes the next stage reads).
+    pub fn output_grid(&self) -> &ChunkGrid {
+        &self.output
+    }
+
+    /// The steps of a tile in the order they are taken: boxes of input chunk indices.
+    pub fn steps(&self, tile: &Region) -> Steps {
+        let inputs = self.input.covering(tile);
+        let counts: Vec<u64> =
+            (0..inputs.rank()).map(|a| inputs.shape[a].div_ceil(self.step_chunks[a])).collect();
+        let order = Region::whole(&counts).positions_in(&self.step_axes);
+        Steps { inputs, step_chunks: self.step_chunks.clone(), order }
+    }
+
+    /// The output units of a tile: a box of indices of [`StageGeometry::output_grid`].
+    pub fn units(&self, tile: &Region) -> Region {
+        self.output.covering(tile)
+    }
+
+    /// The elements of unit `index` that lie in `tile`: all of a target chunk (tiles end on chunk
+    /// ends), a part of a box when the output is pieces.
+    pub fn unit_region(&self, index: &[u64], tile: &Region) -> Option<Region> {
+        self.output.region(index).intersect(tile)
+    }
+
+    /// How many input chunks touch a region: when that many pieces have been copied into a unit,
+    /// it is complete.
+    pub fn inputs_touching(&self, region: &Region) -> u64 {
+        self.input.covering(region).shape.iter().product()
+    }
+
+    /// Position, in steps, of the step of `tile` that brings the last piece of `region`.
+    pub fn last_step(&self, tile: &Region, region: &Region) -> u64 {
+        let inputs = self.input.covering(tile);
+        let touching = self.input.covering(region);
+        let mut ordinal = 0;
+        for &axis in &self.step_axes {
+            let count = inputs.shape[axis].div_ceil(self.step_chunks[axis]);
+            let last = touching.end(axis) - 1 - inputs.start[axis];
+            ordinal = ordinal * count + last / self.step_chunks[axis];
+        }
+        ordinal
+    }
+
+    /// Bytes of the intermediate object of a tile: its elements, exactly.
+    pub fn object_bytes(&self, tile: &Region) -> u64 {
+        tile.elements() * self.item_bytes
+    }
+
+    /// True if the output is pieces of an intermediate.
+    pub fn writes_pieces(&self) -> bool {
+        self.output_is_pieces
+    }
+}
+
+/// Iterator over the steps of a tile.
+#[derive(Debug, Clone)]
+pub struct Steps {
+    inputs: Region,
+    step_chunks: Vec<u64>,
+    order: IndexIter,
+}
+
+impl Iterator for Steps {
+    type Item = Region;
+
+    fn next(&mut self) -> Option<Region> {
+        let step = self.order.next()?;
+        let mut start = Vec::with_capacity(step.len());
+        let mut shape = Vec::with_capacity(step.len());
+        for (axis, position) in step.iter().enumerate() {
+            let low = self.inputs.start[axis] + position * self.step_chunks[axis];
+            start.push(low);
+            shape.push(self.step_chunks[axis].min(self.inputs.end(axis) - low));
+        }
+        Some(Region::new(start, shape))
+    }
+}
+
+/// Where the piece `piece` starts in the intermediate object of `tile`, in elements.
+///
+/// An object holds the pieces `tile ∩ box` of all reading boxes, boxes in C order, each piece's
+/// elements in C order. The elements before a piece are, axis by axis from the slowest, those of
+/// the pieces that come earlier on that axis and lie in the same row of boxes on all slower axes.
+pub fn piece_offset_elements(tile: &Region, piece: &Region) -> u64 {
+    let mut offset = 0;
+    let mut same_row = 1; // extents of this piece on the slower axes
+    for axis in 0..tile.rank() {
+        let faster: u64 = tile.shape[axis + 1..].iter().product();
+        offset += same_row * (piece.start[axis] - tile.start[axis]) * faster;
+        same_row *= piece.shape[axis];
+    }
+    offset
+}

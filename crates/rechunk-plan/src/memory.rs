@@ -1,0 +1,137 @@
+//! The memory formula: what a task holds at most, in one place.
+//!
+//! A task holds the output units that are being filled (`resident`) and, per lane, one chunk on
+//! its way in or out. A unit's buffer exists from the step that brings its first piece to the
+//! step that brings its last, so the bound follows the proof of the keep strategy's memory bound
+//! (docs/concepts/planner.md) with whole units in place of pieces.
+
+use crate::count::{cells_touched_max, product};
+use crate::{PlanRequest, Side};
+
+/// Fixed memory of a run, bytes: code and runtime are outside the budget (the promise is budget
+/// plus 48 MiB), thread-local codec contexts and the journal's buffers are inside.
+pub fn fixed_bytes(request: &PlanRequest) -> u64 {
+    const BASE: u64 = 1 << 20;
+    const PER_THREAD: u64 = 128 << 10;
+    let intermediate = if request.intermediate_in_memory {
+        product(request.shape.iter().copied()).saturating_mul(request.item_bytes)
+    } else {
+        0
+    };
+    (BASE + PER_THREAD * u64::from(request.budget.threads)).saturating_add(intermediate)
+}
+
+/// One axis of a tile that is filled in steps.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SteppedAxis {
+    /// Output units of the tile along the axis.
+    pub units: u64,
+    /// Output units one step touches at most.
+    pub touched: u64,
+    /// A unit may lie across the end of a step, so that it is carried to the next.
+    pub carries: bool,
+}
+
+impl SteppedAxis {
+    /// `tile` and `unit` are extents of the tile and an output unit, `input` of an input chunk,
+    /// `step_chunks` input chunks per step, `whole` says that the tile spans the axis.
+    pub(crate) fn new(tile: u64, unit: u64, input: u64, step_chunks: u64, whole: bool) -> Self {
+        let units = tile.div_ceil(unit);
+        let window = input.saturating_mul(step_chunks);
+        // Inputs a tile touches: one more than it has if it may start inside a chunk.
+        let aligned = whole || tile.is_multiple_of(input);
+        let inputs = tile.div_ceil(input) + u64::from(!aligned);
+        if step_chunks >= inputs {
+            return Self { units, touched: units, carries: false };
+        }
+        let phase_is_fixed = whole || tile.is_multiple_of(window);
+        let carries = !input.is_multiple_of(unit)
+            && !(phase_is_fixed && window.is_multiple_of(unit));
+        let grain = if phase_is_fixed { window } else { input };
+        Self { units, touched: cells_touched_max(window, grain, unit).min(units), carries }
+    }
+}
+
+/// Bound of the units resident at once, in units, for steps taken in the order of `axes`
+/// (slowest first): on each axis, what is carried across a step end can be spread over all units
+/// of the faster axes, the rest only over the window of the step.
+pub(crate) fn resident_units(axes: &[SteppedAxis]) -> u64 {
+    let mut resident = 1_u64;
+    let mut faster = 1_u64;
+    for axis in axes.iter().rev() {
+        let all = axis.units.saturating_mul(faster);
+        let carried = if axis.carries { faster } else { 0 };
+        resident = axis.touched.saturating_mul(resident).saturating_add(carried).min(all);
+        faster = all;
+    }
+    resident
+}
+
+/// What a lane holds while it takes a source chunk in, bytes.
+pub(crate) fn decode_lane_bytes(side: &Side, chunk_bytes: u64) -> u64 {
+    let decoded = if side.is_raw { 0 } else { chunk_bytes };
+    side.encoded_bytes_max.saturating_add(decoded).saturating_add(side.decode_workspace_bytes)
+}
+
+/// What a lane holds beside the unit's buffer while it sends a target chunk out, bytes.
+pub(crate) fn encode_lane_bytes(side: &Side) -> u64 {
+    let encoded = if side.is_raw { 0 } else { side.encoded_bytes_max };
+    encoded.saturating_add(side.encode_workspace_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Counts resident units by walking the steps of one tile of a 2-D array.
+    fn simulate(tile: [u64; 2], start: [u64; 2], unit: [u64; 2], input: [u64; 2], k: [u64; 2]) -> u64 {
+        let steps = |a: usize| {
+            let (first, last) = (start[a] / input[a], (start[a] + tile[a] - 1) / input[a]);
+            let mut out = Vec::new();
+            let mut at = first;
+            while at <= last {
+                let low = (at * input[a]).max(start[a]);
+                let high = (((at + k[a]).min(last + 1)) * input[a]).min(start[a] + tile[a]);
+                out.push((low, high));
+                at += k[a];
+            }
+            out
+        };
+        let (rows, columns) = (steps(0), steps(1));
+        let walk: Vec<_> =
+            rows.iter().flat_map(|&r| columns.iter().map(move |&c| (r, c))).collect();
+        let touches = |(low, high): (u64, u64), a: usize, u: u64| {
+            let from = start[a] + u * unit[a];
+            low < (from + unit[a]).min(start[a] + tile[a]) && from < high
+        };
+        let mut alive = vec![0_u64; walk.len()];
+        for u in 0..tile[0].div_ceil(unit[0]) {
+            for v in 0..tile[1].div_ceil(unit[1]) {
+                let when: Vec<usize> = (0..walk.len())
+                    .filter(|&i| touches(walk[i].0, 0, u) && touches(walk[i].1, 1, v))
+                    .collect();
+                for step in alive.iter_mut().take(when[when.len() - 1] + 1).skip(when[0]) {
+                    *step += 1;
+                }
+            }
+        }
+        alive.into_iter().max().unwrap_or(0)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn the_bound_holds_on_every_tile(
+            unit in [1_u64..7, 1_u64..7], tile_units in [1_u64..5, 1_u64..5],
+            input in [1_u64..9, 1_u64..9], k in [1_u64..4, 1_u64..4], at in [0_u64..4, 0_u64..4],
+        ) {
+            let tile = [unit[0] * tile_units[0], unit[1] * tile_units[1]];
+            let start = [at[0] * tile[0], at[1] * tile[1]];
+            let axes: Vec<_> = (0..2)
+                .map(|a| SteppedAxis::new(tile[a], unit[a], input[a], k[a], false))
+                .collect();
+            prop_assert!(simulate(tile, start, unit, input, k) <= resident_units(&axes));
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The plan: versioned data, a few hundred bytes for an array of any size.
+
+use rechunk_grid::GridError;
+use serde::{Deserialize, Serialize};
+
+use crate::{Estimate, StageGeometry, Strategy};
+
+/// Version of the plan's JSON form; a reader refuses versions it does not know.
+pub const PLAN_VERSION: u32 = 1;
+
+/// What to do, completely: no I/O and no choice is left to the executor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// [`PLAN_VERSION`] of the writer.
+    pub version: u32,
+    /// The kind; never `Auto`.
+    pub kind: Strategy,
+    /// Shape of the array, elements.
+    pub shape: Vec<u64>,
+    /// Bytes of one element.
+    pub item_bytes: u64,
+    /// Shape of a source chunk, elements.
+    pub source_chunk: Vec<u64>,
+    /// Shape of a target chunk, elements.
+    pub target_chunk: Vec<u64>,
+    /// The passes, in order.
+    pub stages: Vec<Stage>,
+    /// What the run may use and will use.
+    pub memory: PlanMemory,
+    /// CPU workers the memory was planned for.
+    pub threads: u32,
+    /// Predicted requests, bytes and time.
+    pub estimate: Estimate,
+    /// SHA-256 of everything above but the estimate, hex: two plans with the same fingerprint
+    /// write the same objects in the same tasks.
+    pub fingerprint: String,
+}
+
+/// Memory of the whole run, bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanMemory {
+    /// What was allowed.
+    pub budget_bytes: u64,
+    /// The most the run reserves at once: fixed part and all tasks of the largest stage.
+    pub planned_peak_bytes: u64,
+    /// The fixed part: threads, contexts, journal, an intermediate in memory.
+    pub fixed_bytes: u64,
+}
+
+/// What a stage reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "kebab-case")]
+pub enum StageInput {
+    /// Chunks of the source array.
+    SourceChunks,
+    /// Pieces of the intermediate the stage before left: one object per box of that stage.
+    Pieces {
+        /// Tile of the stage that wrote them, elements.
+        written_in: Vec<u64>,
+    },
+}
+
+/// What a stage writes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "to", rename_all = "kebab-case")]
+pub enum StageOutput {
+    /// Chunks of the target array.
+    TargetChunks,
+    /// One intermediate object per task, cut in the pieces the next stage reads.
+    Pieces {
+        /// Tile of the stage that reads them, elements.
+        read_in: Vec<u64>,
+    },
+}
+
+/// One pass over the data. Its tasks are the tiles of a regular grid over the array, numbered in
+/// C order and computed on demand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stage {
+    /// `copy`, `push`, `pass` or `pull`.
+    pub name: String,
+    /// What it reads.
+    pub input: StageInput,
+    /// What it writes.
+    pub output: StageOutput,
+    /// Encoded chunks are copied as they are.
+    pub passthrough: bool,
+    /// The region one task owns, elements: no output chunk or object has two writers.
+    pub tile: Vec<u64>,
+    /// Input chunks taken at once along each axis within a tile. Output chunks that a step leaves
+    /// incomplete are carried in memory to the next.
+    pub step_chunks: Vec<u64>,
+    /// Axes of the loop over steps, slowest first.
+    pub step_axes: Vec<usize>,
+    /// Number of tiles.
+    pub tasks: u64,
+    /// Tasks that run at the same time.
+    pub tasks_at_once: u32,
+    /// Chunks in flight within a task: each lane fetches, decodes and copies one input chunk or
+    /// encodes and stores one output chunk.
+    pub lanes: u32,
+    /// Output buffers of one task, bytes.
+    pub resident_bytes: u64,
+    /// What one lane holds beside them, bytes.
+    pub lane_bytes: u64,
+    /// What one task reserves before it starts: `resident_bytes + lanes * lane_bytes`.
+    pub task_bytes: u64,
+}
+
+impl Plan {
+    /// Where the tasks of stage `stage` are and what they read and write.
+    pub fn geometry(&self, stage: usize) -> Result<StageGeometry, GridError> {
+        StageGeometry::new(self, &self.stages[stage])
+    }
+
+    /// Number of tasks of all stages.
+    pub fn task_count(&self) -> u64 {
+        self.stages.iter().map(|stage| stage.tasks).sum()
+    }
+}

@@ -1,0 +1,353 @@
+//! The planner: enumerates plan kinds, sizes the boxes of each by search, prices what fits and
+//! takes the cheapest. What is rejected is kept with its price or the reason.
+
+use std::cell::Cell;
+
+use rechunk_grid::ChunkGrid;
+use serde::{Deserialize, Serialize};
+
+use crate::cost::{Figures, Parallel, price};
+use crate::draft::Draft;
+use crate::families::{Family, families};
+use crate::memory::fixed_bytes;
+use crate::search::INFEASIBLE;
+use crate::{
+    Estimate, PLAN_VERSION, Plan, PlanError, PlanMemory, PlanRequest, Stage, StageOutput, Strategy,
+};
+
+/// The plan and what was considered on the way to it.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// The cheapest plan that fits.
+    pub plan: Plan,
+    /// Every candidate, the chosen one first, then by price, then those that do not fit.
+    pub candidates: Vec<Candidate>,
+}
+
+/// One candidate and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// Its kind.
+    pub kind: Strategy,
+    /// Boxes of each stage, elements: read box, write box.
+    pub boxes: Vec<Vec<u64>>,
+    /// Passes over the data.
+    pub passes: usize,
+    /// What became of it.
+    pub outcome: CandidateOutcome,
+}
+
+/// What became of a candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum CandidateOutcome {
+    /// It is the plan.
+    Chosen {
+        /// Predicted traffic and price.
+        estimate: Estimate,
+        /// Memory the run reserves, bytes.
+        memory_bytes: u64,
+    },
+    /// It would work and costs more.
+    Dearer {
+        /// Predicted traffic and price.
+        estimate: Estimate,
+        /// Memory the run would reserve, bytes.
+        memory_bytes: u64,
+    },
+    /// It needs more memory.
+    DoesNotFit {
+        /// The least it needs, bytes.
+        needs_bytes: u64,
+    },
+    /// It cannot work here.
+    NotApplicable {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Plans. Pure and deterministic: equal requests give equal plans and fingerprints.
+pub fn plan(request: &PlanRequest) -> Result<Planned, PlanError> {
+    check(request)?;
+    let mut fitting: Vec<(Plan, Candidate)> = Vec::new();
+    let mut others: Vec<Candidate> = Vec::new();
+    let mut minimum = u64::MAX;
+    let mut not_applicable = None;
+    for family in families(request) {
+        if request.strategy != Strategy::Auto && request.strategy != family.kind() {
+            continue;
+        }
+        let sizing = Sizing::new(request);
+        let drafts = match family.drafts(&sizing) {
+            Ok(drafts) => drafts,
+            Err(reason) => {
+                not_applicable = Some(reason);
+                let outcome = CandidateOutcome::NotApplicable { reason: reason.to_owned() };
+                others.push(candidate(family.kind(), Vec::new(), outcome));
+                continue;
+            }
+        };
+        let mut found = false;
+        for draft in drafts {
+            if let Some(plan) = sizing.finish(&family, &draft)? {
+                found = true;
+                let outcome = CandidateOutcome::Dearer {
+                    estimate: plan.estimate.clone(),
+                    memory_bytes: plan.memory.planned_peak_bytes,
+                };
+                let entry = candidate(plan.kind, boxes(&plan), outcome);
+                fitting.push((plan, entry));
+            }
+        }
+        minimum = minimum.min(sizing.minimum_bytes());
+        if !found {
+            let outcome = CandidateOutcome::DoesNotFit { needs_bytes: sizing.minimum_bytes() };
+            others.push(candidate(family.kind(), Vec::new(), outcome));
+        }
+    }
+    choose(request, fitting, others, minimum, not_applicable)
+}
+
+fn choose(
+    request: &PlanRequest,
+    mut fitting: Vec<(Plan, Candidate)>,
+    others: Vec<Candidate>,
+    minimum: u64,
+    not_applicable: Option<&'static str>,
+) -> Result<Planned, PlanError> {
+    // Ties: fewer bytes through intermediates, fewer requests, less memory.
+    fitting.sort_by(|(a, _), (b, _)| {
+        let key = |plan: &Plan| {
+            let estimate = &plan.estimate;
+            (estimate.intermediate.written_bytes, estimate.requests(), plan.memory.planned_peak_bytes)
+        };
+        a.estimate.seconds.total_cmp(&b.estimate.seconds).then_with(|| key(a).cmp(&key(b)))
+    });
+    fitting.dedup_by(|(a, _), (b, _)| a.fingerprint == b.fingerprint);
+    let Some((plan, _)) = fitting.first() else {
+        return Err(match not_applicable {
+            Some(reason) if minimum == u64::MAX => {
+                PlanError::NotApplicable { strategy: request.strategy, reason }
+            }
+            _ => PlanError::DoesNotFit {
+                strategy: request.strategy,
+                budget_bytes: request.budget.memory_bytes,
+                minimum_bytes: minimum,
+            },
+        });
+    };
+    let plan = plan.clone();
+    let mut candidates: Vec<Candidate> = fitting.into_iter().map(|(_, entry)| entry).collect();
+    if let Some(first) = candidates.first_mut()
+        && let CandidateOutcome::Dearer { estimate, memory_bytes } = first.outcome.clone()
+    {
+        first.outcome = CandidateOutcome::Chosen { estimate, memory_bytes };
+    }
+    candidates.extend(others);
+    Ok(Planned { plan, candidates })
+}
+
+fn candidate(kind: Strategy, boxes: Vec<Vec<u64>>, outcome: CandidateOutcome) -> Candidate {
+    Candidate { kind, passes: boxes.len(), boxes, outcome }
+}
+
+fn boxes(plan: &Plan) -> Vec<Vec<u64>> {
+    plan.stages.iter().map(|stage| stage.tile.clone()).collect()
+}
+
+fn check(request: &PlanRequest) -> Result<(), PlanError> {
+    ChunkGrid::new(&request.shape, &request.source.chunk_shape)?;
+    ChunkGrid::new(&request.shape, &request.target.chunk_shape)?;
+    let range = |ok: bool, what, range| {
+        if ok { Ok(()) } else { Err(PlanError::OutOfRange { what, range }) }
+    };
+    range((1..=1 << 20).contains(&request.item_bytes), "the item size", "1 byte to 1 MiB")?;
+    range((1..=4096).contains(&request.budget.threads), "the number of threads", "1 to 4096")?;
+    range((1..=1 << 20).contains(&request.budget.workers), "the number of workers", "1 to 2^20")
+}
+
+/// Sizes and prices drafts within the budget.
+#[derive(Debug)]
+pub(crate) struct Sizing<'a> {
+    pub request: &'a PlanRequest,
+    fixed_bytes: u64,
+    /// What tasks may hold together, bytes (one task's box in box mode).
+    pub limit_bytes: u64,
+    minimum_bytes: Cell<u64>,
+}
+
+impl<'a> Sizing<'a> {
+    fn new(request: &'a PlanRequest) -> Self {
+        let fixed = fixed_bytes(request);
+        let limit = match request.budget.box_bytes {
+            Some(box_bytes) => box_bytes,
+            None => request.budget.memory_bytes.saturating_sub(fixed),
+        };
+        Self {
+            request,
+            fixed_bytes: fixed,
+            limit_bytes: limit,
+            minimum_bytes: Cell::new(u64::MAX),
+        }
+    }
+
+    /// The least budget with which some draft seen so far would have fitted.
+    fn minimum_bytes(&self) -> u64 {
+        self.minimum_bytes.get()
+    }
+
+    fn is_box(&self) -> bool {
+        self.request.budget.box_bytes.is_some()
+    }
+
+    fn needs(&self, figures: &Figures, parallel: Parallel) -> u64 {
+        if self.is_box() {
+            // What the box itself holds, as other planners count it: without padding.
+            return figures.resident_bytes.min(figures.tile_bytes);
+        }
+        let lanes = u64::from(parallel.lanes).saturating_mul(figures.lane_bytes);
+        let tasks = u64::from(parallel.tasks_at_once).min(figures.tasks.max(1));
+        figures.resident_bytes.saturating_add(lanes).saturating_mul(tasks)
+    }
+
+    /// Cost of a draft when run with `parallel`; above [`INFEASIBLE`] if it does not fit.
+    pub(crate) fn cost(&self, draft: &Draft, parallel: Parallel) -> f64 {
+        let mut seconds = 0.0;
+        let mut over = 0.0;
+        let mut least = 0;
+        for stage in &draft.stages {
+            let figures = stage.figures(self.request);
+            let needs = self.needs(&figures, parallel);
+            if needs > self.limit_bytes {
+                over += needs as f64 / (self.limit_bytes.max(1)) as f64;
+            }
+            let single = Parallel { tasks_at_once: 1, lanes: 1 };
+            least = least.max(self.needs(&figures, single));
+            seconds += price(self.request, &figures, parallel).0;
+        }
+        let least = if self.is_box() { least } else { least.saturating_add(self.fixed_bytes) };
+        self.minimum_bytes.set(self.minimum_bytes.get().min(least));
+        if over > 0.0 { INFEASIBLE * (1.0 + over) } else { seconds }
+    }
+
+    /// Divisions of memory a search is run for: all lanes to one task, or a task per thread.
+    pub(crate) fn regimes(&self) -> Vec<Parallel> {
+        let budget = &self.request.budget;
+        let threads = budget.threads;
+        if self.is_box() {
+            return vec![Parallel { tasks_at_once: 1, lanes: threads }];
+        }
+        let mut regimes = vec![
+            Parallel { tasks_at_once: 1, lanes: threads },
+            Parallel { tasks_at_once: 1, lanes: self.requests_at_once().max(threads) },
+            Parallel { tasks_at_once: threads, lanes: 1 },
+            Parallel { tasks_at_once: 1, lanes: 1 },
+        ];
+        regimes.dedup();
+        regimes
+    }
+
+    fn requests_at_once(&self) -> u32 {
+        let profile = &self.request.profile;
+        let most = [&profile.source, &profile.intermediate, &profile.target]
+            .iter()
+            .map(|store| store.concurrency)
+            .max()
+            .unwrap_or(1);
+        self.request.budget.concurrency.unwrap_or(most).clamp(1, 256)
+    }
+
+    /// The best division of memory for each stage, and with it the plan; `None` if none fits.
+    fn finish(&self, family: &Family, draft: &Draft) -> Result<Option<Plan>, PlanError> {
+        let request = self.request;
+        let mut estimate = Estimate::default();
+        let mut stages = Vec::with_capacity(draft.stages.len());
+        let mut peak = 0;
+        for (position, stage) in draft.stages.iter().enumerate() {
+            let figures = stage.figures(request);
+            let Some((parallel, seconds, usd)) = self.allocate(&figures) else { return Ok(None) };
+            let mut traffic = figures.traffic.clone();
+            (traffic.seconds, traffic.usd) = (seconds, usd);
+            estimate.add(&traffic);
+            let task_bytes =
+                figures.resident_bytes + u64::from(parallel.lanes) * figures.lane_bytes;
+            peak = peak.max(task_bytes.saturating_mul(u64::from(parallel.tasks_at_once)));
+            stages.push(Stage {
+                name: stage_name(position, draft.stages.len(), &stage.output).to_owned(),
+                input: stage.input.clone(),
+                output: stage.output.clone(),
+                passthrough: stage.passthrough,
+                tile: stage.tile.clone(),
+                step_chunks: stage.step_chunks.clone(),
+                step_axes: stage.step_axes.clone(),
+                tasks: figures.tasks,
+                tasks_at_once: parallel.tasks_at_once,
+                lanes: parallel.lanes,
+                resident_bytes: figures.resident_bytes,
+                lane_bytes: figures.lane_bytes,
+                task_bytes,
+            });
+        }
+        let mut plan = Plan {
+            version: PLAN_VERSION,
+            kind: family.label(request, draft),
+            shape: request.shape.clone(),
+            item_bytes: request.item_bytes,
+            source_chunk: request.source.chunk_shape.clone(),
+            target_chunk: request.target.chunk_shape.clone(),
+            stages,
+            memory: PlanMemory {
+                budget_bytes: request.budget.memory_bytes,
+                planned_peak_bytes: peak.saturating_add(self.fixed_bytes),
+                fixed_bytes: self.fixed_bytes,
+            },
+            threads: request.budget.threads,
+            estimate,
+            fingerprint: String::new(),
+        };
+        for stage in 0..plan.stages.len() {
+            plan.geometry(stage)?;
+        }
+        plan.fingerprint = crate::fingerprint::of(&plan);
+        Ok(Some(plan))
+    }
+
+    /// Tasks at once and lanes: the least memory within 2 % of the fastest division that fits.
+    fn allocate(&self, figures: &Figures) -> Option<(Parallel, f64, f64)> {
+        const LANES: [u32; 13] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256];
+        let threads = self.request.budget.threads;
+        let lanes_max = self.requests_at_once().max(threads);
+        let mut options = Vec::new();
+        let mut tasks = 1;
+        loop {
+            let tasks_at_once = tasks.min(threads);
+            for lanes in LANES.into_iter().filter(|&l| l <= lanes_max).chain([threads]) {
+                let parallel = Parallel { tasks_at_once, lanes };
+                let useful = u64::from(tasks_at_once) <= figures.tasks.max(1);
+                if useful && self.needs(figures, parallel) <= self.limit_bytes {
+                    let (seconds, usd) = price(self.request, figures, parallel);
+                    options.push((parallel, seconds, usd));
+                }
+            }
+            if tasks_at_once == threads {
+                break;
+            }
+            tasks *= 2;
+        }
+        let fastest = options.iter().map(|option| option.1).fold(f64::INFINITY, f64::min);
+        options
+            .into_iter()
+            .filter(|option| option.1 <= fastest * 1.02)
+            .min_by_key(|option| self.needs(figures, option.0))
+    }
+}
+
+fn stage_name(position: usize, stages: usize, output: &StageOutput) -> &'static str {
+    match (position, stages, output) {
+        (0, 1, _) => "copy",
+        (0, _, _) => "push",
+        (_, _, StageOutput::TargetChunks) => "pull",
+        _ => "pass",
+    }
+}

@@ -1,0 +1,160 @@
+//! What stores and codecs cost: the constants of the cost model.
+//!
+//! The built-in numbers are round figures: object stores as their public price lists and
+//! documented request rates say (us-east-1 list prices, 2026), local ones and codecs as measured
+//! single-threaded on commodity x86-64. They rank plans; they are not a forecast of wall time.
+
+use serde::{Deserialize, Serialize};
+
+/// What one store costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoreProfile {
+    /// Name: `local`, `hdd`, `s3`, `gs`, `az`, `http`, `memory`, or a file's.
+    pub name: String,
+    /// Latency of one read request, seconds.
+    pub get_seconds: f64,
+    /// Latency of one write request, seconds.
+    pub put_seconds: f64,
+    /// Bytes per second one process reads.
+    pub read_bytes_per_second: f64,
+    /// Bytes per second one process writes.
+    pub write_bytes_per_second: f64,
+    /// Requests that may usefully be in flight from one process.
+    pub concurrency: u32,
+    /// Price of one read request, US dollars.
+    pub get_usd: f64,
+    /// Price of one write request, US dollars.
+    pub put_usd: f64,
+}
+
+/// Decoding and encoding speed of a codec on one core, decoded bytes per second.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CodecSpeed {
+    /// Name as in [`crate::Side::codec`].
+    pub name: String,
+    /// Decoded bytes per second, decoding.
+    pub decode_bytes_per_second: f64,
+    /// Decoded bytes per second, encoding.
+    pub encode_bytes_per_second: f64,
+}
+
+/// Speeds of all codecs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CodecSpeeds {
+    /// By name; a codec that is not listed counts as `default`.
+    pub codecs: Vec<CodecSpeed>,
+    /// Bytes per second of copying pieces between chunk buffers.
+    pub copy_bytes_per_second: f64,
+}
+
+/// All constants of the cost model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// The store of the source.
+    pub source: StoreProfile,
+    /// The store of the intermediate.
+    pub intermediate: StoreProfile,
+    /// The store of the target.
+    pub target: StoreProfile,
+    /// Codec and copy speeds.
+    pub speeds: CodecSpeeds,
+}
+
+impl Profile {
+    /// The same store for all three roles.
+    pub fn uniform(store: &StoreProfile) -> Self {
+        Self {
+            source: store.clone(),
+            intermediate: store.clone(),
+            target: store.clone(),
+            speeds: CodecSpeeds::default(),
+        }
+    }
+}
+
+const MIB: f64 = 1024.0 * 1024.0;
+
+/// name, get s, put s, read MiB/s, write MiB/s, concurrency, get $, put $
+type Row = (&'static str, f64, f64, f64, f64, u32, f64, f64);
+const BUILT_IN: [Row; 7] = [
+    ("local", 60e-6, 150e-6, 2000.0, 800.0, 16, 0.0, 0.0),
+    ("hdd", 10e-3, 12e-3, 150.0, 120.0, 1, 0.0, 0.0),
+    ("s3", 30e-3, 60e-3, 250.0, 250.0, 32, 0.4e-6, 5e-6),
+    ("gs", 40e-3, 70e-3, 250.0, 250.0, 32, 0.4e-6, 5e-6),
+    ("az", 35e-3, 65e-3, 250.0, 250.0, 32, 0.44e-6, 5.5e-6),
+    ("http", 50e-3, 50e-3, 100.0, 100.0, 16, 0.0, 0.0),
+    ("memory", 1e-6, 1e-6, 8000.0, 8000.0, 64, 0.0, 0.0),
+];
+
+impl StoreProfile {
+    /// Names of the built-in profiles.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|row| row.0)
+    }
+
+    /// A built-in profile by name.
+    pub fn built_in(name: &str) -> Option<Self> {
+        BUILT_IN.iter().find(|row| row.0 == name).map(Self::from_row)
+    }
+
+    /// The profile of a local SSD with a warm page cache.
+    pub fn local() -> Self {
+        Self::from_row(&BUILT_IN[0])
+    }
+
+    fn from_row(row: &Row) -> Self {
+        let &(name, get_seconds, put_seconds, read, write, concurrency, get_usd, put_usd) = row;
+        Self {
+            name: name.to_owned(),
+            get_seconds,
+            put_seconds,
+            read_bytes_per_second: read * MIB,
+            write_bytes_per_second: write * MIB,
+            concurrency,
+            get_usd,
+            put_usd,
+        }
+    }
+}
+
+impl CodecSpeeds {
+    /// Decode and encode speed of `codec`, decoded bytes per second on one core.
+    pub fn of(&self, codec: &str) -> (f64, f64) {
+        let find = |name: &str| self.codecs.iter().find(|speed| speed.name == name);
+        find(codec)
+            .or_else(|| find("default"))
+            .map_or((200.0 * MIB, 100.0 * MIB), |speed| {
+                (speed.decode_bytes_per_second, speed.encode_bytes_per_second)
+            })
+    }
+}
+
+impl Default for CodecSpeeds {
+    /// Measured on real packed int16 and float32 fields, one thread (docs/design/005).
+    fn default() -> Self {
+        // name, decode MiB/s, encode MiB/s
+        const SPEEDS: [(&str, f64, f64); 12] = [
+            ("none", 20000.0, 20000.0),
+            ("zstd", 900.0, 160.0),
+            ("gzip", 600.0, 85.0),
+            ("zlib", 600.0, 85.0),
+            ("blosc-lz4", 2800.0, 1000.0),
+            ("blosc-lz4hc", 2800.0, 100.0),
+            ("blosc-blosclz", 2500.0, 900.0),
+            ("blosc-snappy", 1500.0, 700.0),
+            ("blosc-zlib", 400.0, 80.0),
+            ("blosc-zstd", 1000.0, 100.0),
+            ("crc32c", 8000.0, 8000.0),
+            ("default", 200.0, 60.0),
+        ];
+        let codecs = SPEEDS
+            .iter()
+            .map(|&(name, decode, encode)| CodecSpeed {
+                name: name.to_owned(),
+                decode_bytes_per_second: decode * MIB,
+                encode_bytes_per_second: encode * MIB,
+            })
+            .collect();
+        Self { codecs, copy_bytes_per_second: 3000.0 * MIB }
+    }
+}

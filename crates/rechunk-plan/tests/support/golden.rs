@@ -1,0 +1,204 @@
+//! Our plans against the literature's over the golden cases.
+
+use std::fmt;
+
+use rechunk_plan::baseline::{
+    BaselineTraffic, MultistagePlan, PlannerOptions, Rechunking, multistage_rechunking_plan,
+    rechunking_plan, traffic_as_designed, traffic_as_executed,
+};
+use rechunk_plan::{
+    Budget, Estimate, IntermediateGrid, PlanRequest, Profile, RoleEstimate, Side, StoreProfile,
+    Strategy, plan, price_traffic,
+};
+use serde_json::Value;
+
+/// Totals over all comparisons.
+#[derive(Debug, Default)]
+pub struct Summary {
+    pub cases: u64,
+    pub comparisons: u64,
+    pub failures: u64,
+    pub dominating: u64,
+    pub seconds_ours: f64,
+    pub seconds_designed: f64,
+    pub seconds_executed: f64,
+    pub requests: [u128; 3],
+    pub bytes: [u128; 3],
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "cases planned                {}", self.cases)?;
+        writeln!(f, "comparisons (case × profile × designed/executed)  {}", self.comparisons)?;
+        writeln!(f, "dearer or Pareto-dominated   {}", self.failures)?;
+        writeln!(f, "strictly fewer requests and bytes than theirs as executed  {}", self.dominating)?;
+        writeln!(f, "                 ours         as designed  as executed")?;
+        let [o, d, e] = self.requests;
+        writeln!(f, "requests         {o:<12} {d:<12} {e}")?;
+        let [o, d, e] = self.bytes;
+        writeln!(f, "decoded bytes    {o:<12} {d:<12} {e}")?;
+        write!(
+            f,
+            "modelled seconds {:<12.0} {:<12.0} {:.0}",
+            self.seconds_ours, self.seconds_designed, self.seconds_executed
+        )
+    }
+}
+
+/// Plans all cases under all profiles; `say` gets a line per failure.
+pub fn compare_all(mut say: impl FnMut(String)) -> Summary {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/golden/push_pull_cases.json");
+    let text = std::fs::read_to_string(path).expect("the golden cases");
+    let golden: Value = serde_json::from_str(&text).expect("JSON");
+    let mut summary = Summary::default();
+    for case in golden["cases"].as_array().expect("cases") {
+        let kind = case["kind"].as_str().unwrap_or_default();
+        if !matches!(kind, "rechunking_plan" | "multistage_rechunking_plan") {
+            continue;
+        }
+        if let Some(theirs) = theirs(case, kind) {
+            summary.cases += 1;
+            for name in StoreProfile::names() {
+                compare(case, &theirs, name, &mut summary, &mut say);
+            }
+        }
+    }
+    summary
+}
+
+fn shape(case: &Value, key: &str) -> Vec<u64> {
+    case[key].as_array().map(|a| a.iter().filter_map(Value::as_u64).collect()).unwrap_or_default()
+}
+
+/// Their traffic as designed and as executed; `None` where they refuse.
+fn theirs(case: &Value, kind: &str) -> Option<[BaselineTraffic; 2]> {
+    let (array, source, target) =
+        (shape(case, "shape"), shape(case, "source_chunks"), shape(case, "target_chunks"));
+    let rechunking = Rechunking {
+        shape: &array,
+        source_chunks: &source,
+        target_chunks: &target,
+        itemsize_bytes: case["itemsize"].as_u64()?,
+    };
+    let options = PlannerOptions {
+        intermediate_bytes_min: case["min_mem"].as_u64().unwrap_or(rechunking.itemsize_bytes),
+        memory_bytes_max: case["max_mem"].as_u64()?,
+        consolidate_reads: case["consolidate_reads"].as_bool().unwrap_or(true),
+        consolidate_writes: case["consolidate_writes"].as_bool().unwrap_or(true),
+    };
+    let plan = if kind == "rechunking_plan" {
+        let stage = rechunking_plan(&rechunking, &options).ok()?;
+        MultistagePlan { stages: vec![stage], io_ops: vec![], excessive_io_warning: false }
+    } else {
+        multistage_rechunking_plan(&rechunking, &options).ok()?
+    };
+    Some([
+        traffic_as_designed(&rechunking, &plan).ok()?,
+        traffic_as_executed(&rechunking, &plan).ok()?,
+    ])
+}
+
+/// The same request our planner gets, for uncompressed arrays.
+pub fn request(case: &Value, profile: &str) -> PlanRequest {
+    let item_bytes = case["itemsize"].as_u64().expect("itemsize");
+    let max_mem = case["max_mem"].as_u64().expect("max_mem");
+    PlanRequest {
+        shape: shape(case, "shape"),
+        item_bytes,
+        source: Side::raw(&shape(case, "source_chunks"), item_bytes),
+        target: Side::raw(&shape(case, "target_chunks"), item_bytes),
+        same_encoding: true,
+        budget: Budget {
+            memory_bytes: max_mem,
+            box_bytes: Some(max_mem),
+            threads: 2,
+            concurrency: None,
+            workers: 1,
+        },
+        profile: Profile::uniform(&StoreProfile::built_in(profile).expect("a built-in profile")),
+        strategy: Strategy::Auto,
+        intermediate_grid: IntermediateGrid::Exact,
+        intermediate_in_memory: false,
+    }
+}
+
+fn estimate(traffic: &BaselineTraffic) -> Estimate {
+    let role = |get, put, read, written| RoleEstimate {
+        get_requests: get,
+        put_requests: put,
+        decoded_read_bytes: read,
+        decoded_written_bytes: written,
+        read_bytes: read,
+        written_bytes: written,
+        objects: put,
+    };
+    Estimate {
+        source: role(traffic.source_get, 0, traffic.source_bytes, 0),
+        intermediate: role(
+            traffic.intermediate_get,
+            traffic.intermediate_put,
+            traffic.intermediate_read_bytes,
+            traffic.intermediate_written_bytes,
+        ),
+        target: role(0, traffic.target_put, 0, traffic.target_bytes),
+        seconds: 0.0,
+        usd: 0.0,
+    }
+}
+
+fn compare(
+    case: &Value,
+    theirs: &[BaselineTraffic; 2],
+    profile: &str,
+    summary: &mut Summary,
+    say: &mut impl FnMut(String),
+) {
+    let request = request(case, profile);
+    let id = case["id"].as_str().unwrap_or("?");
+    let planned = match plan(&request) {
+        Ok(planned) => planned,
+        Err(error) => {
+            summary.failures += 1;
+            say(format!("{id} {profile}: {error}"));
+            return;
+        }
+    };
+    let ours = &planned.plan.estimate;
+    let bytes = |e: &Estimate| {
+        [&e.source, &e.intermediate, &e.target]
+            .iter()
+            .map(|r| u128::from(r.read_bytes) + u128::from(r.written_bytes))
+            .sum::<u128>()
+    };
+    let mine = (bytes(ours), u128::from(ours.requests()));
+    summary.requests[0] += mine.1;
+    summary.bytes[0] += mine.0;
+    summary.seconds_ours += ours.seconds;
+    for (which, traffic) in theirs.iter().enumerate() {
+        let their = estimate(traffic);
+        let (seconds, _) = price_traffic(&request, &their);
+        let other = (bytes(&their), u128::from(their.requests()));
+        summary.comparisons += 1;
+        summary.requests[which + 1] += other.1;
+        summary.bytes[which + 1] += other.0;
+        *(if which == 0 { &mut summary.seconds_designed } else { &mut summary.seconds_executed }) +=
+            seconds;
+        let dominated =
+            other.0 <= mine.0 && other.1 <= mine.1 && (other.0 < mine.0 || other.1 < mine.1);
+        if dominated || ours.seconds > seconds * (1.0 + 1e-9) {
+            summary.failures += 1;
+            say(format!(
+                "{id} {profile} {}: {} (bytes, requests) ours {mine:?} theirs {other:?}; \
+                 seconds ours {:.6} theirs {seconds:.6}; {} {:?}",
+                ["designed", "executed"][which],
+                if dominated { "dominated" } else { "dearer" },
+                ours.seconds,
+                planned.plan.kind,
+                planned.plan.stages.iter().map(|s| &s.tile).collect::<Vec<_>>(),
+            ));
+        }
+        if which == 1 && mine.0 < other.0 && mine.1 < other.1 {
+            summary.dominating += 1;
+        }
+    }
+}
