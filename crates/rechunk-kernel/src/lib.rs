@@ -1,1 +1,26 @@
-//! Moves elements between n-dimensional buffers; the only crate with unsafe code. Pure.
+//! Moves elements between n-dimensional buffers. Pure, and the only crate with unsafe code.
+//!
+//! A box of `shape` elements lies in a byte buffer at an offset, with a byte distance (stride)
+//! between neighbours along each axis. [`copy_region`] moves such a box from one buffer to
+//! another, whatever the order of the axes in either, and reverses the bytes of each element on
+//! the way if asked to; [`fill_region`] sets it; [`compare_region`] compares two, bit for bit.
+//!
+//! Every function checks the whole box against the buffers once, before the first byte moves, and
+//! refuses with a [`KernelError`]; the loops after that check need no bounds checks. Strides of 0
+//! are allowed in a source (one element is seen many times). If the elements of a *target* overlap,
+//! which of them is left is not defined (but memory safety is not at stake).
+
+mod axes;
+mod compare;
+mod copy;
+mod element;
+mod error;
+mod fill;
+
+pub use compare::{Differences, compare_region};
+pub use copy::copy_region;
+pub use error::{Buffer, KernelError};
+pub use fill::{fill, fill_region, is_all};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+use crate::axes::{Axis, Loops, Side, for_each};
+use crate::element::{Element, move_line, move_tiles};
+use crate::{Buffer, KernelError};
+
+/// Copies a box of `shape` elements of `item_bytes` bytes from `source` to `target`.
+///
+/// On each side the box begins at an offset and neighbours along an axis lie a stride apart, in
+/// bytes, indexed like `shape`. With `swap` the bytes of every element are reversed on the way.
+/// The bounds are checked before anything is written.
+#[expect(clippy::too_many_arguments, reason = "two sides of offset and strides; a struct hides it")]
+pub fn copy_region(
+    item_bytes: usize,
+    shape: &[u64],
+    source: &[u8],
+    source_offset_bytes: u64,
+    source_strides_bytes: &[u64],
+    target: &mut [u8],
+    target_offset_bytes: u64,
+    target_strides_bytes: &[u64],
+    swap: bool,
+) -> Result<(), KernelError> {
+    let source_side = Side {
+        buffer: Buffer::Source,
+        length_bytes: source.len(),
+        offset_bytes: source_offset_bytes,
+        strides_bytes: source_strides_bytes,
+    };
+    let target_side = Side {
+        buffer: Buffer::Target,
+        length_bytes: target.len(),
+        offset_bytes: target_offset_bytes,
+        strides_bytes: target_strides_bytes,
+    };
+    let Some(mut loops) = Loops::new(item_bytes, shape, source_side, target_side)? else {
+        return Ok(());
+    };
+    loops.sort_by_target();
+    loops.merge();
+    let swap = swap && item_bytes > 1;
+    let item_bytes = if swap { item_bytes } else { loops.widen(item_bytes) };
+    match (item_bytes, swap) {
+        (1, _) => run::<u8, false>(&loops, source, target),
+        (2, false) => run::<u16, false>(&loops, source, target),
+        (2, true) => run::<u16, true>(&loops, source, target),
+        (4, false) => run::<u32, false>(&loops, source, target),
+        (4, true) => run::<u32, true>(&loops, source, target),
+        (8, false) => run::<u64, false>(&loops, source, target),
+        (8, true) => run::<u64, true>(&loops, source, target),
+        (16, false) => run::<u128, false>(&loops, source, target),
+        (16, true) => run::<u128, true>(&loops, source, target),
+        (32, false) => run::<[u64; 4], false>(&loops, source, target),
+        (32, true) => run::<[u64; 4], true>(&loops, source, target),
+        _ => run_any(item_bytes, swap, &loops, source, target),
+    }
+    Ok(())
+}
+
+/// Runs loops over elements of a size the compiler knows.
+#[expect(unsafe_code, reason = "hands the checked loops to the inner loops of `element`")]
+fn run<E: Element, const SWAP: bool>(loops: &Loops, source: &[u8], target: &mut [u8]) {
+    let item_bytes = size_of::<E>();
+    let (source_start, target_start) = (loops.source_start, loops.target_start);
+    let single = Axis { extent: 1, source_step: 0, target_step: 0 };
+    let (inner, outer) = loops.axes.split_last().map_or((single, &[][..]), |(i, o)| (*i, o));
+    if inner.is_run(item_bytes) {
+        let row_bytes = inner.extent * item_bytes;
+        for_each(outer, source_start, target_start, |from, to| {
+            let from = &source[from..from + row_bytes];
+            let to = &mut target[to..to + row_bytes];
+            if SWAP { swap_run::<E>(from, to) } else { to.copy_from_slice(from) }
+        });
+    } else if let Some(fastest) = source_fastest(outer, inner) {
+        let mut around = outer.to_vec();
+        let across = around.remove(fastest);
+        for_each(&around, source_start, target_start, |from, to| {
+            // SAFETY: `Loops::new` has checked that every turn of all loops together stays
+            // inside both buffers, and `from`, `to` are one turn of the loops around these two.
+            unsafe { move_tiles::<E, SWAP>(across, inner, source, from, target, to) };
+        });
+    } else {
+        for_each(outer, source_start, target_start, |from, to| {
+            // SAFETY: as above; `inner` is the loop that `from`, `to` are one turn around of.
+            unsafe { move_line::<E, SWAP>(inner, source, from, target, to) };
+        });
+    }
+}
+
+/// Which of `outer` the source walks in smaller steps than it walks `inner`: then the two sides
+/// run in different directions. `None` if they agree.
+fn source_fastest(outer: &[Axis], inner: Axis) -> Option<usize> {
+    let (fastest, axis) = outer.iter().enumerate().min_by_key(|(_, axis)| axis.source_step)?;
+    (axis.source_step < inner.source_step).then_some(fastest)
+}
+
+/// Copies a run of elements, each with its bytes reversed.
+#[expect(unsafe_code, reason = "hands a run inside both slices to the inner loop of `element`")]
+fn swap_run<E: Element>(source: &[u8], target: &mut [u8]) {
+    let item_bytes = size_of::<E>();
+    let extent = source.len().min(target.len()) / item_bytes;
+    let axis = Axis { extent, source_step: item_bytes, target_step: item_bytes };
+    // SAFETY: `extent` whole elements fit both slices.
+    unsafe { move_line::<E, true>(axis, source, 0, target, 0) };
+}
+
+/// Runs loops over elements of any size, one by one.
+fn run_any(item_bytes: usize, swap: bool, loops: &Loops, source: &[u8], target: &mut [u8]) {
+    let run = loops.axes.last().filter(|axis| !swap && axis.is_run(item_bytes));
+    let (axes, row_bytes) = match run {
+        Some(run) => (&loops.axes[..loops.axes.len() - 1], run.extent * item_bytes),
+        None => (&loops.axes[..], item_bytes),
+    };
+    for_each(axes, loops.source_start, loops.target_start, |from, to| {
+        let to = &mut target[to..to + row_bytes];
+        to.copy_from_slice(&source[from..from + row_bytes]);
+        if swap {
+            to.reverse();
+        }
+    });
+}
