@@ -1,229 +1,29 @@
 //! The baselines against what rechunker 0.5.4 and cubed themselves computed, case by case.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
 
+#[path = "baseline_golden/cases.rs"]
+mod cases;
+
 use std::collections::BTreeMap;
 use std::fs;
 
 use rechunk_plan::baseline::{
-    BaselineError, CopyOp, Limit, MultistagePlan, PlannerOptions, Rechunking, StageChunks,
-    calculate_single_stage_io_ops, calculate_stage_chunks, chunk_count, consolidate_chunks,
-    cubed_copy_ops, cubed_multspace, cubed_regular_plan, cubed_stage_chunks,
-    multistage_rechunking_plan, naive, rechunking_plan, split_chunksizes, traffic_as_designed,
-    traffic_as_executed,
+    CopyOp, Limit, MultistagePlan, Rechunking, StageChunks, calculate_single_stage_io_ops,
+    calculate_stage_chunks, chunk_count, consolidate_chunks, cubed_copy_ops, cubed_multspace,
+    cubed_regular_plan, cubed_stage_chunks, multistage_rechunking_plan, naive, rechunking_plan,
+    split_chunksizes, traffic_as_designed, traffic_as_executed,
 };
-use serde::Deserialize;
+
+use cases::{
+    Case, Chunks, Consolidate, CopyOps, Golden, Kind, MultiAnswer, Multistage, SingleAnswer,
+    SingleStage, Stages, Triple,
+};
 
 const GOLDEN: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/golden/push_pull_cases.json");
 
-type Chunks = Vec<u64>;
-
-#[derive(Deserialize)]
-struct Golden {
-    cases: Vec<Case>,
-}
-
-#[derive(Deserialize)]
-struct Case {
-    id: String,
-    #[serde(flatten)]
-    of: Kind,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-enum Kind {
-    ConsolidateChunks(Consolidate),
-    CalculateStageChunks(Stages),
-    CalculateSingleStageIoOps(IoOps),
-    RechunkingPlan(Box<SingleStage>),
-    MultistageRechunkingPlan(Box<Multistage>),
-    SplitChunksizes(Split),
-    CubedMultspace(Multspace),
-    CubedRechunkCopyOps(CopyOps),
-}
-
-#[derive(Deserialize)]
-struct Consolidate {
-    shape: Chunks,
-    chunks: Chunks,
-    itemsize: u64,
-    max_mem: u64,
-    chunk_limits: Option<Vec<Option<i64>>>,
-    expected: Option<Chunks>,
-    error: Option<GoldenError>,
-}
-
-#[derive(Deserialize)]
-struct Stages {
-    read_chunks: Chunks,
-    write_chunks: Chunks,
-    stage_count: u32,
-    expected: Vec<Chunks>,
-    exact_root: Vec<Chunks>,
-    float_fragile: bool,
-    cubed_regular: Vec<Chunks>,
-}
-
-#[derive(Deserialize)]
-struct IoOps {
-    shape: Chunks,
-    in_chunks: Chunks,
-    out_chunks: Chunks,
-    expected: u64,
-}
-
-/// What both planners are asked.
-#[derive(Deserialize)]
-struct Question {
-    shape: Chunks,
-    source_chunks: Chunks,
-    target_chunks: Chunks,
-    itemsize: u64,
-    #[serde(default)]
-    min_mem: u64,
-    max_mem: u64,
-    consolidate_reads: bool,
-    consolidate_writes: bool,
-    error: Option<GoldenError>,
-}
-
-#[derive(Deserialize)]
-struct SingleStage {
-    #[serde(flatten)]
-    question: Question,
-    #[serde(flatten)]
-    answer: Option<SingleAnswer>,
-}
-
-#[derive(Deserialize, Debug, PartialEq)]
-struct SingleAnswer {
-    read_chunks: Chunks,
-    int_chunks: Chunks,
-    write_chunks: Chunks,
-    no_intermediate: bool,
-    io_ops: u64,
-    n_read_tasks: u64,
-    n_int_chunks: u64,
-    n_write_tasks: u64,
-    n_source_chunks: u64,
-    n_target_chunks: u64,
-    source_gets_stage1_by_int_chunk: u64,
-    source_gets_stage1_by_read_chunk: u64,
-    read_multiple_of_source: bool,
-    read_multiple_of_int: bool,
-    write_multiple_of_int: bool,
-    write_multiple_of_target: bool,
-}
-
-#[derive(Deserialize)]
-struct Multistage {
-    #[serde(flatten)]
-    question: Question,
-    #[serde(flatten)]
-    answer: Option<MultiAnswer>,
-}
-
-type Triple = (Chunks, Chunks, Chunks);
-
-#[derive(Deserialize)]
-struct MultiAnswer {
-    plan: Vec<Triple>,
-    n_stages: usize,
-    io_ops: Vec<u64>,
-    excessive_io_warning: bool,
-    min_int_bytes: u64,
-    exact_root_plan_differs: bool,
-    exact_root_plan: Option<Vec<Triple>>,
-    exact_root_warning: Option<bool>,
-    cubed_regular_plan: Vec<Triple>,
-    cubed_regular_warning: bool,
-}
-
-#[derive(Deserialize)]
-struct Split {
-    n: u64,
-    source_chunk: u64,
-    target_chunk: u64,
-    expected: Chunks,
-}
-
-#[derive(Deserialize)]
-struct Multspace {
-    start: u64,
-    stop: u64,
-    num: u32,
-    expected: Chunks,
-}
-
-#[derive(Deserialize)]
-struct CopyOps {
-    shape: Chunks,
-    itemsize: u64,
-    source_chunks: Chunks,
-    target_chunks: Chunks,
-    allowed_mem: u64,
-    buffer_copies: u64,
-    allow_irregular: bool,
-    expected: Vec<(Chunks, Chunks)>,
-}
-
-#[derive(Deserialize)]
-struct GoldenError {
-    #[serde(rename = "type")]
-    kind: String,
-    message: String,
-}
-
-impl GoldenError {
-    /// Whether `error` is the same refusal with the same numbers.
-    fn is(&self, error: &BaselineError) -> bool {
-        let words = |text: &str| {
-            let parts = text.split(|c: char| !c.is_ascii_digit());
-            parts.filter_map(|part| part.parse::<u128>().ok()).collect::<Vec<_>>()
-        };
-        let numbers = words(&self.message);
-        let two = |a: u128, b: u64| numbers == [a, u128::from(b)];
-        let starts = |start| self.message.starts_with(start);
-        assert_eq!(self.kind, "ValueError");
-        match *error {
-            BaselineError::InvalidLimit { axis, limit } => {
-                starts("Invalid chunk_limits") && numbers[axis] == limit.unsigned_abs()
-            }
-            BaselineError::ChunkOverBudget { chunk_bytes, memory_bytes_max } => {
-                starts("chunk_mem") && two(chunk_bytes, memory_bytes_max)
-            }
-            BaselineError::SourceChunkOverBudget { chunk_bytes, memory_bytes_max } => {
-                starts("Source chunk memory") && two(chunk_bytes, memory_bytes_max)
-            }
-            BaselineError::TargetChunkOverBudget { chunk_bytes, memory_bytes_max } => {
-                starts("Target chunk memory") && two(chunk_bytes, memory_bytes_max)
-            }
-            BaselineError::BudgetBelowMinimum { memory_bytes_max, intermediate_bytes_min } => {
-                starts("max_mem") && two(u128::from(memory_bytes_max), intermediate_bytes_min)
-            }
-            _ => false,
-        }
-    }
-}
-
-impl Question {
-    fn ask(&self) -> (Rechunking<'_>, PlannerOptions) {
-        let rechunking = Rechunking {
-            shape: &self.shape,
-            source_chunks: &self.source_chunks,
-            target_chunks: &self.target_chunks,
-            itemsize_bytes: self.itemsize,
-        };
-        let options = PlannerOptions {
-            intermediate_bytes_min: self.min_mem,
-            memory_bytes_max: self.max_mem,
-            consolidate_reads: self.consolidate_reads,
-            consolidate_writes: self.consolidate_writes,
-        };
-        (rechunking, options)
-    }
-}
+const CUBED_EQUAL: &str = "cubed plans, equal";
+const CUBED_FRAGILE: &str = "cubed plans, its float rounding collapsed the stages";
 
 /// How many comparisons were made, by what was compared.
 type Tally = BTreeMap<&'static str, usize>;
@@ -258,6 +58,9 @@ fn baselines_equal_the_originals() {
         }
     }
     println!("cases compared: {} {tally:#?}", golden.cases.len());
+    assert_eq!(golden.cases.len(), 795);
+    assert_eq!(tally[CUBED_EQUAL], 227);
+    assert_eq!(tally[CUBED_FRAGILE], 14);
 }
 
 fn count(tally: &mut Tally, what: &'static str) {
@@ -285,7 +88,7 @@ fn stage_chunks(id: &str, case: &Stages, tally: &mut Tally) {
     assert_eq!(found != case.expected, case.float_fragile, "{id}");
     count(tally, "stage chunks");
     let found = cubed_stage_chunks(read_chunks, write_chunks, *stage_count).unwrap();
-    if found != case.cubed_regular { println!("CUBED {id} {} {found:?} {:?}", case.float_fragile, case.cubed_regular);}
+    assert_eq!(found != case.cubed_regular, case.float_fragile, "{id}: {found:?}");
     count(tally, "cubed stage chunks");
 }
 
@@ -293,12 +96,51 @@ fn single_stage(id: &str, case: &SingleStage, tally: &mut Tally) {
     let (rechunking, options) = case.question.ask();
     match (rechunking_plan(&rechunking, &options), &case.answer, &case.question.error) {
         (Ok(stage), Some(expected), None) => {
-            assert_eq!(&describe(&rechunking, stage), expected, "{id}");
+            assert_eq!(&describe(&rechunking, stage.clone()), expected, "{id}");
+            traffic(id, &rechunking, stage, expected, tally);
         }
         (Err(found), None, Some(error)) => assert!(error.is(&found), "{id}: {found}"),
         (found, ..) => panic!("{id}: {found:?}"),
     }
     count(tally, "single-stage plans");
+}
+
+/// The traffic of a single stage against the counts the golden file has.
+fn traffic(
+    id: &str,
+    rechunking: &Rechunking<'_>,
+    stage: StageChunks,
+    expected: &SingleAnswer,
+    tally: &mut Tally,
+) {
+    let bytes = |requests: u64, chunks: &[u64]| {
+        requests * rechunking.itemsize_bytes * chunks.iter().product::<u64>()
+    };
+    let written_from =
+        calculate_single_stage_io_ops(rechunking.shape, &stage.write, rechunking.source_chunks);
+    let io_ops = vec![expected.io_ops];
+    let plan = MultistagePlan { stages: vec![stage], io_ops, excessive_io_warning: false };
+    let designed = traffic_as_designed(rechunking, &plan).unwrap();
+    let executed = traffic_as_executed(rechunking, &plan).unwrap();
+    if expected.no_intermediate {
+        assert_eq!(Ok(designed.source_get), written_from, "{id}");
+        assert_eq!(designed, executed, "{id}");
+        assert_eq!((designed.intermediate_put, designed.intermediate_get), (0, 0), "{id}");
+    } else {
+        assert_eq!(designed.source_get, expected.source_gets_stage1_by_read_chunk, "{id}");
+        assert_eq!(executed.source_get, expected.source_gets_stage1_by_int_chunk, "{id}");
+        assert_eq!(designed.intermediate_put, expected.n_int_chunks, "{id}");
+        let written = bytes(expected.n_int_chunks, &expected.int_chunks);
+        assert_eq!(executed.intermediate_written_bytes, written, "{id}");
+    }
+    for traffic in [designed, executed, naive(rechunking).unwrap()] {
+        assert_eq!(traffic.target_put, expected.n_target_chunks, "{id}");
+        let source_bytes = bytes(traffic.source_get, rechunking.source_chunks);
+        assert_eq!(traffic.source_bytes, source_bytes, "{id}");
+        let target_bytes = bytes(traffic.target_put, rechunking.target_chunks);
+        assert_eq!(traffic.target_bytes, target_bytes, "{id}");
+    }
+    count(tally, "traffic");
 }
 
 fn describe(rechunking: &Rechunking<'_>, stage: StageChunks) -> SingleAnswer {
@@ -344,19 +186,34 @@ fn multistage(id: &str, case: &Multistage, tally: &mut Tally) {
     let found = (triples(&plan), plan.excessive_io_warning);
     if answer.exact_root_plan_differs {
         count(tally, "multi-stage plans, exact roots differ");
-        let expected = (answer.exact_root_plan.clone().unwrap(), answer.exact_root_warning.unwrap());
+        let expected =
+            (answer.exact_root_plan.clone().unwrap(), answer.exact_root_warning.unwrap());
         assert_eq!(found, expected, "{id}");
     } else {
         assert_eq!(found, (answer.plan.clone(), answer.excessive_io_warning), "{id}");
         assert_eq!(plan.stages.len(), answer.n_stages, "{id}");
         assert_eq!(plan.io_ops, answer.io_ops, "{id}");
-        assert_eq!(plan.intermediate_bytes_min(rechunking.itemsize_bytes), answer.min_int_bytes.into());
+        assert_eq!(
+            plan.intermediate_bytes_min(rechunking.itemsize_bytes),
+            answer.min_int_bytes.into()
+        );
     }
     let regular = cubed_regular_plan(&rechunking, &options).unwrap();
-    if (triples(&regular), regular.excessive_io_warning) != (answer.cubed_regular_plan.clone(), answer.cubed_regular_warning) {
-        println!("CUBEDPLAN {id} {} {} {:?} {} {:?}", answer.exact_root_plan_differs, regular.excessive_io_warning, triples(&regular), answer.cubed_regular_warning, answer.cubed_regular_plan);
+    cubed_plan(id, &regular, answer, tally);
+}
+
+fn cubed_plan(id: &str, found: &MultistagePlan, answer: &MultiAnswer, tally: &mut Tally) {
+    let expected = (answer.cubed_regular_plan.clone(), answer.cubed_regular_warning);
+    if (triples(found), found.excessive_io_warning) == expected {
+        return count(tally, CUBED_EQUAL);
     }
-    count(tally, "cubed plans");
+    // In floating point an axis that is read as it is written gets stages of one element less,
+    // and the multiples of them collapse to 1: cubed then gives up and keeps its single stage.
+    let (read, _, write) = &answer.cubed_regular_plan[0];
+    let unchanged_axis = read.iter().zip(write).any(|(read, write)| read == write && *read > 1);
+    let gave_up = answer.cubed_regular_plan.len() == 1 && answer.cubed_regular_warning;
+    assert!(unchanged_axis && gave_up && found.stages.len() > 1, "{id}: {found:?}");
+    count(tally, CUBED_FRAGILE);
 }
 
 fn triples(plan: &MultistagePlan) -> Vec<Triple> {

@@ -18,9 +18,9 @@ impl Limit {
         let read = |(axis, &limit): (usize, &Option<i64>)| match limit {
             None => Ok(Self::Keep),
             Some(-1) => Ok(Self::Whole),
-            Some(limit) => u64::try_from(limit).map(Self::AtMost).map_err(|_| {
-                BaselineError::InvalidLimit { axis, limit: i128::from(limit) }
-            }),
+            Some(limit) => u64::try_from(limit)
+                .map(Self::AtMost)
+                .map_err(|_| BaselineError::InvalidLimit { axis, limit: i128::from(limit) }),
         };
         limits.iter().enumerate().map(read).collect()
     }

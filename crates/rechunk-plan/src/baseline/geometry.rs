@@ -7,7 +7,8 @@ use super::BaselineError;
 /// The number of chunks of a regular grid over `shape` (elements); 1 for an array of no axes.
 pub fn chunk_count(shape: &[u64], chunks: &[u64]) -> Result<u64, BaselineError> {
     check_chunks("the chunk shape", shape, chunks)?;
-    let per_axis = shape.iter().zip(chunks).map(|(&length, &chunk)| u128::from(length.div_ceil(chunk)));
+    let per_axis =
+        shape.iter().zip(chunks).map(|(&length, &chunk)| u128::from(length.div_ceil(chunk)));
     checked_product("the number of chunks", per_axis)
 }
 
@@ -46,8 +47,7 @@ pub fn split_chunksizes(
         if start >= length {
             return None;
         }
-        let end =
-            next_edge(start, source_chunk).min(next_edge(start, target_chunk)).min(length);
+        let end = next_edge(start, source_chunk).min(next_edge(start, target_chunk)).min(length);
         let piece = end - start;
         start = end;
         Some(piece)
