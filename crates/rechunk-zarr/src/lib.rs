@@ -1,1 +1,35 @@
-//! Zarr v2 and v3 as a format: metadata and codecs. Pure.
+//! Zarr v2 and v3 as a format: metadata and codecs. Pure: no I/O, no async.
+//!
+//! [`parse_v2`] and [`parse_v3`] read documents into [`ArrayMetadata`], which is the same for both
+//! versions; [`target_metadata`] makes the metadata of an array to be written, and
+//! [`ArrayMetadata::documents`] its documents. [`ZarrLayout`] says where chunks are and codes them.
+//!
+//! What is read here was written by others: documents and chunks are bounded before they are
+//! believed, and no header's claim becomes an allocation.
+//!
+//! Not yet: sharding, filters, other codecs and data types. They are refused by name.
+
+mod choice;
+mod codec_json;
+mod codec_spec;
+mod codecs;
+mod documents;
+mod field;
+mod fill_value;
+mod json;
+mod layout;
+mod metadata;
+mod parse_v2;
+mod parse_v3;
+mod target;
+
+pub use choice::{CodecChoice, parse_codec_choice};
+pub use codec_spec::{BloscName, CodecSpec, Shuffle};
+pub use documents::group_documents;
+pub use layout::ZarrLayout;
+pub use metadata::{
+    ArrayMetadata, BLOSC_CHUNK_BYTES_MAX, CHUNK_BYTES_MAX, KeyEncoding, KeyStyle, ZarrVersion,
+};
+pub use parse_v2::parse_v2;
+pub use parse_v3::{NodeKind, node_kind, parse_v3};
+pub use target::{TargetOptions, target_metadata};

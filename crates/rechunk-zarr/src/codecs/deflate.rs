@@ -1,0 +1,122 @@
+//! Gzip and zlib.
+
+use std::cell::RefCell;
+use std::io::Read;
+
+use flate2::read::MultiGzDecoder;
+use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor, adler32, crc32};
+
+/// Bytes at the end of a gzip member: CRC-32 and length, little-endian.
+const GZIP_TRAILER_BYTES: usize = 8;
+
+/// Bytes at the end of a zlib stream: Adler-32, big-endian.
+const ZLIB_TRAILER_BYTES: usize = 4;
+
+/// Spare room that lets `read_to_end` see the end without growing the buffer.
+const READ_AHEAD_BYTES: usize = 64;
+
+thread_local! {
+    static DECODER: RefCell<Decompressor> = RefCell::new(Decompressor::new());
+    /// The encoder that was used last, with its level.
+    static ENCODER: RefCell<Option<(i32, Compressor)>> = const { RefCell::new(None) };
+}
+
+/// Decodes a gzip stream of one member or several into at most `bound` bytes.
+pub(super) fn decode_gzip(
+    encoded: &[u8],
+    decoded: &mut Vec<u8>,
+    bound: usize,
+) -> Result<(), String> {
+    decoded.resize(bound, 0);
+    let length = DECODER
+        .with_borrow_mut(|decoder| decoder.gzip_decompress(encoded, decoded))
+        .map_err(|error| explain(&error, bound))?;
+    // The fast decoder stops after the first member. It was the only one if the stream ends with
+    // that member's own checksum and length; else the slow decoder knows about members.
+    if encoded.last_chunk() == Some(&gzip_trailer(&decoded[..length])) {
+        decoded.truncate(length);
+        return Ok(());
+    }
+    decode_members(encoded, decoded, bound)
+}
+
+fn gzip_trailer(content: &[u8]) -> [u8; GZIP_TRAILER_BYTES] {
+    // The length counts modulo 2^32: the low half of the 64 bits.
+    let length = (content.len() as u64) << 32;
+    (length | u64::from(crc32(content))).to_le_bytes()
+}
+
+fn decode_members(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
+    decoded.clear();
+    // One byte more than allowed tells a stream that is too long from one that just fits.
+    let limit = u64::try_from(bound).unwrap_or(u64::MAX).saturating_add(1);
+    let mut decoder = MultiGzDecoder::new(encoded).take(limit);
+    decoded.reserve_exact(bound.saturating_add(READ_AHEAD_BYTES));
+    decoder.read_to_end(decoded).map_err(|error| error.to_string())?;
+    if decoded.len() > bound {
+        return Err(explain(&DecompressionError::InsufficientSpace, bound));
+    }
+    Ok(())
+}
+
+/// Decodes a zlib stream into at most `bound` bytes.
+pub(super) fn decode_zlib(
+    encoded: &[u8],
+    decoded: &mut Vec<u8>,
+    bound: usize,
+) -> Result<(), String> {
+    decoded.resize(bound, 0);
+    let length = DECODER
+        .with_borrow_mut(|decoder| decoder.zlib_decompress(encoded, decoded))
+        .map_err(|error| explain(&error, bound))?;
+    let trailer: [u8; ZLIB_TRAILER_BYTES] = adler32(&decoded[..length]).to_be_bytes();
+    if encoded.last_chunk() != Some(&trailer) {
+        return Err("there are bytes after the end of the stream".to_owned());
+    }
+    decoded.truncate(length);
+    Ok(())
+}
+
+fn explain(error: &DecompressionError, bound: usize) -> String {
+    match error {
+        DecompressionError::BadData => "the data is damaged or cut short".to_owned(),
+        DecompressionError::InsufficientSpace => format!("decodes to more than {bound} bytes"),
+    }
+}
+
+/// One gzip member.
+pub(super) fn encode_gzip(decoded: &[u8], level: i32) -> Result<Vec<u8>, String> {
+    encode(level, |encoder| {
+        let mut encoded = vec![0; encoder.gzip_compress_bound(decoded.len())];
+        let length = encoder.gzip_compress(decoded, &mut encoded)?;
+        encoded.truncate(length);
+        Ok(encoded)
+    })
+}
+
+/// One zlib stream.
+pub(super) fn encode_zlib(decoded: &[u8], level: i32) -> Result<Vec<u8>, String> {
+    encode(level, |encoder| {
+        let mut encoded = vec![0; encoder.zlib_compress_bound(decoded.len())];
+        let length = encoder.zlib_compress(decoded, &mut encoded)?;
+        encoded.truncate(length);
+        Ok(encoded)
+    })
+}
+
+/// Runs the encoder of `level`, kept from the last chunk where that had the same.
+fn encode(
+    level: i32,
+    run: impl FnOnce(&mut Compressor) -> Result<Vec<u8>, libdeflater::CompressionError>,
+) -> Result<Vec<u8>, String> {
+    let valid = CompressionLvl::new(level).map_err(|error| format!("level {level}: {error:?}"))?;
+    ENCODER.with_borrow_mut(|kept| {
+        let mut encoder = match kept.take() {
+            Some((kept_level, encoder)) if kept_level == level => encoder,
+            _ => Compressor::new(valid),
+        };
+        let encoded = run(&mut encoder).map_err(|error| error.to_string());
+        *kept = Some((level, encoder));
+        encoded
+    })
+}

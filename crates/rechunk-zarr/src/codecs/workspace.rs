@@ -1,0 +1,73 @@
+//! What codecs allocate beside a chunk and its encoded form, bytes.
+
+use super::blosc::block_bytes_max;
+use crate::codec_spec::{BloscName, CodecSpec};
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// zstd's own estimate (1.5.7) of a compression context at its largest, KiB, for levels 0 to 22.
+const ZSTD_CONTEXT_KIB: [u64; 23] = [
+    1273, 569, 761, 1273, 2553, 3577, 3577, 6649, 6649, 12_793, 25_081, 25_081, 49_657, 49_657,
+    49_657, 66_041, 66_041, 66_041, 66_041, 83_200, 165_120, 328_960, 722_256,
+];
+
+/// A zstd decoder's context: 94 KiB, and no window, because the output serves as one.
+const ZSTD_DECODER_BYTES: u64 = 128 * KIB;
+
+/// libdeflate's decoder is 12 KiB; the decoder for several gzip members has a window beside it.
+const DEFLATE_DECODER_BYTES: u64 = 128 * KIB;
+
+/// libdeflate's encoder up to level 9, as measured (657 KiB).
+const DEFLATE_ENCODER_BYTES: u64 = 704 * KIB;
+
+/// c-blosc's context and tables beside its blocks.
+const BLOSC_BASE_BYTES: u64 = 64 * KIB;
+
+/// The most that decoding allocates for one chunk of `decoded` bytes.
+pub(super) fn decode_bytes(codec: &CodecSpec, decoded: u64) -> u64 {
+    match codec {
+        CodecSpec::Blosc { cname, blocksize, .. } => {
+            let inner = match cname {
+                BloscName::Zstd => ZSTD_DECODER_BYTES,
+                BloscName::Zlib => DEFLATE_DECODER_BYTES,
+                _ => 0,
+            };
+            BLOSC_BASE_BYTES + 3 * block_bytes_max(*blocksize, decoded) + inner
+        }
+        CodecSpec::Zstd { .. } => ZSTD_DECODER_BYTES,
+        CodecSpec::Gzip { .. } | CodecSpec::Zlib { .. } => DEFLATE_DECODER_BYTES,
+        CodecSpec::Crc32c => 0,
+    }
+}
+
+/// The most that encoding allocates for one chunk of `decoded` bytes.
+pub(super) fn encode_bytes(codec: &CodecSpec, decoded: u64) -> u64 {
+    match *codec {
+        CodecSpec::Blosc { cname, clevel, blocksize, .. } => {
+            let block = block_bytes_max(blocksize, decoded);
+            let inner = match cname {
+                // c-blosc's own mapping of its levels; 9 is zstd's highest.
+                BloscName::Zstd if clevel >= 8 => zstd_encode_bytes(22, block),
+                BloscName::Zstd => zstd_encode_bytes(2 * i32::from(clevel) - 1, block),
+                BloscName::Zlib | BloscName::Lz4hc => 512 * KIB,
+                BloscName::BloscLz | BloscName::Lz4 | BloscName::Snappy => 128 * KIB,
+            };
+            BLOSC_BASE_BYTES + 3 * block + inner
+        }
+        CodecSpec::Zstd { level, .. } => zstd_encode_bytes(level, decoded),
+        CodecSpec::Gzip { .. } | CodecSpec::Zlib { .. } => DEFLATE_ENCODER_BYTES,
+        // The buffer may have to move to grow by the checksum.
+        CodecSpec::Crc32c => decoded,
+    }
+}
+
+/// A bound of zstd's compression context for one piece of `decoded` bytes.
+pub(super) fn zstd_encode_bytes(level: i32, decoded: u64) -> u64 {
+    // Tables shrink with the data: by zstd's estimates never more than 18 times its size (rounded
+    // up to a power of two) and a constant.
+    let by_size = 18_u64.saturating_mul(decoded.next_power_of_two()).saturating_add(MIB);
+    // Negative levels use less than level 1.
+    let level = usize::try_from(level.max(1)).unwrap_or(1).min(ZSTD_CONTEXT_KIB.len() - 1);
+    by_size.min(ZSTD_CONTEXT_KIB[level] * KIB)
+}

@@ -1,0 +1,130 @@
+//! Writing metadata documents.
+
+use rechunk_grid::{DataType, Endian, FillValue};
+use serde_json::{Map, Value, json};
+
+use crate::codec_json::{write_v2_codec, write_v3_codec};
+use crate::fill_value::write_fill_value;
+use crate::json::write_pretty;
+use crate::metadata::{ArrayMetadata, KeyStyle, V2_DIMENSIONS, ZarrVersion};
+
+impl ArrayMetadata {
+    /// The documents that describe this array, as (key relative to the array, bytes): `.zarray`
+    /// and, unless it would be empty, `.zattrs`; or `zarr.json`.
+    ///
+    /// The array's own document comes last: whoever writes them in order commits with it.
+    pub fn documents(&self) -> Vec<(String, Vec<u8>)> {
+        let (attributes, array) = match self.version {
+            ZarrVersion::V2 => (self.zattrs(), self.zarray()),
+            ZarrVersion::V3 => (None, self.zarr_json()),
+        };
+        let attributes = attributes.map(|value| (".zattrs".to_owned(), write_pretty(&value)));
+        let array = (self.version.document_key().to_owned(), write_pretty(&array));
+        attributes.into_iter().chain([array]).collect()
+    }
+
+    fn zarray(&self) -> Value {
+        let spec = &self.spec;
+        let is_c = self.order.axes.iter().copied().eq(0..spec.shape.len());
+        json!({
+            "zarr_format": 2,
+            "shape": spec.shape,
+            "chunks": spec.chunk_shape,
+            "dtype": v2_dtype(spec.data_type, self.order.endian),
+            "compressor": self.codecs.first().map(write_v2_codec),
+            "fill_value": spec.fill_value.as_ref()
+                .map(|fill_value| write_fill_value(fill_value, spec.data_type)),
+            "order": if is_c { "C" } else { "F" },
+            "filters": null,
+            "dimension_separator": self.key_encoding.separator,
+        })
+    }
+
+    fn zattrs(&self) -> Option<Value> {
+        let mut attributes = self.attributes.clone();
+        // A name that is not there cannot be said in v2: all or none.
+        let names = self.spec.dimension_names.clone();
+        if let Some(names) = names.and_then(|names| names.into_iter().collect::<Option<Vec<_>>>()) {
+            attributes.insert(V2_DIMENSIONS.to_owned(), Value::from(names));
+        }
+        (!attributes.is_empty()).then_some(Value::Object(attributes))
+    }
+
+    fn zarr_json(&self) -> Value {
+        let spec = &self.spec;
+        let style = match self.key_encoding.style {
+            KeyStyle::Default => "default",
+            KeyStyle::V2 => "v2",
+        };
+        let zero = || FillValue::zero(spec.item_bytes());
+        let fill_value = spec.fill_value.clone().unwrap_or_else(zero);
+        let mut document = json!({
+            "zarr_format": 3,
+            "node_type": "array",
+            "shape": spec.shape,
+            "data_type": spec.data_type.name(),
+            "chunk_grid": {
+                "name": "regular",
+                "configuration": {"chunk_shape": spec.chunk_shape},
+            },
+            "chunk_key_encoding": {
+                "name": style,
+                "configuration": {"separator": self.key_encoding.separator},
+            },
+            "fill_value": write_fill_value(&fill_value, spec.data_type),
+            "codecs": self.v3_codecs(),
+            "attributes": self.attributes,
+        });
+        if let (Some(names), Some(map)) = (&spec.dimension_names, document.as_object_mut()) {
+            map.insert("dimension_names".to_owned(), json!(names));
+        }
+        document
+    }
+
+    fn v3_codecs(&self) -> Vec<Value> {
+        let mut codecs = Vec::with_capacity(self.codecs.len() + 2);
+        if !self.order.axes.iter().copied().eq(0..self.spec.shape.len()) {
+            let order = &self.order.axes;
+            codecs.push(json!({"name": "transpose", "configuration": {"order": order}}));
+        }
+        codecs.push(if self.spec.item_bytes() == 1 {
+            json!({"name": "bytes"})
+        } else {
+            json!({"name": "bytes", "configuration": {"endian": self.order.endian}})
+        });
+        codecs.extend(self.codecs.iter().map(write_v3_codec));
+        codecs
+    }
+}
+
+/// NumPy's type string.
+fn v2_dtype(data_type: DataType, endian: Endian) -> String {
+    let bytes = data_type.item_bytes();
+    let kind = match data_type {
+        DataType::Bool => 'b',
+        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => 'i',
+        DataType::Uint8 | DataType::Uint16 | DataType::Uint32 | DataType::Uint64 => 'u',
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => 'f',
+    };
+    let order = match (bytes, endian) {
+        (1, _) => '|',
+        (_, Endian::Little) => '<',
+        (_, Endian::Big) => '>',
+    };
+    format!("{order}{kind}{bytes}")
+}
+
+/// The document of an empty group, as (key relative to the group, bytes).
+pub fn group_documents(version: ZarrVersion) -> Vec<(String, Vec<u8>)> {
+    let (key, document) = match version {
+        ZarrVersion::V2 => (".zgroup", json!({"zarr_format": 2})),
+        ZarrVersion::V3 => {
+            let attributes = Map::new();
+            ("zarr.json", json!({"zarr_format": 3, "node_type": "group", "attributes": attributes}))
+        }
+    };
+    vec![(key.to_owned(), write_pretty(&document))]
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,114 @@
+//! Reading fields out of a document, with errors that say which one.
+
+use rechunk_format::FormatError;
+use serde_json::{Map, Value};
+
+use crate::json::bare_token;
+
+/// Most characters of a stored value that are repeated in a message.
+const SHOWN_CHARS_MAX: usize = 60;
+
+/// Where in which document: `.zarray: "compressor.level"`.
+#[derive(Debug, Clone)]
+pub(crate) struct Field {
+    key: &'static str,
+    path: String,
+}
+
+impl Field {
+    /// A top-level field of the document under `key`.
+    pub(crate) fn new(key: &'static str, name: &str) -> Self {
+        Self { key, path: name.to_owned() }
+    }
+
+    /// A field of the object in this field.
+    pub(crate) fn child(&self, name: &str) -> Self {
+        Self { key: self.key, path: format!("{}.{name}", self.path) }
+    }
+
+    fn name(&self) -> String {
+        // Names come from a document: `{:?}` keeps control characters out of messages.
+        format!("{}: {:?}", self.key, self.path)
+    }
+
+    /// The field does not hold what the specification asks for.
+    pub(crate) fn invalid(&self, reason: impl Into<String>) -> FormatError {
+        FormatError::Metadata { key: self.name(), reason: reason.into() }
+    }
+
+    /// The field asks for something this version does not do. `hint` is empty or a sentence.
+    pub(crate) fn unsupported(&self, what: impl Into<String>, hint: &str) -> FormatError {
+        let hint = if hint.is_empty() { String::new() } else { format!("; {hint}") };
+        FormatError::Unsupported { key: self.name(), what: what.into(), hint }
+    }
+
+    /// The value of this field in `map`, taken out of it; `null` counts as absent.
+    pub(crate) fn take(map: &mut Map<String, Value>, name: &str) -> Option<Value> {
+        map.shift_remove(name).filter(|value| !value.is_null())
+    }
+
+    fn wrong_type(&self, expected: &str, found: &Value) -> FormatError {
+        self.invalid(format!("expected {expected}, found {}", shown(found)))
+    }
+
+    pub(crate) fn text<'v>(&self, value: &'v Value) -> Result<&'v str, FormatError> {
+        value.as_str().ok_or_else(|| self.wrong_type("a string", value))
+    }
+
+    pub(crate) fn object<'v>(
+        &self,
+        value: &'v Value,
+    ) -> Result<&'v Map<String, Value>, FormatError> {
+        value.as_object().ok_or_else(|| self.wrong_type("an object", value))
+    }
+
+    pub(crate) fn list<'v>(&self, value: &'v Value) -> Result<&'v [Value], FormatError> {
+        value.as_array().map(Vec::as_slice).ok_or_else(|| self.wrong_type("a list", value))
+    }
+
+    /// A list of extents.
+    pub(crate) fn shape(&self, value: &Value) -> Result<Vec<u64>, FormatError> {
+        let wrong = || self.wrong_type("a list of non-negative integers", value);
+        let list = value.as_array().ok_or_else(wrong)?;
+        list.iter().map(|item| item.as_u64().ok_or_else(wrong)).collect()
+    }
+
+    /// An integer within `range`.
+    pub(crate) fn integer(&self, value: &Value, low: i64, high: i64) -> Result<i64, FormatError> {
+        value
+            .as_i64()
+            .filter(|integer| (low..=high).contains(integer))
+            .ok_or_else(|| self.wrong_type(&format!("an integer from {low} to {high}"), value))
+    }
+
+    /// An integer within `range`; the nearest one in it where the stored one is outside.
+    pub(crate) fn clamped(&self, value: &Value, low: i64, high: i64) -> Result<i64, FormatError> {
+        let integer = value.as_i64().ok_or_else(|| self.wrong_type("an integer", value))?;
+        Ok(integer.clamp(low, high))
+    }
+
+    pub(crate) fn boolean(&self, value: &Value) -> Result<bool, FormatError> {
+        value.as_bool().ok_or_else(|| self.wrong_type("true or false", value))
+    }
+}
+
+/// A stored value in a message: compact, and cut where it is long.
+pub(crate) fn shown(value: &Value) -> String {
+    let text = match value.as_str().and_then(bare_token) {
+        Some(token) => token.to_owned(),
+        // Cut before formatting where that is cheap: a list may have a million entries.
+        None => match value {
+            Value::Array(list) if list.len() > RANK_SHOWN_MAX => {
+                return format!("a list of {} entries", list.len());
+            }
+            other => other.to_string(),
+        },
+    };
+    if text.chars().count() <= SHOWN_CHARS_MAX {
+        return text;
+    }
+    text.chars().take(SHOWN_CHARS_MAX).chain("…".chars()).collect()
+}
+
+/// Longest list that is repeated in a message.
+const RANK_SHOWN_MAX: usize = 32;

@@ -1,0 +1,33 @@
+//! JSON as Zarr metadata really is: with bare `NaN`, strict about everything else.
+
+mod read;
+mod write;
+
+pub(crate) use read::read_object;
+pub(crate) use write::write_pretty;
+
+/// Starts the string that stands for a bare token in a [`serde_json::Value`].
+const MARKER: &str = "\0token:";
+
+/// True for a token that JSON or `serde_json` cannot hold but Python reads and writes: `NaN`,
+/// `Infinity`, `-Infinity`, and numbers outside of 64 bits.
+fn is_foreign_token(token: &str) -> bool {
+    if matches!(token, "NaN" | "Infinity" | "-Infinity") {
+        return true;
+    }
+    let digits = token.strip_prefix('-').unwrap_or(token);
+    let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_integer {
+        let leading_zero = digits.len() > 1 && digits.starts_with('0');
+        return !leading_zero && token.parse::<i64>().is_err() && token.parse::<u64>().is_err();
+    }
+    false
+}
+
+/// The bare token a string stands for, if it stands for one.
+pub(crate) fn bare_token(text: &str) -> Option<&str> {
+    text.strip_prefix(MARKER).filter(|token| is_foreign_token(token))
+}
+
+#[cfg(test)]
+mod tests;

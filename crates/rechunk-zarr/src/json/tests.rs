@@ -1,0 +1,55 @@
+use serde_json::json;
+
+use super::read::{DEPTH_MAX, DOCUMENT_BYTES_MAX};
+use super::*;
+
+fn read(text: &str) -> serde_json::Map<String, serde_json::Value> {
+    read_object("doc", text.as_bytes()).unwrap()
+}
+
+fn refuse(text: &str) -> String {
+    read_object("doc", text.as_bytes()).unwrap_err().to_string()
+}
+
+#[test]
+fn bare_tokens_survive_a_round_trip() {
+    let text = concat!(
+        "{\n  \"a\": [NaN, -Infinity, \"NaN, \\\" NaN\", 123456789012345678901234567890],\n",
+        "  \"b\": {\n    \"c\": Infinity,\n    \"d\": -0.0,\n    \"e\": 18446744073709551615\n  },\n",
+        "  \"f\": {},\n  \"g\": [],\n  \"h\": [\n    [1],\n    null\n  ]\n}\n"
+    );
+    let map = read(text);
+    assert_eq!(map["a"][2], json!("NaN, \" NaN"));
+    assert_eq!(bare_token(map["a"][0].as_str().unwrap()), Some("NaN"));
+    assert_eq!(String::from_utf8(write_pretty(&map.into())).unwrap(), text);
+}
+
+#[test]
+fn an_ordinary_string_is_not_a_token() {
+    assert_eq!(bare_token("NaN"), None);
+    assert_eq!(bare_token("\0token:1"), None);
+    let map = read(r#"{"a": "\u0000token:hello"}"#);
+    assert_eq!(write_pretty(&map.into()), b"{\n  \"a\": \"\\u0000token:hello\"\n}\n");
+}
+
+#[test]
+fn what_is_refused() {
+    assert_eq!(refuse("[1]"), "doc: expected a JSON object, found a list");
+    assert!(refuse(r#"{"a": 1, "b": {"c": 1, "c": 2}}"#).contains(r#"the key "c" appears twice"#));
+    assert!(refuse(&format!("{{\"a\": {}", "[".repeat(100))).contains("deeper than the 64"));
+    assert!(refuse(&format!("{{\"a\": [{}1]}}", "1,".repeat(1 << 20))).contains("values"));
+    assert!(refuse(&" ".repeat(DOCUMENT_BYTES_MAX + 1)).contains("bytes are more than"));
+    for text in
+        ["", "{", "{\"a\": nan}", "{\"a\": NaNs}", "{\"a\": 01}", "{\"a\": 1} 2", "{\"a", "{\"\\"]
+    {
+        assert!(refuse(text).contains("not valid JSON"), "{text}");
+    }
+    assert!(read_object("doc", &[b'{', 0xff]).unwrap_err().to_string().contains("UTF-8"));
+}
+
+#[test]
+fn the_deepest_document_allowed_is_read_and_written() {
+    let depth = DEPTH_MAX - 1;
+    let map = read(&format!("{{\"a\": {}{}}}", "[".repeat(depth), "]".repeat(depth)));
+    assert!(!write_pretty(&map.into()).is_empty());
+}

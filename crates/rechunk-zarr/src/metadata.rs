@@ -1,0 +1,176 @@
+//! An array's metadata, whichever version of Zarr wrote it.
+
+use rechunk_format::{ElementOrder, FormatError};
+use rechunk_grid::ArraySpec;
+use serde_json::{Map, Value};
+
+use crate::codec_spec::CodecSpec;
+use crate::field::Field;
+
+/// Largest chunk that is accepted, decoded: beyond any real one, and small enough that sums of
+/// such sizes cannot overflow.
+pub const CHUNK_BYTES_MAX: u64 = 1 << 40;
+
+/// Largest chunk Blosc can hold, decoded (its `BLOSC_MAX_BUFFERSIZE`).
+pub const BLOSC_CHUNK_BYTES_MAX: u64 = 2_147_483_631;
+
+/// Key of the attribute that xarray keeps the dimension names of a v2 array in.
+pub(crate) const V2_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+/// Version of the Zarr format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ZarrVersion {
+    /// `.zarray` and `.zattrs`.
+    V2,
+    /// `zarr.json`.
+    V3,
+}
+
+impl ZarrVersion {
+    /// The name people use: `zarr2`, `zarr3`.
+    pub fn format_name(self) -> &'static str {
+        match self {
+            Self::V2 => "zarr2",
+            Self::V3 => "zarr3",
+        }
+    }
+
+    /// Key of the array's own document.
+    pub(crate) fn document_key(self) -> &'static str {
+        match self {
+            Self::V2 => ".zarray",
+            Self::V3 => "zarr.json",
+        }
+    }
+
+    /// Field that names the chunk shape.
+    pub(crate) fn chunk_field(self) -> Field {
+        let name = match self {
+            Self::V2 => "chunks",
+            Self::V3 => "chunk_grid.configuration.chunk_shape",
+        };
+        Field::new(self.document_key(), name)
+    }
+
+    /// Field that names the codecs.
+    pub(crate) fn codec_field(self) -> Field {
+        let name = match self {
+            Self::V2 => "compressor",
+            Self::V3 => "codecs",
+        };
+        Field::new(self.document_key(), name)
+    }
+}
+
+/// How chunk keys start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyStyle {
+    /// v3's own: `c/0/1`, and `c` for a scalar.
+    Default,
+    /// As in v2: `0.1`, and `0` for a scalar.
+    V2,
+}
+
+/// How the key of a chunk is made from its index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyEncoding {
+    /// With or without the `c`.
+    pub style: KeyStyle,
+    /// Between the parts: `/` or `.`.
+    pub separator: char,
+}
+
+impl KeyEncoding {
+    /// Key of chunk `index`, relative to the array.
+    pub fn chunk_key(&self, index: &[u64]) -> String {
+        let mut key = match (self.style, index.is_empty()) {
+            (KeyStyle::Default, _) => "c".to_owned(),
+            (KeyStyle::V2, true) => "0".to_owned(),
+            (KeyStyle::V2, false) => String::new(),
+        };
+        for position in index {
+            if !key.is_empty() {
+                key.push(self.separator);
+            }
+            key.push_str(&position.to_string());
+        }
+        key
+    }
+}
+
+/// What an array is and how its chunks are stored.
+///
+/// Made by [`crate::parse_v2`], [`crate::parse_v3`] or [`crate::target_metadata`], which check it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArrayMetadata {
+    /// The array.
+    pub spec: ArraySpec,
+    /// The version it is written in.
+    pub version: ZarrVersion,
+    /// Order of the elements in a decoded chunk. Little-endian for types of one byte.
+    pub order: ElementOrder,
+    /// What is done to the bytes of a chunk, in the order of encoding.
+    pub codecs: Vec<CodecSpec>,
+    /// How chunks are named.
+    pub key_encoding: KeyEncoding,
+    /// The user's attributes, in their order; without the dimension names of v2, which are in
+    /// `spec`. Bare tokens such as `NaN` are kept as strings that only this crate's writer knows.
+    pub attributes: Map<String, Value>,
+}
+
+impl ArrayMetadata {
+    /// Bytes of a decoded chunk. Checked metadata has at most [`CHUNK_BYTES_MAX`].
+    pub fn chunk_bytes(&self) -> u64 {
+        let elements = rechunk_grid::element_count(&self.spec.chunk_shape).unwrap_or(u64::MAX);
+        elements.saturating_mul(self.spec.item_bytes())
+    }
+
+    /// Checks what the rest of the crate relies on, so that a layout cannot fail on sizes.
+    pub(crate) fn check(&self) -> Result<(), FormatError> {
+        let chunks = self.version.chunk_field();
+        self.spec.grid().map_err(|error| chunks.invalid(error.to_string()))?;
+        let bytes = self.chunk_bytes();
+        if bytes > CHUNK_BYTES_MAX || usize::try_from(bytes).is_err() {
+            let what = format!("a chunk of {bytes} bytes");
+            return Err(chunks.unsupported(what, "the largest is 1 TiB"));
+        }
+        let has_blosc = self.codecs.iter().any(|codec| matches!(codec, CodecSpec::Blosc { .. }));
+        if has_blosc && bytes > BLOSC_CHUNK_BYTES_MAX {
+            let what = format!("a chunk of {bytes} bytes with codec \"blosc\"");
+            let hint = format!(
+                "blosc holds at most {BLOSC_CHUNK_BYTES_MAX} bytes: use smaller chunks or zstd"
+            );
+            return Err(chunks.unsupported(what, &hint));
+        }
+        self.check_parts()
+    }
+
+    fn check_parts(&self) -> Result<(), FormatError> {
+        let document = self.version.document_key();
+        let rank = self.spec.shape.len();
+        let mut axes = self.order.axes.clone();
+        axes.sort_unstable();
+        if axes.iter().copied().ne(0..rank) {
+            let field = Field::new(document, "order");
+            return Err(field.invalid(format!("{:?} does not order {rank} axes", self.order.axes)));
+        }
+        let names = self.spec.dimension_names.as_ref().map_or(rank, Vec::len);
+        if names != rank {
+            let field = Field::new(document, "dimension_names");
+            return Err(field.invalid(format!("{names} names for {rank} axes")));
+        }
+        let fill_bytes = self.spec.fill_value.as_ref().map(|fill| fill.bytes.len() as u64);
+        if fill_bytes.is_some_and(|bytes| bytes != self.spec.item_bytes()) {
+            let field = Field::new(document, "fill_value");
+            return Err(field.invalid("its size is not that of an element"));
+        }
+        for codec in &self.codecs {
+            codec.check_version(self.version)?;
+        }
+        if self.version == ZarrVersion::V2 && self.codecs.len() > 1 {
+            let hint = "Zarr v2 has one compressor: name one with --codec";
+            return Err(self.version.codec_field().unsupported("a chain of codecs", hint));
+        }
+        Ok(())
+    }
+}

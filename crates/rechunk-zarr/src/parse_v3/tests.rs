@@ -1,0 +1,173 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn document() -> Value {
+    json!({
+        "zarr_format": 3, "node_type": "array", "shape": [10, 20, 30], "data_type": "int16",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3, 7, 40]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "."}},
+        "fill_value": -1,
+        "codecs": [
+            {"name": "transpose", "configuration": {"order": [2, 0, 1]}},
+            {"name": "bytes", "configuration": {"endian": "big"}},
+            {"name": "blosc", "configuration": {"cname": "zstd", "clevel": 5, "shuffle": "bitshuffle",
+                "typesize": 2, "blocksize": 0}},
+            {"name": "crc32c"},
+        ],
+        "attributes": {"units": "K"}, "dimension_names": ["t", null, "x"],
+        "storage_transformers": [],
+    })
+}
+
+fn with(name: &str, value: Value) -> Result<ArrayMetadata, FormatError> {
+    let mut document = document();
+    document[name] = value;
+    parse_v3(document.to_string().as_bytes())
+}
+
+#[test]
+fn an_ordinary_array() {
+    let metadata = parse_v3(document().to_string().as_bytes()).unwrap();
+    assert_eq!(metadata.order, ElementOrder { axes: vec![2, 0, 1], endian: Endian::Big });
+    assert_eq!(metadata.spec.chunk_shape, [3, 7, 40]);
+    assert_eq!(metadata.spec.fill_value.unwrap().bytes, [0xff, 0xff]);
+    assert_eq!(metadata.codecs.len(), 2);
+    assert_eq!(metadata.codecs[1], CodecSpec::Crc32c);
+    assert_eq!(metadata.key_encoding.chunk_key(&[0, 1, 2]), "c.0.1.2");
+    let names = metadata.spec.dimension_names.unwrap();
+    assert_eq!(names, [Some("t".to_owned()), None, Some("x".to_owned())]);
+}
+
+#[test]
+fn transposes_compose() {
+    let codecs = json!([
+        {"name": "transpose", "configuration": {"order": [2, 0, 1]}},
+        {"name": "transpose", "configuration": {"order": [1, 0, 2]}},
+        {"name": "bytes", "configuration": {"endian": "little"}},
+    ]);
+    // After the first the axes are z, x, y; the second swaps the outer two.
+    assert_eq!(with("codecs", codecs).unwrap().order.axes, [0, 2, 1]);
+}
+
+#[test]
+fn short_spellings() {
+    let metadata = with("chunk_key_encoding", json!({"name": "v2"})).unwrap();
+    assert_eq!(metadata.key_encoding.chunk_key(&[0, 1, 2]), "0.1.2");
+    assert_eq!(with("chunk_key_encoding", json!("default")).unwrap().key_encoding.separator, '/');
+    assert_eq!(with("dimension_names", Value::Null).unwrap().spec.dimension_names, None);
+    let mut document = document();
+    document["data_type"] = json!("uint8");
+    document["fill_value"] = json!(0);
+    document["codecs"] = json!(["bytes"]);
+    assert_eq!(parse_v3(document.to_string().as_bytes()).unwrap().order.endian, Endian::Little);
+}
+
+#[test]
+fn unknown_fields_must_say_that_they_may_be_ignored() {
+    assert!(with("extra", json!({"must_understand": false, "a": 1})).is_ok());
+    let error = with("extra", json!({"a": 1})).unwrap_err().to_string();
+    assert!(error.starts_with(r#"zarr.json: "extra": this field is not supported; "#), "{error}");
+}
+
+#[test]
+fn errors_name_document_and_field() {
+    let bytes = json!({"name": "bytes", "configuration": {"endian": "little"}});
+    let transpose = |order: Value| json!([{"name": "transpose", "configuration": {"order": order}}, bytes.clone()]);
+    let blosc = |configuration: Value| json!([bytes.clone(), {"name": "blosc", "configuration": configuration}]);
+    for (name, value, message) in [
+        ("node_type", json!("group"), "this is a group, not an array"),
+        ("node_type", json!("file"), r#"zarr.json: "node_type": expected "array" or "group""#),
+        ("data_type", json!("complex64"), r#""data_type": data type "complex64" is not supported"#),
+        ("data_type", json!("r16"), r#"data type "r16" is not supported"#),
+        ("chunk_grid", json!({"name": "rectangular"}), r#"chunk grid "rectangular" is not"#),
+        ("chunk_key_encoding", json!({"name": "x"}), r#"chunk key encoding "x" is not supported"#),
+        ("fill_value", Value::Null, r#"zarr.json: "fill_value": is missing"#),
+        ("codecs", json!([]), r#"zarr.json: "codecs": there is no codec "bytes""#),
+        ("codecs", json!(["bytes"]), r#""codecs[0].configuration.endian": is missing"#),
+        ("codecs", json!([{"name": "gzip"}]), r#"codec "gzip" without "bytes" before it"#),
+        (
+            "codecs",
+            json!([{"name": "sharding_indexed", "configuration": {}}]),
+            r#"zarr.json: "codecs[0]": codec "sharding_indexed" is not supported"#,
+        ),
+        (
+            "codecs",
+            json!([bytes.clone(), {"name": "numcodecs.zlib", "configuration": {"level": 1}}]),
+            r#"zarr.json: "codecs[1]": codec "numcodecs.zlib" is not supported"#,
+        ),
+        ("codecs", json!([bytes.clone(), bytes.clone()]), "must come before it is bytes"),
+        ("codecs", transpose(json!([0, 1])), "[0,1] does not order 3 axes"),
+        ("codecs", transpose(json!([0, 1, 1])), "does not order 3 axes"),
+        ("codecs", transpose(json!([0, 1, 3])), "does not order 3 axes"),
+        ("codecs", blosc(json!({"cname": "lz4", "clevel": 1})), "shuffle\": is missing"),
+        (
+            "codecs",
+            blosc(json!({"cname": "lz4", "clevel": 1, "shuffle": "shuffle"})),
+            r#""codecs[1].typesize": is missing"#,
+        ),
+        ("dimension_names", json!(["a"]), "1 names for 3 axes"),
+        ("storage_transformers", json!([{"name": "x"}]), r#"storage transformer "x" is not"#),
+        ("attributes", json!([]), r#"zarr.json: "attributes": expected an object, found []"#),
+    ] {
+        let error = with(name, value).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}\nshould contain\n{message}");
+    }
+}
+
+#[test]
+fn groups_are_told_apart() {
+    let group = br#"{"zarr_format": 3, "node_type": "group", "consolidated_metadata": null}"#;
+    assert_eq!(node_kind(group).unwrap(), NodeKind::Group);
+    assert_eq!(node_kind(document().to_string().as_bytes()).unwrap(), NodeKind::Array);
+    assert!(node_kind(b"{}").is_err());
+}
+
+/// A value to put in the place of another.
+fn any_value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        Just(json!("")),
+        Just(json!([])),
+        Just(json!({})),
+        Just(json!([u64::MAX, u64::MAX, u64::MAX])),
+        Just(json!([1, 2, 3])),
+        Just(json!([0, 0, 0])),
+        Just(json!("int8")),
+        Just(json!("NaN")),
+        Just(json!([{"name": "bytes"}, {"name": "zstd", "configuration": {"level": 1}}])),
+        any::<i64>().prop_map(|number| json!(number)),
+        any::<f64>().prop_map(|number| json!(number)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn mutated_documents(
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let mut bytes = document().to_string().into_bytes();
+        for (position, byte) in edits {
+            let position = position.index(bytes.len());
+            bytes[position] = byte;
+        }
+        if let Ok(metadata) = parse_v3(&bytes) {
+            prop_assert_eq!(crate::documents::tests::reread(&metadata), metadata);
+        }
+        let _ = node_kind(&bytes);
+    }
+
+    #[test]
+    fn replaced_fields(edits in prop::collection::vec((any::<prop::sample::Index>(), any_value()), 1..3)) {
+        let mut document = document();
+        let names: Vec<String> = document.as_object().unwrap().keys().cloned().collect();
+        for (position, value) in edits {
+            document[&names[position.index(names.len())]] = value;
+        }
+        if let Ok(metadata) = parse_v3(document.to_string().as_bytes()) {
+            prop_assert_eq!(crate::documents::tests::reread(&metadata), metadata.clone());
+            prop_assert!(crate::ZarrLayout::new(metadata).is_ok());
+        }
+    }
+}

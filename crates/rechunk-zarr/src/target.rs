@@ -1,0 +1,118 @@
+//! The metadata of an array that is about to be written.
+
+use rechunk_format::FormatError;
+use rechunk_grid::FillValue;
+
+use crate::choice::CodecChoice;
+use crate::codec_spec::CodecSpec;
+use crate::fill_value::{v2_can_hold, v2_nearest};
+use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, ZarrVersion};
+
+/// What is asked of a target.
+#[derive(Debug, Clone)]
+pub struct TargetOptions {
+    /// Version to write.
+    pub version: ZarrVersion,
+    /// Shape of its chunks, elements.
+    pub chunk_shape: Vec<u64>,
+    /// Its codecs; `None` keeps the source's as far as the version has them.
+    pub codec: Option<CodecChoice>,
+}
+
+/// The metadata of a target that holds the same array as `source`, and a sentence for whatever
+/// could not be kept.
+pub fn target_metadata(
+    source: &ArrayMetadata,
+    options: &TargetOptions,
+) -> Result<(ArrayMetadata, Vec<String>), FormatError> {
+    let mut target = source.clone();
+    let mut warnings = Vec::new();
+    target.version = options.version;
+    target.spec.chunk_shape.clone_from(&options.chunk_shape);
+    target.key_encoding = key_encoding(source, options.version);
+    let item_bytes = u8::try_from(source.spec.item_bytes()).unwrap_or(1);
+    target.codecs = match &options.codec {
+        Some(choice) => choice.bound_to(item_bytes, options.version),
+        None => kept_codecs(source, options.version, item_bytes, &mut warnings),
+    };
+    match options.version {
+        ZarrVersion::V2 => say_in_v2(&mut target, &mut warnings),
+        ZarrVersion::V3 => say_in_v3(&mut target, &mut warnings),
+    }
+    target.check()?;
+    Ok((target, warnings))
+}
+
+/// The source's way to name chunks in the same version, else the version's usual one.
+fn key_encoding(source: &ArrayMetadata, version: ZarrVersion) -> KeyEncoding {
+    match version {
+        _ if version == source.version => source.key_encoding,
+        ZarrVersion::V2 => KeyEncoding { style: KeyStyle::V2, separator: '.' },
+        ZarrVersion::V3 => KeyEncoding { style: KeyStyle::Default, separator: '/' },
+    }
+}
+
+/// The source's codecs, as far as `version` has them.
+fn kept_codecs(
+    source: &ArrayMetadata,
+    version: ZarrVersion,
+    item_bytes: u8,
+    warnings: &mut Vec<String>,
+) -> Vec<CodecSpec> {
+    let mut codecs = source.codecs.clone();
+    if version == source.version {
+        return codecs;
+    }
+    if version == ZarrVersion::V2 {
+        let count = codecs.len();
+        codecs.retain(|codec| *codec != CodecSpec::Crc32c);
+        if codecs.len() < count {
+            warnings.push("Zarr v2 has no crc32c: chunks are written without it".to_owned());
+        }
+    }
+    for codec in &mut codecs {
+        if let (CodecSpec::Zlib { level }, ZarrVersion::V3) = (&*codec, version) {
+            let gzip = CodecSpec::Gzip { level: *level };
+            warnings.push(format!("Zarr v3 has no zlib: chunks are written with {gzip}"));
+            *codec = gzip;
+        }
+    }
+    CodecChoice::of(codecs).bound_to(item_bytes, version)
+}
+
+fn say_in_v2(target: &mut ArrayMetadata, warnings: &mut Vec<String>) {
+    let rank = target.spec.shape.len();
+    let axes = &mut target.order.axes;
+    let is_c = axes.iter().copied().eq(0..rank);
+    let is_f = axes.iter().copied().eq((0..rank).rev());
+    if !is_c && !is_f {
+        warnings.push(format!(
+            "Zarr v2 has only C and F order: chunks stored in axis order {axes:?} become C"
+        ));
+        *axes = (0..rank).collect();
+    }
+    let data_type = target.spec.data_type;
+    if target.spec.fill_value.as_ref().is_some_and(|fill| !v2_can_hold(fill, data_type)) {
+        warnings.push("Zarr v2 has one NaN: the payload of the fill value is dropped".to_owned());
+        target.spec.fill_value = Some(v2_nearest(data_type));
+    }
+    let names = target.spec.dimension_names.as_ref();
+    if names.is_some_and(|names| names.iter().any(Option::is_none)) {
+        let all_unnamed = names.is_some_and(|names| names.iter().all(Option::is_none));
+        target.spec.dimension_names = None;
+        if !all_unnamed {
+            let reason = "Zarr v2 names all dimensions or none: the names are dropped";
+            warnings.push(reason.to_owned());
+        }
+    }
+}
+
+fn say_in_v3(target: &mut ArrayMetadata, warnings: &mut Vec<String>) {
+    if target.spec.fill_value.is_none() {
+        warnings.push("Zarr v3 needs a fill value: null becomes zero".to_owned());
+        target.spec.fill_value = Some(FillValue::zero(target.spec.item_bytes()));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::documents::tests::reread;
+use crate::{BloscName, Shuffle, parse_codec_choice, parse_v2, parse_v3};
+
+fn v2(edits: &Value) -> ArrayMetadata {
+    let mut document = json!({
+        "zarr_format": 2, "shape": [10, 20, 30], "chunks": [5, 5, 5], "dtype": ">f4",
+        "compressor": null, "fill_value": 1.5, "order": "F", "filters": null,
+        "dimension_separator": "/",
+    });
+    document.as_object_mut().unwrap().extend(edits.as_object().unwrap().clone());
+    let zattrs = br#"{"_ARRAY_DIMENSIONS": ["t", "y", "x"], "units": "K"}"#;
+    parse_v2(document.to_string().as_bytes(), Some(zattrs)).unwrap()
+}
+
+fn v3(order: &[usize], codecs: &[Value], edits: &Value) -> ArrayMetadata {
+    let mut all = vec![
+        json!({"name": "transpose", "configuration": {"order": order}}),
+        json!({"name": "bytes", "configuration": {"endian": "little"}}),
+    ];
+    all.extend_from_slice(codecs);
+    let mut document = json!({
+        "zarr_format": 3, "node_type": "array", "shape": [10, 20, 30], "data_type": "float32",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [5, 5, 5]}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "codecs": all,
+    });
+    document.as_object_mut().unwrap().extend(edits.as_object().unwrap().clone());
+    parse_v3(document.to_string().as_bytes()).unwrap()
+}
+
+fn target(source: &ArrayMetadata, version: ZarrVersion) -> (ArrayMetadata, Vec<String>) {
+    let options = TargetOptions { version, chunk_shape: vec![2, 20, 30], codec: None };
+    let (target, warnings) = target_metadata(source, &options).unwrap();
+    assert_eq!(reread(&target), target, "what is written is what was meant");
+    assert_eq!(target.spec.chunk_shape, [2, 20, 30]);
+    (target, warnings)
+}
+
+#[test]
+fn v2_to_v3_keeps_everything_that_has_a_name() {
+    let blosc = json!({"id": "blosc", "cname": "zstd", "clevel": 1, "shuffle": -1, "blocksize": 0});
+    let source = v2(&json!({"compressor": blosc}));
+    let (target, warnings) = target(&source, ZarrVersion::V3);
+    assert_eq!(warnings, [""; 0]);
+    assert_eq!(target.order, source.order);
+    assert_eq!(target.spec.dimension_names, source.spec.dimension_names);
+    assert_eq!(target.spec.fill_value, source.spec.fill_value);
+    assert_eq!(target.attributes, source.attributes);
+    assert_eq!(target.key_encoding.chunk_key(&[1, 0, 0]), "c/1/0/0");
+    assert_eq!(
+        target.codecs,
+        [CodecSpec::Blosc {
+            cname: BloscName::Zstd,
+            clevel: 1,
+            shuffle: Shuffle::Byte,
+            typesize: 4,
+            blocksize: 0,
+        }]
+    );
+}
+
+#[test]
+fn v2_to_v3_says_what_it_changes() {
+    let source = v2(&json!({"compressor": {"id": "zlib", "level": -1}, "fill_value": null}));
+    let (target, warnings) = target(&source, ZarrVersion::V3);
+    assert_eq!(target.codecs, [CodecSpec::Gzip { level: 6 }]);
+    assert_eq!(target.spec.fill_value, Some(FillValue::zero(4)));
+    assert_eq!(warnings.len(), 2);
+    assert!(warnings[0].contains("no zlib") && warnings[1].contains("null becomes zero"));
+}
+
+#[test]
+fn v2_to_v2_is_a_copy_but_for_the_chunks() {
+    let blosc = json!({"id": "blosc", "cname": "lz4", "clevel": 0, "shuffle": -1, "blocksize": 9});
+    let source = v2(&json!({"compressor": blosc, "fill_value": null}));
+    let (mut target, warnings) = target(&source, ZarrVersion::V2);
+    assert_eq!(warnings, [""; 0]);
+    target.spec.chunk_shape = vec![5, 5, 5];
+    assert_eq!(target, source);
+}
+
+#[test]
+fn v3_to_v2() {
+    let zstd = json!({"name": "zstd", "configuration": {"level": 1, "checksum": true}});
+    let names = json!({"dimension_names": ["t", "y", "x"]});
+    let source = v3(&[2, 1, 0], &[zstd, json!({"name": "crc32c"})], &names);
+    let (target, warnings) = target(&source, ZarrVersion::V2);
+    assert_eq!(target.codecs, [CodecSpec::Zstd { level: 1, checksum: true }]);
+    assert_eq!(target.order.axes, [2, 1, 0]);
+    assert_eq!(target.key_encoding.chunk_key(&[1, 0, 0]), "1.0.0");
+    assert_eq!(target.spec.dimension_names, source.spec.dimension_names);
+    assert_eq!(warnings, ["Zarr v2 has no crc32c: chunks are written without it"]);
+}
+
+#[test]
+fn v3_to_v2_says_what_it_cannot_hold() {
+    let edits = json!({"fill_value": "0x7fc00001", "dimension_names": ["t", null, "x"]});
+    let source = v3(&[1, 0, 2], &[], &edits);
+    let (target, warnings) = target(&source, ZarrVersion::V2);
+    assert_eq!(target.order.axes, [0, 1, 2]);
+    assert_eq!(target.spec.fill_value.unwrap().bytes, 0x7fc0_0000_u32.to_le_bytes());
+    assert_eq!(target.spec.dimension_names, None);
+    assert_eq!(warnings.len(), 3);
+}
+
+#[test]
+fn v3_to_v3_keeps_key_encoding_and_chain() {
+    let codecs =
+        [json!({"name": "gzip", "configuration": {"level": 1}}), json!({"name": "crc32c"})];
+    let edits = json!({"chunk_key_encoding": {"name": "v2", "configuration": {"separator": "/"}}});
+    let source = v3(&[1, 0, 2], &codecs, &edits);
+    let (target, warnings) = target(&source, ZarrVersion::V3);
+    assert_eq!(warnings, [""; 0]);
+    assert_eq!(target.codecs, source.codecs);
+    assert_eq!(target.order, source.order);
+    assert_eq!(target.key_encoding.chunk_key(&[1, 0, 0]), "1/0/0");
+}
+
+#[test]
+fn a_choice_is_bound_to_type_and_version() {
+    let choose = |source: &ArrayMetadata, version, text| {
+        let codec = Some(parse_codec_choice(text).unwrap());
+        let options = TargetOptions { version, chunk_shape: vec![5, 5, 5], codec };
+        target_metadata(source, &options).map(|(target, _)| target.codecs)
+    };
+    let source = v2(&json!({}));
+    let blosc = |shuffle| {
+        let cname = BloscName::Lz4;
+        vec![CodecSpec::Blosc { cname, clevel: 5, shuffle, typesize: 4, blocksize: 0 }]
+    };
+    let v3 = ZarrVersion::V3;
+    assert_eq!(choose(&source, v3, "blosc:lz4:5:auto").unwrap(), blosc(Shuffle::Byte));
+    assert_eq!(choose(&source, ZarrVersion::V2, "blosc:lz4:5:auto").unwrap(), blosc(Shuffle::Auto));
+    let error = choose(&source, v3, "zlib:5").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        r#"zarr.json: "codecs": codec "zlib" in Zarr V3 is not supported; use gzip, which Zarr v3 has"#
+    );
+    assert!(choose(&source, ZarrVersion::V2, "crc32c").is_err());
+    let chain = r#"["crc32c", {"name": "gzip", "configuration": {"level": 1}}]"#;
+    assert!(choose(&source, ZarrVersion::V2, chain).is_err());
+    assert_eq!(choose(&source, v3, chain).unwrap().len(), 2);
+}
+
+#[test]
+fn impossible_chunks_are_refused() {
+    let source = v2(&json!({}));
+    for chunk_shape in [vec![5, 5], vec![0, 5, 5], vec![1 << 20, 1 << 20, 1]] {
+        let options = TargetOptions { version: ZarrVersion::V3, chunk_shape, codec: None };
+        let error = target_metadata(&source, &options).unwrap_err().to_string();
+        assert!(error.starts_with(r#"zarr.json: "chunk_grid"#), "{error}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Small chunks that decode to very much: refused, and without the memory they ask for.
+//!
+//! A test binary of its own, because the peak memory of a process is what is looked at.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::io::{Read, Write};
+
+use bytes::Bytes;
+use rechunk_format::Layout;
+use rechunk_zarr::{ZarrLayout, parse_v2};
+use serde_json::{Value, json};
+
+/// What a bomb decodes to, bytes.
+const BOMB_BYTES: u64 = 1 << 30;
+
+/// What decoding may add to the process's peak, bytes.
+const GROWTH_BYTES_MAX: u64 = 32 << 20;
+
+fn peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    kib * 1024
+}
+
+/// A layout of one chunk of 1 MiB.
+fn layout(compressor: &Value) -> ZarrLayout {
+    let document = json!({
+        "zarr_format": 2, "shape": [1024, 1024], "chunks": [1024, 1024], "dtype": "|u1",
+        "compressor": compressor, "fill_value": 0, "order": "C", "filters": null,
+    });
+    ZarrLayout::new(parse_v2(document.to_string().as_bytes(), None).unwrap()).unwrap()
+}
+
+fn zeros(encoder: &mut impl Write) {
+    std::io::copy(&mut std::io::repeat(0).take(BOMB_BYTES), encoder).unwrap();
+}
+
+#[test]
+fn bombs_are_refused_within_bounds() {
+    let mut zstd = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    zeros(&mut zstd);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(1));
+    zeros(&mut gzip);
+    // A first member of the right size, so that the slow decoder gets the bomb.
+    let mut members = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(1));
+    members.write_all(&[1; 1000]).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let members = [members.finish().unwrap(), gzip.clone()].concat();
+    let blosc_layout = layout(&json!({"id": "blosc"}));
+    let lying = |at: usize| {
+        let mut bytes = blosc_layout.encode(vec![0; 1 << 20]).unwrap().bytes.to_vec();
+        bytes[at..at + 4].copy_from_slice(&0x7fff_0000_u32.to_le_bytes());
+        bytes
+    };
+    let before = peak_bytes();
+    for (compressor, bomb) in [
+        (json!({"id": "zstd", "level": 1}), zstd.finish().unwrap()),
+        (json!({"id": "gzip", "level": 1}), gzip),
+        (json!({"id": "gzip", "level": 1}), members),
+        (json!({"id": "blosc"}), lying(4)),
+        (json!({"id": "blosc"}), lying(8)),
+    ] {
+        let layout = layout(&compressor);
+        let mut scratch = Vec::new();
+        let result = layout.decode(&Bytes::from(bomb), &mut scratch).map(<[u8]>::len);
+        assert!(result.is_err(), "{compressor}");
+    }
+    let growth = peak_bytes() - before;
+    assert!(growth < GROWTH_BYTES_MAX, "decoding added {growth} bytes to the peak");
+}
