@@ -243,3 +243,28 @@ fn the_largest_axes_are_cut_exactly() {
     let halves = calculate_stage_chunks(&[u64::MAX], &[1], 2).unwrap();
     assert_eq!(halves, vec![vec![u64::from(u32::MAX)]]);
 }
+
+#[test]
+fn the_intermediate_is_read_by_writes_and_filled_by_reads() {
+    // Grids that do not nest, walked by hand: 3 x 3 intermediate chunks of 4 x 4. Writes of 6 rows
+    // meet 4 pieces of rows where reads of 4 meet 3; the other way round they meet 3.
+    let rechunking = Rechunking {
+        shape: &[12, 12],
+        source_chunks: &[4, 6],
+        target_chunks: &[6, 4],
+        itemsize_bytes: 2,
+    };
+    let (wide, tall) = (vec![4, 12], vec![6, 4]);
+    let counts = |read: &[u64], write: &[u64]| {
+        let (read, write, intermediate) = (read.to_vec(), write.to_vec(), vec![4, 4]);
+        let stages = vec![StageChunks { read, intermediate, write }];
+        let plan = MultistagePlan { stages, io_ops: vec![12], excessive_io_warning: false };
+        let designed = traffic_as_designed(&rechunking, &plan).unwrap();
+        let executed = traffic_as_executed(&rechunking, &plan).unwrap();
+        assert_eq!(designed.intermediate_read_bytes, designed.intermediate_get * 4 * 4 * 2);
+        let intermediate = (designed.intermediate_put, designed.intermediate_get);
+        (designed.source_get, executed.source_get, intermediate)
+    };
+    assert_eq!(counts(&wide, &tall), (6, 12, (9, 12)));
+    assert_eq!(counts(&tall, &wide), (16, 12, (9, 9)));
+}
