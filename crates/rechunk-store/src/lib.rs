@@ -1,1 +1,30 @@
 //! Opens a location and moves whole objects or ranges, counting every request and byte.
+//!
+//! A [`Store`] is a place that holds objects by key: a local directory or a named space in
+//! memory; cloud stores follow behind the same type. Opening has no side effects. Every operation
+//! is counted in one place, the [`Meter`], under the [`Role`] the store plays, above any retry.
+//! A missing object is `None`, never an error, and whatever is there but cannot be read is an
+//! error, never missing.
+//!
+//! Durability is explicit: [`Store::put`] is atomic (readers see all of an object or none) but
+//! survives a power cut only after [`Store::sync`].
+
+mod append_file;
+mod error;
+mod key;
+mod local_files;
+mod local_tree;
+mod location;
+mod memory;
+mod meter;
+mod operations;
+mod store;
+
+pub use append_file::AppendFile;
+pub use error::StoreError;
+pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
+pub use operations::Listed;
+pub use store::Store;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::error::NotAFile;
+use crate::local_files::{set_nonblocking, special_kind};
+use crate::{Role, Store, StoreError, local_tree};
+
+/// A local file that only grows, for a journal. What is appended is durable after
+/// [`AppendFile::sync_data`]; a crash in between can leave the beginning of the last append.
+#[derive(Debug)]
+pub struct AppendFile {
+    file: Arc<File>,
+    store: Store,
+    key: String,
+}
+
+impl AppendFile {
+    /// Opens the file at `key`, which is made (with its directories, durably) if it is not there.
+    /// Only a local store has such files.
+    pub async fn open(store: &Store, key: &str) -> Result<Self, StoreError> {
+        let path = store.file_path(key, "append to a file")?;
+        let file = store.blocking(key, "open", move || open_or_create(&path)).await?;
+        Ok(Self { file: Arc::new(file), store: store.clone(), key: key.to_owned() })
+    }
+
+    /// Adds `bytes` at the end. If that fails in the middle, the file is cut back to what it was
+    /// as far as the system lets us.
+    pub async fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        let (file, bytes) = (Arc::clone(&self.file), bytes.to_owned());
+        self.store.meter().count_put(Role::Control);
+        self.store.blocking(&self.key, "append to", move || append(&file, &bytes)).await
+    }
+
+    /// Returns when everything appended so far would survive a power cut. After an error the file
+    /// must not be trusted: the system may have dropped what it could not write.
+    pub async fn sync_data(&self) -> Result<(), StoreError> {
+        let file = Arc::clone(&self.file);
+        self.store.blocking(&self.key, "make durable", move || file.sync_data()).await
+    }
+
+    /// The whole file, if it has at most `limit_bytes`.
+    pub async fn read_all(&self, limit_bytes: u64) -> Result<Bytes, StoreError> {
+        let file = Arc::clone(&self.file);
+        self.store.meter().count_get(Role::Control);
+        let (size_bytes, bytes) =
+            self.store.blocking(&self.key, "read", move || read_all(&file, limit_bytes)).await?;
+        if size_bytes > limit_bytes {
+            let (location, key) = (self.store.label().to_owned(), self.key.clone());
+            return Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes });
+        }
+        Ok(bytes)
+    }
+}
+
+fn open_or_create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true);
+    set_nonblocking(&mut options);
+    let file = match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let parent = path.parent().unwrap_or(path);
+            std::fs::create_dir_all(parent)?;
+            let file = options.create(true).open(path)?;
+            // The new names, of the file and of every directory made for it.
+            file.sync_all()?;
+            local_tree::sync(parent)?;
+            file
+        }
+        file => file?,
+    };
+    match special_kind(&file.metadata()?) {
+        None => Ok(file),
+        Some(what) => Err(io::Error::other(NotAFile { what })),
+    }
+}
+
+fn append(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    let length_bytes = file.metadata()?.len();
+    let written = file.write_all(bytes);
+    if written.is_err() {
+        // Half a line may be left if this fails too; readers of a journal expect that anyway.
+        let _ = file.set_len(length_bytes);
+    }
+    written
+}
+
+/// The size and, if it is within the limit, the bytes.
+fn read_all(mut file: &File, limit_bytes: u64) -> io::Result<(u64, Bytes)> {
+    let size_bytes = file.metadata()?.len();
+    if size_bytes > limit_bytes {
+        return Ok((size_bytes, Bytes::new()));
+    }
+    file.seek(SeekFrom::Start(0))?;
+    let mut bytes = Vec::new();
+    file.take(size_bytes).read_to_end(&mut bytes)?;
+    Ok((size_bytes, bytes.into()))
+}

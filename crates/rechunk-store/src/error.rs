@@ -1,0 +1,228 @@
+use std::error::Error;
+use std::{fmt, io};
+
+use thiserror::Error;
+
+/// Any error below this crate.
+type Source = Box<dyn Error + Send + Sync>;
+
+/// Why a location cannot be opened or an object not be moved.
+///
+/// The text is one sentence: what failed, on which key, where, why and, where one is known, what
+/// to do. It already holds the last cause of the chain; `source()` is the whole chain, for logs.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The location is not one that can be opened.
+    #[error("cannot open {location:?}: {reason}")]
+    Location {
+        /// The location as given.
+        location: String,
+        /// What is wrong with it.
+        reason: String,
+        /// What the system said.
+        source: Option<io::Error>,
+    },
+    /// A kind of store this version has no code for.
+    #[error(
+        "cannot open {location:?}: {scheme}:// is not supported by this version yet; \
+         copy the data to a local directory"
+    )]
+    UnsupportedScheme {
+        /// The location as given.
+        location: String,
+        /// The part before `://`.
+        scheme: String,
+    },
+    /// An operation this kind of store cannot do.
+    #[error("{location} cannot {operation}: only a local directory can")]
+    Unsupported {
+        /// Label of the store.
+        location: String,
+        /// What was asked, as a verb phrase.
+        operation: &'static str,
+    },
+    /// A key that could leave the store or that it cannot hold.
+    #[error("{key:?} is not a key for {location}: {reason}")]
+    InvalidKey {
+        /// Label of the store.
+        location: String,
+        /// The key.
+        key: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An object that has to be there is not.
+    #[error("{key} is missing in {location}")]
+    NotFound {
+        /// Label of the store.
+        location: String,
+        /// Its key.
+        key: String,
+    },
+    /// There is something at the key, but not an object.
+    #[error("{key} in {location} is {what}, not a file")]
+    NotAnObject {
+        /// Label of the store.
+        location: String,
+        /// The key.
+        key: String,
+        /// What it is: `a directory`.
+        what: &'static str,
+    },
+    /// An object larger than it may be; its body was not read.
+    #[error(
+        "{key} in {location} has {size_bytes} bytes, but at most {limit_bytes} can be right; \
+         it is damaged, or not what its metadata says"
+    )]
+    TooLarge {
+        /// Label of the store.
+        location: String,
+        /// The key.
+        key: String,
+        /// Its size.
+        size_bytes: u64,
+        /// The most it may have.
+        limit_bytes: u64,
+    },
+    /// Fewer bytes than the object, or the range that was asked for, has.
+    #[error("{key} in {location} gave {got_bytes} of {wanted_bytes} bytes")]
+    Short {
+        /// Label of the store.
+        location: String,
+        /// The key.
+        key: String,
+        /// Bytes asked for.
+        wanted_bytes: u64,
+        /// Bytes that came or are there.
+        got_bytes: u64,
+    },
+    /// The store refused or failed.
+    #[error("cannot {action} {}: {}", place(.key, .location), cause(.source.as_ref()))]
+    Failed {
+        /// Label of the store.
+        location: String,
+        /// The key; empty for the store as a whole.
+        key: String,
+        /// What was tried, a verb.
+        action: &'static str,
+        /// What the store said.
+        source: Source,
+    },
+}
+
+impl StoreError {
+    /// Something that has to be there is not.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::NotFound { .. }) || self.has_io_kind(&[io::ErrorKind::NotFound])
+    }
+
+    /// The store does not let this user do that.
+    pub fn is_permission_denied(&self) -> bool {
+        use object_store::Error::{PermissionDenied, Unauthenticated};
+        let denied = |error: &(dyn Error + 'static)| {
+            let error = error.downcast_ref::<object_store::Error>();
+            matches!(error, Some(PermissionDenied { .. } | Unauthenticated { .. }))
+        };
+        self.has_io_kind(&[io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem])
+            || chain(self).any(denied)
+    }
+
+    /// The disk or the quota is full.
+    pub fn is_no_space(&self) -> bool {
+        self.has_io_kind(&[io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded])
+    }
+
+    /// The same operation may succeed if it is tried again. An error of unknown kind is not.
+    pub fn is_retryable(&self) -> bool {
+        use io::ErrorKind as Kind;
+        matches!(self, Self::Short { .. })
+            || self.has_io_kind(&[
+                Kind::Interrupted,
+                Kind::TimedOut,
+                Kind::WouldBlock,
+                Kind::ConnectionReset,
+                Kind::ConnectionAborted,
+                Kind::ConnectionRefused,
+                Kind::NetworkDown,
+                Kind::NetworkUnreachable,
+                Kind::HostUnreachable,
+                Kind::BrokenPipe,
+                Kind::StaleNetworkFileHandle,
+                Kind::ResourceBusy,
+            ])
+    }
+
+    fn has_io_kind(&self, kinds: &[io::ErrorKind]) -> bool {
+        chain(self)
+            .filter_map(|error| error.downcast_ref::<io::Error>())
+            .any(|error| kinds.contains(&error.kind()))
+    }
+
+    /// What `object_store` said, in the terms of this crate.
+    pub(crate) fn from_object_store(
+        location: &str,
+        key: &str,
+        action: &'static str,
+        error: object_store::Error,
+    ) -> Self {
+        let (location, key) = (location.to_owned(), key.to_owned());
+        if let object_store::Error::NotFound { .. } = error {
+            return Self::NotFound { location, key };
+        }
+        if let Some(special) = chain(&error).find_map(|e| e.downcast_ref::<NotAFile>()) {
+            return Self::NotAnObject { location, key, what: special.what };
+        }
+        Self::Failed { location, key, action, source: Box::new(error) }
+    }
+}
+
+/// What stands where an object should be; travels inside an `object_store` error.
+#[derive(Debug, Error)]
+#[error("{what}, not a file")]
+pub(crate) struct NotAFile {
+    pub(crate) what: &'static str,
+}
+
+/// `error` and everything below it. An [`io::Error`] that wraps another is unwrapped too, which
+/// its `source()` would skip.
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error: &&'a (dyn Error + 'static)| {
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(inner) => Some(inner as &(dyn Error + 'static)),
+            None => error.source(),
+        }
+    })
+}
+
+/// `c/0/0 in data.zarr`, or the store alone.
+fn place(key: &str, location: &str) -> String {
+    if key.is_empty() { location.to_owned() } else { format!("{key} in {location}") }
+}
+
+/// The last cause of a chain, with a hint where one is known.
+fn cause(error: &(dyn Error + Send + Sync + 'static)) -> impl fmt::Display {
+    let error: &(dyn Error + 'static) = error;
+    let last = chain(error).last().unwrap_or(error);
+    let kind = chain(error).filter_map(|e| e.downcast_ref::<io::Error>()).last();
+    format!("{last}{}", kind.map_or("", |kind| hint(kind.kind())))
+}
+
+fn hint(kind: io::ErrorKind) -> &'static str {
+    use io::ErrorKind as Kind;
+    match kind {
+        Kind::PermissionDenied => "; check who owns it and its mode",
+        Kind::ReadOnlyFilesystem => "; choose a place that can be written to",
+        Kind::StorageFull | Kind::QuotaExceeded => {
+            "; make room and run the same command again, it continues"
+        }
+        Kind::NotADirectory => "; a part of the path is a file",
+        Kind::DirectoryNotEmpty => "; move what is there out of the way first",
+        Kind::CrossesDevices => "; both have to be on one file system",
+        Kind::InvalidFilename => {
+            "; a name on the path is too long or has a character the file \
+                                  system refuses"
+        }
+        _ => "",
+    }
+}

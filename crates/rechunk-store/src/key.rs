@@ -1,0 +1,59 @@
+//! Keys: `/`-separated names that stay inside the store.
+
+use object_store::path::Path;
+
+use crate::StoreError;
+
+/// `prefix` and `relative` joined. `relative` may come from metadata: whatever it says, the
+/// result is below `prefix`.
+pub(crate) fn join(location: &str, prefix: &Path, relative: &str) -> Result<Path, StoreError> {
+    let invalid = |reason: String| {
+        let (location, key) = (location.to_owned(), relative.to_owned());
+        StoreError::InvalidKey { location, key, reason }
+    };
+    check_names(relative).map_err(|reason| invalid(reason.to_owned()))?;
+    let joined =
+        if prefix.is_root() { relative.to_owned() } else { format!("{prefix}/{relative}") };
+    Path::parse(&joined).map_err(|error| invalid(error.to_string()))
+}
+
+/// As [`join`], for the key of an object rather than a place that holds some.
+pub(crate) fn join_object(location: &str, prefix: &Path, key: &str) -> Result<Path, StoreError> {
+    let name = key.rsplit('/').next().unwrap_or(key);
+    if staging_target(name).is_some() {
+        let reason = "names that end in # and a number are those of unfinished writes".to_owned();
+        return Err(StoreError::InvalidKey {
+            location: location.to_owned(),
+            key: key.to_owned(),
+            reason,
+        });
+    }
+    join(location, prefix, key)
+}
+
+fn check_names(relative: &str) -> Result<(), &'static str> {
+    if relative.is_empty() {
+        return Err("it is empty");
+    }
+    if relative.starts_with('/') {
+        return Err("it begins with /");
+    }
+    for name in relative.split('/') {
+        match name {
+            "" => return Err("a name in it is empty"),
+            "." | ".." => return Err("it holds a . or .. that could lead elsewhere"),
+            _ if name.chars().any(char::is_control) => return Err("it holds a control character"),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The name an unfinished write was meant for: `0` for `0#1`. Local puts are written to such a
+/// name and then renamed; a killed process leaves it behind.
+pub(crate) fn staging_target(name: &str) -> Option<&str> {
+    // The same split as `LocalFileSystem` makes, so that what it refuses is what we refuse.
+    let (target, suffix) = name.split_once('#')?;
+    let is_number = !suffix.is_empty() && suffix.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then_some(target)
+}

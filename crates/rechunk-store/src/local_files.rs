@@ -1,0 +1,151 @@
+//! Local files as `object_store` has them, but strict about what a file is.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::path::{Path as FilePath, PathBuf};
+use std::{fmt, io};
+
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload,
+    ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, RenameOptions,
+    Result,
+};
+
+use crate::error::NotAFile;
+
+/// [`LocalFileSystem`], except that reading a directory or a dangling link is an error (there it
+/// is "missing", and a damaged array would read as fill values), and that reading a pipe is an
+/// error too (there it waits for ever).
+#[derive(Debug)]
+pub(crate) struct LocalFiles(pub(crate) LocalFileSystem);
+
+impl fmt::Display for LocalFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[async_trait]
+impl ObjectStore for LocalFiles {
+    async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        let path = self.0.path_to_filesystem(location)?;
+        let location = location.clone();
+        tokio::task::spawn_blocking(move || get(path, location, &options)).await?
+    }
+
+    async fn put_opts(
+        &self,
+        location: &Path,
+        payload: PutPayload,
+        options: PutOptions,
+    ) -> Result<PutResult> {
+        self.0.put_opts(location, payload, options).await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        location: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.0.put_multipart_opts(location, options).await
+    }
+
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
+        self.0.delete_stream(locations)
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.0.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.0.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.0.copy_opts(from, to, options).await
+    }
+
+    async fn rename_opts(&self, from: &Path, to: &Path, options: RenameOptions) -> Result<()> {
+        self.0.rename_opts(from, to, options).await
+    }
+}
+
+/// Opens and describes a file in one go.
+fn get(path: PathBuf, location: Path, options: &GetOptions) -> Result<GetResult> {
+    let generic = |source: Box<dyn std::error::Error + Send + Sync>| Error::Generic {
+        store: "LocalFiles",
+        source,
+    };
+    let not_found_or = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound if path.symlink_metadata().is_ok() => {
+            generic(Box::new(NotAFile { what: "a symbolic link to something that is missing" }))
+        }
+        io::ErrorKind::NotFound => {
+            Error::NotFound { path: location.to_string(), source: Box::new(error) }
+        }
+        _ => generic(Box::new(error)),
+    };
+    let (file, metadata) = open(&path).map_err(not_found_or)?;
+    if let Some(what) = special_kind(&metadata) {
+        return Err(generic(Box::new(NotAFile { what })));
+    }
+    let modified = metadata.modified().map_err(|error| generic(Box::new(error)))?;
+    let meta = ObjectMeta {
+        location,
+        last_modified: modified.into(),
+        size: metadata.len(),
+        e_tag: None,
+        version: None,
+    };
+    options.check_preconditions(&meta)?;
+    let range = match &options.range {
+        Some(range) => range.as_range(meta.size).map_err(|error| generic(Box::new(error)))?,
+        None => 0..meta.size,
+    };
+    Ok(GetResult {
+        payload: GetResultPayload::File(file, path),
+        meta,
+        range,
+        attributes: object_store::Attributes::default(),
+        extensions: object_store::Extensions::default(),
+    })
+}
+
+/// Opens for reading without waiting, whatever it is, and says what it is. The kind is asked of
+/// the open file, so that nothing can be put in its place between the two.
+pub(crate) fn open(path: &FilePath) -> io::Result<(File, Metadata)> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    set_nonblocking(&mut options);
+    let file = options.open(path)?;
+    let metadata = file.metadata()?;
+    Ok((file, metadata))
+}
+
+/// Makes opening a pipe return at once; for a file it changes nothing.
+#[cfg(unix)]
+pub(crate) fn set_nonblocking(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+}
+
+#[cfg(not(unix))]
+pub(crate) fn set_nonblocking(_: &mut OpenOptions) {}
+
+/// What `metadata` describes, unless it is a file.
+pub(crate) fn special_kind(metadata: &Metadata) -> Option<&'static str> {
+    if metadata.is_file() {
+        None
+    } else if metadata.is_dir() {
+        Some("a directory")
+    } else {
+        Some("a pipe or a device")
+    }
+}

@@ -1,0 +1,101 @@
+//! Local directories as a whole: removing, renaming, making durable. All of it blocks.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use crate::key::staging_target;
+
+/// Removes `path` and everything below it. Nothing there, or no directory there, is fine: then
+/// nothing is below it. A symbolic link is not followed.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => match fs::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result,
+        },
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Moves a directory to a name that is free (or an empty directory) and makes the move durable.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::rename(from, to)?;
+    for parent in [to.parent(), from.parent()].into_iter().flatten() {
+        sync_directory(parent)?;
+    }
+    Ok(())
+}
+
+/// Deletes what killed writes have left below `root`: files `NAME#NUMBER` where `NAME` could be
+/// one that we write. Returns how many.
+pub(crate) fn remove_staging(root: &Path) -> io::Result<u64> {
+    let mut removed = 0;
+    let mut directories = vec![root.to_owned()];
+    while let Some(directory) = directories.pop() {
+        let entries = match fs::read_dir(&directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let kind = entry.file_type()?; // of the entry itself: links are not followed
+            if kind.is_dir() {
+                directories.push(entry.path());
+            } else if kind.is_file() && entry.file_name().to_str().is_some_and(is_leftover) {
+                fs::remove_file(entry.path())?;
+                removed += 1;
+            }
+        }
+    }
+    Ok(removed)
+}
+
+/// Whether a file name is that of an unfinished write of ours. Chunk keys and metadata names have
+/// only these characters; somebody's `Copy of notes#2` is left alone.
+fn is_leftover(name: &str) -> bool {
+    staging_target(name).is_some_and(|target| {
+        !target.is_empty()
+            && target.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+    })
+}
+
+/// Makes everything written to the file system of `root` durable. If there is no `root`, nothing
+/// was written.
+pub(crate) fn sync(root: &Path) -> io::Result<()> {
+    match File::open(root) {
+        Ok(directory) => sync_file_system(&directory),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// One call for any number of files. It also reports errors of earlier background writes.
+#[cfg(target_os = "linux")]
+fn sync_file_system(directory: &File) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(directory)?)
+}
+
+/// Elsewhere every put is made durable by itself (see [`PUTS_SYNC`]), which leaves nothing but
+/// the directory.
+#[cfg(all(unix, not(target_os = "linux")))]
+fn sync_file_system(directory: &File) -> io::Result<()> {
+    directory.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_file_system(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether each put has to be durable by itself, for want of a call that syncs them all.
+pub(crate) const PUTS_SYNC: bool = !cfg!(target_os = "linux");
+
+/// Makes the names in a directory durable, where a directory can be synced.
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
+}

@@ -1,0 +1,132 @@
+//! From what a person types to a place: paths, `file://` and `memory:`.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::StoreError;
+
+/// A place a store can be opened at.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A directory, which need not exist.
+    Local(PathBuf),
+    /// A space in this process; without a name it lives as long as its store.
+    Memory {
+        /// The name other stores find it under.
+        name: Option<String>,
+        /// The part below it.
+        below: String,
+    },
+}
+
+fn refuse(location: &str, reason: &str) -> StoreError {
+    let (location, reason) = (location.to_owned(), reason.to_owned());
+    StoreError::Location { location, reason, source: None }
+}
+
+/// Reads a location. Touches nothing.
+pub(crate) fn parse(location: &str) -> Result<Place, StoreError> {
+    if location.is_empty() {
+        return Err(refuse(location, "it is empty"));
+    }
+    if location == "memory:" {
+        return Ok(Place::Memory { name: None, below: String::new() });
+    }
+    let Some((scheme, rest)) = location.split_once("://").filter(|(s, _)| is_scheme(s)) else {
+        return Ok(Place::Local(PathBuf::from(location)));
+    };
+    match scheme {
+        "file" => file_url(location, rest).map(Place::Local),
+        "memory" => {
+            let (name, below) = rest.split_once('/').unwrap_or((rest, ""));
+            if name.is_empty() {
+                return Err(refuse(location, "it needs a name: memory://NAME"));
+            }
+            let below = below.trim_end_matches('/').to_owned();
+            Ok(Place::Memory { name: Some(name.to_owned()), below })
+        }
+        _ => Err(StoreError::UnsupportedScheme {
+            location: location.to_owned(),
+            scheme: scheme.to_owned(),
+        }),
+    }
+}
+
+fn is_scheme(text: &str) -> bool {
+    let is_scheme_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    text.starts_with(|first: char| first.is_ascii_alphabetic()) && text.bytes().all(is_scheme_byte)
+}
+
+fn file_url(location: &str, rest: &str) -> Result<PathBuf, StoreError> {
+    let path = rest.strip_prefix("localhost").unwrap_or(rest);
+    if !path.starts_with('/') {
+        return Err(refuse(location, "a file URL needs an absolute path: file:///data/x.zarr"));
+    }
+    let bytes = percent_decode(path)
+        .ok_or_else(|| refuse(location, "a % in it is not followed by two hexadecimal digits"))?;
+    let path = String::from_utf8(bytes).map_err(|_| refuse(location, "its path is not UTF-8"))?;
+    Ok(PathBuf::from(path))
+}
+
+fn percent_decode(text: &str) -> Option<Vec<u8>> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' {
+            let high = char::from(bytes.next()?).to_digit(16)?;
+            let low = char::from(bytes.next()?).to_digit(16)?;
+            decoded.push(u8::try_from(high * 16 + low).ok()?);
+        } else {
+            decoded.push(byte);
+        }
+    }
+    Some(decoded)
+}
+
+/// A directory that exists, and the names below it that do not yet.
+#[derive(Debug)]
+pub(crate) struct Resolved {
+    /// Absolute, with symbolic links resolved.
+    pub(crate) existing: PathBuf,
+    /// `/`-separated; empty if all of it exists.
+    pub(crate) below: String,
+}
+
+/// Finds how much of `path` exists. Creates nothing.
+pub(crate) fn resolve(location: &str, path: &Path) -> Result<Resolved, StoreError> {
+    let failed = |source: io::Error| StoreError::Location {
+        location: location.to_owned(),
+        reason: source.to_string(),
+        source: Some(source),
+    };
+    let mut existing = std::path::absolute(path).map_err(failed)?;
+    let mut names = Vec::new();
+    loop {
+        match std::fs::canonicalize(&existing) {
+            Ok(canonical) => {
+                names.reverse();
+                return Ok(Resolved { existing: canonical, below: names.join("/") });
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if existing.symlink_metadata().is_ok() {
+                    let link = existing.display();
+                    let reason = format!("{link} is a symbolic link to something that is missing");
+                    return Err(refuse(location, &reason));
+                }
+                names.push(last_name(location, &existing)?);
+                existing.pop();
+            }
+            Err(error) => return Err(failed(error)),
+        }
+    }
+}
+
+fn last_name(location: &str, path: &Path) -> Result<String, StoreError> {
+    match path.components().next_back() {
+        Some(Component::Normal(name)) => match name.to_str() {
+            Some(name) => Ok(name.to_owned()),
+            None => Err(refuse(location, "a name in it is not UTF-8")),
+        },
+        _ => Err(refuse(location, "it has a .. behind a directory that does not exist")),
+    }
+}

@@ -1,0 +1,240 @@
+//! The one place where requests and bytes are counted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+/// What a store is used for, and so which counters its operations go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Chunks that are read.
+    Source,
+    /// Pieces between two stages.
+    Intermediate,
+    /// Chunks that are written.
+    Target,
+    /// Metadata, journal, lease.
+    #[default]
+    Control,
+}
+
+/// Requests and bytes of one role.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RoleTraffic {
+    /// Reads of objects or ranges that were there (whether or not they succeeded).
+    pub get_requests: u64,
+    /// Reads of objects that were not there.
+    pub get_missing: u64,
+    /// Writes that were started; one that is tried again by the caller counts again.
+    pub put_requests: u64,
+    /// Writes left out because the chunk held only the fill value.
+    pub put_skipped: u64,
+    /// Bytes of decoded chunks read.
+    pub decoded_read_bytes: u64,
+    /// Bytes of chunks before they were encoded.
+    pub decoded_written_bytes: u64,
+    /// Bytes of bodies received.
+    pub read_bytes: u64,
+    /// Bytes of bodies stored.
+    pub written_bytes: u64,
+    /// Objects stored.
+    pub objects: u64,
+    /// Attempts on the wire, retries included; 0 for stores without one.
+    pub http_attempts: u64,
+}
+
+/// Requests that move no chunks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ControlTraffic {
+    /// Reads of metadata, journal or lease, missing ones included.
+    pub get: u64,
+    /// Writes of metadata, journal or lease.
+    pub put: u64,
+    /// Questions after one object, in any role.
+    pub head: u64,
+    /// Listings, in any role.
+    pub list: u64,
+    /// Deletions, in any role; a local tree that is removed counts as one.
+    pub delete: u64,
+}
+
+/// What has been counted so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Traffic {
+    /// Chunks that are read.
+    pub source: RoleTraffic,
+    /// Pieces between two stages.
+    pub intermediate: RoleTraffic,
+    /// Chunks that are written.
+    pub target: RoleTraffic,
+    /// Everything else.
+    pub control: ControlTraffic,
+}
+
+/// A number that only grows. Relaxed: counters are independent, and who reads a final count has
+/// joined the tasks that made it.
+#[derive(Debug, Default)]
+struct Counter(AtomicU64);
+
+impl Counter {
+    fn add(&self, amount: u64) {
+        self.0.fetch_add(amount, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug, Default)]
+struct RoleCounters {
+    get_requests: Counter,
+    get_missing: Counter,
+    put_requests: Counter,
+    put_skipped: Counter,
+    decoded_read_bytes: Counter,
+    decoded_written_bytes: Counter,
+    read_bytes: Counter,
+    written_bytes: Counter,
+    objects: Counter,
+    http_attempts: Counter,
+}
+
+impl RoleCounters {
+    fn snapshot(&self) -> RoleTraffic {
+        RoleTraffic {
+            get_requests: self.get_requests.get(),
+            get_missing: self.get_missing.get(),
+            put_requests: self.put_requests.get(),
+            put_skipped: self.put_skipped.get(),
+            decoded_read_bytes: self.decoded_read_bytes.get(),
+            decoded_written_bytes: self.decoded_written_bytes.get(),
+            read_bytes: self.read_bytes.get(),
+            written_bytes: self.written_bytes.get(),
+            objects: self.objects.get(),
+            http_attempts: self.http_attempts.get(),
+        }
+    }
+}
+
+/// Counts for all stores of a job. Shared; every method may be called from any thread.
+#[derive(Debug, Default)]
+pub struct Meter {
+    source: RoleCounters,
+    intermediate: RoleCounters,
+    target: RoleCounters,
+    get: Counter,
+    put: Counter,
+    head: Counter,
+    list: Counter,
+    delete: Counter,
+}
+
+impl Meter {
+    /// A meter at zero, to be shared by all stores of a job.
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self::default())
+    }
+
+    /// What has been counted so far.
+    pub fn traffic(&self) -> Traffic {
+        Traffic {
+            source: self.source.snapshot(),
+            intermediate: self.intermediate.snapshot(),
+            target: self.target.snapshot(),
+            control: ControlTraffic {
+                get: self.get.get(),
+                put: self.put.get(),
+                head: self.head.get(),
+                list: self.list.get(),
+                delete: self.delete.get(),
+            },
+        }
+    }
+
+    /// Counts bytes of chunks that were decoded. (Nothing is decoded under control.)
+    pub fn add_decoded_read(&self, role: Role, bytes: u64) {
+        if let Some(counters) = self.role(role) {
+            counters.decoded_read_bytes.add(bytes);
+        }
+    }
+
+    /// Counts bytes of chunks that were encoded. (Nothing is encoded under control.)
+    pub fn add_decoded_written(&self, role: Role, bytes: u64) {
+        if let Some(counters) = self.role(role) {
+            counters.decoded_written_bytes.add(bytes);
+        }
+    }
+
+    /// Counts a chunk that was not written because it holds only the fill value.
+    pub fn add_put_skipped(&self, role: Role) {
+        if let Some(counters) = self.role(role) {
+            counters.put_skipped.add(1);
+        }
+    }
+
+    fn role(&self, role: Role) -> Option<&RoleCounters> {
+        match role {
+            Role::Source => Some(&self.source),
+            Role::Intermediate => Some(&self.intermediate),
+            Role::Target => Some(&self.target),
+            Role::Control => None,
+        }
+    }
+
+    /// An object or range was asked for and is, or may be, there.
+    pub(crate) fn count_get(&self, role: Role) {
+        match self.role(role) {
+            Some(counters) => counters.get_requests.add(1),
+            None => self.get.add(1),
+        }
+    }
+
+    /// The body of a counted get has arrived.
+    pub(crate) fn count_read(&self, role: Role, bytes: usize) {
+        if let Some(counters) = self.role(role) {
+            counters.read_bytes.add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// An object was asked for that is not there.
+    pub(crate) fn count_get_missing(&self, role: Role) {
+        match self.role(role) {
+            Some(counters) => counters.get_missing.add(1),
+            None => self.get.add(1),
+        }
+    }
+
+    /// A write was started.
+    pub(crate) fn count_put(&self, role: Role) {
+        match self.role(role) {
+            Some(counters) => counters.put_requests.add(1),
+            None => self.put.add(1),
+        }
+    }
+
+    /// A counted write has ended well.
+    pub(crate) fn count_written(&self, role: Role, bytes: u64) {
+        if let Some(counters) = self.role(role) {
+            counters.written_bytes.add(bytes);
+            counters.objects.add(1);
+        }
+    }
+
+    pub(crate) fn count_head(&self) {
+        self.head.add(1);
+    }
+
+    pub(crate) fn count_list(&self) {
+        self.list.add(1);
+    }
+
+    pub(crate) fn count_delete(&self) {
+        self.delete.add(1);
+    }
+}

@@ -1,0 +1,211 @@
+use std::io;
+use std::sync::Arc;
+
+use futures::future::join_all;
+use object_store::limit::LimitStore;
+
+use super::{keys, list, local, on_each, parts};
+use crate::{ControlTraffic, Listed, Meter, Role, RoleTraffic, StoreError, Traffic};
+
+#[tokio::test]
+async fn an_object_comes_back_as_it_was_put() {
+    on_each(async |store| {
+        assert_eq!(store.get("c/0/0", 10).await.unwrap(), None);
+        assert_eq!(store.head("c/0/0").await.unwrap(), None);
+        store.put("c/0/0", parts("hello")).await.unwrap();
+        store.put("c/0/1", Vec::new()).await.unwrap();
+        assert_eq!(store.get("c/0/0", 5).await.unwrap().unwrap(), "hello");
+        assert_eq!(store.get("c/0/1", 0).await.unwrap().unwrap(), "");
+        assert_eq!(store.head("c/0/0").await.unwrap(), Some(5));
+        store.put("c/0/0", parts("other")).await.unwrap();
+        assert_eq!(store.get("c/0/0", 5).await.unwrap().unwrap(), "other");
+        store.sync().await.unwrap();
+        assert_eq!(store.remove_staging().await.unwrap(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_object_above_the_limit_is_refused_unread() {
+    on_each(async |store| {
+        let store = store.with_role(Role::Source);
+        store.put("c/0", parts("hello")).await.unwrap();
+        let error = store.get("c/0", 4).await.unwrap_err();
+        assert!(matches!(error, StoreError::TooLarge { size_bytes: 5, limit_bytes: 4, .. }));
+        assert_eq!(store.meter().traffic().source.read_bytes, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_range_is_all_there_or_an_error() {
+    on_each(async |store| {
+        store.put("x", parts("0123456789")).await.unwrap();
+        assert_eq!(store.get_range("x", 3, 4).await.unwrap(), "3456");
+        assert_eq!(store.get_range("x", 9, 1).await.unwrap(), "9");
+        assert_eq!(store.get_range("x", 3, 0).await.unwrap(), "");
+        let short = store.get_range("x", 8, 4).await.unwrap_err();
+        assert!(matches!(short, StoreError::Short { wanted_bytes: 4, got_bytes: 2, .. }));
+        assert!(store.get_range("x", 10, 1).await.is_err());
+        assert!(store.get_range("x", u64::MAX, 2).await.is_err());
+        assert!(store.get_range("y", 0, 1).await.unwrap_err().is_not_found());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn deleting_and_listing_keep_to_the_prefix() {
+    on_each(async |store| {
+        for key in ["c/0", "c/1/0", "cat", "zarr.json"] {
+            store.put(key, parts(key)).await.unwrap();
+        }
+        let outside = store.child("c/1").unwrap();
+        assert_eq!(keys(&outside, "").await, ["0"]);
+        assert_eq!(keys(&store, "c").await, ["c/0", "c/1/0"]);
+        assert_eq!(list(&store, "").await[2], Listed { key: "cat".to_owned(), size_bytes: 3 });
+        store.delete("zarr.json").await.unwrap();
+        store.delete("zarr.json").await.unwrap();
+        store.delete_prefix("nothing/there").await.unwrap();
+        store.delete_prefix("cat").await.unwrap();
+        store.delete_prefix("c").await.unwrap();
+        assert_eq!(keys(&store, "").await, ["cat"]);
+        assert!(!store.is_empty().await.unwrap());
+        store.delete_prefix("").await.unwrap();
+        assert!(store.is_empty().await.unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn no_key_leads_out_of_the_store() {
+    on_each(async |store| {
+        for key in ["", "/etc/passwd", "..", "../x", "a/../../x", "a//b", "a/", "./a", "a\n", "0#1"]
+        {
+            let error = store.get(key, 9).await.unwrap_err();
+            assert!(matches!(error, StoreError::InvalidKey { .. }), "{key:?}: {error}");
+            assert!(store.put(key, Vec::new()).await.is_err(), "{key:?}");
+            assert!(store.delete(key).await.is_err(), "{key:?}");
+        }
+        for prefix in ["..", "/", "a/.."] {
+            assert!(store.delete_prefix(prefix).await.is_err(), "{prefix:?}");
+            assert!(store.list(prefix).is_err(), "{prefix:?}");
+            assert!(store.child(prefix).is_err(), "{prefix:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn odd_but_harmless_keys_work() {
+    on_each(async |store| {
+        let odd = ["%2e%2e", "a b", "a%20b", "ü/日本", "a\\b", "[x]{y}~`|", "x#y", "..."];
+        for key in odd {
+            store.put(key, parts(key)).await.unwrap();
+        }
+        for key in odd {
+            assert_eq!(store.get(key, 99).await.unwrap().unwrap(), key);
+        }
+        let mut sorted = odd.to_vec();
+        sorted.sort_unstable();
+        assert_eq!(keys(&store, "").await, sorted);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn traffic_is_counted_by_role() {
+    on_each(async |store| {
+        let meter = Meter::new();
+        let store = store.with_meter(&meter);
+        let (source, target) = (store.with_role(Role::Source), store.with_role(Role::Target));
+        target.put("c/0", parts("hello")).await.unwrap();
+        source.get("c/0", 9).await.unwrap();
+        source.get("c/1", 9).await.unwrap();
+        source.child("c").unwrap().get_range("0", 1, 2).await.unwrap();
+        store.put("zarr.json", parts("{}")).await.unwrap();
+        store.get("zarr.json", 9).await.unwrap();
+        store.get(".zarray", 9).await.unwrap();
+        source.exists("c/0").await.unwrap();
+        list(&source, "").await;
+        target.delete("c/0").await.unwrap();
+        meter.add_decoded_read(Role::Source, 40);
+        meter.add_decoded_written(Role::Target, 50);
+        meter.add_put_skipped(Role::Target);
+
+        let traffic = meter.traffic();
+        let expected = Traffic {
+            source: RoleTraffic {
+                get_requests: 2,
+                get_missing: 1,
+                read_bytes: 7,
+                decoded_read_bytes: 40,
+                ..RoleTraffic::default()
+            },
+            intermediate: RoleTraffic::default(),
+            target: RoleTraffic {
+                put_requests: 1,
+                put_skipped: 1,
+                written_bytes: 5,
+                objects: 1,
+                decoded_written_bytes: 50,
+                ..RoleTraffic::default()
+            },
+            control: ControlTraffic { get: 2, put: 1, head: 1, list: 1, delete: 1 },
+        };
+        assert_eq!(traffic, expected);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_tasks_may_use_one_store() {
+    on_each(async |store| {
+        let store = store.with_meter(&Meter::new()).with_role(Role::Target);
+        let tasks = (0..200_u32).map(|task| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                // All write one key too: whole objects, no writer sees another's staging.
+                store.put("same", parts(&"x".repeat(1000))).await.unwrap();
+                store.put(&format!("c/{task}"), parts(&task.to_string())).await.unwrap();
+                store.get(&format!("c/{task}"), 9).await.unwrap().unwrap()
+            })
+        });
+        for (task, result) in join_all(tasks).await.into_iter().enumerate() {
+            assert_eq!(result.unwrap(), task.to_string());
+        }
+        assert_eq!(store.get("same", 1000).await.unwrap().unwrap().len(), 1000);
+        assert_eq!(keys(&store, "").await.len(), 201);
+        assert_eq!(store.meter().traffic().target.put_requests, 400);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_wrapped_store_is_still_a_directory() {
+    let (_directory, store) = local();
+    let store = store.wrapped(|inner| Arc::new(LimitStore::new(inner, 1)));
+    store.put("c/0", parts("hello")).await.unwrap();
+    assert_eq!(store.get("c/0", 9).await.unwrap().unwrap(), "hello");
+    assert!(store.local_root().unwrap().join("c/0").is_file());
+}
+
+#[test]
+fn causes_are_found_however_deep() {
+    let wrapped = |kind: io::ErrorKind| {
+        let deep = io::Error::other(io::Error::from(kind));
+        let error = object_store::Error::Generic { store: "test", source: Box::new(deep) };
+        StoreError::from_object_store("data.zarr", "c/0", "write", error)
+    };
+    let full = wrapped(io::ErrorKind::StorageFull);
+    assert!(full.is_no_space() && !full.is_retryable() && !full.is_permission_denied());
+    let text = full.to_string();
+    assert!(
+        text.starts_with("cannot write c/0 in data.zarr: no storage space; make room"),
+        "{text}"
+    );
+    assert!(wrapped(io::ErrorKind::QuotaExceeded).is_no_space());
+    assert!(wrapped(io::ErrorKind::ReadOnlyFilesystem).is_permission_denied());
+    assert!(wrapped(io::ErrorKind::ConnectionReset).is_retryable());
+    let missing = wrapped(io::ErrorKind::NotFound);
+    assert!(missing.is_not_found() && !missing.is_no_space());
+}
