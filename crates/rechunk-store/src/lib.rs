@@ -23,7 +23,6 @@ mod store;
 pub use append_file::AppendFile;
 pub use error::StoreError;
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
-pub use operations::Listed;
 pub use store::Store;
 
 #[cfg(test)]

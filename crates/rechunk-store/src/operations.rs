@@ -4,21 +4,12 @@ use std::io;
 use std::path::PathBuf;
 
 use bytes::Bytes;
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, ObjectStoreExt, PutPayload};
 
 use crate::{Store, StoreError, key, local_tree};
-
-/// One object of a listing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    /// Relative to the store.
-    pub key: String,
-    /// Its size.
-    pub size_bytes: u64,
-}
 
 impl Store {
     /// The whole object, or `None` if there is none. One of more than `limit_bytes` is refused
@@ -142,28 +133,41 @@ impl Store {
         self.head(key).await.map(|size| size.is_some())
     }
 
-    /// Every object below `prefix` (all of them if it is empty), in no order, a few at a time
-    /// however many there are. Unfinished writes are not among them.
-    pub fn list(
-        &self,
-        prefix: &str,
-    ) -> Result<BoxStream<'static, Result<Listed, StoreError>>, StoreError> {
-        let place = self.child(prefix)?;
+    /// Key and size in bytes of every object below `prefix` (all of them if it is empty), in no
+    /// order, a few at a time however many there are. Unfinished writes are not among them.
+    pub fn list(&self, prefix: &str) -> BoxStream<'static, Result<(String, u64), StoreError>> {
+        let place = match self.child(prefix) {
+            Ok(place) => place,
+            Err(error) => return stream::iter([Err(error)]).boxed(),
+        };
         self.meter.count_list();
         let (store, prefix) = (self.clone(), prefix.to_owned());
         let objects = place.inner.list(place.list_prefix()).map(move |object| {
             let object = object.map_err(|error| store.failed(&prefix, "list", error))?;
             let location = object.location.as_ref();
             let key = location.strip_prefix(store.prefix.as_ref()).unwrap_or(location);
-            let key = key.trim_start_matches('/').to_owned();
-            Ok(Listed { key, size_bytes: object.size })
+            Ok((key.trim_start_matches('/').to_owned(), object.size))
         });
-        Ok(objects.boxed())
+        objects.boxed()
     }
 
     /// Whether the store holds no object.
     pub async fn is_empty(&self) -> Result<bool, StoreError> {
-        Ok(self.list("")?.try_next().await?.is_none())
+        Ok(self.list("").try_next().await?.is_none())
+    }
+
+    /// Whether there is anything at the location: a directory, even an empty one, a file, a link;
+    /// in a store without directories, an object.
+    pub async fn exists_anything(&self) -> Result<bool, StoreError> {
+        let Some(root) = self.local_root().map(ToOwned::to_owned) else {
+            return self.is_empty().await.map(|is_empty| !is_empty);
+        };
+        self.meter.count_head();
+        self.blocking("", "look at", move || match root.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            metadata => metadata.map(|_| true),
+        })
+        .await
     }
 
     /// Returns when everything put so far would survive a power cut. One call for many puts: on

@@ -12,10 +12,13 @@ async fn opening_and_reading_create_nothing() {
     let (directory, store) = local();
     assert_eq!(store.get("zarr.json", 9).await.unwrap(), None);
     assert!(store.is_empty().await.unwrap());
+    assert!(!store.exists_anything().await.unwrap());
     store.sync().await.unwrap();
     store.delete_prefix("").await.unwrap();
     assert_eq!(store.remove_staging().await.unwrap(), 0);
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    fs::create_dir_all(store.local_root().unwrap()).unwrap();
+    assert!(store.exists_anything().await.unwrap() && store.is_empty().await.unwrap());
 }
 
 #[tokio::test]

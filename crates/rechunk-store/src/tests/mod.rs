@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures::TryStreamExt;
 use tempfile::TempDir;
 
-use crate::{Listed, Store};
+use crate::Store;
 
 /// A store in a directory that does not exist yet, and the directory to be held on to.
 fn local() -> (TempDir, Store) {
@@ -33,12 +33,12 @@ fn parts(text: &str) -> Vec<Bytes> {
     ]
 }
 
-async fn list(store: &Store, prefix: &str) -> Vec<Listed> {
-    let mut all: Vec<_> = store.list(prefix).unwrap().try_collect().await.unwrap();
-    all.sort_by(|a, b| a.key.cmp(&b.key));
+async fn list(store: &Store, prefix: &str) -> Vec<(String, u64)> {
+    let mut all: Vec<_> = store.list(prefix).try_collect().await.unwrap();
+    all.sort();
     all
 }
 
 async fn keys(store: &Store, prefix: &str) -> Vec<String> {
-    list(store, prefix).await.into_iter().map(|listed| listed.key).collect()
+    list(store, prefix).await.into_iter().map(|(key, _)| key).collect()
 }
