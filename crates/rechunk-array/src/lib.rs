@@ -1,1 +1,14 @@
 //! An opened array: a layout on a store.
+//!
+//! The layout says where a chunk is and how large it may be, the store holds the bytes; an
+//! [`Array`] is both. It moves encoded chunks and says in every error which array, chunk and key
+//! it is about. Decoding is left to whoever has the buffers and the threads for it.
+
+mod array;
+mod error;
+
+pub use array::Array;
+pub use error::ArrayError;
+
+#[cfg(test)]
+mod tests;

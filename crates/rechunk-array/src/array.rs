@@ -1,0 +1,68 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rechunk_format::{FormatError, Layout};
+use rechunk_store::{Store, StoreError};
+
+use crate::ArrayError;
+use crate::error::Cause;
+
+/// A layout on a store. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Array {
+    layout: Arc<dyn Layout>,
+    /// The array's own location: chunk keys begin here.
+    store: Store,
+}
+
+impl Array {
+    /// `layout` on `store`, the array's own location. Touches nothing.
+    pub fn new(layout: Arc<dyn Layout>, store: Store) -> Self {
+        Self { layout, store }
+    }
+
+    /// Where a chunk is and what its bytes mean.
+    pub fn layout(&self) -> &Arc<dyn Layout> {
+        &self.layout
+    }
+
+    /// The array's own location.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Its location, for people.
+    pub fn location(&self) -> &str {
+        self.store.label()
+    }
+
+    /// The encoded bytes of chunk `index`, or `None` if there is no such chunk. One larger than
+    /// the codecs can have made is refused before its body is read.
+    pub async fn read_chunk(&self, index: &[u64]) -> Result<Option<Bytes>, ArrayError> {
+        let key = self.layout.chunk_key(index);
+        let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
+        self.store.get(&key, limit_bytes).await.map_err(|error| self.store_error(index, error))
+    }
+
+    /// Stores `encoded` as chunk `index`, whole, in place of any that was there.
+    pub async fn write_chunk(&self, index: &[u64], encoded: Bytes) -> Result<(), ArrayError> {
+        let key = self.layout.chunk_key(index);
+        let stored = self.store.put(&key, vec![encoded]).await;
+        stored.map_err(|error| self.store_error(index, error))
+    }
+
+    /// That chunk `index` was read but does not decode.
+    pub fn decode_error(&self, index: &[u64], error: FormatError) -> ArrayError {
+        self.error(index, Cause::Format(error))
+    }
+
+    /// That chunk `index` could not be read or written.
+    pub fn store_error(&self, index: &[u64], error: StoreError) -> ArrayError {
+        self.error(index, Cause::Store(error))
+    }
+
+    fn error(&self, index: &[u64], cause: Cause) -> ArrayError {
+        let key = self.layout.chunk_key(index);
+        ArrayError::new(self.location().to_owned(), index.to_vec(), key, cause)
+    }
+}

@@ -1,0 +1,112 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rechunk_format::{CodecCost, ElementOrder, Encoded, FormatError, Layout};
+use rechunk_grid::{ArraySpec, DataType};
+use rechunk_store::{Meter, Role, Store, StoreError};
+
+use crate::Array;
+
+/// Raw bytes, two to a chunk, under keys `c/I`.
+#[derive(Debug)]
+struct RawPairs {
+    spec: ArraySpec,
+    order: ElementOrder,
+    cost: CodecCost,
+}
+
+impl Layout for RawPairs {
+    fn spec(&self) -> &ArraySpec {
+        &self.spec
+    }
+
+    fn format_name(&self) -> &'static str {
+        "pairs"
+    }
+
+    fn element_order(&self) -> &ElementOrder {
+        &self.order
+    }
+
+    fn codec_cost(&self) -> &CodecCost {
+        &self.cost
+    }
+
+    fn encoding_identity(&self) -> &'static str {
+        "pairs"
+    }
+
+    fn codec_summary(&self) -> &'static str {
+        "none"
+    }
+
+    fn chunk_key(&self, index: &[u64]) -> String {
+        format!("c/{}", index[0])
+    }
+
+    fn decode<'a>(
+        &self,
+        encoded: &'a Bytes,
+        _scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        Ok(encoded)
+    }
+
+    fn encode(&self, elements: Vec<u8>) -> Result<Encoded, FormatError> {
+        Ok(Encoded { bytes: elements.into(), buffer: None })
+    }
+}
+
+fn pairs() -> Array {
+    let spec = ArraySpec {
+        shape: vec![6],
+        data_type: DataType::Uint8,
+        chunk_shape: vec![2],
+        fill_value: None,
+        dimension_names: None,
+    };
+    let cost = CodecCost {
+        name: "none".to_owned(),
+        is_raw: true,
+        encoded_bytes_max: 2,
+        decode_workspace_bytes: 0,
+        encode_workspace_bytes: 0,
+    };
+    let layout = RawPairs { spec, order: ElementOrder::c_little(1), cost };
+    let store = Store::open("memory:").unwrap().child("pairs").unwrap();
+    Array::new(Arc::new(layout), store.with_role(Role::Target).with_meter(&Meter::new()))
+}
+
+#[tokio::test]
+async fn a_chunk_is_stored_under_its_key_and_read_back() {
+    let array = pairs();
+    assert_eq!(array.read_chunk(&[1]).await.unwrap(), None);
+    array.write_chunk(&[1], Bytes::from_static(b"ab")).await.unwrap();
+    assert_eq!(array.read_chunk(&[1]).await.unwrap().unwrap(), "ab");
+    assert_eq!(array.store().get("c/1", 2).await.unwrap().unwrap(), "ab");
+    let traffic = array.store().meter().traffic().target;
+    assert_eq!((traffic.get_requests, traffic.get_missing, traffic.put_requests), (2, 1, 1));
+}
+
+#[tokio::test]
+async fn a_chunk_larger_than_the_codecs_can_make_is_damage() {
+    let array = pairs();
+    array.store().put("c/2", vec![Bytes::from_static(b"abc")]).await.unwrap();
+    let error = array.read_chunk(&[2]).await.unwrap_err();
+    assert!(matches!(error.store_error(), Some(StoreError::TooLarge { limit_bytes: 2, .. })));
+    assert!(error.is_damage() && !error.is_retryable() && !error.is_not_found());
+    assert_eq!((error.array(), error.index(), error.key()), ("memory:/pairs", &[2][..], "c/2"));
+    let text = error.to_string();
+    assert!(text.starts_with("chunk [2]: c/2 in memory:/pairs has 3 bytes"), "{text}");
+}
+
+#[test]
+fn what_does_not_decode_is_named() {
+    let array = pairs();
+    let cause = FormatError::Decode { codec: "zstd", reason: "it ends early".to_owned() };
+    let error = array.decode_error(&[0], cause.clone());
+    assert!(error.is_damage());
+    assert_eq!(error.format_error(), Some(&cause));
+    let text = error.to_string();
+    assert_eq!(text, "chunk [0]: c/0 in memory:/pairs is damaged: zstd: it ends early");
+}
