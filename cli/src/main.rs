@@ -1,2 +1,62 @@
-//! The `rechunk` command.
-fn main() {}
+//! The `rechunk` command: parses, calls the library, says what happened. No logic of its own.
+
+mod args;
+mod commands;
+mod demo_data;
+mod exit_code;
+mod render;
+mod request;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::render::error::print_error;
+
+/// Large buffers come and go all the time: glibc would fault each of them in again.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Threads that only wait for the disk.
+const BLOCKING_THREADS: usize = 32;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    render::logging::start(&cli.command);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(BLOCKING_THREADS)
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            render::say(&format!("error: cannot start threads: {error}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let outcome = runtime.block_on(dispatch(cli.command));
+    // A read that hangs must not keep an interrupted process from ending.
+    runtime.shutdown_background();
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            print_error(&error);
+            exit_code::of(error.class())
+        }
+    }
+}
+
+async fn dispatch(command: Command) -> Result<ExitCode, rechunk::Error> {
+    match command {
+        Command::Copy(args) => commands::copy::run(args).await,
+        Command::Plan(args) => commands::plan::run(args).await,
+        Command::Run(args) => commands::run::run(args).await,
+        Command::Info(args) => commands::info::run(args).await,
+        Command::Verify(args) => commands::verify::run(args).await,
+        Command::Demo(args) => commands::demo::run(args).await,
+        Command::Completions { shell } => Ok(commands::completions::run(shell)),
+    }
+}

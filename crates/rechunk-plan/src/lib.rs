@@ -23,6 +23,7 @@ mod profile;
 mod request;
 mod search;
 
+pub use count::pairs;
 pub use cost::{Estimate, RoleEstimate, price_traffic};
 pub use error::PlanError;
 pub use geometry::{StageGeometry, Steps, piece_offset_elements};

@@ -10,7 +10,7 @@ use crate::{PlanRequest, Side};
 
 /// Fixed memory of a run, bytes: code and runtime are outside the budget (the promise is budget
 /// plus 48 MiB), thread-local codec contexts and the journal's buffers are inside.
-pub fn fixed_bytes(request: &PlanRequest) -> u64 {
+pub(crate) fn fixed_bytes(request: &PlanRequest) -> u64 {
     const BASE: u64 = 1 << 20;
     const PER_THREAD: u64 = 128 << 10;
     let intermediate = if request.intermediate_in_memory {

@@ -113,8 +113,51 @@ impl Plan {
         StageGeometry::new(self, &self.stages[stage])
     }
 
+    /// Makes the plan run within `memory_bytes`, if it can by running fewer tasks and chunks at
+    /// the same time; what is written by which task stays. False if it cannot.
+    pub fn fit_to(&mut self, memory_bytes: u64) -> bool {
+        if self.memory.planned_peak_bytes <= memory_bytes {
+            self.memory.budget_bytes = memory_bytes;
+            return true;
+        }
+        let room = memory_bytes.saturating_sub(self.memory.fixed_bytes);
+        if self.stages.iter().any(|stage| stage.resident_bytes + stage.lane_bytes > room) {
+            return false;
+        }
+        let mut peak = 0;
+        for stage in &mut self.stages {
+            let lanes = |tasks: u32| {
+                (room / u64::from(tasks)).saturating_sub(stage.resident_bytes)
+                    / stage.lane_bytes.max(1)
+            };
+            while stage.tasks_at_once > 1 && lanes(stage.tasks_at_once) == 0 {
+                stage.tasks_at_once -= 1;
+            }
+            let most = u32::try_from(lanes(stage.tasks_at_once)).unwrap_or(u32::MAX);
+            stage.lanes = stage.lanes.min(most.max(1));
+            stage.task_bytes = stage.resident_bytes + u64::from(stage.lanes) * stage.lane_bytes;
+            peak = peak.max(stage.task_bytes * u64::from(stage.tasks_at_once));
+        }
+        self.memory.planned_peak_bytes = peak + self.memory.fixed_bytes;
+        self.memory.budget_bytes = memory_bytes;
+        true
+    }
+
     /// Number of tasks of all stages.
     pub fn task_count(&self) -> u64 {
         self.stages.iter().map(|stage| stage.tasks).sum()
+    }
+}
+
+impl Stage {
+    /// What a task reads at once, elements: the input chunks of one step, at most the tile.
+    pub fn read_box(&self, plan: &Plan) -> Vec<u64> {
+        let input = match &self.input {
+            StageInput::SourceChunks => &plan.source_chunk,
+            StageInput::Pieces { written_in } => written_in,
+        };
+        (0..self.tile.len())
+            .map(|axis| self.step_chunks[axis].saturating_mul(input[axis]).min(self.tile[axis]))
+            .collect()
     }
 }

@@ -96,6 +96,18 @@ impl KeyEncoding {
         }
         key
     }
+
+    /// The index a key stands for in an array of `rank` axes; `None` if it is no chunk key.
+    pub fn chunk_index(&self, key: &str, rank: usize) -> Option<Vec<u64>> {
+        let mut parts = key.split(self.separator);
+        let index: Vec<u64> = match (self.style, rank) {
+            (KeyStyle::V2, 0) => return (key == "0").then(Vec::new),
+            (KeyStyle::Default, _) if parts.next() != Some("c") => return None,
+            _ => parts.map(|part| part.parse().ok()).collect::<Option<_>>()?,
+        };
+        // Equal again from the index: `01` or `+1` name no chunk.
+        (index.len() == rank && self.chunk_key(&index) == key).then_some(index)
+    }
 }
 
 /// What an array is and how its chunks are stored.
@@ -119,6 +131,22 @@ pub struct ArrayMetadata {
 }
 
 impl ArrayMetadata {
+    /// The attributes as plain JSON: bare tokens such as `NaN` become strings.
+    pub fn plain_attributes(&self) -> Value {
+        crate::json::plain(&Value::Object(self.attributes.clone()))
+    }
+
+    /// The fill value as it stands in the metadata.
+    pub fn fill_value_text(&self) -> String {
+        match &self.spec.fill_value {
+            Some(fill) => crate::fill_value::write_fill_value(fill, self.spec.data_type)
+                .to_string()
+                .trim_matches('"')
+                .to_owned(),
+            None => "null".to_owned(),
+        }
+    }
+
     /// Bytes of a decoded chunk. Checked metadata has at most [`CHUNK_BYTES_MAX`].
     pub fn chunk_bytes(&self) -> u64 {
         let elements = rechunk_grid::element_count(&self.spec.chunk_shape).unwrap_or(u64::MAX);

@@ -1,1 +1,36 @@
 //! Opens, plans, runs, resumes and verifies: the public library.
+//!
+//! [`Job::prepare`] opens a source and plans a copy without writing anything; [`Job::run`] runs
+//! it; [`verify`] compares two arrays; [`info`] describes one. The command line is a thin face
+//! over this crate, and so will be the Python package.
+
+mod byte_size;
+mod chunk_spec;
+mod error;
+mod info;
+mod job;
+mod open;
+mod report;
+mod request;
+mod run;
+pub mod system;
+mod target;
+mod verify;
+mod work_dir;
+
+pub use byte_size::{format_byte_size, parse_byte_size};
+pub use chunk_spec::{ChunkSpec, Extent};
+pub use error::{Class, Error};
+pub use info::{ArrayInfo, info};
+pub use job::Job;
+pub use open::{OpenArray, open_array};
+pub use report::{MemoryReport, PlanReport, Report, StageReport, TaskReport};
+pub use request::{CopyRequest, Existing, Planning, Running, TargetFormat};
+pub use verify::{Comparison, verify};
+pub use work_dir::SavedJob;
+
+pub use rechunk_exec::{Event, NullObserver, Observer};
+pub use rechunk_grid::{ArraySpec, DataType, WriteEmpty, format_shape};
+pub use rechunk_plan::{self as planner, IntermediateGrid, Strategy};
+pub use rechunk_store::{Meter, Traffic};
+pub use tokio_util::sync::CancellationToken;

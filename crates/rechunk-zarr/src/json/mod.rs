@@ -3,6 +3,8 @@
 mod read;
 mod write;
 
+use serde_json::Value;
+
 pub(crate) use read::read_object;
 pub(crate) use write::write_pretty;
 
@@ -27,6 +29,18 @@ fn is_foreign_token(token: &str) -> bool {
 /// The bare token a string stands for, if it stands for one.
 pub(crate) fn bare_token(text: &str) -> Option<&str> {
     text.strip_prefix(MARKER).filter(|token| is_foreign_token(token))
+}
+
+/// A copy without bare tokens, which plain JSON cannot hold: they become strings.
+pub(crate) fn plain(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::from(bare_token(text).unwrap_or(text)),
+        Value::Array(items) => items.iter().map(plain).collect(),
+        Value::Object(map) => {
+            map.iter().map(|(name, value)| (name.clone(), plain(value))).collect()
+        }
+        other => other.clone(),
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,302 @@
+//! What can be typed: flags with their help, and nothing else. Meaning is given in `request.rs`.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const AFTER: &str = "\
+Locations are paths or URLs (file://, memory://); an array inside a container follows it:
+  data.zarr/air/temperature
+
+Examples:
+  rechunk copy sst.zarr/sst by-pixel.zarr --chunks time=-1,lat=30,lon=30 --max-mem 1GiB
+  rechunk plan sst.zarr/sst --chunks -1,30,30 --svg plan.svg
+  rechunk plan --shape 6443,17999,36000 --dtype int16 --source-chunks 5,1799,3600 \\
+               --chunks 6443,100,100 --max-mem 2GB --source-profile s3 --target-profile s3
+  rechunk verify sst.zarr/sst by-pixel.zarr
+
+Exit codes: 0 done, 1 failed while running (resumable), 2 usage, 3 source missing, damaged or
+unsupported, 4 target exists or conflicts, 5 does not fit the memory budget, 6 differences found,
+130 interrupted (resumable).";
+
+/// Re-cut large chunked arrays: planned, within memory, verified.
+#[derive(Debug, Parser)]
+#[command(name = "rechunk", version, after_help = AFTER, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Re-cut an array into other chunks, another format or another codec.
+    Copy(CopyArgs),
+    /// Say what `copy` would do and cost; write nothing.
+    Plan(PlanArgs),
+    /// Run a plan saved by `plan --out`.
+    Run(RunArgs),
+    /// Show an array: shape, type, chunks, codecs, attributes, sizes, missing chunks.
+    Info(InfoArgs),
+    /// Compare two arrays element by element; exit 6 if they differ.
+    Verify(VerifyArgs),
+    /// Re-cut a small real satellite series that ships with the program.
+    Demo(DemoArgs),
+    /// Print the completion script of a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// How much is said, and where.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct OutputArgs {
+    /// Print one JSON object on stdout and nothing else there.
+    #[arg(long)]
+    pub json: bool,
+    /// Progress on stderr: a bar on a terminal, plain lines, JSON lines, or none.
+    #[arg(long, value_enum, default_value_t = Progress::Auto, env = "RECHUNK_PROGRESS")]
+    pub progress: Progress,
+    /// Say nothing but errors.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more: the candidates of the plan; twice: debug messages.
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Progress {
+    /// A bar if stderr is a terminal, else none.
+    Auto,
+    /// A bar.
+    Bar,
+    /// A line now and then.
+    Plain,
+    /// JSON lines.
+    Json,
+    /// Nothing.
+    None,
+}
+
+/// What decides the plan.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Planning")]
+pub(crate) struct PlanningArgs {
+    /// Hard budget of the working memory of the process, all threads together: `512MiB`, `2GB`
+    /// [default: half of what the machine or cgroup has free].
+    #[arg(long, value_name = "BYTES", env = "RECHUNK_MAX_MEM")]
+    pub max_mem: Option<String>,
+    /// Force a plan kind; an error names the memory it needs if it cannot fit.
+    #[arg(long, value_name = "KIND", default_value = "auto", value_parser = STRATEGIES)]
+    pub strategy: String,
+    /// Grid of an intermediate: exact pieces, or the regular min(read, write).
+    #[arg(long, value_name = "GRID", default_value = "exact", value_parser = ["exact", "min"])]
+    pub intermediate: String,
+    /// CPU workers [default: the cores of the machine].
+    #[arg(long, value_name = "N", env = "RECHUNK_THREADS", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub threads: Option<u32>,
+    /// Requests in flight [default: what the store takes].
+    #[arg(long, value_name = "N", env = "RECHUNK_CONCURRENCY", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub concurrency: Option<u32>,
+    /// Bound one task's box alone, as rechunker's max_mem does (for comparisons; plan only).
+    #[arg(long, value_name = "BYTES", hide_short_help = true)]
+    pub box_bytes: Option<String>,
+    /// Store profile of the source: local, hdd, s3, gs, az, http, memory.
+    #[arg(long, value_name = "NAME", value_parser = PROFILES, hide_short_help = true)]
+    pub source_profile: Option<String>,
+    /// Store profile of the intermediate.
+    #[arg(long, value_name = "NAME", value_parser = PROFILES, hide_short_help = true)]
+    pub temp_profile: Option<String>,
+    /// Store profile of the target.
+    #[arg(long, value_name = "NAME", value_parser = PROFILES, hide_short_help = true)]
+    pub target_profile: Option<String>,
+}
+
+const STRATEGIES: [&str; 8] =
+    ["auto", "passthrough", "direct", "keep", "pull", "push-pull", "multistage", "memory"];
+const PROFILES: [&str; 7] = ["local", "hdd", "s3", "gs", "az", "http", "memory"];
+
+/// What the target shall be.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Target")]
+pub(crate) struct TargetArgs {
+    /// Chunk shape: `1460,30,30`, or by dimension name `time=-1,lat=30`; -1 is the whole axis,
+    /// `keep` as the source, `auto` near --chunk-bytes.
+    #[arg(long, value_name = "SPEC", allow_hyphen_values = true, default_value = "keep")]
+    pub chunks: String,
+    /// What `auto` aims at.
+    #[arg(long, value_name = "BYTES", default_value = "16MiB")]
+    pub chunk_bytes: String,
+    /// Format [default: by the target's ending, else zarr3].
+    #[arg(long, value_name = "FORMAT", value_parser = ["zarr3", "zarr2"])]
+    pub format: Option<String>,
+    /// Codec: `zstd:3`, `gzip:5`, `blosc:lz4:5:shuffle`, `none`, or the format's own JSON
+    /// [default: the source's].
+    #[arg(long, value_name = "SPEC")]
+    pub codec: Option<String>,
+    /// Chunks that hold only the fill value: not written unless the format tells absent from
+    /// zero (auto), written (always), not written (never).
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "always", "never"])]
+    pub write_empty: String,
+}
+
+/// How a run treats what it finds and leaves.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Running")]
+pub(crate) struct RunningArgs {
+    /// Where an intermediate may go: a directory, or `memory:` (counts against the budget)
+    /// [default: beside the target].
+    #[arg(long, value_name = "LOCATION", env = "RECHUNK_TEMP")]
+    pub temp: Option<String>,
+    /// Leave the intermediate and the journal when done.
+    #[arg(long)]
+    pub keep_temp: bool,
+    /// Replace a target that exists; the old one stays until the new one is complete.
+    #[arg(long, conflicts_with = "resume")]
+    pub overwrite: bool,
+    /// Go on where an interrupted run stopped, or start if there is none.
+    #[arg(long)]
+    pub resume: bool,
+    /// Read the target back and compare it with the source before it is made visible.
+    #[arg(long)]
+    pub verify: bool,
+    /// Do not wait for the disk (a power cut may then cost the whole run).
+    #[arg(long)]
+    pub no_fsync: bool,
+}
+
+/// `rechunk copy`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  rechunk copy sst.zarr/sst by-pixel.zarr --chunks time=-1,lat=30,lon=30 --max-mem 1GiB
+  rechunk copy old.zarr new.zarr --format zarr3 --codec zstd:5          # convert, same chunks
+  rechunk copy sst.zarr by-pixel.zarr --chunks -1,30,30 --resume        # after an interruption
+  rechunk copy sst.zarr by-pixel.zarr --chunks -1,30,30 --dry-run       # what would it cost?")]
+pub(crate) struct CopyArgs {
+    /// The array to read.
+    pub source: String,
+    /// The array to write.
+    pub target: String,
+    #[command(flatten)]
+    pub target_options: TargetArgs,
+    #[command(flatten)]
+    pub planning: PlanningArgs,
+    #[command(flatten)]
+    pub running: RunningArgs,
+    /// Print the plan and stop.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Draw the plan into FILE.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<String>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `rechunk plan`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  rechunk plan sst.zarr/sst by-pixel.zarr --chunks -1,30,30 --max-mem 512MiB --out plan.json
+  rechunk plan --shape 6443,17999,36000 --dtype int16 --source-chunks 5,1799,3600 \\
+               --chunks 6443,100,100 --max-mem 2GB --workers 20 \\
+               --source-profile s3 --temp-profile s3 --target-profile s3")]
+pub(crate) struct PlanArgs {
+    /// The array to read; leave it out to plan with --shape.
+    pub source: Option<String>,
+    /// The array that would be written.
+    pub target: Option<String>,
+    #[command(flatten)]
+    pub target_options: TargetArgs,
+    #[command(flatten)]
+    pub planning: PlanningArgs,
+    #[command(flatten)]
+    pub synthetic: SyntheticArgs,
+    /// Where an intermediate may go.
+    #[arg(long, value_name = "LOCATION", env = "RECHUNK_TEMP")]
+    pub temp: Option<String>,
+    /// Save the plan for `rechunk run`.
+    #[arg(long, value_name = "PLAN.json")]
+    pub out: Option<String>,
+    /// Draw the plan into FILE.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<String>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Planning without data.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Planning without data")]
+pub(crate) struct SyntheticArgs {
+    /// Shape of the array.
+    #[arg(long, value_name = "SHAPE", conflicts_with = "source")]
+    pub shape: Option<String>,
+    /// Data type.
+    #[arg(long, value_name = "TYPE", requires = "shape")]
+    pub dtype: Option<String>,
+    /// Chunk shape of the source.
+    #[arg(long, value_name = "SHAPE", requires = "shape")]
+    pub source_chunks: Option<String>,
+    /// Worker processes, each with --max-mem.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    pub workers: u32,
+    /// Plan as the literature does, to compare: rechunker's push-pull-consolidated (`ppc`), or a
+    /// task per target chunk (`naive`).
+    #[arg(long, value_name = "NAME", value_parser = ["ppc", "naive"])]
+    pub baseline: Option<String>,
+    /// With `--baseline ppc`: a task reads one source chunk.
+    #[arg(long, requires = "baseline")]
+    pub no_consolidate_reads: bool,
+    /// With `--baseline ppc`: a task writes one target chunk.
+    #[arg(long, requires = "baseline")]
+    pub no_consolidate_writes: bool,
+}
+
+/// `rechunk run`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RunArgs {
+    /// A plan saved by `rechunk plan --out`.
+    pub plan: String,
+    #[command(flatten)]
+    pub running: RunningArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `rechunk info`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct InfoArgs {
+    /// The array.
+    pub path: String,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `rechunk verify`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct VerifyArgs {
+    /// One array.
+    pub a: String,
+    /// The other.
+    pub b: String,
+    /// Hard budget of the working memory.
+    #[arg(long, value_name = "BYTES", env = "RECHUNK_MAX_MEM")]
+    pub max_mem: Option<String>,
+    /// CPU workers.
+    #[arg(long, value_name = "N", env = "RECHUNK_THREADS", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub threads: Option<u32>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `rechunk demo`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DemoArgs {
+    /// Directory to work in; it must not exist or be empty.
+    #[arg(default_value = "rechunk-demo")]
+    pub directory: String,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

@@ -1,0 +1,9 @@
+//! One file per command.
+
+pub(crate) mod completions;
+pub(crate) mod copy;
+pub(crate) mod demo;
+pub(crate) mod info;
+pub(crate) mod plan;
+pub(crate) mod run;
+pub(crate) mod verify;

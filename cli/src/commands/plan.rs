@@ -1,0 +1,210 @@
+//! `rechunk plan`: with data, or for shapes alone.
+
+use std::process::ExitCode;
+
+use rechunk::planner::baseline::{
+    BaselineTraffic, MultistagePlan, PlannerOptions, Rechunking, naive, rechunking_plan,
+    traffic_as_designed, traffic_as_executed,
+};
+use rechunk::planner::{PlanRequest, Planned, Side, plan};
+use rechunk::{DataType, Error, Job, Report, Strategy, format_shape};
+use serde_json::{Value, json};
+
+use crate::args::PlanArgs;
+use crate::commands::copy::show_plan;
+use crate::render::{self, explain};
+use crate::request::{self, usage};
+
+pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Error> {
+    if args.synthetic.baseline.is_some() {
+        return baseline(&args).await;
+    }
+    match (&args.source, &args.synthetic.shape) {
+        (Some(source), None) => with_data(&args, source).await,
+        (None, Some(_)) => without_data(&args),
+        _ => Err(usage(
+            "nothing to plan: give a SOURCE, or --shape, --dtype, --source-chunks and --chunks"
+                .to_owned(),
+            None,
+        )),
+    }
+}
+
+async fn with_data(args: &PlanArgs, source: &str) -> Result<ExitCode, Error> {
+    let job = open(args, source).await?;
+    if let Some(path) = &args.svg {
+        render::write_file(path, &explain::svg(&job))?;
+    }
+    if let Some(path) = &args.out {
+        if job.request.target.is_empty() {
+            return Err(usage("--out needs a TARGET: the plan is to be run".to_owned(), None));
+        }
+        let json = job.saved().to_json()?;
+        render::write_file(path, &String::from_utf8_lossy(&json))?;
+    }
+    show_plan(&job, &args.output);
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn open(args: &PlanArgs, source: &str) -> Result<Job, Error> {
+    let target = args.target.as_deref().unwrap_or_default();
+    let mut copy = request::copy(
+        source,
+        target,
+        &args.target_options,
+        &args.planning,
+        args.temp.as_deref(),
+    )?;
+    copy.planning.workers = args.synthetic.workers;
+    Job::prepare(copy).await
+}
+
+fn without_data(args: &PlanArgs) -> Result<ExitCode, Error> {
+    let request = synthetic_request(args)?;
+    let planned = plan(&request).map_err(|source| Error::Plan {
+        budget_bytes: request.budget.memory_bytes,
+        source,
+    })?;
+    let subject = subject(args, &request);
+    if let Some(path) = &args.svg {
+        render::write_file(path, &explain::plan_svg(&subject, &planned))?;
+    }
+    show(args, &subject, &planned);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(args: &PlanArgs, subject: &explain::Subject, planned: &Planned) {
+    if args.output.json {
+        render::print_json(&Report::of_plan(planned, &[]));
+    } else {
+        render::print(&explain::plan_table(subject, planned, true));
+    }
+}
+
+fn subject(args: &PlanArgs, request: &PlanRequest) -> explain::Subject {
+    explain::Subject {
+        title: format!("{} of {}", args.target_options.chunks, format_shape(&request.shape)),
+        data_type: args.synthetic.dtype.clone().unwrap_or_default(),
+        axes: (0..request.shape.len()).map(|axis| format!("axis {axis}")).collect(),
+        source: request.source.codec.clone(),
+        target: request.target.codec.clone(),
+    }
+}
+
+/// The request of a plan for shapes alone: uncompressed, unless a codec is named.
+fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
+    let synthetic = &args.synthetic;
+    let missing = |option: &str| usage(format!("{option} is needed with --shape"), None);
+    let shape = request::shape("--shape", synthetic.shape.as_deref().unwrap_or_default())?;
+    let dtype = synthetic.dtype.as_deref().ok_or_else(|| missing("--dtype"))?;
+    let data_type = DataType::from_name(dtype)
+        .ok_or_else(|| usage(format!("--dtype: there is no type `{dtype}`"), None))?;
+    let source = synthetic.source_chunks.as_deref().ok_or_else(|| missing("--source-chunks"))?;
+    let source = request::shape("--source-chunks", source)?;
+    let spec = rechunk::ArraySpec {
+        shape: shape.clone(),
+        data_type,
+        chunk_shape: source.clone(),
+        fill_value: None,
+        dimension_names: None,
+    };
+    spec.grid().map_err(|error| usage(format!("--source-chunks: {error}"), None))?;
+    let chunk_bytes = request::bytes("--chunk-bytes", &args.target_options.chunk_bytes)?;
+    let target =
+        rechunk::ChunkSpec::parse(&args.target_options.chunks)?.resolve(&spec, chunk_bytes)?;
+    let mut planning = request::planning(&args.planning)?;
+    planning.workers = synthetic.workers;
+    let item_bytes = data_type.item_bytes();
+    Ok(PlanRequest {
+        shape,
+        item_bytes,
+        source: Side::raw(&source, item_bytes),
+        target: Side::raw(&target, item_bytes),
+        same_encoding: true,
+        budget: planning.budget(),
+        profile: planning.profile(["", args.temp.as_deref().unwrap_or_default(), ""])?,
+        strategy: planning.strategy,
+        intermediate_grid: planning.intermediate_grid,
+        intermediate_in_memory: args.temp.as_deref() == Some("memory:"),
+    })
+}
+
+/// The literature's plan, and what it would move.
+async fn baseline(args: &PlanArgs) -> Result<ExitCode, Error> {
+    let mut planning = request::planning(&args.planning)?;
+    planning.strategy = Strategy::Auto;
+    let (shape, source, target, item_bytes) = if let Some(source) = &args.source {
+        let plan = open(args, source).await?.planned.plan;
+        (plan.shape, plan.source_chunk, plan.target_chunk, plan.item_bytes)
+    } else {
+        let request = synthetic_request(args)?;
+        let chunks = (request.source.chunk_shape, request.target.chunk_shape);
+        (request.shape, chunks.0, chunks.1, request.item_bytes)
+    };
+    let budget = planning.budget();
+    let rechunking = Rechunking {
+        shape: &shape,
+        source_chunks: &source,
+        target_chunks: &target,
+        itemsize_bytes: item_bytes,
+    };
+    let options = PlannerOptions {
+        intermediate_bytes_min: item_bytes,
+        memory_bytes_max: budget.box_bytes.unwrap_or(budget.memory_bytes),
+        consolidate_reads: !args.synthetic.no_consolidate_reads,
+        consolidate_writes: !args.synthetic.no_consolidate_writes,
+    };
+    let refused = |error: rechunk::planner::baseline::BaselineError| {
+        usage(format!("the baseline refuses: {error}"), None)
+    };
+    let report = if args.synthetic.baseline.as_deref() == Some("naive") {
+        let traffic = naive(&rechunking).map_err(refused)?;
+        json!({ "baseline": "naive", "write_box": target, "estimate": estimate(&traffic) })
+    } else {
+        let boxes = rechunking_plan(&rechunking, &options).map_err(refused)?;
+        let is_direct = boxes.is_direct();
+        let plan = MultistagePlan {
+            stages: vec![boxes.clone()],
+            io_ops: Vec::new(),
+            excessive_io_warning: false,
+        };
+        let designed = traffic_as_designed(&rechunking, &plan).map_err(refused)?;
+        let executed = traffic_as_executed(&rechunking, &plan).map_err(refused)?;
+        json!({
+            "baseline": "ppc",
+            "read_box": boxes.read,
+            "intermediate_chunk": if is_direct { Value::Null } else { json!(boxes.intermediate) },
+            "write_box": boxes.write,
+            "estimate": estimate(&designed),
+            "estimate_as_executed": estimate(&executed),
+        })
+    };
+    if args.output.json {
+        render::print_json(&report);
+    } else {
+        render::print(&explain::baseline(&report));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn estimate(traffic: &BaselineTraffic) -> Value {
+    let role = |get: u64, put: u64, read: u64, written: u64| {
+        json!({
+            "get_requests": get,
+            "put_requests": put,
+            "decoded_read_bytes": read,
+            "decoded_written_bytes": written,
+            "objects": put,
+        })
+    };
+    json!({
+        "source": role(traffic.source_get, 0, traffic.source_bytes, 0),
+        "intermediate": role(
+            traffic.intermediate_get,
+            traffic.intermediate_put,
+            traffic.intermediate_read_bytes,
+            traffic.intermediate_written_bytes,
+        ),
+        "target": role(0, traffic.target_put, 0, traffic.target_bytes),
+    })
+}

@@ -1,0 +1,18 @@
+//! An error as people read it: what, why, what next.
+
+use rechunk::Error;
+
+/// Prints an error, its causes and its hint on stderr.
+pub(crate) fn print_error(error: &Error) {
+    let chain = error.chain();
+    let mut text = format!("error: {}", chain[0]);
+    for cause in &chain[1..] {
+        text.push_str("\n  caused by: ");
+        text.push_str(cause);
+    }
+    if let Some(hint) = error.hint() {
+        text.push_str("\n\nhint: ");
+        text.push_str(&hint);
+    }
+    super::say(&text);
+}

@@ -1,0 +1,285 @@
+//! The plan as a text table and as a picture.
+
+use rechunk::planner::{Candidate, CandidateOutcome, Plan, Planned, Stage, StageInput, StageOutput};
+use rechunk::{Job, format_byte_size, format_shape};
+
+use super::svg::{CandidatePicture, PlanPicture, StagePicture, draw};
+use super::table::{lay_out, number, seconds};
+
+/// What a plan is about, in words.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Subject {
+    /// `source → target`.
+    pub title: String,
+    /// Data type name.
+    pub data_type: String,
+    /// Names of the axes.
+    pub axes: Vec<String>,
+    /// Format and codec of source and target.
+    pub source: String,
+    /// The same of the target.
+    pub target: String,
+}
+
+/// The subject of a job.
+pub(crate) fn subject(job: &Job) -> Subject {
+    let spec = job.source.spec();
+    let name = |axis: usize| {
+        let names = spec.dimension_names.as_ref()?;
+        names.get(axis)?.clone()
+    };
+    let source = job.source.array.layout();
+    let target = &job.target_layout;
+    let shown = |location: &str| if location.is_empty() { "…".to_owned() } else { location.to_owned() };
+    Subject {
+        title: format!("{} → {}", job.request.source, shown(&job.request.target)),
+        data_type: spec.data_type.name().to_owned(),
+        axes: (0..spec.shape.len())
+            .map(|axis| name(axis).unwrap_or_else(|| format!("axis {axis}")))
+            .collect(),
+        source: format!("{}  {}", source.format_name(), source.codec_summary()),
+        target: format!("{}  {}", target.format_name(), target.codec_summary()),
+    }
+}
+
+/// The plan of a job; `all` shows the candidates that were not taken.
+pub(crate) fn table(job: &Job, all: bool) -> String {
+    plan_table(&subject(job), &job.planned, all)
+}
+
+/// The picture of a job's plan.
+pub(crate) fn svg(job: &Job) -> String {
+    plan_svg(&subject(job), &job.planned)
+}
+
+/// A plan as text.
+pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> String {
+    let plan = &planned.plan;
+    let mut lines = vec![
+        format!("{}    {} plan {}", subject.title, plan.kind, &plan.fingerprint[..8]),
+        array_lines(subject, plan),
+        String::new(),
+        stage_table(plan),
+        String::new(),
+        memory_line(plan),
+        cost_line(plan),
+    ];
+    if all && planned.candidates.len() > 1 {
+        lines.push(String::new());
+        lines.push("  considered".to_owned());
+        lines.push(candidate_table(planned));
+    }
+    lines.join("\n")
+}
+
+fn array_lines(subject: &Subject, plan: &Plan) -> String {
+    let bytes = |shape: &[u64]| {
+        format_byte_size(shape.iter().fold(plan.item_bytes, |product, &n| product.saturating_mul(n)))
+    };
+    let cells = |chunk: &[u64]| -> u64 {
+        plan.shape.iter().zip(chunk).map(|(&n, &c)| n.div_ceil(c)).fold(1, u64::saturating_mul)
+    };
+    let side = |name: &str, words: &str, chunk: &[u64]| {
+        vec![
+            name.to_owned(),
+            format!("chunks {}", format_shape(chunk)),
+            format!("{} × {}", number(cells(chunk)), bytes(chunk)),
+            words.to_owned(),
+        ]
+    };
+    lay_out(
+        &[
+            vec![
+                "array".to_owned(),
+                format_shape(&plan.shape),
+                bytes(&plan.shape),
+                subject.data_type.clone(),
+            ],
+            side("source", &subject.source, &plan.source_chunk),
+            side("target", &subject.target, &plan.target_chunk),
+        ],
+        &[],
+    )
+}
+
+fn stage_table(plan: &Plan) -> String {
+    let head =
+        ["stage", "reads", "writes", "tasks", "at once", "memory/task", "GET", "PUT"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for stage in &plan.stages {
+        let (gets, puts) = requests(plan, stage);
+        rows.push(vec![
+            stage.name.clone(),
+            format_shape(&stage.read_box(plan)),
+            format_shape(&stage.tile),
+            number(stage.tasks),
+            stage.tasks_at_once.to_string(),
+            format_byte_size(stage.task_bytes),
+            number(gets),
+            number(puts),
+        ]);
+    }
+    let estimate = &plan.estimate;
+    if plan.stages.len() > 1 {
+        let roles = [&estimate.source, &estimate.intermediate, &estimate.target];
+        let sum = |count: fn(&rechunk::planner::RoleEstimate) -> u64| {
+            roles.iter().map(|role| count(role)).fold(0, u64::saturating_add)
+        };
+        let mut total = vec![String::new(); 8];
+        "total".clone_into(&mut total[0]);
+        total[3] = number(plan.task_count());
+        total[6] = number(sum(|role| role.get_requests));
+        total[7] = number(sum(|role| role.put_requests));
+        rows.push(total);
+    }
+    lay_out(&rows, &[3, 4, 5, 6, 7])
+}
+
+/// Read and write requests of one stage.
+fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
+    let pairs = |chunk: &[u64]| rechunk::planner::pairs(&plan.shape, &stage.tile, chunk);
+    let gets = match &stage.input {
+        StageInput::SourceChunks => pairs(&plan.source_chunk),
+        StageInput::Pieces { written_in } => pairs(written_in),
+    };
+    let puts = match &stage.output {
+        StageOutput::TargetChunks => plan.estimate.target.put_requests,
+        StageOutput::Pieces { .. } => stage.tasks,
+    };
+    (gets, puts)
+}
+
+fn memory_line(plan: &Plan) -> String {
+    format!(
+        "  memory  {} planned of {} allowed, {} threads",
+        format_byte_size(plan.memory.planned_peak_bytes),
+        format_byte_size(plan.memory.budget_bytes),
+        plan.threads,
+    )
+}
+
+fn cost_line(plan: &Plan) -> String {
+    let estimate = &plan.estimate;
+    let read = estimate.source.read_bytes + estimate.intermediate.read_bytes;
+    let written = estimate.target.written_bytes + estimate.intermediate.written_bytes;
+    let usd = if estimate.usd > 0.0 { format!(", {:.2} $ of requests", estimate.usd) } else { String::new() };
+    format!(
+        "  cost    about {} read, {} written, {} by the profile{usd}",
+        format_byte_size(read),
+        format_byte_size(written),
+        seconds(estimate.seconds),
+    )
+}
+
+fn candidate_table(planned: &Planned) -> String {
+    let head = ["kind", "boxes", "cost", "requests", "memory"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let best = planned.plan.estimate.seconds;
+    for candidate in &planned.candidates {
+        let (cost, requests, memory) = match &candidate.outcome {
+            CandidateOutcome::Chosen { estimate, memory_bytes } => {
+                ("chosen".to_owned(), number(estimate.requests()), format_byte_size(*memory_bytes))
+            }
+            CandidateOutcome::Dearer { estimate, memory_bytes } => (
+                relative(estimate.seconds, best),
+                number(estimate.requests()),
+                format_byte_size(*memory_bytes),
+            ),
+            CandidateOutcome::DoesNotFit { needs_bytes } => {
+                (format!("does not fit: needs {}", format_byte_size(*needs_bytes)), String::new(), String::new())
+            }
+            CandidateOutcome::NotApplicable { reason } => {
+                (format!("does not apply: {reason}"), String::new(), String::new())
+            }
+        };
+        rows.push(vec![candidate.kind.to_string(), boxes(candidate), cost, requests, memory]);
+    }
+    lay_out(&rows, &[3, 4])
+}
+
+fn relative(seconds: f64, best: f64) -> String {
+    if best > 0.0 { format!("{:.2} ×", seconds / best) } else { "1.00 ×".to_owned() }
+}
+
+fn boxes(candidate: &Candidate) -> String {
+    candidate.boxes.iter().map(|shape| format_shape(shape)).collect::<Vec<_>>().join(" → ")
+}
+
+/// A plan as a picture.
+pub(crate) fn plan_svg(subject: &Subject, planned: &Planned) -> String {
+    let plan = &planned.plan;
+    let best = plan.estimate.seconds;
+    let stages = plan.stages.iter().map(|stage| StagePicture {
+        name: stage.name.clone(),
+        read_box: stage.read_box(plan),
+        write_box: stage.tile.clone(),
+        tasks: stage.tasks,
+        tasks_at_once: stage.tasks_at_once,
+        memory_bytes: stage.task_bytes,
+    });
+    let candidates = planned.candidates.iter().map(|candidate| {
+        let (cost, note) = match &candidate.outcome {
+            CandidateOutcome::Chosen { .. } => (Some(1.0), "chosen".to_owned()),
+            CandidateOutcome::Dearer { estimate, .. } => {
+                let ratio = if best > 0.0 { estimate.seconds / best } else { 1.0 };
+                (Some(ratio), relative(estimate.seconds, best))
+            }
+            CandidateOutcome::DoesNotFit { needs_bytes } => {
+                (None, format!("does not fit: needs {}", format_byte_size(*needs_bytes)))
+            }
+            CandidateOutcome::NotApplicable { reason } => (None, format!("not applicable: {reason}")),
+        };
+        CandidatePicture {
+            kind: candidate.kind.to_string(),
+            boxes: candidate.boxes.clone(),
+            cost,
+            note,
+        }
+    });
+    draw(&PlanPicture {
+        title: subject.title.clone(),
+        subtitle: format!(
+            "{} plan {} · {} · {} budget",
+            plan.kind,
+            &plan.fingerprint[..8],
+            subject.data_type,
+            format_byte_size(plan.memory.budget_bytes)
+        ),
+        axes: subject.axes.clone(),
+        shape: plan.shape.clone(),
+        item_bytes: plan.item_bytes,
+        source_chunk: plan.source_chunk.clone(),
+        target_chunk: plan.target_chunk.clone(),
+        stages: stages.collect(),
+        candidates: candidates.collect(),
+        budget_bytes: plan.memory.budget_bytes,
+        planned_peak_bytes: plan.memory.planned_peak_bytes,
+        peak_rss_bytes: None,
+    })
+}
+
+/// A baseline's boxes and traffic, as text.
+pub(crate) fn baseline(report: &serde_json::Value) -> String {
+    let text = |value: &serde_json::Value| value.to_string().replace('"', "");
+    let mut lines = Vec::new();
+    for (name, value) in report.as_object().into_iter().flatten() {
+        if let Some(roles) = value.as_object() {
+            lines.push(name.clone());
+            let mut rows = vec![["", "GET", "PUT", "read", "written"].map(str::to_owned).to_vec()];
+            for (role, counts) in roles {
+                let count = |key: &str| counts[key].as_u64().unwrap_or(0);
+                rows.push(vec![
+                    role.clone(),
+                    number(count("get_requests")),
+                    number(count("put_requests")),
+                    format_byte_size(count("decoded_read_bytes")),
+                    format_byte_size(count("decoded_written_bytes")),
+                ]);
+            }
+            lines.push(lay_out(&rows, &[1, 2, 3, 4]));
+        } else {
+            lines.push(format!("{name}  {}", text(value)));
+        }
+    }
+    lines.join("\n")
+}

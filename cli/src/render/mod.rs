@@ -1,0 +1,62 @@
+//! Everything people and scripts read: data on stdout, talk on stderr.
+
+pub(crate) mod error;
+pub(crate) mod explain;
+pub(crate) mod info;
+pub(crate) mod logging;
+pub(crate) mod progress;
+pub(crate) mod report;
+mod svg;
+pub(crate) mod table;
+
+use std::io::Write;
+
+use rechunk::Error;
+use serde::Serialize;
+
+/// Talk: a line on stderr.
+pub(crate) fn say(text: &str) {
+    // Nobody is left to tell if stderr is gone.
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Data: text on stdout. A closed pipe is no error: whoever reads has seen enough.
+pub(crate) fn print(text: &str) {
+    print_bytes(text.as_bytes());
+    print_bytes(b"\n");
+}
+
+/// Data: bytes on stdout.
+pub(crate) fn print_bytes(bytes: &[u8]) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(bytes).and_then(|()| out.flush());
+}
+
+/// Data: one JSON object on stdout.
+pub(crate) fn print_json(value: &impl Serialize) {
+    match serde_json::to_string_pretty(value) {
+        Ok(text) => print(&text),
+        Err(error) => say(&format!("error: cannot print JSON: {error}")),
+    }
+}
+
+/// What is worth a warning, on stderr.
+pub(crate) fn warnings(warnings: &[String]) {
+    for warning in warnings {
+        say(&format!("warning: {warning}"));
+    }
+}
+
+/// Writes a file the user named.
+pub(crate) fn write_file(path: &str, text: &str) -> Result<(), Error> {
+    std::fs::write(path, text)
+        .map_err(|error| Error::State { path: path.to_owned(), reason: error.to_string() })
+}
+
+/// Reads a file the user named.
+pub(crate) fn read_file(path: &str) -> Result<Vec<u8>, Error> {
+    std::fs::read(path).map_err(|error| Error::Usage {
+        message: format!("cannot read {path}: {error}"),
+        hint: None,
+    })
+}

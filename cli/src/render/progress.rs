@@ -1,0 +1,171 @@
+//! Progress on stderr: a bar on a terminal, plain lines, JSON lines, or nothing.
+
+use std::io::IsTerminal;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rechunk::{Event, Observer, format_byte_size};
+use serde_json::json;
+
+use super::table::seconds;
+use crate::args::{OutputArgs, Progress};
+
+/// Time between two plain or JSON lines.
+const LINE_EVERY: Duration = Duration::from_secs(2);
+
+/// Shows events; [`Display::finish`] clears what is left on the terminal.
+pub(crate) struct Display {
+    kind: Kind,
+    state: Mutex<State>,
+}
+
+enum Kind {
+    None,
+    Bar(ProgressBar),
+    Plain,
+    Json,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    stage: String,
+    /// Bytes of elements written in this stage, and of these, before this run.
+    bytes: u64,
+    bytes_before: u64,
+    bytes_total: u64,
+    tasks: u64,
+    tasks_total: u64,
+    started: Option<Instant>,
+    line_at: Option<Instant>,
+}
+
+/// The display the options ask for.
+pub(crate) fn observer(output: &OutputArgs) -> Arc<Display> {
+    let kind = match output.progress {
+        _ if output.quiet => Kind::None,
+        Progress::None => Kind::None,
+        Progress::Auto if !std::io::stderr().is_terminal() => Kind::None,
+        Progress::Auto | Progress::Bar => Kind::Bar(bar()),
+        Progress::Plain => Kind::Plain,
+        Progress::Json => Kind::Json,
+    };
+    Arc::new(Display { kind, state: Mutex::default() })
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
+    let template = "{prefix:>8} [{wide_bar}] {bytes} / {total_bytes}  {bytes_per_sec}  ETA {eta}  {msg}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));
+    }
+    bar
+}
+
+impl Display {
+    /// Removes the bar.
+    pub(crate) fn finish(&self) {
+        if let Kind::Bar(bar) = &self.kind {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn line(&self, state: &mut State, force: bool) {
+        let due = state.line_at.is_none_or(|at| at.elapsed() >= LINE_EVERY);
+        if !(force || due) {
+            return;
+        }
+        state.line_at = Some(Instant::now());
+        let elapsed = state.started.map_or(0.0, |at| at.elapsed().as_secs_f64());
+        let done = state.bytes.saturating_sub(state.bytes_before) as f64;
+        let speed = if elapsed > 0.0 { done / elapsed } else { 0.0 };
+        let left = state.bytes_total.saturating_sub(state.bytes) as f64;
+        let eta = (speed > 0.0).then(|| left / speed);
+        match &self.kind {
+            Kind::Plain => super::say(&format!(
+                "{}: {} of {}, {} of {} tasks, {}/s{}",
+                state.stage,
+                format_byte_size(state.bytes),
+                format_byte_size(state.bytes_total),
+                state.tasks,
+                state.tasks_total,
+                format_byte_size(to_bytes(speed)),
+                eta.map_or(String::new(), |eta| format!(", {} left", seconds(eta))),
+            )),
+            Kind::Json => super::say(
+                &json!({
+                    "event": "progress",
+                    "stage": state.stage,
+                    "bytes": state.bytes,
+                    "bytes_total": state.bytes_total,
+                    "tasks": state.tasks,
+                    "tasks_total": state.tasks_total,
+                    "bytes_per_second": speed,
+                    "eta_seconds": eta,
+                })
+                .to_string(),
+            ),
+            Kind::None | Kind::Bar(_) => {}
+        }
+    }
+}
+
+/// A speed as whole bytes, for showing.
+fn to_bytes(speed: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shown, clamped")]
+    let bytes = speed.clamp(0.0, 1e18) as u64;
+    bytes
+}
+
+impl Observer for Display {
+    fn event(&self, event: &Event) {
+        if matches!(self.kind, Kind::None) {
+            if let Event::Warning { text } = event {
+                super::say(&format!("warning: {text}"));
+            }
+            return;
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::StageStarted { name, tasks, tasks_done, bytes_total, bytes_done, .. } => {
+                *state = State {
+                    stage: name.clone(),
+                    bytes: *bytes_done,
+                    bytes_before: *bytes_done,
+                    bytes_total: *bytes_total,
+                    tasks: *tasks_done,
+                    tasks_total: *tasks,
+                    started: Some(Instant::now()),
+                    line_at: None,
+                };
+                if let Kind::Bar(bar) = &self.kind {
+                    bar.reset();
+                    bar.set_prefix(name.clone());
+                    bar.set_length(*bytes_total);
+                    bar.set_position(*bytes_done);
+                }
+                self.line(&mut state, true);
+            }
+            Event::Progress { decoded_bytes, .. } => {
+                state.bytes += decoded_bytes;
+                if let Kind::Bar(bar) = &self.kind {
+                    bar.inc(*decoded_bytes);
+                }
+                self.line(&mut state, false);
+            }
+            Event::TaskDone { .. } => {
+                state.tasks += 1;
+                if let Kind::Bar(bar) = &self.kind {
+                    bar.set_message(format!("task {} of {}", state.tasks, state.tasks_total));
+                }
+            }
+            Event::StageDone { .. } => self.line(&mut state, true),
+            Event::Warning { text } => match &self.kind {
+                Kind::Bar(bar) => bar.println(format!("warning: {text}")),
+                Kind::Json => super::say(&json!({ "event": "warning", "text": text }).to_string()),
+                Kind::Plain | Kind::None => super::say(&format!("warning: {text}")),
+            },
+            _ => {}
+        }
+    }
+}

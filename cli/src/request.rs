@@ -1,0 +1,96 @@
+//! What was typed, given meaning: arguments become the library's requests.
+
+use rechunk::{
+    CopyRequest, Error, Existing, IntermediateGrid, Planning, Running, Strategy, TargetFormat,
+    WriteEmpty, parse_byte_size,
+};
+
+use crate::args::{PlanningArgs, RunningArgs, TargetArgs};
+
+/// A usage error.
+pub(crate) fn usage(message: String, hint: Option<&str>) -> Error {
+    Error::Usage { message, hint: hint.map(str::to_owned) }
+}
+
+/// A byte size given to `option`.
+pub(crate) fn bytes(option: &str, text: &str) -> Result<u64, Error> {
+    parse_byte_size(text).ok_or_else(|| {
+        usage(format!("{option}: `{text}` is not a size"), Some("write it like 512MiB or 2GB"))
+    })
+}
+
+/// `4,5,6`.
+pub(crate) fn shape(option: &str, text: &str) -> Result<Vec<u64>, Error> {
+    let numbers = text.split(',').map(str::trim).filter(|number| !number.is_empty());
+    numbers
+        .map(|number| {
+            number.parse().map_err(|_| {
+                usage(format!("{option}: `{number}` is not a number of elements"), None)
+            })
+        })
+        .collect()
+}
+
+/// Planning options.
+pub(crate) fn planning(args: &PlanningArgs) -> Result<Planning, Error> {
+    let size = |option, text: &Option<String>| {
+        text.as_deref().map(|text| bytes(option, text)).transpose()
+    };
+    Ok(Planning {
+        memory_bytes: size("--max-mem", &args.max_mem)?,
+        threads: args.threads,
+        concurrency: args.concurrency,
+        strategy: Strategy::from_name(&args.strategy).unwrap_or(Strategy::Auto),
+        intermediate_grid: if args.intermediate == "min" {
+            IntermediateGrid::Min
+        } else {
+            IntermediateGrid::Exact
+        },
+        box_bytes: size("--box-bytes", &args.box_bytes)?,
+        workers: 1,
+        profiles: [
+            args.source_profile.clone(),
+            args.temp_profile.clone(),
+            args.target_profile.clone(),
+        ],
+    })
+}
+
+/// A copy.
+pub(crate) fn copy(
+    source: &str,
+    target: &str,
+    target_args: &TargetArgs,
+    planning_args: &PlanningArgs,
+    temp: Option<&str>,
+) -> Result<CopyRequest, Error> {
+    Ok(CopyRequest {
+        source: source.to_owned(),
+        target: target.to_owned(),
+        chunks: target_args.chunks.clone(),
+        chunk_bytes: bytes("--chunk-bytes", &target_args.chunk_bytes)?,
+        format: target_args.format.as_deref().and_then(TargetFormat::from_name),
+        codec: target_args.codec.clone(),
+        write_empty: match target_args.write_empty.as_str() {
+            "always" => WriteEmpty::Always,
+            "never" => WriteEmpty::Never,
+            _ => WriteEmpty::Auto,
+        },
+        planning: planning(planning_args)?,
+        temp: temp.map(str::to_owned),
+    })
+}
+
+/// How to run.
+pub(crate) fn running(args: &RunningArgs) -> Running {
+    Running {
+        existing: match (args.overwrite, args.resume) {
+            (true, _) => Existing::Overwrite,
+            (_, true) => Existing::Resume,
+            _ => Existing::Refuse,
+        },
+        verify: args.verify,
+        keep_temp: args.keep_temp,
+        durable: !args.no_fsync,
+    }
+}

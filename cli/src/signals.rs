@@ -1,0 +1,39 @@
+//! Ctrl-C and SIGTERM ask the run to stop; a second one ends the process at once.
+
+use rechunk::CancellationToken;
+
+use crate::render;
+
+/// A token that is cancelled by the first signal.
+pub(crate) fn cancel_on_signal() -> CancellationToken {
+    let token = CancellationToken::new();
+    let cancel = token.clone();
+    tokio::spawn(async move {
+        wait_for_signal().await;
+        render::say("stopping; what is done is kept (again to stop at once)");
+        cancel.cancel();
+        wait_for_signal().await;
+        #[expect(clippy::exit, reason = "the user asked twice; the journal stands a kill")]
+        std::process::exit(130);
+    });
+    token
+}
+
+#[cfg(unix)]
+async fn wait_for_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn wait_for_signal() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

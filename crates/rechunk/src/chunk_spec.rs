@@ -1,0 +1,224 @@
+//! `--chunks`: what chunk shape is wanted, by position or by dimension name.
+
+use rechunk_grid::ArraySpec;
+
+use crate::Error;
+
+/// A parsed chunk specification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChunkSpec {
+    /// One entry per axis, slowest first: `1460,30,30`.
+    Positional(Vec<Extent>),
+    /// By dimension name, axes that are not named as the source: `time=-1,lat=30`.
+    Named(Vec<(String, Extent)>),
+    /// The same for every axis: `keep`, `auto`, `-1`.
+    Every(Extent),
+}
+
+/// What one axis shall be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// That many elements; clipped to the axis.
+    Elements(u64),
+    /// The whole axis (`-1`).
+    Whole,
+    /// As the source (`keep`).
+    Keep,
+    /// Sized so that a chunk is near the wanted bytes (`auto`).
+    Auto,
+}
+
+impl ChunkSpec {
+    /// Parses a specification; says what is wrong with it otherwise.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let entries: Vec<&str> =
+            text.split(',').map(str::trim).filter(|entry| !entry.is_empty()).collect();
+        if let [only @ ("keep" | "auto")] = entries.as_slice() {
+            return Ok(Self::Every(Extent::parse(only)?));
+        }
+        if entries.iter().any(|entry| entry.contains('=')) {
+            let named = entries.iter().map(|entry| {
+                let (name, extent) = entry.split_once('=').ok_or_else(|| {
+                    usage(format!("`{entry}` has no name: name all dimensions or none"))
+                })?;
+                Ok((name.trim().to_owned(), Extent::parse(extent.trim())?))
+            });
+            return Ok(Self::Named(named.collect::<Result<_, Error>>()?));
+        }
+        Ok(Self::Positional(entries.into_iter().map(Extent::parse).collect::<Result<_, _>>()?))
+    }
+
+    /// The chunk shape it means for `source`, elements; `chunk_bytes` is what `auto` aims at.
+    pub fn resolve(&self, source: &ArraySpec, chunk_bytes: u64) -> Result<Vec<u64>, Error> {
+        let rank = source.shape.len();
+        let wanted = match self {
+            Self::Every(extent) => vec![*extent; rank],
+            Self::Positional(extents) if extents.len() == rank => extents.clone(),
+            Self::Positional(extents) => {
+                return Err(usage(format!(
+                    "--chunks has {} entries but the array has {rank} axes ({})",
+                    extents.len(),
+                    axes(source),
+                )));
+            }
+            Self::Named(named) => by_name(named, source)?,
+        };
+        let mut chunk: Vec<u64> = Vec::with_capacity(rank);
+        for (axis, extent) in wanted.iter().enumerate() {
+            let length = source.shape[axis].max(1);
+            chunk.push(match extent {
+                Extent::Elements(elements) => (*elements).min(length),
+                Extent::Whole => length,
+                Extent::Keep => source.chunk_shape[axis].min(length),
+                Extent::Auto => 1,
+            });
+        }
+        size_auto(&wanted, &source.shape, chunk_bytes / source.item_bytes().max(1), &mut chunk);
+        Ok(chunk)
+    }
+}
+
+impl Extent {
+    fn parse(text: &str) -> Result<Self, Error> {
+        match text {
+            "-1" => Ok(Self::Whole),
+            "keep" => Ok(Self::Keep),
+            "auto" => Ok(Self::Auto),
+            "0" => Err(usage("a chunk extent cannot be 0 (-1 means the whole axis)".to_owned())),
+            number => number.parse().map(Self::Elements).map_err(|_| {
+                usage(format!("`{text}` is not a chunk extent: a number, -1, keep or auto"))
+            }),
+        }
+    }
+}
+
+/// Shares `elements` among the `auto` axes: short axes whole, the others equal.
+fn size_auto(wanted: &[Extent], shape: &[u64], elements: u64, chunk: &mut [u64]) {
+    let mut auto: Vec<usize> =
+        (0..wanted.len()).filter(|&axis| wanted[axis] == Extent::Auto).collect();
+    auto.sort_by_key(|&axis| shape[axis]);
+    let fixed = chunk.iter().fold(1_u64, |product, &extent| product.saturating_mul(extent));
+    let mut room = (elements / fixed.max(1)).max(1);
+    for (done, &axis) in auto.iter().enumerate() {
+        let share = root(room, auto.len() - done);
+        chunk[axis] = share.clamp(1, shape[axis].max(1));
+        room = (room / chunk[axis]).max(1);
+    }
+}
+
+/// floor(value^(1/n)).
+fn root(value: u64, n: usize) -> u64 {
+    let power = u32::try_from(n).unwrap_or(u32::MAX);
+    let (mut low, mut high) = (1, value.max(1));
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if middle.checked_pow(power).is_some_and(|p| p <= value) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    low
+}
+
+fn by_name(named: &[(String, Extent)], source: &ArraySpec) -> Result<Vec<Extent>, Error> {
+    let Some(names) = &source.dimension_names else {
+        return Err(usage(format!(
+            "the array has no dimension names: give one extent for each of its {} axes",
+            source.shape.len()
+        )));
+    };
+    let mut extents = vec![Extent::Keep; source.shape.len()];
+    for (position, (name, extent)) in named.iter().enumerate() {
+        if named[..position].iter().any(|(earlier, _)| earlier == name) {
+            return Err(usage(format!("dimension `{name}` is named twice")));
+        }
+        let axis = names.iter().position(|other| other.as_deref() == Some(name)).ok_or_else(|| {
+            usage(format!("there is no dimension `{name}`: the array has {}", axes(source)))
+        })?;
+        extents[axis] = *extent;
+    }
+    Ok(extents)
+}
+
+/// `time=1460, lat=720, lon=1440`, or the bare extents.
+fn axes(source: &ArraySpec) -> String {
+    let name = |axis: usize| {
+        source.dimension_names.as_ref().and_then(|names| names.get(axis)?.as_deref())
+    };
+    let list: Vec<String> = source
+        .shape
+        .iter()
+        .enumerate()
+        .map(|(axis, extent)| match name(axis) {
+            Some(name) => format!("{name}={extent}"),
+            None => extent.to_string(),
+        })
+        .collect();
+    if list.is_empty() { "none: it is a scalar".to_owned() } else { list.join(", ") }
+}
+
+fn usage(message: String) -> Error {
+    Error::Usage { message, hint: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rechunk_grid::DataType;
+
+    fn spec(names: Option<&[&str]>) -> ArraySpec {
+        ArraySpec {
+            shape: vec![1460, 720, 1440],
+            data_type: DataType::Int16,
+            chunk_shape: vec![1, 720, 1440],
+            fill_value: None,
+            dimension_names: names
+                .map(|names| names.iter().map(|name| Some((*name).to_owned())).collect()),
+        }
+    }
+
+    fn resolve(text: &str) -> Result<Vec<u64>, String> {
+        let source = spec(Some(&["time", "lat", "lon"]));
+        ChunkSpec::parse(text)
+            .and_then(|chunks| chunks.resolve(&source, 16 << 20))
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn by_position_and_by_name() {
+        assert_eq!(resolve("1460,30,30").unwrap(), [1460, 30, 30]);
+        assert_eq!(resolve("-1, 30, keep").unwrap(), [1460, 30, 1440]);
+        assert_eq!(resolve("lon=30,time=-1").unwrap(), [1460, 720, 30]);
+        assert_eq!(resolve("9999,9999,9999").unwrap(), [1460, 720, 1440]);
+        assert_eq!(resolve("keep").unwrap(), [1, 720, 1440]);
+    }
+
+    #[test]
+    fn auto_is_near_the_wanted_bytes() {
+        let chunk = resolve("time=-1,lat=auto,lon=auto").unwrap();
+        assert_eq!(chunk[0], 1460);
+        let bytes: u64 = chunk.iter().product::<u64>() * 2;
+        assert!((12 << 20..=16 << 20).contains(&bytes), "{chunk:?}");
+        let bytes: u64 = resolve("auto").unwrap().iter().product::<u64>() * 2;
+        assert!((12 << 20..=16 << 20).contains(&bytes));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (text, part) in [
+            ("30,30", "2 entries but the array has 3 axes (time=1460, lat=720, lon=1440)"),
+            ("time=1,level=2", "no dimension `level`"),
+            ("time=1,time=2", "twice"),
+            ("time=1,30", "name all dimensions or none"),
+            ("0,1,1", "cannot be 0"),
+            ("a,b,c", "not a chunk extent"),
+            ("-2,1,1", "not a chunk extent"),
+        ] {
+            let message = resolve(text).unwrap_err();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+        let unnamed = ChunkSpec::parse("time=1").unwrap().resolve(&spec(None), 1).unwrap_err();
+        assert!(unnamed.to_string().contains("no dimension names"));
+    }
+}

@@ -1,0 +1,200 @@
+//! What can go wrong with a job, in classes that scripts can tell apart.
+
+use std::error::Error as StdError;
+
+use rechunk_exec::ExecError;
+use rechunk_format::FormatError;
+use rechunk_grid::GridError;
+use rechunk_plan::PlanError;
+use rechunk_store::StoreError;
+use thiserror::Error;
+
+use crate::format_byte_size;
+
+/// Class of an outcome; the command line exits with its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Failed while running; what is done is kept.
+    Failed = 1,
+    /// The request itself is wrong.
+    Usage = 2,
+    /// The source is missing, unreadable, damaged or unsupported.
+    Source = 3,
+    /// The target exists, is locked or conflicts.
+    Target = 4,
+    /// It does not fit the memory budget.
+    Memory = 5,
+    /// Two arrays differ.
+    Differ = 6,
+    /// Interrupted; resumable.
+    Interrupted = 130,
+}
+
+/// Why a job cannot be done or was not finished.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The request itself is wrong.
+    #[error("{message}")]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What to do instead.
+        hint: Option<String>,
+    },
+    /// The location holds no array that can be read.
+    #[error("{location} is not an array: {reason}")]
+    NotAnArray {
+        /// The location.
+        location: String,
+        /// What is there instead.
+        reason: String,
+        /// What to do instead.
+        hint: Option<String>,
+    },
+    /// The source's metadata cannot be used.
+    #[error("cannot use the metadata of {location}")]
+    SourceMetadata {
+        /// The location.
+        location: String,
+        /// What is wrong with it.
+        #[source]
+        source: FormatError,
+    },
+    /// The array asked for cannot be written.
+    #[error("the target cannot be written as asked")]
+    TargetMetadata {
+        /// Why.
+        #[source]
+        source: FormatError,
+    },
+    /// Something is there already, or source and target are in each other's way.
+    #[error("{location} {reason}")]
+    Conflict {
+        /// The location.
+        location: String,
+        /// What is in the way.
+        reason: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+    /// No plan.
+    #[error("cannot plan within {}", format_byte_size(*budget_bytes))]
+    Plan {
+        /// The memory budget, bytes.
+        budget_bytes: u64,
+        /// Why.
+        #[source]
+        source: PlanError,
+    },
+    /// A store refused while the source was being opened.
+    #[error("cannot read {location}")]
+    SourceStore {
+        /// The location.
+        location: String,
+        /// Why.
+        #[source]
+        source: StoreError,
+    },
+    /// A store refused.
+    #[error("cannot {doing}")]
+    Store {
+        /// What was being done.
+        doing: String,
+        /// Why.
+        #[source]
+        source: StoreError,
+    },
+    /// A run stopped before its end.
+    #[error("stopped after {done} of {total} tasks")]
+    Run {
+        /// Tasks that are done and kept.
+        done: u64,
+        /// All tasks.
+        total: u64,
+        /// What to do.
+        hint: Option<String>,
+        /// Why.
+        #[source]
+        source: ExecError,
+    },
+    /// The target does not hold what the source holds.
+    #[error("the target differs from the source in {count} elements, first at {first:?}")]
+    VerifyFailed {
+        /// Elements that differ.
+        count: u64,
+        /// Position of the first in C order.
+        first: Vec<u64>,
+    },
+    /// A file of ours (a saved plan, a journal) cannot be used.
+    #[error("{path}: {reason}")]
+    State {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// The class of the error.
+    pub fn class(&self) -> Class {
+        match self {
+            Self::Usage { .. } | Self::TargetMetadata { .. } => Class::Usage,
+            Self::NotAnArray { .. } | Self::SourceMetadata { .. } | Self::SourceStore { .. } => {
+                Class::Source
+            }
+            Self::Conflict { .. } => Class::Target,
+            Self::Plan { source: PlanError::DoesNotFit { .. }, .. } => Class::Memory,
+            Self::Plan { source: PlanError::Grid(_), .. } => Class::Source,
+            Self::Plan { .. } => Class::Usage,
+            Self::Run { source, .. } if source.is_cancelled() => Class::Interrupted,
+            Self::Run { source, .. } if source.is_source_damage() => Class::Source,
+            Self::VerifyFailed { .. } => Class::Differ,
+            Self::Run { .. } | Self::Store { .. } | Self::State { .. } => Class::Failed,
+        }
+    }
+
+    /// What to do about it, in a sentence, where we know.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Usage { hint, .. }
+            | Self::NotAnArray { hint, .. }
+            | Self::Conflict { hint, .. }
+            | Self::Run { hint, .. } => hint.clone(),
+            Self::Plan { source: PlanError::DoesNotFit { minimum_bytes, .. }, .. } => Some(format!(
+                "give at least `--max-mem {minimum_bytes}` ({})",
+                format_byte_size(*minimum_bytes)
+            )),
+            Self::Store { source, .. } | Self::SourceStore { source, .. }
+                if source.is_permission_denied() =>
+            {
+                Some("check the permissions of the path and its parent directories".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// The error and what caused it, outermost first, each once.
+    pub fn chain(&self) -> Vec<String> {
+        let mut chain = vec![self.to_string()];
+        let mut next = StdError::source(self);
+        while let Some(error) = next {
+            let text = error.to_string();
+            // Wrappers that print their cause would say it twice.
+            if chain.last().is_none_or(|last| !last.ends_with(&text)) {
+                chain.push(text);
+            }
+            next = error.source();
+        }
+        chain
+    }
+
+    pub(crate) fn source_grid(location: &str, error: &GridError) -> Self {
+        Self::NotAnArray {
+            location: location.to_owned(),
+            reason: error.to_string(),
+            hint: None,
+        }
+    }
+}

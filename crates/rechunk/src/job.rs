@@ -1,0 +1,171 @@
+//! A job: a source opened, a target specified, a plan made. Nothing is written here.
+
+use std::sync::Arc;
+
+use rechunk_array::Array;
+use rechunk_format::Layout;
+use rechunk_grid::WriteEmpty;
+use rechunk_plan::{PlanRequest, Planned, Side, plan};
+use rechunk_store::{Meter, Role};
+use rechunk_zarr::{
+    ArrayMetadata, TargetOptions, ZarrLayout, parse_codec_choice, target_metadata,
+};
+
+use crate::open::{OpenArray, open_array};
+use crate::request::{CopyRequest, TargetFormat};
+use crate::{ChunkSpec, Error};
+
+/// Chunks whose size is looked up to predict encoded bytes.
+const SAMPLED_CHUNKS: u64 = 8;
+
+/// A planned copy.
+#[derive(Debug)]
+pub struct Job {
+    /// What was asked for.
+    pub request: CopyRequest,
+    /// The source.
+    pub source: OpenArray,
+    /// Metadata of the target.
+    pub target: ArrayMetadata,
+    /// Layout of the target.
+    pub target_layout: Arc<dyn Layout>,
+    /// The plan and its rivals.
+    pub planned: Planned,
+    /// What the target cannot keep of the source.
+    pub warnings: Vec<String>,
+    pub(crate) meter: Arc<Meter>,
+}
+
+impl Job {
+    /// Opens the source and plans. Reads metadata and a few chunk sizes; writes nothing.
+    pub async fn prepare(request: CopyRequest) -> Result<Self, Error> {
+        let meter = Meter::new();
+        let source = open_array(&request.source, &meter).await?;
+        let (target, warnings) = specify_target(&request, &source)?;
+        let layout = ZarrLayout::new(target.clone())
+            .map_err(|source| Error::TargetMetadata { source })?;
+        let target_layout: Arc<dyn Layout> = Arc::new(layout);
+        let plan_request = plan_request(&request, &source, &target_layout).await?;
+        let planned = plan(&plan_request).map_err(|error| Error::Plan {
+            budget_bytes: plan_request.budget.memory_bytes,
+            source: error,
+        })?;
+        Ok(Self { request, source, target, target_layout, planned, warnings, meter })
+    }
+}
+
+/// The target's metadata: what was asked for, the rest as the source.
+fn specify_target(
+    request: &CopyRequest,
+    source: &OpenArray,
+) -> Result<(ArrayMetadata, Vec<String>), Error> {
+    let chunk_shape =
+        ChunkSpec::parse(&request.chunks)?.resolve(source.spec(), request.chunk_bytes)?;
+    let codec = request.codec.as_deref().map(parse_codec_choice).transpose();
+    let codec = codec.map_err(|source| Error::TargetMetadata { source })?;
+    let format = match request.format {
+        Some(format) => format,
+        None => format_of_name(&request.target)?,
+    };
+    let options = TargetOptions { version: format.zarr_version(), chunk_shape, codec };
+    target_metadata(&source.metadata, &options).map_err(|source| Error::TargetMetadata { source })
+}
+
+/// The format a target's name asks for: zarr3, or an error for one that cannot be written yet.
+fn format_of_name(target: &str) -> Result<TargetFormat, Error> {
+    const LATER: [&str; 4] = [".n5", ".npy", ".nii", ".nii.gz"];
+    let name = target.trim_end_matches('/');
+    if let Some(ending) = LATER.iter().find(|ending| name.ends_with(**ending)) {
+        return Err(Error::Usage {
+            message: format!("this version does not write `{ending}`"),
+            hint: Some("give --format zarr3 or zarr2 if the name is meant".to_owned()),
+        });
+    }
+    Ok(TargetFormat::Zarr3)
+}
+
+async fn plan_request(
+    request: &CopyRequest,
+    source: &OpenArray,
+    target: &Arc<dyn Layout>,
+) -> Result<PlanRequest, Error> {
+    let layout = source.array.layout();
+    let item_bytes = source.spec().item_bytes();
+    let ratio = sample_ratio(source).await?;
+    let temp = request.temp.as_deref().unwrap_or(&request.target);
+    Ok(PlanRequest {
+        shape: source.spec().shape.clone(),
+        item_bytes,
+        source: side(layout.as_ref(), ratio),
+        target: side(target.as_ref(), if layout.codec_cost().is_raw { 0.7 } else { ratio }),
+        same_encoding: layout.encoding_identity() == target.encoding_identity()
+            && request.write_empty == WriteEmpty::Auto,
+        budget: request.planning.budget(),
+        profile: request.planning.profile([&request.source, temp, &request.target])?,
+        strategy: request.planning.strategy,
+        intermediate_grid: request.planning.intermediate_grid,
+        intermediate_in_memory: temp_is_memory(temp),
+    })
+}
+
+/// `--temp memory:` (or a whole job in memory): the intermediate counts against the budget.
+pub(crate) fn temp_is_memory(temp: &str) -> bool {
+    temp == "memory:" || temp.starts_with("memory://")
+}
+
+/// A layout's costs for the planner; `ratio` is encoded over decoded bytes, expected.
+pub(crate) fn side(layout: &dyn Layout, ratio: f64) -> Side {
+    let spec = layout.spec();
+    let cost = layout.codec_cost();
+    let chunk_bytes = spec.chunk_shape.iter().product::<u64>() * spec.item_bytes();
+    let expected = if cost.is_raw {
+        chunk_bytes
+    } else {
+        // Rounded down from a fraction of a number that fits: no precision matters here.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
+        let expected = (chunk_bytes as f64 * ratio) as u64;
+        expected.clamp(1, cost.encoded_bytes_max)
+    };
+    Side {
+        chunk_shape: spec.chunk_shape.clone(),
+        codec: cost.name.clone(),
+        is_raw: cost.is_raw,
+        encoded_bytes_max: cost.encoded_bytes_max,
+        encoded_bytes_expected: expected,
+        decode_workspace_bytes: cost.decode_workspace_bytes,
+        encode_workspace_bytes: cost.encode_workspace_bytes,
+    }
+}
+
+/// Encoded over decoded bytes of a few chunks spread over the source.
+pub(crate) async fn sample_ratio(source: &OpenArray) -> Result<f64, Error> {
+    if source.array.layout().codec_cost().is_raw {
+        return Ok(1.0);
+    }
+    let grid = source.grid()?;
+    let chunk_bytes = grid.chunk_elements() * source.spec().item_bytes();
+    let count = grid.count();
+    let store = source.array.store().with_role(Role::Control);
+    let (mut bytes, mut seen) = (0_u64, 0_u64);
+    for sample in 0..SAMPLED_CHUNKS.min(count) {
+        let ordinal = sample * (count / SAMPLED_CHUNKS.min(count));
+        let key = source.array.layout().chunk_key(&grid.indices().position(ordinal));
+        let size = store.head(&key).await.map_err(|error| Error::SourceStore {
+            location: source.location.clone(),
+            source: error,
+        })?;
+        if let Some(size) = size {
+            bytes = bytes.saturating_add(size);
+            seen += 1;
+        }
+    }
+    if seen == 0 || chunk_bytes == 0 {
+        return Ok(0.5);
+    }
+    Ok((bytes as f64 / (seen as f64 * chunk_bytes as f64)).min(1.5))
+}
+
+/// An array at a store.
+pub(crate) fn array_at(layout: &Arc<dyn Layout>, store: &rechunk_store::Store, role: Role) -> Array {
+    Array::new(Arc::clone(layout), store.with_role(role))
+}

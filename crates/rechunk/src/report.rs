@@ -1,0 +1,144 @@
+//! The report of a plan and a run, as `--json` prints it.
+
+use rechunk_plan::{Candidate, Estimate, Plan, Planned, Stage};
+use rechunk_store::Traffic;
+use serde::{Deserialize, Serialize};
+
+/// Everything said about a job: the plan before a run; with traffic and times after it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Report {
+    /// What was planned.
+    pub plan: PlanReport,
+    /// Predicted traffic.
+    pub estimate: Estimate,
+    /// Counted traffic; absent for a plan that was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Traffic>,
+    /// Memory.
+    pub memory: MemoryReport,
+    /// Tasks; absent for a plan that was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<TaskReport>,
+    /// Wall time of the run, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_seconds: Option<f64>,
+    /// True if the target was read back and found equal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
+    /// What was changed or could not be kept.
+    pub warnings: Vec<String>,
+    /// Every plan that was considered, with its price or the reason it was not taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Candidate>,
+}
+
+/// The plan, in the report.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PlanReport {
+    /// `passthrough`, `direct`, `keep`, `pull`, `push-pull`, `multistage` or `memory`.
+    pub kind: String,
+    /// Identifies the plan: equal fingerprints write equal objects in equal tasks.
+    pub fingerprint: String,
+    /// Shape of the array, elements.
+    pub shape: Vec<u64>,
+    /// Bytes of one element.
+    pub item_bytes: u64,
+    /// Shape of a source chunk, elements.
+    pub source_chunks: Vec<u64>,
+    /// Shape of a target chunk, elements.
+    pub target_chunks: Vec<u64>,
+    /// The passes.
+    pub stages: Vec<StageReport>,
+}
+
+/// One pass, in the report.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StageReport {
+    /// `copy`, `push`, `pass` or `pull`.
+    pub name: String,
+    /// What a task reads at once, elements: its tile, or the chunks of one step.
+    pub read_box: Vec<u64>,
+    /// What a task writes, elements.
+    pub write_box: Vec<u64>,
+    /// Number of tasks.
+    pub tasks: u64,
+    /// Tasks that run at the same time.
+    pub tasks_at_once: u32,
+    /// Chunks in flight within a task.
+    pub lanes: u32,
+    /// What one task reserves, bytes.
+    pub memory_bytes: u64,
+}
+
+/// Memory, bytes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct MemoryReport {
+    /// What was allowed.
+    pub budget_bytes: u64,
+    /// The most the run reserves.
+    pub planned_peak_bytes: u64,
+    /// The peak resident memory of the process; absent for a plan that was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_rss_bytes: Option<u64>,
+}
+
+/// Tasks of all stages.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct TaskReport {
+    /// All.
+    pub total: u64,
+    /// Done, those of earlier runs included.
+    pub done: u64,
+    /// Done by earlier runs.
+    pub resumed: u64,
+}
+
+impl Report {
+    /// The report of a plan that has not run.
+    pub fn of_plan(planned: &Planned, warnings: &[String]) -> Self {
+        let plan = &planned.plan;
+        Self {
+            plan: PlanReport::new(plan),
+            estimate: plan.estimate.clone(),
+            traffic: None,
+            memory: MemoryReport {
+                budget_bytes: plan.memory.budget_bytes,
+                planned_peak_bytes: plan.memory.planned_peak_bytes,
+                peak_rss_bytes: None,
+            },
+            tasks: None,
+            elapsed_seconds: None,
+            verified: None,
+            warnings: warnings.to_vec(),
+            candidates: planned.candidates.clone(),
+        }
+    }
+}
+
+impl PlanReport {
+    fn new(plan: &Plan) -> Self {
+        Self {
+            kind: plan.kind.name().to_owned(),
+            fingerprint: plan.fingerprint.clone(),
+            shape: plan.shape.clone(),
+            item_bytes: plan.item_bytes,
+            source_chunks: plan.source_chunk.clone(),
+            target_chunks: plan.target_chunk.clone(),
+            stages: plan.stages.iter().map(|stage| StageReport::new(plan, stage)).collect(),
+        }
+    }
+}
+
+impl StageReport {
+    fn new(plan: &Plan, stage: &Stage) -> Self {
+        Self {
+            name: stage.name.clone(),
+            read_box: stage.read_box(plan),
+            write_box: stage.tile.clone(),
+            tasks: stage.tasks,
+            tasks_at_once: stage.tasks_at_once,
+            lanes: stage.lanes,
+            memory_bytes: stage.task_bytes,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What a user asks for, as data: it is saved with the plan and with an interrupted run.
+
+use rechunk_grid::WriteEmpty;
+use rechunk_plan::{IntermediateGrid, Profile, StoreProfile, Strategy};
+use rechunk_zarr::ZarrVersion;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, system};
+
+/// A copy: what to read, what to write, how to plan it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CopyRequest {
+    /// Location of the source array.
+    pub source: String,
+    /// Location of the target array; empty for a plan that names none.
+    pub target: String,
+    /// Chunk shape, as `--chunks` takes it.
+    pub chunks: String,
+    /// Bytes an `auto` chunk aims at.
+    pub chunk_bytes: u64,
+    /// Format of the target; `None`: by its name.
+    pub format: Option<TargetFormat>,
+    /// Codec, as `--codec` takes it; `None`: the source's.
+    pub codec: Option<String>,
+    /// When all-fill chunks are written.
+    pub write_empty: WriteEmpty,
+    /// How to plan.
+    pub planning: Planning,
+    /// Where an intermediate goes; `None`: beside the target; `memory:`: in memory.
+    pub temp: Option<String>,
+}
+
+/// Formats that can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TargetFormat {
+    /// Zarr v3.
+    Zarr3,
+    /// Zarr v2.
+    Zarr2,
+}
+
+impl TargetFormat {
+    /// The format of a name as `--format` takes it.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "zarr3" => Some(Self::Zarr3),
+            "zarr2" => Some(Self::Zarr2),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn zarr_version(self) -> ZarrVersion {
+        match self {
+            Self::Zarr3 => ZarrVersion::V3,
+            Self::Zarr2 => ZarrVersion::V2,
+        }
+    }
+}
+
+/// How to plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Planning {
+    /// Memory budget of the process, bytes; `None`: half of what is free.
+    pub memory_bytes: Option<u64>,
+    /// CPU workers; `None`: the machine's cores.
+    pub threads: Option<u32>,
+    /// Requests in flight; `None`: as the store's profile says.
+    pub concurrency: Option<u32>,
+    /// Plan kind.
+    pub strategy: Strategy,
+    /// Grid of an intermediate.
+    pub intermediate_grid: IntermediateGrid,
+    /// Bounds one task's box alone, for comparisons.
+    pub box_bytes: Option<u64>,
+    /// Worker processes.
+    pub workers: u32,
+    /// Names of the store profiles of source, intermediate and target; `None`: by location.
+    pub profiles: [Option<String>; 3],
+}
+
+impl Default for Planning {
+    fn default() -> Self {
+        Self {
+            memory_bytes: None,
+            threads: None,
+            concurrency: None,
+            strategy: Strategy::Auto,
+            intermediate_grid: IntermediateGrid::Exact,
+            box_bytes: None,
+            workers: 1,
+            profiles: [None, None, None],
+        }
+    }
+}
+
+impl Planning {
+    /// The budget these options mean on this machine.
+    pub fn budget(&self) -> rechunk_plan::Budget {
+        rechunk_plan::Budget {
+            memory_bytes: self.memory_bytes.unwrap_or_else(system::default_memory_bytes),
+            box_bytes: self.box_bytes,
+            threads: self.threads.unwrap_or_else(system::threads),
+            concurrency: self.concurrency,
+            workers: self.workers,
+        }
+    }
+
+    /// The cost constants for stores at the given locations.
+    pub fn profile(&self, locations: [&str; 3]) -> Result<Profile, Error> {
+        let mut stores = Vec::with_capacity(3);
+        for (named, location) in self.profiles.iter().zip(locations) {
+            let name = named.as_deref().unwrap_or_else(|| profile_of(location));
+            stores.push(StoreProfile::built_in(name).ok_or_else(|| Error::Usage {
+                message: format!("there is no store profile `{name}`"),
+                hint: Some(StoreProfile::names().collect::<Vec<_>>().join(", ")),
+            })?);
+        }
+        let mut profile = Profile::uniform(&stores[0]);
+        profile.intermediate = stores.swap_remove(1);
+        profile.target = stores.swap_remove(1);
+        Ok(profile)
+    }
+}
+
+/// The built-in profile for a location.
+fn profile_of(location: &str) -> &'static str {
+    match location.split_once("://").map(|(scheme, _)| scheme) {
+        Some("memory") => "memory",
+        Some("s3") => "s3",
+        Some("gs") => "gs",
+        Some("az") => "az",
+        Some("http" | "https") => "http",
+        _ if location == "memory:" => "memory",
+        _ => "local",
+    }
+}
+
+/// What to do about something that exists at the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// Refuse.
+    Refuse,
+    /// Replace it when the new array is complete.
+    Overwrite,
+    /// Go on where an interrupted run of the same job stopped.
+    Resume,
+}
+
+/// How to run a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Running {
+    /// What to do about an existing target.
+    pub existing: Existing,
+    /// Read the target back before it is made visible.
+    pub verify: bool,
+    /// Leave the intermediate and the journal.
+    pub keep_temp: bool,
+    /// Wait for the disk before a task counts as done.
+    pub durable: bool,
+}

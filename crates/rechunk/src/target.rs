@@ -1,0 +1,186 @@
+//! Where the new array goes: nothing may be there, nothing may be in each other's way, and the
+//! metadata that makes it an array is written last.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rechunk_store::{Meter, Role, Store};
+use rechunk_zarr::{ArrayMetadata, ZarrVersion, group_documents, node_kind, NodeKind};
+
+use crate::work_dir::store_error;
+use crate::Error;
+
+const METADATA_BYTES_MAX: u64 = 16 << 20;
+
+/// Opens the target's place; nothing is created.
+pub(crate) fn open_target(location: &str, meter: &Arc<Meter>) -> Result<Store, Error> {
+    if location.is_empty() {
+        return Err(Error::Usage { message: "no target is named".to_owned(), hint: None });
+    }
+    let store = Store::open(location).map_err(|source| store_error("open", location, source))?;
+    Ok(store.with_meter(meter).with_role(Role::Target))
+}
+
+/// Refuses a target that is the source, lies in it, or holds it; and the same for the place of an
+/// intermediate, because the source is never written to.
+pub(crate) fn check_apart(source: &str, other: &str, what: &str) -> Result<(), Error> {
+    let conflict = |reason: &str| Error::Conflict {
+        location: other.to_owned(),
+        reason: format!("{reason} {source}"),
+        hint: Some(format!("choose another {what}")),
+    };
+    let (Some(a), Some(b)) = (canonical(source), canonical(other)) else {
+        let same = source.trim_end_matches('/') == other.trim_end_matches('/');
+        return if same { Err(conflict("is the source")) } else { Ok(()) };
+    };
+    if a == b {
+        Err(conflict("is the source"))
+    } else if b.starts_with(&a) {
+        Err(conflict("lies inside the source"))
+    } else if a.starts_with(&b) {
+        Err(conflict("contains the source"))
+    } else {
+        Ok(())
+    }
+}
+
+/// The real path of a local location, links resolved as far as it exists; `None` for URLs.
+fn canonical(location: &str) -> Option<PathBuf> {
+    let root = Store::open(location).ok()?.local_root()?.to_path_buf();
+    let absolute = std::path::absolute(&root).ok()?;
+    let mut missing = Vec::new();
+    let mut existing = absolute.as_path();
+    loop {
+        if let Ok(real) = existing.canonicalize() {
+            return Some(missing.into_iter().rev().fold(real, |path, name| path.join(name)));
+        }
+        missing.push(existing.file_name()?.to_owned());
+        existing = existing.parent()?;
+    }
+}
+
+/// Refuses a target where something is.
+pub(crate) async fn check_absent(location: &str, store: &Store) -> Result<(), Error> {
+    let conflict = |reason: &str| Error::Conflict {
+        location: location.to_owned(),
+        reason: reason.to_owned(),
+        hint: Some("--overwrite replaces it when the new array is complete".to_owned()),
+    };
+    if let Some(path) = store.local_root() {
+        match std::fs::symlink_metadata(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(_) => {} // listing it says why
+            Ok(found) if !found.is_dir() && !path.is_dir() => {
+                return Err(conflict("exists and is a file"));
+            }
+            Ok(_) => {}
+        }
+    }
+    let empty = store.with_role(Role::Control).is_empty().await;
+    match empty.map_err(|source| store_error("look at", location, source))? {
+        true => Ok(()),
+        false => Err(conflict("exists and is not empty")),
+    }
+}
+
+/// The groups above a local target, outermost first, that are to exist when it is committed: from
+/// the nearest directory named `*.zarr` down to its parent. Refuses a place inside an array, or
+/// in a container of the other Zarr version.
+pub(crate) fn groups_above(target: &Store, version: ZarrVersion) -> Result<Vec<PathBuf>, Error> {
+    let Some(path) = target.local_root() else { return Ok(Vec::new()) };
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let mut groups = Vec::new();
+    let mut container = None;
+    for ancestor in path.ancestors().skip(1) {
+        if let Some(kind) = what_is(ancestor) {
+            refuse_foreign(&path, ancestor, kind, version)?;
+        }
+        groups.push(ancestor.to_path_buf());
+        if ancestor.extension().is_some_and(|extension| extension == "zarr") {
+            container = Some(groups.len());
+            break;
+        }
+    }
+    groups.truncate(container.unwrap_or(0));
+    groups.reverse();
+    Ok(groups)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Node {
+    Array,
+    Group(ZarrVersion),
+}
+
+fn what_is(directory: &Path) -> Option<Node> {
+    let file = |name: &str| directory.join(name);
+    if file(".zarray").is_file() {
+        return Some(Node::Array);
+    }
+    let document = file("zarr.json");
+    if let Ok(found) = document.metadata()
+        && found.is_file()
+        && found.len() <= METADATA_BYTES_MAX
+        && let Ok(bytes) = std::fs::read(&document)
+    {
+        return match node_kind(&bytes) {
+            Ok(NodeKind::Array) => Some(Node::Array),
+            _ => Some(Node::Group(ZarrVersion::V3)),
+        };
+    }
+    file(".zgroup").is_file().then_some(Node::Group(ZarrVersion::V2))
+}
+
+fn refuse_foreign(
+    path: &Path,
+    ancestor: &Path,
+    node: Node,
+    version: ZarrVersion,
+) -> Result<(), Error> {
+    let conflict = |reason: String, hint: &str| {
+        Err(Error::Conflict {
+            location: path.display().to_string(),
+            reason,
+            hint: Some(hint.to_owned()),
+        })
+    };
+    match node {
+        Node::Array => conflict(
+            format!("lies inside the array {}", ancestor.display()),
+            "choose a target outside it",
+        ),
+        Node::Group(other) if other != version => conflict(
+            format!("lies inside the {} group {}", other.format_name(), ancestor.display()),
+            "give the same --format, or choose a target outside it",
+        ),
+        Node::Group(_) => Ok(()),
+    }
+}
+
+/// Makes the array visible: groups above it first, its own metadata last, all durable.
+pub(crate) async fn commit(
+    location: &str,
+    store: &Store,
+    groups: &[PathBuf],
+    metadata: &ArrayMetadata,
+    meter: &Arc<Meter>,
+) -> Result<(), Error> {
+    let failed = |source| store_error("write the metadata of", location, source);
+    for group in groups {
+        if what_is(group).is_none() {
+            let parent = Store::open(&group.display().to_string()).map_err(failed)?;
+            let parent = parent.with_meter(meter).with_role(Role::Control);
+            for (key, bytes) in group_documents(metadata.version) {
+                parent.put(&key, vec![bytes.into()]).await.map_err(failed)?;
+            }
+        }
+    }
+    let control = store.with_role(Role::Control);
+    let mut documents = metadata.documents();
+    // .zattrs before .zarray: what makes it an array comes last.
+    documents.sort_by_key(|(key, _)| key == ".zarray" || key == "zarr.json");
+    for (key, bytes) in documents {
+        control.put(&key, vec![bytes.into()]).await.map_err(failed)?;
+    }
+    control.sync().await.map_err(failed)
+}

@@ -1,0 +1,161 @@
+//! Are two arrays equal, element by element? Runs a one-pass plan whose units are compared with
+//! the other array's chunks instead of being written: any two grids, bounded memory.
+
+use std::sync::Arc;
+
+use rechunk_array::Array;
+use rechunk_exec::{
+    Execution, NullObserver, Observer, Sink, run,
+};
+use rechunk_format::Layout;
+use rechunk_grid::{Region, WriteEmpty};
+use rechunk_plan::{PlanRequest, Planned, Strategy, plan};
+use rechunk_store::{Meter, Role};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::job::{array_at, sample_ratio, side};
+use crate::open::{OpenArray, open_array};
+use crate::request::Planning;
+use crate::Error;
+
+/// The outcome of a comparison.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// No element differs.
+    pub equal: bool,
+    /// Elements that differ.
+    pub differing_elements: u64,
+    /// Elements compared.
+    pub elements: u64,
+    /// Position of the first difference in C order.
+    pub first_difference: Option<Vec<u64>>,
+    /// The chunk of the second array it lies in.
+    pub first_region: Option<Region>,
+}
+
+impl Comparison {
+    /// An error if they differ.
+    pub(crate) fn into_result(self) -> Result<(), Error> {
+        if self.equal {
+            return Ok(());
+        }
+        Err(Error::VerifyFailed {
+            count: self.differing_elements,
+            first: self.first_difference.unwrap_or_default(),
+        })
+    }
+}
+
+/// Compares the arrays at two locations.
+pub async fn verify(
+    a: &str,
+    b: &str,
+    planning: &Planning,
+    observer: Arc<dyn Observer>,
+    cancel: CancellationToken,
+) -> Result<Comparison, Error> {
+    let meter = Meter::new();
+    let (a, b) = (open_array(a, &meter).await?, open_array(b, &meter).await?);
+    if let Some(difference) = incomparable(&a, &b) {
+        return Err(Error::Usage {
+            message: format!("{} and {} cannot be equal: {difference}", a.location, b.location),
+            hint: None,
+        });
+    }
+    let other = array_at(b.array.layout(), b.array.store(), Role::Target);
+    compare_with(&a, &other, planning, observer, cancel).await
+}
+
+/// Compares `a` with `other`, which has the same shape and type.
+pub(crate) async fn compare(
+    a: &OpenArray,
+    other: &Array,
+    planning: &Planning,
+) -> Result<Comparison, Error> {
+    compare_with(a, other, planning, Arc::new(NullObserver), CancellationToken::new()).await
+}
+
+fn incomparable(a: &OpenArray, b: &OpenArray) -> Option<String> {
+    let (x, y) = (a.spec(), b.spec());
+    if x.shape != y.shape {
+        return Some(format!("their shapes are {:?} and {:?}", x.shape, y.shape));
+    }
+    if x.data_type != y.data_type {
+        return Some(format!(
+            "their data types are {} and {}",
+            x.data_type.name(),
+            y.data_type.name()
+        ));
+    }
+    None
+}
+
+async fn compare_with(
+    a: &OpenArray,
+    other: &Array,
+    planning: &Planning,
+    observer: Arc<dyn Observer>,
+    cancel: CancellationToken,
+) -> Result<Comparison, Error> {
+    let planned = plan_comparison(a, other.layout().as_ref(), planning).await?;
+    let elements = a.spec().shape.iter().product();
+    let total = planned.plan.task_count();
+    let execution = Execution {
+        plan: planned.plan,
+        source: array_at(a.array.layout(), a.array.store(), Role::Control),
+        sink: Sink::Compare(other.clone()),
+        intermediate: None,
+        write_empty: WriteEmpty::Always,
+        durable: false,
+    };
+    let report = run(Arc::new(execution), None, observer, cancel)
+        .await
+        .map_err(|source| Error::Run { done: 0, total, hint: None, source })?;
+    let differences = report.differences.unwrap_or_default();
+    Ok(Comparison {
+        equal: differences.count == 0,
+        differing_elements: differences.count,
+        elements,
+        first_difference: differences.first,
+        first_region: differences.first_region,
+    })
+}
+
+/// The cheapest one-pass plan: nothing may be written, so no intermediate.
+async fn plan_comparison(
+    a: &OpenArray,
+    other: &dyn Layout,
+    planning: &Planning,
+) -> Result<Planned, Error> {
+    let ratio = sample_ratio(a).await?;
+    let mut target = side(other, ratio);
+    // A unit is compared with a chunk that is fetched and decoded beside it.
+    let chunk_bytes = target.chunk_shape.iter().product::<u64>() * a.spec().item_bytes();
+    target.is_raw = false;
+    target.encode_workspace_bytes = chunk_bytes.saturating_add(target.decode_workspace_bytes);
+    let mut request = PlanRequest {
+        shape: a.spec().shape.clone(),
+        item_bytes: a.spec().item_bytes(),
+        source: side(a.array.layout().as_ref(), ratio),
+        target,
+        same_encoding: false,
+        budget: planning.budget(),
+        profile: planning.profile([&a.location, "", ""])?,
+        strategy: Strategy::Pull,
+        intermediate_grid: planning.intermediate_grid,
+        intermediate_in_memory: false,
+    };
+    let pull = plan(&request);
+    request.strategy = Strategy::Keep;
+    let keep = plan(&request);
+    let cheaper = match (pull, keep) {
+        (Ok(pull), Ok(keep)) => {
+            let dearer = keep.plan.estimate.seconds > pull.plan.estimate.seconds;
+            Ok(if dearer { pull } else { keep })
+        }
+        (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),
+        (Err(error), Err(_)) => Err(error),
+    };
+    cheaper.map_err(|source| Error::Plan { budget_bytes: request.budget.memory_bytes, source })
+}

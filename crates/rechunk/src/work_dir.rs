@@ -1,0 +1,159 @@
+//! Where a run keeps its state: `TARGET.rechunk/` beside the target, with the journal, the saved
+//! job, the intermediate, and (when replacing) the new array until it takes the old one's place.
+
+use std::sync::Arc;
+
+use rechunk_plan::Plan;
+use rechunk_store::{Meter, Role, Store};
+use serde::{Deserialize, Serialize};
+
+use crate::request::CopyRequest;
+use crate::Error;
+
+/// Key of the saved job.
+pub(crate) const JOB_KEY: &str = "job.json";
+/// Key of the report of a run that did not finish.
+pub(crate) const REPORT_KEY: &str = "report.json";
+const JOB_BYTES_MAX: u64 = 16 << 20;
+const JOB_VERSION: u32 = 1;
+
+/// A job with its plan: what `plan --out` writes, and what a run leaves to be resumed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SavedJob {
+    /// Version of this form.
+    pub version: u32,
+    /// What was asked for.
+    pub request: CopyRequest,
+    /// SHA-256 of the source's metadata documents when it was planned, hex.
+    pub source_identity: String,
+    /// SHA-256 of the target's metadata documents, hex.
+    pub target_identity: String,
+    /// The plan.
+    pub plan: Plan,
+    /// The run replaces an array that existed.
+    #[serde(default)]
+    pub replaces: bool,
+}
+
+impl SavedJob {
+    /// A job to be saved.
+    pub fn new(
+        request: CopyRequest,
+        source_identity: String,
+        target_identity: String,
+        plan: Plan,
+    ) -> Self {
+        let version = JOB_VERSION;
+        Self { version, request, source_identity, target_identity, plan, replaces: false }
+    }
+
+    /// Its JSON form.
+    pub fn to_json(&self) -> Result<Vec<u8>, Error> {
+        serde_json::to_vec_pretty(self).map_err(|error| Error::State {
+            path: JOB_KEY.to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Reads the JSON form; `path` is for messages.
+    pub fn from_json(path: &str, bytes: &[u8]) -> Result<Self, Error> {
+        let wrong = |reason: String| Error::Usage {
+            message: format!("{path} is not a saved plan: {reason}"),
+            hint: Some("make one with `rechunk plan SOURCE TARGET --chunks … --out FILE`".into()),
+        };
+        let job: Self = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+        if job.version != JOB_VERSION || job.plan.version != rechunk_plan::PLAN_VERSION {
+            return Err(wrong(format!("its version {} is not known", job.version)));
+        }
+        Ok(job)
+    }
+
+    /// What differs between this job and another, in words; `None` if they are the same job.
+    pub fn difference(&self, other: &Self) -> Option<String> {
+        if self.request.source != other.request.source {
+            return Some(format!("its source is {}", self.request.source));
+        }
+        if self.source_identity != other.source_identity {
+            return Some("the metadata of the source has changed".to_owned());
+        }
+        if self.target_identity != other.target_identity {
+            return Some(format!(
+                "its target is another array (chunks {:?})",
+                self.plan.target_chunk
+            ));
+        }
+        let (mine, theirs) = (&self.request.planning, &other.request.planning);
+        if theirs.strategy != rechunk_plan::Strategy::Auto && self.plan.kind != theirs.strategy {
+            return Some(format!("its plan is {}", self.plan.kind));
+        }
+        if mine.intermediate_grid != theirs.intermediate_grid {
+            return Some("its intermediate grid differs".to_owned());
+        }
+        None
+    }
+}
+
+/// The state of one target.
+#[derive(Debug, Clone)]
+pub(crate) struct WorkDir {
+    pub store: Store,
+}
+
+impl WorkDir {
+    /// The work directory of a target; nothing is created.
+    pub(crate) fn of(target: &str, meter: &Arc<Meter>) -> Result<Self, Error> {
+        let location = format!("{}.rechunk", target.trim_end_matches('/'));
+        let store = Store::open(&location)
+            .map_err(|source| store_error("open", &location, source))?
+            .with_meter(meter)
+            .with_role(Role::Control);
+        Ok(Self { store })
+    }
+
+    /// Where the intermediate goes if nothing else was said.
+    pub(crate) fn intermediate(&self) -> Result<Store, Error> {
+        self.child("intermediate")
+    }
+
+    /// Where a replacing array is built.
+    pub(crate) fn staging(&self) -> Result<Store, Error> {
+        self.child("target")
+    }
+
+    /// Where a replaced array is put aside.
+    pub(crate) fn replaced(&self) -> Result<Store, Error> {
+        self.child("replaced")
+    }
+
+    fn child(&self, name: &str) -> Result<Store, Error> {
+        self.store.child(name).map_err(|source| store_error("open", name, source))
+    }
+
+    /// The job an interrupted run left, if there is one.
+    pub(crate) async fn saved_job(&self) -> Result<Option<SavedJob>, Error> {
+        let found = self.store.get(JOB_KEY, JOB_BYTES_MAX).await;
+        let found = found.map_err(|source| store_error("read", self.store.label(), source))?;
+        found.map(|bytes| SavedJob::from_json(JOB_KEY, &bytes)).transpose()
+    }
+
+    /// Writes the job; the run starts with it.
+    pub(crate) async fn save_job(&self, job: &SavedJob) -> Result<(), Error> {
+        self.put(JOB_KEY, job.to_json()?).await
+    }
+
+    /// Writes a small document of ours.
+    pub(crate) async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), Error> {
+        let put = self.store.put(key, vec![bytes.into()]).await;
+        put.map_err(|source| store_error("write", self.store.label(), source))
+    }
+
+    /// Removes everything.
+    pub(crate) async fn remove(&self) -> Result<(), Error> {
+        let removed = self.store.delete_prefix("").await;
+        removed.map_err(|source| store_error("remove", self.store.label(), source))
+    }
+}
+
+pub(crate) fn store_error(doing: &str, what: &str, source: rechunk_store::StoreError) -> Error {
+    Error::Store { doing: format!("{doing} {what}"), source }
+}
