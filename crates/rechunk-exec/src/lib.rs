@@ -1,1 +1,36 @@
 //! Runs a plan within its budget, resumably, and reports what happened.
+//!
+//! [`run`] takes an [`Execution`] (a plan, the arrays and the stores) through the stages of the
+//! plan. A task takes its whole memory from a gate before it starts and waits for memory nowhere
+//! else; within it as many *lanes* as the plan says each fetch, decode and copy one input chunk,
+//! or encode and store one finished output chunk. All CPU work is done on a pool of its own.
+//!
+//! A [`Journal`] records which tasks are done, after what they wrote is durable. An [`Observer`]
+//! is told what happens. Requests and bytes are counted by the meter of the stores.
+
+mod check;
+mod commit;
+mod cpu;
+mod error;
+mod event;
+mod execution;
+mod frame;
+mod gate;
+mod gather;
+mod journal;
+mod passthrough;
+mod pieces;
+mod pool;
+mod run;
+mod stage_run;
+mod task;
+mod tasks;
+mod unit;
+
+pub use error::{ExecError, Fault};
+pub use event::{Event, NullObserver, Observer};
+pub use execution::{Differences, Execution, RunReport, Sink};
+pub use journal::{
+    DoneSet, JOURNAL_KEY, JOURNAL_VERSION, Journal, JournalContents, JournalError, JournalHeader,
+};
+pub use run::run;

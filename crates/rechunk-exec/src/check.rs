@@ -1,0 +1,98 @@
+//! Does the plan fit the arrays? Asked once, before anything moves.
+
+use rechunk_plan::{PLAN_VERSION, StageInput, StageOutput};
+
+use crate::frame::wide;
+use crate::journal::DoneSet;
+use crate::{Execution, Fault, Sink};
+
+/// Refuses what would go wrong later, or quietly.
+pub(crate) fn check(execution: &Execution, done: &DoneSet) -> Result<(), Fault> {
+    check_arrays(execution)?;
+    check_stages(execution)?;
+    for (stage, task) in done.largest() {
+        let tasks = execution.plan.stages.get(stage).map_or(0, |stage| stage.tasks);
+        require(task < tasks, || {
+            format!("the journal marks task {task} of stage {stage}, which has {tasks}")
+        })?;
+    }
+    Ok(())
+}
+
+fn check_arrays(execution: &Execution) -> Result<(), Fault> {
+    let plan = &execution.plan;
+    require(plan.version == PLAN_VERSION, || {
+        format!("it has version {}, this program knows {PLAN_VERSION}", plan.version)
+    })?;
+    let source = execution.source.layout().spec();
+    let target = execution.sink.array().layout().spec();
+    for (name, spec, chunk) in
+        [("source", source, &plan.source_chunk), ("target", target, &plan.target_chunk)]
+    {
+        require(spec.shape == plan.shape, || {
+            format!("the {name} has shape {:?}, the plan {:?}", spec.shape, plan.shape)
+        })?;
+        require(spec.chunk_shape == *chunk, || {
+            format!("the {name} has chunks of {:?}, the plan {chunk:?}", spec.chunk_shape)
+        })?;
+        require(spec.item_bytes() == plan.item_bytes, || {
+            let (found, planned) = (spec.item_bytes(), plan.item_bytes);
+            format!("an element of the {name} has {found} bytes, the plan's {planned}")
+        })?;
+        let fill = spec.fill_value.as_ref();
+        require(fill.is_none_or(|fill| wide(fill.bytes.len()) == plan.item_bytes), || {
+            format!("the fill value of the {name} is not one element")
+        })?;
+    }
+    require(source.data_type == target.data_type, || {
+        format!(
+            "the source has {}, the target {}",
+            source.data_type.name(),
+            target.data_type.name()
+        )
+    })
+}
+
+fn check_stages(execution: &Execution) -> Result<(), Fault> {
+    let plan = &execution.plan;
+    let available = plan.memory.planned_peak_bytes.saturating_sub(plan.memory.fixed_bytes);
+    let last = plan.stages.len().checked_sub(1);
+    require(last.is_some(), || "it has no stages".to_owned())?;
+    for (number, stage) in plan.stages.iter().enumerate() {
+        require(stage.task_bytes <= available, || {
+            format!("stage {number} needs {} bytes a task, {available} are there", stage.task_bytes)
+        })?;
+        require(stage.lanes > 0 && stage.tasks_at_once > 0, || {
+            format!("stage {number} has no lanes or runs no tasks")
+        })?;
+        let reads_source = matches!(stage.input, StageInput::SourceChunks);
+        let writes_target = matches!(stage.output, StageOutput::TargetChunks);
+        let in_place = reads_source == (number == 0) && writes_target == (Some(number) == last);
+        require(in_place, || format!("stage {number} does not fit the one beside it"))?;
+        require(writes_target || execution.intermediate.is_some(), || {
+            "it has an intermediate, but there is no store for one".to_owned()
+        })?;
+        if stage.passthrough {
+            check_passthrough(execution)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_passthrough(execution: &Execution) -> Result<(), Fault> {
+    let (source, target) = (execution.source.layout(), execution.sink.array().layout());
+    require(matches!(execution.sink, Sink::Write(_)), || {
+        "encoded chunks are copied, but elements are to be compared".to_owned()
+    })?;
+    require(source.encoding_identity() == target.encoding_identity(), || {
+        "encoded chunks are copied, but source and target encode differently".to_owned()
+    })?;
+    // A chunk that is missing in the source will be missing in the target.
+    require(source.spec().fill_value == target.spec().fill_value, || {
+        "encoded chunks are copied, but source and target have different fill values".to_owned()
+    })
+}
+
+fn require(holds: bool, reason: impl FnOnce() -> String) -> Result<(), Fault> {
+    if holds { Ok(()) } else { Err(Fault::Plan { reason: reason() }) }
+}

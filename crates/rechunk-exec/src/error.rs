@@ -1,0 +1,134 @@
+//! Why a run failed.
+
+use rechunk_array::ArrayError;
+use rechunk_grid::GridError;
+use rechunk_kernel::KernelError;
+use rechunk_store::StoreError;
+use thiserror::Error;
+
+use crate::JournalError;
+
+/// Why a run ended before its end. What was marked done before stays done.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ExecError {
+    /// It was asked to.
+    #[error("cancelled; what is done stays done")]
+    Cancelled,
+    /// A task failed.
+    #[error("stage {stage}, task {task}: {fault}")]
+    Task {
+        /// Stage of the task.
+        stage: usize,
+        /// Its number in the stage.
+        task: u64,
+        /// What happened.
+        #[source]
+        fault: Fault,
+    },
+    /// Something no single task is to blame for failed.
+    #[error("{0}")]
+    Run(#[source] Fault),
+}
+
+/// What can happen.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The source cannot be read or decoded.
+    #[error("the source: {0}")]
+    Source(#[source] ArrayError),
+    /// The array that is written or compared with cannot be.
+    #[error("the target: {0}")]
+    Target(#[source] ArrayError),
+    /// The intermediate cannot be read or written.
+    #[error("the intermediate: {0}")]
+    Intermediate(#[source] StoreError),
+    /// What was written cannot be made durable.
+    #[error("{0}")]
+    Sync(#[source] StoreError),
+    /// The journal cannot be written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The plan is not one of these arrays, or asks for what is not there.
+    #[error("the plan cannot be run: {reason}")]
+    Plan {
+        /// Why.
+        reason: String,
+    },
+    /// A grid of the plan cannot be used.
+    #[error("the plan cannot be run: {0}")]
+    Grid(#[source] GridError),
+    /// A buffer this machine cannot address.
+    #[error("{elements} elements are more than this machine can hold in one buffer")]
+    BufferTooLarge {
+        /// Its elements.
+        elements: u64,
+    },
+    /// Elements cannot be copied: a bug, but one that is caught before anything is touched.
+    #[error("copying elements: {0}")]
+    Kernel(#[source] KernelError),
+    /// The CPU pool cannot be started, or a job in it panicked.
+    #[error("the CPU pool: {reason}")]
+    Cpu {
+        /// What happened.
+        reason: String,
+    },
+}
+
+impl ExecError {
+    /// It was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Cancelled)
+    }
+
+    /// What happened; `None` if it was cancelled.
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Self::Cancelled => None,
+            Self::Task { fault, .. } | Self::Run(fault) => Some(fault),
+        }
+    }
+
+    /// A stored chunk of the source is damaged.
+    pub fn is_source_damage(&self) -> bool {
+        matches!(self.fault(), Some(Fault::Source(error)) if error.is_damage())
+    }
+
+    /// The source could not be read or decoded.
+    pub fn is_source_fault(&self) -> bool {
+        matches!(self.fault(), Some(Fault::Source(_)))
+    }
+
+    /// What is written could not be: target, intermediate or journal.
+    pub fn is_output_fault(&self) -> bool {
+        use Fault::{Intermediate, Journal, Sync, Target};
+        matches!(self.fault(), Some(Target(_) | Intermediate(_) | Sync(_) | Journal(_)))
+    }
+
+    /// The disk or the quota of what is written is full.
+    pub fn is_no_space(&self) -> bool {
+        self.is_output_fault() && self.store_error().is_some_and(StoreError::is_no_space)
+    }
+
+    /// A store did not let this user do something.
+    pub fn is_permission_denied(&self) -> bool {
+        self.store_error().is_some_and(StoreError::is_permission_denied)
+    }
+
+    /// The same run may succeed if it is tried again.
+    pub fn is_retryable(&self) -> bool {
+        self.store_error().is_some_and(StoreError::is_retryable)
+    }
+
+    /// What a store said, if it was a store.
+    pub fn store_error(&self) -> Option<&StoreError> {
+        match self.fault()? {
+            Fault::Source(error) | Fault::Target(error) => error.store_error(),
+            Fault::Intermediate(error)
+            | Fault::Sync(error)
+            | Fault::Journal(JournalError::Store(error)) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a run tells while it runs.
+
+/// Something that happened in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The run begins.
+    RunStarted {
+        /// Tasks of all stages.
+        tasks_total: u64,
+        /// Of these, done by an earlier run.
+        tasks_done: u64,
+    },
+    /// A stage begins.
+    StageStarted {
+        /// Its number in the plan.
+        stage: usize,
+        /// Its name in the plan.
+        name: String,
+        /// Its tasks.
+        tasks: u64,
+        /// Of these, done by an earlier run.
+        tasks_done: u64,
+        /// What the stage writes in all, bytes of elements without padding.
+        bytes_total: u64,
+        /// Of these, written by an earlier run.
+        bytes_done: u64,
+    },
+    /// A task is done: everything it writes is written (but perhaps not yet durable).
+    TaskDone {
+        /// Stage of the task.
+        stage: usize,
+        /// Its number in the stage.
+        task: u64,
+    },
+    /// More output is finished.
+    Progress {
+        /// Stage that writes it.
+        stage: usize,
+        /// Bytes of elements finished since the last such event, without padding.
+        decoded_bytes: u64,
+    },
+    /// All tasks of a stage are done and, where asked for, durable.
+    StageDone {
+        /// Its number in the plan.
+        stage: usize,
+    },
+    /// Marks became durable in the journal.
+    JournalSynced {
+        /// How many.
+        marks: u64,
+    },
+    /// Something a person should know that does not end the run.
+    Warning {
+        /// What.
+        text: String,
+    },
+}
+
+/// Is told of events, from any thread. Must return quickly: the run waits for it.
+pub trait Observer: Send + Sync {
+    /// Called for each event.
+    fn event(&self, event: &Event);
+}
+
+/// Ignores all events.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NullObserver;
+
+impl Observer for NullObserver {
+    fn event(&self, _event: &Event) {}
+}

@@ -1,0 +1,86 @@
+//! What a run is given and what it reports.
+
+use rechunk_array::Array;
+use rechunk_grid::{Region, WriteEmpty};
+use rechunk_plan::Plan;
+use rechunk_store::Store;
+
+/// Everything a run needs.
+#[derive(Debug)]
+pub struct Execution {
+    /// What to do.
+    pub plan: Plan,
+    /// The array that is read.
+    pub source: Array,
+    /// Where finished chunks go.
+    pub sink: Sink,
+    /// Where pieces between stages go; needed if the plan has more than one stage. The objects
+    /// stay when the run ends: whoever starts it deletes them.
+    pub intermediate: Option<Store>,
+    /// When a target chunk that holds only the fill value is written.
+    pub write_empty: WriteEmpty,
+    /// What was written survives a power cut before its mark is in the journal.
+    pub durable: bool,
+}
+
+/// What becomes of a finished target chunk.
+#[derive(Debug)]
+pub enum Sink {
+    /// It is encoded and stored.
+    Write(Array),
+    /// It is compared, bit for bit, with the chunk that array has.
+    ///
+    /// A lane then holds one encoded and one decoded chunk of that array: the plan has to be made
+    /// with a target side whose `encode_workspace_bytes` says so. No journal is kept.
+    Compare(Array),
+}
+
+impl Sink {
+    /// The array that is written or compared with.
+    pub fn array(&self) -> &Array {
+        match self {
+            Self::Write(array) | Self::Compare(array) => array,
+        }
+    }
+}
+
+/// What a run has done. Its traffic is in the meter of its stores.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunReport {
+    /// Tasks of all stages.
+    pub tasks_total: u64,
+    /// Tasks done now or before.
+    pub tasks_done: u64,
+    /// Of these, done before.
+    pub tasks_resumed: u64,
+    /// What a comparison found; `None` if there was none.
+    pub differences: Option<Differences>,
+    /// Wall time, seconds.
+    pub elapsed_seconds: f64,
+}
+
+/// Elements that differ.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// How many.
+    pub count: u64,
+    /// Array position of the first of them in C order.
+    pub first: Option<Vec<u64>>,
+    /// The chunk it is in, elements.
+    pub first_region: Option<Region>,
+}
+
+impl Differences {
+    /// Adds what was found in `region`; positions in `found` count from its start.
+    pub(crate) fn add(&mut self, region: &Region, found: &rechunk_kernel::Differences) {
+        self.count = self.count.saturating_add(found.count);
+        let Some(first) = &found.first else { return };
+        let first: Vec<u64> =
+            first.iter().zip(&region.start).map(|(at, start)| at + start).collect();
+        // Positions compare like the C order they stand in.
+        if self.first.as_ref().is_none_or(|known| first < *known) {
+            self.first = Some(first);
+            self.first_region = Some(region.clone());
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Where the elements of a buffer are in the array.
+
+use rechunk_format::{ElementOrder, FormatError};
+use rechunk_grid::{ChunkGrid, Endian, Region};
+use rechunk_kernel::{Differences, compare_region, copy_region, fill_region};
+
+use crate::Fault;
+
+/// A buffer of elements seen as a box of the array.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    /// Array position of the first element.
+    origin: Vec<u64>,
+    strides_bytes: Vec<u64>,
+    /// Length of the buffer.
+    pub bytes: usize,
+}
+
+impl Frame {
+    /// Chunk `index` of a grid, padded, its elements in `order`.
+    pub(crate) fn of_chunk(
+        grid: &ChunkGrid,
+        index: &[u64],
+        order: &ElementOrder,
+        item_bytes: usize,
+    ) -> Result<Self, Fault> {
+        let shape = grid.chunk_shape();
+        let origin = index.iter().zip(shape).map(|(index, extent)| index * extent).collect();
+        Ok(Self {
+            origin,
+            strides_bytes: order.strides_bytes(shape, wide(item_bytes)),
+            bytes: buffer_bytes(grid.chunk_elements(), item_bytes)?,
+        })
+    }
+
+    /// Exactly the elements of `region`, in C order.
+    pub(crate) fn of_region(region: &Region, item_bytes: usize) -> Result<Self, Fault> {
+        let order = ElementOrder::c_little(region.rank());
+        Ok(Self {
+            origin: region.start.clone(),
+            strides_bytes: order.strides_bytes(&region.shape, wide(item_bytes)),
+            bytes: buffer_bytes(region.elements(), item_bytes)?,
+        })
+    }
+
+    fn offset_bytes(&self, position: &[u64]) -> u64 {
+        let steps = position.iter().zip(&self.origin).zip(&self.strides_bytes);
+        steps.map(|((at, origin), stride)| (at - origin) * stride).sum()
+    }
+}
+
+/// Copies the elements of `region` from one buffer to another.
+pub(crate) fn copy(
+    item_bytes: usize,
+    region: &Region,
+    (source, source_frame): (&[u8], &Frame),
+    (target, target_frame): (&mut [u8], &Frame),
+    swap: bool,
+) -> Result<(), Fault> {
+    copy_region(
+        item_bytes,
+        &region.shape,
+        source,
+        source_frame.offset_bytes(&region.start),
+        &source_frame.strides_bytes,
+        target,
+        target_frame.offset_bytes(&region.start),
+        &target_frame.strides_bytes,
+        swap,
+    )
+    .map_err(Fault::Kernel)
+}
+
+/// Sets the elements of `region` to `item`, which is in the buffer's byte order.
+pub(crate) fn fill(
+    item: &[u8],
+    region: &Region,
+    (target, frame): (&mut [u8], &Frame),
+) -> Result<(), Fault> {
+    let offset_bytes = frame.offset_bytes(&region.start);
+    fill_region(item, &region.shape, target, offset_bytes, &frame.strides_bytes)
+        .map_err(Fault::Kernel)
+}
+
+/// Compares the elements of `region` in two buffers of the same frame.
+pub(crate) fn compare(
+    item_bytes: usize,
+    region: &Region,
+    a: &[u8],
+    b: &[u8],
+    frame: &Frame,
+) -> Result<Differences, Fault> {
+    let offset_bytes = frame.offset_bytes(&region.start);
+    let strides = &frame.strides_bytes;
+    compare_region(
+        item_bytes,
+        &region.shape,
+        a,
+        offset_bytes,
+        strides,
+        b,
+        offset_bytes,
+        strides,
+        false,
+    )
+    .map_err(Fault::Kernel)
+}
+
+/// Compares the elements of `region` with `item`, which is in the buffer's byte order.
+pub(crate) fn compare_with_fill(
+    item: &[u8],
+    region: &Region,
+    buffer: &[u8],
+    frame: &Frame,
+) -> Result<Differences, Fault> {
+    let still = vec![0; region.rank()];
+    let offset_bytes = frame.offset_bytes(&region.start);
+    let strides = &frame.strides_bytes;
+    let shape = &region.shape;
+    compare_region(item.len(), shape, item, 0, &still, buffer, offset_bytes, strides, false)
+        .map_err(Fault::Kernel)
+}
+
+/// A little-endian item in another byte order.
+pub(crate) fn item_in(endian: Endian, little: &[u8]) -> Vec<u8> {
+    match endian {
+        Endian::Little => little.to_vec(),
+        Endian::Big => little.iter().rev().copied().collect(),
+    }
+}
+
+/// Bytes of a buffer of `elements`, if this machine can address them.
+pub(crate) fn buffer_bytes(elements: u64, item_bytes: usize) -> Result<usize, Fault> {
+    usize::try_from(elements)
+        .ok()
+        .and_then(|elements| elements.checked_mul(item_bytes))
+        .filter(|&bytes| isize::try_from(bytes).is_ok())
+        .ok_or(Fault::BufferTooLarge { elements })
+}
+
+/// Refuses a decoded chunk that is not one.
+pub(crate) fn check_length(decoded: &[u8], expected_bytes: usize) -> Result<(), FormatError> {
+    if decoded.len() == expected_bytes {
+        return Ok(());
+    }
+    let reason = format!("{} bytes instead of {expected_bytes}", decoded.len());
+    Err(FormatError::Decode { codec: "chunk", reason })
+}
+
+/// A length as the counts have it. (No machine has a `usize` above 64 bits.)
+pub(crate) fn wide(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,145 @@
+//! The way in: an input chunk is fetched, decoded and copied into the units it meets.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rechunk_grid::Region;
+use rechunk_plan::{StageInput, piece_offset_elements};
+use rechunk_store::Role;
+
+use crate::Fault;
+use crate::frame::{self, Frame, check_length, wide};
+use crate::stage_run::StageRun;
+use crate::task::{Lane, LaneDone, TaskRun};
+use crate::unit::{Filling, Finished, Unit};
+
+/// An input chunk, or the piece of the intermediate that stands for it.
+struct Input {
+    /// Its part in the tile.
+    region: Region,
+    frame: Frame,
+}
+
+/// Takes one input chunk in.
+pub(crate) async fn input(
+    task: Arc<TaskRun>,
+    mut lane: Lane,
+    index: Vec<u64>,
+) -> Result<LaneDone, Fault> {
+    let stage = Arc::clone(&task.stage);
+    let Some(region) = task.input_region(&index) else {
+        return Ok(LaneDone { lane, finished: Vec::new() });
+    };
+    let frame = stage.input_frame(&index, &region)?;
+    let input = Input { region, frame };
+    let cpu = stage.run.cpu.clone();
+    match stage.stage.input {
+        StageInput::SourceChunks => {
+            let source = &stage.run.execution.source;
+            let encoded = source.read_chunk(&index).await.map_err(Fault::Source)?;
+            source.store().meter().add_decoded_read(Role::Source, wide(input.frame.bytes));
+            cpu.run(move || {
+                let finished = match &encoded {
+                    Some(encoded) => {
+                        decode_and_spread(&task, &index, encoded, &mut lane.scratch, &input)?
+                    }
+                    None => spread(&task, &input, None)?,
+                };
+                Ok(LaneDone { lane, finished })
+            })
+            .await
+        }
+        StageInput::Pieces { .. } => {
+            let piece = fetch_piece(&stage, &index, &input).await?;
+            cpu.run(move || Ok(LaneDone { finished: spread(&task, &input, Some(&piece))?, lane }))
+                .await
+        }
+    }
+}
+
+async fn fetch_piece(stage: &StageRun, index: &[u64], input: &Input) -> Result<Bytes, Fault> {
+    let store = stage.intermediate()?;
+    let grid = stage.geometry.input_grid();
+    let object = grid.region(index);
+    let before = stage.number.saturating_sub(1);
+    let key = StageRun::object_key(before, grid.indices().ordinal(index));
+    let bytes = wide(input.frame.bytes);
+    let offset = piece_offset_elements(&object, &input.region) * wide(stage.item_bytes);
+    let piece = store.get_range(&key, offset, bytes).await.map_err(Fault::Intermediate)?;
+    store.meter().add_decoded_read(Role::Intermediate, bytes);
+    Ok(piece)
+}
+
+fn decode_and_spread(
+    task: &TaskRun,
+    index: &[u64],
+    encoded: &Bytes,
+    scratch: &mut Vec<u8>,
+    input: &Input,
+) -> Result<Vec<Finished>, Fault> {
+    let source = &task.stage.run.execution.source;
+    let fault = |error| Fault::Source(source.decode_error(index, error));
+    let decoded = source.layout().decode(encoded, scratch).map_err(fault)?;
+    check_length(decoded, input.frame.bytes).map_err(fault)?;
+    spread(task, input, Some(decoded))
+}
+
+/// Copies `data` (or the source's fill value, if the chunk is missing) into every unit that is to
+/// be filled. Returns those that are complete.
+fn spread(task: &TaskRun, input: &Input, data: Option<&[u8]>) -> Result<Vec<Finished>, Fault> {
+    let geometry = &task.stage.geometry;
+    let units = geometry.units(&task.tile);
+    let mut finished = Vec::new();
+    let mut busy = Vec::new();
+    for index in geometry.output_grid().covering(&input.region).positions() {
+        let Some(region) = task.open_unit(&index) else { continue };
+        let ordinal = units.ordinal(&index);
+        let unit = task.units.get_or_insert(ordinal, index, || {
+            let inputs = geometry.inputs_touching(&region);
+            (region, inputs)
+        });
+        if let Some(mut filling) = unit.try_lock() {
+            finished.extend(put_in(task, input, data, &unit, &mut filling)?);
+            continue;
+        }
+        busy.push(unit); // another lane copies into it: come back to it
+    }
+    for unit in busy {
+        let mut filling = unit.lock();
+        finished.extend(put_in(task, input, data, &unit, &mut filling)?);
+    }
+    Ok(finished)
+}
+
+/// Copies what an input has of a unit into it; the unit, if that was the last.
+fn put_in(
+    task: &TaskRun,
+    input: &Input,
+    data: Option<&[u8]>,
+    unit: &Unit,
+    filling: &mut Filling,
+) -> Result<Option<Finished>, Fault> {
+    let stage = &task.stage;
+    let frame = stage.unit_frame(&unit.index, &unit.region)?;
+    if filling.buffer.is_empty() {
+        filling.buffer = task.buffers.take(frame.bytes);
+        if stage.is_padded(&unit.index) {
+            rechunk_kernel::fill(&stage.target_fill, &mut filling.buffer);
+        }
+    }
+    if let Some(common) = input.region.intersect(&unit.region) {
+        let target = (&mut filling.buffer[..], &frame);
+        match data {
+            Some(data) => {
+                let source = (data, &input.frame);
+                frame::copy(stage.item_bytes, &common, source, target, stage.swap)?;
+            }
+            None => frame::fill(&stage.source_fill, &common, target)?,
+        }
+    }
+    filling.inputs_left = filling.inputs_left.saturating_sub(1);
+    if filling.inputs_left > 0 {
+        return Ok(None);
+    }
+    Ok(Some(task.units.finish(unit, std::mem::take(&mut filling.buffer))))
+}

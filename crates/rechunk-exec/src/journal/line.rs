@@ -1,0 +1,110 @@
+//! Lines of the journal: JSON, then a checksum of it.
+
+use rechunk_plan::PLAN_VERSION;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Version of the journal's form; a reader refuses versions it does not know.
+pub const JOURNAL_VERSION: u32 = 1;
+
+/// First line of a journal: what it is the journal of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JournalHeader {
+    /// [`JOURNAL_VERSION`] of the writer.
+    pub version: u32,
+    /// Version of the plan's form that the tasks are numbered by.
+    pub plan_version: u32,
+    /// The plan's fingerprint: task numbers mean nothing under another.
+    pub fingerprint: String,
+    /// What the caller needs to find or rebuild the job.
+    pub job: serde_json::Value,
+}
+
+impl JournalHeader {
+    /// The header of a journal for the plan of `fingerprint`.
+    pub fn new(fingerprint: &str, job: serde_json::Value) -> Self {
+        Self {
+            version: JOURNAL_VERSION,
+            plan_version: PLAN_VERSION,
+            fingerprint: fingerprint.to_owned(),
+            job,
+        }
+    }
+}
+
+/// A line after the first: tasks are done, or some steps of one are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mark {
+    pub stage: usize,
+    pub task: u64,
+    /// How many tasks from `task` on, if more than it.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub tasks: u64,
+    /// Steps done; `None` when the whole task is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+fn is_one(tasks: &u64) -> bool {
+    *tasks == 1
+}
+
+impl Mark {
+    /// A task is done.
+    pub(crate) fn task(stage: usize, task: u64) -> Self {
+        Self { stage, task, tasks: 1, steps: None }
+    }
+
+    /// The first `steps` steps of a task are done.
+    pub(crate) fn steps(stage: usize, task: u64, steps: u64) -> Self {
+        Self { stage, task, tasks: 1, steps: Some(steps) }
+    }
+}
+
+/// `value` as a line: JSON, ` #`, CRC32C of the JSON in 8 hex digits, newline.
+pub(crate) fn encode<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+    let json = serde_json::to_string(value)?;
+    let checksum = crc32c::crc32c(json.as_bytes());
+    Ok(format!("{json} #{checksum:08x}\n"))
+}
+
+/// The value of a line without its newline; `None` if it is damaged.
+pub(crate) fn decode<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
+    const TAIL: usize = " #00000000".len();
+    let (json, tail) = line.split_at_checked(line.len().checked_sub(TAIL)?)?;
+    let hex = std::str::from_utf8(tail.strip_prefix(b" #")?).ok()?;
+    let checksum = u32::from_str_radix(hex, 16).ok()?;
+    (checksum == crc32c::crc32c(json)).then(|| serde_json::from_slice(json).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_round_trip_and_any_damage_is_seen() {
+        let mark = Mark::steps(1, 12, 7);
+        let text = encode(&mark).unwrap();
+        assert!(text.starts_with(r#"{"stage":1,"task":12,"steps":7} #"#), "{text}");
+        let line = text.trim_end().as_bytes();
+        assert_eq!(decode::<Mark>(line), Some(mark));
+        for at in 0..line.len() {
+            let mut damaged = line.to_vec();
+            damaged[at] ^= 1;
+            assert_eq!(decode::<Mark>(&damaged), None, "at {at}");
+            assert_eq!(decode::<Mark>(&line[..at]), None, "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn a_whole_task_has_no_steps() {
+        let text = encode(&Mark::task(0, 12)).unwrap();
+        assert!(text.starts_with(r#"{"stage":0,"task":12} #"#), "{text}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Grouped commits: one sync makes everything durable that was put before it began.
+//!
+//! The writer takes all marks that wait, syncs the stores those tasks wrote to, appends the lines
+//! and syncs the journal; what finishes meanwhile waits for the next turn. So a mark is never
+//! written before a sync that began after its data were put, a slow disk makes groups large
+//! instead of many, and nothing waits but the end of a stage.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rechunk_store::{AppendFile, Store};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{DoneSet, JournalError, Mark, line};
+use crate::{Event, Observer};
+
+/// What is sent to the writer.
+#[derive(Debug)]
+enum Message {
+    Mark(Mark),
+    /// Answered when every mark sent before is durable.
+    Flush(oneshot::Sender<()>),
+}
+
+/// The end marks are put in at.
+#[derive(Debug, Clone)]
+pub(crate) struct Marks {
+    sender: mpsc::UnboundedSender<Message>,
+}
+
+impl Marks {
+    /// Hands a mark over. What it stands for has been put.
+    pub(crate) fn add(&self, mark: Mark) {
+        // A writer that has failed has ended; whoever waits for it learns why.
+        let _ = self.sender.send(Message::Mark(mark));
+    }
+
+    /// Waits until every mark handed over so far is durable. False if the writer has failed.
+    pub(crate) async fn flush(&self) -> bool {
+        let (answer, answered) = oneshot::channel();
+        self.sender.send(Message::Flush(answer)).is_ok() && answered.await.is_ok()
+    }
+}
+
+/// The end marks come out at.
+pub(crate) struct Writer {
+    receiver: mpsc::UnboundedReceiver<Message>,
+    file: AppendFile,
+    /// Store each stage writes to.
+    stores: Vec<Store>,
+    durable: bool,
+    observer: Arc<dyn Observer>,
+}
+
+impl Writer {
+    /// A writer for a run whose stage `s` writes to `stores[s]`, and the end to put marks in at.
+    pub(crate) fn new(
+        file: AppendFile,
+        stores: Vec<Store>,
+        durable: bool,
+        observer: Arc<dyn Observer>,
+    ) -> (Self, Marks) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self { receiver, file, stores, durable, observer }, Marks { sender })
+    }
+
+    /// Writes marks until nobody can send any more.
+    pub(crate) async fn run(mut self) -> Result<(), JournalError> {
+        while let Some(first) = self.receiver.recv().await {
+            let mut marks = DoneSet::default();
+            let mut stages = BTreeMap::new();
+            let mut waiting = Vec::new();
+            let mut next = Some(first);
+            while let Some(message) = next {
+                match message {
+                    Message::Mark(mark) => {
+                        marks.add_mark(mark);
+                        *stages.entry(mark.stage).or_insert(0) += 1;
+                    }
+                    Message::Flush(answer) => waiting.push(answer),
+                }
+                next = self.receiver.try_recv().ok();
+            }
+            self.commit(&marks, &stages).await?;
+            for answer in waiting {
+                let _ = answer.send(()); // whoever asked may have gone away
+            }
+        }
+        Ok(())
+    }
+
+    async fn commit(
+        &mut self,
+        marks: &DoneSet,
+        stages: &BTreeMap<usize, u64>,
+    ) -> Result<(), JournalError> {
+        if marks.is_empty() {
+            return Ok(());
+        }
+        if self.durable {
+            for store in stages.keys().filter_map(|&stage| self.stores.get(stage)) {
+                store.sync().await?;
+            }
+        }
+        let mut text = String::new();
+        for mark in marks.marks() {
+            text.push_str(&line::encode(&mark)?);
+        }
+        self.file.append(text.as_bytes()).await?;
+        if self.durable {
+            self.file.sync_data().await?;
+        }
+        let marks = stages.values().sum();
+        self.observer.event(&Event::JournalSynced { marks });
+        Ok(())
+    }
+}

@@ -1,0 +1,52 @@
+//! The way into an intermediate: all pieces of a tile become one object.
+
+use bytes::Bytes;
+use rechunk_store::Role;
+
+use crate::Fault;
+use crate::commit::recycle;
+use crate::frame::wide;
+use crate::stage_run::StageRun;
+use crate::task::TaskRun;
+use crate::unit::Finished;
+
+/// The finished pieces of a tile, in C order of the boxes that will read them, which is where
+/// [`rechunk_plan::piece_offset_elements`] looks for them.
+#[derive(Debug)]
+pub(crate) struct TileObject {
+    pieces: Vec<Bytes>,
+}
+
+impl TileObject {
+    /// An object without pieces; a task that writes target chunks leaves it so.
+    pub(crate) fn new() -> Self {
+        Self { pieces: Vec::new() }
+    }
+
+    /// Adds a finished piece: its buffer becomes part of the object as it is.
+    pub(crate) fn add(&mut self, task: &TaskRun, piece: Finished) {
+        let at = usize::try_from(piece.ordinal).unwrap_or(usize::MAX);
+        if self.pieces.len() <= at {
+            self.pieces.resize(at.saturating_add(1), Bytes::new());
+        }
+        self.pieces[at] = Bytes::from(piece.buffer);
+        task.stage.progress(&piece.region);
+    }
+
+    /// Stores the object.
+    pub(crate) async fn put(self, task: &TaskRun) -> Result<(), Fault> {
+        let stage = &task.stage;
+        let store = stage.intermediate()?;
+        let key = StageRun::object_key(stage.number, task.number);
+        let object_bytes = stage.geometry.object_bytes(&task.tile);
+        let filled: u64 = self.pieces.iter().map(|piece| wide(piece.len())).sum();
+        if filled != object_bytes {
+            let reason = format!("{key} has {filled} bytes of {object_bytes}");
+            return Err(Fault::Plan { reason });
+        }
+        store.meter().add_decoded_written(Role::Intermediate, object_bytes);
+        store.put(&key, self.pieces.clone()).await.map_err(Fault::Intermediate)?;
+        self.pieces.into_iter().for_each(|piece| recycle(task, piece));
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! A run: the stages of a plan, one after the other.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rechunk_grid::Region;
+use rechunk_store::{AppendFile, Store};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::check::check;
+use crate::cpu::CpuPool;
+use crate::gate::Gate;
+use crate::journal::{DoneSet, Mark, Marks, Writer};
+use crate::stage_run::StageRun;
+use crate::tasks::run_tasks;
+use crate::{
+    Differences, Event, ExecError, Execution, Fault, Journal, JournalError, Observer, RunReport,
+    Sink,
+};
+
+/// How long a run that was cancelled or has failed may take to write the marks that wait.
+/// Without them, those tasks are done again.
+const LAST_FLUSH: Duration = Duration::from_millis(1500);
+
+/// What all tasks of a run share.
+pub(crate) struct RunContext {
+    pub execution: Arc<Execution>,
+    pub cpu: CpuPool,
+    pub gate: Gate,
+    pub observer: Arc<dyn Observer>,
+    marks: Option<Marks>,
+    differences: Mutex<Differences>,
+}
+
+impl fmt::Debug for RunContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunContext").field("execution", &self.execution).finish_non_exhaustive()
+    }
+}
+
+impl RunContext {
+    /// Hands a mark to the journal, if there is one.
+    pub(crate) fn mark(&self, mark: Mark) {
+        if let Some(marks) = &self.marks {
+            marks.add(mark);
+        }
+    }
+
+    /// Adds what a comparison found in `region`.
+    pub(crate) fn add_differences(&self, region: &Region, found: &rechunk_kernel::Differences) {
+        let mut all = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
+        all.add(region, found);
+    }
+}
+
+/// Runs a plan to its end.
+///
+/// Tasks that `journal` has marked are not done again, and what gets done is marked in it. A run
+/// that is cancelled, fails or is killed leaves whole objects and a journal to go on from.
+/// Reserves no more than the plan says.
+pub async fn run(
+    execution: Arc<Execution>,
+    journal: Option<Journal>,
+    observer: Arc<dyn Observer>,
+    cancel: CancellationToken,
+) -> Result<RunReport, ExecError> {
+    let started = Instant::now();
+    let compares = matches!(execution.sink, Sink::Compare(_));
+    // What was compared is not kept anywhere: a comparison is always a whole one.
+    let parts = journal.filter(|_| !compares).map(Journal::into_parts);
+    let (file, done) = parts.map_or((None, DoneSet::default()), |(file, done)| (Some(file), done));
+    check(&execution, &done).map_err(ExecError::Run)?;
+
+    let (marks, mut writer) = start_writer(&execution, &observer, file);
+    let context = Arc::new(RunContext {
+        cpu: CpuPool::new(execution.plan.threads).map_err(ExecError::Run)?,
+        gate: Gate::new(gate_bytes(&execution)),
+        marks: marks.clone(),
+        differences: Mutex::default(),
+        observer,
+        execution,
+    });
+    let result = tokio::select! {
+        () = cancel.cancelled() => Err(ExecError::Cancelled),
+        failure = ended(&mut writer) => Err(ExecError::Run(failure)),
+        result = run_stages(&context, &done) => result,
+    };
+    if let (Err(_), Some(marks)) = (&result, &marks) {
+        let _ = timeout(LAST_FLUSH, marks.flush()).await; // too late: those tasks are done again
+    }
+    if let Some(writer) = writer {
+        writer.abort(); // nothing waits in it, or nobody waits for it
+    }
+    result.map(|()| report(&context, &done, compares, started))
+}
+
+fn gate_bytes(execution: &Execution) -> u64 {
+    let memory = &execution.plan.memory;
+    memory.planned_peak_bytes.saturating_sub(memory.fixed_bytes)
+}
+
+type WriterHandle = JoinHandle<Result<(), JournalError>>;
+
+fn start_writer(
+    execution: &Execution,
+    observer: &Arc<dyn Observer>,
+    file: Option<AppendFile>,
+) -> (Option<Marks>, Option<WriterHandle>) {
+    let Some(file) = file else { return (None, None) };
+    let stores: Vec<Store> =
+        (0..execution.plan.stages.len()).filter_map(|s| written_store(execution, s)).collect();
+    let (writer, marks) = Writer::new(file, stores, execution.durable, Arc::clone(observer));
+    (Some(marks), Some(tokio::spawn(writer.run())))
+}
+
+/// The store that stage `stage` writes to.
+fn written_store(execution: &Execution, stage: usize) -> Option<Store> {
+    if stage + 1 < execution.plan.stages.len() {
+        execution.intermediate.clone()
+    } else {
+        Some(execution.sink.array().store().clone())
+    }
+}
+
+/// Waits until the journal's writer ends, which it does of its own only when it fails.
+async fn ended(writer: &mut Option<WriterHandle>) -> Fault {
+    let Some(handle) = writer else { return std::future::pending().await };
+    let ended = handle.await;
+    *writer = None;
+    match ended {
+        Ok(Err(error)) => Fault::Journal(error),
+        Ok(Ok(())) => Fault::Cpu { reason: "the journal's writer ended too early".to_owned() },
+        Err(error) => Fault::Cpu { reason: format!("the journal's writer: {error}") },
+    }
+}
+
+async fn run_stages(context: &Arc<RunContext>, done: &DoneSet) -> Result<(), ExecError> {
+    let plan = &context.execution.plan;
+    let stages = 0..plan.stages.len();
+    context.observer.event(&Event::RunStarted {
+        tasks_total: plan.task_count(),
+        tasks_done: stages.clone().map(|stage| done.count(stage)).sum(),
+    });
+    for number in stages {
+        let stage = StageRun::new(Arc::clone(context), number).map_err(ExecError::Run)?;
+        let stage = Arc::new(stage);
+        context.observer.event(&stage_started(&stage, done));
+        run_tasks(&stage, done).await?;
+        settle(context, number).await.map_err(ExecError::Run)?;
+        context.observer.event(&Event::StageDone { stage: number });
+    }
+    Ok(())
+}
+
+/// Makes durable what a stage has written, before the next one relies on it.
+async fn settle(context: &RunContext, stage: usize) -> Result<(), Fault> {
+    match &context.marks {
+        Some(marks) if !marks.flush().await => {
+            std::future::pending::<()>().await; // `run` waits for the writer, and says why it ended
+        }
+        None if context.execution.durable && matches!(context.execution.sink, Sink::Write(_)) => {
+            if let Some(store) = written_store(&context.execution, stage) {
+                store.sync().await.map_err(Fault::Sync)?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn stage_started(stage: &StageRun, done: &DoneSet) -> Event {
+    let plan = &stage.run.execution.plan;
+    let bytes = |task| stage.geometry.object_bytes(&stage.geometry.tile(task));
+    let tasks_done = done.ranges(stage.number).flat_map(|(start, end)| start..end);
+    Event::StageStarted {
+        stage: stage.number,
+        name: stage.stage.name.clone(),
+        tasks: stage.stage.tasks,
+        tasks_done: done.count(stage.number),
+        bytes_total: plan.shape.iter().product::<u64>().saturating_mul(plan.item_bytes),
+        bytes_done: tasks_done.map(bytes).sum(),
+    }
+}
+
+fn report(context: &RunContext, done: &DoneSet, compares: bool, started: Instant) -> RunReport {
+    let plan = &context.execution.plan;
+    let differences = context.differences.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    RunReport {
+        tasks_total: plan.task_count(),
+        tasks_done: plan.task_count(),
+        tasks_resumed: (0..plan.stages.len()).map(|stage| done.count(stage)).sum(),
+        differences: compares.then_some(differences),
+        elapsed_seconds: started.elapsed().as_secs_f64(),
+    }
+}

@@ -1,0 +1,120 @@
+//! What the tasks of one stage share.
+
+use std::sync::Arc;
+
+use rechunk_array::Array;
+use rechunk_format::Layout;
+use rechunk_grid::{Region, WriteEmpty};
+use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput};
+use rechunk_store::Store;
+
+use crate::frame::{Frame, item_in};
+use crate::run::RunContext;
+use crate::{Event, Fault, Sink};
+
+/// A stage being run.
+#[derive(Debug)]
+pub(crate) struct StageRun {
+    pub run: Arc<RunContext>,
+    /// Its number in the plan.
+    pub number: usize,
+    pub stage: Stage,
+    pub geometry: StageGeometry,
+    pub item_bytes: usize,
+    /// Inputs and units differ in byte order.
+    pub swap: bool,
+    /// What a missing source chunk holds, in the byte order of the units.
+    pub source_fill: Vec<u8>,
+    /// What the padding of a target chunk holds, in its byte order.
+    pub target_fill: Vec<u8>,
+    /// A target chunk that holds nothing but `target_fill` is left out.
+    pub skip_empty: bool,
+}
+
+impl StageRun {
+    pub(crate) fn new(run: Arc<RunContext>, number: usize) -> Result<Self, Fault> {
+        let execution = &run.execution;
+        let stage = execution.plan.stages[number].clone();
+        let geometry = execution.plan.geometry(number).map_err(Fault::Grid)?;
+        let item = execution.plan.item_bytes;
+        let item_bytes =
+            usize::try_from(item).map_err(|_| Fault::BufferTooLarge { elements: 1 })?;
+        let source = execution.source.layout();
+        let target = execution.sink.array().layout();
+        let endian = target.element_order().endian;
+        let fill = |layout: &Arc<dyn Layout>| match &layout.spec().fill_value {
+            Some(fill) => item_in(endian, &fill.bytes),
+            None => vec![0; item_bytes],
+        };
+        let swap = match &stage.input {
+            StageInput::SourceChunks => item_bytes > 1 && source.element_order().endian != endian,
+            StageInput::Pieces { .. } => false,
+        };
+        Ok(Self {
+            number,
+            geometry,
+            item_bytes,
+            swap,
+            source_fill: fill(source),
+            target_fill: fill(target),
+            skip_empty: target.spec().fill_value.is_some()
+                && execution.write_empty != WriteEmpty::Always,
+            stage,
+            run,
+        })
+    }
+
+    /// The array that is written or compared with.
+    pub(crate) fn target(&self) -> &Array {
+        self.run.execution.sink.array()
+    }
+
+    /// The elements are compared, nothing is written.
+    pub(crate) fn compares(&self) -> bool {
+        matches!(self.run.execution.sink, Sink::Compare(_))
+    }
+
+    pub(crate) fn intermediate(&self) -> Result<&Store, Fault> {
+        self.run.execution.intermediate.as_ref().ok_or(Fault::Plan {
+            reason: "the plan has an intermediate but there is no store for it".to_owned(),
+        })
+    }
+
+    /// Key of the intermediate object that task `task` of stage `stage` writes.
+    pub(crate) fn object_key(stage: usize, task: u64) -> String {
+        format!("stage{stage}/{task:09}")
+    }
+
+    /// Where the elements of output unit `index` are.
+    pub(crate) fn unit_frame(&self, index: &[u64], region: &Region) -> Result<Frame, Fault> {
+        match &self.stage.output {
+            StageOutput::TargetChunks => {
+                let order = self.target().layout().element_order();
+                Frame::of_chunk(self.geometry.output_grid(), index, order, self.item_bytes)
+            }
+            StageOutput::Pieces { .. } => Frame::of_region(region, self.item_bytes),
+        }
+    }
+
+    /// Where the elements of input chunk `index` are; `region` is its part in the tile.
+    pub(crate) fn input_frame(&self, index: &[u64], region: &Region) -> Result<Frame, Fault> {
+        match &self.stage.input {
+            StageInput::SourceChunks => {
+                let order = self.run.execution.source.layout().element_order();
+                Frame::of_chunk(self.geometry.input_grid(), index, order, self.item_bytes)
+            }
+            StageInput::Pieces { .. } => Frame::of_region(region, self.item_bytes),
+        }
+    }
+
+    /// A unit has bytes outside the array, which no input brings.
+    pub(crate) fn is_padded(&self, index: &[u64]) -> bool {
+        !self.geometry.writes_pieces() && self.geometry.output_grid().is_clipped(index)
+    }
+
+    /// Tells that the elements of `region` are finished.
+    pub(crate) fn progress(&self, region: &Region) {
+        let decoded_bytes = region.elements() * self.run.execution.plan.item_bytes;
+        self.run.observer.event(&Event::Progress { stage: self.number, decoded_bytes });
+    }
+}

@@ -1,0 +1,88 @@
+//! The output units of a task that are being filled.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use rechunk_grid::Region;
+
+/// Units by ordinal. A unit is here from the first input that meets it to the last.
+#[derive(Debug, Default)]
+pub(crate) struct Units {
+    units: Mutex<HashMap<u64, Arc<Unit>>>,
+}
+
+/// One output unit that is being filled.
+#[derive(Debug)]
+pub(crate) struct Unit {
+    /// Its number among the units of the tile, C order.
+    pub ordinal: u64,
+    /// Its index in the stage's output grid.
+    pub index: Vec<u64>,
+    /// Its elements in the tile.
+    pub region: Region,
+    filling: Mutex<Filling>,
+}
+
+/// What changes while a unit is being filled.
+#[derive(Debug)]
+pub(crate) struct Filling {
+    /// The elements; empty before the first input.
+    pub buffer: Vec<u8>,
+    /// Inputs that have not been copied into it.
+    pub inputs_left: u64,
+}
+
+/// A unit that has all its elements.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// As in [`Unit`].
+    pub ordinal: u64,
+    /// As in [`Unit`].
+    pub index: Vec<u64>,
+    /// As in [`Unit`].
+    pub region: Region,
+    /// The elements.
+    pub buffer: Vec<u8>,
+}
+
+impl Units {
+    /// The unit `ordinal`, made with `region` and the number of inputs `make` says if it is new.
+    pub(crate) fn get_or_insert(
+        &self,
+        ordinal: u64,
+        index: Vec<u64>,
+        make: impl FnOnce() -> (Region, u64),
+    ) -> Arc<Unit> {
+        let mut units = self.units.lock().unwrap_or_else(PoisonError::into_inner);
+        let unit = units.entry(ordinal).or_insert_with(|| {
+            let (region, inputs_left) = make();
+            let filling = Mutex::new(Filling { buffer: Vec::new(), inputs_left });
+            Arc::new(Unit { ordinal, index, region, filling })
+        });
+        Arc::clone(unit)
+    }
+
+    /// Takes a unit out that has all its inputs.
+    pub(crate) fn finish(&self, unit: &Unit, buffer: Vec<u8>) -> Finished {
+        self.units.lock().unwrap_or_else(PoisonError::into_inner).remove(&unit.ordinal);
+        let (index, region) = (unit.index.clone(), unit.region.clone());
+        Finished { ordinal: unit.ordinal, index, region, buffer }
+    }
+}
+
+impl Unit {
+    /// The lock, if nobody holds it.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Filling>> {
+        match self.filling.try_lock() {
+            Ok(filling) => Some(filling),
+            // Whoever panicked with it has failed the task: what it left is never written.
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// The lock, waited for.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Filling> {
+        self.filling.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
