@@ -1,6 +1,123 @@
-//! Placeholder while the drawing is being written.
-#![allow(dead_code)]
-pub(crate) struct PlanPicture { pub(crate) title: String, pub(crate) subtitle: String, pub(crate) axes: Vec<String>, pub(crate) shape: Vec<u64>, pub(crate) item_bytes: u64, pub(crate) source_chunk: Vec<u64>, pub(crate) target_chunk: Vec<u64>, pub(crate) stages: Vec<StagePicture>, pub(crate) candidates: Vec<CandidatePicture>, pub(crate) budget_bytes: u64, pub(crate) planned_peak_bytes: u64, pub(crate) peak_rss_bytes: Option<u64> }
-pub(crate) struct StagePicture { pub(crate) name: String, pub(crate) read_box: Vec<u64>, pub(crate) write_box: Vec<u64>, pub(crate) tasks: u64, pub(crate) tasks_at_once: u32, pub(crate) memory_bytes: u64 }
-pub(crate) struct CandidatePicture { pub(crate) kind: String, pub(crate) boxes: Vec<Vec<u64>>, pub(crate) cost: Option<f64>, pub(crate) note: String }
-pub(crate) fn draw(_: &PlanPicture) -> String { String::new() }
+//! A plan as a picture: the array cut as the source has it, as each stage's tasks take it and as
+//! the target wants it; the memory it needs; what else was considered.
+//!
+//! Pure: the same plan gives the same SVG, byte for byte. It stands alone (no scripts, no fonts
+//! to fetch), follows the reader's light or dark scheme, and its text can be selected.
+
+mod candidates;
+mod canvas;
+mod memory;
+mod panels;
+mod solid;
+mod style;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use canvas::{Area, Canvas, escape, px};
+
+/// Width of the picture in pixels.
+const WIDTH: f64 = 960.0;
+/// Empty space around it, in pixels.
+const MARGIN: f64 = 32.0;
+/// Width between the margins, in pixels.
+const INNER_WIDTH: f64 = WIDTH - 2.0 * MARGIN;
+
+/// What is drawn of a plan. Shapes are in C order, slowest axis first, in elements.
+#[derive(Debug, Clone)]
+pub(crate) struct PlanPicture {
+    /// `source → target`.
+    pub(crate) title: String,
+    /// Kind, fingerprint, budget: one line.
+    pub(crate) subtitle: String,
+    /// Names of the axes; an axis without one is called by its number.
+    pub(crate) axes: Vec<String>,
+    /// Extent of the array.
+    pub(crate) shape: Vec<u64>,
+    /// Size of one element.
+    pub(crate) item_bytes: u64,
+    /// Chunk of the source.
+    pub(crate) source_chunk: Vec<u64>,
+    /// Chunk of the target.
+    pub(crate) target_chunk: Vec<u64>,
+    /// The passes over the data, in the order they run.
+    pub(crate) stages: Vec<StagePicture>,
+    /// The chosen plan and what it was chosen from.
+    pub(crate) candidates: Vec<CandidatePicture>,
+    /// Memory the run may use.
+    pub(crate) budget_bytes: u64,
+    /// Memory the plan expects to use at most.
+    pub(crate) planned_peak_bytes: u64,
+    /// Memory a run did use at most, if there was one.
+    pub(crate) peak_rss_bytes: Option<u64>,
+}
+
+/// One pass over the data.
+#[derive(Debug, Clone)]
+pub(crate) struct StagePicture {
+    /// `push`, `pull`, `copy`…
+    pub(crate) name: String,
+    /// What one task reads.
+    pub(crate) read_box: Vec<u64>,
+    /// What one task writes.
+    pub(crate) write_box: Vec<u64>,
+    /// Number of tasks.
+    pub(crate) tasks: u64,
+    /// Tasks that run at the same time.
+    pub(crate) tasks_at_once: u32,
+    /// Memory of one task.
+    pub(crate) memory_bytes: u64,
+}
+
+/// One plan that was considered.
+#[derive(Debug, Clone)]
+pub(crate) struct CandidatePicture {
+    /// Kind of plan.
+    pub(crate) kind: String,
+    /// Its boxes, stage by stage.
+    pub(crate) boxes: Vec<Vec<u64>>,
+    /// Cost relative to the chosen plan, which is 1; nothing if it cannot run.
+    pub(crate) cost: Option<f64>,
+    /// `chosen`, `1.8 ×`, `does not fit: needs 3.00 GiB`…
+    pub(crate) note: String,
+}
+
+/// Draws a plan as an SVG document.
+pub(crate) fn draw(picture: &PlanPicture) -> String {
+    let mut canvas = Canvas::default();
+    let mut y = MARGIN + 14.0;
+    canvas.text((MARGIN, y), style::TITLE, INNER_WIDTH, &picture.title);
+    y += 22.0;
+    canvas.text((MARGIN, y), style::SUBTITLE, INNER_WIDTH, &picture.subtitle);
+    y = panels::draw(&mut canvas, y + 34.0, picture);
+    y = section(&mut canvas, y + 16.0, "Memory");
+    y = memory::draw(&mut canvas, y, picture);
+    if !picture.candidates.is_empty() {
+        y = section(&mut canvas, y + 16.0, "Plans considered, by cost");
+        y = candidates::draw(&mut canvas, y, &picture.candidates);
+    }
+    document(&picture.title, y + MARGIN - 8.0, &canvas.into_body())
+}
+
+/// A rule and a head; returns the upper edge of what follows.
+fn section(canvas: &mut Canvas, y: f64, head: &str) -> f64 {
+    canvas.lines(&[((MARGIN, y), (WIDTH - MARGIN, y))], "rule");
+    canvas.text((MARGIN, y + 26.0), style::HEAD, INNER_WIDTH, head);
+    y + 40.0
+}
+
+/// The elements with what belongs around them.
+fn document(title: &str, height: f64, body: &str) -> String {
+    let mut page = Canvas::default();
+    page.rect(Area { x: 0.0, y: 0.0, width: WIDTH, height }, 8.0, "page");
+    let (width, height) = (px(WIDTH), px(height));
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" style=\"max-width:100%;height:auto\" role=\"img\" \
+         aria-label=\"Plan: {}\">\n<style>\n{}\n</style>\n{}{body}</svg>\n",
+        escape(title),
+        style::CSS,
+        page.into_body()
+    )
+}

@@ -8,6 +8,8 @@ pub(super) type Point = (f64, f64);
 /// Width of an average character in units of the font size. On the wide side: which font the
 /// reader has is not known.
 const CHARACTER_WIDTH: f64 = 0.6;
+/// The same of bold type.
+const BOLD_CHARACTER_WIDTH: f64 = 0.66;
 
 /// Text is made smaller by at most this factor before it is cut.
 const SHRINK_MIN: f64 = 0.8;
@@ -32,6 +34,14 @@ pub(super) struct Face {
     pub(super) class: &'static str,
     /// Font size in pixels.
     pub(super) size: f64,
+}
+
+impl Face {
+    /// Width of an average character in pixels.
+    fn character_width(self) -> f64 {
+        let bold = self.class.contains("strong");
+        self.size * if bold { BOLD_CHARACTER_WIDTH } else { CHARACTER_WIDTH }
+    }
 }
 
 /// The elements drawn so far.
@@ -64,21 +74,17 @@ impl Canvas {
     }
 
     fn turned_text(&mut self, at: Point, face: Face, width_max: f64, text: &str, turn: &str) {
-        let shrink = (width_max / text_width(text, face.size)).clamp(SHRINK_MIN, 1.0);
-        let size = face.size * shrink;
-        let shown = cut(text, width_max / (size * CHARACTER_WIDTH));
+        let shrink = (width_max / text_width(text, face)).clamp(SHRINK_MIN, 1.0);
+        let shown = cut(text, width_max / (face.character_width() * shrink));
         // What was cut is still there for whoever points at it.
-        let whole = if shown == text {
-            String::new()
-        } else {
-            format!("<title>{}</title>", escape(text))
-        };
+        let whole =
+            if shown == text { String::new() } else { format!("<title>{}</title>", escape(text)) };
         self.put(format_args!(
             "<text x=\"{}\" y=\"{}\" class=\"{}\" font-size=\"{}\"{turn}>{}{whole}</text>",
             px(at.0),
             px(at.1),
             face.class,
-            px(size),
+            px(face.size * shrink),
             escape(&shown)
         ));
     }
@@ -133,9 +139,9 @@ impl Canvas {
 }
 
 /// About how wide a text is, in pixels; never 0.
-pub(super) fn text_width(text: &str, size: f64) -> f64 {
+pub(super) fn text_width(text: &str, face: Face) -> f64 {
     let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX).max(1);
-    f64::from(characters) * size * CHARACTER_WIDTH
+    f64::from(characters) * face.character_width()
 }
 
 /// The text, its middle replaced by an ellipsis if it has more than `room` characters.

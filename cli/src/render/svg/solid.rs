@@ -54,7 +54,8 @@ impl Solid {
         let (lengths, compressed) = lengths(shape, &drawn);
         let (across, down, back) = match lengths[..] {
             [back, down, across] => {
-                let scale = (width / (across + DEPTH.0 * back)).min(height / (down + DEPTH.1 * back));
+                let scale =
+                    (width / (across + DEPTH.0 * back)).min(height / (down + DEPTH.1 * back));
                 let back = (DEPTH.0 * back * scale, DEPTH.1 * back * scale);
                 (across * scale, down * scale, back)
             }
@@ -91,7 +92,12 @@ impl Solid {
     }
 
     /// Draws the array with the grid of `chunk` (none if absent), its bounding box at `origin`.
-    pub(super) fn array(&self, canvas: &mut Canvas, origin: Point, chunk: Option<&[u64]>) -> Liberties {
+    pub(super) fn array(
+        &self,
+        canvas: &mut Canvas,
+        origin: Point,
+        chunk: Option<&[u64]>,
+    ) -> Liberties {
         let mut liberties = Liberties { compressed: self.compressed, ..Liberties::default() };
         if self.drawn.is_empty() {
             return liberties;

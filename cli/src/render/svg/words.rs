@@ -26,6 +26,9 @@ pub(super) fn short_count(value: u64) -> String {
         return count(value.into());
     }
     let value = value as f64;
+    if value >= 1e15 {
+        return format!("{value:.0e}");
+    }
     for (size, unit) in UNITS {
         if value >= size {
             let scaled = value / size;
@@ -44,21 +47,15 @@ pub(super) fn bytes(value: u128) -> String {
     }
     let mut scaled = value as f64 / 1024.0;
     let mut unit = 0;
-    while scaled >= 1023.5 && unit + 1 < UNITS.len() {
+    while scaled >= 999.5 && unit + 1 < UNITS.len() {
         scaled /= 1024.0;
         unit += 1;
     }
-    let number = match scaled {
-        s if s >= 1e5 => format!("{s:.1e}"),
-        s if s >= 99.95 => format!("{s:.0}"),
-        s if s >= 9.995 => format!("{s:.1}"),
-        s => format!("{s:.2}"),
-    };
-    let number = match number.split_once('.') {
-        Some((whole, rest)) if rest.bytes().all(|digit| digit == b'0') => whole.to_owned(),
-        _ => number,
-    };
-    format!("{number}\u{a0}{}", UNITS[unit])
+    if scaled >= 1e6 {
+        return format!("{scaled:.1e}\u{a0}{}", UNITS[unit]);
+    }
+    let decimals = if scaled < 9.995 { 2 } else { usize::from(scaled < 99.95) };
+    format!("{scaled:.decimals$}\u{a0}{}", UNITS[unit])
 }
 
 /// `5 × 1799 × 3600`, or `scalar` for no axes.
