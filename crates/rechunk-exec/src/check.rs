@@ -84,6 +84,9 @@ fn check_passthrough(execution: &Execution) -> Result<(), Fault> {
     require(matches!(execution.sink, Sink::Write(_)), || {
         "encoded chunks are copied, but elements are to be compared".to_owned()
     })?;
+    require(source.spec().chunk_shape == target.spec().chunk_shape, || {
+        "encoded chunks are copied, but source and target have chunks of other shapes".to_owned()
+    })?;
     require(source.encoding_identity() == target.encoding_identity(), || {
         "encoded chunks are copied, but source and target encode differently".to_owned()
     })?;

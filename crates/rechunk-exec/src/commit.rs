@@ -28,12 +28,16 @@ pub(crate) async fn unit(
     Ok(LaneDone { lane, finished: Vec::new() })
 }
 
-/// A lane is paid for decoding or for encoding, whichever holds more, not for both: what it
-/// decodes into is given up if the encoder's output would not fit beside it.
+/// A lane is paid for the way in or for the way out, whichever holds more, not for both: what it
+/// decoded into is given up if what is needed now would not fit beside it.
 fn make_room(stage: &StageRun, lane: &mut Lane) {
     let cost = stage.target().layout().codec_cost();
-    let encoded = if cost.is_raw { 0 } else { cost.encoded_bytes_max };
-    let needs = encoded.saturating_add(cost.encode_workspace_bytes);
+    let needs = if stage.compares() {
+        cost.encoded_bytes_max.saturating_add(cost.decode_workspace_bytes)
+    } else {
+        let encoded = if cost.is_raw { 0 } else { cost.encoded_bytes_max };
+        encoded.saturating_add(cost.encode_workspace_bytes)
+    };
     if wide(lane.scratch.capacity()).saturating_add(needs) > stage.stage.lane_bytes {
         lane.scratch = Vec::new();
     }

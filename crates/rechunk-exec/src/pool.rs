@@ -27,6 +27,7 @@ impl BufferPool {
     pub(crate) fn take(&self, bytes: usize) -> Vec<u8> {
         let mut state = self.lock();
         state.in_use_bytes = state.in_use_bytes.saturating_add(bytes);
+        debug_assert!(state.in_use_bytes <= self.limit_bytes, "the plan reserved too little");
         // Sizes repeat (whole units), so one of the last few given back is almost always it.
         let recent = state.idle.iter().rev().take(8);
         if let Some(back) = recent.enumerate().find(|(_, b)| b.len() == bytes).map(|(at, _)| at) {

@@ -1,0 +1,336 @@
+//! Random arrays, the plan for them, and the naive way of reading and writing chunks.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use proptest::prelude::*;
+use rechunk_array::Array;
+use rechunk_exec::{ExecError, Execution, Journal, NullObserver, Observer, RunReport, Sink, run};
+use rechunk_format::{ElementOrder, Layout};
+use rechunk_grid::{ArraySpec, DataType, Endian, FillValue, Region, WriteEmpty};
+use rechunk_plan::{
+    Budget, IntermediateGrid, Plan, PlanError, PlanRequest, Profile, Side, StoreProfile,
+    Strategy as Kind, plan,
+};
+use rechunk_store::{Meter, Role, Store};
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+use crate::layout::{Codec, TestLayout};
+
+/// One side of a case.
+#[derive(Debug, Clone)]
+pub(crate) struct SideCase {
+    pub chunk: Vec<u64>,
+    pub order: ElementOrder,
+    pub codec: Codec,
+    pub fill: Option<u8>,
+}
+
+/// Two sides and what is between them.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    pub shape: Vec<u64>,
+    pub data_type: DataType,
+    pub source: SideCase,
+    pub target: SideCase,
+    pub kind: Kind,
+    pub threads: u32,
+    /// Beyond the least that works, bytes.
+    pub spare_bytes: u64,
+    pub write_empty: WriteEmpty,
+    /// Source chunk `n` (C order) is missing if bit `n % 64` is set.
+    pub missing: u64,
+    pub seed: u64,
+}
+
+fn side(rank: usize) -> impl Strategy<Value = SideCase> {
+    let axes = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
+    let endian = prop_oneof![Just(Endian::Little), Just(Endian::Big)];
+    let codec = prop_oneof![Just(Codec::Raw), Just(Codec::Runs)];
+    let fill = prop::option::weighted(0.7, 0_u8..2);
+    (prop::collection::vec(1_u64..9, rank), axes, endian, codec, fill).prop_map(
+        |(chunk, axes, endian, codec, fill)| SideCase {
+            chunk,
+            order: ElementOrder { axes, endian },
+            codec,
+            fill,
+        },
+    )
+}
+
+/// Any array, to be rechunked the way of `kind`.
+pub(crate) fn cases(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = Case> {
+    let shape = (0_usize..5).prop_flat_map(|rank| {
+        let most = [1, 60, 20, 12, 7][rank];
+        let extent = prop_oneof![1 => Just(0), 40 => 1_u64..=most];
+        (prop::collection::vec(extent, rank), side(rank), side(rank))
+    });
+    let data_type = prop::sample::select(&DataType::ALL[..]);
+    let write_empty = prop_oneof![Just(WriteEmpty::Auto), Just(WriteEmpty::Always)];
+    let spare = prop_oneof![Just(0), 0_u64..2000, Just(1 << 20)];
+    let missing = prop_oneof![Just(0), Just(u64::MAX), any::<u64>()];
+    let rest = (data_type, kind, 1_u32..4, spare, write_empty, missing, any::<u64>());
+    (shape, rest).prop_map(|((shape, source, mut target), rest)| {
+        let (data_type, kind, threads, spare_bytes, write_empty, missing, seed) = rest;
+        if kind == Kind::Passthrough {
+            target = source.clone();
+        }
+        Case {
+            shape,
+            data_type,
+            source,
+            target,
+            kind,
+            threads,
+            spare_bytes,
+            write_empty,
+            missing,
+            seed,
+        }
+    })
+}
+
+impl Case {
+    pub(crate) fn item_bytes(&self) -> usize {
+        usize::try_from(self.data_type.item_bytes()).unwrap()
+    }
+
+    fn fill(&self, side: &SideCase) -> Vec<u8> {
+        let mut item = vec![0; self.item_bytes()];
+        item[0] = side.fill.unwrap_or(0); // little-endian
+        item
+    }
+
+    pub(crate) fn layout(&self, side: &SideCase) -> TestLayout {
+        let spec = ArraySpec {
+            shape: self.shape.clone(),
+            data_type: self.data_type,
+            chunk_shape: side.chunk.clone(),
+            fill_value: side.fill.map(|_| FillValue { bytes: self.fill(side) }),
+            dimension_names: None,
+        };
+        TestLayout::new(spec, side.order.clone(), side.codec)
+    }
+
+    pub(crate) fn request(&self) -> PlanRequest {
+        let side = |side: &SideCase| {
+            let cost = self.layout(side).codec_cost().clone();
+            Side {
+                chunk_shape: side.chunk.clone(),
+                codec: cost.name,
+                is_raw: cost.is_raw,
+                encoded_bytes_max: cost.encoded_bytes_max,
+                encoded_bytes_expected: cost.encoded_bytes_max / 2,
+                decode_workspace_bytes: cost.decode_workspace_bytes,
+                encode_workspace_bytes: cost.encode_workspace_bytes,
+            }
+        };
+        PlanRequest {
+            shape: self.shape.clone(),
+            item_bytes: self.data_type.item_bytes(),
+            source: side(&self.source),
+            target: side(&self.target),
+            same_encoding: self.kind == Kind::Passthrough,
+            budget: Budget {
+                memory_bytes: 0,
+                box_bytes: None,
+                threads: self.threads,
+                concurrency: None,
+                workers: 1,
+            },
+            profile: Profile::uniform(&StoreProfile::built_in("memory").unwrap()),
+            strategy: self.kind,
+            intermediate_grid: IntermediateGrid::Exact,
+            intermediate_in_memory: false,
+        }
+    }
+
+    /// The plan, with the least memory that works and what is to be spare; `None` if the kind
+    /// does not apply.
+    pub(crate) fn plan(&self) -> Option<Plan> {
+        let mut request = self.request();
+        match plan(&request) {
+            Err(PlanError::DoesNotFit { minimum_bytes, .. }) => {
+                // Where the planner names no minimum, a few MiB are enough for these.
+                let least = if minimum_bytes == u64::MAX { 8 << 20 } else { minimum_bytes };
+                request.budget.memory_bytes = least + self.spare_bytes;
+                Some(plan(&request).unwrap().plan)
+            }
+            Err(PlanError::NotApplicable { .. }) => None,
+            other => panic!("planned without memory: {other:?}"),
+        }
+    }
+
+    /// The elements of the whole array, C order, little-endian: what the source holds, its
+    /// missing chunks included.
+    pub(crate) fn elements(&self) -> Vec<u8> {
+        let array = Region::whole(&self.shape);
+        let grid = self.layout(&self.source).spec().grid().unwrap();
+        let mut elements = Vec::new();
+        for position in array.positions() {
+            let chunk: Vec<u64> =
+                position.iter().zip(&self.source.chunk).map(|(at, extent)| at / extent).collect();
+            if self.is_missing(grid.indices().ordinal(&chunk)) {
+                elements.extend(self.fill(&self.source));
+            } else {
+                elements.extend(self.element(&position));
+            }
+        }
+        elements
+    }
+
+    /// Coarse areas of 0 and 1, which fill values are, and of anything.
+    fn element(&self, position: &[u64]) -> Vec<u8> {
+        let area = position
+            .iter()
+            .fold(self.seed, |sum, at| (sum ^ (at / 4)).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let at =
+            position.iter().fold(area, |sum, at| (sum ^ at).wrapping_mul(0xD1B5_4A32_D192_ED03));
+        let value = match (area >> 60) % 3 {
+            0 => 0,
+            1 => 1,
+            _ => at,
+        };
+        value.to_le_bytes()[..self.item_bytes()].to_vec()
+    }
+
+    fn is_missing(&self, ordinal: u64) -> bool {
+        self.missing >> (ordinal % 64) & 1 == 1
+    }
+
+    /// Where, in a decoded chunk, the element at `position` of the array is.
+    fn offset(&self, side: &SideCase, position: &[u64]) -> usize {
+        let mut offset = 0;
+        for &axis in &side.order.axes {
+            offset = offset * side.chunk[axis] + position[axis] % side.chunk[axis];
+        }
+        usize::try_from(offset).unwrap() * self.item_bytes()
+    }
+
+    fn ordered(side: &SideCase, item: &[u8]) -> Vec<u8> {
+        let mut item = item.to_vec();
+        if side.order.endian == Endian::Big {
+            item.reverse();
+        }
+        item
+    }
+
+    /// Stores `elements` as the chunks of `side`, those left out that `skip` says.
+    pub(crate) async fn store_chunks(
+        &self,
+        side: &SideCase,
+        array: &Array,
+        elements: &[u8],
+        skip: impl Fn(u64) -> bool,
+    ) {
+        let layout = self.layout(side);
+        let grid = layout.spec().grid().unwrap();
+        let whole = Region::whole(&self.shape);
+        let item_bytes = self.item_bytes();
+        for index in grid.indices().positions() {
+            if skip(grid.indices().ordinal(&index)) {
+                continue;
+            }
+            let bytes = usize::try_from(grid.chunk_elements()).unwrap() * item_bytes;
+            let mut chunk = vec![0xEE; bytes]; // padding that nobody may read
+            for position in grid.region(&index).positions() {
+                let from = usize::try_from(whole.ordinal(&position)).unwrap() * item_bytes;
+                let to = self.offset(side, &position);
+                chunk[to..to + item_bytes]
+                    .copy_from_slice(&Self::ordered(side, &elements[from..from + item_bytes]));
+            }
+            let encoded = layout.encode(chunk).unwrap();
+            array.write_chunk(&index, encoded.bytes).await.unwrap();
+        }
+    }
+
+    /// Reads the whole array, C order, little-endian.
+    pub(crate) async fn read_all(&self, side: &SideCase, array: &Array) -> Vec<u8> {
+        let layout = self.layout(side);
+        let grid = layout.spec().grid().unwrap();
+        let whole = Region::whole(&self.shape);
+        let item_bytes = self.item_bytes();
+        let mut elements = vec![0; usize::try_from(whole.elements()).unwrap() * item_bytes];
+        for index in grid.indices().positions() {
+            let encoded: Option<Bytes> = array.read_chunk(&index).await.unwrap();
+            let mut scratch = Vec::new();
+            let chunk =
+                encoded.as_ref().map(|encoded| layout.decode(encoded, &mut scratch).unwrap());
+            for position in grid.region(&index).positions() {
+                let to = usize::try_from(whole.ordinal(&position)).unwrap() * item_bytes;
+                let from = self.offset(side, &position);
+                let item = match chunk {
+                    Some(chunk) => Self::ordered(side, &chunk[from..from + item_bytes]),
+                    None => self.fill(side),
+                };
+                elements[to..to + item_bytes].copy_from_slice(&item);
+            }
+        }
+        elements
+    }
+
+    /// The source in memory, an empty target and a place for an intermediate.
+    pub(crate) async fn prepare(&self) -> Prepared {
+        let open = || Store::open("memory:").unwrap();
+        let source = Array::new(Arc::new(self.layout(&self.source)), open());
+        let target = Array::new(Arc::new(self.layout(&self.target)), open());
+        let elements = self.elements();
+        self.store_chunks(&self.source, &source, &elements, |n| self.is_missing(n)).await;
+        Prepared { source, target, intermediate: open(), elements }
+    }
+}
+
+/// The arrays of a case.
+pub(crate) struct Prepared {
+    pub source: Array,
+    pub target: Array,
+    pub intermediate: Store,
+    pub elements: Vec<u8>,
+}
+
+impl Prepared {
+    /// What runs `plan`, counted in `meter`.
+    pub(crate) fn execution(&self, case: &Case, plan: &Plan, meter: &Arc<Meter>) -> Execution {
+        Execution {
+            plan: plan.clone(),
+            source: counted(&self.source, Role::Source, meter),
+            sink: Sink::Write(counted(&self.target, Role::Target, meter)),
+            intermediate: Some(self.intermediate.with_role(Role::Intermediate).with_meter(meter)),
+            write_empty: case.write_empty,
+            durable: true,
+        }
+    }
+}
+
+/// The same array counted as `role` in `meter`.
+pub(crate) fn counted(array: &Array, role: Role, meter: &Arc<Meter>) -> Array {
+    let store = array.store().with_role(role).with_meter(meter);
+    Array::new(Arc::clone(array.layout()), store)
+}
+
+/// Runs to the end; one that hangs fails the test.
+pub(crate) async fn execute(
+    execution: Execution,
+    journal: Option<Journal>,
+) -> Result<RunReport, ExecError> {
+    execute_observed(execution, journal, Arc::new(NullObserver), CancellationToken::new()).await
+}
+
+pub(crate) async fn execute_observed(
+    execution: Execution,
+    journal: Option<Journal>,
+    observer: Arc<dyn Observer>,
+    cancel: CancellationToken,
+) -> Result<RunReport, ExecError> {
+    let run = run(Arc::new(execution), journal, observer, cancel);
+    tokio::time::timeout(Duration::from_mins(1), run).await.unwrap()
+}
+
+pub(crate) fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| {
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+    })
+}

@@ -1,0 +1,135 @@
+//! A layout of its own: raw or run-length encoded, in any order of axes and bytes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use rechunk_format::{CodecCost, ElementOrder, Encoded, FormatError, Layout};
+use rechunk_grid::ArraySpec;
+
+/// What a chunk is encoded with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Codec {
+    Raw,
+    /// Pairs of a count and a byte.
+    Runs,
+}
+
+/// Counts chunks between the question for their key and the end of their decoding.
+#[derive(Debug, Default)]
+pub(crate) struct Gauge {
+    now: AtomicI64,
+    pub most: AtomicI64,
+}
+
+#[derive(Debug)]
+pub(crate) struct TestLayout {
+    spec: ArraySpec,
+    order: ElementOrder,
+    codec: Codec,
+    cost: CodecCost,
+    identity: String,
+    pub gauge: Option<Arc<Gauge>>,
+    /// How long decoding takes.
+    pub delay: Duration,
+    /// Decoding panics.
+    pub panics: bool,
+}
+
+impl TestLayout {
+    pub(crate) fn new(spec: ArraySpec, order: ElementOrder, codec: Codec) -> Self {
+        let bytes = spec.chunk_shape.iter().product::<u64>() * spec.item_bytes();
+        let is_raw = codec == Codec::Raw;
+        let cost = CodecCost {
+            name: "none".to_owned(),
+            is_raw,
+            encoded_bytes_max: if is_raw { bytes } else { 2 * bytes },
+            decode_workspace_bytes: 0,
+            encode_workspace_bytes: 0,
+        };
+        let identity = format!("{codec:?} {order:?} {:?}", spec.data_type);
+        Self {
+            spec,
+            order,
+            codec,
+            cost,
+            identity,
+            gauge: None,
+            delay: Duration::ZERO,
+            panics: false,
+        }
+    }
+}
+
+impl Layout for TestLayout {
+    fn spec(&self) -> &ArraySpec {
+        &self.spec
+    }
+
+    fn format_name(&self) -> &'static str {
+        "test"
+    }
+
+    fn element_order(&self) -> &ElementOrder {
+        &self.order
+    }
+
+    fn codec_cost(&self) -> &CodecCost {
+        &self.cost
+    }
+
+    fn encoding_identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn codec_summary(&self) -> &'static str {
+        "test"
+    }
+
+    fn chunk_key(&self, index: &[u64]) -> String {
+        if let Some(gauge) = &self.gauge {
+            let now = gauge.now.fetch_add(1, Ordering::SeqCst) + 1;
+            gauge.most.fetch_max(now, Ordering::SeqCst);
+        }
+        let index: Vec<String> = index.iter().map(u64::to_string).collect();
+        format!("c/{}", index.join(".")).trim_end_matches('/').to_owned()
+    }
+
+    fn decode<'a>(
+        &self,
+        encoded: &'a Bytes,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        std::thread::sleep(self.delay);
+        assert!(!self.panics, "on purpose");
+        if let Some(gauge) = &self.gauge {
+            gauge.now.fetch_sub(1, Ordering::SeqCst);
+        }
+        if self.codec == Codec::Raw {
+            return Ok(encoded);
+        }
+        if encoded.len() % 2 == 1 {
+            return Err(FormatError::Decode { codec: "runs", reason: "half a run".to_owned() });
+        }
+        scratch.clear();
+        for run in encoded.chunks_exact(2) {
+            scratch.extend(std::iter::repeat_n(run[1], usize::from(run[0])));
+        }
+        Ok(scratch)
+    }
+
+    fn encode(&self, elements: Vec<u8>) -> Result<Encoded, FormatError> {
+        if self.codec == Codec::Raw {
+            return Ok(Encoded { bytes: elements.into(), buffer: None });
+        }
+        let mut runs: Vec<u8> = Vec::new();
+        for &byte in &elements {
+            match runs.last_chunk_mut::<2>() {
+                Some([count, value]) if *value == byte && *count < u8::MAX => *count += 1,
+                _ => runs.extend([1, byte]),
+            }
+        }
+        Ok(Encoded { bytes: runs.into(), buffer: Some(elements) })
+    }
+}

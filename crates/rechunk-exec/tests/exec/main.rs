@@ -1,0 +1,10 @@
+//! Runs plans on tiny arrays and compares with the naive way of doing it.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
+
+mod case;
+mod compare;
+mod faults;
+mod journal;
+mod layout;
+mod limits;
+mod oracle;

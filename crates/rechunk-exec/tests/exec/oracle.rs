@@ -1,0 +1,69 @@
+//! Every plan kind on random arrays: the elements are those of a naive copy, the traffic is
+//! exactly what the plan said.
+
+use proptest::prelude::*;
+use rechunk_plan::{Plan, RoleEstimate, Strategy as Kind};
+use rechunk_store::{Meter, RoleTraffic, Traffic};
+
+use crate::case::{Case, cases, execute, runtime};
+
+/// Requests, decoded bytes and objects of a role are as planned.
+fn assert_role(planned: &RoleEstimate, counted: &RoleTraffic) -> Result<(), TestCaseError> {
+    prop_assert_eq!(counted.get_requests + counted.get_missing, planned.get_requests);
+    prop_assert_eq!(counted.put_requests + counted.put_skipped, planned.put_requests);
+    prop_assert_eq!(counted.decoded_read_bytes, planned.decoded_read_bytes);
+    prop_assert_eq!(counted.decoded_written_bytes, planned.decoded_written_bytes);
+    prop_assert_eq!(counted.objects + counted.put_skipped, planned.objects);
+    Ok(())
+}
+
+fn assert_traffic(plan: &Plan, traffic: &Traffic) -> Result<(), TestCaseError> {
+    assert_role(&plan.estimate.source, &traffic.source)?;
+    assert_role(&plan.estimate.intermediate, &traffic.intermediate)?;
+    assert_role(&plan.estimate.target, &traffic.target)
+}
+
+fn assert_rechunks(case: &Case) -> Result<(), TestCaseError> {
+    let Some(plan) = case.plan() else { return Ok(()) };
+    runtime().block_on(async {
+        let prepared = case.prepare().await;
+        let meter = Meter::new();
+        let execution = prepared.execution(case, &plan, &meter);
+        let report = execute(execution, None).await;
+        prop_assert!(report.is_ok(), "{}: {plan:?}", report.unwrap_err());
+        let report = report.unwrap();
+        prop_assert_eq!((report.tasks_done, report.tasks_resumed), (plan.task_count(), 0));
+        prop_assert_eq!(report.differences, None);
+        let traffic = meter.traffic();
+        assert_traffic(&plan, &traffic)?;
+        if case.missing == 0 {
+            prop_assert_eq!(traffic.source.get_missing, 0);
+        }
+        let result = case.read_all(&case.target, &prepared.target).await;
+        prop_assert_eq!(result, prepared.elements, "{:?}", plan);
+        Ok(())
+    })
+}
+
+macro_rules! kinds {
+    ($($name:ident: $kind:expr;)*) => {
+        proptest! {
+            #![proptest_config(ProptestConfig::with_cases(500))]
+            $(#[test]
+            fn $name(case in cases(Just($kind))) {
+                assert_rechunks(&case)?;
+            })*
+        }
+    };
+}
+
+kinds! {
+    passthrough_equals_a_naive_copy: Kind::Passthrough;
+    direct_equals_a_naive_copy: Kind::Direct;
+    keep_equals_a_naive_copy: Kind::Keep;
+    pull_equals_a_naive_copy: Kind::Pull;
+    push_pull_equals_a_naive_copy: Kind::PushPull;
+    multistage_equals_a_naive_copy: Kind::Multistage;
+    memory_equals_a_naive_copy: Kind::Memory;
+    auto_equals_a_naive_copy: Kind::Auto;
+}
