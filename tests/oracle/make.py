@@ -1,0 +1,168 @@
+"""Writes arrays with zarr-python: sources for the interoperability tests.
+
+    python make.py DIRECTORY
+
+stdout: JSON list of {"path", "format", "name"}. What the arrays hold is told by read.py, not here: a reader, not
+this writer, has the last word. Types, codecs, orders and separators are combined so that every pair of type and
+codec occurs; the rest alternates. The same numbers come out every time.
+"""
+
+import itertools
+import json
+import os
+import sys
+
+import numcodecs
+import numpy as np
+import zarr
+
+DTYPES = ["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
+IS_ZARR_2 = zarr.__version__.startswith("2.")
+RANDOM = np.random.default_rng(20261121)
+
+
+def values(shape, dtype):
+    """Numbers that compress, with a few that are special; never only one value."""
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape, dtype=np.int64))
+    if dtype.kind == "b":
+        numbers = RANDOM.random(count) < 0.3
+    elif dtype.kind == "f":
+        numbers = np.cumsum(RANDOM.normal(size=count)).astype(dtype)
+        numbers[::17] = np.nan
+        numbers[::23] = np.inf
+        numbers[::29] = -0.0
+    else:
+        bounds = np.iinfo(dtype)
+        numbers = RANDOM.integers(bounds.min, bounds.max, count, dtype=dtype.newbyteorder("="), endpoint=True)
+        numbers[: count // 2] //= 16
+    return numbers.reshape(shape).astype(dtype)
+
+
+def v2_codecs():
+    blosc = [
+        numcodecs.Blosc(cname=cname, clevel=5, shuffle=shuffle)
+        for cname, shuffle in [("lz4", 1), ("lz4hc", 2), ("blosclz", 0), ("zlib", 1), ("zstd", -1)]
+    ]
+    return [
+        None, *blosc, numcodecs.Zstd(level=3), numcodecs.Zstd(level=1, checksum=True), numcodecs.GZip(level=5),
+        numcodecs.Zlib(level=1),
+    ]
+
+
+def v3_codecs():
+    from zarr.codecs import BloscCodec, Crc32cCodec, GzipCodec, ZstdCodec
+
+    blosc = [
+        BloscCodec(cname=cname, clevel=5, shuffle=shuffle)
+        for cname, shuffle in [("lz4", "shuffle"), ("zstd", "bitshuffle"), ("blosclz", "noshuffle")]
+    ]
+    return [
+        [], *[[codec] for codec in blosc], [ZstdCodec(level=3)], [ZstdCodec(level=3, checksum=True)],
+        [GzipCodec(level=5)], [Crc32cCodec()], [ZstdCodec(level=1), Crc32cCodec()],
+    ]
+
+
+class Store:
+    """A directory of arrays, and the list of what was written."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.written = []
+
+    def add(self, name, zarr_format, data, **options):
+        path = os.path.join(self.directory, name)
+        written = options.pop("written", Ellipsis)
+        dimensions = options.pop("dimensions", None)
+        attributes = {"units": "K", "made by": f"zarr-python {zarr.__version__}", "n": [1, 2.5, None, {"é": True}]}
+        if zarr_format == 2:
+            array = self._create_v2(path, data, options)
+            if dimensions:
+                attributes["_ARRAY_DIMENSIONS"] = dimensions
+        else:
+            array = self._create_v3(path, data, dimensions, options)
+        array.attrs.update(attributes)
+        if written is not None:
+            array[written] = data[written]
+        self.written.append({"path": path, "format": zarr_format, "name": name})
+
+    @staticmethod
+    def _create_v2(path, data, options):
+        order, separator = options.pop("order", "C"), options.pop("separator", ".")
+        codec = options.pop("codec", None)
+        common = {"store": path, "shape": data.shape, "dtype": data.dtype, "order": order, **options}
+        if IS_ZARR_2:
+            return zarr.create(compressor=codec, dimension_separator=separator, **common)
+        key = {"name": "v2", "separator": separator}
+        return zarr.create_array(
+            zarr_format=2, compressors=[codec] if codec else None, filters=None, chunk_key_encoding=key, **common
+        )
+
+    @staticmethod
+    def _create_v3(path, data, dimensions, options):
+        from zarr.codecs import BytesCodec, TransposeCodec
+
+        dtype = np.dtype(data.dtype)
+        endian = "big" if dtype.byteorder == ">" else "little"
+        order = options.pop("order", "C")
+        axes = tuple(reversed(range(data.ndim)))
+        filters = [TransposeCodec(order=axes)] if order == "F" and data.ndim > 1 else []
+        key = {"name": options.pop("keys", "default"), "separator": options.pop("separator", "/")}
+        return zarr.create_array(
+            path, zarr_format=3, shape=data.shape, dtype=dtype.newbyteorder("="), filters=filters,
+            serializer=BytesCodec(endian=endian if dtype.itemsize > 1 else None),
+            compressors=options.pop("codec", []), chunk_key_encoding=key, dimension_names=dimensions, **options,
+        )
+
+
+def types_and_codecs(store, zarr_format):
+    """Every type with every codec; order, separator and byte order alternate."""
+    codecs = v2_codecs() if zarr_format == 2 else v3_codecs()
+    orders = itertools.cycle(["C", "F", "C", "F", "F"])
+    separators = itertools.cycle([".", "/", "/"])
+    ends = itertools.cycle("<><<>")
+    for dtype, (number, codec) in itertools.product(DTYPES, enumerate(codecs)):
+        full = np.dtype(dtype) if dtype in ("bool", "i1", "u1") else np.dtype(next(ends) + dtype)
+        store.add(
+            f"v{zarr_format}-{full.str[1:]}-codec{number}", zarr_format, values((11, 7, 5), full), chunks=(4, 3, 5),
+            codec=codec, order=next(orders), separator=next(separators), fill_value=0,
+            dimensions=["time", "y", "x"],
+        )
+
+
+def odd_ones(store, zarr_format):
+    """Shapes, fill values and gaps at the edge of what is allowed."""
+    codec = numcodecs.Zstd(level=1) if zarr_format == 2 else v3_codecs()[4]
+
+    def add(name, data, **options):
+        store.add(f"v{zarr_format}-{name}", zarr_format, data, codec=codec, **options)
+
+    missing = (slice(3, 9), slice(0, 4))
+    for name, fill in [("nan", np.nan), ("inf", np.inf), ("minus-inf", -np.inf), ("one", 1.5), ("minus-zero", -0.0)]:
+        add(f"fill-{name}", values((10, 9), "<f4"), chunks=(3, 4), fill_value=fill, written=missing)
+    add("fill-f2-nan", values((10, 9), "<f2"), chunks=(3, 4), fill_value=np.nan, written=missing)
+    add("fill-max", values((10, 9), "<u8"), chunks=(3, 4), fill_value=2**64 - 1, written=missing)
+    add("fill-min", values((10, 9), "<i8"), chunks=(3, 4), fill_value=-(2**63), written=missing)
+    add("fill-true", values((10, 9), "bool"), chunks=(3, 4), fill_value=True, written=missing)
+    add("all-missing", values((10, 9), "<i4"), chunks=(3, 4), fill_value=-7, written=None)
+    add("zero-rank", values((), "<f8"), chunks=(), fill_value=3.0)
+    add("zero-size", values((4, 0, 3), "<i2"), chunks=(2, 1, 3), fill_value=0, written=None)
+    add("chunk-larger-than-axis", values((5, 3), "<i2"), chunks=(8, 7), fill_value=0)
+    add("one-element-chunks", values((4, 3), "<i2"), chunks=(1, 1), fill_value=0)
+    add("long", values((1003,), "<f8"), chunks=(100,), fill_value=0)
+    add("rank-6", values((2, 3, 2, 4, 3, 2), "<u2"), chunks=(1, 2, 2, 3, 2, 1), fill_value=0)
+    add("wide-edge", values((17, 13), ">i4"), chunks=(16, 12), fill_value=9)
+    if zarr_format == 2:
+        add("fill-null", values((10, 9), "<f4"), chunks=(3, 4), fill_value=None)
+    else:
+        add("keys-v2-dot", values((10, 9), "<f4"), chunks=(3, 4), fill_value=0, keys="v2", separator=".")
+        add("keys-v2-slash", values((10, 9), "<f4"), chunks=(3, 4), fill_value=0, keys="v2", separator="/")
+        add("some-names", values((10, 9), "<f4"), chunks=(3, 4), fill_value=0, dimensions=["y", None])
+
+
+if __name__ == "__main__":
+    out = Store(sys.argv[1])
+    for version in [2] if IS_ZARR_2 else [2, 3]:
+        types_and_codecs(out, version)
+        odd_ones(out, version)
+    json.dump(out.written, sys.stdout)
