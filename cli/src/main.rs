@@ -1,5 +1,6 @@
 //! The `rechunk` command: parses, calls the library, says what happened. No logic of its own.
 
+mod allocator;
 mod args;
 mod commands;
 mod demo_data;
@@ -15,14 +16,11 @@ use clap::Parser;
 use crate::args::{Cli, Command};
 use crate::render::error::print_error;
 
-/// Large buffers come and go all the time: glibc would fault each of them in again.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Threads that only wait for the disk.
-const BLOCKING_THREADS: usize = 32;
+const BLOCKING_THREADS: usize = 8;
 
 fn main() -> ExitCode {
+    allocator::configure();
     let cli = Cli::parse();
     render::logging::start(&cli.command);
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -33,9 +33,8 @@ pub(crate) fn shape(option: &str, text: &str) -> Result<Vec<u64>, Error> {
 
 /// Planning options.
 pub(crate) fn planning(args: &PlanningArgs) -> Result<Planning, Error> {
-    let size = |option, text: &Option<String>| {
-        text.as_deref().map(|text| bytes(option, text)).transpose()
-    };
+    let size =
+        |option, text: &Option<String>| text.as_deref().map(|text| bytes(option, text)).transpose();
     Ok(Planning {
         memory_bytes: size("--max-mem", &args.max_mem)?,
         threads: args.threads,

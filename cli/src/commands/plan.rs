@@ -48,23 +48,16 @@ async fn with_data(args: &PlanArgs, source: &str) -> Result<ExitCode, Error> {
 
 async fn open(args: &PlanArgs, source: &str) -> Result<Job, Error> {
     let target = args.target.as_deref().unwrap_or_default();
-    let mut copy = request::copy(
-        source,
-        target,
-        &args.target_options,
-        &args.planning,
-        args.temp.as_deref(),
-    )?;
+    let mut copy =
+        request::copy(source, target, &args.target_options, &args.planning, args.temp.as_deref())?;
     copy.planning.workers = args.synthetic.workers;
     Job::prepare(copy).await
 }
 
 fn without_data(args: &PlanArgs) -> Result<ExitCode, Error> {
     let request = synthetic_request(args)?;
-    let planned = plan(&request).map_err(|source| Error::Plan {
-        budget_bytes: request.budget.memory_bytes,
-        source,
-    })?;
+    let planned = plan(&request)
+        .map_err(|source| Error::Plan { budget_bytes: request.budget.memory_bytes, source })?;
     let subject = subject(args, &request);
     if let Some(path) = &args.svg {
         render::write_file(path, &explain::plan_svg(&subject, &planned))?;

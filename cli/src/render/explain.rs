@@ -1,6 +1,8 @@
 //! The plan as a text table and as a picture.
 
-use rechunk::planner::{Candidate, CandidateOutcome, Plan, Planned, Stage, StageInput, StageOutput};
+use rechunk::planner::{
+    Candidate, CandidateOutcome, Plan, Planned, Stage, StageInput, StageOutput,
+};
 use rechunk::{Job, format_byte_size, format_shape};
 
 use super::svg::{CandidatePicture, PlanPicture, StagePicture, draw};
@@ -30,7 +32,8 @@ pub(crate) fn subject(job: &Job) -> Subject {
     };
     let source = job.source.array.layout();
     let target = &job.target_layout;
-    let shown = |location: &str| if location.is_empty() { "…".to_owned() } else { location.to_owned() };
+    let shown =
+        |location: &str| if location.is_empty() { "…".to_owned() } else { location.to_owned() };
     Subject {
         title: format!("{} → {}", job.request.source, shown(&job.request.target)),
         data_type: spec.data_type.name().to_owned(),
@@ -74,7 +77,9 @@ pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> Str
 
 fn array_lines(subject: &Subject, plan: &Plan) -> String {
     let bytes = |shape: &[u64]| {
-        format_byte_size(shape.iter().fold(plan.item_bytes, |product, &n| product.saturating_mul(n)))
+        format_byte_size(
+            shape.iter().fold(plan.item_bytes, |product, &n| product.saturating_mul(n)),
+        )
     };
     let cells = |chunk: &[u64]| -> u64 {
         plan.shape.iter().zip(chunk).map(|(&n, &c)| n.div_ceil(c)).fold(1, u64::saturating_mul)
@@ -103,8 +108,7 @@ fn array_lines(subject: &Subject, plan: &Plan) -> String {
 }
 
 fn stage_table(plan: &Plan) -> String {
-    let head =
-        ["stage", "reads", "writes", "tasks", "at once", "memory/task", "GET", "PUT"];
+    let head = ["stage", "reads", "writes", "tasks", "at once", "memory/task", "GET", "PUT"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for stage in &plan.stages {
         let (gets, puts) = requests(plan, stage);
@@ -162,7 +166,11 @@ fn cost_line(plan: &Plan) -> String {
     let estimate = &plan.estimate;
     let read = estimate.source.read_bytes + estimate.intermediate.read_bytes;
     let written = estimate.target.written_bytes + estimate.intermediate.written_bytes;
-    let usd = if estimate.usd > 0.0 { format!(", {:.2} $ of requests", estimate.usd) } else { String::new() };
+    let usd = if estimate.usd > 0.0 {
+        format!(", {:.2} $ of requests", estimate.usd)
+    } else {
+        String::new()
+    };
     format!(
         "  cost    about {} read, {} written, {} by the profile{usd}",
         format_byte_size(read),
@@ -185,9 +193,11 @@ fn candidate_table(planned: &Planned) -> String {
                 number(estimate.requests()),
                 format_byte_size(*memory_bytes),
             ),
-            CandidateOutcome::DoesNotFit { needs_bytes } => {
-                (format!("does not fit: needs {}", format_byte_size(*needs_bytes)), String::new(), String::new())
-            }
+            CandidateOutcome::DoesNotFit { needs_bytes } => (
+                format!("does not fit: needs {}", format_byte_size(*needs_bytes)),
+                String::new(),
+                String::new(),
+            ),
             CandidateOutcome::NotApplicable { reason } => {
                 (format!("does not apply: {reason}"), String::new(), String::new())
             }
@@ -227,7 +237,9 @@ pub(crate) fn plan_svg(subject: &Subject, planned: &Planned) -> String {
             CandidateOutcome::DoesNotFit { needs_bytes } => {
                 (None, format!("does not fit: needs {}", format_byte_size(*needs_bytes)))
             }
-            CandidateOutcome::NotApplicable { reason } => (None, format!("not applicable: {reason}")),
+            CandidateOutcome::NotApplicable { reason } => {
+                (None, format!("not applicable: {reason}"))
+            }
         };
         CandidatePicture {
             kind: candidate.kind.to_string(),

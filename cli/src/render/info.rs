@@ -20,7 +20,10 @@ pub(crate) fn text(info: &ArrayInfo) -> String {
         0 => "none missing".to_owned(),
         missing => format!("{} missing: they hold the fill value", number(missing)),
     };
-    line("stored", format!("{} of {} chunks, {missing}", number(info.stored_chunks), number(info.chunks)));
+    line(
+        "stored",
+        format!("{} of {} chunks, {missing}", number(info.stored_chunks), number(info.chunks)),
+    );
     let ratio = info.compression_ratio.map_or(String::new(), |ratio| format!(", {ratio:.2} : 1"));
     line(
         "size",

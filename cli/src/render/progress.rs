@@ -55,7 +55,8 @@ pub(crate) fn observer(output: &OutputArgs) -> Arc<Display> {
 
 fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
-    let template = "{prefix:>8} [{wide_bar}] {bytes} / {total_bytes}  {bytes_per_sec}  ETA {eta}  {msg}";
+    let template =
+        "{prefix:>8} [{wide_bar}] {bytes} / {total_bytes}  {bytes_per_sec}  ETA {eta}  {msg}";
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏ "));
     }

@@ -6,9 +6,7 @@ use super::table::{lay_out, number, seconds};
 
 /// Predicted against counted, memory and time.
 pub(crate) fn summary(report: &Report) -> String {
-    let mut rows = vec![
-        ["", "GET", "PUT", "read", "written"].map(str::to_owned).to_vec(),
-    ];
+    let mut rows = vec![["", "GET", "PUT", "read", "written"].map(str::to_owned).to_vec()];
     if let Some(traffic) = &report.traffic {
         let estimate = &report.estimate;
         for (name, predicted, counted) in [
@@ -16,8 +14,10 @@ pub(crate) fn summary(report: &Report) -> String {
             ("intermediate", &estimate.intermediate, &traffic.intermediate),
             ("target", &estimate.target, &traffic.target),
         ] {
-            let (gets, puts) =
-                (counted.get_requests + counted.get_missing, counted.put_requests + counted.put_skipped);
+            let (gets, puts) = (
+                counted.get_requests + counted.get_missing,
+                counted.put_requests + counted.put_skipped,
+            );
             if gets + puts + predicted.get_requests + predicted.put_requests == 0 {
                 continue;
             }
@@ -32,11 +32,16 @@ pub(crate) fn summary(report: &Report) -> String {
     }
     let mut lines = vec![lay_out(&rows, &[1, 2, 3, 4])];
     let elapsed = report.elapsed_seconds.unwrap_or(0.0);
-    let bytes: u64 = report.plan.shape.iter().product::<u64>().saturating_mul(report.plan.item_bytes);
+    let bytes: u64 =
+        report.plan.shape.iter().product::<u64>().saturating_mul(report.plan.item_bytes);
     let speed = if elapsed > 0.0 { bytes as f64 / elapsed / 1e6 } else { 0.0 };
     let resumed = match report.tasks {
         Some(tasks) if tasks.resumed > 0 => {
-            format!(" ({} of {} tasks were done before)", number(tasks.resumed), number(tasks.total))
+            format!(
+                " ({} of {} tasks were done before)",
+                number(tasks.resumed),
+                number(tasks.total)
+            )
         }
         _ => String::new(),
     };

@@ -53,7 +53,8 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let rows = [vec!["a".to_owned(), "n".to_owned()], vec!["bcd".to_owned(), "1000".to_owned()]];
+        let rows =
+            [vec!["a".to_owned(), "n".to_owned()], vec!["bcd".to_owned(), "1000".to_owned()]];
         assert_eq!(lay_out(&rows, &[1]), "  a       n\n  bcd  1000");
     }
 

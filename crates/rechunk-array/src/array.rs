@@ -44,6 +44,19 @@ impl Array {
         self.store.get(&key, limit_bytes).await.map_err(|error| self.store_error(index, error))
     }
 
+    /// [`Array::read_chunk`] into a buffer that is used again from chunk to chunk. False if there
+    /// is no such chunk.
+    pub async fn read_chunk_into(
+        &self,
+        index: &[u64],
+        buffer: &mut Vec<u8>,
+    ) -> Result<bool, ArrayError> {
+        let key = self.layout.chunk_key(index);
+        let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
+        let found = self.store.get_into(&key, limit_bytes, buffer).await;
+        found.map_err(|error| self.store_error(index, error))
+    }
+
     /// Stores `encoded` as chunk `index`, whole, in place of any that was there.
     pub async fn write_chunk(&self, index: &[u64], encoded: Bytes) -> Result<(), ArrayError> {
         let key = self.layout.chunk_key(index);

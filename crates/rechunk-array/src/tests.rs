@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rechunk_format::{CodecCost, ElementOrder, Encoded, FormatError, Layout};
+use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout};
 use rechunk_grid::{ArraySpec, DataType};
 use rechunk_store::{Meter, Role, Store, StoreError};
 
@@ -46,14 +46,15 @@ impl Layout for RawPairs {
 
     fn decode<'a>(
         &self,
-        encoded: &'a Bytes,
+        encoded: &'a [u8],
         _scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError> {
         Ok(encoded)
     }
 
-    fn encode(&self, elements: Vec<u8>) -> Result<Encoded, FormatError> {
-        Ok(Encoded { bytes: elements.into(), buffer: None })
+    fn encode(&self, elements: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
+        elements.clone_into(encoded);
+        Ok(())
     }
 }
 

@@ -17,51 +17,51 @@ pub(crate) async fn unit(
     mut lane: Lane,
     unit: Finished,
 ) -> Result<LaneDone, Fault> {
-    make_room(&task.stage, &mut lane);
+    let (encoded_bytes, workspace_bytes) = needs(&task.stage);
+    lane.make_room(encoded_bytes, 0, workspace_bytes, task.stage.stage.lane_bytes);
     let region = unit.region.clone();
     if task.stage.compares() {
         lane = compare(&task, lane, unit).await?;
     } else {
-        write(&task, unit).await?;
+        lane = write(&task, lane, unit).await?;
     }
     task.stage.progress(&region);
     Ok(LaneDone { lane, finished: Vec::new() })
 }
 
-/// A lane is paid for the way in or for the way out, whichever holds more, not for both: what it
-/// decoded into is given up if what is needed now would not fit beside it.
-fn make_room(stage: &StageRun, lane: &mut Lane) {
+/// What sending a chunk out takes of a lane: its stored form, and what the codecs allocate.
+fn needs(stage: &StageRun) -> (u64, u64) {
     let cost = stage.target().layout().codec_cost();
-    let needs = if stage.compares() {
-        cost.encoded_bytes_max.saturating_add(cost.decode_workspace_bytes)
-    } else {
-        let encoded = if cost.is_raw { 0 } else { cost.encoded_bytes_max };
-        encoded.saturating_add(cost.encode_workspace_bytes)
-    };
-    if wide(lane.scratch.capacity()).saturating_add(needs) > stage.stage.lane_bytes {
-        lane.scratch = Vec::new();
+    match (stage.compares(), cost.is_raw) {
+        (true, _) => (cost.encoded_bytes_max, cost.decode_workspace_bytes),
+        (false, true) => (0, cost.encode_workspace_bytes),
+        (false, false) => (cost.encoded_bytes_max, cost.encode_workspace_bytes),
     }
 }
 
-async fn write(task: &Arc<TaskRun>, unit: Finished) -> Result<(), Fault> {
+async fn write(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<Lane, Fault> {
     let stage = &task.stage;
     let target = stage.target();
     let meter = target.store().meter();
-    let unit_bytes = unit.buffer.len();
-    meter.add_decoded_written(Role::Target, wide(unit_bytes));
+    meter.add_decoded_written(Role::Target, wide(unit.buffer.len()));
     let job = Arc::clone(task);
-    let index = unit.index;
-    let (index, encoded) = stage.run.cpu.run(move || encode(&job, index, unit.buffer)).await?;
-    let Some(encoded) = encoded else {
-        meter.add_put_skipped(Role::Target);
-        return Ok(());
+    let encoding = move || {
+        let outgoing = encode(&job, &mut lane, &unit.index, unit.buffer)?;
+        Ok((lane, unit.index, outgoing))
     };
-    let kept = encoded.is_unit.then(|| encoded.bytes.clone());
-    target.write_chunk(&index, encoded.bytes).await.map_err(Fault::Target)?;
-    if let Some(kept) = kept {
+    let (mut lane, index, outgoing) = stage.run.cpu.run(encoding).await?;
+    let Some(outgoing) = outgoing else {
+        meter.add_put_skipped(Role::Target);
+        return Ok(lane);
+    };
+    let kept = outgoing.bytes.clone();
+    target.write_chunk(&index, outgoing.bytes).await.map_err(Fault::Target)?;
+    if outgoing.is_unit {
         recycle(task, kept);
+    } else if kept.is_unique() {
+        lane.encoded = Vec::from(kept);
     }
-    Ok(())
+    Ok(lane)
 }
 
 struct Outgoing {
@@ -73,25 +73,24 @@ struct Outgoing {
 /// The encoded chunk; `None` if it holds only the fill value and is to be left out.
 fn encode(
     task: &TaskRun,
-    index: Vec<u64>,
+    lane: &mut Lane,
+    index: &[u64],
     buffer: Vec<u8>,
-) -> Result<(Vec<u64>, Option<Outgoing>), Fault> {
+) -> Result<Option<Outgoing>, Fault> {
     let stage = &task.stage;
     if stage.skip_empty && rechunk_kernel::is_all(&stage.target_fill, &buffer) {
         task.buffers.give(buffer);
-        return Ok((index, None));
+        return Ok(None);
     }
-    let unit_bytes = buffer.len();
-    let target = stage.target();
-    let fault = |error| Fault::Target(target.decode_error(&index, error));
-    let encoded = target.layout().encode(buffer).map_err(fault)?;
-    let is_unit = encoded.buffer.is_none();
-    match encoded.buffer {
-        Some(buffer) if buffer.len() == unit_bytes => task.buffers.give(buffer),
-        Some(_) => task.buffers.gone(unit_bytes),
-        None => {}
+    let layout = stage.target().layout();
+    if layout.codec_cost().is_raw {
+        return Ok(Some(Outgoing { bytes: Bytes::from(buffer), is_unit: true }));
     }
-    Ok((index, Some(Outgoing { bytes: encoded.bytes, is_unit })))
+    let fault = |error| Fault::Target(stage.target().decode_error(index, error));
+    layout.encode(&buffer, &mut lane.encoded).map_err(fault)?;
+    task.buffers.give(buffer);
+    let bytes = Bytes::from(std::mem::take(&mut lane.encoded));
+    Ok(Some(Outgoing { bytes, is_unit: false }))
 }
 
 /// Takes a buffer that was stored as it is back, unless the store has kept it.
@@ -107,14 +106,15 @@ pub(crate) fn recycle(task: &TaskRun, bytes: Bytes) {
 async fn compare(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<Lane, Fault> {
     let stage = Arc::clone(&task.stage);
     let other = stage.target();
-    let encoded = other.read_chunk(&unit.index).await.map_err(Fault::Target)?;
+    let found = other.read_chunk_into(&unit.index, &mut lane.encoded).await;
+    let found = found.map_err(Fault::Target)?;
     other.store().meter().add_decoded_read(Role::Target, wide(unit.buffer.len()));
     let task = Arc::clone(task);
     stage
         .run
         .cpu
         .run(move || {
-            compare_buffers(&task.stage, &mut lane, &unit, encoded.as_ref())?;
+            compare_buffers(&task.stage, &mut lane, &unit, found)?;
             task.buffers.give(unit.buffer);
             Ok(lane)
         })
@@ -125,21 +125,20 @@ fn compare_buffers(
     stage: &StageRun,
     lane: &mut Lane,
     unit: &Finished,
-    encoded: Option<&Bytes>,
+    found: bool,
 ) -> Result<(), Fault> {
     let frame = stage.unit_frame(&unit.index, &unit.region)?;
-    let differences = match encoded {
-        None => frame::compare_with_fill(&stage.target_fill, &unit.region, &unit.buffer, &frame)?,
-        Some(encoded) => {
-            let other = stage.target();
-            let fault = |error| Fault::Target(other.decode_error(&unit.index, error));
-            let decoded = other.layout().decode(encoded, &mut lane.scratch).map_err(fault)?;
-            check_length(decoded, unit.buffer.len()).map_err(fault)?;
-            if decoded == unit.buffer {
-                return Ok(()); // the usual case, padding included
-            }
-            frame::compare(stage.item_bytes, &unit.region, &unit.buffer, decoded, &frame)?
+    let differences = if found {
+        let other = stage.target();
+        let fault = |error| Fault::Target(other.decode_error(&unit.index, error));
+        let decoded = other.layout().decode(&lane.encoded, &mut lane.scratch).map_err(fault)?;
+        check_length(decoded, unit.buffer.len()).map_err(fault)?;
+        if decoded == unit.buffer {
+            return Ok(()); // the usual case, padding included
         }
+        frame::compare(stage.item_bytes, &unit.region, &unit.buffer, decoded, &frame)?
+    } else {
+        frame::compare_with_fill(&stage.target_fill, &unit.region, &unit.buffer, &frame)?
     };
     stage.run.add_differences(&unit.region, &differences);
     Ok(())

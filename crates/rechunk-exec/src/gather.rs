@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use rechunk_grid::Region;
 use rechunk_plan::{StageInput, piece_offset_elements};
 use rechunk_store::Role;
@@ -36,28 +35,41 @@ pub(crate) async fn input(
     match stage.stage.input {
         StageInput::SourceChunks => {
             let source = &stage.run.execution.source;
-            let encoded = source.read_chunk(&index).await.map_err(Fault::Source)?;
+            let cost = source.layout().codec_cost();
+            let scratch_bytes = if cost.is_raw { 0 } else { wide(input.frame.bytes) };
+            let workspace_bytes = cost.decode_workspace_bytes;
+            let lane_bytes = stage.stage.lane_bytes;
+            lane.make_room(cost.encoded_bytes_max, scratch_bytes, workspace_bytes, lane_bytes);
+            let found = source.read_chunk_into(&index, &mut lane.encoded).await;
+            let found = found.map_err(Fault::Source)?;
             source.store().meter().add_decoded_read(Role::Source, wide(input.frame.bytes));
             cpu.run(move || {
-                let finished = match &encoded {
-                    Some(encoded) => {
-                        decode_and_spread(&task, &index, encoded, &mut lane.scratch, &input)?
-                    }
-                    None => spread(&task, &input, None)?,
+                let finished = if found {
+                    decode_and_spread(&task, &index, &mut lane, &input)?
+                } else {
+                    spread(&task, &input, None)?
                 };
                 Ok(LaneDone { lane, finished })
             })
             .await
         }
         StageInput::Pieces { .. } => {
-            let piece = fetch_piece(&stage, &index, &input).await?;
-            cpu.run(move || Ok(LaneDone { finished: spread(&task, &input, Some(&piece))?, lane }))
-                .await
+            fetch_piece(&stage, &index, &input, &mut lane.encoded).await?;
+            cpu.run(move || {
+                let finished = spread(&task, &input, Some(&lane.encoded))?;
+                Ok(LaneDone { finished, lane })
+            })
+            .await
         }
     }
 }
 
-async fn fetch_piece(stage: &StageRun, index: &[u64], input: &Input) -> Result<Bytes, Fault> {
+async fn fetch_piece(
+    stage: &StageRun,
+    index: &[u64],
+    input: &Input,
+    piece: &mut Vec<u8>,
+) -> Result<(), Fault> {
     let store = stage.intermediate()?;
     let grid = stage.geometry.input_grid();
     let object = grid.region(index);
@@ -65,21 +77,21 @@ async fn fetch_piece(stage: &StageRun, index: &[u64], input: &Input) -> Result<B
     let key = StageRun::object_key(before, grid.indices().ordinal(index));
     let bytes = wide(input.frame.bytes);
     let offset = piece_offset_elements(&object, &input.region) * wide(stage.item_bytes);
-    let piece = store.get_range(&key, offset, bytes).await.map_err(Fault::Intermediate)?;
+    let fetched = store.get_range_into(&key, offset, bytes, piece).await;
+    fetched.map_err(Fault::Intermediate)?;
     store.meter().add_decoded_read(Role::Intermediate, bytes);
-    Ok(piece)
+    Ok(())
 }
 
 fn decode_and_spread(
     task: &TaskRun,
     index: &[u64],
-    encoded: &Bytes,
-    scratch: &mut Vec<u8>,
+    lane: &mut Lane,
     input: &Input,
 ) -> Result<Vec<Finished>, Fault> {
     let source = &task.stage.run.execution.source;
     let fault = |error| Fault::Source(source.decode_error(index, error));
-    let decoded = source.layout().decode(encoded, scratch).map_err(fault)?;
+    let decoded = source.layout().decode(&lane.encoded, &mut lane.scratch).map_err(fault)?;
     check_length(decoded, input.frame.bytes).map_err(fault)?;
     spread(task, input, Some(decoded))
 }

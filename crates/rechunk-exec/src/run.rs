@@ -76,7 +76,7 @@ pub async fn run(
 
     let (marks, mut writer) = start_writer(&execution, &observer, file);
     let context = Arc::new(RunContext {
-        cpu: CpuPool::new(execution.plan.threads).map_err(ExecError::Run)?,
+        cpu: CpuPool::new(execution.plan.cpu_workers()).map_err(ExecError::Run)?,
         gate: Gate::new(gate_bytes(&execution)),
         marks: marks.clone(),
         differences: Mutex::default(),

@@ -9,6 +9,7 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_grid::Region;
 
 use crate::Fault;
+use crate::frame::wide;
 use crate::journal::Mark;
 use crate::pieces::TileObject;
 use crate::pool::BufferPool;
@@ -25,7 +26,34 @@ const STEP_MARK_INTERVAL: Duration = Duration::from_millis(100);
 /// chunks are in flight than memory was reserved for.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
+    /// The stored form of the chunk: fetched, or to be stored.
+    pub encoded: Vec<u8>,
+    /// Its elements, where a decoder needs a place for them.
     pub scratch: Vec<u8>,
+}
+
+impl Lane {
+    /// Gives up buffers that would not fit beside what the next chunk needs. A lane is paid for
+    /// the way in or the way out, whichever holds more, and its buffers serve both.
+    pub(crate) fn make_room(
+        &mut self,
+        encoded_bytes: u64,
+        scratch_bytes: u64,
+        workspace_bytes: u64,
+        lane_bytes: u64,
+    ) {
+        let holds = |lane: &Self| {
+            let encoded = wide(lane.encoded.capacity()).max(encoded_bytes);
+            let scratch = wide(lane.scratch.capacity()).max(scratch_bytes);
+            encoded.saturating_add(scratch).saturating_add(workspace_bytes)
+        };
+        if holds(self) > lane_bytes && wide(self.scratch.capacity()) > scratch_bytes {
+            self.scratch = Vec::new();
+        }
+        if holds(self) > lane_bytes && wide(self.encoded.capacity()) > encoded_bytes {
+            self.encoded = Vec::new();
+        }
+    }
 }
 
 /// Lanes and buffers of one of the tasks that run at once; the next task goes on with them.

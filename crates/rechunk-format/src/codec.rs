@@ -1,4 +1,3 @@
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// What a layout's codecs cost, for the planner.
@@ -15,13 +14,4 @@ pub struct CodecCost {
     pub decode_workspace_bytes: u64,
     /// Bytes an encoder allocates beside the chunk and its encoded form.
     pub encode_workspace_bytes: u64,
-}
-
-/// The result of encoding.
-#[derive(Debug)]
-pub struct Encoded {
-    /// What is to be stored.
-    pub bytes: Bytes,
-    /// The element buffer, given back for reuse where it was not itself turned into `bytes`.
-    pub buffer: Option<Vec<u8>>,
 }

@@ -1,10 +1,9 @@
 use std::fmt::Debug;
 
-use bytes::Bytes;
 use rechunk_grid::{ArraySpec, Endian};
 use serde::{Deserialize, Serialize};
 
-use crate::{CodecCost, Encoded, FormatError};
+use crate::{CodecCost, FormatError};
 
 /// How the elements of a decoded chunk lie in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,10 +65,12 @@ pub trait Layout: Debug + Send + Sync {
     /// the bytes claim.
     fn decode<'a>(
         &self,
-        encoded: &'a Bytes,
+        encoded: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError>;
 
-    /// Encodes the elements of a full chunk, laid out as [`Layout::element_order`] says.
-    fn encode(&self, elements: Vec<u8>) -> Result<Encoded, FormatError>;
+    /// Encodes the elements of a full chunk, laid out as [`Layout::element_order`] says, into
+    /// `encoded`, whose contents are lost and whose capacity is used again. Where the layout is
+    /// raw this is a copy that a caller can save itself: the elements are the stored bytes.
+    fn encode(&self, elements: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError>;
 }

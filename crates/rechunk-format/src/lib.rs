@@ -9,6 +9,6 @@ mod codec;
 mod error;
 mod layout;
 
-pub use codec::{CodecCost, Encoded};
+pub use codec::CodecCost;
 pub use error::FormatError;
 pub use layout::{ElementOrder, Layout};

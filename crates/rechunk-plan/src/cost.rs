@@ -176,8 +176,8 @@ impl StageDraft {
         match &self.output {
             StageOutput::TargetChunks => {
                 let side = &request.target;
-                let chunk_bytes = product(side.chunk_shape.iter().copied())
-                    .saturating_mul(request.item_bytes);
+                let chunk_bytes =
+                    product(side.chunk_shape.iter().copied()).saturating_mul(request.item_bytes);
                 let role = &mut figures.traffic.target;
                 role.put_requests = cells(&request.shape, &side.chunk_shape);
                 role.objects = role.put_requests;
@@ -207,7 +207,8 @@ impl StageDraft {
             StageInput::SourceChunks => &request.source.chunk_shape,
             StageInput::Pieces { written_in } => written_in,
         };
-        let mut axes = [SteppedAxis { units: 1, touched: 1, carries: false }; rechunk_grid::RANK_MAX];
+        let mut axes =
+            [SteppedAxis { units: 1, touched: 1, carries: false }; rechunk_grid::RANK_MAX];
         for (slot, &a) in self.step_axes.iter().enumerate() {
             let whole = self.tile[a] >= request.shape[a];
             let tile = self.tile[a].min(request.shape[a]).max(1);
@@ -242,8 +243,7 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
         workers * if full { most } else { most.min(shared(parts)) }
     };
     let threads = f64::from(budget.threads.max(1));
-    let cores =
-        |parts: u64| workers * if full { threads } else { threads.min(shared(parts)) };
+    let cores = |parts: u64| workers * if full { threads } else { threads.min(shared(parts)) };
     let (reading, writing) = (figures.inputs_per_step, figures.units_per_task);
 
     let mut seconds = 0.0;
@@ -270,7 +270,8 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
     // Every byte that is written was copied once, into the unit it belongs to.
     let copied = traffic.intermediate.decoded_written_bytes as f64
         + traffic.target.decoded_written_bytes as f64;
-    seconds += (decoded_in as f64 / decode + copied / speeds.copy_bytes_per_second) / cores(reading);
+    seconds +=
+        (decoded_in as f64 / decode + copied / speeds.copy_bytes_per_second) / cores(reading);
     seconds += traffic.target.decoded_written_bytes as f64 / encode / cores(writing);
     if !full {
         seconds += figures.tasks as f64 * TASK_SECONDS

@@ -1,7 +1,6 @@
 //! The families of candidates: for each plan kind, which boxes are tried.
 
 use crate::baseline::{PlannerOptions, Rechunking, rechunking_plan};
-use crate::cost::Parallel;
 use crate::count::{lcm_capped, pairs};
 use crate::draft::{Draft, geometric_boxes, passthrough, staged, stream, tiles};
 use crate::planner::Sizing;
@@ -55,13 +54,11 @@ impl Family {
     pub(crate) fn drafts(self, sizing: &Sizing<'_>) -> Drafts {
         let request = sizing.request;
         match self {
-            Self::Passthrough => passthrough_drafts(request),
+            Self::Passthrough => passthrough_drafts(sizing),
             Self::Direct => direct_drafts(sizing),
             Self::Memory => {
                 let whole = axis_extents(request);
-                let draft = tiles(request, &whole);
-                sizing.cost(&draft, Parallel { tasks_at_once: 1, lanes: 1 });
-                Ok(vec![draft])
+                Ok(vec![sizing.noted(tiles(request, &whole))])
             }
             Self::Pull => Ok(pull_drafts(sizing)),
             Self::Keep => keep_drafts(sizing),
@@ -101,7 +98,8 @@ fn common_box(request: &PlanRequest) -> Vec<u64> {
         .collect()
 }
 
-fn passthrough_drafts(request: &PlanRequest) -> Drafts {
+fn passthrough_drafts(sizing: &Sizing<'_>) -> Drafts {
+    let request = sizing.request;
     /// Encoded bytes after which a task is large enough, and most chunks of one.
     const TASK_BYTES: u64 = 64 << 20;
     const TASK_CHUNKS: u64 = 1024;
@@ -117,7 +115,7 @@ fn passthrough_drafts(request: &PlanRequest) -> Drafts {
         tile[axis] = chunk[axis].saturating_mul(count);
         room /= count;
     }
-    Ok(vec![passthrough(request, &tile)])
+    Ok(vec![sizing.noted(passthrough(request, &tile))])
 }
 
 fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
@@ -135,9 +133,8 @@ fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
     let build = |values: &[u64]| {
         let input = &request.source.chunk_shape;
         let (steps, per_tile) = values.split_at(rank);
-        let tile: Vec<u64> = (0..rank)
-            .map(|a| steps[a].saturating_mul(per_tile[a]).min(extent[a]))
-            .collect();
+        let tile: Vec<u64> =
+            (0..rank).map(|a| steps[a].saturating_mul(per_tile[a]).min(extent[a])).collect();
         let step_chunks: Vec<u64> = (0..rank).map(|a| steps[a].div_ceil(input[a])).collect();
         stream(request, &tile, &step_chunks, (0..rank).collect())
     };
@@ -185,7 +182,7 @@ fn keep_drafts(sizing: &Sizing<'_>) -> Drafts {
     let drafts = stream_drafts(sizing, &lists);
     if drafts.is_empty() {
         // A single source chunk on every axis: one step, nothing to carry.
-        return Ok(vec![tiles(request, &extent)]);
+        return Ok(vec![sizing.noted(tiles(request, &extent))]);
     }
     Ok(drafts)
 }
@@ -307,7 +304,8 @@ fn multistage_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
             let (read, write) = values.split_at(rank);
             staged(request, &geometric_boxes(read, write, passes))
         };
-        let starts = [positions(&lists, &[read.clone(), write.clone()].concat()), vec![0; 2 * rank]];
+        let starts =
+            [positions(&lists, &[read.clone(), write.clone()].concat()), vec![0; 2 * rank]];
         drafts.extend(best_of(sizing, &lists, &starts, build));
         drafts.push(build(&[read.clone(), write.clone()].concat()));
     }

@@ -23,8 +23,8 @@ mod profile;
 mod request;
 mod search;
 
-pub use count::pairs;
 pub use cost::{Estimate, RoleEstimate, price_traffic};
+pub use count::pairs;
 pub use error::PlanError;
 pub use geometry::{StageGeometry, Steps, piece_offset_elements};
 pub use plan::{PLAN_VERSION, Plan, PlanMemory, Stage, StageInput, StageOutput};

@@ -45,8 +45,8 @@ impl SteppedAxis {
             return Self { units, touched: units, carries: false };
         }
         let phase_is_fixed = whole || tile.is_multiple_of(window);
-        let carries = !input.is_multiple_of(unit)
-            && !(phase_is_fixed && window.is_multiple_of(unit));
+        let carries =
+            !input.is_multiple_of(unit) && !(phase_is_fixed && window.is_multiple_of(unit));
         let grain = if phase_is_fixed { window } else { input };
         Self { units, touched: cells_touched_max(window, grain, unit).min(units), carries }
     }
@@ -85,7 +85,13 @@ mod tests {
     use proptest::prelude::*;
 
     /// Counts resident units by walking the steps of one tile of a 2-D array.
-    fn simulate(tile: [u64; 2], start: [u64; 2], unit: [u64; 2], input: [u64; 2], k: [u64; 2]) -> u64 {
+    fn simulate(
+        tile: [u64; 2],
+        start: [u64; 2],
+        unit: [u64; 2],
+        input: [u64; 2],
+        k: [u64; 2],
+    ) -> u64 {
         let steps = |a: usize| {
             let (first, last) = (start[a] / input[a], (start[a] + tile[a] - 1) / input[a]);
             let mut out = Vec::new();

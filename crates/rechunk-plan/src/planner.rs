@@ -120,7 +120,11 @@ fn choose(
     fitting.sort_by(|(a, _), (b, _)| {
         let key = |plan: &Plan| {
             let estimate = &plan.estimate;
-            (estimate.intermediate.written_bytes, estimate.requests(), plan.memory.planned_peak_bytes)
+            (
+                estimate.intermediate.written_bytes,
+                estimate.requests(),
+                plan.memory.planned_peak_bytes,
+            )
         };
         a.estimate.seconds.total_cmp(&b.estimate.seconds).then_with(|| key(a).cmp(&key(b)))
     });
@@ -184,12 +188,7 @@ impl<'a> Sizing<'a> {
             Some(box_bytes) => box_bytes,
             None => request.budget.memory_bytes.saturating_sub(fixed),
         };
-        Self {
-            request,
-            fixed_bytes: fixed,
-            limit_bytes: limit,
-            minimum_bytes: Cell::new(u64::MAX),
-        }
+        Self { request, fixed_bytes: fixed, limit_bytes: limit, minimum_bytes: Cell::new(u64::MAX) }
     }
 
     /// The least budget with which some draft seen so far would have fitted.
@@ -229,6 +228,12 @@ impl<'a> Sizing<'a> {
         let least = if self.is_box() { least } else { least.saturating_add(self.fixed_bytes) };
         self.minimum_bytes.set(self.minimum_bytes.get().min(least));
         if over > 0.0 { INFEASIBLE * (1.0 + over) } else { seconds }
+    }
+
+    /// A draft that was not searched for: what it needs counts for the minimum all the same.
+    pub(crate) fn noted(&self, draft: Draft) -> Draft {
+        self.cost(&draft, Parallel { tasks_at_once: 1, lanes: 1 });
+        draft
     }
 
     /// Divisions of memory a search is run for: all lanes to one task, or a task per thread.

@@ -121,11 +121,9 @@ impl CodecSpeeds {
     /// Decode and encode speed of `codec`, decoded bytes per second on one core.
     pub fn of(&self, codec: &str) -> (f64, f64) {
         let find = |name: &str| self.codecs.iter().find(|speed| speed.name == name);
-        find(codec)
-            .or_else(|| find("default"))
-            .map_or((200.0 * MIB, 100.0 * MIB), |speed| {
-                (speed.decode_bytes_per_second, speed.encode_bytes_per_second)
-            })
+        find(codec).or_else(|| find("default")).map_or((200.0 * MIB, 100.0 * MIB), |speed| {
+            (speed.decode_bytes_per_second, speed.encode_bytes_per_second)
+        })
     }
 }
 

@@ -147,12 +147,8 @@ proptest! {
 
 #[test]
 fn a_satellite_archive_of_a_billion_chunks_plans_within_two_gigabytes() {
-    let mut request = request(
-        &[1_000_000, 18_000, 36_000],
-        &[1, 600, 1200],
-        &[10_000, 100, 100],
-        2_000_000_000,
-    );
+    let mut request =
+        request(&[1_000_000, 18_000, 36_000], &[1, 600, 1200], &[10_000, 100, 100], 2_000_000_000);
     request.profile = Profile::uniform(&StoreProfile::built_in("s3").unwrap());
     let planned = plan(&request).unwrap();
     assert_eq!(planned.plan.estimate.target.put_requests, 100 * 180 * 360);

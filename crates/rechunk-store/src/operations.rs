@@ -1,13 +1,13 @@
 //! What a store does. Each operation: check the key, count, do, translate the error.
 
-use std::io;
+use std::io::{self, Read, Seek};
 use std::path::PathBuf;
 
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, GetResult, ObjectStoreExt, PutPayload};
+use object_store::{GetOptions, GetRange, GetResult, GetResultPayload, ObjectStoreExt, PutPayload};
 
 use crate::{Store, StoreError, key, local_tree};
 
@@ -15,6 +15,18 @@ impl Store {
     /// The whole object, or `None` if there is none. One of more than `limit_bytes` is refused
     /// before its body is read.
     pub async fn get(&self, key: &str, limit_bytes: u64) -> Result<Option<Bytes>, StoreError> {
+        let Some((response, size)) = self.response(key, limit_bytes).await? else {
+            return Ok(None);
+        };
+        self.body(key, response, size).await.map(Some)
+    }
+
+    /// The answer to a request for a whole object, its body unread, and its accepted size.
+    async fn response(
+        &self,
+        key: &str,
+        limit_bytes: u64,
+    ) -> Result<Option<(GetResult, u64)>, StoreError> {
         let path = self.object_path(key)?;
         let response = match self.inner.get_opts(&path, GetOptions::default()).await {
             Err(object_store::Error::NotFound { .. }) => {
@@ -31,16 +43,27 @@ impl Store {
             let (location, key) = (self.label().to_owned(), key.to_owned());
             return Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes });
         }
-        self.body(key, response, size_bytes).await.map(Some)
+        Ok(Some((response, size_bytes)))
     }
 
     /// `length` bytes from `start` on. Fewer than that, or no object, is an error. Nothing is
     /// asked of the store for 0 bytes.
     pub async fn get_range(&self, key: &str, start: u64, length: u64) -> Result<Bytes, StoreError> {
-        let path = self.object_path(key)?;
         if length == 0 {
-            return Ok(Bytes::new());
+            return self.object_path(key).map(|_| Bytes::new());
         }
+        let response = self.range_response(key, start, length).await?;
+        self.body(key, response, length).await
+    }
+
+    /// The answer to a request for a range, its body unread: exactly that range.
+    async fn range_response(
+        &self,
+        key: &str,
+        start: u64,
+        length: u64,
+    ) -> Result<GetResult, StoreError> {
+        let path = self.object_path(key)?;
         // A range beyond what can be counted is beyond the end of any object.
         let end = start.checked_add(length).ok_or_else(|| self.short(key, length, 0))?;
         let range = Some(GetRange::Bounded(start..end));
@@ -55,7 +78,7 @@ impl Store {
         if response.range.start != start || got != length {
             return Err(self.short(key, length, got));
         }
-        self.body(key, response, length).await
+        Ok(response)
     }
 
     /// Reads a body whose size is known and has been accepted.
@@ -66,6 +89,81 @@ impl Store {
             Ok(got) if got == size => Ok(bytes),
             got => Err(self.short(key, size, got.unwrap_or(u64::MAX))),
         }
+    }
+
+    /// [`Store::get`] into a buffer that is used again from object to object; what it held is
+    /// lost. Its capacity grows to `limit_bytes` once and then stays, so that fetching many
+    /// objects neither allocates nor leaves holes. False if there is no object.
+    pub async fn get_into(
+        &self,
+        key: &str,
+        limit_bytes: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<bool, StoreError> {
+        let Some((response, size)) = self.response(key, limit_bytes).await? else {
+            return Ok(false);
+        };
+        self.body_into(key, response, size, limit_bytes, buffer).await.map(|()| true)
+    }
+
+    /// [`Store::get_range`] into a buffer that is used again; what it held is lost.
+    pub async fn get_range_into(
+        &self,
+        key: &str,
+        start: u64,
+        length: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        buffer.clear();
+        if length == 0 {
+            return self.object_path(key).map(|_| ());
+        }
+        let response = self.range_response(key, start, length).await?;
+        self.body_into(key, response, length, length, buffer).await
+    }
+
+    /// Reads a body whose size has been accepted into `buffer`, making room for `room` bytes.
+    async fn body_into(
+        &self,
+        key: &str,
+        response: GetResult,
+        size: u64,
+        room: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let mut bytes = std::mem::take(buffer);
+        bytes.clear();
+        // A size that does not fit the address space does not fit memory either.
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        if bytes.capacity() < usize::try_from(size).unwrap_or(usize::MAX) {
+            bytes = Vec::new(); // free the old one first
+            bytes.try_reserve_exact(room).map_err(|_| self.short(key, size, 0))?;
+        }
+        let start = response.range.start;
+        bytes = match response.payload {
+            GetResultPayload::File(mut file, _) => {
+                self.blocking(key, "read", move || {
+                    file.seek(io::SeekFrom::Start(start))?;
+                    file.take(size).read_to_end(&mut bytes)?;
+                    Ok(bytes)
+                })
+                .await?
+            }
+            GetResultPayload::Stream(mut stream) => {
+                while let Some(part) = stream.next().await {
+                    bytes
+                        .extend_from_slice(&part.map_err(|error| self.failed(key, "read", error))?);
+                }
+                bytes
+            }
+        };
+        self.meter.count_read(self.role, bytes.len());
+        let got = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        if got != size {
+            return Err(self.short(key, size, got));
+        }
+        *buffer = bytes;
+        Ok(())
     }
 
     /// Stores a whole object made of `parts`, in place of any that was there. Readers see the

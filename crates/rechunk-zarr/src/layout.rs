@@ -1,7 +1,6 @@
 //! The byte layout of one array.
 
-use bytes::Bytes;
-use rechunk_format::{CodecCost, ElementOrder, Encoded, FormatError, Layout};
+use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout};
 use rechunk_grid::ArraySpec;
 
 use crate::codecs::Chain;
@@ -65,14 +64,14 @@ impl Layout for ZarrLayout {
 
     fn decode<'a>(
         &self,
-        encoded: &'a Bytes,
+        encoded: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError> {
         self.chain.decode(encoded, scratch)
     }
 
-    fn encode(&self, elements: Vec<u8>) -> Result<Encoded, FormatError> {
-        self.chain.encode(elements)
+    fn encode(&self, elements: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
+        self.chain.encode(elements, encoded)
     }
 }
 

@@ -103,8 +103,9 @@ fn check(metadata: ArrayMetadata, what: &str) {
 
     let index = [2, 0, 1];
     let key = StoreKey::new(format!("a/{}", layout.chunk_key(&index))).unwrap();
-    let encoded = layout.encode(stored.clone()).unwrap().bytes;
-    store.set(&key, encoded).unwrap();
+    let mut encoded = Vec::new();
+    layout.encode(&stored, &mut encoded).unwrap();
+    store.set(&key, encoded.into()).unwrap();
     let read: ArrayBytes = array.retrieve_chunk(&index).unwrap();
     assert_eq!(read.into_fixed().unwrap().as_ref(), c_little, "{what}: ours, read by zarrs");
 

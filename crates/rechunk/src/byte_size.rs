@@ -64,7 +64,9 @@ mod tests {
         ] {
             assert_eq!(parse_byte_size(text), Some(bytes), "{text}");
         }
-        for text in ["", "GB", "-1", "1e9", "3 apples", "99999999999999999999", "18446744073709551615t"] {
+        for text in
+            ["", "GB", "-1", "1e9", "3 apples", "99999999999999999999", "18446744073709551615t"]
+        {
             assert_eq!(parse_byte_size(text), None, "{text}");
         }
     }

@@ -133,9 +133,10 @@ fn by_name(named: &[(String, Extent)], source: &ArraySpec) -> Result<Vec<Extent>
         if named[..position].iter().any(|(earlier, _)| earlier == name) {
             return Err(usage(format!("dimension `{name}` is named twice")));
         }
-        let axis = names.iter().position(|other| other.as_deref() == Some(name)).ok_or_else(|| {
-            usage(format!("there is no dimension `{name}`: the array has {}", axes(source)))
-        })?;
+        let axis =
+            names.iter().position(|other| other.as_deref() == Some(name)).ok_or_else(|| {
+                usage(format!("there is no dimension `{name}`: the array has {}", axes(source)))
+            })?;
         extents[axis] = *extent;
     }
     Ok(extents)
@@ -143,9 +144,8 @@ fn by_name(named: &[(String, Extent)], source: &ArraySpec) -> Result<Vec<Extent>
 
 /// `time=1460, lat=720, lon=1440`, or the bare extents.
 fn axes(source: &ArraySpec) -> String {
-    let name = |axis: usize| {
-        source.dimension_names.as_ref().and_then(|names| names.get(axis)?.as_deref())
-    };
+    let name =
+        |axis: usize| source.dimension_names.as_ref().and_then(|names| names.get(axis)?.as_deref());
     let list: Vec<String> = source
         .shape
         .iter()

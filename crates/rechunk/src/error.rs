@@ -162,10 +162,12 @@ impl Error {
             | Self::NotAnArray { hint, .. }
             | Self::Conflict { hint, .. }
             | Self::Run { hint, .. } => hint.clone(),
-            Self::Plan { source: PlanError::DoesNotFit { minimum_bytes, .. }, .. } => Some(format!(
-                "give at least `--max-mem {minimum_bytes}` ({})",
-                format_byte_size(*minimum_bytes)
-            )),
+            Self::Plan { source: PlanError::DoesNotFit { minimum_bytes, .. }, .. } => {
+                Some(format!(
+                    "give at least `--max-mem {minimum_bytes}` ({})",
+                    format_byte_size(*minimum_bytes)
+                ))
+            }
             Self::Store { source, .. } | Self::SourceStore { source, .. }
                 if source.is_permission_denied() =>
             {
@@ -191,10 +193,6 @@ impl Error {
     }
 
     pub(crate) fn source_grid(location: &str, error: &GridError) -> Self {
-        Self::NotAnArray {
-            location: location.to_owned(),
-            reason: error.to_string(),
-            hint: None,
-        }
+        Self::NotAnArray { location: location.to_owned(), reason: error.to_string(), hint: None }
     }
 }

@@ -7,9 +7,7 @@ use rechunk_format::Layout;
 use rechunk_grid::WriteEmpty;
 use rechunk_plan::{PlanRequest, Planned, Side, plan};
 use rechunk_store::{Meter, Role};
-use rechunk_zarr::{
-    ArrayMetadata, TargetOptions, ZarrLayout, parse_codec_choice, target_metadata,
-};
+use rechunk_zarr::{ArrayMetadata, TargetOptions, ZarrLayout, parse_codec_choice, target_metadata};
 
 use crate::open::{OpenArray, open_array};
 use crate::request::{CopyRequest, TargetFormat};
@@ -42,8 +40,8 @@ impl Job {
         let meter = Meter::new();
         let source = open_array(&request.source, &meter).await?;
         let (target, warnings) = specify_target(&request, &source)?;
-        let layout = ZarrLayout::new(target.clone())
-            .map_err(|source| Error::TargetMetadata { source })?;
+        let layout =
+            ZarrLayout::new(target.clone()).map_err(|source| Error::TargetMetadata { source })?;
         let target_layout: Arc<dyn Layout> = Arc::new(layout);
         let plan_request = plan_request(&request, &source, &target_layout).await?;
         let planned = plan(&plan_request).map_err(|error| Error::Plan {
@@ -166,6 +164,10 @@ pub(crate) async fn sample_ratio(source: &OpenArray) -> Result<f64, Error> {
 }
 
 /// An array at a store.
-pub(crate) fn array_at(layout: &Arc<dyn Layout>, store: &rechunk_store::Store, role: Role) -> Array {
+pub(crate) fn array_at(
+    layout: &Arc<dyn Layout>,
+    store: &rechunk_store::Store,
+    role: Role,
+) -> Array {
     Array::new(Arc::clone(layout), store.with_role(role))
 }

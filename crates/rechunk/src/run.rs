@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use rechunk_exec::{
-    Event, Execution, JOURNAL_KEY, Journal, JournalError, JournalHeader,
-    Observer, RunReport, Sink, run,
+    Event, Execution, JOURNAL_KEY, Journal, JournalError, JournalHeader, Observer, RunReport, Sink,
+    run,
 };
 use rechunk_plan::Plan;
 use rechunk_store::{Meter, Role, Store};
@@ -283,16 +283,7 @@ impl Place {
                 work.save_job(&saved).await?;
             }
         }
-        Ok(Self {
-            target,
-            chunks,
-            groups,
-            work,
-            intermediate,
-            temp_to_remove,
-            replaces,
-            resumes,
-        })
+        Ok(Self { target, chunks, groups, work, intermediate, temp_to_remove, replaces, resumes })
     }
 }
 
@@ -332,9 +323,7 @@ async fn start_over(
     let Some(work) = work else {
         // A store in memory has no rename: the old array goes first.
         let removed = target.with_role(Role::Control).delete_prefix("").await;
-        return removed
-            .map(|()| false)
-            .map_err(|source| store_error("remove", location, source));
+        return removed.map(|()| false).map_err(|source| store_error("remove", location, source));
     };
     if interrupted {
         work.remove().await?;

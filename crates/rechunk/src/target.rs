@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rechunk_store::{Meter, Role, Store};
-use rechunk_zarr::{ArrayMetadata, ZarrVersion, group_documents, node_kind, NodeKind};
+use rechunk_zarr::{ArrayMetadata, NodeKind, ZarrVersion, group_documents, node_kind};
 
-use crate::work_dir::store_error;
 use crate::Error;
+use crate::work_dir::store_error;
 
 const METADATA_BYTES_MAX: u64 = 16 << 20;
 

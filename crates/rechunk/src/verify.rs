@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_exec::{
-    Execution, NullObserver, Observer, Sink, run,
-};
+use rechunk_exec::{Execution, NullObserver, Observer, Sink, run};
 use rechunk_format::Layout;
 use rechunk_grid::{Region, WriteEmpty};
 use rechunk_plan::{PlanRequest, Planned, Strategy, plan};
@@ -14,10 +12,10 @@ use rechunk_store::{Meter, Role};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use crate::Error;
 use crate::job::{array_at, sample_ratio, side};
 use crate::open::{OpenArray, open_array};
 use crate::request::Planning;
-use crate::Error;
 
 /// The outcome of a comparison.
 #[derive(Debug, Clone, Serialize)]

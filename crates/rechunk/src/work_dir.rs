@@ -7,8 +7,8 @@ use rechunk_plan::Plan;
 use rechunk_store::{Meter, Role, Store};
 use serde::{Deserialize, Serialize};
 
-use crate::request::CopyRequest;
 use crate::Error;
+use crate::request::CopyRequest;
 
 /// Key of the saved job.
 pub(crate) const JOB_KEY: &str = "job.json";
@@ -49,10 +49,8 @@ impl SavedJob {
 
     /// Its JSON form.
     pub fn to_json(&self) -> Result<Vec<u8>, Error> {
-        serde_json::to_vec_pretty(self).map_err(|error| Error::State {
-            path: JOB_KEY.to_owned(),
-            reason: error.to_string(),
-        })
+        serde_json::to_vec_pretty(self)
+            .map_err(|error| Error::State { path: JOB_KEY.to_owned(), reason: error.to_string() })
     }
 
     /// Reads the JSON form; `path` is for messages.

@@ -241,8 +241,9 @@ impl Case {
                 chunk[to..to + item_bytes]
                     .copy_from_slice(&Self::ordered(side, &elements[from..from + item_bytes]));
             }
-            let encoded = layout.encode(chunk).unwrap();
-            array.write_chunk(&index, encoded.bytes).await.unwrap();
+            let mut encoded = Vec::new();
+            layout.encode(&chunk, &mut encoded).unwrap();
+            array.write_chunk(&index, encoded.into()).await.unwrap();
         }
     }
 

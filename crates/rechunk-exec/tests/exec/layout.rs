@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
-use rechunk_format::{CodecCost, ElementOrder, Encoded, FormatError, Layout};
+use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout};
 use rechunk_grid::ArraySpec;
 
 /// What a chunk is encoded with.
@@ -98,7 +97,7 @@ impl Layout for TestLayout {
 
     fn decode<'a>(
         &self,
-        encoded: &'a Bytes,
+        encoded: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError> {
         std::thread::sleep(self.delay);
@@ -119,17 +118,18 @@ impl Layout for TestLayout {
         Ok(scratch)
     }
 
-    fn encode(&self, elements: Vec<u8>) -> Result<Encoded, FormatError> {
+    fn encode(&self, elements: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
+        encoded.clear();
         if self.codec == Codec::Raw {
-            return Ok(Encoded { bytes: elements.into(), buffer: None });
+            encoded.extend_from_slice(elements);
+            return Ok(());
         }
-        let mut runs: Vec<u8> = Vec::new();
-        for &byte in &elements {
-            match runs.last_chunk_mut::<2>() {
+        for &byte in elements {
+            match encoded.last_chunk_mut::<2>() {
                 Some([count, value]) if *value == byte && *count < u8::MAX => *count += 1,
-                _ => runs.extend([1, byte]),
+                _ => encoded.extend([1, byte]),
             }
         }
-        Ok(Encoded { bytes: runs.into(), buffer: Some(elements) })
+        Ok(())
     }
 }

@@ -31,7 +31,11 @@ impl fmt::Display for Summary {
         writeln!(f, "cases planned                {}", self.cases)?;
         writeln!(f, "comparisons (case × profile × designed/executed)  {}", self.comparisons)?;
         writeln!(f, "dearer or Pareto-dominated   {}", self.failures)?;
-        writeln!(f, "strictly fewer requests and bytes than theirs as executed  {}", self.dominating)?;
+        writeln!(
+            f,
+            "strictly fewer requests and bytes than theirs as executed  {}",
+            self.dominating
+        )?;
         writeln!(f, "                 ours         as designed  as executed")?;
         let [o, d, e] = self.requests;
         writeln!(f, "requests         {o:<12} {d:<12} {e}")?;
@@ -181,8 +185,11 @@ fn compare(
         summary.comparisons += 1;
         summary.requests[which + 1] += other.1;
         summary.bytes[which + 1] += other.0;
-        *(if which == 0 { &mut summary.seconds_designed } else { &mut summary.seconds_executed }) +=
-            seconds;
+        *(if which == 0 {
+            &mut summary.seconds_designed
+        } else {
+            &mut summary.seconds_executed
+        }) += seconds;
         let dominated =
             other.0 <= mine.0 && other.1 <= mine.1 && (other.0 < mine.0 || other.1 < mine.1);
         if dominated || ours.seconds > seconds * (1.0 + 1e-9) {

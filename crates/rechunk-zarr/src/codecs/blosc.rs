@@ -71,14 +71,19 @@ pub(super) fn block_bytes_max(blocksize: u32, decoded: u64) -> u64 {
     u64::from(blocksize).max(AUTO_BLOCK_BYTES_MAX).min(decoded)
 }
 
-/// Encodes on one thread.
-pub(super) fn encode(decoded: &[u8], codec: &CodecSpec) -> Result<Vec<u8>, String> {
+/// Encodes on one thread, into a new buffer: c-blosc's wrapper allocates.
+pub(super) fn encode(
+    decoded: &[u8],
+    encoded: &mut Vec<u8>,
+    codec: &CodecSpec,
+) -> Result<(), String> {
+    *encoded = Vec::new(); // two at once would be more than was accounted for
     let CodecSpec::Blosc { cname, clevel, shuffle, typesize, blocksize } = codec else {
         return Err("not a blosc codec".to_owned());
     };
     let clevel = (*clevel).try_into().map_err(|level| format!("there is no level {level}"))?;
     let blocksize = usize::try_from(*blocksize).map_err(|error| error.to_string())?;
-    blosc_compress_bytes(
+    *encoded = blosc_compress_bytes(
         decoded,
         clevel,
         shuffle_mode(shuffle.resolved(*typesize)),
@@ -87,7 +92,8 @@ pub(super) fn encode(decoded: &[u8], codec: &CodecSpec) -> Result<Vec<u8>, Strin
         blocksize,
         1,
     )
-    .map_err(|error| error.to_string())
+    .map_err(|error| error.to_string())?;
+    Ok(())
 }
 
 fn shuffle_mode(shuffle: Shuffle) -> BloscShuffleMode {

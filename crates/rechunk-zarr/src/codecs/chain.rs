@@ -1,8 +1,7 @@
 use std::borrow::Cow;
 use std::mem;
 
-use bytes::Bytes;
-use rechunk_format::{CodecCost, Encoded, FormatError};
+use rechunk_format::{CodecCost, FormatError};
 
 use super::{blosc, crc32c_trailer, deflate, workspace, zstd_frames};
 use crate::codec_spec::CodecSpec;
@@ -52,7 +51,7 @@ impl Chain {
     /// The bytes of a chunk: of `encoded` itself where there is no codec, else of `scratch`.
     pub(crate) fn decode<'a>(
         &self,
-        encoded: &'a Bytes,
+        encoded: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError> {
         if self.stages.is_empty() {
@@ -99,24 +98,35 @@ impl Chain {
         }
     }
 
-    /// The stored form of a chunk.
-    pub(crate) fn encode(&self, elements: Vec<u8>) -> Result<Encoded, FormatError> {
+    /// The stored form of a chunk, into `encoded`.
+    pub(crate) fn encode(&self, elements: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
         if elements.len() != self.chunk_bytes {
             let reason = format!("{} bytes, but a chunk has {}", elements.len(), self.chunk_bytes);
             return Err(FormatError::Encode { codec: "bytes", reason });
         }
-        let mut buffer = None;
-        let mut current = elements;
-        for stage in &self.stages {
+        // The outermost compressor fills `encoded`; the others (rare) a buffer of their own.
+        let outermost = self.stages.iter().rposition(|stage| stage.codec != CodecSpec::Crc32c);
+        let mut reused = mem::take(encoded);
+        let mut current = Cow::Borrowed(elements);
+        for (position, stage) in self.stages.iter().enumerate() {
             if stage.codec == CodecSpec::Crc32c {
-                crc32c_trailer::append(&mut current);
+                crc32c_trailer::append(current.to_mut());
             } else {
-                let encoded = stage.encode(&current)?;
-                // The first buffer is the caller's, to be given back; the rest are ours.
-                buffer.get_or_insert(mem::replace(&mut current, encoded));
+                let is_outermost = Some(position) == outermost;
+                let mut output = if is_outermost { mem::take(&mut reused) } else { Vec::new() };
+                stage.encode(&current, &mut output)?;
+                current = Cow::Owned(output);
             }
         }
-        Ok(Encoded { bytes: Bytes::from(current), buffer })
+        *encoded = match current {
+            Cow::Owned(bytes) => bytes,
+            Cow::Borrowed(bytes) => {
+                reused.clear();
+                reused.extend_from_slice(bytes);
+                reused
+            }
+        };
+        Ok(())
     }
 
     /// What this costs.
@@ -177,13 +187,17 @@ impl Stage {
         .map_err(|reason| self.damaged(reason))
     }
 
-    fn encode(&self, decoded: &[u8]) -> Result<Vec<u8>, FormatError> {
+    /// Encodes into `encoded`, whose contents are lost.
+    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
         match &self.codec {
-            CodecSpec::Blosc { .. } => blosc::encode(decoded, &self.codec),
-            CodecSpec::Zstd { level, checksum } => zstd_frames::encode(decoded, *level, *checksum),
-            CodecSpec::Gzip { level } => deflate::encode_gzip(decoded, *level),
-            CodecSpec::Zlib { level } => deflate::encode_zlib(decoded, *level),
-            CodecSpec::Crc32c => Ok(decoded.to_vec()),
+            CodecSpec::Blosc { .. } => blosc::encode(decoded, encoded, &self.codec),
+            CodecSpec::Zstd { level, checksum } => {
+                zstd_frames::encode(decoded, encoded, *level, *checksum)
+            }
+            CodecSpec::Gzip { level } => deflate::encode_gzip(decoded, encoded, *level),
+            CodecSpec::Zlib { level } => deflate::encode_zlib(decoded, encoded, *level),
+            // Not a compressor: appended by the chain.
+            CodecSpec::Crc32c => Ok(()),
         }
         .map_err(|reason| FormatError::Encode { codec: self.codec.name(), reason })
     }

@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
-use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor, adler32, crc32};
+use libdeflater::{
+    CompressionError, CompressionLvl, Compressor, DecompressionError, Decompressor, adler32, crc32,
+};
 
 /// Bytes at the end of a gzip member: CRC-32 and length, little-endian.
 const GZIP_TRAILER_BYTES: usize = 8;
@@ -85,38 +87,37 @@ fn explain(error: &DecompressionError, bound: usize) -> String {
 }
 
 /// One gzip member.
-pub(super) fn encode_gzip(decoded: &[u8], level: i32) -> Result<Vec<u8>, String> {
-    encode(level, |encoder| {
-        let mut encoded = vec![0; encoder.gzip_compress_bound(decoded.len())];
-        let length = encoder.gzip_compress(decoded, &mut encoded)?;
-        encoded.truncate(length);
-        Ok(encoded)
+pub(super) fn encode_gzip(decoded: &[u8], encoded: &mut Vec<u8>, level: i32) -> Result<(), String> {
+    encode(level, encoded, |encoder, encoded| {
+        encoded.resize(encoder.gzip_compress_bound(decoded.len()), 0);
+        encoder.gzip_compress(decoded, encoded)
     })
 }
 
 /// One zlib stream.
-pub(super) fn encode_zlib(decoded: &[u8], level: i32) -> Result<Vec<u8>, String> {
-    encode(level, |encoder| {
-        let mut encoded = vec![0; encoder.zlib_compress_bound(decoded.len())];
-        let length = encoder.zlib_compress(decoded, &mut encoded)?;
-        encoded.truncate(length);
-        Ok(encoded)
+pub(super) fn encode_zlib(decoded: &[u8], encoded: &mut Vec<u8>, level: i32) -> Result<(), String> {
+    encode(level, encoded, |encoder, encoded| {
+        encoded.resize(encoder.zlib_compress_bound(decoded.len()), 0);
+        encoder.zlib_compress(decoded, encoded)
     })
 }
 
-/// Runs the encoder of `level`, kept from the last chunk where that had the same.
+/// Runs the encoder of `level`, kept from the last chunk where that had the same; `run` returns
+/// how much of the buffer it has filled.
 fn encode(
     level: i32,
-    run: impl FnOnce(&mut Compressor) -> Result<Vec<u8>, libdeflater::CompressionError>,
-) -> Result<Vec<u8>, String> {
+    encoded: &mut Vec<u8>,
+    run: impl FnOnce(&mut Compressor, &mut Vec<u8>) -> Result<usize, CompressionError>,
+) -> Result<(), String> {
     let valid = CompressionLvl::new(level).map_err(|error| format!("level {level}: {error:?}"))?;
     ENCODER.with_borrow_mut(|kept| {
         let mut encoder = match kept.take() {
             Some((kept_level, encoder)) if kept_level == level => encoder,
             _ => Compressor::new(valid),
         };
-        let encoded = run(&mut encoder).map_err(|error| error.to_string());
+        let length = run(&mut encoder, encoded).map_err(|error| error.to_string());
         *kept = Some((level, encoder));
-        encoded
+        encoded.truncate(length?);
+        Ok(())
     })
 }

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe::compress_bound;
 
 use super::workspace::zstd_encode_bytes;
 
@@ -27,14 +28,20 @@ pub(super) fn decode(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Res
 }
 
 /// One frame that says its content size, as readers expect.
-pub(super) fn encode(decoded: &[u8], level: i32, checksum: bool) -> Result<Vec<u8>, String> {
-    let run = |encoder: &mut Compressor<'static>| {
+pub(super) fn encode(
+    decoded: &[u8],
+    encoded: &mut Vec<u8>,
+    level: i32,
+    checksum: bool,
+) -> Result<(), String> {
+    encoded.clear();
+    encoded.reserve_exact(compress_bound(decoded.len()));
+    let mut run = |encoder: &mut Compressor<'static>| {
         encoder.set_compression_level(level)?;
         encoder.include_checksum(checksum)?;
-        encoder.compress(decoded)
+        encoder.compress_to_buffer(decoded, encoded).map(|_| ())
     };
     let is_kept = zstd_encode_bytes(level, decoded.len() as u64) <= KEPT_BYTES_MAX;
-    let encoded =
-        if is_kept { ENCODER.with_borrow_mut(run) } else { run(&mut Compressor::default()) };
-    encoded.map_err(|error| error.to_string())
+    let done = if is_kept { ENCODER.with_borrow_mut(run) } else { run(&mut Compressor::default()) };
+    done.map_err(|error| error.to_string())
 }
