@@ -141,6 +141,7 @@ pub(crate) struct TargetArgs {
 
 /// How a run treats what it finds and leaves.
 #[derive(Debug, Clone, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(next_help_heading = "Running")]
 pub(crate) struct RunningArgs {
     /// Where an intermediate may go: a directory, or `memory:` (counts against the budget)

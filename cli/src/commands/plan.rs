@@ -56,8 +56,8 @@ async fn open(args: &PlanArgs, source: &str) -> Result<Job, Error> {
 
 fn without_data(args: &PlanArgs) -> Result<ExitCode, Error> {
     let request = synthetic_request(args)?;
-    let planned = plan(&request)
-        .map_err(|source| Error::Plan { budget_bytes: request.budget.memory_bytes, source })?;
+    let planned =
+        plan(&request).map_err(|error| Error::no_plan(request.budget.memory_bytes, error))?;
     let subject = subject(args, &request);
     if let Some(path) = &args.svg {
         render::write_file(path, &explain::plan_svg(&subject, &planned))?;

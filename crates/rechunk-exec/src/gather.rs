@@ -57,7 +57,7 @@ pub(crate) async fn input(
             fetch_piece(&stage, &index, &input, &mut lane.encoded).await?;
             cpu.run(move || {
                 let finished = spread(&task, &input, Some(&lane.encoded))?;
-                Ok(LaneDone { finished, lane })
+                Ok(LaneDone { lane, finished })
             })
             .await
         }

@@ -149,7 +149,7 @@ async fn run_step(
         let Some(done) = in_flight.next().await else { return Ok(count) };
         let done = done?;
         lanes.push(done.lane);
-        count += crate::frame::wide(done.finished.len());
+        count += wide(done.finished.len());
         if task.stage.geometry.writes_pieces() {
             done.finished.into_iter().for_each(|unit| object.add(task, unit));
         } else {

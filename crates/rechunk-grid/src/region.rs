@@ -68,6 +68,7 @@ impl Region {
     }
 
     /// The same box with positions counted from `origin`, which must not lie behind its start.
+    #[must_use]
     pub fn relative_to(&self, origin: &[u64]) -> Self {
         let start = self.start.iter().zip(origin).map(|(start, origin)| start - origin).collect();
         Self { start, shape: self.shape.clone() }

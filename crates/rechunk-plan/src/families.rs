@@ -61,7 +61,7 @@ impl Family {
                 Ok(vec![sizing.noted(tiles(request, &whole))])
             }
             Self::Pull => Ok(pull_drafts(sizing)),
-            Self::Keep => keep_drafts(sizing),
+            Self::Keep => Ok(keep_drafts(sizing)),
             Self::PushPull => Ok(push_pull_drafts(sizing)),
             Self::Multistage => Ok(multistage_drafts(sizing)),
         }
@@ -99,10 +99,10 @@ fn common_box(request: &PlanRequest) -> Vec<u64> {
 }
 
 fn passthrough_drafts(sizing: &Sizing<'_>) -> Drafts {
-    let request = sizing.request;
     /// Encoded bytes after which a task is large enough, and most chunks of one.
     const TASK_BYTES: u64 = 64 << 20;
     const TASK_CHUNKS: u64 = 1024;
+    let request = sizing.request;
     if !request.same_encoding || request.source.chunk_shape != request.target.chunk_shape {
         return Err("source and target differ in chunk shape or encoding");
     }
@@ -167,7 +167,7 @@ fn pull_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
     drafts
 }
 
-fn keep_drafts(sizing: &Sizing<'_>) -> Drafts {
+fn keep_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
     let request = sizing.request;
     let extent = axis_extents(request);
     let common = common_box(request);
@@ -182,9 +182,9 @@ fn keep_drafts(sizing: &Sizing<'_>) -> Drafts {
     let drafts = stream_drafts(sizing, &lists);
     if drafts.is_empty() {
         // A single source chunk on every axis: one step, nothing to carry.
-        return Ok(vec![sizing.noted(tiles(request, &extent))]);
+        return vec![sizing.noted(tiles(request, &extent))];
     }
-    Ok(drafts)
+    drafts
 }
 
 /// One-pass streams: for each axis, columns that are walked along it; and nested walks along all.

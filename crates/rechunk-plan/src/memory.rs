@@ -46,7 +46,7 @@ impl SteppedAxis {
         }
         let phase_is_fixed = whole || tile.is_multiple_of(window);
         let carries =
-            !input.is_multiple_of(unit) && !(phase_is_fixed && window.is_multiple_of(unit));
+            !(input.is_multiple_of(unit) || phase_is_fixed && window.is_multiple_of(unit));
         let grain = if phase_is_fixed { window } else { input };
         Self { units, touched: cells_touched_max(window, grain, unit).min(units), carries }
     }

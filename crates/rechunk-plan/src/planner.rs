@@ -90,7 +90,7 @@ pub fn plan(request: &PlanRequest) -> Result<Planned, PlanError> {
         };
         let mut found = false;
         for draft in drafts {
-            if let Some(plan) = sizing.finish(&family, &draft)? {
+            if let Some(plan) = sizing.finish(family, &draft)? {
                 found = true;
                 let outcome = CandidateOutcome::Dearer {
                     estimate: plan.estimate.clone(),
@@ -264,7 +264,7 @@ impl<'a> Sizing<'a> {
     }
 
     /// The best division of memory for each stage, and with it the plan; `None` if none fits.
-    fn finish(&self, family: &Family, draft: &Draft) -> Result<Option<Plan>, PlanError> {
+    fn finish(&self, family: Family, draft: &Draft) -> Result<Option<Plan>, PlanError> {
         let request = self.request;
         let mut estimate = Estimate::default();
         let mut stages = Vec::with_capacity(draft.stages.len());

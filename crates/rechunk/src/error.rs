@@ -59,14 +59,14 @@ pub enum Error {
         location: String,
         /// What is wrong with it.
         #[source]
-        source: FormatError,
+        source: Box<FormatError>,
     },
     /// The array asked for cannot be written.
     #[error("the target cannot be written as asked")]
     TargetMetadata {
         /// Why.
         #[source]
-        source: FormatError,
+        source: Box<FormatError>,
     },
     /// Something is there already, or source and target are in each other's way.
     #[error("{location} {reason}")]
@@ -85,7 +85,7 @@ pub enum Error {
         budget_bytes: u64,
         /// Why.
         #[source]
-        source: PlanError,
+        source: Box<PlanError>,
     },
     /// A store refused while the source was being opened.
     #[error("cannot read {location}")]
@@ -94,7 +94,7 @@ pub enum Error {
         location: String,
         /// Why.
         #[source]
-        source: StoreError,
+        source: Box<StoreError>,
     },
     /// A store refused.
     #[error("cannot {doing}")]
@@ -103,7 +103,7 @@ pub enum Error {
         doing: String,
         /// Why.
         #[source]
-        source: StoreError,
+        source: Box<StoreError>,
     },
     /// A run stopped before its end.
     #[error("stopped after {done} of {total} tasks")]
@@ -116,7 +116,7 @@ pub enum Error {
         hint: Option<String>,
         /// Why.
         #[source]
-        source: ExecError,
+        source: Box<ExecError>,
     },
     /// The target does not hold what the source holds.
     #[error("the target differs from the source in {count} elements, first at {first:?}")]
@@ -137,6 +137,23 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn source_store(location: &str, source: StoreError) -> Self {
+        Self::SourceStore { location: location.to_owned(), source: Box::new(source) }
+    }
+
+    pub(crate) fn source_metadata(location: &str, source: FormatError) -> Self {
+        Self::SourceMetadata { location: location.to_owned(), source: Box::new(source) }
+    }
+
+    pub(crate) fn target_metadata(source: FormatError) -> Self {
+        Self::TargetMetadata { source: Box::new(source) }
+    }
+
+    /// That there is no plan within `budget_bytes`.
+    pub fn no_plan(budget_bytes: u64, source: PlanError) -> Self {
+        Self::Plan { budget_bytes, source: Box::new(source) }
+    }
+
     /// The class of the error.
     pub fn class(&self) -> Class {
         match self {
@@ -145,9 +162,11 @@ impl Error {
                 Class::Source
             }
             Self::Conflict { .. } => Class::Target,
-            Self::Plan { source: PlanError::DoesNotFit { .. }, .. } => Class::Memory,
-            Self::Plan { source: PlanError::Grid(_), .. } => Class::Source,
-            Self::Plan { .. } => Class::Usage,
+            Self::Plan { source, .. } => match **source {
+                PlanError::DoesNotFit { .. } => Class::Memory,
+                PlanError::Grid(_) => Class::Source,
+                _ => Class::Usage,
+            },
             Self::Run { source, .. } if source.is_cancelled() => Class::Interrupted,
             Self::Run { source, .. } if source.is_source_damage() => Class::Source,
             Self::VerifyFailed { .. } => Class::Differ,
@@ -162,12 +181,13 @@ impl Error {
             | Self::NotAnArray { hint, .. }
             | Self::Conflict { hint, .. }
             | Self::Run { hint, .. } => hint.clone(),
-            Self::Plan { source: PlanError::DoesNotFit { minimum_bytes, .. }, .. } => {
-                Some(format!(
+            Self::Plan { source, .. } => match **source {
+                PlanError::DoesNotFit { minimum_bytes, .. } => Some(format!(
                     "give at least `--max-mem {minimum_bytes}` ({})",
-                    format_byte_size(*minimum_bytes)
-                ))
-            }
+                    format_byte_size(minimum_bytes)
+                )),
+                _ => None,
+            },
             Self::Store { source, .. } | Self::SourceStore { source, .. }
                 if source.is_permission_denied() =>
             {

@@ -95,7 +95,7 @@ pub async fn info(location: &str) -> Result<ArrayInfo, Error> {
 /// Counts the stored chunks: objects whose key is that of a chunk of the grid.
 async fn count_chunks(open: &OpenArray) -> Result<(u64, u64), Error> {
     let store = open.array.store().with_role(Role::Control);
-    let failed = |source| Error::SourceStore { location: open.location.clone(), source };
+    let failed = |source: rechunk_store::StoreError| Error::source_store(&open.location, source);
     let grid = open.grid()?;
     let mut keys = store.list("");
     let (mut count, mut bytes) = (0_u64, 0_u64);

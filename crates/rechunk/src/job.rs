@@ -40,14 +40,11 @@ impl Job {
         let meter = Meter::new();
         let source = open_array(&request.source, &meter).await?;
         let (target, warnings) = specify_target(&request, &source)?;
-        let layout =
-            ZarrLayout::new(target.clone()).map_err(|source| Error::TargetMetadata { source })?;
+        let layout = ZarrLayout::new(target.clone()).map_err(Error::target_metadata)?;
         let target_layout: Arc<dyn Layout> = Arc::new(layout);
         let plan_request = plan_request(&request, &source, &target_layout).await?;
-        let planned = plan(&plan_request).map_err(|error| Error::Plan {
-            budget_bytes: plan_request.budget.memory_bytes,
-            source: error,
-        })?;
+        let planned = plan(&plan_request)
+            .map_err(|error| Error::no_plan(plan_request.budget.memory_bytes, error))?;
         Ok(Self { request, source, target, target_layout, planned, warnings, meter })
     }
 }
@@ -60,13 +57,13 @@ fn specify_target(
     let chunk_shape =
         ChunkSpec::parse(&request.chunks)?.resolve(source.spec(), request.chunk_bytes)?;
     let codec = request.codec.as_deref().map(parse_codec_choice).transpose();
-    let codec = codec.map_err(|source| Error::TargetMetadata { source })?;
+    let codec = codec.map_err(Error::target_metadata)?;
     let format = match request.format {
         Some(format) => format,
         None => format_of_name(&request.target)?,
     };
     let options = TargetOptions { version: format.zarr_version(), chunk_shape, codec };
-    target_metadata(&source.metadata, &options).map_err(|source| Error::TargetMetadata { source })
+    target_metadata(&source.metadata, &options).map_err(Error::target_metadata)
 }
 
 /// The format a target's name asks for: zarr3, or an error for one that cannot be written yet.
@@ -148,10 +145,8 @@ pub(crate) async fn sample_ratio(source: &OpenArray) -> Result<f64, Error> {
     for sample in 0..SAMPLED_CHUNKS.min(count) {
         let ordinal = sample * (count / SAMPLED_CHUNKS.min(count));
         let key = source.array.layout().chunk_key(&grid.indices().position(ordinal));
-        let size = store.head(&key).await.map_err(|error| Error::SourceStore {
-            location: source.location.clone(),
-            source: error,
-        })?;
+        let size =
+            store.head(&key).await.map_err(|error| Error::source_store(&source.location, error))?;
         if let Some(size) = size {
             bytes = bytes.saturating_add(size);
             seen += 1;

@@ -52,8 +52,7 @@ pub async fn open_array(location: &str, meter: &Arc<Meter>) -> Result<OpenArray,
     let control = store.with_role(Role::Control);
     let documents = fetch_metadata(location, &control).await?;
     let metadata = documents.parse(location, &control).await?;
-    let metadata_error =
-        |source: FormatError| Error::SourceMetadata { location: location.to_owned(), source };
+    let metadata_error = |source: FormatError| Error::source_metadata(location, source);
     let layout: Arc<dyn Layout> =
         Arc::new(ZarrLayout::new(metadata.clone()).map_err(metadata_error)?);
     Ok(OpenArray {
@@ -68,7 +67,7 @@ pub async fn open_array(location: &str, meter: &Arc<Meter>) -> Result<OpenArray,
 pub(crate) fn open_store(location: &str, meter: &Arc<Meter>) -> Result<Store, Error> {
     Store::open(location)
         .map(|store| store.with_meter(meter))
-        .map_err(|source| Error::SourceStore { location: location.to_owned(), source })
+        .map_err(|source| Error::source_store(location, source))
 }
 
 /// The metadata documents that were found, as bytes.
@@ -84,7 +83,7 @@ async fn fetch_metadata(location: &str, store: &Store) -> Result<Documents, Erro
         store
             .get(key, METADATA_BYTES_MAX)
             .await
-            .map_err(|source| Error::SourceStore { location: location.to_owned(), source })
+            .map_err(|source| Error::source_store(location, source))
     };
     let mut documents = Documents { zarr_json: get("zarr.json").await?, ..Documents::default() };
     if documents.zarr_json.is_none() {
@@ -98,8 +97,7 @@ async fn fetch_metadata(location: &str, store: &Store) -> Result<Documents, Erro
 
 impl Documents {
     async fn parse(&self, location: &str, store: &Store) -> Result<ArrayMetadata, Error> {
-        let metadata_error =
-            |source: FormatError| Error::SourceMetadata { location: location.to_owned(), source };
+        let metadata_error = |source: FormatError| Error::source_metadata(location, source);
         if let Some(document) = &self.zarr_json {
             return match node_kind(document).map_err(metadata_error)? {
                 NodeKind::Array => parse_v3(document).map_err(metadata_error),

@@ -135,7 +135,7 @@ impl Job {
             done: counting.done.load(Ordering::Relaxed),
             total: plan.task_count(),
             hint: run_hint(&source, place.work.is_some()),
-            source,
+            source: Box::new(source),
         })
     }
 

@@ -69,17 +69,18 @@ pub(crate) async fn check_absent(location: &str, store: &Store) -> Result<(), Er
     if let Some(path) = store.local_root() {
         match std::fs::symlink_metadata(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(_) => {} // listing it says why
             Ok(found) if !found.is_dir() && !path.is_dir() => {
                 return Err(conflict("exists and is a file"));
             }
-            Ok(_) => {}
+            // A directory is listed; what cannot be looked at is reported by listing it.
+            Ok(_) | Err(_) => {}
         }
     }
     let empty = store.with_role(Role::Control).is_empty().await;
-    match empty.map_err(|source| store_error("look at", location, source))? {
-        true => Ok(()),
-        false => Err(conflict("exists and is not empty")),
+    if empty.map_err(|source| store_error("look at", location, source))? {
+        Ok(())
+    } else {
+        Err(conflict("exists and is not empty"))
     }
 }
 

@@ -109,7 +109,7 @@ async fn compare_with(
     };
     let report = run(Arc::new(execution), None, observer, cancel)
         .await
-        .map_err(|source| Error::Run { done: 0, total, hint: None, source })?;
+        .map_err(|source| Error::Run { done: 0, total, hint: None, source: Box::new(source) })?;
     let differences = report.differences.unwrap_or_default();
     Ok(Comparison {
         equal: differences.count == 0,
@@ -155,5 +155,5 @@ async fn plan_comparison(
         (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),
         (Err(error), Err(_)) => Err(error),
     };
-    cheaper.map_err(|source| Error::Plan { budget_bytes: request.budget.memory_bytes, source })
+    cheaper.map_err(|error| Error::no_plan(request.budget.memory_bytes, error))
 }

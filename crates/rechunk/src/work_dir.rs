@@ -153,5 +153,5 @@ impl WorkDir {
 }
 
 pub(crate) fn store_error(doing: &str, what: &str, source: rechunk_store::StoreError) -> Error {
-    Error::Store { doing: format!("{doing} {what}"), source }
+    Error::Store { doing: format!("{doing} {what}"), source: Box::new(source) }
 }
