@@ -1,0 +1,122 @@
+//! Chunks that are damaged: the copy stops, names array, chunk and reason, keeps what is done, and
+//! nothing at the target looks finished. A damaged chunk is never a missing one.
+
+use std::path::{Path, PathBuf};
+
+use crate::arrays::RawArray;
+use crate::bad_input::refused_with;
+use crate::harness::{Folder, looks_finished, rechunk};
+
+/// An array of 4 × 4 chunks of 16 × 16 float32 in a codec, and the path of its chunk (1, 2).
+fn source(folder: &Folder, codec: &str) -> (String, PathBuf) {
+    let (raw, coded) = (folder.at("raw.zarr"), folder.at("source.zarr"));
+    RawArray::v2(&[64, 64], &[16, 16]).write(&raw);
+    rechunk(&["copy", &raw, &coded, "--codec", codec, "--format", "zarr2"]).ok();
+    let chunk = Path::new(&coded).join("1.2");
+    (coded, chunk)
+}
+
+/// Damages the chunk and expects the copy to stop, whatever the plan.
+#[track_caller]
+fn stops(codec: &str, damage: impl Fn(&mut Vec<u8>), words: &[&str]) {
+    let folder = Folder::new();
+    let (source, chunk) = source(&folder, codec);
+    let mut bytes = std::fs::read(&chunk).unwrap();
+    damage(&mut bytes);
+    std::fs::write(&chunk, bytes).unwrap();
+    let words = [&["source.zarr", "1.2"], words].concat();
+    for strategy in ["keep", "pull", "push-pull"] {
+        let options = ["--chunks", "64,8", "--strategy", strategy];
+        refused_with(&source, &folder.at(strategy), &options, 3, &words);
+    }
+}
+
+const CHECKED_ZSTD: &str = r#"{"id": "zstd", "level": 3, "checksum": true}"#;
+
+#[test]
+fn a_truncated_chunk_stops_the_copy() {
+    for codec in
+        ["none", "zstd:3", "gzip:5", "blosc:lz4:5:shuffle", r#"{"id": "zlib", "level": 1}"#]
+    {
+        stops(codec, |bytes| bytes.truncate(bytes.len() / 2), &[]);
+        stops(codec, |bytes| bytes.truncate(1), &[]);
+        stops(codec, Vec::clear, &[]);
+    }
+}
+
+#[test]
+fn a_flipped_bit_is_found_where_the_codec_can() {
+    for codec in [CHECKED_ZSTD, "gzip:5"] {
+        for part in [2, 3, 5] {
+            let flip = |bytes: &mut Vec<u8>| {
+                let at = bytes.len() / part;
+                bytes[at] ^= 0x10;
+            };
+            stops(codec, flip, &[]);
+        }
+    }
+}
+
+#[test]
+fn a_blosc_header_is_not_believed() {
+    // Version, then the sizes of the decoded chunk, of a block, and of the stored chunk.
+    for (at, value) in [(0, 0x77), (7, 0x7f), (4, 0x01), (11, 0x7f), (15, 0x7f), (12, 0x05)] {
+        stops("blosc:lz4:5:shuffle", |bytes| bytes[at] = value, &[]);
+    }
+}
+
+#[test]
+fn a_chunk_that_decodes_to_too_much_is_not_decoded() {
+    let folder = Folder::new();
+    // Sixteen MiB of zeros in a few kilobytes.
+    let (zeros, bomb) = (folder.at("zeros.zarr"), folder.at("bomb.zarr"));
+    let flat = RawArray::v2(&[2048, 2048], &[2048, 2048]);
+    flat.write(&zeros);
+    std::fs::write(format!("{zeros}/0.0"), vec![0; 2048 * 2048 * 4]).unwrap();
+    for codec in ["zstd:3", "gzip:5", "blosc:lz4:5:shuffle"] {
+        let _ = std::fs::remove_dir_all(&bomb);
+        rechunk(&[
+            "copy",
+            &zeros,
+            &bomb,
+            "--codec",
+            codec,
+            "--format",
+            "zarr2",
+            "--write-empty",
+            "always",
+        ])
+        .ok();
+        let bytes = std::fs::read(format!("{bomb}/0.0")).unwrap();
+        assert!(bytes.len() < 1 << 20, "{codec} does not make a bomb");
+        stops(codec, |chunk| chunk.clone_from(&bytes), &[]);
+    }
+    stops("none", |bytes| bytes.extend([0; 4]), &[]);
+}
+
+#[test]
+fn a_chunk_that_is_a_directory_is_not_a_missing_chunk() {
+    let folder = Folder::new();
+    let (source, chunk) = source(&folder, "none");
+    std::fs::remove_file(&chunk).unwrap();
+    std::fs::create_dir(&chunk).unwrap();
+    let target = folder.at("t.zarr");
+    rechunk(&["copy", &source, &target, "--chunks", "64,8"]).ends_with(3).says(&["1.2"]);
+    assert!(!looks_finished(&target));
+}
+
+#[test]
+fn a_repaired_source_lets_the_copy_go_on() {
+    let folder = Folder::new();
+    let (source, chunk) = source(&folder, "gzip:5");
+    let good = std::fs::read(&chunk).unwrap();
+    std::fs::write(&chunk, &good[..20]).unwrap();
+    let target = folder.at("t.zarr");
+    let copy = ["copy", &source, &target, "--chunks", "64,8"];
+    rechunk(&copy).ends_with(3).says(&["1.2"]);
+    rechunk(&copy).ends_with(4).says(&["--resume"]);
+    std::fs::write(&chunk, &good).unwrap();
+    rechunk(&[&copy[..], &["--resume"]].concat()).ok();
+    rechunk(&["verify", &source, &target]).ok();
+    assert!(!Path::new(&format!("{target}.rechunk")).exists());
+}

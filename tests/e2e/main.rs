@@ -1,0 +1,30 @@
+//! The real binary against the promises of the command line: what it does, what others read of it,
+//! what it refuses, how much memory it takes, and what is left when it is killed.
+//!
+//! Needs the Python environments that `tests/oracle/setup.sh` makes, and a C compiler for the
+//! helpers in `tests/tools`.
+
+#[cfg(test)]
+mod arrays;
+#[cfg(test)]
+mod bad_input;
+#[cfg(test)]
+mod bad_metadata;
+#[cfg(test)]
+mod cli;
+#[cfg(test)]
+mod damaged_chunks;
+#[cfg(test)]
+mod harness;
+#[cfg(test)]
+mod interop;
+#[cfg(test)]
+mod kill;
+#[cfg(test)]
+mod layers;
+#[cfg(test)]
+mod memory;
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod report;

@@ -1,0 +1,86 @@
+//! Readers and writers that are not ours: zarr-python 2 and 3, and tensorstore.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::root;
+
+/// An environment of `tests/oracle/setup.sh`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum World {
+    /// zarr-python 2.
+    Z2,
+    /// zarr-python 3 and tensorstore.
+    Z3,
+}
+
+impl World {
+    fn python(self) -> PathBuf {
+        let name = match self {
+            Self::Z2 => ".venv-oracle-z2",
+            Self::Z3 => ".venv-oracle-z3",
+        };
+        root().join(name).join("bin/python")
+    }
+}
+
+/// Whether there are oracles; false only where it was asked for to go without.
+pub(crate) fn available() -> bool {
+    if std::env::var("RECHUNK_SKIP_ORACLES").is_ok_and(|value| value == "1") {
+        println!("SKIPPED: RECHUNK_SKIP_ORACLES=1, no other implementation reads what we write");
+        return false;
+    }
+    for world in [World::Z2, World::Z3] {
+        let python = world.python();
+        assert!(
+            python.exists(),
+            "{} is missing: run tests/oracle/setup.sh, or set RECHUNK_SKIP_ORACLES=1 to go without",
+            python.display()
+        );
+    }
+    true
+}
+
+/// What to read.
+pub(crate) fn job(path: &str, version: u8, reader: &str) -> Value {
+    json!({"path": path, "format": version, "reader": reader})
+}
+
+/// Reads arrays; answers in the order of the jobs.
+pub(crate) fn read(world: World, jobs: &[Value]) -> Vec<Value> {
+    let answer = python(world, "tests/oracle/read.py", &[], &serde_json::to_vec(jobs).unwrap());
+    let answers: Vec<Value> = serde_json::from_slice(&answer).unwrap();
+    assert_eq!(answers.len(), jobs.len());
+    answers
+}
+
+/// Has zarr-python write its collection of arrays into `directory`; their paths and versions.
+pub(crate) fn make(world: World, directory: &str) -> Vec<(String, u8)> {
+    std::fs::create_dir_all(directory).unwrap();
+    let answer = python(world, "tests/oracle/make.py", &[directory], b"");
+    let made: Vec<Value> = serde_json::from_slice(&answer).unwrap();
+    made.iter()
+        .map(|array| {
+            let version = array["format"].as_u64().unwrap();
+            (array["path"].as_str().unwrap().to_owned(), u8::try_from(version).unwrap())
+        })
+        .collect()
+}
+
+fn python(world: World, script: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
+    let mut child = Command::new(world.python())
+        .args(["-W", "ignore"])
+        .arg(root().join(script))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{script} {arguments:?}: {}", output.status);
+    output.stdout
+}
