@@ -11,13 +11,17 @@ use crate::stage_run::StageRun;
 use crate::task::{Lane, LaneDone, TaskRun};
 use crate::unit::Finished;
 
-/// Sends a finished unit out.
+/// Sends a unit out that was completed in `step`.
 pub(crate) async fn unit(
     task: Arc<TaskRun>,
     mut lane: Lane,
     unit: Finished,
+    step: u64,
 ) -> Result<LaneDone, Fault> {
-    let (encoded_bytes, workspace_bytes) = needs(&task.stage);
+    let (encoded_bytes, mut workspace_bytes) = needs(&task.stage);
+    if task.stage.stage.is_stepped {
+        workspace_bytes = workspace_bytes.saturating_add(wide(unit.buffer.len()));
+    }
     lane.make_room(encoded_bytes, 0, workspace_bytes, task.stage.stage.lane_bytes);
     let region = unit.region.clone();
     if task.stage.compares() {
@@ -26,7 +30,7 @@ pub(crate) async fn unit(
         lane = write(&task, lane, unit).await?;
     }
     task.stage.progress(&region);
-    Ok(LaneDone { lane, finished: Vec::new() })
+    Ok(LaneDone { lane, finished: Vec::new(), sent_in: Some(step) })
 }
 
 /// What sending a chunk out takes of a lane: its stored form, and what the codecs allocate.

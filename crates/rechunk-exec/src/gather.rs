@@ -27,7 +27,7 @@ pub(crate) async fn input(
 ) -> Result<LaneDone, Fault> {
     let stage = Arc::clone(&task.stage);
     let Some(region) = task.input_region(&index) else {
-        return Ok(LaneDone { lane, finished: Vec::new() });
+        return Ok(LaneDone { lane, finished: Vec::new(), sent_in: None });
     };
     let frame = stage.input_frame(&index, &region)?;
     let input = Input { region, frame };
@@ -49,7 +49,7 @@ pub(crate) async fn input(
                 } else {
                     spread(&task, &input, None)?
                 };
-                Ok(LaneDone { lane, finished })
+                Ok(LaneDone { lane, finished, sent_in: None })
             })
             .await
         }
@@ -57,7 +57,7 @@ pub(crate) async fn input(
             fetch_piece(&stage, &index, &input, &mut lane.encoded).await?;
             cpu.run(move || {
                 let finished = spread(&task, &input, Some(&lane.encoded))?;
-                Ok(LaneDone { lane, finished })
+                Ok(LaneDone { lane, finished, sent_in: None })
             })
             .await
         }

@@ -23,6 +23,7 @@ mod pieces;
 mod pool;
 mod run;
 mod stage_run;
+mod step_marks;
 mod task;
 mod tasks;
 mod unit;

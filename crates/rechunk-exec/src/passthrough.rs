@@ -24,5 +24,5 @@ pub(crate) async fn chunk(
     if let Some(region) = task.input_region(&index) {
         stage.progress(&region);
     }
-    Ok(LaneDone { lane, finished: Vec::new() })
+    Ok(LaneDone { lane, finished: Vec::new(), sent_in: None })
 }

@@ -2,25 +2,22 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
-use rechunk_grid::Region;
+use rechunk_grid::{IndexIter, Region};
+use rechunk_plan::Steps;
 
 use crate::Fault;
 use crate::frame::wide;
-use crate::journal::Mark;
 use crate::pieces::TileObject;
 use crate::pool::BufferPool;
 use crate::stage_run::StageRun;
+use crate::step_marks::StepMarks;
 use crate::unit::{Finished, Units};
 use crate::{commit, gather, passthrough};
 
-/// Shortest time between two step marks of a task.
-const STEP_MARK_INTERVAL: Duration = Duration::from_millis(100);
-
-/// What one lane keeps between two chunks: the memory a chunk is decoded into.
+/// What one lane keeps between two chunks: the memory a chunk goes through.
 ///
 /// There are as many as the plan has lanes, and whoever handles a chunk holds one: so never more
 /// chunks are in flight than memory was reserved for.
@@ -66,8 +63,16 @@ pub(crate) struct Slot {
 impl Slot {
     pub(crate) fn new(stage: &StageRun) -> Self {
         let lanes = (0..stage.stage.lanes).map(|_| Lane::default()).collect();
-        Self { lanes, buffers: Arc::new(BufferPool::new(stage.stage.resident_bytes)) }
+        Self { lanes, buffers: Arc::new(BufferPool::new(unit_bytes_max(stage))) }
     }
+}
+
+/// What the buffers of units take at most: what is resident, and where steps overlap, one in each
+/// lane.
+fn unit_bytes_max(stage: &StageRun) -> u64 {
+    let lanes = if stage.stage.is_stepped { u64::from(stage.stage.lanes) } else { 0 };
+    let unit = stage.geometry.output_grid().chunk_elements() * wide(stage.item_bytes);
+    stage.stage.resident_bytes.saturating_add(lanes.saturating_mul(unit))
 }
 
 /// A task being run.
@@ -89,6 +94,9 @@ pub(crate) struct LaneDone {
     pub lane: Lane,
     /// Units that got their last input.
     pub finished: Vec<Finished>,
+    /// The lane has sent a unit out that was completed in this step; `None` if it has taken an
+    /// input in.
+    pub sent_in: Option<u64>,
 }
 
 type Work = BoxFuture<'static, Result<LaneDone, Fault>>;
@@ -109,51 +117,106 @@ pub(crate) async fn run_task(
         steps_done,
         stage,
     });
-    let stage = &task.stage;
-    let mut object = TileObject::new();
-    let mut marks = StepMarks::new(&task);
-    for (position, step) in (0_u64..).zip(stage.geometry.steps(&task.tile)) {
-        let finished = run_step(&task, &mut slot.lanes, &mut object, position, &step).await?;
-        marks.step_done(position + 1, finished);
-    }
-    if stage.geometry.writes_pieces() {
-        object.put(&task).await?;
+    let mut flow = Flow::new(&task);
+    flow.run(&mut slot.lanes).await?;
+    if task.stage.geometry.writes_pieces() {
+        flow.object.put(&task).await?;
     }
     Ok(())
 }
 
-/// Takes in the inputs of one step and sends out every unit they complete. Returns how many.
-async fn run_step(
-    task: &Arc<TaskRun>,
-    lanes: &mut Vec<Lane>,
-    object: &mut TileObject,
+/// What goes on in a task: inputs taken in step by step, units sent out as they are complete.
+struct Flow<'a> {
+    task: &'a Arc<TaskRun>,
+    steps: Steps,
+    /// Position of the step that is taken in, counted from 0.
     position: u64,
-    step: &Region,
-) -> Result<u64, Fault> {
-    let mut inputs = step.positions().filter(|index| task.wants(position, index));
-    let mut finished: VecDeque<Finished> = VecDeque::new();
-    let mut in_flight: FuturesUnordered<Work> = FuturesUnordered::new();
-    let mut count = 0;
-    loop {
-        while let Some(lane) = lanes.pop() {
-            // Finished units first: that frees memory and keeps the way out as busy as the way in.
-            if let Some(unit) = finished.pop_front() {
-                in_flight.push(Box::pin(commit::unit(Arc::clone(task), lane, unit)));
-            } else if let Some(index) = inputs.next() {
-                in_flight.push(take_in(Arc::clone(task), lane, index));
-            } else {
-                lanes.push(lane);
-                break;
+    inputs: IndexIter,
+    /// Inputs of the step on their way in.
+    taking: usize,
+    /// Units that wait for a lane, all completed in this step.
+    finished: VecDeque<Finished>,
+    object: TileObject,
+    marks: StepMarks<'a>,
+}
+
+impl<'a> Flow<'a> {
+    fn new(task: &'a Arc<TaskRun>) -> Self {
+        Self {
+            task,
+            steps: task.stage.geometry.steps(&task.tile),
+            position: 0,
+            inputs: Region::new(vec![0], vec![0]).positions(),
+            taking: 0,
+            finished: VecDeque::new(),
+            object: TileObject::new(),
+            marks: StepMarks::new(task),
+        }
+    }
+
+    /// Runs all steps. The next one begins when all inputs of this one are in and every unit they
+    /// have completed is on its way out, in a lane that pays for its buffer: what is resident
+    /// beside the lanes then is what the plan has reserved.
+    async fn run(&mut self, lanes: &mut Vec<Lane>) -> Result<(), Fault> {
+        let mut in_flight: FuturesUnordered<Work> = FuturesUnordered::new();
+        self.next_step();
+        loop {
+            while let Some(lane) = lanes.pop() {
+                match self.next_work(lane) {
+                    Ok(work) => in_flight.push(work),
+                    Err(idle) => {
+                        lanes.push(idle);
+                        break;
+                    }
+                }
+            }
+            let Some(done) = in_flight.next().await else { return Ok(()) };
+            let done = done?;
+            lanes.push(done.lane);
+            match done.sent_in {
+                Some(step) => self.marks.sent(step),
+                None => self.taken(done.finished),
             }
         }
-        let Some(done) = in_flight.next().await else { return Ok(count) };
-        let done = done?;
-        lanes.push(done.lane);
-        count += wide(done.finished.len());
-        if task.stage.geometry.writes_pieces() {
-            done.finished.into_iter().for_each(|unit| object.add(task, unit));
+    }
+
+    /// Something for a lane to do; the lane again if there is nothing now.
+    fn next_work(&mut self, lane: Lane) -> Result<Work, Lane> {
+        loop {
+            // Finished units first: that frees memory and keeps the way out as busy as the way in.
+            if let Some(unit) = self.finished.pop_front() {
+                let step = self.position;
+                return Ok(Box::pin(commit::unit(Arc::clone(self.task), lane, unit, step)));
+            }
+            let wanted = self.inputs.find(|index| self.task.wants(self.position, index));
+            if let Some(index) = wanted {
+                self.taking += 1;
+                return Ok(take_in(Arc::clone(self.task), lane, index));
+            }
+            if self.taking > 0 || !self.next_step() {
+                return Err(lane);
+            }
+        }
+    }
+
+    /// Goes to the next step; false if there is none.
+    fn next_step(&mut self) -> bool {
+        let Some(step) = self.steps.next() else { return false };
+        if self.marks.is_begun() {
+            self.position += 1;
+        }
+        self.marks.begin(self.position);
+        self.inputs = step.positions();
+        true
+    }
+
+    fn taken(&mut self, finished: Vec<Finished>) {
+        self.taking -= 1;
+        if self.task.stage.geometry.writes_pieces() {
+            finished.into_iter().for_each(|unit| self.object.add(self.task, unit));
         } else {
-            finished.extend(done.finished);
+            self.marks.sending(wide(finished.len()));
+            self.finished.extend(finished);
         }
     }
 }
@@ -191,32 +254,5 @@ impl TaskRun {
             let units = self.stage.geometry.output_grid().covering(&region);
             units.positions().any(|unit| self.open_unit(&unit).is_some())
         })
-    }
-}
-
-/// Marks the steps of a task in the journal, not too often.
-struct StepMarks<'a> {
-    task: &'a TaskRun,
-    last: Instant,
-    /// Units that have been finished since the last mark.
-    units: u64,
-}
-
-impl<'a> StepMarks<'a> {
-    fn new(task: &'a TaskRun) -> Self {
-        Self { task, last: Instant::now(), units: 0 }
-    }
-
-    fn step_done(&mut self, steps: u64, units: u64) {
-        self.units += units;
-        // Pieces become durable all together, with the task.
-        let is_new = steps > self.task.steps_done && self.units > 0;
-        let waits = self.last.elapsed() < STEP_MARK_INTERVAL;
-        if !is_new || waits || self.task.stage.geometry.writes_pieces() {
-            return;
-        }
-        (self.last, self.units) = (Instant::now(), 0);
-        let (stage, task) = (self.task.stage.number, self.task.number);
-        self.task.stage.run.mark(Mark::steps(stage, task, steps));
     }
 }

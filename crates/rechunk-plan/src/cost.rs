@@ -6,6 +6,7 @@
 //! The sum is taken without overlap of I/O and CPU: an upper estimate that is strictly monotone
 //! in every count, so that a plan that is cheapest is never worse in all counts than another.
 
+use rechunk_grid::RANK_MAX;
 use serde::{Deserialize, Serialize};
 
 use crate::count::{cells, pairs, product};
@@ -100,10 +101,12 @@ pub(crate) struct StageDraft {
 pub(crate) struct Figures {
     pub tasks: u64,
     pub traffic: Estimate,
-    /// Input chunks of one step: what the lanes of a task can share while reading.
-    pub inputs_per_step: u64,
-    /// Output units of one task: what they can share while writing.
-    pub units_per_task: u64,
+    /// Chunks that the lanes of a task can share while reading.
+    pub reading: u64,
+    /// Chunks that they can share while writing.
+    pub writing: u64,
+    /// A task may take more than one step.
+    pub is_stepped: bool,
     pub resident_bytes: u64,
     pub lane_bytes: u64,
     /// The tile clipped to the array, without padding.
@@ -123,11 +126,16 @@ impl StageDraft {
         self.count_output(request, array_bytes, &mut figures);
         let rank = shape.len();
         let unit = self.unit(request);
-        figures.inputs_per_step = product(
-            (0..rank).map(|a| self.step_chunks[a].min(self.tile[a].div_ceil(input[a]).max(1))),
-        );
-        figures.units_per_task =
-            product((0..rank).map(|a| self.tile[a].min(shape[a]).div_ceil(unit[a]).max(1)));
+        let inputs = |a: usize| self.tile[a].min(shape[a]).div_ceil(input[a]).max(1);
+        let steps = product((0..rank).map(|a| inputs(a).div_ceil(self.step_chunks[a])));
+        let units = product((0..rank).map(|a| self.tile[a].min(shape[a]).div_ceil(unit[a]).max(1)));
+        figures.reading = product((0..rank).map(|a| self.step_chunks[a].min(inputs(a))));
+        figures.writing = units;
+        if figures.is_stepped {
+            // What one step completes is sent out while the next is taken in.
+            let per_step = figures.reading.saturating_add(units / steps.max(1));
+            (figures.reading, figures.writing) = (per_step, per_step);
+        }
         figures
     }
 
@@ -187,8 +195,11 @@ impl StageDraft {
                 }
                 role.decoded_written_bytes = role.put_requests.saturating_mul(chunk_bytes);
                 role.written_bytes = role.put_requests.saturating_mul(side.encoded_bytes_expected);
-                figures.lane_bytes = figures.lane_bytes.max(encode_lane_bytes(side));
-                figures.resident_bytes = self.resident(request).saturating_mul(chunk_bytes);
+                let (units, is_stepped) = self.resident(request);
+                figures.is_stepped = is_stepped;
+                let unit_bytes = if is_stepped { chunk_bytes } else { 0 };
+                figures.lane_bytes = figures.lane_bytes.max(encode_lane_bytes(side, unit_bytes));
+                figures.resident_bytes = units.saturating_mul(chunk_bytes);
             }
             StageOutput::Pieces { .. } => {
                 let role = &mut figures.traffic.intermediate;
@@ -201,20 +212,22 @@ impl StageDraft {
         }
     }
 
-    fn resident(&self, request: &PlanRequest) -> u64 {
+    /// Units resident at once, and whether a tile may take more than one step.
+    fn resident(&self, request: &PlanRequest) -> (u64, bool) {
         let unit = self.unit(request);
         let input = match &self.input {
             StageInput::SourceChunks => &request.source.chunk_shape,
             StageInput::Pieces { written_in } => written_in,
         };
         let mut axes =
-            [SteppedAxis { units: 1, touched: 1, carries: false }; rechunk_grid::RANK_MAX];
+            [SteppedAxis { units: 1, touched: 1, carries: false, is_whole: true }; RANK_MAX];
         for (slot, &a) in self.step_axes.iter().enumerate() {
             let whole = self.tile[a] >= request.shape[a];
             let tile = self.tile[a].min(request.shape[a]).max(1);
             axes[slot] = SteppedAxis::new(tile, unit[a], input[a], self.step_chunks[a], whole);
         }
-        resident_units(&axes[..self.step_axes.len()])
+        let axes = &axes[..self.step_axes.len()];
+        (resident_units(axes), axes.iter().any(|axis| !axis.is_whole))
     }
 }
 
@@ -244,7 +257,7 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
     };
     let threads = f64::from(budget.threads.max(1));
     let cores = |parts: u64| workers * if full { threads } else { threads.min(shared(parts)) };
-    let (reading, writing) = (figures.inputs_per_step, figures.units_per_task);
+    let (reading, writing) = (figures.reading, figures.writing);
 
     let mut seconds = 0.0;
     let mut usd = 0.0;

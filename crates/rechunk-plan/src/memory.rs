@@ -30,6 +30,8 @@ pub(crate) struct SteppedAxis {
     pub touched: u64,
     /// A unit may lie across the end of a step, so that it is carried to the next.
     pub carries: bool,
+    /// A step spans the tile along the axis.
+    pub is_whole: bool,
 }
 
 impl SteppedAxis {
@@ -42,13 +44,14 @@ impl SteppedAxis {
         let aligned = whole || tile.is_multiple_of(input);
         let inputs = tile.div_ceil(input) + u64::from(!aligned);
         if step_chunks >= inputs {
-            return Self { units, touched: units, carries: false };
+            return Self { units, touched: units, carries: false, is_whole: true };
         }
         let phase_is_fixed = whole || tile.is_multiple_of(window);
         let carries =
             !(input.is_multiple_of(unit) || phase_is_fixed && window.is_multiple_of(unit));
         let grain = if phase_is_fixed { window } else { input };
-        Self { units, touched: cells_touched_max(window, grain, unit).min(units), carries }
+        let touched = cells_touched_max(window, grain, unit).min(units);
+        Self { units, touched, carries, is_whole: false }
     }
 }
 
@@ -73,10 +76,12 @@ pub(crate) fn decode_lane_bytes(side: &Side, chunk_bytes: u64) -> u64 {
     side.encoded_bytes_max.saturating_add(decoded).saturating_add(side.decode_workspace_bytes)
 }
 
-/// What a lane holds beside the unit's buffer while it sends a target chunk out, bytes.
-pub(crate) fn encode_lane_bytes(side: &Side) -> u64 {
+/// What a lane holds while it sends a target chunk out, bytes. `unit_bytes` is the unit's own
+/// buffer where the lane has to pay for it: in a tile that is taken in steps, units are sent out
+/// while the next step already fills others.
+pub(crate) fn encode_lane_bytes(side: &Side, unit_bytes: u64) -> u64 {
     let encoded = if side.is_raw { 0 } else { side.encoded_bytes_max };
-    encoded.saturating_add(side.encode_workspace_bytes)
+    encoded.saturating_add(side.encode_workspace_bytes).saturating_add(unit_bytes)
 }
 
 #[cfg(test)]

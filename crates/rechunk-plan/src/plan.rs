@@ -103,6 +103,9 @@ pub struct Stage {
     pub resident_bytes: u64,
     /// What one lane holds beside them, bytes.
     pub lane_bytes: u64,
+    /// A task may take more than one step. Units are then sent out while the next step is taken
+    /// in, and the lane that holds one pays for its buffer.
+    pub is_stepped: bool,
     /// What one task reserves before it starts: `resident_bytes + lanes * lane_bytes`.
     pub task_bytes: u64,
 }

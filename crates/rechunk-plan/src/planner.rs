@@ -148,6 +148,16 @@ fn choose(
     {
         first.outcome = CandidateOutcome::Chosen { estimate, memory_bytes };
     }
+    // The searches of several regimes often end in the same boxes: the cheapest stands for all.
+    let mut seen = Vec::new();
+    candidates.retain(|candidate| {
+        let key = (candidate.kind, candidate.boxes.clone());
+        let is_new = !seen.contains(&key);
+        if is_new {
+            seen.push(key);
+        }
+        is_new
+    });
     candidates.extend(others);
     Ok(Planned { plan, candidates })
 }
@@ -291,6 +301,7 @@ impl<'a> Sizing<'a> {
                 lanes: parallel.lanes,
                 resident_bytes: figures.resident_bytes,
                 lane_bytes: figures.lane_bytes,
+                is_stepped: figures.is_stepped,
                 task_bytes,
             });
         }

@@ -1,0 +1,80 @@
+//! Which steps of a task are done.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use crate::frame::wide;
+use crate::journal::Mark;
+use crate::task::TaskRun;
+
+/// Shortest time between two step marks of a task.
+const STEP_MARK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Marks the steps of a task in the journal, not too often: a step is done when the units
+/// completed in it and before it have been written.
+pub(crate) struct StepMarks<'a> {
+    task: &'a TaskRun,
+    is_begun: bool,
+    /// Units still to be written of each step from the first that is not done, and of the step
+    /// that is taken in, last.
+    left: VecDeque<u64>,
+    /// Steps that are done.
+    done: u64,
+    last: Instant,
+    /// Units that have been written since the last mark.
+    units: u64,
+}
+
+impl<'a> StepMarks<'a> {
+    pub(crate) fn new(task: &'a TaskRun) -> Self {
+        let (left, last) = (VecDeque::new(), Instant::now());
+        Self { task, is_begun: false, left, done: 0, last, units: 0 }
+    }
+
+    /// A step has begun.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.is_begun
+    }
+
+    /// Step `position` begins, and all inputs of those before it are in.
+    pub(crate) fn begin(&mut self, position: u64) {
+        self.is_begun = true;
+        self.left.push_back(0);
+        self.advance(position);
+    }
+
+    /// Units were completed in the step that is taken in.
+    pub(crate) fn sending(&mut self, units: u64) {
+        if let Some(left) = self.left.back_mut() {
+            *left += units;
+        }
+    }
+
+    /// A unit that was completed in `step` is written.
+    pub(crate) fn sent(&mut self, step: u64) {
+        self.units += 1;
+        let at = usize::try_from(step.saturating_sub(self.done)).unwrap_or(usize::MAX);
+        if let Some(left) = self.left.get_mut(at) {
+            *left -= 1;
+        }
+        let position = self.done + wide(self.left.len()).saturating_sub(1);
+        self.advance(position);
+    }
+
+    /// Counts the steps before `position` that are done, and marks them.
+    fn advance(&mut self, position: u64) {
+        while self.done < position && self.left.front() == Some(&0) {
+            self.left.pop_front();
+            self.done += 1;
+        }
+        // Pieces become durable all together, with the task.
+        let is_new = self.done > self.task.steps_done && self.units > 0;
+        let waits = self.last.elapsed() < STEP_MARK_INTERVAL;
+        if !is_new || waits || self.task.stage.geometry.writes_pieces() {
+            return;
+        }
+        (self.last, self.units) = (Instant::now(), 0);
+        let (stage, task) = (self.task.stage.number, self.task.number);
+        self.task.stage.run.mark(Mark::steps(stage, task, self.done));
+    }
+}
