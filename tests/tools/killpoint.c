@@ -1,0 +1,346 @@
+// killpoint: runs a program and kills it at the N-th call that changes a file below a directory.
+//
+//   killpoint --prefix DIR --log FILE [--at N] [--signal S] [--torn] [--lose SEED] -- PROGRAM ARGS...
+//
+// Without --at it runs to the end and FILE lists the calls: number, name, path. With --at the program is
+// killed before its N-th call; with --torn a write is begun and done by half first; with --lose what was
+// written since the last sync of its file (or file system) is cut to a random length, as after a power cut.
+// --signal S sends S instead of SIGKILL and lets the program end by itself. Exit: the program's, or 128 + signal.
+//
+// The program is traced (ptrace), so that calls are seen whoever makes them; a preloaded library would miss
+// those that do not go through libc. Linux only. Paths as the kernel resolves them; names that were changed
+// since the last sync of their directory are not taken back.
+#define _GNU_SOURCE
+#include <elf.h>
+#include <asm/types.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// As in linux/ptrace.h, which cannot stand beside sys/ptrace.h, whose own name for it changed.
+struct call_info {
+    __u8 op;  // 1 a call is entered, 2 it ends
+    __u8 pad[3];
+    __u32 arch;
+    __u64 instruction_pointer, stack_pointer;
+    union {
+        struct { __u64 nr, args[6]; } entry;
+        struct { __s64 value; __u8 is_error; } exit;
+        __u8 room[64];
+    };
+};
+
+enum { THREADS_MAX = 1024, FILES_MAX = 65536 };
+enum kind { NONE, OPEN, WRITE, RENAME, REMOVE, SYNC_FILE, SYNC_ALL, OTHER };
+
+struct call {
+    const char *name;
+    enum kind kind;
+    char path[PATH_MAX];
+    char second[PATH_MAX];  // the new name of a rename
+    long flags;
+    unsigned long at;  // when it was entered
+};
+
+struct thread {
+    pid_t id;
+    struct call call;
+    bool torn;
+};
+
+// What was written to a file and not yet synced: everything behind `durable` bytes.
+struct file {
+    char *path;
+    off_t durable;
+    unsigned long written_at;  // 0: nothing unsynced
+};
+
+static struct thread threads[THREADS_MAX];
+static struct file files[FILES_MAX];
+static size_t thread_count, file_count;
+static unsigned long clock_ticks, counted, kill_at;
+static const char *prefix;
+static FILE *log_file;
+static bool tears, loses, killed;
+static int kill_signal = SIGKILL;
+static pid_t program;
+
+static void die(const char *what) {
+    perror(what);
+    if (program > 0) kill(program, SIGKILL);
+    exit(125);
+}
+
+static struct thread *thread_of(pid_t id) {
+    for (size_t i = 0; i < thread_count; i++)
+        if (threads[i].id == id) return &threads[i];
+    if (thread_count == THREADS_MAX) die("too many threads");
+    memset(&threads[thread_count], 0, sizeof threads[0]);
+    threads[thread_count].id = id;
+    return &threads[thread_count++];
+}
+
+static struct file *file_of(const char *path, bool make) {
+    for (size_t i = 0; i < file_count; i++)
+        if (files[i].path != NULL && strcmp(files[i].path, path) == 0) return &files[i];
+    if (!make) return NULL;
+    if (file_count == FILES_MAX) die("too many files");
+    struct stat status;
+    // What a file holds when it is first written to is taken for durable.
+    off_t durable = stat(path, &status) == 0 ? status.st_size : 0;
+    files[file_count] = (struct file){strdup(path), durable, 0};
+    return &files[file_count++];
+}
+
+static bool read_text(pid_t id, unsigned long address, char *text) {
+    for (size_t at = 0; at < PATH_MAX; at += sizeof(long)) {
+        errno = 0;
+        long word = ptrace(PTRACE_PEEKDATA, id, address + at, 0);
+        if (errno != 0) return false;
+        size_t room = PATH_MAX - at < sizeof word ? PATH_MAX - at : sizeof word;
+        memcpy(text + at, &word, room);
+        if (memchr(&word, 0, room) != NULL) return true;
+    }
+    return false;
+}
+
+static void path_of_fd(pid_t id, long fd, char *path) {
+    char link[64];
+    if (fd == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", id);
+    else snprintf(link, sizeof link, "/proc/%d/fd/%ld", id, fd);
+    ssize_t length = readlink(link, path, PATH_MAX - 1);
+    path[length < 0 ? 0 : length] = 0;
+}
+
+// The path of a name in a directory; both as the traced program gave them.
+static void path_of_name(pid_t id, long directory, unsigned long name, char *path) {
+    char text[PATH_MAX] = "", base[PATH_MAX];
+    path[0] = 0;
+    if (!read_text(id, name, text)) return;
+    if (text[0] == '/') {
+        memcpy(path, text, sizeof text);
+        return;
+    }
+    path_of_fd(id, directory, base);
+    if (strlen(base) + strlen(text) + 2 > PATH_MAX) return;
+    sprintf(path, "%s/%s", base, text);
+}
+
+// What a call is, if it can change a file; paths resolved when it is entered.
+static struct call look(pid_t id, const struct call_info *info) {
+    const __u64 *a = info->entry.args;
+    struct call call = {0};
+    long directory = AT_FDCWD;
+    unsigned long name = 0, second = 0;
+    long second_directory = AT_FDCWD, fd = -1;
+    switch (info->entry.nr) {
+#ifdef SYS_open
+    case SYS_open: call.name = "open", call.kind = OPEN, name = a[0], call.flags = a[1]; break;
+    case SYS_creat: call.name = "creat", call.kind = OPEN, name = a[0], call.flags = O_CREAT | O_TRUNC; break;
+    case SYS_rename: call.name = "rename", call.kind = RENAME, name = a[0], second = a[1]; break;
+    case SYS_unlink: call.name = "unlink", call.kind = REMOVE, name = a[0]; break;
+    case SYS_rmdir: call.name = "rmdir", call.kind = OTHER, name = a[0]; break;
+    case SYS_mkdir: call.name = "mkdir", call.kind = OTHER, name = a[0]; break;
+    case SYS_link: call.name = "link", call.kind = OTHER, name = a[1]; break;
+    case SYS_renameat:
+        call.name = "renameat", call.kind = RENAME, directory = a[0], name = a[1], second_directory = a[2], second = a[3];
+        break;
+#endif
+    case SYS_openat: call.name = "openat", call.kind = OPEN, directory = a[0], name = a[1], call.flags = a[2]; break;
+    case SYS_renameat2:
+        call.name = "renameat2", call.kind = RENAME, directory = a[0], name = a[1], second_directory = a[2], second = a[3];
+        break;
+    case SYS_unlinkat: call.name = "unlinkat", call.kind = REMOVE, directory = a[0], name = a[1]; break;
+    case SYS_mkdirat: call.name = "mkdirat", call.kind = OTHER, directory = a[0], name = a[1]; break;
+    case SYS_linkat: call.name = "linkat", call.kind = OTHER, directory = a[2], name = a[3]; break;
+    case SYS_truncate: call.name = "truncate", call.kind = OTHER, name = a[0]; break;
+    case SYS_write: call.name = "write", call.kind = WRITE, fd = a[0]; break;
+    case SYS_pwrite64: call.name = "pwrite", call.kind = WRITE, fd = a[0]; break;
+    case SYS_writev: call.name = "writev", call.kind = WRITE, fd = a[0]; break;
+    case SYS_pwritev: call.name = "pwritev", call.kind = WRITE, fd = a[0]; break;
+    case SYS_pwritev2: call.name = "pwritev2", call.kind = WRITE, fd = a[0]; break;
+    case SYS_copy_file_range: call.name = "copy_file_range", call.kind = WRITE, fd = a[2]; break;
+    case SYS_sendfile: call.name = "sendfile", call.kind = WRITE, fd = a[0]; break;
+    case SYS_ftruncate: call.name = "ftruncate", call.kind = WRITE, fd = a[0]; break;
+    case SYS_fallocate: call.name = "fallocate", call.kind = WRITE, fd = a[0]; break;
+    case SYS_fsync: call.name = "fsync", call.kind = SYNC_FILE, fd = a[0]; break;
+    case SYS_fdatasync: call.name = "fdatasync", call.kind = SYNC_FILE, fd = a[0]; break;
+    case SYS_syncfs: call.name = "syncfs", call.kind = SYNC_ALL, fd = a[0]; break;
+    default: return call;
+    }
+    if (call.kind == OPEN && (call.flags & (O_CREAT | O_TRUNC)) == 0) return (struct call){0};
+    if (name != 0) path_of_name(id, directory, name, call.path);
+    else path_of_fd(id, fd, call.path);
+    if (second != 0) path_of_name(id, second_directory, second, call.second);
+    size_t length = strlen(prefix);
+    bool ours = strncmp(call.path, prefix, length) == 0 || strncmp(call.second, prefix, length) == 0;
+    return ours ? call : (struct call){0};
+}
+
+static void mark_written(const char *path) {
+    file_of(path, true)->written_at = ++clock_ticks;
+}
+
+static void mark_durable(struct file *file, unsigned long until) {
+    struct stat status;
+    if (file->path == NULL || file->written_at == 0 || file->written_at > until) return;
+    if (stat(file->path, &status) == 0) file->durable = status.st_size;
+    file->written_at = 0;
+}
+
+// A call that has come to its end without an error.
+static void after(const struct call *call) {
+    struct file *file;
+    switch (call->kind) {
+    case OPEN:
+        if ((call->flags & (O_TRUNC | O_EXCL)) != 0) file_of(call->path, true)->durable = 0;
+        break;
+    case WRITE: mark_written(call->path); break;
+    case RENAME:
+        if ((file = file_of(call->second, false)) != NULL) free(file->path), file->path = NULL;
+        if ((file = file_of(call->path, false)) != NULL) free(file->path), file->path = strdup(call->second);
+        break;
+    case REMOVE:
+        if ((file = file_of(call->path, false)) != NULL) free(file->path), file->path = NULL;
+        break;
+    case SYNC_FILE:
+        if ((file = file_of(call->path, false)) != NULL) mark_durable(file, call->at);
+        break;
+    case SYNC_ALL:
+        for (size_t i = 0; i < file_count; i++) mark_durable(&files[i], call->at);
+        break;
+    default: break;
+    }
+}
+
+// Makes a write end in the middle of what it was given.
+static bool halve(pid_t id, const struct call *call) {
+    if (strcmp(call->name, "write") != 0 && strcmp(call->name, "pwrite") != 0) return false;
+    struct user_regs_struct registers;
+    struct iovec vector = {&registers, sizeof registers};
+    if (ptrace(PTRACE_GETREGSET, id, NT_PRSTATUS, &vector) != 0) return false;
+#if defined(__x86_64__)
+    registers.rdx /= 2;
+#elif defined(__aarch64__)
+    registers.regs[2] /= 2;
+#else
+    return false;
+#endif
+    return ptrace(PTRACE_SETREGSET, id, NT_PRSTATUS, &vector) == 0;
+}
+
+static void strike(void) {
+    killed = kill_signal == SIGKILL;
+    kill(program, kill_signal);
+}
+
+static void on_entry(struct thread *thread, const struct call_info *info) {
+    thread->call = look(thread->id, info);
+    if (thread->call.kind == NONE) return;
+    counted++;
+    thread->call.at = clock_ticks;
+    fprintf(log_file, "%lu %s %s\n", counted, thread->call.name, thread->call.path);
+    if (thread->call.kind == WRITE) mark_written(thread->call.path);
+    if (kill_at != counted) return;
+    thread->torn = tears && halve(thread->id, &thread->call);
+    if (!thread->torn) strike();
+}
+
+static void on_exit_of_call(struct thread *thread, const struct call_info *info) {
+    if (thread->call.kind != NONE && !info->exit.is_error) after(&thread->call);
+    if (thread->torn) strike();
+    thread->call.kind = NONE;
+}
+
+// Cuts what was never made durable, as a power cut may.
+static void lose_unsynced(void) {
+    for (size_t i = 0; i < file_count; i++) {
+        struct stat status;
+        struct file *file = &files[i];
+        if (file->path == NULL || file->written_at == 0 || stat(file->path, &status) != 0) continue;
+        if (status.st_size <= file->durable) continue;
+        off_t kept = file->durable + random() % (status.st_size - file->durable + 1);
+        if (random() % 3 == 0) kept = file->durable;
+        if (truncate(file->path, kept) != 0) die(file->path);
+        fprintf(log_file, "lost %s: %lld of %lld bytes kept\n", file->path, (long long)kept, (long long)status.st_size);
+    }
+}
+
+static int trace(void) {
+    int status, result = 0;
+    pid_t id;
+    while ((id = waitpid(-1, &status, __WALL)) > 0) {
+        if (WIFEXITED(status) || WIFSIGNALED(status)) {
+            if (id == program) result = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            thread_of(id)->id = 0;
+            continue;
+        }
+        int signal = WSTOPSIG(status), event = status >> 16;
+        if (signal == (SIGTRAP | 0x80)) {
+            struct call_info info;
+            if (ptrace(PTRACE_GET_SYSCALL_INFO, id, sizeof info, &info) > 0 && !killed) {
+                if (info.op == 1) on_entry(thread_of(id), &info);
+                else if (info.op == 2) on_exit_of_call(thread_of(id), &info);
+            }
+            signal = 0;
+        } else if (event != 0 || signal == SIGSTOP) {
+            signal = 0;  // a new thread, or its first stop
+        }
+        ptrace(PTRACE_SYSCALL, id, 0, signal);
+    }
+    return result;
+}
+
+static void start(char **arguments) {
+    program = fork();
+    if (program == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ptrace(PTRACE_TRACEME, 0, 0, 0);
+        raise(SIGSTOP);
+        execv(arguments[0], arguments);
+        perror(arguments[0]);
+        _exit(126);
+    }
+    if (program < 0 || waitpid(program, NULL, 0) < 0) die("fork");
+    long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+                   PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+    if (ptrace(PTRACE_SETOPTIONS, program, 0, options) != 0) die("ptrace");
+    ptrace(PTRACE_SYSCALL, program, 0, 0);
+}
+
+int main(int count, char **arguments) {
+    int at = 1;
+    for (; at < count && strcmp(arguments[at], "--") != 0; at++) {
+        const char *option = arguments[at];
+        if (strcmp(option, "--torn") == 0) tears = true;
+        else if (at + 1 == count) break;
+        else if (strcmp(option, "--prefix") == 0) prefix = arguments[++at];
+        else if (strcmp(option, "--log") == 0) log_file = fopen(arguments[++at], "w");
+        else if (strcmp(option, "--at") == 0) kill_at = strtoul(arguments[++at], NULL, 10);
+        else if (strcmp(option, "--signal") == 0) kill_signal = atoi(arguments[++at]);
+        else if (strcmp(option, "--lose") == 0) loses = true, srandom(atoi(arguments[++at]));
+        else break;
+    }
+    if (at + 1 >= count || strcmp(arguments[at], "--") != 0 || prefix == NULL || log_file == NULL) {
+        fprintf(stderr, "usage: killpoint --prefix DIR --log FILE [--at N] [--signal S] [--torn] [--lose SEED] -- PROGRAM ARGS...\n");
+        return 125;
+    }
+    start(arguments + at + 1);
+    int result = trace();
+    if (killed && loses) lose_unsynced();
+    if (fclose(log_file) != 0) die("log");
+    return result;
+}
