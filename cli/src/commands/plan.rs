@@ -69,14 +69,18 @@ fn without_data(args: &PlanArgs) -> Result<ExitCode, Error> {
 fn show(args: &PlanArgs, subject: &explain::Subject, planned: &Planned) {
     if args.output.json {
         render::print_json(&Report::of_plan(planned, &[]));
-    } else {
+    } else if !args.output.quiet {
         render::print(&explain::plan_table(subject, planned, true));
     }
 }
 
 fn subject(args: &PlanArgs, request: &PlanRequest) -> explain::Subject {
     explain::Subject {
-        title: format!("{} of {}", args.target_options.chunks, format_shape(&request.shape)),
+        title: format!(
+            "{} → {}",
+            format_shape(&request.source.chunk_shape),
+            format_shape(&request.target.chunk_shape)
+        ),
         data_type: args.synthetic.dtype.clone().unwrap_or_default(),
         axes: (0..request.shape.len()).map(|axis| format!("axis {axis}")).collect(),
         source: request.source.codec.clone(),

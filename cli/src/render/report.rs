@@ -25,8 +25,8 @@ pub(crate) fn summary(report: &Report) -> String {
                 name.to_owned(),
                 against(gets, predicted.get_requests),
                 against(puts, predicted.put_requests),
-                format_byte_size(counted.read_bytes),
-                format_byte_size(counted.written_bytes),
+                moved(counted.read_bytes),
+                moved(counted.written_bytes),
             ]);
         }
     }
@@ -59,9 +59,16 @@ pub(crate) fn summary(report: &Report) -> String {
     lines.join("\n")
 }
 
+/// Bytes, nothing for none.
+fn moved(bytes: u64) -> String {
+    if bytes == 0 { String::new() } else { format_byte_size(bytes) }
+}
+
 /// A count and, where it is not what was predicted, the prediction.
 fn against(counted: u64, predicted: u64) -> String {
-    if counted == predicted {
+    if counted == 0 && predicted == 0 {
+        String::new()
+    } else if counted == predicted {
         format!("{} as planned", number(counted))
     } else {
         format!("{} of {}", number(counted), number(predicted))

@@ -15,6 +15,9 @@ use crate::{
     Estimate, PLAN_VERSION, Plan, PlanError, PlanMemory, PlanRequest, Stage, StageOutput, Strategy,
 };
 
+/// Candidates of one kind that are kept.
+const OF_A_KIND_MAX: usize = 3;
+
 /// The plan and what was considered on the way to it.
 #[derive(Debug, Clone)]
 pub struct Planned {
@@ -129,6 +132,9 @@ fn choose(
         a.estimate.seconds.total_cmp(&b.estimate.seconds).then_with(|| key(a).cmp(&key(b)))
     });
     fitting.dedup_by(|(a, _), (b, _)| a.fingerprint == b.fingerprint);
+    if request.budget.box_bytes.is_none() {
+        prefer_fewer_requests(&mut fitting);
+    }
     let Some((plan, _)) = fitting.first() else {
         return Err(match not_applicable {
             Some(reason) if minimum == u64::MAX => {
@@ -148,11 +154,13 @@ fn choose(
     {
         first.outcome = CandidateOutcome::Chosen { estimate, memory_bytes };
     }
-    // The searches of several regimes often end in the same boxes: the cheapest stands for all.
-    let mut seen = Vec::new();
+    // The searches of several regimes often end in the same boxes: the cheapest stands for all,
+    // and a few of each kind say enough.
+    let mut seen: Vec<(Strategy, Vec<Vec<u64>>)> = Vec::new();
     candidates.retain(|candidate| {
         let key = (candidate.kind, candidate.boxes.clone());
-        let is_new = !seen.contains(&key);
+        let of_kind = seen.iter().filter(|(kind, _)| *kind == candidate.kind).count();
+        let is_new = of_kind < OF_A_KIND_MAX && !seen.contains(&key);
         if is_new {
             seen.push(key);
         }
@@ -160,6 +168,20 @@ fn choose(
     });
     candidates.extend(others);
     Ok(Planned { plan, candidates })
+}
+
+/// Times within a hundredth of each other are the same to a model: among those the plan with the
+/// fewest dollars, then requests, comes first.
+fn prefer_fewer_requests(fitting: &mut [(Plan, Candidate)]) {
+    let Some(fastest) = fitting.first().map(|(plan, _)| plan.estimate.seconds) else { return };
+    let near = fitting.iter().take_while(|(plan, _)| plan.estimate.seconds <= fastest * 1.01);
+    let best = near.enumerate().min_by(|(_, (a, _)), (_, (b, _))| {
+        let (a, b) = (&a.estimate, &b.estimate);
+        a.usd.total_cmp(&b.usd).then(a.requests().cmp(&b.requests()))
+    });
+    if let Some(at) = best.map(|(at, _)| at) {
+        fitting[..=at].rotate_right(1);
+    }
 }
 
 fn candidate(kind: Strategy, boxes: Vec<Vec<u64>>, outcome: CandidateOutcome) -> Candidate {
