@@ -213,7 +213,9 @@ impl<'a> Flow<'a> {
     fn taken(&mut self, finished: Vec<Finished>) {
         self.taking -= 1;
         if self.task.stage.geometry.writes_pieces() {
-            finished.into_iter().for_each(|unit| self.object.add(self.task, unit));
+            for unit in finished {
+                self.object.add(self.task, unit);
+            }
         } else {
             self.marks.sending(wide(finished.len()));
             self.finished.extend(finished);

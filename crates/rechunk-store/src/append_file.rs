@@ -1,4 +1,4 @@
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +25,18 @@ impl AppendFile {
         let path = store.file_path(key, "append to a file")?;
         let file = store.blocking(key, "open", move || open_or_create(&path)).await?;
         Ok(Self { file: Arc::new(file), store: store.clone(), key: key.to_owned() })
+    }
+
+    /// Takes the file for this process until it is dropped or the process ends, however it ends.
+    /// False if another process has it (or if this one has it a second time).
+    pub async fn try_lock(&self) -> Result<bool, StoreError> {
+        let file = Arc::clone(&self.file);
+        let lock = move || match file.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        };
+        self.store.blocking(&self.key, "lock", lock).await
     }
 
     /// Adds `bytes` at the end. If that fails in the middle, the file is cut back to what it was

@@ -10,6 +10,7 @@ mod error;
 mod info;
 mod job;
 mod open;
+mod place;
 mod report;
 mod request;
 mod run;

@@ -9,15 +9,16 @@ use rechunk_exec::{
     run,
 };
 use rechunk_plan::Plan;
-use rechunk_store::{Meter, Role, Store};
+use rechunk_store::Role;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use crate::job::{Job, array_at, temp_is_memory};
+use crate::job::{Job, array_at};
+use crate::place::{Place, other_job};
 use crate::report::{Report, TaskReport};
 use crate::request::{Existing, Running};
-use crate::target::{check_absent, check_apart, commit, groups_above, open_target};
-use crate::work_dir::{REPORT_KEY, SavedJob, WorkDir, store_error};
+use crate::target::{commit, is_array, open_target};
+use crate::work_dir::{Left, REPORT_KEY, SavedJob, WorkDir, store_error};
 use crate::{Error, system, verify};
 
 impl Job {
@@ -47,7 +48,7 @@ impl Job {
     }
 
     /// Takes over a plan made earlier, if its memory is allowed now.
-    fn adopt(&mut self, plan: Plan) -> Result<(), Error> {
+    pub(crate) fn adopt(&mut self, plan: Plan) -> Result<(), Error> {
         let budget = self.planned.plan.memory.budget_bytes;
         let mut plan = plan;
         if !plan.fit_to(budget) {
@@ -75,6 +76,11 @@ impl Job {
         cancel: CancellationToken,
     ) -> Result<Report, Error> {
         let started = Instant::now();
+        if running.existing == Existing::Resume
+            && let Some(report) = self.done_before().await?
+        {
+            return Ok(report);
+        }
         let place = Place::prepare(&mut self, running).await?;
         let outcome = self.execute(&place, running, observer, cancel).await;
         let outcome = match outcome {
@@ -107,6 +113,32 @@ impl Job {
                 Err(error)
             }
         }
+    }
+
+    /// Ends a run that was killed between completing its target and removing its leftovers.
+    async fn done_before(&self) -> Result<Option<Report>, Error> {
+        let location = &self.request.target;
+        let target = open_target(location, &self.meter)?;
+        if target.local_root().is_none() {
+            return Ok(None);
+        }
+        let work = WorkDir::of(location, &self.meter)?;
+        let Left::Done(saved) = work.left().await? else { return Ok(None) };
+        match saved.map(|saved| saved.difference(&self.saved())) {
+            // An empty work directory tells the end of a run only beside a complete target.
+            None if !is_array(&target).await? => return Ok(None),
+            Some(Some(difference)) => return Err(other_job(location, &difference)),
+            None | Some(None) => {}
+        }
+        let _lock = work.lock(location).await?;
+        work.remove().await?;
+        let mut report = Report::of_plan(&self.planned, &self.warnings);
+        let total = self.planned.plan.task_count();
+        report.tasks = Some(TaskReport { total, done: total, resumed: total });
+        report.traffic = Some(self.meter.traffic());
+        report.memory.peak_rss_bytes = Some(system::peak_rss_bytes());
+        report.elapsed_seconds = Some(0.0);
+        Ok(Some(report))
     }
 
     async fn execute(
@@ -175,12 +207,13 @@ impl Job {
         } else {
             None
         };
-        let target = &self.request.target;
-        commit(target, &place.chunks, &place.groups, &self.target, &self.meter).await?;
+        if !place.is_replaced().await? {
+            let location = &self.request.target;
+            commit(location, &place.chunks, &place.groups, &self.target, &self.meter).await?;
+            place.replace().await?;
+        }
         if let Some(work) = &place.work {
-            if place.replaces {
-                replace(work, &place.chunks, &place.target).await?;
-            }
+            work.set_done(&self.saved()).await?;
             if !running.keep_temp {
                 work.remove().await?;
             }
@@ -214,151 +247,6 @@ impl Observer for CountTasks {
         }
         self.inner.event(event);
     }
-}
-
-/// The new array takes the old one's place; a kill between the two renames is mended by a resume.
-async fn replace(work: &WorkDir, built: &Store, target: &Store) -> Result<(), Error> {
-    let failed = |source| store_error("replace", target.label(), source);
-    let old = work.replaced()?;
-    if target.local_root().is_some_and(std::path::Path::exists) {
-        Store::rename(target, &old).await.map_err(failed)?;
-    }
-    Store::rename(built, target).await.map_err(failed)
-}
-
-/// Where a run reads, writes and keeps its state.
-#[derive(Debug)]
-struct Place {
-    /// The target's own place.
-    target: Store,
-    /// Where chunks are written: the target, or where its replacement is built.
-    chunks: Store,
-    /// Groups to create above the target.
-    groups: Vec<std::path::PathBuf>,
-    /// Journal and saved job; `None` in memory.
-    work: Option<WorkDir>,
-    intermediate: Option<Store>,
-    /// An intermediate outside the work directory.
-    temp_to_remove: Option<Store>,
-    replaces: bool,
-    resumes: bool,
-}
-
-impl Place {
-    /// Checks that the run may start and writes its first traces: the saved job, nothing else.
-    async fn prepare(job: &mut Job, running: Running) -> Result<Self, Error> {
-        let meter = Arc::clone(&job.meter);
-        let location = job.request.target.clone();
-        check_apart(&job.request.source, &location, "target")?;
-        let target = open_target(&location, &meter)?;
-        let groups = groups_above(&target, job.target.version)?;
-        let work = match target.local_root() {
-            Some(_) => Some(WorkDir::of(&location, &meter)?),
-            None => None,
-        };
-        let saved = match &work {
-            Some(work) => work.saved_job().await?,
-            None => None,
-        };
-        let resumes = saved.is_some() && running.existing == Existing::Resume;
-        let replaces = match saved {
-            Some(saved) if resumes => {
-                resume_job(job, &saved)?;
-                saved.replaces
-            }
-            _ => start_over(job, running.existing, &target, work.as_ref(), saved.is_some()).await?,
-        };
-        let chunks = match &work {
-            Some(work) if replaces => work.staging()?.with_role(Role::Target),
-            _ => target.clone(),
-        };
-        let (intermediate, temp_to_remove) = intermediate(job, work.as_ref(), &meter)?;
-        if let Some(work) = &work {
-            if resumes {
-                let swept = chunks.remove_staging().await;
-                swept.map_err(|source| store_error("sweep", chunks.label(), source))?;
-            } else {
-                let mut saved = job.saved();
-                saved.replaces = replaces;
-                work.save_job(&saved).await?;
-            }
-        }
-        Ok(Self { target, chunks, groups, work, intermediate, temp_to_remove, replaces, resumes })
-    }
-}
-
-/// Goes on with the plan an interrupted run left, if it is the same job.
-fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {
-    if let Some(difference) = saved.difference(&job.saved()) {
-        return Err(Error::Conflict {
-            location: job.request.target.clone(),
-            reason: format!("holds an interrupted run of another job: {difference}"),
-            hint: Some("resume with the same arguments, or start again with --overwrite".into()),
-        });
-    }
-    job.request.temp.clone_from(&saved.request.temp);
-    job.adopt(saved.plan.clone())
-}
-
-/// Decides whether a fresh run may start; returns whether it replaces an array.
-async fn start_over(
-    job: &Job,
-    existing: Existing,
-    target: &Store,
-    work: Option<&WorkDir>,
-    interrupted: bool,
-) -> Result<bool, Error> {
-    let location = &job.request.target;
-    if interrupted && existing == Existing::Refuse {
-        return Err(Error::Conflict {
-            location: location.clone(),
-            reason: "holds an interrupted (or running) job".to_owned(),
-            hint: Some("--resume goes on where it stopped, --overwrite starts again".to_owned()),
-        });
-    }
-    let absent = check_absent(location, target).await;
-    if existing != Existing::Overwrite {
-        return absent.map(|()| false);
-    }
-    let Some(work) = work else {
-        // A store in memory has no rename: the old array goes first.
-        let removed = target.with_role(Role::Control).delete_prefix("").await;
-        return removed.map(|()| false).map_err(|source| store_error("remove", location, source));
-    };
-    if interrupted {
-        work.remove().await?;
-    }
-    Ok(absent.is_err())
-}
-
-/// The place of the intermediate, where the plan has one; and that place again if it lies outside
-/// the work directory and is to be removed by itself.
-fn intermediate(
-    job: &Job,
-    work: Option<&WorkDir>,
-    meter: &Arc<Meter>,
-) -> Result<(Option<Store>, Option<Store>), Error> {
-    if job.planned.plan.stages.len() < 2 {
-        return Ok((None, None));
-    }
-    let name = format!("rechunk-{}", &job.planned.plan.fingerprint[..16]);
-    let at = |location: &str| -> Result<Store, Error> {
-        let opened = Store::open(location).map_err(|e| store_error("open", location, e))?;
-        Ok(opened.with_meter(meter).with_role(Role::Intermediate))
-    };
-    let store = match (&job.request.temp, work) {
-        (Some(temp), _) if !temp_is_memory(temp) => {
-            check_apart(&job.request.source, temp, "place for the intermediate")?;
-            let store = at(temp)?.child(&name).map_err(|e| store_error("open", temp, e))?;
-            return Ok((Some(store.clone()), Some(store)));
-        }
-        (None, Some(work)) => work.intermediate()?.with_role(Role::Intermediate),
-        _ => {
-            let store = at(&format!("memory://{name}-{}", std::process::id()))?;
-            return Ok((Some(store.clone()), Some(store)));
-        }
-    };
-    Ok((Some(store), None))
 }
 
 fn run_hint(error: &rechunk_exec::ExecError, resumable: bool) -> Option<String> {

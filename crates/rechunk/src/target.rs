@@ -84,6 +84,18 @@ pub(crate) async fn check_absent(location: &str, store: &Store) -> Result<(), Er
     }
 }
 
+/// True if there is a whole array at the target: its metadata is written last.
+pub(crate) async fn is_array(store: &Store) -> Result<bool, Error> {
+    let control = store.with_role(Role::Control);
+    for key in ["zarr.json", ".zarray"] {
+        let found = control.exists(key).await;
+        if found.map_err(|source| store_error("look at", store.label(), source))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The groups above a local target, outermost first, that are to exist when it is committed: from
 /// the nearest directory named `*.zarr` down to its parent. Refuses a place inside an array, or
 /// in a container of the other Zarr version.

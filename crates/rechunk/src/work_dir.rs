@@ -3,15 +3,20 @@
 
 use std::sync::Arc;
 
+use rechunk_exec::JOURNAL_KEY;
 use rechunk_plan::Plan;
-use rechunk_store::{Meter, Role, Store};
+use rechunk_store::{AppendFile, Meter, Role, Store};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::request::CopyRequest;
 
+/// Key of the file that a running process holds locked.
+const LOCK_KEY: &str = "lock";
 /// Key of the saved job.
 pub(crate) const JOB_KEY: &str = "job.json";
+/// Key of the job again, once its target is complete: only leftovers are to be removed then.
+const DONE_KEY: &str = "done.json";
 /// Key of the report of a run that did not finish.
 pub(crate) const REPORT_KEY: &str = "report.json";
 const JOB_BYTES_MAX: u64 = 16 << 20;
@@ -91,6 +96,17 @@ impl SavedJob {
     }
 }
 
+/// What an earlier run has left beside its target.
+#[derive(Debug)]
+pub(crate) enum Left {
+    /// Nothing, or not enough to have written anything.
+    Nothing,
+    /// A job to go on with.
+    Unfinished(SavedJob),
+    /// Leftovers of a job that is done, and the job if it still says which.
+    Done(Option<SavedJob>),
+}
+
 /// The state of one target.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkDir {
@@ -127,11 +143,44 @@ impl WorkDir {
         self.store.child(name).map_err(|source| store_error("open", name, source))
     }
 
-    /// The job an interrupted run left, if there is one.
-    pub(crate) async fn saved_job(&self) -> Result<Option<SavedJob>, Error> {
-        let found = self.store.get(JOB_KEY, JOB_BYTES_MAX).await;
+    /// What an earlier run has left.
+    pub(crate) async fn left(&self) -> Result<Left, Error> {
+        if let Some(job) = self.job(DONE_KEY).await? {
+            return Ok(Left::Done(Some(job)));
+        }
+        if let Some(job) = self.job(JOB_KEY).await? {
+            return Ok(Left::Unfinished(job));
+        }
+        // The directory goes last, so an empty one may be the end of a run; or the beginning.
+        let failed = |source| store_error("look at", self.store.label(), source);
+        let exists = self.store.exists_anything().await.map_err(failed)?;
+        let is_empty = exists && self.store.is_empty().await.map_err(failed)?;
+        Ok(if is_empty { Left::Done(None) } else { Left::Nothing })
+    }
+
+    async fn job(&self, key: &str) -> Result<Option<SavedJob>, Error> {
+        let found = self.store.get(key, JOB_BYTES_MAX).await;
         let found = found.map_err(|source| store_error("read", self.store.label(), source))?;
-        found.map(|bytes| SavedJob::from_json(JOB_KEY, &bytes)).transpose()
+        found.map(|bytes| SavedJob::from_json(key, &bytes)).transpose()
+    }
+
+    /// Says that the target is complete.
+    pub(crate) async fn set_done(&self, job: &SavedJob) -> Result<(), Error> {
+        self.put(DONE_KEY, job.to_json()?).await
+    }
+
+    /// Takes the target for this process, which creates the work directory if there is none.
+    pub(crate) async fn lock(&self, target: &str) -> Result<AppendFile, Error> {
+        let failed = |source| store_error("lock", self.store.label(), source);
+        let file = AppendFile::open(&self.store, LOCK_KEY).await.map_err(failed)?;
+        if file.try_lock().await.map_err(failed)? {
+            return Ok(file);
+        }
+        Err(Error::Conflict {
+            location: target.to_owned(),
+            reason: "is being written by another process".to_owned(),
+            hint: Some("wait for it, or stop it and run again with --resume".to_owned()),
+        })
     }
 
     /// Writes the job; the run starts with it.
@@ -145,10 +194,16 @@ impl WorkDir {
         put.map_err(|source| store_error("write", self.store.label(), source))
     }
 
-    /// Removes everything.
+    /// Removes everything; what says that the target is complete goes last.
     pub(crate) async fn remove(&self) -> Result<(), Error> {
-        let removed = self.store.delete_prefix("").await;
-        removed.map_err(|source| store_error("remove", self.store.label(), source))
+        let failed = |source| store_error("remove", self.store.label(), source);
+        for place in ["intermediate", "target", "replaced"] {
+            self.store.delete_prefix(place).await.map_err(failed)?;
+        }
+        for key in [JOURNAL_KEY, REPORT_KEY, JOB_KEY, LOCK_KEY, DONE_KEY] {
+            self.store.delete(key).await.map_err(failed)?;
+        }
+        self.store.delete_prefix("").await.map_err(failed)
     }
 }
 

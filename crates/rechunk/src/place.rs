@@ -1,0 +1,202 @@
+//! Where a run reads, writes and keeps its state, and whether it may start.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rechunk_store::{AppendFile, Meter, Role, Store};
+
+use crate::Error;
+use crate::job::{Job, temp_is_memory};
+use crate::request::{Existing, Running};
+use crate::target::{check_absent, check_apart, groups_above, is_array, open_target};
+use crate::work_dir::{Left, SavedJob, WorkDir, store_error};
+
+/// Where a run reads, writes and keeps its state.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// The target's own place.
+    pub target: Store,
+    /// Where chunks are written: the target, or where its replacement is built.
+    pub chunks: Store,
+    /// Groups to create above the target.
+    pub groups: Vec<PathBuf>,
+    /// Journal and saved job; `None` in memory.
+    pub work: Option<WorkDir>,
+    pub intermediate: Option<Store>,
+    /// An intermediate outside the work directory.
+    pub temp_to_remove: Option<Store>,
+    pub replaces: bool,
+    pub resumes: bool,
+    /// Held until the run ends, so that no other process writes the same target.
+    _lock: Option<AppendFile>,
+}
+
+impl Place {
+    /// Checks that the run may start and writes its first traces: the saved job, nothing else.
+    pub(crate) async fn prepare(job: &mut Job, running: Running) -> Result<Self, Error> {
+        let meter = Arc::clone(&job.meter);
+        let location = job.request.target.clone();
+        check_apart(&job.request.source, &location, "target")?;
+        let target = open_target(&location, &meter)?;
+        let groups = groups_above(&target, job.target.version)?;
+        let work = match target.local_root() {
+            Some(_) => Some(WorkDir::of(&location, &meter)?),
+            None => None,
+        };
+        let left = match &work {
+            Some(work) => work.left().await?,
+            None => Left::Nothing,
+        };
+        let mut lock = None;
+        if let (Some(work), Left::Unfinished(_)) = (&work, &left)
+            && running.existing != Existing::Refuse
+        {
+            lock = Some(work.lock(&location).await?);
+        }
+        let (resumes, replaces) = match &left {
+            Left::Unfinished(saved) if running.existing == Existing::Resume => {
+                resume_job(job, saved)?;
+                (true, saved.replaces)
+            }
+            _ => {
+                let interrupted = matches!(left, Left::Unfinished(_));
+                let replaces =
+                    start_over(job, running.existing, &target, work.as_ref(), interrupted).await?;
+                (false, replaces)
+            }
+        };
+        if let (Some(work), false) = (&work, resumes) {
+            lock = Some(work.lock(&location).await?);
+        }
+
+        let chunks = match &work {
+            Some(work) if replaces => work.staging()?.with_role(Role::Target),
+            _ => target.clone(),
+        };
+        let (intermediate, temp_to_remove) = intermediate(job, work.as_ref(), &meter)?;
+        if let Some(work) = &work {
+            if resumes {
+                let swept = chunks.remove_staging().await;
+                swept.map_err(|source| store_error("sweep", chunks.label(), source))?;
+            } else {
+                let mut saved = job.saved();
+                saved.replaces = replaces;
+                work.save_job(&saved).await?;
+            }
+        }
+        Ok(Self {
+            target,
+            chunks,
+            groups,
+            work,
+            intermediate,
+            temp_to_remove,
+            replaces,
+            resumes,
+            _lock: lock,
+        })
+    }
+}
+
+impl Place {
+    /// A run killed after the new array took the old one's place: only leftovers remain.
+    pub(crate) async fn is_replaced(&self) -> Result<bool, Error> {
+        let (Some(work), true) = (&self.work, self.replaces) else { return Ok(false) };
+        let exists = async |store: &Store| {
+            let found = store.exists_anything().await;
+            found.map_err(|source| store_error("look at", store.label(), source))
+        };
+        Ok(!exists(&self.chunks).await?
+            && exists(&work.replaced()?).await?
+            && is_array(&self.target).await?)
+    }
+
+    /// The new array takes the old one's place; a kill between the two renames is mended by a
+    /// resume.
+    pub(crate) async fn replace(&self) -> Result<(), Error> {
+        let (Some(work), true) = (&self.work, self.replaces) else { return Ok(()) };
+        let failed = |source| store_error("replace", self.target.label(), source);
+        if self.target.exists_anything().await.map_err(failed)? {
+            Store::rename(&self.target, &work.replaced()?).await.map_err(failed)?;
+        }
+        Store::rename(&self.chunks, &self.target).await.map_err(failed)
+    }
+}
+
+pub(crate) fn other_job(location: &str, difference: &str) -> Error {
+    Error::Conflict {
+        location: location.to_owned(),
+        reason: format!("holds an interrupted run of another job: {difference}"),
+        hint: Some("resume with the same arguments, or start again with --overwrite".to_owned()),
+    }
+}
+
+/// Goes on with the plan an interrupted run left, if it is the same job.
+fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {
+    if let Some(difference) = saved.difference(&job.saved()) {
+        return Err(other_job(&job.request.target, &difference));
+    }
+    job.request.temp.clone_from(&saved.request.temp);
+    job.adopt(saved.plan.clone())
+}
+
+/// Decides whether a fresh run may start; returns whether it replaces an array.
+async fn start_over(
+    job: &Job,
+    existing: Existing,
+    target: &Store,
+    work: Option<&WorkDir>,
+    interrupted: bool,
+) -> Result<bool, Error> {
+    let location = &job.request.target;
+    if interrupted && existing == Existing::Refuse {
+        return Err(Error::Conflict {
+            location: location.clone(),
+            reason: "holds an interrupted (or running) job".to_owned(),
+            hint: Some("--resume goes on where it stopped, --overwrite starts again".to_owned()),
+        });
+    }
+    let absent = check_absent(location, target).await;
+    if existing != Existing::Overwrite {
+        return absent.map(|()| false);
+    }
+    let Some(work) = work else {
+        // A store in memory has no rename: the old array goes first.
+        let removed = target.with_role(Role::Control).delete_prefix("").await;
+        return removed.map(|()| false).map_err(|source| store_error("remove", location, source));
+    };
+    if interrupted {
+        work.remove().await?;
+    }
+    Ok(absent.is_err())
+}
+
+/// The place of the intermediate, where the plan has one; and that place again if it lies outside
+/// the work directory and is to be removed by itself.
+fn intermediate(
+    job: &Job,
+    work: Option<&WorkDir>,
+    meter: &Arc<Meter>,
+) -> Result<(Option<Store>, Option<Store>), Error> {
+    if job.planned.plan.stages.len() < 2 {
+        return Ok((None, None));
+    }
+    let name = format!("rechunk-{}", &job.planned.plan.fingerprint[..16]);
+    let at = |location: &str| -> Result<Store, Error> {
+        let opened = Store::open(location).map_err(|e| store_error("open", location, e))?;
+        Ok(opened.with_meter(meter).with_role(Role::Intermediate))
+    };
+    let store = match (&job.request.temp, work) {
+        (Some(temp), _) if !temp_is_memory(temp) => {
+            check_apart(&job.request.source, temp, "place for the intermediate")?;
+            let store = at(temp)?.child(&name).map_err(|e| store_error("open", temp, e))?;
+            return Ok((Some(store.clone()), Some(store)));
+        }
+        (None, Some(work)) => work.intermediate()?.with_role(Role::Intermediate),
+        _ => {
+            let store = at(&format!("memory://{name}-{}", std::process::id()))?;
+            return Ok((Some(store.clone()), Some(store)));
+        }
+    };
+    Ok((Some(store), None))
+}
