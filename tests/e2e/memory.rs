@@ -1,1 +1,178 @@
-//! To come.
+//! The peak of resident memory, as the operating system counts it, stays within what was allowed
+//! and 48 MiB, whatever the shapes, the plan and the threads. Arrays are larger than the budget.
+
+use std::collections::BTreeMap;
+
+use crate::arrays::RawArray;
+use crate::harness::{Folder, Run, rechunk};
+use crate::report::{assert_done, number, text};
+
+/// Beyond the budget: code, stacks, the runtime, what the allocator keeps.
+const BEYOND_BYTES: u64 = 48 << 20;
+const MIB: u64 = 1 << 20;
+
+/// One measured copy.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    source: &'static str,
+    chunks: &'static str,
+    strategy: &'static str,
+    codec: &'static str,
+    budget_mib: u64,
+    threads: &'static str,
+}
+
+#[rustfmt::skip]
+const fn cell(
+    source: &'static str, chunks: &'static str, strategy: &'static str, codec: &'static str,
+    budget_mib: u64, threads: &'static str,
+) -> Cell {
+    Cell { source, chunks, strategy, codec, budget_mib, threads }
+}
+
+/// 360 MiB of float32 in time slices, uncompressed; the same in two codecs; 320 MiB in cubes.
+const SLICES: [u64; 3] = [360, 512, 512];
+const CUBES: [u64; 3] = [400, 640, 640];
+
+#[rustfmt::skip]
+const QUICK: [Cell; 14] = [
+    cell("raw",   "-1,32,32",    "auto",        "none",                64,   "16"),
+    cell("raw",   "-1,32,32",    "push-pull",   "none",                64,   "1"),
+    cell("raw",   "-1,32,32",    "multistage",  "none",                64,   "16"),
+    cell("raw",   "-1,16,512",   "pull",        "none",                64,   "16"),
+    cell("raw",   "100,100,100", "keep",        "none",                128,  "16"),
+    cell("raw",   "keep",        "passthrough", "none",                64,   "16"),
+    cell("zstd",  "-1,32,32",    "push-pull",   "zstd:3",              64,   "16"),
+    cell("zstd",  "-1,32,32",    "auto",        "gzip:1",              128,  "1"),
+    cell("zstd",  "8,512,512",   "direct",      "zstd:1",              96,   "16"),
+    cell("blosc", "-1,32,32",    "push-pull",   "blosc:lz4:5:shuffle", 128,  "16"),
+    cell("blosc", "90,90,90",    "keep",        "blosc:lz4:5:shuffle", 192,  "1"),
+    cell("cubes", "1,640,640",   "auto",        "zstd:1",              64,   "16"),
+    cell("cubes", "-1,20,20",    "pull",        "none",                96,   "16"),
+    cell("cubes", "400,64,64",   "memory",      "none",                1024, "16"),
+];
+
+/// Sources, made when they are first needed: raw by a writer here, the others from it by ourselves.
+struct Sources {
+    folder: Folder,
+    made: BTreeMap<&'static str, String>,
+}
+
+impl Sources {
+    fn path(&mut self, name: &'static str) -> String {
+        if let Some(path) = self.made.get(name) {
+            return path.clone();
+        }
+        let path = self.folder.at(name);
+        match name {
+            "raw" => RawArray::v3(&SLICES, &[4, 512, 512]).write(&path),
+            "cubes" => RawArray::v2(&CUBES, &[64, 64, 64]).of_uint16().write(&path),
+            _ => {
+                let codec = if name == "zstd" { "zstd:1" } else { "blosc:lz4:5:shuffle" };
+                let raw = self.path("raw");
+                rechunk(&["copy", &raw, &path, "--codec", codec, "--no-fsync"]).ok();
+            }
+        }
+        self.made.insert(name, path.clone());
+        path
+    }
+}
+
+/// What a cell is allowed, bytes: its budget, or the least that its plan needs where that is more.
+fn allowed_bytes(cell: Cell, source: &str, target: &str) -> u64 {
+    let budget = cell.budget_mib * MIB;
+    let planned = rechunk(
+        &[&plan(cell, "plan", source, target)[..], &["--max-mem", &budget.to_string()]].concat(),
+    );
+    if planned.code == 0 {
+        return budget;
+    }
+    let stderr = planned.ends_with(5).stderr;
+    let (_, hint) = stderr.split_once("--max-mem ").expect("a hint names the minimum");
+    let digits: String = hint.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap()
+}
+
+fn plan<'a>(cell: Cell, command: &'a str, source: &'a str, target: &'a str) -> [&'a str; 12] {
+    #[rustfmt::skip]
+    let arguments = [
+        command, source, target, "--chunks", cell.chunks, "--strategy", cell.strategy, "--codec", cell.codec,
+        "--threads", cell.threads, "--json",
+    ];
+    arguments
+}
+
+/// Runs one cell; a line about it, and whether it kept to its budget.
+fn measure(cell: Cell, source: &str, folder: &Folder) -> (String, bool) {
+    let target = folder.at("target");
+    let allowed_bytes = allowed_bytes(cell, source, &target);
+    let budget = allowed_bytes.to_string();
+    let copy = plan(cell, "copy", source, &target);
+    let (done, peak_bytes) =
+        Run::rechunk(&[&copy[..], &["--max-mem", &budget, "--no-fsync"]].concat()).go_measured();
+    let report = done.ok().json();
+    assert_done(&report);
+    let (said, planned) =
+        (number(&report, "memory.peak_rss_bytes"), number(&report, "memory.planned_peak_bytes"));
+    // What it says of itself is what the operating system says; a page or two come at the end.
+    assert!(said.abs_diff(peak_bytes) < 4 * MIB, "{cell:?}: it says {said}, measured {peak_bytes}");
+    let verify = ["verify", source, &target, "--max-mem", &budget, "--threads", cell.threads];
+    let (done, verify_peak_bytes) = Run::rechunk(&verify).go_measured();
+    done.ok();
+    std::fs::remove_dir_all(&target).unwrap();
+    let limit_bytes = allowed_bytes + BEYOND_BYTES;
+    let line = format!(
+        "{:>5} → {:<12} {:<11} {:<19} {:>2} threads: {:>4} MiB allowed, {:>4} planned, {:>4} at its peak, verify {:>4}",
+        cell.source,
+        cell.chunks,
+        text(&report, "plan.kind"),
+        cell.codec,
+        cell.threads,
+        allowed_bytes / MIB,
+        planned / MIB,
+        peak_bytes / MIB,
+        verify_peak_bytes / MIB,
+    );
+    (line, peak_bytes <= limit_bytes && verify_peak_bytes <= limit_bytes)
+}
+
+fn stays_within(cells: &[Cell]) {
+    let folder = Folder::new();
+    let mut sources = Sources { folder: Folder::new(), made: BTreeMap::new() };
+    let mut over = 0;
+    for &cell in cells {
+        let (line, is_within) = measure(cell, &sources.path(cell.source), &folder);
+        println!("{line}{}", if is_within { "" } else { "   OVER" });
+        over += usize::from(!is_within);
+    }
+    assert_eq!(over, 0, "{over} of {} copies took more than was allowed and 48 MiB", cells.len());
+}
+
+#[test]
+fn copies_stay_within_their_budget() {
+    stays_within(&QUICK);
+}
+
+/// Every source, chunking, strategy that applies, budget and thread count: `just test-memory`.
+#[test]
+#[ignore = "long: an hour"]
+fn every_copy_stays_within_its_budget() {
+    let mut cells = Vec::new();
+    for source in ["raw", "zstd", "blosc", "cubes"] {
+        for (chunks, strategy) in [
+            ("-1,32,32", "push-pull"),
+            ("-1,32,32", "auto"),
+            ("-1,32,32", "multistage"),
+            ("100,100,100", "keep"),
+            ("-1,16,64", "pull"),
+            ("7,300,200", "auto"),
+        ] {
+            for budget_mib in [96, 192, 384, 1024] {
+                for threads in ["1", "16"] {
+                    cells.push(cell(source, chunks, strategy, "zstd:1", budget_mib, threads));
+                }
+            }
+        }
+    }
+    stays_within(&cells);
+}

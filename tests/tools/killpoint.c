@@ -1,10 +1,11 @@
 // killpoint: runs a program and kills it at the N-th call that changes a file below a directory.
 //
-//   killpoint --prefix DIR --log FILE [--at N] [--signal S] [--torn] [--lose SEED] -- PROGRAM ARGS...
+//   killpoint --prefix DIR --log FILE [--at N] [--signal S] [--torn] [--lose SEED] [--slow US] -- PROGRAM ARGS...
 //
 // Without --at it runs to the end and FILE lists the calls: number, name, path. With --at the program is
 // killed before its N-th call; with --torn a write is begun and done by half first; with --lose what was
 // written since the last sync of its file (or file system) is cut to a random length, as after a power cut.
+// --slow US makes each of these calls take that many microseconds longer.
 // --signal S sends S instead of SIGKILL and lets the program end by itself. Exit: the program's, or 128 + signal.
 //
 // The program is traced (ptrace), so that calls are seen whoever makes them; a preloaded library would miss
@@ -74,6 +75,7 @@ static size_t thread_count, file_count;
 static unsigned long clock_ticks, counted, kill_at;
 static const char *prefix;
 static FILE *log_file;
+static unsigned slow_us;
 static bool tears, loses, killed;
 static int kill_signal = SIGKILL;
 static pid_t program;
@@ -254,6 +256,7 @@ static void on_entry(struct thread *thread, const struct call_info *info) {
     thread->call.at = clock_ticks;
     fprintf(log_file, "%lu %s %s\n", counted, thread->call.name, thread->call.path);
     if (thread->call.kind == WRITE) mark_written(thread->call.path);
+    if (slow_us != 0) usleep(slow_us);
     if (kill_at != counted) return;
     thread->torn = tears && halve(thread->id, &thread->call);
     if (!thread->torn) strike();
@@ -330,12 +333,13 @@ int main(int count, char **arguments) {
         else if (strcmp(option, "--prefix") == 0) prefix = arguments[++at];
         else if (strcmp(option, "--log") == 0) log_file = fopen(arguments[++at], "w");
         else if (strcmp(option, "--at") == 0) kill_at = strtoul(arguments[++at], NULL, 10);
+        else if (strcmp(option, "--slow") == 0) slow_us = atoi(arguments[++at]);
         else if (strcmp(option, "--signal") == 0) kill_signal = atoi(arguments[++at]);
         else if (strcmp(option, "--lose") == 0) loses = true, srandom(atoi(arguments[++at]));
         else break;
     }
     if (at + 1 >= count || strcmp(arguments[at], "--") != 0 || prefix == NULL || log_file == NULL) {
-        fprintf(stderr, "usage: killpoint --prefix DIR --log FILE [--at N] [--signal S] [--torn] [--lose SEED] -- PROGRAM ARGS...\n");
+        fprintf(stderr, "usage: killpoint --prefix DIR --log FILE [--at N] [--signal S] [--torn] [--lose SEED] [--slow US] -- PROGRAM ARGS...\n");
         return 125;
     }
     start(arguments + at + 1);
