@@ -28,7 +28,8 @@ pub(crate) fn pairs_along(extent: u64, a: u64, b: u64) -> u64 {
     extent.div_ceil(a) + extent.div_ceil(b) - 1 - u64::try_from(shared).unwrap_or(0)
 }
 
-/// [`pairs_along`] for boxes of all axes.
+/// Number of pairs (box of grid `a`, box of grid `b`) of an array of `shape` that share an
+/// element.
 pub fn pairs(shape: &[u64], a: &[u64], b: &[u64]) -> u64 {
     product((0..shape.len()).map(|axis| pairs_along(shape[axis], a[axis], b[axis])))
 }

@@ -18,17 +18,12 @@ fn whole_steps(tile: &[u64], input: &[u64]) -> Vec<u64> {
 /// Source → target in one pass, a tile at a time.
 pub(crate) fn tiles(request: &PlanRequest, tile: &[u64]) -> Draft {
     let step_chunks = whole_steps(tile, &request.source.chunk_shape);
-    stream(request, tile, &step_chunks, (0..tile.len()).collect())
+    stream(tile, &step_chunks, (0..tile.len()).collect())
 }
 
 /// Source → target in one pass, each tile in steps of `step_chunks` source chunks, loops over
 /// `step_axes` slowest first.
-pub(crate) fn stream(
-    _request: &PlanRequest,
-    tile: &[u64],
-    step_chunks: &[u64],
-    step_axes: Vec<usize>,
-) -> Draft {
+pub(crate) fn stream(tile: &[u64], step_chunks: &[u64], step_axes: Vec<usize>) -> Draft {
     Draft {
         stages: vec![StageDraft {
             input: StageInput::SourceChunks,

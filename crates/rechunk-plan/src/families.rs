@@ -19,15 +19,20 @@ pub(crate) enum Family {
     Multistage,
 }
 
-/// All families; a forced strategy picks one of them by [`Family::kind`].
-pub(crate) fn families(_request: &PlanRequest) -> [Family; 7] {
-    use Family::{Direct, Keep, Memory, Multistage, Passthrough, Pull, PushPull};
-    [Passthrough, Direct, Memory, Keep, Pull, PushPull, Multistage]
-}
-
 type Drafts = Result<Vec<Draft>, &'static str>;
 
 impl Family {
+    /// All families; a forced strategy picks one of them by [`Family::kind`].
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Passthrough,
+        Self::Direct,
+        Self::Memory,
+        Self::Keep,
+        Self::Pull,
+        Self::PushPull,
+        Self::Multistage,
+    ];
+
     pub(crate) fn kind(self) -> Strategy {
         match self {
             Self::Passthrough => Strategy::Passthrough,
@@ -136,7 +141,7 @@ fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
         let tile: Vec<u64> =
             (0..rank).map(|a| steps[a].saturating_mul(per_tile[a]).min(extent[a])).collect();
         let step_chunks: Vec<u64> = (0..rank).map(|a| steps[a].div_ceil(input[a])).collect();
-        stream(request, &tile, &step_chunks, (0..rank).collect())
+        stream(&tile, &step_chunks, (0..rank).collect())
     };
     let start = vec![0; lists.len()];
     Ok(best_of(sizing, &lists, &[start], build))
@@ -224,7 +229,7 @@ fn stream_drafts(sizing: &Sizing<'_>, tile_lists: &[Vec<u64>]) -> Vec<Draft> {
             for (slot, &axis) in walk.iter().enumerate() {
                 step_chunks[axis] = steps[slot];
             }
-            stream(request, tile, &step_chunks, walk_order(request, tile, &step_chunks))
+            stream(tile, &step_chunks, walk_order(request, tile, &step_chunks))
         };
         drafts.extend(best_of(sizing, &lists, &[start], build));
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cost::{Figures, Parallel, price};
 use crate::draft::Draft;
-use crate::families::{Family, families};
+use crate::families::Family;
 use crate::memory::fixed_bytes;
 use crate::search::INFEASIBLE;
 use crate::{
@@ -77,7 +77,7 @@ pub fn plan(request: &PlanRequest) -> Result<Planned, PlanError> {
     let mut others: Vec<Candidate> = Vec::new();
     let mut minimum = u64::MAX;
     let mut not_applicable = None;
-    for family in families(request) {
+    for family in Family::ALL {
         if request.strategy != Strategy::Auto && request.strategy != family.kind() {
             continue;
         }

@@ -14,16 +14,16 @@ use serde_json::Value;
 
 /// Totals over all comparisons.
 #[derive(Debug, Default)]
-pub struct Summary {
-    pub cases: u64,
-    pub comparisons: u64,
-    pub failures: u64,
-    pub dominating: u64,
-    pub seconds_ours: f64,
-    pub seconds_designed: f64,
-    pub seconds_executed: f64,
-    pub requests: [u128; 3],
-    pub bytes: [u128; 3],
+pub(crate) struct Summary {
+    pub(crate) cases: u64,
+    pub(crate) comparisons: u64,
+    pub(crate) failures: u64,
+    pub(crate) dominating: u64,
+    pub(crate) seconds_ours: f64,
+    pub(crate) seconds_designed: f64,
+    pub(crate) seconds_executed: f64,
+    pub(crate) requests: [u128; 3],
+    pub(crate) bytes: [u128; 3],
 }
 
 impl fmt::Display for Summary {
@@ -50,7 +50,7 @@ impl fmt::Display for Summary {
 }
 
 /// Plans all cases under all profiles; `say` gets a line per failure.
-pub fn compare_all(mut say: impl FnMut(String)) -> Summary {
+pub(crate) fn compare_all(mut say: impl FnMut(String)) -> Summary {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/golden/push_pull_cases.json");
     let text = std::fs::read_to_string(path).expect("the golden cases");
     let golden: Value = serde_json::from_str(&text).expect("JSON");
@@ -103,7 +103,7 @@ fn theirs(case: &Value, kind: &str) -> Option<[BaselineTraffic; 2]> {
 }
 
 /// The same request our planner gets, for uncompressed arrays.
-pub fn request(case: &Value, profile: &str) -> PlanRequest {
+pub(crate) fn request(case: &Value, profile: &str) -> PlanRequest {
     let item_bytes = case["itemsize"].as_u64().expect("itemsize");
     let max_mem = case["max_mem"].as_u64().expect("max_mem");
     PlanRequest {
