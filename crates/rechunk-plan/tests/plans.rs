@@ -1,5 +1,6 @@
 //! What holds for every plan, whatever the arrays: one writer per object, budget kept, the
 //! minimum named in the error is the minimum, equal requests give equal plans.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
 use rechunk_grid::Region;
@@ -12,7 +13,7 @@ fn request(shape: &[u64], source: &[u64], target: &[u64], memory_bytes: u64) -> 
     let side = |chunk: &[u64]| {
         let mut side = Side::raw(chunk, 4);
         side.is_raw = false;
-        side.codec = "zstd".to_owned();
+        "zstd".clone_into(&mut side.codec);
         side.encoded_bytes_max += side.encoded_bytes_max / 8 + 64;
         side.encoded_bytes_expected /= 2;
         side

@@ -169,7 +169,7 @@ fn blosc_headers_are_checked() {
     let length = 100_000;
     let good = encode(&chain(std::slice::from_ref(&codec), length), &data(length));
     let with = |at: usize, value: u32| {
-        let mut bytes = good.to_vec();
+        let mut bytes = good.clone();
         bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
         refuse(&codec, &bytes, length)
     };

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::read::{DEPTH_MAX, DOCUMENT_BYTES_MAX};
 use super::*;
 
-fn read(text: &str) -> serde_json::Map<String, serde_json::Value> {
+fn read(text: &str) -> serde_json::Map<String, Value> {
     read_object("doc", text.as_bytes()).unwrap()
 }
 
