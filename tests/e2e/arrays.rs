@@ -112,8 +112,7 @@ impl RawArray {
             let inside = inside && start[last_axis] + offset < self.shape[last_axis];
             let value = if inside { element(first + offset) } else { 0 };
             if self.item_bytes == 4 {
-                #[expect(clippy::cast_precision_loss, reason = "only to be told apart")]
-                bytes.extend_from_slice(&(value as f32).to_le_bytes());
+                bytes.extend_from_slice(&f32::from(value).to_le_bytes());
             } else {
                 bytes.extend_from_slice(&value.to_le_bytes());
             }

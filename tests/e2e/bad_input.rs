@@ -73,7 +73,7 @@ fn a_source_or_target_without_permission_is_named() {
     open_to_all(closed.as_ref(), 0o555);
     let run = |arguments: &[&str]| -> Done {
         let run = Run::program(binary.as_ref(), arguments);
-        if is_root() { run.as_user(NOBODY).go() } else { run.go() }
+        if is_root() { run.by_user(NOBODY).go() } else { run.go() }
     };
     let target = format!("{closed}/t.zarr");
     run(&["copy", &source, &target]).ends_with(1).says(&["t.zarr", "ermission"]);

@@ -156,7 +156,7 @@ fn keys_do_not_lead_out_of_the_array() {
         changed(
             3,
             |document| {
-                document["chunk_key_encoding"]["configuration"]["separator"] = json!(separator)
+                document["chunk_key_encoding"]["configuration"]["separator"] = json!(separator);
             },
             &["separator"],
         );

@@ -18,7 +18,7 @@ pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_rechunk");
 /// A user that owns nothing.
 pub(crate) const NOBODY: u32 = 65534;
 /// Longer than any run here takes; a run that hangs must not hang the tests.
-const TIMEOUT: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_mins(10);
 
 /// The repository.
 pub(crate) fn root() -> PathBuf {
@@ -103,7 +103,7 @@ impl Run {
     }
 
     /// As another user; only root may.
-    pub(crate) fn as_user(mut self, user: u32) -> Self {
+    pub(crate) fn by_user(mut self, user: u32) -> Self {
         self.command.uid(user);
         self
     }

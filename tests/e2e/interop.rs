@@ -50,7 +50,8 @@ fn written_by(world: World, cuts: usize) {
     let folder = Folder::new();
     let made = make(world, &folder.at("made"));
     let source = |(path, version)| Source { path, version, sha256: None, refused_for: Vec::new() };
-    survive(&format!("written by {world:?}"), made.into_iter().map(source).collect(), cuts);
+    let sources: Vec<Source> = made.into_iter().map(source).collect();
+    survive(&format!("written by {world:?}"), &sources, cuts);
 }
 
 #[test]
@@ -72,7 +73,8 @@ fn fixtures_of_other_implementations_survive_a_copy() {
             refused_for,
         }
     };
-    survive("fixtures", digests.into_iter().map(source).collect(), CUTS.len());
+    let sources: Vec<Source> = digests.into_iter().map(source).collect();
+    survive("fixtures", &sources, CUTS.len());
 }
 
 #[test]
@@ -87,11 +89,8 @@ fn public_arrays_survive_a_copy() {
     let index = std::fs::read_to_string(data.join("INDEX.json")).unwrap();
     let index: Value = serde_json::from_str(&index).unwrap();
     let arrays = index["arrays"].as_array().unwrap();
-    survive(
-        "public arrays",
-        arrays.iter().filter_map(|array| public(&data, array)).collect(),
-        CUTS.len(),
-    );
+    let sources: Vec<Source> = arrays.iter().filter_map(|array| public(&data, array)).collect();
+    survive("public arrays", &sources, CUTS.len());
 }
 
 /// An array of INDEX.json, if it is Zarr and its metadata is what we read in its directory.
@@ -141,9 +140,9 @@ fn unsupported(array: &Value) -> Vec<String> {
 }
 
 /// Copies every source into v2 and v3, `cuts` ways each, and has every reader read every copy.
-fn survive(what: &str, sources: Vec<Source>, cuts: usize) {
+fn survive(what: &str, sources: &[Source], cuts: usize) {
     let folder = Folder::new();
-    let (made, refused, mut problems) = copy_all(&sources, folder.path(), cuts);
+    let (made, refused, mut problems) = copy_all(sources, folder.path(), cuts);
     let truth = read(
         World::Z3,
         &sources.iter().map(|s| job(&s.path, s.version, "zarr")).collect::<Vec<_>>(),
