@@ -42,6 +42,7 @@ pub(crate) fn show_plan(job: &Job, output: &OutputArgs) {
 /// Runs a job: plan said before, progress while, report after.
 pub(crate) async fn run_job(job: Job, running: Running, output: &OutputArgs) -> Result<(), Error> {
     let talk = !output.quiet && !output.json;
+    job.check_target(running).await?;
     if talk {
         render::say(&explain::table(&job, output.verbose > 0));
         render::warnings(&job.warnings);

@@ -11,7 +11,7 @@ use crate::demo_data::FILES;
 use crate::render;
 
 /// A budget the demo's plan has to respect; far less than the machine has.
-const MEMORY_BYTES: u64 = 64 << 20;
+const MEMORY_BYTES: u64 = 4 << 20;
 
 pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Error> {
     let directory = Path::new(&args.directory);

@@ -18,8 +18,9 @@ pub(crate) struct StepMarks<'a> {
     /// Units still to be written of each step from the first that is not done, and of the step
     /// that is taken in, last.
     left: VecDeque<u64>,
-    /// Steps that are done.
+    /// Steps that are done, and of these, those the journal was told of.
     done: u64,
+    marked: u64,
     last: Instant,
     /// Units that have been written since the last mark.
     units: u64,
@@ -28,7 +29,8 @@ pub(crate) struct StepMarks<'a> {
 impl<'a> StepMarks<'a> {
     pub(crate) fn new(task: &'a TaskRun) -> Self {
         let (left, last) = (VecDeque::new(), Instant::now());
-        Self { task, is_begun: false, left, done: 0, last, units: 0 }
+        let marked = task.steps_done;
+        Self { task, is_begun: false, left, done: 0, marked, last, units: 0 }
     }
 
     /// A step has begun.
@@ -68,12 +70,12 @@ impl<'a> StepMarks<'a> {
             self.done += 1;
         }
         // Pieces become durable all together, with the task.
-        let is_new = self.done > self.task.steps_done && self.units > 0;
+        let is_new = self.done > self.marked && self.units > 0;
         let waits = self.last.elapsed() < STEP_MARK_INTERVAL;
         if !is_new || waits || self.task.stage.geometry.writes_pieces() {
             return;
         }
-        (self.last, self.units) = (Instant::now(), 0);
+        (self.last, self.units, self.marked) = (Instant::now(), 0, self.done);
         let (stage, task) = (self.task.stage.number, self.task.number);
         self.task.stage.run.mark(Mark::steps(stage, task, self.done));
     }

@@ -118,6 +118,13 @@ pub enum Error {
         #[source]
         source: Box<ExecError>,
     },
+    /// A comparison stopped before its end.
+    #[error("the arrays could not be compared")]
+    Compare {
+        /// Why.
+        #[source]
+        source: Box<ExecError>,
+    },
     /// The target does not hold what the source holds.
     #[error("the target differs from the source in {count} elements, first at {first:?}")]
     VerifyFailed {
@@ -169,7 +176,15 @@ impl Error {
             },
             Self::Run { source, .. } if source.is_cancelled() => Class::Interrupted,
             Self::Run { source, .. } if source.is_source_damage() => Class::Source,
+            Self::Compare { source } if source.is_cancelled() => Class::Interrupted,
+            // Both arrays are sources here.
+            Self::Compare { .. } => Class::Source,
             Self::VerifyFailed { .. } => Class::Differ,
+            Self::Store { source, .. }
+                if matches!(**source, StoreError::UnsupportedScheme { .. }) =>
+            {
+                Class::Usage
+            }
             Self::Run { .. } | Self::Store { .. } | Self::State { .. } => Class::Failed,
         }
     }

@@ -59,9 +59,8 @@ impl Place {
                 (true, saved.replaces)
             }
             _ => {
-                let interrupted = matches!(left, Left::Unfinished(_));
                 let replaces =
-                    start_over(job, running.existing, &target, work.as_ref(), interrupted).await?;
+                    start_over(job, running.existing, &target, work.as_ref(), &left).await?;
                 (false, replaces)
             }
         };
@@ -140,35 +139,44 @@ fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {
     job.adopt(saved.plan.clone())
 }
 
-/// Decides whether a fresh run may start; returns whether it replaces an array.
+pub(crate) fn unfinished(location: &str) -> Error {
+    Error::Conflict {
+        location: location.to_owned(),
+        reason: "holds an interrupted (or running) job".to_owned(),
+        hint: Some("--resume goes on where it stopped, --overwrite starts again".to_owned()),
+    }
+}
+
+/// Decides whether a fresh run may start, and removes what earlier ones have left; returns
+/// whether it replaces an array.
 async fn start_over(
     job: &Job,
     existing: Existing,
     target: &Store,
     work: Option<&WorkDir>,
-    interrupted: bool,
+    left: &Left,
 ) -> Result<bool, Error> {
     let location = &job.request.target;
-    if interrupted && existing == Existing::Refuse {
-        return Err(Error::Conflict {
-            location: location.clone(),
-            reason: "holds an interrupted (or running) job".to_owned(),
-            hint: Some("--resume goes on where it stopped, --overwrite starts again".to_owned()),
-        });
+    if matches!(left, Left::Unfinished(_)) && existing == Existing::Refuse {
+        return Err(unfinished(location));
     }
     let absent = check_absent(location, target).await;
+    let replaces = absent.is_err();
     if existing != Existing::Overwrite {
-        return absent.map(|()| false);
+        absent?;
     }
-    let Some(work) = work else {
-        // A store in memory has no rename: the old array goes first.
-        let removed = target.with_role(Role::Control).delete_prefix("").await;
-        return removed.map(|()| false).map_err(|source| store_error("remove", location, source));
-    };
-    if interrupted {
-        work.remove().await?;
+    match (work, left) {
+        (Some(_), Left::Nothing) => {}
+        (Some(work), _) => work.remove().await?,
+        (None, _) if replaces => {
+            // A store in memory has no rename: the old array goes first.
+            let removed = target.with_role(Role::Control).delete_prefix("").await;
+            removed.map_err(|source| store_error("remove", location, source))?;
+            return Ok(false);
+        }
+        (None, _) => {}
     }
-    Ok(absent.is_err())
+    Ok(replaces)
 }
 
 /// The place of the intermediate, where the plan has one; and that place again if it lies outside

@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::job::{Job, array_at};
-use crate::place::{Place, other_job};
+use crate::place::{Place, other_job, unfinished};
 use crate::report::{Report, TaskReport};
 use crate::request::{Existing, Running};
-use crate::target::{commit, is_array, open_target};
+use crate::target::{check_absent, check_apart, commit, groups_above, is_array, open_target};
 use crate::work_dir::{Left, REPORT_KEY, SavedJob, WorkDir, store_error};
 use crate::{Error, system, verify};
 
@@ -65,6 +65,24 @@ impl Job {
         self.planned.plan = plan;
         self.planned.candidates.clear();
         Ok(())
+    }
+
+    /// Checks, without writing anything, that [`Job::run`] may write its target: so that a
+    /// refusal comes before anything else is said.
+    pub async fn check_target(&self, running: Running) -> Result<(), Error> {
+        let location = &self.request.target;
+        check_apart(&self.request.source, location, "target")?;
+        let target = open_target(location, &self.meter)?;
+        groups_above(&target, self.target.version)?;
+        if running.existing != Existing::Refuse {
+            return Ok(());
+        }
+        if target.local_root().is_some()
+            && let Left::Unfinished(_) = WorkDir::of(location, &self.meter)?.left().await?
+        {
+            return Err(unfinished(location));
+        }
+        check_absent(location, &target).await
     }
 
     /// Runs the job. On an error what is done is kept, and a later run with
@@ -119,16 +137,14 @@ impl Job {
     async fn done_before(&self) -> Result<Option<Report>, Error> {
         let location = &self.request.target;
         let target = open_target(location, &self.meter)?;
-        if target.local_root().is_none() {
+        // Without a target, what is left is not what makes it complete.
+        if target.local_root().is_none() || !is_array(&target).await? {
             return Ok(None);
         }
         let work = WorkDir::of(location, &self.meter)?;
         let Left::Done(saved) = work.left().await? else { return Ok(None) };
-        match saved.map(|saved| saved.difference(&self.saved())) {
-            // An empty work directory tells the end of a run only beside a complete target.
-            None if !is_array(&target).await? => return Ok(None),
-            Some(Some(difference)) => return Err(other_job(location, &difference)),
-            None | Some(None) => {}
+        if let Some(difference) = saved.and_then(|saved| saved.difference(&self.saved())) {
+            return Err(other_job(location, &difference));
         }
         let _lock = work.lock(location).await?;
         work.remove().await?;
