@@ -33,7 +33,7 @@ test-nightly: test-memory test-kill
 
 # How our planner and the literature's compare on the golden cases.
 golden-report:
-    cargo run --release -p rechunk-plan --example golden_report
+    cargo test --release -p rechunk-plan --test golden -- --nocapture
 
 # Format the code.
 fmt:
