@@ -175,7 +175,7 @@ impl Error {
                 _ => Class::Usage,
             },
             Self::Run { source, .. } if source.is_cancelled() => Class::Interrupted,
-            Self::Run { source, .. } if source.is_source_damage() => Class::Source,
+            Self::Run { source, .. } if source.is_source_fault() => Class::Source,
             Self::Compare { source } if source.is_cancelled() => Class::Interrupted,
             // Both arrays are sources here.
             Self::Compare { .. } => Class::Source,

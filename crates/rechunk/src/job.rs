@@ -94,6 +94,8 @@ async fn plan_request(
         source: side(layout.as_ref(), ratio),
         target: side(target.as_ref(), if layout.codec_cost().is_raw { 0.7 } else { ratio }),
         same_encoding: layout.encoding_identity() == target.encoding_identity()
+            // A chunk that is missing has to read the same.
+            && layout.spec().fill_value == target.spec().fill_value
             && request.write_empty == WriteEmpty::Auto,
         budget: request.planning.budget(),
         profile: request.planning.profile([&request.source, temp, &request.target])?,

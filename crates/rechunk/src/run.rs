@@ -266,7 +266,7 @@ impl Observer for CountTasks {
 }
 
 fn run_hint(error: &rechunk_exec::ExecError, resumable: bool) -> Option<String> {
-    if error.is_source_damage() {
+    if error.is_source_fault() {
         return Some("the source must be repaired first; what is done is kept".to_owned());
     }
     let resume = "run the same command with --resume to go on from there";

@@ -145,23 +145,30 @@ impl WorkDir {
 
     /// What an earlier run has left.
     pub(crate) async fn left(&self) -> Result<Left, Error> {
-        if let Some(job) = self.job(DONE_KEY).await? {
+        let failed = |source| store_error("look at", self.store.label(), source);
+        if let Some(Ok(job)) = self.job(DONE_KEY).await? {
             return Ok(Left::Done(Some(job)));
         }
-        if let Some(job) = self.job(JOB_KEY).await? {
-            return Ok(Left::Unfinished(job));
+        match self.job(JOB_KEY).await? {
+            Some(Ok(job)) => return Ok(Left::Unfinished(job)),
+            // A power cut can tear what was not durable yet. The journal is begun after the job
+            // is durable: without one, nothing has been written.
+            Some(Err(error)) if self.store.exists(JOURNAL_KEY).await.map_err(failed)? => {
+                return Err(error);
+            }
+            Some(Err(_)) | None => {}
         }
         // The directory goes last, so an empty one may be the end of a run; or the beginning.
-        let failed = |source| store_error("look at", self.store.label(), source);
         let exists = self.store.exists_anything().await.map_err(failed)?;
         let is_empty = exists && self.store.is_empty().await.map_err(failed)?;
         Ok(if is_empty { Left::Done(None) } else { Left::Nothing })
     }
 
-    async fn job(&self, key: &str) -> Result<Option<SavedJob>, Error> {
+    /// The job at a key, if there is one; an error inside if it cannot be understood.
+    async fn job(&self, key: &str) -> Result<Option<Result<SavedJob, Error>>, Error> {
         let found = self.store.get(key, JOB_BYTES_MAX).await;
         let found = found.map_err(|source| store_error("read", self.store.label(), source))?;
-        found.map(|bytes| SavedJob::from_json(key, &bytes)).transpose()
+        Ok(found.map(|bytes| SavedJob::from_json(key, &bytes)))
     }
 
     /// Says that the target is complete.
@@ -185,7 +192,9 @@ impl WorkDir {
 
     /// Writes the job; the run starts with it.
     pub(crate) async fn save_job(&self, job: &SavedJob) -> Result<(), Error> {
-        self.put(JOB_KEY, job.to_json()?).await
+        self.put(JOB_KEY, job.to_json()?).await?;
+        let durable = self.store.sync().await;
+        durable.map_err(|source| store_error("make durable", self.store.label(), source))
     }
 
     /// Writes a small document of ours.
