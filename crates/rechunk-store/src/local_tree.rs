@@ -1,7 +1,7 @@
 //! Local directories as a whole: removing, renaming, making durable. All of it blocks.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use crate::key::staging_target;
@@ -29,6 +29,20 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
         sync_directory(parent)?;
     }
     Ok(())
+}
+
+/// Writes a whole file so that after a power cut there is all of it under its name or what was
+/// there before: its bytes are durable before it gets the name, and the name when this returns.
+pub(crate) fn write_durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let parent = path.parent().unwrap_or(path);
+    fs::create_dir_all(parent)?;
+    let mut staged = path.as_os_str().to_owned();
+    staged.push("#0"); // swept by `remove_staging` if this is killed
+    let mut file = File::create(&staged)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&staged, path)?;
+    sync_directory(parent)
 }
 
 /// Deletes what killed writes have left below `root`: files `NAME#NUMBER` where `NAME` could be

@@ -178,6 +178,21 @@ impl Store {
         Ok(())
     }
 
+    /// [`Store::put`] of a small document that must not be there by halves even after a power
+    /// cut: durable when it returns, and never under its name before.
+    pub async fn put_durable(&self, key: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
+        if self.local_root().is_none() {
+            return self.put(key, vec![Bytes::from(bytes)]).await;
+        }
+        let path = self.file_path(key, "be written to")?;
+        self.meter.count_put(self.role);
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let write = move || local_tree::write_durable(&path, &bytes);
+        self.blocking(key, "write", write).await?;
+        self.meter.count_written(self.role, length);
+        Ok(())
+    }
+
     /// Deletes an object. None there is fine.
     pub async fn delete(&self, key: &str) -> Result<(), StoreError> {
         let path = self.object_path(key)?;

@@ -184,7 +184,7 @@ pub(crate) async fn commit(
             let parent = Store::open(&group.display().to_string()).map_err(failed)?;
             let parent = parent.with_meter(meter).with_role(Role::Control);
             for (key, bytes) in group_documents(metadata.version) {
-                parent.put(&key, vec![bytes.into()]).await.map_err(failed)?;
+                parent.put_durable(&key, bytes).await.map_err(failed)?;
             }
         }
     }
@@ -193,7 +193,7 @@ pub(crate) async fn commit(
     // .zattrs before .zarray: what makes it an array comes last.
     documents.sort_by_key(|(key, _)| key == ".zarray" || key == "zarr.json");
     for (key, bytes) in documents {
-        control.put(&key, vec![bytes.into()]).await.map_err(failed)?;
+        control.put_durable(&key, bytes).await.map_err(failed)?;
     }
     control.sync().await.map_err(failed)
 }

@@ -192,14 +192,12 @@ impl WorkDir {
 
     /// Writes the job; the run starts with it.
     pub(crate) async fn save_job(&self, job: &SavedJob) -> Result<(), Error> {
-        self.put(JOB_KEY, job.to_json()?).await?;
-        let durable = self.store.sync().await;
-        durable.map_err(|source| store_error("make durable", self.store.label(), source))
+        self.put(JOB_KEY, job.to_json()?).await
     }
 
     /// Writes a small document of ours.
     pub(crate) async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), Error> {
-        let put = self.store.put(key, vec![bytes.into()]).await;
+        let put = self.store.put_durable(key, bytes).await;
         put.map_err(|source| store_error("write", self.store.label(), source))
     }
 

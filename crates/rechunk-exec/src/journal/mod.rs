@@ -9,7 +9,6 @@ mod done;
 mod line;
 mod writer;
 
-use bytes::Bytes;
 use rechunk_store::{AppendFile, Store, StoreError};
 use thiserror::Error;
 
@@ -115,8 +114,7 @@ impl Journal {
         for mark in done.marks() {
             text.push_str(&line::encode(&mark)?);
         }
-        store.put(JOURNAL_KEY, vec![Bytes::from(text)]).await?;
-        store.sync().await?;
+        store.put_durable(JOURNAL_KEY, text.into_bytes()).await?;
         let file = AppendFile::open(store, JOURNAL_KEY).await?;
         Ok(Self { file, header, done })
     }
