@@ -98,6 +98,11 @@ impl Place {
 }
 
 impl Place {
+    /// The intermediate went with the process that wrote it: what the journal says is done is not.
+    pub(crate) fn is_volatile(&self) -> bool {
+        self.intermediate.as_ref().is_some_and(|store| store.local_root().is_none())
+    }
+
     /// A run killed after the new array took the old one's place: only leftovers remain.
     pub(crate) async fn is_replaced(&self) -> Result<bool, Error> {
         let (Some(work), true) = (&self.work, self.replaces) else { return Ok(false) };

@@ -166,7 +166,7 @@ impl Job {
     ) -> Result<RunReport, Error> {
         let plan = &self.planned.plan;
         let journal = match &place.work {
-            Some(work) => Some(self.journal(work, place.resumes).await?),
+            Some(work) => Some(self.journal(work, place.resumes && !place.is_volatile()).await?),
             None => None,
         };
         let execution = Execution {
