@@ -40,7 +40,11 @@ pub(crate) fn show_plan(job: &Job, output: &OutputArgs) {
 }
 
 /// Runs a job: plan said before, progress while, report after.
-pub(crate) async fn run_job(job: Job, running: Running, output: &OutputArgs) -> Result<(), Error> {
+pub(crate) async fn run_job(
+    mut job: Job,
+    running: Running,
+    output: &OutputArgs,
+) -> Result<(), Error> {
     let talk = !output.quiet && !output.json;
     job.check_target(running).await?;
     if talk {

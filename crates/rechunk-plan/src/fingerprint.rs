@@ -1,6 +1,6 @@
 use sha2::{Digest, Sha256};
 
-use crate::Plan;
+use crate::{Plan, StageInput, StageOutput};
 
 /// SHA-256 over what decides which objects are written by which task: geometry, not parallelism,
 /// so that a run may be resumed with other `--threads`, `--concurrency` or memory.
@@ -23,6 +23,15 @@ pub(crate) fn of(plan: &Plan) -> String {
         field("step", &stage.step_chunks);
         let axes: Vec<u64> = stage.step_axes.iter().map(|&axis| axis as u64).collect();
         field("axes", &axes);
+        field("tasks", &[stage.tasks]);
+        match &stage.input {
+            StageInput::SourceChunks => field("from source", &[]),
+            StageInput::Pieces { written_in } => field("from", written_in),
+        }
+        match &stage.output {
+            StageOutput::TargetChunks => field("to target", &[]),
+            StageOutput::Pieces { read_in } => field("to", read_in),
+        }
     }
     hash.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
         use std::fmt::Write;

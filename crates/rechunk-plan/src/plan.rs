@@ -116,6 +116,32 @@ impl Plan {
         StageGeometry::new(self, &self.stages[stage])
     }
 
+    /// Checks a plan that was read from somewhere: that it is whole, and the one that was planned.
+    pub fn check(&self) -> Result<(), String> {
+        if self.fingerprint != crate::fingerprint::of(self) {
+            return Err("its fingerprint is not that of its contents: it was edited".to_owned());
+        }
+        for (number, stage) in self.stages.iter().enumerate() {
+            let rank = self.shape.len();
+            let mut axes = stage.step_axes.clone();
+            axes.sort_unstable();
+            let is_whole = stage.tile.len() == rank
+                && stage.step_chunks.len() == rank
+                && !stage.step_chunks.contains(&0)
+                && axes.iter().copied().eq(0..rank)
+                && (1..=4096).contains(&stage.tasks_at_once)
+                && (1..=65_536).contains(&stage.lanes);
+            if !is_whole {
+                return Err(format!("stage {number} is not whole"));
+            }
+            let geometry = self.geometry(number).map_err(|error| error.to_string())?;
+            if geometry.task_count() != stage.tasks {
+                return Err(format!("stage {number} has another number of tasks than its tiles"));
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the plan run within `memory_bytes`, if it can by running fewer tasks and chunks at
     /// the same time; what is written by which task stays. False if it cannot.
     pub fn fit_to(&mut self, memory_bytes: u64) -> bool {

@@ -4,11 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rechunk_store::{AppendFile, Meter, Role, Store};
+use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::job::{Job, temp_is_memory};
+use crate::open::hex;
 use crate::request::{Existing, Running};
-use crate::target::{check_absent, check_apart, groups_above, is_array, open_target};
+use crate::target::{
+    canonical, check_absent, check_apart, check_replaceable, groups_above, is_array, open_target,
+};
 use crate::work_dir::{Left, SavedJob, WorkDir, store_error};
 
 /// Where a run reads, writes and keeps its state.
@@ -136,7 +140,7 @@ pub(crate) fn other_job(location: &str, difference: &str) -> Error {
 }
 
 /// Goes on with the plan an interrupted run left, if it is the same job.
-fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {
+pub(crate) fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {
     if let Some(difference) = saved.difference(&job.saved()) {
         return Err(other_job(&job.request.target, &difference));
     }
@@ -169,6 +173,8 @@ async fn start_over(
     let replaces = absent.is_err();
     if existing != Existing::Overwrite {
         absent?;
+    } else if replaces && !matches!(left, Left::Unfinished(_)) {
+        check_replaceable(location, target).await?;
     }
     match (work, left) {
         (Some(_), Left::Nothing) => {}
@@ -184,6 +190,20 @@ async fn start_over(
     Ok(replaces)
 }
 
+/// Name of the intermediate in a place that several jobs may share: one per target and source,
+/// the same when the job is resumed.
+fn intermediate_name(job: &Job) -> String {
+    let mut hash = Sha256::new();
+    for location in [&job.request.source, &job.request.target] {
+        let real = canonical(location).map(|path| path.into_os_string().into_encoded_bytes());
+        let bytes = real.unwrap_or_else(|| location.clone().into_bytes());
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    }
+    hash.update(&job.planned.plan.fingerprint);
+    format!("rechunk-{}", &hex(&hash.finalize())[..32])
+}
+
 /// The place of the intermediate, where the plan has one; and that place again if it lies outside
 /// the work directory and is to be removed by itself.
 fn intermediate(
@@ -194,7 +214,7 @@ fn intermediate(
     if job.planned.plan.stages.len() < 2 {
         return Ok((None, None));
     }
-    let name = format!("rechunk-{}", &job.planned.plan.fingerprint[..16]);
+    let name = intermediate_name(job);
     let at = |location: &str| -> Result<Store, Error> {
         let opened = Store::open(location).map_err(|e| store_error("open", location, e))?;
         Ok(opened.with_meter(meter).with_role(Role::Intermediate))

@@ -14,10 +14,12 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::job::{Job, array_at};
-use crate::place::{Place, other_job, unfinished};
+use crate::place::{Place, other_job, resume_job, unfinished};
 use crate::report::{Report, TaskReport};
 use crate::request::{Existing, Running};
-use crate::target::{check_absent, check_apart, commit, groups_above, is_array, open_target};
+use crate::target::{
+    check_absent, check_apart, check_replaceable, commit, groups_above, is_array, open_target,
+};
 use crate::work_dir::{Left, REPORT_KEY, SavedJob, WorkDir, store_error};
 use crate::{Error, system, verify};
 
@@ -67,22 +69,30 @@ impl Job {
         Ok(())
     }
 
-    /// Checks, without writing anything, that [`Job::run`] may write its target: so that a
-    /// refusal comes before anything else is said.
-    pub async fn check_target(&self, running: Running) -> Result<(), Error> {
-        let location = &self.request.target;
-        check_apart(&self.request.source, location, "target")?;
-        let target = open_target(location, &self.meter)?;
+    /// Checks, without writing anything, that [`Job::run`] may write its target, and takes over
+    /// the plan it would resume: so that a refusal comes before anything else is said, and what is
+    /// said is what will run.
+    pub async fn check_target(&mut self, running: Running) -> Result<(), Error> {
+        let location = self.request.target.clone();
+        check_apart(&self.request.source, &location, "target")?;
+        let target = open_target(&location, &self.meter)?;
         groups_above(&target, self.target.version)?;
-        if running.existing != Existing::Refuse {
-            return Ok(());
+        let left = match target.local_root() {
+            Some(_) => WorkDir::of(&location, &self.meter)?.left().await?,
+            None => Left::Nothing,
+        };
+        match (running.existing, left) {
+            (Existing::Refuse, Left::Unfinished(_)) => Err(unfinished(&location)),
+            (Existing::Refuse, _) => check_absent(&location, &target).await,
+            (Existing::Resume, Left::Unfinished(saved)) => resume_job(self, &saved),
+            (Existing::Overwrite, Left::Nothing | Left::Done(_)) => {
+                match check_absent(&location, &target).await {
+                    Ok(()) => Ok(()),
+                    Err(_) => check_replaceable(&location, &target).await,
+                }
+            }
+            (Existing::Resume | Existing::Overwrite, _) => Ok(()),
         }
-        if target.local_root().is_some()
-            && let Left::Unfinished(_) = WorkDir::of(location, &self.meter)?.left().await?
-        {
-            return Err(unfinished(location));
-        }
-        check_absent(location, &target).await
     }
 
     /// Runs the job. On an error what is done is kept, and a later run with

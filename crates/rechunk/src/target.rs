@@ -45,7 +45,7 @@ pub(crate) fn check_apart(source: &str, other: &str, what: &str) -> Result<(), E
 }
 
 /// The real path of a local location, links resolved as far as it exists; `None` for URLs.
-fn canonical(location: &str) -> Option<PathBuf> {
+pub(crate) fn canonical(location: &str) -> Option<PathBuf> {
     let root = Store::open(location).ok()?.local_root()?.to_path_buf();
     let absolute = std::path::absolute(&root).ok()?;
     let mut missing = Vec::new();
@@ -61,10 +61,15 @@ fn canonical(location: &str) -> Option<PathBuf> {
 
 /// Refuses a target where something is.
 pub(crate) async fn check_absent(location: &str, store: &Store) -> Result<(), Error> {
+    let is_array = store.local_root().is_none_or(|path| what_is(path) == Some(Node::Array));
     let conflict = |reason: &str| Error::Conflict {
         location: location.to_owned(),
         reason: reason.to_owned(),
-        hint: Some("--overwrite replaces it when the new array is complete".to_owned()),
+        hint: Some(if is_array {
+            "--overwrite replaces it when the new array is complete".to_owned()
+        } else {
+            "choose another target".to_owned()
+        }),
     };
     if let Some(path) = store.local_root() {
         match std::fs::symlink_metadata(path) {
@@ -84,6 +89,69 @@ pub(crate) async fn check_absent(location: &str, store: &Store) -> Result<(), Er
     }
 }
 
+/// Refuses to replace what is no array of its own: a group with all its members, or somebody's
+/// directory.
+pub(crate) async fn check_replaceable(location: &str, store: &Store) -> Result<(), Error> {
+    let Some(path) = store.local_root() else { return Ok(()) };
+    let conflict = |reason: &str, hint: &str| Error::Conflict {
+        location: location.to_owned(),
+        reason: reason.to_owned(),
+        hint: Some(hint.to_owned()),
+    };
+    match what_is(path) {
+        Some(Node::Array) => {}
+        Some(Node::Group(_)) => {
+            return Err(conflict(
+                "is a Zarr group, which --overwrite does not replace",
+                "name the array inside it",
+            ));
+        }
+        None => {
+            return Err(conflict(
+                "is not an array, and --overwrite replaces nothing else",
+                "choose another target, or remove it yourself",
+            ));
+        }
+    }
+    let ancestors = path.ancestors().skip(1);
+    if let Some(group) = ancestors.into_iter().find(|group| is_consolidated(group)) {
+        return Err(conflict(
+            &format!(
+                "is described in the consolidated metadata of {}, which would go on describing \
+                 the old array: readers would decode the new one wrongly",
+                group.display()
+            ),
+            "remove the consolidated metadata, and consolidate again afterwards",
+        ));
+    }
+    Ok(())
+}
+
+/// A warning for a new array in a group whose consolidated metadata will not list it.
+pub(crate) fn consolidated_warning(location: &str) -> Option<String> {
+    let path = canonical(location)?;
+    let group = path.ancestors().skip(1).find(|group| is_consolidated(group))?;
+    Some(format!(
+        "the consolidated metadata of {} does not list the new array: consolidate again",
+        group.display()
+    ))
+}
+
+fn is_consolidated(group: &Path) -> bool {
+    if group.join(".zmetadata").is_file() {
+        return true;
+    }
+    let document = group.join("zarr.json");
+    let is_small = document.metadata().is_ok_and(|found| found.len() <= METADATA_BYTES_MAX);
+    is_small
+        && std::fs::read(&document)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok())
+            .is_some_and(|document| {
+                document.get("consolidated_metadata").is_some_and(|value| !value.is_null())
+            })
+}
+
 /// True if there is a whole array at the target: its metadata is written last.
 pub(crate) async fn is_array(store: &Store) -> Result<bool, Error> {
     let control = store.with_role(Role::Control);
@@ -97,7 +165,7 @@ pub(crate) async fn is_array(store: &Store) -> Result<bool, Error> {
 }
 
 /// The groups above a local target, outermost first, that are to exist when it is committed: from
-/// the nearest directory named `*.zarr` down to its parent. Refuses a place inside an array, or
+/// the outermost group that exists, or the nearest directory named `*.zarr`, down to its parent. Refuses a place inside an array, or
 /// in a container of the other Zarr version.
 pub(crate) fn groups_above(target: &Store, version: ZarrVersion) -> Result<Vec<PathBuf>, Error> {
     let Some(path) = target.local_root() else { return Ok(Vec::new()) };
@@ -107,6 +175,7 @@ pub(crate) fn groups_above(target: &Store, version: ZarrVersion) -> Result<Vec<P
     for ancestor in path.ancestors().skip(1) {
         if let Some(kind) = what_is(ancestor) {
             refuse_foreign(&path, ancestor, kind, version)?;
+            container = Some(groups.len() + 1);
         }
         groups.push(ancestor.to_path_buf());
         if ancestor.extension().is_some_and(|extension| extension == "zarr") {

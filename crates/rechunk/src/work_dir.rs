@@ -2,6 +2,7 @@
 //! job, the intermediate, and (when replacing) the new array until it takes the old one's place.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rechunk_exec::JOURNAL_KEY;
 use rechunk_plan::Plan;
@@ -13,6 +14,9 @@ use crate::request::CopyRequest;
 
 /// Key of the file that a running process holds locked.
 const LOCK_KEY: &str = "lock";
+/// How often, and how long apart, the lock is asked for.
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
 /// Key of the saved job.
 pub(crate) const JOB_KEY: &str = "job.json";
 /// Key of the job again, once its target is complete: only leftovers are to be removed then.
@@ -68,6 +72,7 @@ impl SavedJob {
         if job.version != JOB_VERSION || job.plan.version != rechunk_plan::PLAN_VERSION {
             return Err(wrong(format!("its version {} is not known", job.version)));
         }
+        job.plan.check().map_err(wrong)?;
         Ok(job)
     }
 
@@ -180,8 +185,12 @@ impl WorkDir {
     pub(crate) async fn lock(&self, target: &str) -> Result<AppendFile, Error> {
         let failed = |source| store_error("lock", self.store.label(), source);
         let file = AppendFile::open(&self.store, LOCK_KEY).await.map_err(failed)?;
-        if file.try_lock().await.map_err(failed)? {
-            return Ok(file);
+        // A process that was just killed still has it until the system has cleaned up after it.
+        for _ in 0..LOCK_TRIES {
+            if file.try_lock().await.map_err(failed)? {
+                return Ok(file);
+            }
+            tokio::time::sleep(LOCK_PAUSE).await;
         }
         Err(Error::Conflict {
             location: target.to_owned(),
