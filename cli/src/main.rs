@@ -39,6 +39,7 @@ fn main() -> ExitCode {
     // A read that hangs must not keep an interrupted process from ending.
     runtime.shutdown_background();
     match outcome {
+        Ok(_) if render::output_failed() => ExitCode::FAILURE,
         Ok(code) => code,
         Err(error) => {
             print_error(&error);

@@ -94,8 +94,10 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
     let missing = |option: &str| usage(format!("{option} is needed with --shape"), None);
     let shape = request::shape("--shape", synthetic.shape.as_deref().unwrap_or_default())?;
     let dtype = synthetic.dtype.as_deref().ok_or_else(|| missing("--dtype"))?;
-    let data_type = DataType::from_name(dtype)
-        .ok_or_else(|| usage(format!("--dtype: there is no type `{dtype}`"), None))?;
+    let data_type = DataType::from_name(dtype).ok_or_else(|| {
+        let names = DataType::ALL.map(DataType::name).join(", ");
+        usage(format!("--dtype: there is no type `{dtype}`"), Some(&names))
+    })?;
     let source = synthetic.source_chunks.as_deref().ok_or_else(|| missing("--source-chunks"))?;
     let source = request::shape("--source-chunks", source)?;
     let spec = rechunk::ArraySpec {

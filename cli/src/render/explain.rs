@@ -180,6 +180,7 @@ fn cost_line(plan: &Plan) -> String {
 }
 
 fn candidate_table(planned: &Planned) -> String {
+    let mut reasons = Vec::new();
     let head = ["kind", "boxes", "cost", "requests", "memory"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let best = planned.plan.estimate.seconds;
@@ -193,18 +194,21 @@ fn candidate_table(planned: &Planned) -> String {
                 number(estimate.requests()),
                 format_byte_size(*memory_bytes),
             ),
-            CandidateOutcome::DoesNotFit { needs_bytes } => (
-                format!("does not fit: needs {}", format_byte_size(*needs_bytes)),
-                String::new(),
-                String::new(),
-            ),
+            CandidateOutcome::DoesNotFit { needs_bytes } => {
+                let needs = format_byte_size(*needs_bytes);
+                reasons.push(format!("  {} does not fit: it needs {needs}", candidate.kind));
+                continue;
+            }
             CandidateOutcome::NotApplicable { reason } => {
-                (format!("does not apply: {reason}"), String::new(), String::new())
+                reasons.push(format!("  {} does not apply: {reason}", candidate.kind));
+                continue;
             }
         };
         rows.push(vec![candidate.kind.to_string(), boxes(candidate), cost, requests, memory]);
     }
-    lay_out(&rows, &[3, 4])
+    let mut lines = vec![lay_out(&rows, &[3, 4])];
+    lines.extend(reasons);
+    lines.join("\n")
 }
 
 fn relative(seconds: f64, best: f64) -> String {

@@ -37,7 +37,9 @@ pub(crate) fn text(info: &ArrayInfo) -> String {
         && !attributes.is_empty()
     {
         lines.push("  attributes".to_owned());
-        lines.extend(attributes.iter().map(|(name, value)| format!("    {name} = {value}")));
+        lines.extend(
+            attributes.iter().map(|(name, value)| format!("    {} = {value}", printable(name))),
+        );
     }
     lines.extend(info.hints.iter().map(|hint| format!("  hint: {hint}")));
     lines.join("\n")
@@ -49,11 +51,18 @@ fn shape(info: &ArrayInfo) -> String {
         .iter()
         .zip(&info.shape)
         .map(|(name, extent)| match name {
-            Some(name) => format!("{name} {extent}"),
+            Some(name) => format!("{} {extent}", printable(name)),
             None => extent.to_string(),
         })
         .collect();
     if named.is_empty() { "scalar".to_owned() } else { named.join(" × ") }
+}
+
+/// A name without what a terminal would obey.
+fn printable(name: &str) -> String {
+    name.chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect()
 }
 
 fn order(info: &ArrayInfo) -> String {

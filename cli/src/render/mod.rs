@@ -10,6 +10,7 @@ mod svg;
 pub(crate) mod table;
 
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rechunk::Error;
 use serde::Serialize;
@@ -26,10 +27,23 @@ pub(crate) fn print(text: &str) {
     print_bytes(b"\n");
 }
 
-/// Data: bytes on stdout.
+/// Data: bytes on stdout. Any error but a closed pipe is said, and ends the command with a failure.
 pub(crate) fn print_bytes(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(bytes).and_then(|()| out.flush());
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            say(&format!("error: cannot write to stdout: {error}"));
+            OUTPUT_FAILED.store(true, Ordering::Relaxed);
+        }
+        Ok(()) | Err(_) => {}
+    }
+}
+
+static OUTPUT_FAILED: AtomicBool = AtomicBool::new(false);
+
+/// Whether some output is lost.
+pub(crate) fn output_failed() -> bool {
+    OUTPUT_FAILED.load(Ordering::Relaxed)
 }
 
 /// Data: one JSON object on stdout.

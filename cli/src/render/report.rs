@@ -48,7 +48,7 @@ pub(crate) fn summary(report: &Report) -> String {
     lines.push(format!("  done in {}, {speed:.0} MB/s{resumed}", seconds(elapsed)));
     let peak = report.memory.peak_rss_bytes.unwrap_or(0);
     lines.push(format!(
-        "  memory: {} allowed, {} planned, {} used by the process at its peak",
+        "  memory: {} allowed, {} planned, {} resident at the peak, the program itself included",
         format_byte_size(report.memory.budget_bytes),
         format_byte_size(report.memory.planned_peak_bytes),
         format_byte_size(peak),

@@ -22,13 +22,13 @@ pub(crate) fn lay_out(rows: &[Vec<String>], right: &[usize]) -> String {
     lines.join("\n")
 }
 
-/// `1 234 567`: digits in groups of three.
+/// `1,234,567`: digits in groups of three.
 pub(crate) fn number(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (position, digit) in digits.chars().enumerate() {
         if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push('\u{a0}');
+            text.push(',');
         }
         text.push(digit);
     }
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn numbers_and_times() {
-        assert_eq!(number(1_234_567), "1\u{a0}234\u{a0}567");
+        assert_eq!(number(1_234_567), "1,234,567");
         assert_eq!(number(12), "12");
         assert_eq!(seconds(0.25), "250 ms");
         assert_eq!(seconds(600.0), "10 min");

@@ -31,8 +31,12 @@ pub enum Extent {
 impl ChunkSpec {
     /// Parses a specification; says what is wrong with it otherwise.
     pub fn parse(text: &str) -> Result<Self, Error> {
+        let text = text.trim();
         let entries: Vec<&str> =
-            text.split(',').map(str::trim).filter(|entry| !entry.is_empty()).collect();
+            if text.is_empty() { Vec::new() } else { text.split(',').map(str::trim).collect() };
+        if entries.contains(&"") {
+            return Err(usage(format!("`{text}` has an empty entry")));
+        }
         if let [only @ ("keep" | "auto")] = entries.as_slice() {
             return Ok(Self::Every(Extent::parse(only)?));
         }
@@ -207,6 +211,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         for (text, part) in [
+            ("30,,30", "an empty entry"),
             ("30,30", "2 entries but the array has 3 axes (time=1460, lat=720, lon=1440)"),
             ("time=1,level=2", "no dimension `level`"),
             ("time=1,time=2", "twice"),

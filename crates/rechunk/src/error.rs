@@ -79,7 +79,7 @@ pub enum Error {
         hint: Option<String>,
     },
     /// No plan.
-    #[error("cannot plan within {}", format_byte_size(*budget_bytes))]
+    #[error("there is no plan{}", within(*budget_bytes, source))]
     Plan {
         /// The memory budget, bytes.
         budget_bytes: u64,
@@ -117,6 +117,16 @@ pub enum Error {
         /// Why.
         #[source]
         source: Box<ExecError>,
+    },
+    /// Two arrays cannot be equal, whatever they hold.
+    #[error("{a} and {b} differ: {difference}")]
+    Unlike {
+        /// One array.
+        a: String,
+        /// The other.
+        b: String,
+        /// In what.
+        difference: String,
     },
     /// A comparison stopped before its end.
     #[error("the arrays could not be compared")]
@@ -179,7 +189,7 @@ impl Error {
             Self::Compare { source } if source.is_cancelled() => Class::Interrupted,
             // Both arrays are sources here.
             Self::Compare { .. } => Class::Source,
-            Self::VerifyFailed { .. } => Class::Differ,
+            Self::VerifyFailed { .. } | Self::Unlike { .. } => Class::Differ,
             Self::Store { source, .. }
                 if matches!(**source, StoreError::UnsupportedScheme { .. }) =>
             {
@@ -229,5 +239,13 @@ impl Error {
 
     pub(crate) fn source_grid(location: &str, error: &GridError) -> Self {
         Self::NotAnArray { location: location.to_owned(), reason: error.to_string(), hint: None }
+    }
+}
+
+/// ` within 2.00 MiB`, where memory is the reason.
+fn within(budget_bytes: u64, reason: &PlanError) -> String {
+    match reason {
+        PlanError::DoesNotFit { .. } => format!(" within {}", format_byte_size(budget_bytes)),
+        _ => String::new(),
     }
 }

@@ -56,10 +56,8 @@ pub async fn verify(
     let meter = Meter::new();
     let (a, b) = (open_array(a, &meter).await?, open_array(b, &meter).await?);
     if let Some(difference) = incomparable(&a, &b) {
-        return Err(Error::Usage {
-            message: format!("{} and {} cannot be equal: {difference}", a.location, b.location),
-            hint: None,
-        });
+        let (a, b) = (a.location, b.location);
+        return Err(Error::Unlike { a, b, difference });
     }
     let other = array_at(b.array.layout(), b.array.store(), Role::Target);
     compare_with(&a, &other, planning, observer, cancel).await
