@@ -27,4 +27,6 @@ mod memory;
 #[cfg(test)]
 mod oracle;
 #[cfg(test)]
+mod regressions;
+#[cfg(test)]
 mod report;

@@ -1,0 +1,113 @@
+//! Bugs that were found once, each by what a user did.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::arrays::{RawArray, write_json};
+use crate::harness::{Folder, Run, looks_finished, ostia, rechunk, tree};
+
+/// Two jobs of the same geometry in one `--temp` wrote each other's intermediate.
+#[test]
+fn jobs_may_share_a_place_for_their_intermediates() {
+    let folder = Folder::new();
+    let (a, b) = (folder.at("a.zarr"), folder.at("b.zarr"));
+    RawArray::v3(&[60, 40, 40], &[1, 40, 40]).write(&a);
+    rechunk(&["copy", &a, &b, "--chunks", "1,40,40", "--codec", "none"]).ok();
+    // The same geometry, other data: the first chunk of `b` is that of another time.
+    std::fs::copy(Path::new(&b).join("c/7/0/0"), Path::new(&b).join("c/0/0/0")).unwrap();
+    let temp = folder.at("temp");
+    let options = ["--chunks", "60,5,5", "--strategy", "push-pull", "--max-mem", "4MiB"];
+    let start = |source: &str, name: &str| {
+        let target = folder.at(name);
+        let command = [&["copy", source, &target, "--temp", &temp], &options[..]].concat();
+        (Run::rechunk(&command).start(), target)
+    };
+    let running = [start(&a, "at.zarr"), start(&b, "bt.zarr")];
+    for ((mut child, target), source) in running.into_iter().zip([&a, &b]) {
+        assert!(child.wait().unwrap().success());
+        rechunk(&["verify", source, &target]).ok();
+    }
+    let left = tree(Path::new(&temp));
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// `--overwrite` replaced whatever was at the target: a directory of papers, a group.
+#[test]
+fn overwrite_replaces_arrays_only() {
+    let folder = Folder::new();
+    let papers = folder.path().join("papers/sub");
+    std::fs::create_dir_all(&papers).unwrap();
+    std::fs::write(papers.join("thesis.tex"), "years").unwrap();
+    let group = folder.at("group.zarr");
+    rechunk(&["copy", &ostia(), &format!("{group}/sst")]).ok();
+    let before = tree(folder.path());
+    for target in [folder.at("papers"), group.clone()] {
+        let refused = rechunk(&["copy", &ostia(), &target, "--overwrite"]);
+        refused.ends_with(4).fails().says(&["overwrite"]);
+    }
+    assert_eq!(tree(folder.path()), before);
+    rechunk(&["copy", &ostia(), &format!("{group}/sst"), "--overwrite", "--chunks", "-1,6,6"]).ok();
+}
+
+/// A group's consolidated metadata went on describing the array that was replaced.
+#[test]
+fn an_array_in_consolidated_metadata_is_not_replaced_behind_its_back() {
+    let folder = Folder::new();
+    let group = folder.at("group.zarr");
+    let array = format!("{group}/sst");
+    rechunk(&["copy", &ostia(), &array]).ok();
+    let document = json!({
+        "zarr_format": 3, "node_type": "group",
+        "consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": {}},
+    });
+    write_json(&Path::new(&group).join("zarr.json"), &document);
+    let again = ["copy", &ostia(), &array, "--overwrite", "--chunks", "-1,6,6"];
+    rechunk(&again).ends_with(4).fails().says(&["consolidated", &group]);
+    let beside = rechunk(&["copy", &ostia(), &format!("{group}/other")]).ok();
+    assert!(beside.stderr.contains("warning: the consolidated metadata"), "{}", beside.stderr);
+}
+
+/// A saved plan that was edited ran, with wrong data or a panic.
+#[test]
+fn an_edited_plan_is_refused() {
+    let folder = Folder::new();
+    let (plan, target) = (folder.at("plan.json"), folder.at("t.zarr"));
+    let options = ["--chunks", "-1,6,36", "--strategy", "push-pull", "--out", &plan];
+    rechunk(&[&["plan", &ostia(), &target], &options[..]].concat()).ok();
+    let saved: Value = serde_json::from_slice(&std::fs::read(&plan).unwrap()).unwrap();
+    let edits: [(&str, Value); 6] = [
+        ("/plan/stages/1/tile/0", json!(1)),
+        ("/plan/stages/1/tasks", json!(0)),
+        ("/plan/stages/0/tasks", json!(1_u64 << 63)),
+        ("/plan/stages/0/lanes", json!(0)),
+        ("/plan/fingerprint", json!("zz")),
+        ("/plan/shape", json!([54])),
+    ];
+    for (pointer, value) in edits {
+        let mut edited = saved.clone();
+        *edited.pointer_mut(pointer).unwrap() = value;
+        write_json(Path::new(&plan), &edited);
+        rechunk(&["run", &plan]).ends_with(2).fails().says(&["plan.json"]);
+        assert!(!looks_finished(&target), "{pointer}");
+    }
+}
+
+/// What could not be written to stdout was lost in silence.
+#[test]
+fn lost_output_is_a_failure() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rechunk"));
+    let output = command.args(["info", &ostia()]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+}
+
+/// Arrays of different shapes or types are different, which is not a usage error.
+#[test]
+fn unlike_arrays_differ() {
+    let folder = Folder::new();
+    let (a, b) = (folder.at("a.zarr"), folder.at("b.zarr"));
+    RawArray::v3(&[4, 4], &[2, 2]).write(&a);
+    RawArray::v3(&[4, 5], &[2, 2]).write(&b);
+    rechunk(&["verify", &a, &b]).ends_with(6).says(&["[4, 4]", "[4, 5]"]);
+}
