@@ -9,6 +9,7 @@ use rechunk::{Event, Observer, format_byte_size};
 use serde_json::json;
 
 use super::table::seconds;
+use crate::allocator;
 use crate::args::{OutputArgs, Progress};
 
 /// Time between two plain or JSON lines.
@@ -120,6 +121,9 @@ fn to_bytes(speed: f64) -> u64 {
 
 impl Observer for Display {
     fn event(&self, event: &Event) {
+        if let Event::StageDone { .. } = event {
+            allocator::give_back();
+        }
         if matches!(self.kind, Kind::None) {
             if let Event::Warning { text } = event {
                 super::say(&format!("warning: {text}"));

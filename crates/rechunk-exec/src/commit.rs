@@ -53,7 +53,7 @@ async fn write(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<La
         let outgoing = encode(&job, &mut lane, &unit.index, unit.buffer)?;
         Ok((lane, unit.index, outgoing))
     };
-    let (mut lane, index, outgoing) = stage.run.cpu.run(encoding).await?;
+    let (mut lane, index, outgoing) = stage.cpu.run(encoding).await?;
     let Some(outgoing) = outgoing else {
         meter.add_put_skipped(Role::Target);
         return Ok(lane);
@@ -115,7 +115,6 @@ async fn compare(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<
     other.store().meter().add_decoded_read(Role::Target, wide(unit.buffer.len()));
     let task = Arc::clone(task);
     stage
-        .run
         .cpu
         .run(move || {
             compare_buffers(&task.stage, &mut lane, &unit, found)?;

@@ -31,7 +31,7 @@ pub(crate) async fn input(
     };
     let frame = stage.input_frame(&index, &region)?;
     let input = Input { region, frame };
-    let cpu = stage.run.cpu.clone();
+    let cpu = stage.cpu.clone();
     match stage.stage.input {
         StageInput::SourceChunks => {
             let source = &stage.run.execution.source;
@@ -77,7 +77,9 @@ async fn fetch_piece(
     let key = StageRun::object_key(before, grid.indices().ordinal(index));
     let bytes = wide(input.frame.bytes);
     let offset = piece_offset_elements(&object, &input.region) * wide(stage.item_bytes);
-    let fetched = store.get_range_into(&key, offset, bytes, piece).await;
+    // The largest piece of the stage, unless a lane is also paid for something larger.
+    let room = stage.piece_bytes_max();
+    let fetched = store.get_range_into(&key, offset, bytes, room, piece).await;
     fetched.map_err(Fault::Intermediate)?;
     store.meter().add_decoded_read(Role::Intermediate, bytes);
     Ok(())

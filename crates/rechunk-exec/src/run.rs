@@ -11,7 +11,6 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::check::check;
-use crate::cpu::CpuPool;
 use crate::gate::Gate;
 use crate::journal::{DoneSet, Mark, Marks, Writer};
 use crate::stage_run::StageRun;
@@ -28,7 +27,6 @@ const LAST_FLUSH: Duration = Duration::from_millis(1500);
 /// What all tasks of a run share.
 pub(crate) struct RunContext {
     pub execution: Arc<Execution>,
-    pub cpu: CpuPool,
     pub gate: Gate,
     pub observer: Arc<dyn Observer>,
     marks: Option<Marks>,
@@ -76,7 +74,6 @@ pub async fn run(
 
     let (marks, mut writer) = start_writer(&execution, &observer, file);
     let context = Arc::new(RunContext {
-        cpu: CpuPool::new(execution.plan.cpu_workers()).map_err(ExecError::Run)?,
         gate: Gate::new(gate_bytes(&execution)),
         marks: marks.clone(),
         differences: Mutex::default(),

@@ -8,7 +8,8 @@ use rechunk_grid::{Region, WriteEmpty};
 use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput};
 use rechunk_store::Store;
 
-use crate::frame::{Frame, item_in};
+use crate::cpu::CpuPool;
+use crate::frame::{Frame, item_in, wide};
 use crate::run::RunContext;
 use crate::{Event, Fault, Sink};
 
@@ -16,6 +17,9 @@ use crate::{Event, Fault, Sink};
 #[derive(Debug)]
 pub(crate) struct StageRun {
     pub run: Arc<RunContext>,
+    /// Its workers. They end with the stage: what the allocator keeps for a thread would stay
+    /// beside the buffers of the next stage, which have other sizes.
+    pub cpu: CpuPool,
     /// Its number in the plan.
     pub number: usize,
     pub stage: Stage,
@@ -32,6 +36,13 @@ pub(crate) struct StageRun {
 }
 
 impl StageRun {
+    /// Bytes of the largest piece of an intermediate that a task of this stage reads.
+    pub(crate) fn piece_bytes_max(&self) -> u64 {
+        let boxes = self.geometry.input_grid().chunk_shape().iter().zip(&self.stage.tile);
+        let elements = boxes.fold(1_u64, |product, (&a, &b)| product.saturating_mul(a.min(b)));
+        elements.saturating_mul(wide(self.item_bytes))
+    }
+
     pub(crate) fn new(run: Arc<RunContext>, number: usize) -> Result<Self, Fault> {
         let execution = &run.execution;
         let stage = execution.plan.stages[number].clone();
@@ -50,7 +61,11 @@ impl StageRun {
             StageInput::SourceChunks => item_bytes > 1 && source.element_order().endian != endian,
             StageInput::Pieces { .. } => false,
         };
+        let workers = u64::from(stage.tasks_at_once).saturating_mul(u64::from(stage.lanes));
+        let threads = u64::from(execution.plan.threads).min(workers).max(1);
+        let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
         Ok(Self {
+            cpu,
             number,
             geometry,
             item_bytes,

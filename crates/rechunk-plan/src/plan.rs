@@ -172,13 +172,6 @@ impl Plan {
         true
     }
 
-    /// CPU workers that can be busy at once: the planned ones, or as many as there are lanes.
-    /// Each worker keeps freed memory of its own, so idle ones are not free.
-    pub fn cpu_workers(&self) -> u32 {
-        let lanes = |stage: &Stage| stage.tasks_at_once.saturating_mul(stage.lanes);
-        self.stages.iter().map(lanes).max().unwrap_or(1).clamp(1, self.threads.max(1))
-    }
-
     /// Number of tasks of all stages.
     pub fn task_count(&self) -> u64 {
         self.stages.iter().map(|stage| stage.tasks).sum()

@@ -106,12 +106,14 @@ impl Store {
         self.body_into(key, response, size, limit_bytes, buffer).await.map(|()| true)
     }
 
-    /// [`Store::get_range`] into a buffer that is used again; what it held is lost.
+    /// [`Store::get_range`] into a buffer that is used again; what it held is lost. Where it has
+    /// to grow it gets a capacity of `room_bytes` (at least `length`), so that it grows once.
     pub async fn get_range_into(
         &self,
         key: &str,
         start: u64,
         length: u64,
+        room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
         buffer.clear();
@@ -119,7 +121,7 @@ impl Store {
             return self.object_path(key).map(|_| ());
         }
         let response = self.range_response(key, start, length).await?;
-        self.body_into(key, response, length, length, buffer).await
+        self.body_into(key, response, length, room_bytes.max(length), buffer).await
     }
 
     /// Reads a body whose size has been accepted into `buffer`, making room for `room` bytes.
