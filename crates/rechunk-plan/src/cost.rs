@@ -122,10 +122,11 @@ impl StageDraft {
         let mut figures = Figures { tasks: cells(shape, &self.tile), ..Figures::default() };
         let clipped = self.tile.iter().zip(shape).map(|(&tile, &extent)| tile.min(extent));
         figures.tile_bytes = product(clipped).saturating_mul(item);
-        let input = self.count_input(request, array_bytes, &mut figures);
+        self.count_input(request, array_bytes, &mut figures);
         self.count_output(request, array_bytes, &mut figures);
         let rank = shape.len();
-        let unit = self.unit(request);
+        let input = self.input.chunk(&request.source.chunk_shape);
+        let unit = self.output.unit(&request.target.chunk_shape);
         let inputs = |a: usize| self.tile[a].min(shape[a]).div_ceil(input[a]).max(1);
         let steps = product((0..rank).map(|a| inputs(a).div_ceil(self.step_chunks[a])));
         let units = product((0..rank).map(|a| self.tile[a].min(shape[a]).div_ceil(unit[a]).max(1)));
@@ -139,19 +140,7 @@ impl StageDraft {
         figures
     }
 
-    fn unit<'a>(&'a self, request: &'a PlanRequest) -> &'a [u64] {
-        match &self.output {
-            StageOutput::TargetChunks => &request.target.chunk_shape,
-            StageOutput::Pieces { read_in } => read_in,
-        }
-    }
-
-    fn count_input<'a>(
-        &'a self,
-        request: &'a PlanRequest,
-        array_bytes: u64,
-        figures: &mut Figures,
-    ) -> &'a [u64] {
+    fn count_input(&self, request: &PlanRequest, array_bytes: u64, figures: &mut Figures) {
         let item = request.item_bytes;
         match &self.input {
             StageInput::SourceChunks => {
@@ -166,7 +155,6 @@ impl StageDraft {
                     role.decoded_read_bytes = role.get_requests.saturating_mul(chunk_bytes);
                     figures.lane_bytes = decode_lane_bytes(side, chunk_bytes);
                 }
-                &side.chunk_shape
             }
             StageInput::Pieces { written_in } => {
                 let role = &mut figures.traffic.intermediate;
@@ -175,7 +163,6 @@ impl StageDraft {
                 role.decoded_read_bytes = array_bytes;
                 let piece = self.tile.iter().zip(written_in).map(|(&tile, &from)| tile.min(from));
                 figures.lane_bytes = product(piece).saturating_mul(item);
-                written_in
             }
         }
     }
@@ -214,11 +201,8 @@ impl StageDraft {
 
     /// Units resident at once, and whether a tile may take more than one step.
     fn resident(&self, request: &PlanRequest) -> (u64, bool) {
-        let unit = self.unit(request);
-        let input = match &self.input {
-            StageInput::SourceChunks => &request.source.chunk_shape,
-            StageInput::Pieces { written_in } => written_in,
-        };
+        let unit = self.output.unit(&request.target.chunk_shape);
+        let input = self.input.chunk(&request.source.chunk_shape);
         let mut axes =
             [SteppedAxis { units: 1, touched: 1, carries: false, is_whole: true }; RANK_MAX];
         for (slot, &a) in self.step_axes.iter().enumerate() {

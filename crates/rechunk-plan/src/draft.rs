@@ -58,10 +58,7 @@ pub(crate) fn staged(request: &PlanRequest, boxes: &[Vec<u64>]) -> Draft {
             None => StageOutput::TargetChunks,
             Some(next) => StageOutput::Pieces { read_in: next.clone() },
         };
-        let from = match &input {
-            StageInput::SourceChunks => &request.source.chunk_shape,
-            StageInput::Pieces { written_in } => written_in,
-        };
+        let from = input.chunk(&request.source.chunk_shape);
         stages.push(StageDraft {
             step_chunks: whole_steps(tile, from),
             step_axes: (0..tile.len()).collect(),

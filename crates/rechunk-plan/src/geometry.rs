@@ -2,7 +2,7 @@
 
 use rechunk_grid::{ChunkGrid, GridError, IndexIter, Region};
 
-use crate::{Plan, Stage, StageInput, StageOutput};
+use crate::{Plan, Stage, StageOutput};
 
 /// The grids of one stage.
 #[derive(Debug, Clone)]
@@ -18,14 +18,8 @@ pub struct StageGeometry {
 
 impl StageGeometry {
     pub(crate) fn new(plan: &Plan, stage: &Stage) -> Result<Self, GridError> {
-        let input = match &stage.input {
-            StageInput::SourceChunks => &plan.source_chunk,
-            StageInput::Pieces { written_in } => written_in,
-        };
-        let output = match &stage.output {
-            StageOutput::TargetChunks => &plan.target_chunk,
-            StageOutput::Pieces { read_in } => read_in,
-        };
+        let input = stage.input.chunk(&plan.source_chunk);
+        let output = stage.output.unit(&plan.target_chunk);
         Ok(Self {
             tiles: ChunkGrid::new(&plan.shape, &stage.tile)?,
             input: ChunkGrid::new(&plan.shape, input)?,

@@ -60,6 +60,16 @@ pub enum StageInput {
     },
 }
 
+impl StageInput {
+    /// Shape of what is read at a time, elements: a source chunk, or a box of the stage before.
+    pub(crate) fn chunk<'a>(&'a self, source_chunk: &'a [u64]) -> &'a [u64] {
+        match self {
+            Self::SourceChunks => source_chunk,
+            Self::Pieces { written_in } => written_in,
+        }
+    }
+}
+
 /// What a stage writes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "to", rename_all = "kebab-case")]
@@ -71,6 +81,16 @@ pub enum StageOutput {
         /// Tile of the stage that reads them, elements.
         read_in: Vec<u64>,
     },
+}
+
+impl StageOutput {
+    /// Shape of what is filled and sent out, elements: a target chunk, or a box of the next stage.
+    pub(crate) fn unit<'a>(&'a self, target_chunk: &'a [u64]) -> &'a [u64] {
+        match self {
+            Self::TargetChunks => target_chunk,
+            Self::Pieces { read_in } => read_in,
+        }
+    }
 }
 
 /// One pass over the data. Its tasks are the tiles of a regular grid over the array, numbered in
@@ -181,10 +201,7 @@ impl Plan {
 impl Stage {
     /// What a task reads at once, elements: the input chunks of one step, at most the tile.
     pub fn read_box(&self, plan: &Plan) -> Vec<u64> {
-        let input = match &self.input {
-            StageInput::SourceChunks => &plan.source_chunk,
-            StageInput::Pieces { written_in } => written_in,
-        };
+        let input = self.input.chunk(&plan.source_chunk);
         (0..self.tile.len())
             .map(|axis| self.step_chunks[axis].saturating_mul(input[axis]).min(self.tile[axis]))
             .collect()
