@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::Error;
 
 /// Largest metadata document that is read, bytes.
-const METADATA_BYTES_MAX: u64 = 16 << 20;
+pub(crate) const METADATA_BYTES_MAX: u64 = 16 << 20;
 /// Most keys looked at to say which arrays a group has.
 const LISTED_KEYS_MAX: usize = 20_000;
 /// Most arrays named in a message.

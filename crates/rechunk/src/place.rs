@@ -148,7 +148,7 @@ pub(crate) fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {
     job.adopt(saved.plan.clone())
 }
 
-pub(crate) fn unfinished(location: &str) -> Error {
+fn unfinished(location: &str) -> Error {
     Error::Conflict {
         location: location.to_owned(),
         reason: "holds an interrupted (or running) job".to_owned(),
@@ -156,16 +156,13 @@ pub(crate) fn unfinished(location: &str) -> Error {
     }
 }
 
-/// Decides whether a fresh run may start, and removes what earlier ones have left; returns
-/// whether it replaces an array.
-async fn start_over(
-    job: &Job,
+/// Decides whether a fresh run may start; returns whether it replaces what is at the target.
+pub(crate) async fn may_start(
+    location: &str,
     existing: Existing,
     target: &Store,
-    work: Option<&WorkDir>,
     left: &Left,
 ) -> Result<bool, Error> {
-    let location = &job.request.target;
     if matches!(left, Left::Unfinished(_)) && existing == Existing::Refuse {
         return Err(unfinished(location));
     }
@@ -176,6 +173,20 @@ async fn start_over(
     } else if replaces && !matches!(left, Left::Unfinished(_)) {
         check_replaceable(location, target).await?;
     }
+    Ok(replaces)
+}
+
+/// [`may_start`], and removes what earlier runs have left; returns whether the new array is to
+/// take the place of an old one.
+async fn start_over(
+    job: &Job,
+    existing: Existing,
+    target: &Store,
+    work: Option<&WorkDir>,
+    left: &Left,
+) -> Result<bool, Error> {
+    let location = &job.request.target;
+    let replaces = may_start(location, existing, target, left).await?;
     match (work, left) {
         (Some(_), Left::Nothing) => {}
         (Some(work), _) => work.remove().await?,

@@ -14,12 +14,10 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::job::{Job, array_at};
-use crate::place::{Place, other_job, resume_job, unfinished};
+use crate::place::{Place, may_start, other_job, resume_job};
 use crate::report::{Report, TaskReport};
 use crate::request::{Existing, Running};
-use crate::target::{
-    check_absent, check_apart, check_replaceable, commit, groups_above, is_array, open_target,
-};
+use crate::target::{check_apart, commit, groups_above, is_array, open_target};
 use crate::work_dir::{Left, REPORT_KEY, SavedJob, WorkDir, store_error};
 use crate::{Error, system, verify};
 
@@ -81,17 +79,15 @@ impl Job {
             Some(_) => WorkDir::of(&location, &self.meter)?.left().await?,
             None => Left::Nothing,
         };
-        match (running.existing, left) {
-            (Existing::Refuse, Left::Unfinished(_)) => Err(unfinished(&location)),
-            (Existing::Refuse, _) => check_absent(&location, &target).await,
-            (Existing::Resume, Left::Unfinished(saved)) => resume_job(self, &saved),
-            (Existing::Overwrite, Left::Nothing | Left::Done(_)) => {
-                match check_absent(&location, &target).await {
-                    Ok(()) => Ok(()),
-                    Err(_) => check_replaceable(&location, &target).await,
-                }
+        match left {
+            Left::Unfinished(saved) if running.existing == Existing::Resume => {
+                resume_job(self, &saved)
             }
-            (Existing::Resume | Existing::Overwrite, _) => Ok(()),
+            // A finished job that only left its traces: the run ends with removing them.
+            Left::Done(_) if running.existing == Existing::Resume && is_array(&target).await? => {
+                Ok(())
+            }
+            left => may_start(&location, running.existing, &target, &left).await.map(|_| ()),
         }
     }
 
@@ -105,7 +101,7 @@ impl Job {
     ) -> Result<Report, Error> {
         let started = Instant::now();
         if running.existing == Existing::Resume
-            && let Some(report) = self.done_before().await?
+            && let Some(report) = self.done_before(started).await?
         {
             return Ok(report);
         }
@@ -117,10 +113,7 @@ impl Job {
             }
             Err(error) => Err(error),
         };
-        let mut report = Report::of_plan(&self.planned, &self.warnings);
-        report.traffic = Some(self.meter.traffic());
-        report.memory.peak_rss_bytes = Some(system::peak_rss_bytes());
-        report.elapsed_seconds = Some(started.elapsed().as_secs_f64());
+        let mut report = self.report(started);
         match outcome {
             Ok((run_report, verified)) => {
                 report.verified = verified;
@@ -144,7 +137,7 @@ impl Job {
     }
 
     /// Ends a run that was killed between completing its target and removing its leftovers.
-    async fn done_before(&self) -> Result<Option<Report>, Error> {
+    async fn done_before(&self, started: Instant) -> Result<Option<Report>, Error> {
         let location = &self.request.target;
         let target = open_target(location, &self.meter)?;
         // Without a target, what is left is not what makes it complete.
@@ -158,13 +151,19 @@ impl Job {
         }
         let _lock = work.lock(location).await?;
         work.remove().await?;
-        let mut report = Report::of_plan(&self.planned, &self.warnings);
+        let mut report = self.report(started);
         let total = self.planned.plan.task_count();
         report.tasks = Some(TaskReport { total, done: total, resumed: total });
+        Ok(Some(report))
+    }
+
+    /// The plan, and what this process has done so far.
+    fn report(&self, started: Instant) -> Report {
+        let mut report = Report::of_plan(&self.planned, &self.warnings);
         report.traffic = Some(self.meter.traffic());
         report.memory.peak_rss_bytes = Some(system::peak_rss_bytes());
-        report.elapsed_seconds = Some(0.0);
-        Ok(Some(report))
+        report.elapsed_seconds = Some(started.elapsed().as_secs_f64());
+        report
     }
 
     async fn execute(

@@ -8,9 +8,8 @@ use rechunk_store::{Meter, Role, Store};
 use rechunk_zarr::{ArrayMetadata, NodeKind, ZarrVersion, group_documents, node_kind};
 
 use crate::Error;
+use crate::open::METADATA_BYTES_MAX;
 use crate::work_dir::store_error;
-
-const METADATA_BYTES_MAX: u64 = 16 << 20;
 
 /// Opens the target's place; nothing is created.
 pub(crate) fn open_target(location: &str, meter: &Arc<Meter>) -> Result<Store, Error> {
@@ -141,15 +140,19 @@ fn is_consolidated(group: &Path) -> bool {
     if group.join(".zmetadata").is_file() {
         return true;
     }
-    let document = group.join("zarr.json");
-    let is_small = document.metadata().is_ok_and(|found| found.len() <= METADATA_BYTES_MAX);
-    is_small
-        && std::fs::read(&document)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok())
-            .is_some_and(|document| {
-                document.get("consolidated_metadata").is_some_and(|value| !value.is_null())
-            })
+    zarr_json(group)
+        .and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok())
+        .is_some_and(|document| {
+            document.get("consolidated_metadata").is_some_and(|value| !value.is_null())
+        })
+}
+
+/// The bytes of a local `zarr.json`, if there is one of a size that is read.
+fn zarr_json(directory: &Path) -> Option<Vec<u8>> {
+    let path = directory.join("zarr.json");
+    let found = path.metadata().ok()?;
+    let is_read = found.is_file() && found.len() <= METADATA_BYTES_MAX;
+    is_read.then(|| std::fs::read(&path).ok()).flatten()
 }
 
 /// True if there is a whole array at the target: its metadata is written last.
@@ -165,8 +168,8 @@ pub(crate) async fn is_array(store: &Store) -> Result<bool, Error> {
 }
 
 /// The groups above a local target, outermost first, that are to exist when it is committed: from
-/// the outermost group that exists, or the nearest directory named `*.zarr`, down to its parent. Refuses a place inside an array, or
-/// in a container of the other Zarr version.
+/// the outermost group that exists, or the nearest directory named `*.zarr`, down to its parent.
+/// Refuses a place inside an array, or in a container of the other Zarr version.
 pub(crate) fn groups_above(target: &Store, version: ZarrVersion) -> Result<Vec<PathBuf>, Error> {
     let Some(path) = target.local_root() else { return Ok(Vec::new()) };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
@@ -199,12 +202,7 @@ fn what_is(directory: &Path) -> Option<Node> {
     if file(".zarray").is_file() {
         return Some(Node::Array);
     }
-    let document = file("zarr.json");
-    if let Ok(found) = document.metadata()
-        && found.is_file()
-        && found.len() <= METADATA_BYTES_MAX
-        && let Ok(bytes) = std::fs::read(&document)
-    {
+    if let Some(bytes) = zarr_json(directory) {
         return match node_kind(&bytes) {
             Ok(NodeKind::Array) => Some(Node::Array),
             _ => Some(Node::Group(ZarrVersion::V3)),
