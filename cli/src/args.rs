@@ -123,7 +123,12 @@ pub(crate) struct TargetArgs {
     /// `keep` as the source, `auto` near --chunk-bytes.
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true, default_value = "keep")]
     pub chunks: String,
-    /// What `auto` aims at.
+    /// Shard shape of a Zarr v3 target, in the same words: chunks are put into objects of that
+    /// shape; `none` for an object per chunk, `auto` near 512 MiB [default: the source's shards,
+    /// where the chunks divide them].
+    #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
+    pub shards: Option<String>,
+    /// What `auto` chunks aim at.
     #[arg(long, value_name = "BYTES", default_value = "16MiB")]
     pub chunk_bytes: String,
     /// Format [default: by the target's ending, else zarr3].

@@ -67,6 +67,7 @@ pub(crate) fn copy(
         source: source.to_owned(),
         target: target.to_owned(),
         chunks: target_args.chunks.clone(),
+        shards: target_args.shards.clone(),
         chunk_bytes: bytes("--chunk-bytes", &target_args.chunk_bytes)?,
         format: target_args.format.as_deref().and_then(TargetFormat::from_name),
         codec: target_args.codec.clone(),

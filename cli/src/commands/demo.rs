@@ -30,6 +30,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Error> {
     let request = rechunk::CopyRequest {
         source: array.display().to_string(),
         target: target.display().to_string(),
+        shards: None,
         chunks: "time=-1,latitude=6,longitude=36".to_owned(),
         chunk_bytes: 16 << 20,
         format: None,

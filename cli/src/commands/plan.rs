@@ -120,6 +120,7 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
         source: Side::raw(&source, item_bytes),
         target: Side::raw(&target, item_bytes),
         same_encoding: true,
+        same_shards: false,
         budget: planning.budget(),
         profile: planning.profile(["", args.temp.as_deref().unwrap_or_default(), ""])?,
         strategy: planning.strategy,
@@ -134,7 +135,9 @@ async fn baseline(args: &PlanArgs) -> Result<ExitCode, Error> {
     planning.strategy = Strategy::Auto;
     let (shape, source, target, item_bytes) = if let Some(source) = &args.source {
         let plan = open(args, source).await?.planned.plan;
-        (plan.shape, plan.source_chunk, plan.target_chunk, plan.item_bytes)
+        // The literature knows no shards: to it, what is written at once is a chunk.
+        let target = plan.target_shard.unwrap_or(plan.target_chunk);
+        (plan.shape, plan.source_chunk, target, plan.item_bytes)
     } else {
         let request = synthetic_request(args)?;
         let chunks = (request.source.chunk_shape, request.target.chunk_shape);

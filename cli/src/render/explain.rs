@@ -84,12 +84,15 @@ fn array_lines(subject: &Subject, plan: &Plan) -> String {
     let cells = |chunk: &[u64]| -> u64 {
         plan.shape.iter().zip(chunk).map(|(&n, &c)| n.div_ceil(c)).fold(1, u64::saturating_mul)
     };
-    let side = |name: &str, words: &str, chunk: &[u64]| {
+    let side = |name: &str, words: &str, chunk: &[u64], shard: Option<&Vec<u64>>| {
+        let shards = shard.map_or(String::new(), |shard| {
+            format!(", in {} shards of {}", number(cells(shard)), format_shape(shard))
+        });
         vec![
             name.to_owned(),
             format!("chunks {}", format_shape(chunk)),
             format!("{} × {}", number(cells(chunk)), bytes(chunk)),
-            words.to_owned(),
+            format!("{words}{shards}"),
         ]
     };
     lay_out(
@@ -100,8 +103,8 @@ fn array_lines(subject: &Subject, plan: &Plan) -> String {
                 bytes(&plan.shape),
                 subject.data_type.clone(),
             ],
-            side("source", &subject.source, &plan.source_chunk),
-            side("target", &subject.target, &plan.target_chunk),
+            side("source", &subject.source, &plan.source_chunk, plan.source_shard.as_ref()),
+            side("target", &subject.target, &plan.target_chunk, plan.target_shard.as_ref()),
         ],
         &[],
     )
@@ -143,11 +146,15 @@ fn stage_table(plan: &Plan) -> String {
 fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
     let pairs = |chunk: &[u64]| rechunk::planner::pairs(&plan.shape, &stage.tile, chunk);
     let gets = match &stage.input {
-        StageInput::SourceChunks => pairs(&plan.source_chunk),
+        StageInput::SourceChunks => {
+            let indexes = plan.source_shard.as_deref().map_or(0, pairs);
+            pairs(&plan.source_chunk).saturating_add(indexes)
+        }
+        StageInput::SourceShards => pairs(stage.fetch_shape(plan)),
         StageInput::Pieces { written_in } => pairs(written_in),
     };
     let puts = match &stage.output {
-        StageOutput::TargetChunks => plan.estimate.target.put_requests,
+        StageOutput::TargetChunks | StageOutput::TargetShards => plan.estimate.target.put_requests,
         StageOutput::Pieces { .. } => stage.tasks,
     };
     (gets, puts)

@@ -66,16 +66,26 @@ impl Array {
 
     /// That chunk `index` was read but does not decode.
     pub fn decode_error(&self, index: &[u64], error: FormatError) -> ArrayError {
-        self.error(index, Cause::Format(error))
+        self.error(Unit::Chunk(index), Cause::Format(error))
     }
 
     /// That chunk `index` could not be read or written.
     pub fn store_error(&self, index: &[u64], error: StoreError) -> ArrayError {
-        self.error(index, Cause::Store(error))
+        self.error(Unit::Chunk(index), Cause::Store(error))
     }
 
-    fn error(&self, index: &[u64], cause: Cause) -> ArrayError {
-        let key = self.layout.chunk_key(index);
-        ArrayError::new(self.location().to_owned(), index.to_vec(), key, cause)
+    pub(crate) fn error(&self, unit: Unit<'_>, cause: Cause) -> ArrayError {
+        let (what, index, key) = match unit {
+            Unit::Chunk(index) => ("chunk", index, self.layout.chunk_key(index)),
+            Unit::Shard(index) => ("shard", index, self.layout.object_key(index)),
+        };
+        ArrayError::new(what, self.location().to_owned(), index.to_vec(), key, cause)
     }
+}
+
+/// What an error is about, by its index.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Unit<'a> {
+    Chunk(&'a [u64]),
+    Shard(&'a [u64]),
 }

@@ -13,6 +13,7 @@ pub struct ArrayError(#[source] Box<Inner>);
 #[derive(Debug, Error)]
 #[error("{cause}")]
 struct Inner {
+    what: &'static str,
     array: String,
     index: Vec<u64>,
     key: String,
@@ -29,8 +30,14 @@ pub(crate) enum Cause {
 }
 
 impl ArrayError {
-    pub(crate) fn new(array: String, index: Vec<u64>, key: String, cause: Cause) -> Self {
-        Self(Box::new(Inner { array, index, key, cause }))
+    pub(crate) fn new(
+        what: &'static str,
+        array: String,
+        index: Vec<u64>,
+        key: String,
+        cause: Cause,
+    ) -> Self {
+        Self(Box::new(Inner { what, array, index, key, cause }))
     }
 
     /// The array's location.
@@ -38,7 +45,7 @@ impl ArrayError {
         &self.0.array
     }
 
-    /// Which chunk.
+    /// Which chunk (or shard).
     pub fn index(&self) -> &[u64] {
         &self.0.index
     }
@@ -67,7 +74,7 @@ impl ArrayError {
     /// The stored chunk is not one: it does not decode, or is larger than a chunk can be.
     pub fn is_damage(&self) -> bool {
         match &self.0.cause {
-            Cause::Store(error) => matches!(error, StoreError::TooLarge { .. }),
+            Cause::Store(error) => error.is_too_large(),
             Cause::Format(error) => matches!(error, FormatError::Decode { .. }),
         }
     }
@@ -98,13 +105,13 @@ struct Sentence<'a>(&'a Inner);
 
 impl fmt::Display for Sentence<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { array, index, key, cause } = self.0;
+        let Inner { what, array, index, key, cause } = self.0;
         match cause {
-            Cause::Store(error) => write!(f, "chunk {index:?}: {error}"),
+            Cause::Store(error) => write!(f, "{what} {index:?}: {error}"),
             Cause::Format(error @ FormatError::Decode { .. }) => {
-                write!(f, "chunk {index:?}: {key} in {array} is damaged: {error}")
+                write!(f, "{what} {index:?}: {key} in {array} is damaged: {error}")
             }
-            Cause::Format(error) => write!(f, "chunk {index:?}: {key} in {array}: {error}"),
+            Cause::Format(error) => write!(f, "{what} {index:?}: {key} in {array}: {error}"),
         }
     }
 }

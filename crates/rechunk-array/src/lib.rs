@@ -2,13 +2,16 @@
 //!
 //! The layout says where a chunk is and how large it may be, the store holds the bytes; an
 //! [`Array`] is both. It moves encoded chunks and says in every error which array, chunk and key
-//! it is about. Decoding is left to whoever has the buffers and the threads for it.
+//! it is about. Where chunks lie in shards it reads their indexes, and fills them one chunk after the
+//! other. Decoding is left to whoever has the buffers and the threads for it.
 
 mod array;
 mod error;
+mod shards;
 
 pub use array::Array;
 pub use error::ArrayError;
+pub use shards::{ShardWriter, WholeShard};
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout};
-use rechunk_grid::{ArraySpec, DataType};
+use rechunk_format::{CodecCost, ElementOrder, FormatError, IndexLocation, Layout, ShardFormat};
+use rechunk_grid::{ArraySpec, DataType, Endian};
 use rechunk_store::{Meter, Role, Store, StoreError};
 
-use crate::Array;
+use crate::{Array, WholeShard};
 
 /// Raw bytes, two to a chunk, under keys `c/I`.
 #[derive(Debug)]
@@ -13,6 +13,7 @@ struct RawPairs {
     spec: ArraySpec,
     order: ElementOrder,
     cost: CodecCost,
+    shards: Option<ShardFormat>,
 }
 
 impl Layout for RawPairs {
@@ -40,7 +41,11 @@ impl Layout for RawPairs {
         "none"
     }
 
-    fn chunk_key(&self, index: &[u64]) -> String {
+    fn shards(&self) -> Option<&ShardFormat> {
+        self.shards.as_ref()
+    }
+
+    fn object_key(&self, index: &[u64]) -> String {
         format!("c/{}", index[0])
     }
 
@@ -59,6 +64,10 @@ impl Layout for RawPairs {
 }
 
 fn pairs() -> Array {
+    pairs_in(None)
+}
+
+fn pairs_in(shards: Option<ShardFormat>) -> Array {
     let spec = ArraySpec {
         shape: vec![6],
         data_type: DataType::Uint8,
@@ -73,7 +82,7 @@ fn pairs() -> Array {
         decode_workspace_bytes: 0,
         encode_workspace_bytes: 0,
     };
-    let layout = RawPairs { spec, order: ElementOrder::c_little(1), cost };
+    let layout = RawPairs { spec, order: ElementOrder::c_little(1), cost, shards };
     let store = Store::open("memory:").unwrap().child("pairs").unwrap();
     Array::new(Arc::new(layout), store.with_role(Role::Target).with_meter(&Meter::new()))
 }
@@ -110,4 +119,51 @@ fn what_does_not_decode_is_named() {
     assert_eq!(error.format_error(), Some(&cause));
     let text = error.to_string();
     assert_eq!(text, "chunk [0]: c/0 in memory:/pairs is damaged: zstd: it ends early");
+}
+
+#[tokio::test]
+async fn chunks_of_a_shard_are_found_again() {
+    for location in [IndexLocation::Start, IndexLocation::End] {
+        let format = ShardFormat::new(&[6], &[2], location, Endian::Little, true).unwrap();
+        let array = pairs_in(Some(format.clone()));
+        assert_eq!(array.read_index(&format, &[1]).await.unwrap(), None);
+        let shard = array.begin_shard(&format, &[1]).unwrap();
+        shard.add(&[5], Bytes::from_static(b"56")).await.unwrap();
+        shard.add(&[3], Bytes::from_static(b"34")).await.unwrap();
+        assert!(shard.finish().await.unwrap());
+        let index = array.read_index(&format, &[1]).await.unwrap().unwrap();
+        assert_eq!(index.entry(1), None);
+        let mut buffer = Vec::new();
+        array.read_entry_into(&[3], index.entry(0).unwrap(), &mut buffer).await.unwrap();
+        assert_eq!(buffer, b"34");
+        let read = array.read_shard_into(&[1], 100, &mut buffer).await.unwrap();
+        assert_eq!((read, buffer.len()), (WholeShard::Read, 4 + 3 * 16 + 4));
+        assert_eq!(array.index_of(&format, &[1], &buffer).unwrap(), index);
+        let read = array.read_shard_into(&[1], 50, &mut buffer).await.unwrap();
+        assert_eq!(read, WholeShard::TooLarge);
+        // Without chunks there is nothing to store.
+        assert!(!array.begin_shard(&format, &[2]).unwrap().finish().await.unwrap());
+        assert!(!array.store().exists("c/2").await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_shard_is_named() {
+    let format = ShardFormat::usual(&[6], &[2]).unwrap();
+    let array = pairs_in(Some(format.clone()));
+    let too_long = {
+        let mut index = rechunk_format::ShardIndex::empty(&format);
+        index.set(1, 0, 3);
+        [b"abc".to_vec(), format.encode_index(&index)].concat()
+    };
+    for bytes in [Vec::new(), b"short".to_vec(), vec![0; 52], too_long] {
+        array.store().put("c/1", vec![Bytes::from(bytes)]).await.unwrap();
+        let error = array.read_index(&format, &[1]).await.unwrap_err();
+        assert!(error.is_damage(), "{error}");
+        let text = error.to_string();
+        assert!(
+            text.starts_with("shard [1]: c/1 in memory:/pairs is damaged: sharding_"),
+            "{text}"
+        );
+    }
 }

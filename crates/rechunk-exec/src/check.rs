@@ -1,6 +1,7 @@
 //! Does the plan fit the arrays? Asked once, before anything moves.
 
-use rechunk_plan::{PLAN_VERSION, StageInput, StageOutput};
+use rechunk_format::ShardFormat;
+use rechunk_plan::{PLAN_VERSION, Stage, StageInput, StageOutput};
 
 use crate::frame::wide;
 use crate::journal::DoneSet;
@@ -35,6 +36,14 @@ fn check_arrays(execution: &Execution) -> Result<(), Fault> {
         require(spec.chunk_shape == *chunk, || {
             format!("the {name} has chunks of {:?}, the plan {chunk:?}", spec.chunk_shape)
         })?;
+        let (has, planned) = match name {
+            "source" => (execution.source.layout().shards(), &plan.source_shard),
+            _ => (execution.sink.array().layout().shards(), &plan.target_shard),
+        };
+        require(has.map(ShardFormat::shard_shape) == planned.as_deref(), || {
+            let has = has.map(ShardFormat::shard_shape);
+            format!("the {name} has shards of {has:?}, the plan {planned:?}")
+        })?;
         require(spec.item_bytes() == plan.item_bytes, || {
             let (found, planned) = (spec.item_bytes(), plan.item_bytes);
             format!("an element of the {name} has {found} bytes, the plan's {planned}")
@@ -65,8 +74,7 @@ fn check_stages(execution: &Execution) -> Result<(), Fault> {
         require(stage.lanes > 0 && stage.tasks_at_once > 0, || {
             format!("stage {number} has no lanes or runs no tasks")
         })?;
-        let reads_source = matches!(stage.input, StageInput::SourceChunks);
-        let writes_target = matches!(stage.output, StageOutput::TargetChunks);
+        let (reads_source, writes_target) = (stage.input.is_source(), stage.output.is_target());
         let in_place = reads_source == (number == 0) && writes_target == (Some(number) == last);
         require(in_place, || format!("stage {number} does not fit the one beside it"))?;
         require(writes_target || execution.intermediate.is_some(), || {
@@ -75,8 +83,23 @@ fn check_stages(execution: &Execution) -> Result<(), Fault> {
         if stage.passthrough {
             check_passthrough(execution)?;
         }
+        let takes_apart = stage.input == StageInput::SourceShards;
+        require(!takes_apart || plan.source_shard.is_some(), || {
+            format!("stage {number} reads shards, but the source has none")
+        })?;
+        if stage.output == StageOutput::TargetShards {
+            check_same_shards(execution, stage)?;
+        }
     }
     Ok(())
+}
+
+fn check_same_shards(execution: &Execution, stage: &Stage) -> Result<(), Fault> {
+    let (source, target) = (execution.source.layout(), execution.sink.array().layout());
+    let is_copied = stage.passthrough && stage.input == StageInput::SourceShards;
+    require(is_copied && source.shards() == target.shards(), || {
+        "whole shards are copied, but source and target have others".to_owned()
+    })
 }
 
 fn check_passthrough(execution: &Execution) -> Result<(), Fault> {

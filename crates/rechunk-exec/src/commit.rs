@@ -45,8 +45,7 @@ fn needs(stage: &StageRun) -> (u64, u64) {
 
 async fn write(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<Lane, Fault> {
     let stage = &task.stage;
-    let target = stage.target();
-    let meter = target.store().meter();
+    let meter = stage.target().store().meter();
     meter.add_decoded_written(Role::Target, wide(unit.buffer.len()));
     let job = Arc::clone(task);
     let encoding = move || {
@@ -54,18 +53,42 @@ async fn write(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<La
         Ok((lane, unit.index, outgoing))
     };
     let (mut lane, index, outgoing) = stage.cpu.run(encoding).await?;
-    let Some(outgoing) = outgoing else {
-        meter.add_put_skipped(Role::Target);
-        return Ok(lane);
+    let (bytes, is_unit) = match outgoing {
+        Some(outgoing) => (Some(outgoing.bytes), outgoing.is_unit),
+        None => (None, false),
     };
-    let kept = outgoing.bytes.clone();
-    target.write_chunk(&index, outgoing.bytes).await.map_err(Fault::Target)?;
-    if outgoing.is_unit {
+    let Some(kept) = store(task, &index, bytes).await? else { return Ok(lane) };
+    if is_unit {
         recycle(task, kept);
     } else if kept.is_unique() {
         lane.encoded = Vec::from(kept);
     }
     Ok(lane)
+}
+
+/// Stores an encoded chunk, as an object or in its shard, or leaves it out if it is `None`. Gives
+/// the bytes back.
+pub(crate) async fn store(
+    task: &TaskRun,
+    index: &[u64],
+    encoded: Option<Bytes>,
+) -> Result<Option<Bytes>, Fault> {
+    let target = task.stage.target();
+    let Some(format) = target.layout().shards() else {
+        let Some(encoded) = encoded else {
+            target.store().meter().add_put_skipped(Role::Target);
+            return Ok(None);
+        };
+        target.write_chunk(index, encoded.clone()).await.map_err(Fault::Target)?;
+        return Ok(Some(encoded));
+    };
+    let shard = task.shards.of_chunk(task, format, index).map_err(Fault::Target)?;
+    let kept = match encoded {
+        Some(encoded) => Some(shard.add(index, encoded).await.map_err(Fault::Target)?),
+        None => None,
+    };
+    task.shards.done(task, &shard).await?;
+    Ok(kept)
 }
 
 struct Outgoing {
@@ -110,8 +133,7 @@ pub(crate) fn recycle(task: &TaskRun, bytes: Bytes) {
 async fn compare(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<Lane, Fault> {
     let stage = Arc::clone(&task.stage);
     let other = stage.target();
-    let found = other.read_chunk_into(&unit.index, &mut lane.encoded).await;
-    let found = found.map_err(Fault::Target)?;
+    let found = fetch_other(task, &unit.index, &mut lane.encoded).await?;
     other.store().meter().add_decoded_read(Role::Target, wide(unit.buffer.len()));
     let task = Arc::clone(task);
     stage
@@ -122,6 +144,23 @@ async fn compare(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<
             Ok(lane)
         })
         .await
+}
+
+/// Fetches the chunk that a unit is compared with. False if it is missing.
+async fn fetch_other(task: &TaskRun, index: &[u64], encoded: &mut Vec<u8>) -> Result<bool, Fault> {
+    let other = task.stage.target();
+    let Some(format) = other.layout().shards() else {
+        return other.read_chunk_into(index, encoded).await.map_err(Fault::Target);
+    };
+    let shard = task.shards.of_chunk(task, format, index).map_err(Fault::Target)?;
+    let entry = shard.entry(other, format, index).await.map_err(Fault::Target)?;
+    if let Some(entry) = entry {
+        other.read_entry_into(index, entry, encoded).await.map_err(Fault::Target)?;
+    } else {
+        other.store().meter().add_get_missing(Role::Target);
+    }
+    task.shards.done(task, &shard).await?;
+    Ok(entry.is_some())
 }
 
 fn compare_buffers(

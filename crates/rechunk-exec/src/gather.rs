@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rechunk_array::ArrayError;
 use rechunk_grid::Region;
 use rechunk_plan::{StageInput, piece_offset_elements};
 use rechunk_store::Role;
@@ -11,12 +12,23 @@ use crate::frame::{self, Frame, check_length, wide};
 use crate::stage_run::StageRun;
 use crate::task::{Lane, LaneDone, TaskRun};
 use crate::unit::{Filling, Finished, Unit};
+use crate::whole_shards;
 
 /// An input chunk, or the piece of the intermediate that stands for it.
-struct Input {
+pub(crate) struct Input {
     /// Its part in the tile.
     region: Region,
     frame: Frame,
+}
+
+impl Input {
+    /// Chunk `index` (see [`rechunk_plan::StageGeometry::grain_grid`]), if it meets the tile.
+    pub(crate) fn new(task: &TaskRun, index: &[u64]) -> Result<Option<Self>, Fault> {
+        let grid = task.stage.geometry.grain_grid();
+        let Some(region) = grid.region(index).intersect(&task.tile) else { return Ok(None) };
+        let frame = task.stage.input_frame(index, &region)?;
+        Ok(Some(Self { region, frame }))
+    }
 }
 
 /// Takes one input chunk in.
@@ -26,26 +38,30 @@ pub(crate) async fn input(
     index: Vec<u64>,
 ) -> Result<LaneDone, Fault> {
     let stage = Arc::clone(&task.stage);
-    let Some(region) = task.input_region(&index) else {
+    if let (StageInput::SourceShards, Some(format)) =
+        (&stage.stage.input, stage.run.execution.source.layout().shards())
+    {
+        return whole_shards::input(task, lane, format.clone(), index).await;
+    }
+    let Some(input) = Input::new(&task, &index)? else {
         return Ok(LaneDone { lane, finished: Vec::new(), sent_in: None });
     };
-    let frame = stage.input_frame(&index, &region)?;
-    let input = Input { region, frame };
     let cpu = stage.cpu.clone();
     match stage.stage.input {
-        StageInput::SourceChunks => {
+        StageInput::SourceChunks | StageInput::SourceShards => {
             let source = &stage.run.execution.source;
             let cost = source.layout().codec_cost();
             let scratch_bytes = if cost.is_raw { 0 } else { wide(input.frame.bytes) };
             let workspace_bytes = cost.decode_workspace_bytes;
             let lane_bytes = stage.stage.lane_bytes;
             lane.make_room(cost.encoded_bytes_max, scratch_bytes, workspace_bytes, lane_bytes);
-            let found = source.read_chunk_into(&index, &mut lane.encoded).await;
+            let found = fetch_chunk(&task, &index, &mut lane.encoded).await;
             let found = found.map_err(Fault::Source)?;
             source.store().meter().add_decoded_read(Role::Source, wide(input.frame.bytes));
             cpu.run(move || {
                 let finished = if found {
-                    decode_and_spread(&task, &index, &mut lane, &input)?
+                    let Lane { encoded, scratch } = &mut lane;
+                    decode_and_spread(&task, &index, encoded, scratch, &input)?
                 } else {
                     spread(&task, &input, None)?
                 };
@@ -62,6 +78,23 @@ pub(crate) async fn input(
             .await
         }
     }
+}
+
+/// Fetches a source chunk, as an object or out of its shard. False if it is missing.
+pub(crate) async fn fetch_chunk(
+    task: &TaskRun,
+    index: &[u64],
+    encoded: &mut Vec<u8>,
+) -> Result<bool, ArrayError> {
+    let source = &task.stage.run.execution.source;
+    let Some(format) = source.layout().shards() else {
+        return source.read_chunk_into(index, encoded).await;
+    };
+    let Some(entry) = task.indexes.entry(task, format, index).await? else {
+        source.store().meter().add_get_missing(Role::Source);
+        return Ok(false);
+    };
+    source.read_entry_into(index, entry, encoded).await.map(|()| true)
 }
 
 async fn fetch_piece(
@@ -85,22 +118,28 @@ async fn fetch_piece(
     Ok(())
 }
 
-fn decode_and_spread(
+/// Decodes a chunk and copies it into the units it meets. Returns those that are complete.
+pub(crate) fn decode_and_spread(
     task: &TaskRun,
     index: &[u64],
-    lane: &mut Lane,
+    encoded: &[u8],
+    scratch: &mut Vec<u8>,
     input: &Input,
 ) -> Result<Vec<Finished>, Fault> {
     let source = &task.stage.run.execution.source;
     let fault = |error| Fault::Source(source.decode_error(index, error));
-    let decoded = source.layout().decode(&lane.encoded, &mut lane.scratch).map_err(fault)?;
+    let decoded = source.layout().decode(encoded, scratch).map_err(fault)?;
     check_length(decoded, input.frame.bytes).map_err(fault)?;
     spread(task, input, Some(decoded))
 }
 
 /// Copies `data` (or the source's fill value, if the chunk is missing) into every unit that is to
 /// be filled. Returns those that are complete.
-fn spread(task: &TaskRun, input: &Input, data: Option<&[u8]>) -> Result<Vec<Finished>, Fault> {
+pub(crate) fn spread(
+    task: &TaskRun,
+    input: &Input,
+    data: Option<&[u8]>,
+) -> Result<Vec<Finished>, Fault> {
     let geometry = &task.stage.geometry;
     let units = geometry.units(&task.tile);
     let mut finished = Vec::new();

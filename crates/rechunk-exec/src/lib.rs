@@ -22,11 +22,13 @@ mod passthrough;
 mod pieces;
 mod pool;
 mod run;
+mod shards;
 mod stage_run;
 mod step_marks;
 mod task;
 mod tasks;
 mod unit;
+mod whole_shards;
 
 pub use error::{ExecError, Fault};
 pub use event::{Event, NullObserver, Observer};

@@ -1,28 +1,117 @@
-//! Equal grids and codecs: an encoded chunk is copied as it is.
+//! Equal grids and codecs: encoded chunks are copied as they are, into shards and out of them.
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+use rechunk_array::WholeShard;
+use rechunk_format::{ShardFormat, ShardIndex};
+use rechunk_grid::Region;
+use rechunk_plan::{StageInput, StageOutput};
 use rechunk_store::Role;
 
 use crate::Fault;
+use crate::commit::store;
+use crate::gather::fetch_chunk;
 use crate::task::{Lane, LaneDone, TaskRun};
+use crate::whole_shards::{chunks, slice};
 
-/// Copies one chunk. A missing one stays missing: the plan's check has made sure that both sides
-/// read it the same way.
-pub(crate) async fn chunk(
+/// Copies one input: a chunk, or a shard. What is missing stays missing: the plan's check has made
+/// sure that both sides read it the same way.
+pub(crate) async fn input(
     task: Arc<TaskRun>,
-    lane: Lane,
+    mut lane: Lane,
     index: Vec<u64>,
 ) -> Result<LaneDone, Fault> {
-    let stage = &task.stage;
-    let source = &stage.run.execution.source;
-    let target = stage.target();
-    match source.read_chunk(&index).await.map_err(Fault::Source)? {
-        Some(encoded) => target.write_chunk(&index, encoded).await.map_err(Fault::Target)?,
-        None => target.store().meter().add_put_skipped(Role::Target),
+    let source = task.stage.run.execution.source.clone();
+    match (&task.stage.stage.input, source.layout().shards()) {
+        (StageInput::SourceShards, Some(format)) => {
+            shard(&task, &mut lane, format, &index).await?;
+        }
+        _ => {
+            let found = fetch_chunk(&task, &index, &mut lane.encoded).await;
+            send(&task, &mut lane, &index, found.map_err(Fault::Source)?).await?;
+        }
     }
     if let Some(region) = task.input_region(&index) {
-        stage.progress(&region);
+        task.stage.progress(&region);
     }
     Ok(LaneDone { lane, finished: Vec::new(), sent_in: None })
+}
+
+/// Stores what the lane has fetched, or leaves the chunk out.
+async fn send(task: &TaskRun, lane: &mut Lane, index: &[u64], found: bool) -> Result<(), Fault> {
+    let encoded = found.then(|| Bytes::from(std::mem::take(&mut lane.encoded)));
+    if let Some(kept) = store(task, index, encoded).await?
+        && kept.is_unique()
+    {
+        lane.encoded = Vec::from(kept);
+    }
+    Ok(())
+}
+
+async fn shard(
+    task: &TaskRun,
+    lane: &mut Lane,
+    format: &ShardFormat,
+    shard: &[u64],
+) -> Result<(), Fault> {
+    let stage = &task.stage;
+    let source = &stage.run.execution.source;
+    let is_whole = stage.stage.output == StageOutput::TargetShards;
+    let beside = if is_whole { 0 } else { source.layout().codec_cost().encoded_bytes_max };
+    let limit_bytes = stage.stage.lane_bytes.saturating_sub(beside);
+    let read = source.read_shard_into(shard, limit_bytes, &mut lane.encoded).await;
+    match read.map_err(Fault::Source)? {
+        WholeShard::Missing if is_whole => {
+            stage.target().store().meter().add_put_skipped(Role::Target);
+        }
+        WholeShard::Missing => {
+            for chunk in chunks(task, shard).positions() {
+                store(task, &chunk, None).await?;
+            }
+        }
+        WholeShard::Read => {
+            let index = source.index_of(format, shard, &lane.encoded).map_err(Fault::Source)?;
+            if is_whole {
+                let bytes = Bytes::from(std::mem::take(&mut lane.encoded));
+                let kept = bytes.clone();
+                stage.target().write_shard(shard, bytes).await.map_err(Fault::Target)?;
+                if kept.is_unique() {
+                    lane.encoded = Vec::from(kept);
+                }
+            } else {
+                for chunk in chunks(task, shard).positions() {
+                    let entry = index.entry(format.slot(&chunk));
+                    let bytes =
+                        entry.map(|entry| Bytes::copy_from_slice(slice(&lane.encoded, entry)));
+                    store(task, &chunk, bytes).await?;
+                }
+            }
+        }
+        WholeShard::TooLarge => {
+            let index = source.read_index(format, shard).await.map_err(Fault::Source)?;
+            by_chunk(task, lane, format, index.as_ref(), &chunks(task, shard)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A shard with gaps in it may be larger than a lane was paid for: its chunks one by one.
+async fn by_chunk(
+    task: &TaskRun,
+    lane: &mut Lane,
+    format: &ShardFormat,
+    index: Option<&ShardIndex>,
+    chunks: &Region,
+) -> Result<(), Fault> {
+    let source = &task.stage.run.execution.source;
+    for chunk in chunks.positions() {
+        let entry = index.and_then(|index| index.entry(format.slot(&chunk)));
+        if let Some(entry) = entry {
+            let read = source.read_entry_into(&chunk, entry, &mut lane.encoded).await;
+            read.map_err(Fault::Source)?;
+        }
+        send(task, lane, &chunk, entry.is_some()).await?;
+    }
+    Ok(())
 }

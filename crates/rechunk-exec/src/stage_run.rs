@@ -9,7 +9,7 @@ use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput};
 use rechunk_store::Store;
 
 use crate::cpu::CpuPool;
-use crate::frame::{Frame, item_in, wide};
+use crate::frame::{Frame, buffer_bytes, item_in, wide};
 use crate::run::RunContext;
 use crate::{Event, Fault, Sink};
 
@@ -58,7 +58,9 @@ impl StageRun {
             None => vec![0; item_bytes],
         };
         let swap = match &stage.input {
-            StageInput::SourceChunks => item_bytes > 1 && source.element_order().endian != endian,
+            StageInput::SourceChunks | StageInput::SourceShards => {
+                item_bytes > 1 && source.element_order().endian != endian
+            }
             StageInput::Pieces { .. } => false,
         };
         let workers = u64::from(stage.tasks_at_once).saturating_mul(u64::from(stage.lanes));
@@ -95,6 +97,21 @@ impl StageRun {
         })
     }
 
+    /// Bytes of a decoded source chunk.
+    pub(crate) fn source_chunk_bytes(&self) -> Result<usize, Fault> {
+        buffer_bytes(self.geometry.grain_grid().chunk_elements(), self.item_bytes)
+    }
+
+    /// What the indexes of shards that a task has open take at most, bytes: what is reserved for
+    /// them, and the part of each lane for a shard that was completed in an earlier step.
+    pub(crate) fn state_bytes(&self) -> u64 {
+        let Some(shards) = self.target().layout().shards() else {
+            return self.stage.shard_state_bytes;
+        };
+        let lanes = shards.index_bytes().saturating_mul(u64::from(self.stage.lanes));
+        self.stage.shard_state_bytes.saturating_add(lanes)
+    }
+
     /// Key of the intermediate object that task `task` of stage `stage` writes.
     pub(crate) fn object_key(stage: usize, task: u64) -> String {
         format!("stage{stage}/{task:09}")
@@ -103,7 +120,7 @@ impl StageRun {
     /// Where the elements of output unit `index` are.
     pub(crate) fn unit_frame(&self, index: &[u64], region: &Region) -> Result<Frame, Fault> {
         match &self.stage.output {
-            StageOutput::TargetChunks => {
+            StageOutput::TargetChunks | StageOutput::TargetShards => {
                 let order = self.target().layout().element_order();
                 Frame::of_chunk(self.geometry.output_grid(), index, order, self.item_bytes)
             }
@@ -111,12 +128,12 @@ impl StageRun {
         }
     }
 
-    /// Where the elements of input chunk `index` are; `region` is its part in the tile.
+    /// Where the elements of chunk `index` of the grain grid are; `region` is its part in the tile.
     pub(crate) fn input_frame(&self, index: &[u64], region: &Region) -> Result<Frame, Fault> {
         match &self.stage.input {
-            StageInput::SourceChunks => {
+            StageInput::SourceChunks | StageInput::SourceShards => {
                 let order = self.run.execution.source.layout().element_order();
-                Frame::of_chunk(self.geometry.input_grid(), index, order, self.item_bytes)
+                Frame::of_chunk(self.geometry.grain_grid(), index, order, self.item_bytes)
             }
             StageInput::Pieces { .. } => Frame::of_region(region, self.item_bytes),
         }

@@ -12,6 +12,7 @@ use crate::Fault;
 use crate::frame::wide;
 use crate::pieces::TileObject;
 use crate::pool::BufferPool;
+use crate::shards::{SourceIndexes, TargetShards};
 use crate::stage_run::StageRun;
 use crate::step_marks::StepMarks;
 use crate::unit::{Finished, Units};
@@ -85,6 +86,8 @@ pub(crate) struct TaskRun {
     pub tile: Region,
     pub units: Units,
     pub buffers: Arc<BufferPool>,
+    pub indexes: SourceIndexes,
+    pub shards: TargetShards,
     /// Steps an earlier run has done: the units they completed are not touched again.
     pub steps_done: u64,
 }
@@ -114,6 +117,8 @@ pub(crate) async fn run_task(
         tile,
         units: Units::default(),
         buffers: Arc::clone(&slot.buffers),
+        indexes: SourceIndexes::default(),
+        shards: TargetShards::default(),
         steps_done,
         stage,
     });
@@ -206,6 +211,7 @@ impl<'a> Flow<'a> {
             self.position += 1;
         }
         self.marks.begin(self.position);
+        self.task.indexes.keep_from(self.position);
         self.inputs = step.positions();
         true
     }
@@ -225,7 +231,7 @@ impl<'a> Flow<'a> {
 
 fn take_in(task: Arc<TaskRun>, lane: Lane, index: Vec<u64>) -> Work {
     if task.stage.stage.passthrough {
-        Box::pin(passthrough::chunk(task, lane, index))
+        Box::pin(passthrough::input(task, lane, index))
     } else {
         Box::pin(gather::input(task, lane, index))
     }
@@ -233,13 +239,17 @@ fn take_in(task: Arc<TaskRun>, lane: Lane, index: Vec<u64>) -> Work {
 
 impl TaskRun {
     /// The elements of unit `index` in this tile; `None` if the unit is not to be filled: it does
-    /// not meet the tile, or an earlier run has finished it.
+    /// not meet the tile, or an earlier run has finished it, or the shard it is in.
     pub(crate) fn open_unit(&self, index: &[u64]) -> Option<Region> {
         let geometry = &self.stage.geometry;
         let region = geometry.unit_region(index, &self.tile)?;
-        let is_done =
-            self.steps_done > 0 && geometry.last_step(&self.tile, &region) < self.steps_done;
-        (!is_done).then_some(region)
+        if self.steps_done > 0 {
+            let commit = geometry.commit_region(index, &self.tile)?;
+            if geometry.last_step(&self.tile, &commit) < self.steps_done {
+                return None;
+            }
+        }
+        Some(region)
     }
 
     /// The part of input chunk `index` in this tile.

@@ -3,7 +3,7 @@ use std::fmt::Debug;
 use rechunk_grid::{ArraySpec, Endian};
 use serde::{Deserialize, Serialize};
 
-use crate::{CodecCost, FormatError};
+use crate::{CodecCost, FormatError, ShardFormat};
 
 /// How the elements of a decoded chunk lie in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ impl ElementOrder {
 
 /// One array's byte layout: everything about its chunks but the bytes.
 ///
+/// A *chunk* is what is encoded by itself; where chunks lie in shards, `spec().chunk_shape` is that
+/// of the chunks inside.
+///
 /// Chunks are whole: a decoded chunk always has `spec().chunk_shape` elements, edge chunks padded.
 pub trait Layout: Debug + Send + Sync {
     /// The array.
@@ -56,8 +59,20 @@ pub trait Layout: Debug + Send + Sync {
     /// The codecs in a few words, for people: `blosc(lz4, level 5, shuffle)`.
     fn codec_summary(&self) -> &str;
 
-    /// Key of chunk `index`, relative to the array's own location.
-    fn chunk_key(&self, index: &[u64]) -> String;
+    /// The shards that chunks are put into; `None` if each chunk is an object of its own.
+    fn shards(&self) -> Option<&ShardFormat>;
+
+    /// Key of object `index`, relative to the array's own location: of a shard where there are
+    /// shards, else of a chunk.
+    fn object_key(&self, index: &[u64]) -> String;
+
+    /// Key of the object that chunk `index` is in.
+    fn chunk_key(&self, index: &[u64]) -> String {
+        match self.shards() {
+            Some(shards) => self.object_key(&shards.shard_of(index)),
+            None => self.object_key(index),
+        }
+    }
 
     /// Decodes a chunk. Returns exactly the bytes of a full chunk: a slice of `encoded` itself
     /// where the layout is raw, else of `scratch`, which is resized (and may be replaced) as

@@ -8,7 +8,9 @@
 mod codec;
 mod error;
 mod layout;
+mod shard;
 
 pub use codec::CodecCost;
 pub use error::FormatError;
 pub use layout::{ElementOrder, Layout};
+pub use shard::{IndexLocation, SHARD_CHUNKS_MAX, ShardFormat, ShardIndex};

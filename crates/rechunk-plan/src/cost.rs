@@ -10,7 +10,9 @@ use rechunk_grid::RANK_MAX;
 use serde::{Deserialize, Serialize};
 
 use crate::count::{cells, pairs, product};
-use crate::memory::{SteppedAxis, decode_lane_bytes, encode_lane_bytes, resident_units};
+use crate::memory::{
+    CellAxis, SteppedAxis, decode_lane_bytes, encode_lane_bytes, resident_cells, resident_units,
+};
 use crate::{PlanRequest, StageInput, StageOutput, StoreProfile};
 
 /// Predicted traffic of one role. Requests and decoded bytes are exact (a missing chunk is a
@@ -108,9 +110,17 @@ pub(crate) struct Figures {
     /// A task may take more than one step.
     pub is_stepped: bool,
     pub resident_bytes: u64,
+    pub shard_state_bytes: u64,
     pub lane_bytes: u64,
     /// The tile clipped to the array, without padding.
     pub tile_bytes: u64,
+}
+
+impl Figures {
+    /// What a task holds beside its lanes, bytes.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.resident_bytes.saturating_add(self.shard_state_bytes)
+    }
 }
 
 impl StageDraft {
@@ -125,8 +135,8 @@ impl StageDraft {
         self.count_input(request, array_bytes, &mut figures);
         self.count_output(request, array_bytes, &mut figures);
         let rank = shape.len();
-        let input = self.input.chunk(&request.source.chunk_shape);
-        let unit = self.output.unit(&request.target.chunk_shape);
+        let input = self.fetch_shape(request);
+        let unit = self.unit_shape(request);
         let inputs = |a: usize| self.tile[a].min(shape[a]).div_ceil(input[a]).max(1);
         let steps = product((0..rank).map(|a| inputs(a).div_ceil(self.step_chunks[a])));
         let units = product((0..rank).map(|a| self.tile[a].min(shape[a]).div_ceil(unit[a]).max(1)));
@@ -143,18 +153,8 @@ impl StageDraft {
     fn count_input(&self, request: &PlanRequest, array_bytes: u64, figures: &mut Figures) {
         let item = request.item_bytes;
         match &self.input {
-            StageInput::SourceChunks => {
-                let side = &request.source;
-                let chunk_bytes = product(side.chunk_shape.iter().copied()).saturating_mul(item);
-                let role = &mut figures.traffic.source;
-                role.get_requests = pairs(&request.shape, &self.tile, &side.chunk_shape);
-                role.read_bytes = role.get_requests.saturating_mul(side.encoded_bytes_expected);
-                if self.passthrough {
-                    figures.lane_bytes = side.encoded_bytes_max;
-                } else {
-                    role.decoded_read_bytes = role.get_requests.saturating_mul(chunk_bytes);
-                    figures.lane_bytes = decode_lane_bytes(side, chunk_bytes);
-                }
+            StageInput::SourceChunks | StageInput::SourceShards => {
+                self.count_source(request, figures);
             }
             StageInput::Pieces { written_in } => {
                 let role = &mut figures.traffic.intermediate;
@@ -167,26 +167,75 @@ impl StageDraft {
         }
     }
 
+    fn count_source(&self, request: &PlanRequest, figures: &mut Figures) {
+        let (side, shape) = (&request.source, &request.shape);
+        let chunk_bytes =
+            product(side.chunk_shape.iter().copied()).saturating_mul(request.item_bytes);
+        let chunks = pairs(shape, &self.tile, &side.chunk_shape);
+        let shards =
+            side.shard.as_ref().map(|shard| (shard, pairs(shape, &self.tile, &shard.shape)));
+        let expected = side.encoded_bytes_expected;
+        let role = &mut figures.traffic.source;
+        let fetched_bytes = match (&self.input, shards) {
+            (StageInput::SourceShards, Some((shard, shards))) => {
+                role.get_requests = shards;
+                let whole = expected.saturating_mul(side.shard_chunks()) + shard.index_bytes;
+                role.read_bytes = shards.saturating_mul(whole);
+                side.object_bytes_max(request.item_bytes)
+            }
+            (_, Some((shard, shards))) => {
+                role.get_requests = chunks.saturating_add(shards);
+                let indexes = shards.saturating_mul(shard.index_bytes);
+                role.read_bytes = chunks.saturating_mul(expected).saturating_add(indexes);
+                let held = self.shards_held(request, &shard.shape);
+                figures.shard_state_bytes = held.saturating_mul(side.shard_state_bytes());
+                side.encoded_bytes_max
+            }
+            (_, None) => {
+                role.get_requests = chunks;
+                role.read_bytes = chunks.saturating_mul(expected);
+                side.encoded_bytes_max
+            }
+        };
+        if self.passthrough {
+            figures.lane_bytes = fetched_bytes;
+            // Taken apart, a shard's chunks are copied out one by one.
+            if self.input == StageInput::SourceShards && self.output == StageOutput::TargetChunks {
+                figures.lane_bytes = fetched_bytes.saturating_add(side.encoded_bytes_max);
+            }
+        } else {
+            role.decoded_read_bytes = chunks.saturating_mul(chunk_bytes);
+            figures.lane_bytes = decode_lane_bytes(side, fetched_bytes, chunk_bytes);
+        }
+    }
+
+    /// Shards of `shape` that a task needs at once, from its first input to its last.
+    fn shards_held(&self, request: &PlanRequest, shape: &[u64]) -> u64 {
+        let input = self.fetch_shape(request);
+        resident_cells(self.step_axes.iter().map(|&axis| {
+            let extent = request.shape[axis].max(1);
+            CellAxis {
+                tile: self.tile[axis].min(extent),
+                is_whole: self.tile[axis] >= extent,
+                input: input[axis],
+                window: input[axis].saturating_mul(self.step_chunks[axis]),
+                cell: shape[axis],
+            }
+        }))
+    }
+
+    fn fetch_shape<'a>(&'a self, request: &'a PlanRequest) -> &'a [u64] {
+        self.input.chunk(&request.source.chunk_shape, request.source.shard_shape())
+    }
+
+    fn unit_shape<'a>(&'a self, request: &'a PlanRequest) -> &'a [u64] {
+        self.output.unit(&request.target.chunk_shape, request.target.shard_shape())
+    }
+
     fn count_output(&self, request: &PlanRequest, array_bytes: u64, figures: &mut Figures) {
         match &self.output {
-            StageOutput::TargetChunks => {
-                let side = &request.target;
-                let chunk_bytes =
-                    product(side.chunk_shape.iter().copied()).saturating_mul(request.item_bytes);
-                let role = &mut figures.traffic.target;
-                role.put_requests = cells(&request.shape, &side.chunk_shape);
-                role.objects = role.put_requests;
-                if self.passthrough {
-                    role.written_bytes = figures.traffic.source.read_bytes;
-                    return;
-                }
-                role.decoded_written_bytes = role.put_requests.saturating_mul(chunk_bytes);
-                role.written_bytes = role.put_requests.saturating_mul(side.encoded_bytes_expected);
-                let (units, is_stepped) = self.resident(request);
-                figures.is_stepped = is_stepped;
-                let unit_bytes = if is_stepped { chunk_bytes } else { 0 };
-                figures.lane_bytes = figures.lane_bytes.max(encode_lane_bytes(side, unit_bytes));
-                figures.resident_bytes = units.saturating_mul(chunk_bytes);
+            StageOutput::TargetChunks | StageOutput::TargetShards => {
+                self.count_target(request, figures);
             }
             StageOutput::Pieces { .. } => {
                 let role = &mut figures.traffic.intermediate;
@@ -199,10 +248,42 @@ impl StageDraft {
         }
     }
 
+    fn count_target(&self, request: &PlanRequest, figures: &mut Figures) {
+        let (side, shape) = (&request.target, &request.shape);
+        let chunk_bytes =
+            product(side.chunk_shape.iter().copied()).saturating_mul(request.item_bytes);
+        let chunks = cells(shape, &side.chunk_shape);
+        let (units, is_stepped) = self.resident(request);
+        let role = &mut figures.traffic.target;
+        role.put_requests = cells(shape, side.commit_shape());
+        role.objects = role.put_requests;
+        role.written_bytes = chunks.saturating_mul(side.encoded_bytes_expected);
+        // The state of a shard that was completed in an earlier step is paid for by the lane.
+        let mut state_bytes = 0;
+        if let (Some(shard), StageOutput::TargetChunks) = (&side.shard, &self.output) {
+            let indexes = role.objects.saturating_mul(shard.index_bytes);
+            role.written_bytes = role.written_bytes.saturating_add(indexes);
+            state_bytes = side.shard_state_bytes();
+            let held = self.shards_held(request, &shard.shape);
+            let held_bytes = held.saturating_mul(state_bytes);
+            figures.shard_state_bytes = figures.shard_state_bytes.saturating_add(held_bytes);
+        }
+        if self.passthrough {
+            role.written_bytes = figures.traffic.source.read_bytes;
+            figures.lane_bytes = figures.lane_bytes.saturating_add(state_bytes);
+            return;
+        }
+        role.decoded_written_bytes = chunks.saturating_mul(chunk_bytes);
+        figures.is_stepped = is_stepped;
+        let unit_bytes = if is_stepped { chunk_bytes.saturating_add(state_bytes) } else { 0 };
+        figures.lane_bytes = figures.lane_bytes.max(encode_lane_bytes(side, unit_bytes));
+        figures.resident_bytes = units.saturating_mul(chunk_bytes);
+    }
+
     /// Units resident at once, and whether a tile may take more than one step.
     fn resident(&self, request: &PlanRequest) -> (u64, bool) {
-        let unit = self.output.unit(&request.target.chunk_shape);
-        let input = self.input.chunk(&request.source.chunk_shape);
+        let unit = self.unit_shape(request);
+        let input = self.fetch_shape(request);
         let mut axes =
             [SteppedAxis { units: 1, touched: 1, carries: false, is_whole: true }; RANK_MAX];
         for (slot, &a) in self.step_axes.iter().enumerate() {

@@ -2,7 +2,8 @@
 
 use crate::baseline::calculate_stage_chunks;
 use crate::cost::StageDraft;
-use crate::{PlanRequest, StageInput, StageOutput};
+use crate::planner::Sizing;
+use crate::{StageInput, StageOutput};
 
 /// A candidate before memory is divided among tasks and lanes.
 #[derive(Debug, Clone)]
@@ -16,17 +17,22 @@ fn whole_steps(tile: &[u64], input: &[u64]) -> Vec<u64> {
 }
 
 /// Source → target in one pass, a tile at a time.
-pub(crate) fn tiles(request: &PlanRequest, tile: &[u64]) -> Draft {
-    let step_chunks = whole_steps(tile, &request.source.chunk_shape);
-    stream(tile, &step_chunks, (0..tile.len()).collect())
+pub(crate) fn tiles(sizing: &Sizing<'_>, tile: &[u64]) -> Draft {
+    let step_chunks = whole_steps(tile, sizing.read_unit());
+    stream(sizing, tile, &step_chunks, (0..tile.len()).collect())
 }
 
-/// Source → target in one pass, each tile in steps of `step_chunks` source chunks, loops over
-/// `step_axes` slowest first.
-pub(crate) fn stream(tile: &[u64], step_chunks: &[u64], step_axes: Vec<usize>) -> Draft {
+/// Source → target in one pass, each tile in steps of `step_chunks` source chunks (or shards),
+/// loops over `step_axes` slowest first.
+pub(crate) fn stream(
+    sizing: &Sizing<'_>,
+    tile: &[u64],
+    step_chunks: &[u64],
+    step_axes: Vec<usize>,
+) -> Draft {
     Draft {
         stages: vec![StageDraft {
-            input: StageInput::SourceChunks,
+            input: sizing.read_input(),
             output: StageOutput::TargetChunks,
             passthrough: false,
             tile: tile.to_vec(),
@@ -36,29 +42,31 @@ pub(crate) fn stream(tile: &[u64], step_chunks: &[u64], step_axes: Vec<usize>) -
     }
 }
 
-/// Source → target, encoded chunks as they are.
-pub(crate) fn passthrough(request: &PlanRequest, tile: &[u64]) -> Draft {
-    let mut draft = tiles(request, tile);
+/// Source → target, encoded chunks as they are; or `output` says, whole shards.
+pub(crate) fn passthrough(sizing: &Sizing<'_>, tile: &[u64], output: &StageOutput) -> Draft {
+    let mut draft = tiles(sizing, tile);
     for stage in &mut draft.stages {
         stage.passthrough = true;
+        stage.output = output.clone();
     }
     draft
 }
 
 /// Source → boxes\[0\] → … → boxes\[last\] → target: every arrow but the last leaves an
 /// intermediate of exact pieces.
-pub(crate) fn staged(request: &PlanRequest, boxes: &[Vec<u64>]) -> Draft {
+pub(crate) fn staged(sizing: &Sizing<'_>, boxes: &[Vec<u64>]) -> Draft {
     let mut stages = Vec::with_capacity(boxes.len());
     for (position, tile) in boxes.iter().enumerate() {
         let input = match position.checked_sub(1) {
-            None => StageInput::SourceChunks,
+            None => sizing.read_input(),
             Some(before) => StageInput::Pieces { written_in: boxes[before].clone() },
         };
         let output = match boxes.get(position + 1) {
             None => StageOutput::TargetChunks,
             Some(next) => StageOutput::Pieces { read_in: next.clone() },
         };
-        let from = input.chunk(&request.source.chunk_shape);
+        let source = &sizing.request.source;
+        let from = input.chunk(&source.chunk_shape, source.shard_shape());
         stages.push(StageDraft {
             step_chunks: whole_steps(tile, from),
             step_axes: (0..tile.len()).collect(),

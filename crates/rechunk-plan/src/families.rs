@@ -5,7 +5,7 @@ use crate::count::{lcm_capped, pairs};
 use crate::draft::{Draft, geometric_boxes, passthrough, staged, stream, tiles};
 use crate::planner::Sizing;
 use crate::search::{INFEASIBLE, descend, extents, position_at_most};
-use crate::{IntermediateGrid, PlanRequest, Strategy};
+use crate::{IntermediateGrid, PlanRequest, StageOutput, Strategy};
 
 /// A family: the rule by which boxes of one plan kind are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,10 +47,10 @@ impl Family {
 
     /// The kind shown for a draft: the family's, except that a pull which happens to read
     /// nothing twice is a keep (or direct) plan when the choice was free.
-    pub(crate) fn label(self, request: &PlanRequest, draft: &Draft) -> Strategy {
-        let free = request.strategy == Strategy::Auto;
-        if self == Self::Pull && free && reads_once(request, &draft.stages[0].tile) {
-            return if nested(request) { Strategy::Direct } else { Strategy::Keep };
+    pub(crate) fn label(self, sizing: &Sizing<'_>, draft: &Draft) -> Strategy {
+        let free = sizing.request.strategy == Strategy::Auto;
+        if self == Self::Pull && free && reads_once(sizing, &draft.stages[0].tile) {
+            return if nested(sizing) { Strategy::Direct } else { Strategy::Keep };
         }
         self.kind()
     }
@@ -63,7 +63,7 @@ impl Family {
             Self::Direct => direct_drafts(sizing),
             Self::Memory => {
                 let whole = axis_extents(request);
-                Ok(vec![sizing.noted(tiles(request, &whole))])
+                Ok(vec![sizing.noted(tiles(sizing, &whole))])
             }
             Self::Pull => Ok(pull_drafts(sizing)),
             Self::Keep => Ok(keep_drafts(sizing)),
@@ -78,57 +78,75 @@ fn axis_extents(request: &PlanRequest) -> Vec<u64> {
     request.shape.iter().map(|&extent| extent.max(1)).collect()
 }
 
-fn reads_once(request: &PlanRequest, tile: &[u64]) -> bool {
-    let chunk = &request.source.chunk_shape;
+fn reads_once(sizing: &Sizing<'_>, tile: &[u64]) -> bool {
+    let (request, chunk) = (sizing.request, sizing.read_unit());
     pairs(&request.shape, tile, chunk) == crate::count::cells(&request.shape, chunk)
 }
 
 /// On every axis one of the two chunks is a multiple of the other, or spans the axis.
-fn nested(request: &PlanRequest) -> bool {
+fn nested(sizing: &Sizing<'_>) -> bool {
+    let (request, read) = (sizing.request, sizing.read_unit());
     axis_extents(request).iter().enumerate().all(|(axis, &extent)| {
-        let (i, o) = (request.source.chunk_shape[axis], request.target.chunk_shape[axis]);
+        let (i, o) = (read[axis], request.target.commit_shape()[axis]);
         i >= extent || o >= extent || i.is_multiple_of(o) || o.is_multiple_of(i)
     })
 }
 
 /// Smallest box whose ends are ends of both grids.
-fn common_box(request: &PlanRequest) -> Vec<u64> {
+fn common_box(sizing: &Sizing<'_>) -> Vec<u64> {
+    let (request, read) = (sizing.request, sizing.read_unit());
     axis_extents(request)
         .iter()
         .enumerate()
         .map(|(axis, &extent)| {
-            let (i, o) = (request.source.chunk_shape[axis], request.target.chunk_shape[axis]);
+            let (i, o) = (read[axis], request.target.commit_shape()[axis]);
             lcm_capped(i, o, extent)
         })
         .collect()
 }
 
 fn passthrough_drafts(sizing: &Sizing<'_>) -> Drafts {
-    /// Encoded bytes after which a task is large enough, and most chunks of one.
-    const TASK_BYTES: u64 = 64 << 20;
-    const TASK_CHUNKS: u64 = 1024;
     let request = sizing.request;
-    if !request.same_encoding || request.source.chunk_shape != request.target.chunk_shape {
+    let (source, target) = (&request.source, &request.target);
+    if !request.same_encoding || source.chunk_shape != target.chunk_shape {
         return Err("source and target differ in chunk shape or encoding");
     }
-    let chunk = &request.source.chunk_shape;
-    let expected = request.source.encoded_bytes_expected.max(1);
-    let mut room = (TASK_BYTES / expected).clamp(1, TASK_CHUNKS);
-    let mut tile = chunk.clone();
+    let mut drafts = Vec::new();
+    let is_same = request.same_shards && source.shard == target.shard;
+    let output = if sizing.reads_shards() && is_same {
+        StageOutput::TargetShards
+    } else {
+        StageOutput::TargetChunks
+    };
+    let tile = passthrough_tile(request);
+    drafts.push(sizing.noted(passthrough(sizing, &tile, &output)));
+    Ok(drafts)
+}
+
+/// As many of the target's objects as make a task large enough.
+fn passthrough_tile(request: &PlanRequest) -> Vec<u64> {
+    /// Encoded bytes after which a task is large enough, and most objects of one.
+    const TASK_BYTES: u64 = 64 << 20;
+    const TASK_OBJECTS: u64 = 1024;
+    let target = &request.target;
+    let unit = target.commit_shape();
+    let expected = target.encoded_bytes_expected.max(1).saturating_mul(target.shard_chunks());
+    let mut room = (TASK_BYTES / expected).clamp(1, TASK_OBJECTS);
+    let mut tile = unit.to_vec();
     for axis in (0..tile.len()).rev() {
-        let count = request.shape[axis].div_ceil(chunk[axis]).max(1).min(room);
-        tile[axis] = chunk[axis].saturating_mul(count);
+        let count = request.shape[axis].div_ceil(unit[axis]).max(1).min(room);
+        tile[axis] = unit[axis].saturating_mul(count).min(request.shape[axis].max(1));
         room /= count;
     }
-    Ok(vec![sizing.noted(passthrough(request, &tile))])
+    tile
 }
 
 fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
     let request = sizing.request;
-    if !nested(request) {
+    if !nested(sizing) {
         return Err("on some axis neither chunk extent is a multiple of the other");
     }
-    let unit = common_box(request);
+    let unit = common_box(sizing);
     let extent = axis_extents(request);
     let rank = unit.len();
     // Per axis: boxes taken in one step, and steps per tile.
@@ -136,12 +154,12 @@ fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
         (0..rank).map(|axis| extents(extent[axis], unit[axis], unit[axis], &[])).collect();
     lists.extend((0..rank).map(|_| vec![1, 2, 4, 8, 16, 32, 64, 128]));
     let build = |values: &[u64]| {
-        let input = &request.source.chunk_shape;
+        let input = sizing.read_unit();
         let (steps, per_tile) = values.split_at(rank);
         let tile: Vec<u64> =
             (0..rank).map(|a| steps[a].saturating_mul(per_tile[a]).min(extent[a])).collect();
         let step_chunks: Vec<u64> = (0..rank).map(|a| steps[a].div_ceil(input[a])).collect();
-        stream(&tile, &step_chunks, (0..rank).collect())
+        stream(sizing, &tile, &step_chunks, (0..rank).collect())
     };
     let start = vec![0; lists.len()];
     Ok(best_of(sizing, &lists, &[start], build))
@@ -154,17 +172,17 @@ fn pull_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
     let (_, ppc_write) = literature_boxes(sizing);
     let lists: Vec<Vec<u64>> = (0..rank)
         .map(|a| {
-            let (i, o) = (request.source.chunk_shape[a], request.target.chunk_shape[a]);
+            let (i, o) = (sizing.read_unit()[a], request.target.commit_shape()[a]);
             extents(extent[a], o, i, &[ppc_write[a]])
         })
         .collect();
     let starts = [
         vec![0; rank],
         positions(&lists, &ppc_write),
-        positions(&lists, &common_box(request)),
+        positions(&lists, &common_box(sizing)),
         positions(&lists, &extent),
     ];
-    let mut drafts = best_of(sizing, &lists, &starts, |tile| tiles(request, tile));
+    let mut drafts = best_of(sizing, &lists, &starts, |tile| tiles(sizing, tile));
     if request.strategy == Strategy::Auto || request.budget.box_bytes.is_some() {
         // Streams whose columns re-read at their sides.
         drafts.extend(stream_drafts(sizing, &lists));
@@ -175,7 +193,7 @@ fn pull_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
 fn keep_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
     let request = sizing.request;
     let extent = axis_extents(request);
-    let common = common_box(request);
+    let common = common_box(sizing);
     // Only tiles that end on ends of both grids: nothing is read twice.
     let lists: Vec<Vec<u64>> = (0..extent.len())
         .map(|a| {
@@ -187,7 +205,7 @@ fn keep_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
     let drafts = stream_drafts(sizing, &lists);
     if drafts.is_empty() {
         // A single source chunk on every axis: one step, nothing to carry.
-        return vec![sizing.noted(tiles(request, &extent))];
+        return vec![sizing.noted(tiles(sizing, &extent))];
     }
     drafts
 }
@@ -196,14 +214,14 @@ fn keep_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
 fn stream_drafts(sizing: &Sizing<'_>, tile_lists: &[Vec<u64>]) -> Vec<Draft> {
     let request = sizing.request;
     let extent = axis_extents(request);
-    let input = &request.source.chunk_shape;
+    let input = sizing.read_unit();
     let rank = extent.len();
     let long: Vec<usize> = (0..rank).filter(|&axis| extent[axis] > input[axis]).collect();
     let mut walks: Vec<Vec<usize>> = long.iter().map(|&axis| vec![axis]).collect();
     if long.len() > 1 {
         walks.push(long);
     }
-    let common = common_box(request);
+    let common = common_box(sizing);
     let mut drafts = Vec::new();
     for walk in walks {
         let mut lists = tile_lists.to_vec();
@@ -229,7 +247,7 @@ fn stream_drafts(sizing: &Sizing<'_>, tile_lists: &[Vec<u64>]) -> Vec<Draft> {
             for (slot, &axis) in walk.iter().enumerate() {
                 step_chunks[axis] = steps[slot];
             }
-            stream(tile, &step_chunks, walk_order(request, tile, &step_chunks))
+            stream(sizing, tile, &step_chunks, walk_order(sizing, tile, &step_chunks))
         };
         drafts.extend(best_of(sizing, &lists, &[start], build));
     }
@@ -238,8 +256,8 @@ fn stream_drafts(sizing: &Sizing<'_>, tile_lists: &[Vec<u64>]) -> Vec<Draft> {
 
 /// Order of the loops over steps: Smith's rule, the axis with the largest carry per remaining
 /// extent fastest (facts: minimal over all orders); ties keep C order.
-fn walk_order(request: &PlanRequest, tile: &[u64], step_chunks: &[u64]) -> Vec<usize> {
-    let (input, unit) = (&request.source.chunk_shape, &request.target.chunk_shape);
+fn walk_order(sizing: &Sizing<'_>, tile: &[u64], step_chunks: &[u64]) -> Vec<usize> {
+    let (input, unit) = (sizing.read_unit(), &sizing.request.target.chunk_shape);
     let ratio = |axis: usize| {
         let window = input[axis].saturating_mul(step_chunks[axis]);
         if window >= tile[axis] {
@@ -255,7 +273,7 @@ fn walk_order(request: &PlanRequest, tile: &[u64], step_chunks: &[u64]) -> Vec<u
 fn box_lists(sizing: &Sizing<'_>, read: &[u64], write: &[u64]) -> Vec<Vec<u64>> {
     let request = sizing.request;
     let extent = axis_extents(request);
-    let (i, o) = (&request.source.chunk_shape, &request.target.chunk_shape);
+    let (i, o) = (sizing.read_unit(), request.target.commit_shape());
     let mut lists: Vec<Vec<u64>> =
         (0..extent.len()).map(|a| extents(extent[a], i[a], o[a], &[read[a]])).collect();
     lists.extend((0..extent.len()).map(|a| extents(extent[a], o[a], i[a], &[write[a]])));
@@ -270,14 +288,14 @@ fn push_pull_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
     let lists = box_lists(sizing, &read, &write);
     let build = |values: &[u64]| {
         let (read, write) = values.split_at(rank);
-        staged(request, &[read.to_vec(), write.to_vec()])
+        staged(sizing, &[read.to_vec(), write.to_vec()])
     };
     let join = |read: &[u64], write: &[u64]| positions(&lists, &[read, write].concat());
     let starts = [
         join(&read, &write),
-        join(&common_box(request), &request.target.chunk_shape),
-        join(&extent, &request.target.chunk_shape),
-        join(&request.source.chunk_shape, &extent),
+        join(&common_box(sizing), request.target.commit_shape()),
+        join(&extent, request.target.commit_shape()),
+        join(sizing.read_unit(), &extent),
         vec![0; 2 * rank],
     ];
     if request.intermediate_grid == IntermediateGrid::Min {
@@ -307,7 +325,7 @@ fn multistage_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
     for passes in [3, 4] {
         let build = |values: &[u64]| {
             let (read, write) = values.split_at(rank);
-            staged(request, &geometric_boxes(read, write, passes))
+            staged(sizing, &geometric_boxes(read, write, passes))
         };
         let starts =
             [positions(&lists, &[read.clone(), write.clone()].concat()), vec![0; 2 * rank]];
@@ -373,7 +391,7 @@ fn literature_boxes(sizing: &Sizing<'_>) -> (Vec<u64>, Vec<u64>) {
     let clip = |chunk: &[u64]| -> Vec<u64> {
         chunk.iter().zip(&extent).map(|(&chunk, &extent)| chunk.min(extent)).collect()
     };
-    let (source, target) = (clip(&request.source.chunk_shape), clip(&request.target.chunk_shape));
+    let (source, target) = (clip(sizing.read_unit()), clip(request.target.commit_shape()));
     let rechunking = Rechunking {
         shape: &extent,
         source_chunks: &source,

@@ -17,6 +17,13 @@ pub(crate) fn of(plan: &Plan) -> String {
     field("shape", &plan.shape);
     field("source", &plan.source_chunk);
     field("target", &plan.target_chunk);
+    for (name, shard) in
+        [("source shard", &plan.source_shard), ("target shard", &plan.target_shard)]
+    {
+        if let Some(shard) = shard {
+            field(name, shard);
+        }
+    }
     for stage in &plan.stages {
         field(&stage.name, &[u64::from(stage.passthrough)]);
         field("tile", &stage.tile);
@@ -26,10 +33,12 @@ pub(crate) fn of(plan: &Plan) -> String {
         field("tasks", &[stage.tasks]);
         match &stage.input {
             StageInput::SourceChunks => field("from source", &[]),
+            StageInput::SourceShards => field("from source shards", &[]),
             StageInput::Pieces { written_in } => field("from", written_in),
         }
         match &stage.output {
             StageOutput::TargetChunks => field("to target", &[]),
+            StageOutput::TargetShards => field("to target shards", &[]),
             StageOutput::Pieces { read_in } => field("to", read_in),
         }
     }

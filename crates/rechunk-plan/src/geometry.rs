@@ -9,7 +9,9 @@ use crate::{Plan, Stage, StageOutput};
 pub struct StageGeometry {
     tiles: ChunkGrid,
     input: ChunkGrid,
+    grain: ChunkGrid,
     output: ChunkGrid,
+    commit: ChunkGrid,
     step_chunks: Vec<u64>,
     step_axes: Vec<usize>,
     item_bytes: u64,
@@ -18,12 +20,13 @@ pub struct StageGeometry {
 
 impl StageGeometry {
     pub(crate) fn new(plan: &Plan, stage: &Stage) -> Result<Self, GridError> {
-        let input = stage.input.chunk(&plan.source_chunk);
-        let output = stage.output.unit(&plan.target_chunk);
+        let grid = |chunk: &[u64]| ChunkGrid::new(&plan.shape, chunk);
         Ok(Self {
-            tiles: ChunkGrid::new(&plan.shape, &stage.tile)?,
-            input: ChunkGrid::new(&plan.shape, input)?,
-            output: ChunkGrid::new(&plan.shape, output)?,
+            tiles: grid(&stage.tile)?,
+            input: grid(stage.fetch_shape(plan))?,
+            grain: grid(stage.grain_shape(plan))?,
+            output: grid(stage.unit_shape(plan))?,
+            commit: grid(stage.commit_shape(plan))?,
             step_chunks: stage.step_chunks.clone(),
             step_axes: stage.step_axes.clone(),
             item_bytes: plan.item_bytes,
@@ -41,9 +44,29 @@ impl StageGeometry {
         self.tiles.region(&self.tiles.indices().position(task))
     }
 
-    /// The grid of input chunks (source chunks, or the boxes the stage before wrote).
+    /// The grid of inputs, what is fetched at a time (source chunks or shards, or the boxes the
+    /// stage before wrote).
     pub fn input_grid(&self) -> &ChunkGrid {
         &self.input
+    }
+
+    /// The grid of what is decoded and copied at a time: the inputs, or where they are shards, the
+    /// chunks inside.
+    pub fn grain_grid(&self) -> &ChunkGrid {
+        &self.grain
+    }
+
+    /// The grid of what becomes visible at once: the units, or where they lie in shards, those.
+    pub fn commit_grid(&self) -> &ChunkGrid {
+        &self.commit
+    }
+
+    /// The shard (else the unit) that unit `index` becomes visible with: its elements in `tile`.
+    pub fn commit_region(&self, index: &[u64], tile: &Region) -> Option<Region> {
+        let shapes = self.output.chunk_shape().iter().zip(self.commit.chunk_shape());
+        let commit: Vec<u64> =
+            index.iter().zip(shapes).map(|(index, (unit, commit))| index * unit / commit).collect();
+        self.commit.region(&commit).intersect(tile)
     }
 
     /// The grid of output units (target chunks, or the boxes the next stage reads).
@@ -71,10 +94,10 @@ impl StageGeometry {
         self.output.region(index).intersect(tile)
     }
 
-    /// How many input chunks touch a region: when that many pieces have been copied into a unit,
-    /// it is complete.
+    /// How many chunks (of [`StageGeometry::grain_grid`]) touch a region: when that many pieces
+    /// have been copied into a unit, it is complete.
     pub fn inputs_touching(&self, region: &Region) -> u64 {
-        self.input.covering(region).shape.iter().product()
+        self.grain.covering(region).shape.iter().product()
     }
 
     /// Position, in steps, of the step of `tile` that brings the last piece of `region`.

@@ -55,6 +55,45 @@ impl SteppedAxis {
     }
 }
 
+/// Bound of the shards (or other cells of `cell`) that a task meets and needs at once, counted from
+/// the step that touches one first to the step that touches it last. Cells need not end where the
+/// tile does.
+pub(crate) fn resident_cells(axes: impl Iterator<Item = CellAxis>) -> u64 {
+    let mut resident = 1_u64;
+    let mut faster = 1_u64;
+    let axes: Vec<CellAxis> = axes.collect();
+    for axis in axes.iter().rev() {
+        let start_grain = if axis.is_whole { 0 } else { axis.tile };
+        let cells = cells_touched_max(axis.tile, start_grain, axis.cell);
+        let all = cells.saturating_mul(faster);
+        let is_one_step = axis.window >= axis.tile.saturating_add(axis.input);
+        let touched = cells_touched_max(axis.window, axis.input, axis.cell).min(cells);
+        resident = if is_one_step || axis.is_whole && axis.window >= axis.tile {
+            cells.saturating_mul(resident)
+        } else {
+            touched.saturating_mul(resident).saturating_add(faster)
+        }
+        .min(all);
+        faster = all;
+    }
+    resident
+}
+
+/// One axis of [`resident_cells`], elements.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CellAxis {
+    /// Extent of the tile.
+    pub tile: u64,
+    /// The tile spans the axis.
+    pub is_whole: bool,
+    /// Extent of an input.
+    pub input: u64,
+    /// Extent of the inputs of one step.
+    pub window: u64,
+    /// Extent of a cell.
+    pub cell: u64,
+}
+
 /// Bound of the units resident at once, in units, for steps taken in the order of `axes`
 /// (slowest first): on each axis, what is carried across a step end can be spread over all units
 /// of the faster axes, the rest only over the window of the step.
@@ -70,10 +109,11 @@ pub(crate) fn resident_units(axes: &[SteppedAxis]) -> u64 {
     resident
 }
 
-/// What a lane holds while it takes a source chunk in, bytes.
-pub(crate) fn decode_lane_bytes(side: &Side, chunk_bytes: u64) -> u64 {
+/// What a lane holds while it takes a source chunk in, bytes; `encoded_bytes` is the bound of what
+/// it fetches: the chunk, or the whole shard.
+pub(crate) fn decode_lane_bytes(side: &Side, encoded_bytes: u64, chunk_bytes: u64) -> u64 {
     let decoded = if side.is_raw { 0 } else { chunk_bytes };
-    side.encoded_bytes_max.saturating_add(decoded).saturating_add(side.decode_workspace_bytes)
+    encoded_bytes.saturating_add(decoded).saturating_add(side.decode_workspace_bytes)
 }
 
 /// What a lane holds while it sends a target chunk out, bytes. `unit_bytes` is the unit's own

@@ -23,6 +23,12 @@ pub struct Plan {
     pub source_chunk: Vec<u64>,
     /// Shape of a target chunk, elements.
     pub target_chunk: Vec<u64>,
+    /// Shape of a source shard, elements, where chunks lie in shards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_shard: Option<Vec<u64>>,
+    /// Shape of a target shard, elements, where chunks lie in shards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_shard: Option<Vec<u64>>,
     /// The passes, in order.
     pub stages: Vec<Stage>,
     /// What the run may use and will use.
@@ -51,8 +57,11 @@ pub struct PlanMemory {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "kebab-case")]
 pub enum StageInput {
-    /// Chunks of the source array.
+    /// Chunks of the source array, each by itself. Where they lie in shards, the index of a shard
+    /// is read once by every task that needs it.
     SourceChunks,
+    /// Whole shards of the source array, taken apart chunk by chunk in memory.
+    SourceShards,
     /// Pieces of the intermediate the stage before left: one object per box of that stage.
     Pieces {
         /// Tile of the stage that wrote them, elements.
@@ -61,12 +70,27 @@ pub enum StageInput {
 }
 
 impl StageInput {
-    /// Shape of what is read at a time, elements: a source chunk, or a box of the stage before.
-    pub(crate) fn chunk<'a>(&'a self, source_chunk: &'a [u64]) -> &'a [u64] {
+    /// Shape of what is fetched at a time, elements: a source chunk or shard, or a box of the
+    /// stage before.
+    pub(crate) fn chunk<'a>(&'a self, chunk: &'a [u64], shard: Option<&'a [u64]>) -> &'a [u64] {
         match self {
-            Self::SourceChunks => source_chunk,
+            Self::SourceChunks => chunk,
+            Self::SourceShards => shard.unwrap_or(chunk),
             Self::Pieces { written_in } => written_in,
         }
+    }
+
+    /// Shape of what is copied at a time, elements: of a shard, a chunk.
+    fn grain<'a>(&'a self, chunk: &'a [u64]) -> &'a [u64] {
+        match self {
+            Self::SourceChunks | Self::SourceShards => chunk,
+            Self::Pieces { written_in } => written_in,
+        }
+    }
+
+    /// It is the source that is read.
+    pub fn is_source(&self) -> bool {
+        matches!(self, Self::SourceChunks | Self::SourceShards)
     }
 }
 
@@ -74,8 +98,10 @@ impl StageInput {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "to", rename_all = "kebab-case")]
 pub enum StageOutput {
-    /// Chunks of the target array.
+    /// Chunks of the target array, each put into its shard where they lie in shards.
     TargetChunks,
+    /// Whole shards of the target array, as they were fetched.
+    TargetShards,
     /// One intermediate object per task, cut in the pieces the next stage reads.
     Pieces {
         /// Tile of the stage that reads them, elements.
@@ -84,12 +110,27 @@ pub enum StageOutput {
 }
 
 impl StageOutput {
-    /// Shape of what is filled and sent out, elements: a target chunk, or a box of the next stage.
-    pub(crate) fn unit<'a>(&'a self, target_chunk: &'a [u64]) -> &'a [u64] {
+    /// Shape of what is filled and sent out, elements: a target chunk or shard, or a box of the
+    /// next stage.
+    pub(crate) fn unit<'a>(&'a self, chunk: &'a [u64], shard: Option<&'a [u64]>) -> &'a [u64] {
         match self {
-            Self::TargetChunks => target_chunk,
+            Self::TargetChunks => chunk,
+            Self::TargetShards => shard.unwrap_or(chunk),
             Self::Pieces { read_in } => read_in,
         }
+    }
+
+    /// Shape of what becomes visible at once, elements.
+    fn commit<'a>(&'a self, chunk: &'a [u64], shard: Option<&'a [u64]>) -> &'a [u64] {
+        match self {
+            Self::TargetChunks | Self::TargetShards => shard.unwrap_or(chunk),
+            Self::Pieces { read_in } => read_in,
+        }
+    }
+
+    /// It is the target that is written.
+    pub fn is_target(&self) -> bool {
+        matches!(self, Self::TargetChunks | Self::TargetShards)
     }
 }
 
@@ -121,12 +162,16 @@ pub struct Stage {
     pub lanes: u32,
     /// Output buffers of one task, bytes.
     pub resident_bytes: u64,
+    /// Indexes of the shards that one task reads and writes, bytes.
+    #[serde(default)]
+    pub shard_state_bytes: u64,
     /// What one lane holds beside them, bytes.
     pub lane_bytes: u64,
     /// A task may take more than one step. Units are then sent out while the next step is taken
     /// in, and the lane that holds one pays for its buffer.
     pub is_stepped: bool,
-    /// What one task reserves before it starts: `resident_bytes + lanes * lane_bytes`.
+    /// What one task reserves before it starts: `resident_bytes + shard_state_bytes +
+    /// lanes * lane_bytes`.
     pub task_bytes: u64,
 }
 
@@ -145,7 +190,9 @@ impl Plan {
             let rank = self.shape.len();
             let mut axes = stage.step_axes.clone();
             axes.sort_unstable();
+            let shards = [&self.source_shard, &self.target_shard];
             let is_whole = stage.tile.len() == rank
+                && shards.into_iter().flatten().all(|shard| shard.len() == rank)
                 && stage.step_chunks.len() == rank
                 && !stage.step_chunks.contains(&0)
                 && axes.iter().copied().eq(0..rank)
@@ -170,21 +217,19 @@ impl Plan {
             return true;
         }
         let room = memory_bytes.saturating_sub(self.memory.fixed_bytes);
-        if self.stages.iter().any(|stage| stage.resident_bytes + stage.lane_bytes > room) {
+        if self.stages.iter().any(|stage| stage.held_bytes() + stage.lane_bytes > room) {
             return false;
         }
         let mut peak = 0;
         for stage in &mut self.stages {
-            let lanes = |tasks: u32| {
-                (room / u64::from(tasks)).saturating_sub(stage.resident_bytes)
-                    / stage.lane_bytes.max(1)
-            };
+            let (held, lane) = (stage.held_bytes(), stage.lane_bytes.max(1));
+            let lanes = |tasks: u32| (room / u64::from(tasks)).saturating_sub(held) / lane;
             while stage.tasks_at_once > 1 && lanes(stage.tasks_at_once) == 0 {
                 stage.tasks_at_once -= 1;
             }
             let most = u32::try_from(lanes(stage.tasks_at_once)).unwrap_or(u32::MAX);
             stage.lanes = stage.lanes.min(most.max(1));
-            stage.task_bytes = stage.resident_bytes + u64::from(stage.lanes) * stage.lane_bytes;
+            stage.task_bytes = stage.held_bytes() + u64::from(stage.lanes) * stage.lane_bytes;
             peak = peak.max(stage.task_bytes * u64::from(stage.tasks_at_once));
         }
         self.memory.planned_peak_bytes = peak + self.memory.fixed_bytes;
@@ -199,9 +244,34 @@ impl Plan {
 }
 
 impl Stage {
+    /// What a task holds beside its lanes, bytes.
+    fn held_bytes(&self) -> u64 {
+        self.resident_bytes.saturating_add(self.shard_state_bytes)
+    }
+
+    /// Shape of what is fetched at a time, elements.
+    pub fn fetch_shape<'a>(&'a self, plan: &'a Plan) -> &'a [u64] {
+        self.input.chunk(&plan.source_chunk, plan.source_shard.as_deref())
+    }
+
+    /// Shape of what is copied at a time, elements.
+    pub(crate) fn grain_shape<'a>(&'a self, plan: &'a Plan) -> &'a [u64] {
+        self.input.grain(&plan.source_chunk)
+    }
+
+    /// Shape of what is filled and sent out, elements.
+    pub fn unit_shape<'a>(&'a self, plan: &'a Plan) -> &'a [u64] {
+        self.output.unit(&plan.target_chunk, plan.target_shard.as_deref())
+    }
+
+    /// Shape of what becomes visible at once, elements.
+    pub(crate) fn commit_shape<'a>(&'a self, plan: &'a Plan) -> &'a [u64] {
+        self.output.commit(&plan.target_chunk, plan.target_shard.as_deref())
+    }
+
     /// What a task reads at once, elements: the input chunks of one step, at most the tile.
     pub fn read_box(&self, plan: &Plan) -> Vec<u64> {
-        let input = self.input.chunk(&plan.source_chunk);
+        let input = self.fetch_shape(plan);
         (0..self.tile.len())
             .map(|axis| self.step_chunks[axis].saturating_mul(input[axis]).min(self.tile[axis]))
             .collect()

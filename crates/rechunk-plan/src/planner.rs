@@ -12,7 +12,8 @@ use crate::families::Family;
 use crate::memory::fixed_bytes;
 use crate::search::INFEASIBLE;
 use crate::{
-    Estimate, PLAN_VERSION, Plan, PlanError, PlanMemory, PlanRequest, Stage, StageOutput, Strategy,
+    Estimate, PLAN_VERSION, Plan, PlanError, PlanMemory, PlanRequest, Side, Stage, StageInput,
+    StageOutput, Strategy,
 };
 
 /// Candidates of one kind that are kept.
@@ -81,35 +82,58 @@ pub fn plan(request: &PlanRequest) -> Result<Planned, PlanError> {
         if request.strategy != Strategy::Auto && request.strategy != family.kind() {
             continue;
         }
-        let sizing = Sizing::new(request);
-        let drafts = match family.drafts(&sizing) {
-            Ok(drafts) => drafts,
+        match of_family(request, family)? {
+            Ok((plans, needs_bytes)) => {
+                minimum = minimum.min(needs_bytes);
+                if plans.is_empty() {
+                    let outcome = CandidateOutcome::DoesNotFit { needs_bytes };
+                    others.push(candidate(family.kind(), Vec::new(), outcome));
+                }
+                fitting.extend(plans.into_iter().map(|plan| {
+                    let outcome = CandidateOutcome::Dearer {
+                        estimate: plan.estimate.clone(),
+                        memory_bytes: plan.memory.planned_peak_bytes,
+                    };
+                    let entry = candidate(plan.kind, boxes(&plan), outcome);
+                    (plan, entry)
+                }));
+            }
             Err(reason) => {
                 not_applicable = Some(reason);
                 let outcome = CandidateOutcome::NotApplicable { reason: reason.to_owned() };
                 others.push(candidate(family.kind(), Vec::new(), outcome));
-                continue;
             }
-        };
-        let mut found = false;
-        for draft in drafts {
-            if let Some(plan) = sizing.finish(family, &draft)? {
-                found = true;
-                let outcome = CandidateOutcome::Dearer {
-                    estimate: plan.estimate.clone(),
-                    memory_bytes: plan.memory.planned_peak_bytes,
-                };
-                let entry = candidate(plan.kind, boxes(&plan), outcome);
-                fitting.push((plan, entry));
-            }
-        }
-        minimum = minimum.min(sizing.minimum_bytes());
-        if !found {
-            let outcome = CandidateOutcome::DoesNotFit { needs_bytes: sizing.minimum_bytes() };
-            others.push(candidate(family.kind(), Vec::new(), outcome));
         }
     }
     choose(request, fitting, others, minimum, not_applicable)
+}
+
+/// The plans of a family that fit, and the least memory one of them needs, bytes; or why it does
+/// not apply.
+type OfFamily = Result<(Vec<Plan>, u64), &'static str>;
+
+/// Tries a family: reading chunk by chunk and, where there are shards, whole shards too.
+fn of_family(request: &PlanRequest, family: Family) -> Result<OfFamily, PlanError> {
+    let (mut plans, mut minimum, mut refusal) = (Vec::new(), u64::MAX, None);
+    let readings = if request.source.shard.is_some() { &[false, true][..] } else { &[false] };
+    for &reads_shards in readings {
+        let sizing = Sizing::new(request, reads_shards);
+        let drafts = match family.drafts(&sizing) {
+            Ok(drafts) => drafts,
+            Err(reason) => {
+                refusal = Some(reason);
+                continue;
+            }
+        };
+        for draft in drafts {
+            plans.extend(sizing.finish(family, &draft)?);
+        }
+        minimum = minimum.min(sizing.minimum_bytes());
+    }
+    Ok(match refusal {
+        Some(reason) if minimum == u64::MAX => Err(reason),
+        _ => Ok((plans, minimum)),
+    })
 }
 
 fn choose(
@@ -195,6 +219,9 @@ fn boxes(plan: &Plan) -> Vec<Vec<u64>> {
 fn check(request: &PlanRequest) -> Result<(), PlanError> {
     ChunkGrid::new(&request.shape, &request.source.chunk_shape)?;
     ChunkGrid::new(&request.shape, &request.target.chunk_shape)?;
+    for side in [&request.source, &request.target] {
+        check_shards(request, side)?;
+    }
     let range = |ok: bool, what, range| {
         if ok { Ok(()) } else { Err(PlanError::OutOfRange { what, range }) }
     };
@@ -203,10 +230,20 @@ fn check(request: &PlanRequest) -> Result<(), PlanError> {
     range((1..=1 << 20).contains(&request.budget.workers), "the number of workers", "1 to 2^20")
 }
 
+fn check_shards(request: &PlanRequest, side: &Side) -> Result<(), PlanError> {
+    let Some(shard) = side.shard_shape() else { return Ok(()) };
+    ChunkGrid::new(&request.shape, shard)?;
+    let divide = shard.iter().zip(&side.chunk_shape).all(|(s, chunk)| s.is_multiple_of(*chunk));
+    let range = "a multiple of the chunk shape on every axis";
+    if divide { Ok(()) } else { Err(PlanError::OutOfRange { what: "the shard shape", range }) }
+}
+
 /// Sizes and prices drafts within the budget.
 #[derive(Debug)]
 pub(crate) struct Sizing<'a> {
     pub request: &'a PlanRequest,
+    /// Whole source shards are fetched at once, not their chunks.
+    reads_shards: bool,
     fixed_bytes: u64,
     /// What tasks may hold together, bytes (one task's box in box mode).
     pub limit_bytes: u64,
@@ -214,13 +251,30 @@ pub(crate) struct Sizing<'a> {
 }
 
 impl<'a> Sizing<'a> {
-    fn new(request: &'a PlanRequest) -> Self {
+    fn new(request: &'a PlanRequest, reads_shards: bool) -> Self {
         let fixed = fixed_bytes(request);
         let limit = match request.budget.box_bytes {
             Some(box_bytes) => box_bytes,
             None => request.budget.memory_bytes.saturating_sub(fixed),
         };
-        Self { request, fixed_bytes: fixed, limit_bytes: limit, minimum_bytes: Cell::new(u64::MAX) }
+        let minimum_bytes = Cell::new(u64::MAX);
+        Self { request, reads_shards, fixed_bytes: fixed, limit_bytes: limit, minimum_bytes }
+    }
+
+    /// Whole source shards are fetched at once.
+    pub(crate) fn reads_shards(&self) -> bool {
+        self.reads_shards
+    }
+
+    /// What the first stage reads.
+    pub(crate) fn read_input(&self) -> StageInput {
+        if self.reads_shards { StageInput::SourceShards } else { StageInput::SourceChunks }
+    }
+
+    /// Shape of what the first stage fetches at a time, elements.
+    pub(crate) fn read_unit(&self) -> &'a [u64] {
+        let source = &self.request.source;
+        if self.reads_shards { source.commit_shape() } else { &source.chunk_shape }
     }
 
     /// The least budget with which some draft seen so far would have fitted.
@@ -239,7 +293,7 @@ impl<'a> Sizing<'a> {
         }
         let lanes = u64::from(parallel.lanes).saturating_mul(figures.lane_bytes);
         let tasks = u64::from(parallel.tasks_at_once).min(figures.tasks.max(1));
-        figures.resident_bytes.saturating_add(lanes).saturating_mul(tasks)
+        figures.held_bytes().saturating_add(lanes).saturating_mul(tasks)
     }
 
     /// Cost of a draft when run with `parallel`; above [`INFEASIBLE`] if it does not fit.
@@ -307,8 +361,7 @@ impl<'a> Sizing<'a> {
             let mut traffic = figures.traffic.clone();
             (traffic.seconds, traffic.usd) = (seconds, usd);
             estimate.add(&traffic);
-            let task_bytes =
-                figures.resident_bytes + u64::from(parallel.lanes) * figures.lane_bytes;
+            let task_bytes = figures.held_bytes() + u64::from(parallel.lanes) * figures.lane_bytes;
             peak = peak.max(task_bytes.saturating_mul(u64::from(parallel.tasks_at_once)));
             stages.push(Stage {
                 name: stage_name(position, draft.stages.len(), &stage.output).to_owned(),
@@ -322,6 +375,7 @@ impl<'a> Sizing<'a> {
                 tasks_at_once: parallel.tasks_at_once,
                 lanes: parallel.lanes,
                 resident_bytes: figures.resident_bytes,
+                shard_state_bytes: figures.shard_state_bytes,
                 lane_bytes: figures.lane_bytes,
                 is_stepped: figures.is_stepped,
                 task_bytes,
@@ -329,11 +383,13 @@ impl<'a> Sizing<'a> {
         }
         let mut plan = Plan {
             version: PLAN_VERSION,
-            kind: family.label(request, draft),
+            kind: family.label(self, draft),
             shape: request.shape.clone(),
             item_bytes: request.item_bytes,
             source_chunk: request.source.chunk_shape.clone(),
             target_chunk: request.target.chunk_shape.clone(),
+            source_shard: request.source.shard_shape().map(<[u64]>::to_vec),
+            target_shard: request.target.shard_shape().map(<[u64]>::to_vec),
             stages,
             memory: PlanMemory {
                 budget_bytes: request.budget.memory_bytes,
@@ -385,7 +441,7 @@ fn stage_name(position: usize, stages: usize, output: &StageOutput) -> &'static 
     match (position, stages, output) {
         (0, 1, _) => "copy",
         (0, _, _) => "push",
-        (_, _, StageOutput::TargetChunks) => "pull",
-        _ => "pass",
+        (_, _, StageOutput::Pieces { .. }) => "pass",
+        _ => "pull",
     }
 }

@@ -5,12 +5,25 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::Profile;
+use crate::count::product;
+
+/// The shards that the chunks of one side lie in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShardSide {
+    /// Shape of a shard, elements: a multiple of the chunk shape on every axis.
+    pub shape: Vec<u64>,
+    /// Bytes of a shard's index.
+    pub index_bytes: u64,
+}
 
 /// How the array is stored on one side, as far as the cost of a plan depends on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Side {
-    /// Shape of a chunk, elements.
+    /// Shape of a chunk, what is encoded by itself, elements.
     pub chunk_shape: Vec<u64>,
+    /// The shards that chunks lie in, if they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardSide>,
     /// Name of the codec, looked up in [`crate::CodecSpeeds`].
     pub codec: String,
     /// Encoded bytes are the elements themselves: no buffer to decode into or encode from.
@@ -31,6 +44,7 @@ impl Side {
         let chunk_bytes = chunk_shape.iter().product::<u64>().saturating_mul(item_bytes);
         Self {
             chunk_shape: chunk_shape.to_vec(),
+            shard: None,
             codec: "none".to_owned(),
             is_raw: true,
             encoded_bytes_max: chunk_bytes,
@@ -38,6 +52,42 @@ impl Side {
             decode_workspace_bytes: 0,
             encode_workspace_bytes: 0,
         }
+    }
+
+    /// Shape of what is stored at once: a shard, else a chunk.
+    pub fn commit_shape(&self) -> &[u64] {
+        self.shard_shape().unwrap_or(&self.chunk_shape)
+    }
+
+    /// Shape of a shard, if there are shards.
+    pub fn shard_shape(&self) -> Option<&[u64]> {
+        self.shard.as_ref().map(|shard| &shard.shape[..])
+    }
+
+    /// Chunks of a shard; 1 without shards.
+    pub(crate) fn shard_chunks(&self) -> u64 {
+        let shard = self.shard_shape().unwrap_or(&self.chunk_shape);
+        product(shard.iter().zip(&self.chunk_shape).map(|(shard, chunk)| shard / (*chunk).max(1)))
+    }
+
+    /// What is kept of a shard while its chunks are read or written, bytes: its index, twice while
+    /// it is encoded or decoded, and what finds it.
+    pub(crate) fn shard_state_bytes(&self) -> u64 {
+        const BESIDE_INDEX: u64 = 1 << 10;
+        let index = |shard: &ShardSide| shard.index_bytes.saturating_mul(2) + BESIDE_INDEX;
+        self.shard.as_ref().map_or(0, index)
+    }
+
+    /// Bytes of the largest object that is fetched as a whole: of a chunk the bound of its codecs;
+    /// of a shard the elements of its chunks, an eighth more for bad luck, and the index. (A larger
+    /// shard is read chunk by chunk.)
+    pub fn object_bytes_max(&self, item_bytes: u64) -> u64 {
+        const SLACK_BYTES: u64 = 64 << 10;
+        let Some(shard) = &self.shard else { return self.encoded_bytes_max };
+        let decoded = product(shard.shape.iter().copied()).saturating_mul(item_bytes);
+        let by_chunk = self.encoded_bytes_max.saturating_mul(self.shard_chunks());
+        let chunks = decoded.saturating_add(decoded / 8).saturating_add(SLACK_BYTES).min(by_chunk);
+        chunks.saturating_add(shard.index_bytes)
     }
 }
 
@@ -141,6 +191,9 @@ pub struct PlanRequest {
     pub target: Side,
     /// A source chunk's encoded bytes may stand as a target chunk of the same shape.
     pub same_encoding: bool,
+    /// And a source shard, as it is, as a target shard of the same shape.
+    #[serde(default)]
+    pub same_shards: bool,
     /// What may be used.
     pub budget: Budget,
     /// What the stores and codecs cost.

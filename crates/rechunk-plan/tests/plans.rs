@@ -3,10 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
-use rechunk_grid::Region;
+use rechunk_grid::{ChunkGrid, Region};
 use rechunk_plan::{
-    Budget, IntermediateGrid, Plan, PlanError, PlanRequest, Profile, Side, StageInput, StageOutput,
-    StoreProfile, Strategy as Kind, piece_offset_elements, plan,
+    Budget, IntermediateGrid, Plan, PlanError, PlanRequest, Profile, ShardSide, Side, StageInput,
+    StageOutput, StoreProfile, Strategy as Kind, piece_offset_elements, plan,
 };
 
 fn request(shape: &[u64], source: &[u64], target: &[u64], memory_bytes: u64) -> PlanRequest {
@@ -24,6 +24,7 @@ fn request(shape: &[u64], source: &[u64], target: &[u64], memory_bytes: u64) -> 
         source: side(source),
         target: side(target),
         same_encoding: true,
+        same_shards: false,
         budget: Budget { memory_bytes, box_bytes: None, threads: 2, concurrency: None, workers: 1 },
         profile: Profile::uniform(&StoreProfile::local()),
         strategy: Kind::Auto,
@@ -32,11 +33,81 @@ fn request(shape: &[u64], source: &[u64], target: &[u64], memory_bytes: u64) -> 
     }
 }
 
-type Axis = (u64, u64, u64);
+/// Extent, source chunk, target chunk, chunks of a source shard, chunks of a target shard.
+type Axis = (u64, u64, u64, u64, u64);
 
 fn arrays() -> impl Strategy<Value = Vec<Axis>> {
-    let axis = (0_u64..40, 1_u64..16, 1_u64..16);
+    let axis = (0_u64..40, 1_u64..16, 1_u64..16, 1_u64..5, 1_u64..5);
     prop::collection::vec(axis, 0..4)
+}
+
+/// Puts chunks into shards, on the sides that `on` says.
+fn into_shards(request: &mut PlanRequest, axes: &[Axis], on: (bool, bool)) {
+    let shard = |side: &mut Side, counts: Vec<u64>| {
+        let shape = side.chunk_shape.iter().zip(&counts).map(|(chunk, count)| chunk * count);
+        let index_bytes = 16 * counts.iter().product::<u64>() + 4;
+        side.shard = Some(ShardSide { shape: shape.collect(), index_bytes });
+    };
+    if on.0 {
+        shard(&mut request.source, axes.iter().map(|axis| axis.3).collect());
+    }
+    if on.1 {
+        shard(&mut request.target, axes.iter().map(|axis| axis.4).collect());
+    }
+    request.same_shards = request.source.shard == request.target.shard;
+}
+
+/// The requests of a plan, counted by walking through its tasks.
+fn assert_counts(plan: &Plan) -> Result<(), TestCaseError> {
+    let grid = |chunk: &[u64]| ChunkGrid::new(&plan.shape, chunk).unwrap();
+    let mut gets = 0;
+    let first = &plan.stages[0];
+    let geometry = plan.geometry(0).unwrap();
+    for task in 0..geometry.task_count() {
+        let tile = geometry.tile(task);
+        gets += geometry.input_grid().covering(&tile).elements();
+        if let (StageInput::SourceChunks, Some(shard)) = (&first.input, &plan.source_shard) {
+            gets += grid(shard).covering(&tile).elements();
+        }
+    }
+    prop_assert_eq!(plan.estimate.source.get_requests, gets);
+    let commit = grid(plan.target_shard.as_ref().unwrap_or(&plan.target_chunk));
+    prop_assert_eq!(plan.estimate.target.put_requests, commit.count());
+    Ok(())
+}
+
+/// What a stage reserves for the indexes of shards is enough at every step of every tile.
+fn assert_indexes_fit(plan: &Plan, request: &PlanRequest) -> Result<(), TestCaseError> {
+    for (number, stage) in plan.stages.iter().enumerate() {
+        let geometry = plan.geometry(number).unwrap();
+        let state = |side: &Side, is_needed: bool| {
+            let shard = side.shard.clone().filter(|_| is_needed);
+            shard.map(|shard| (ChunkGrid::new(&plan.shape, &shard.shape).unwrap(), shard))
+        };
+        let read = state(&request.source, stage.input == StageInput::SourceChunks);
+        let written = state(&request.target, stage.output == StageOutput::TargetChunks);
+        for task in 0..geometry.task_count() {
+            let tile = geometry.tile(task);
+            let steps: Vec<Region> = geometry.steps(&tile).collect();
+            let mut most = 0;
+            let mut held = vec![0; steps.len()];
+            for (grid, shard) in [&read, &written].into_iter().flatten() {
+                for index in grid.covering(&tile).positions() {
+                    let Some(region) = grid.region(&index).intersect(&tile) else { continue };
+                    let inputs = geometry.input_grid().covering(&region);
+                    let meets = |step: &Region| step.intersect(&inputs).is_some();
+                    let first = steps.iter().position(meets).unwrap();
+                    let last = steps.iter().rposition(meets).unwrap();
+                    for bytes in &mut held[first..=last] {
+                        *bytes += 2 * shard.index_bytes;
+                        most = most.max(*bytes);
+                    }
+                }
+            }
+            prop_assert!(most <= stage.shard_state_bytes, "{most} {}", stage.shard_state_bytes);
+        }
+    }
+    Ok(())
 }
 
 fn split(axes: &[Axis]) -> (Vec<u64>, Vec<u64>, Vec<u64>) {
@@ -64,6 +135,13 @@ fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
                 match stage.output {
                     StageOutput::TargetChunks => {
                         prop_assert_eq!(&unit, &geometry.output_grid().region(&index));
+                        let commit = geometry.commit_region(&index, &tile).unwrap();
+                        prop_assert!(commit.contains(&unit));
+                        let shard = geometry.commit_grid().covering(&unit);
+                        prop_assert_eq!(&commit, &geometry.commit_grid().region(&shard.start));
+                    }
+                    StageOutput::TargetShards => {
+                        prop_assert_eq!(&unit, &geometry.output_grid().region(&index));
                     }
                     StageOutput::Pieces { .. } => {
                         prop_assert_eq!(piece_offset_elements(&tile, &unit), offset);
@@ -76,7 +154,8 @@ fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
                 let last =
                     steps.iter().rposition(|step| step.intersect(&touching).is_some()).unwrap();
                 prop_assert_eq!(geometry.last_step(&tile, &unit), last as u64);
-                prop_assert_eq!(geometry.inputs_touching(&unit), touching.elements());
+                let grains = geometry.grain_grid().covering(&unit);
+                prop_assert_eq!(geometry.inputs_touching(&unit), grains.elements());
             }
             prop_assert_eq!(in_units, tile.elements());
             let inputs: u64 = geometry.steps(&tile).map(|step| step.elements()).sum();
@@ -95,11 +174,12 @@ proptest! {
 
     #[test]
     fn every_plan_has_one_writer_and_keeps_its_budget(
-        axes in arrays(), extra in 0_u64..60_000, kind in 0_usize..8,
+        axes in arrays(), extra in 0_u64..60_000, kind in 0_usize..8, shards: (bool, bool),
     ) {
         let (shape, source, target) = split(&axes);
         let fixed = (1 << 20) + 2 * (128 << 10);
         let mut request = request(&shape, &source, &target, fixed + extra);
+        into_shards(&mut request, &axes, shards);
         request.strategy = Kind::KINDS.get(kind).copied().unwrap_or(Kind::Auto);
         match plan(&request) {
             Ok(planned) => {
@@ -113,6 +193,8 @@ proptest! {
                     prop_assert_eq!(planned.plan.kind, request.strategy);
                 }
                 assert_one_writer(&planned.plan)?;
+                assert_counts(&planned.plan)?;
+                assert_indexes_fit(&planned.plan, &request)?;
             }
             Err(PlanError::DoesNotFit { minimum_bytes, .. }) => {
                 request.budget.memory_bytes = minimum_bytes;

@@ -117,6 +117,11 @@ impl StoreError {
         matches!(self, Self::NotFound { .. }) || self.has_io_kind(&[io::ErrorKind::NotFound])
     }
 
+    /// The object is larger than it may be; its body was not read.
+    pub fn is_too_large(&self) -> bool {
+        matches!(self, Self::TooLarge { .. })
+    }
+
     /// The store does not let this user do that.
     pub fn is_permission_denied(&self) -> bool {
         use object_store::Error::{PermissionDenied, Unauthenticated};

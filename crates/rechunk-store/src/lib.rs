@@ -17,12 +17,15 @@ mod local_tree;
 mod location;
 mod memory;
 mod meter;
+mod object_writer;
 mod operations;
 mod store;
 
 pub use append_file::AppendFile;
 pub use error::StoreError;
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
+pub use object_writer::ObjectWriter;
+pub use operations::End;
 pub use store::Store;
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub enum Role {
 pub struct RoleTraffic {
     /// Reads of objects or ranges that were there (whether or not they succeeded).
     pub get_requests: u64,
-    /// Reads of objects that were not there.
+    /// Reads of objects that were not there, and chunks that a shard's index does not have.
     pub get_missing: u64,
     /// Writes that were started; one that is tried again by the caller counts again.
     pub put_requests: u64,
@@ -200,6 +200,11 @@ impl Meter {
         if let Some(counters) = self.role(role) {
             counters.read_bytes.add(u64::try_from(bytes).unwrap_or(u64::MAX));
         }
+    }
+
+    /// A chunk that a shard's index says is not there: it was looked for, and the store not asked.
+    pub fn add_get_missing(&self, role: Role) {
+        self.count_get_missing(role);
     }
 
     /// An object was asked for that is not there.

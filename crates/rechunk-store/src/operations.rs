@@ -11,6 +11,15 @@ use object_store::{GetOptions, GetRange, GetResult, GetResultPayload, ObjectStor
 
 use crate::{Store, StoreError, key, local_tree};
 
+/// An end of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Its first bytes.
+    First,
+    /// Its last bytes.
+    Last,
+}
+
 impl Store {
     /// The whole object, or `None` if there is none. One of more than `limit_bytes` is refused
     /// before its body is read.
@@ -54,6 +63,45 @@ impl Store {
         }
         let response = self.range_response(key, start, length).await?;
         self.body(key, response, length).await
+    }
+
+    /// `length` bytes at an end of an object (all it has, if it has fewer) and its size; `None` if
+    /// there is no object.
+    pub async fn get_end(
+        &self,
+        key: &str,
+        end: End,
+        length: u64,
+    ) -> Result<Option<(Bytes, u64)>, StoreError> {
+        let path = self.object_path(key)?;
+        let range = Some(match end {
+            End::First => GetRange::Bounded(0..length),
+            End::Last => GetRange::Suffix(length),
+        });
+        let options = GetOptions { range, ..GetOptions::default() };
+        let response = match self.inner.get_opts(&path, options).await {
+            Err(object_store::Error::NotFound { .. }) => {
+                self.meter.count_get_missing(self.role);
+                return Ok(None);
+            }
+            response => {
+                self.meter.count_get(self.role);
+                match response {
+                    Ok(response) => response,
+                    // Some stores refuse any range of an object without bytes.
+                    Err(_) if self.head(key).await? == Some(0) => {
+                        return Ok(Some((Bytes::new(), 0)));
+                    }
+                    Err(error) => return Err(self.failed(key, "read", error)),
+                }
+            }
+        };
+        let (got, size) = (response.range.end - response.range.start, response.meta.size);
+        if got != length.min(size) {
+            return Err(self.short(key, length, got));
+        }
+        let bytes = self.body(key, response, got).await?;
+        Ok(Some((bytes, size)))
     }
 
     /// The answer to a request for a range, its body unread: exactly that range.

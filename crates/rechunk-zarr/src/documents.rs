@@ -7,6 +7,7 @@ use crate::codec_json::{write_v2_codec, write_v3_codec};
 use crate::fill_value::write_fill_value;
 use crate::json::write_pretty;
 use crate::metadata::{ArrayMetadata, KeyStyle, V2_DIMENSIONS, ZarrVersion};
+use crate::sharding;
 
 impl ArrayMetadata {
     /// The documents that describe this array, as (key relative to the array, bytes): `.zarray`
@@ -65,14 +66,19 @@ impl ArrayMetadata {
             "data_type": spec.data_type.name(),
             "chunk_grid": {
                 "name": "regular",
-                "configuration": {"chunk_shape": spec.chunk_shape},
+                "configuration": {"chunk_shape": self.object_shape()},
             },
             "chunk_key_encoding": {
                 "name": style,
                 "configuration": {"separator": self.key_encoding.separator},
             },
             "fill_value": write_fill_value(&fill_value, spec.data_type),
-            "codecs": self.v3_codecs(),
+            "codecs": match &self.sharding {
+                Some(shards) => {
+                    vec![sharding::write(shards, &spec.chunk_shape, &self.v3_codecs())]
+                }
+                None => self.v3_codecs(),
+            },
             "attributes": self.attributes,
         });
         if let (Some(names), Some(map)) = (&spec.dimension_names, document.as_object_mut()) {

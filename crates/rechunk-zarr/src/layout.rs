@@ -1,6 +1,6 @@
 //! The byte layout of one array.
 
-use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout};
+use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
 use rechunk_grid::ArraySpec;
 
 use crate::codecs::Chain;
@@ -58,7 +58,11 @@ impl Layout for ZarrLayout {
         &self.summary
     }
 
-    fn chunk_key(&self, index: &[u64]) -> String {
+    fn shards(&self) -> Option<&ShardFormat> {
+        self.metadata.sharding.as_ref()
+    }
+
+    fn object_key(&self, index: &[u64]) -> String {
         self.metadata.key_encoding.chunk_key(index)
     }
 

@@ -7,7 +7,7 @@
 //! What is read here was written by others: documents and chunks are bounded before they are
 //! believed, and no header's claim becomes an allocation.
 //!
-//! Not yet: sharding, filters, other codecs and data types. They are refused by name.
+//! Not yet: filters, other codecs and data types. They are refused by name.
 
 mod choice;
 mod codec_json;
@@ -21,6 +21,7 @@ mod layout;
 mod metadata;
 mod parse_v2;
 mod parse_v3;
+mod sharding;
 mod target;
 
 pub use choice::{CodecChoice, parse_codec_choice};

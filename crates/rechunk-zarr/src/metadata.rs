@@ -1,7 +1,7 @@
 //! An array's metadata, whichever version of Zarr wrote it.
 
-use rechunk_format::{ElementOrder, FormatError};
-use rechunk_grid::ArraySpec;
+use rechunk_format::{ElementOrder, FormatError, ShardFormat};
+use rechunk_grid::{ArraySpec, ChunkGrid};
 use serde_json::{Map, Value};
 
 use crate::codec_spec::CodecSpec;
@@ -123,7 +123,9 @@ pub struct ArrayMetadata {
     pub order: ElementOrder,
     /// What is done to the bytes of a chunk, in the order of encoding.
     pub codecs: Vec<CodecSpec>,
-    /// How chunks are named.
+    /// The shards that chunks are put into, if they are.
+    pub sharding: Option<ShardFormat>,
+    /// How chunks (or shards, where there are some) are named.
     pub key_encoding: KeyEncoding,
     /// The user's attributes, in their order; without the dimension names of v2, which are in
     /// `spec`. Bare tokens such as `NaN` are kept as strings that only this crate's writer knows.
@@ -147,6 +149,11 @@ impl ArrayMetadata {
         }
     }
 
+    /// Shape of what one object holds, elements: a shard, else a chunk.
+    pub fn object_shape(&self) -> &[u64] {
+        self.sharding.as_ref().map_or(&self.spec.chunk_shape, ShardFormat::shard_shape)
+    }
+
     /// Bytes of a decoded chunk. Checked metadata has at most [`CHUNK_BYTES_MAX`].
     pub fn chunk_bytes(&self) -> u64 {
         let elements = rechunk_grid::element_count(&self.spec.chunk_shape).unwrap_or(u64::MAX);
@@ -157,6 +164,13 @@ impl ArrayMetadata {
     pub(crate) fn check(&self) -> Result<(), FormatError> {
         let chunks = self.version.chunk_field();
         self.spec.grid().map_err(|error| chunks.invalid(error.to_string()))?;
+        if let Some(shards) = &self.sharding {
+            ChunkGrid::new(&self.spec.shape, shards.shard_shape())
+                .map_err(|error| chunks.invalid(error.to_string()))?;
+            if self.version == ZarrVersion::V2 {
+                return Err(chunks.unsupported("a shard in Zarr v2", "use --format zarr3"));
+            }
+        }
         let bytes = self.chunk_bytes();
         if bytes > CHUNK_BYTES_MAX || usize::try_from(bytes).is_err() {
             let what = format!("a chunk of {bytes} bytes");

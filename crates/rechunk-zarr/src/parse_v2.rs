@@ -42,6 +42,7 @@ pub fn parse_v2(zarray: &[u8], zattrs: Option<&[u8]>) -> Result<ArrayMetadata, F
         version: ZarrVersion::V2,
         order: ElementOrder { axes, endian },
         codecs,
+        sharding: None,
         key_encoding: KeyEncoding { style: KeyStyle::V2, separator },
         attributes,
     };

@@ -11,6 +11,7 @@ use crate::fill_value::parse_fill_value;
 use crate::json::read_object;
 use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, ZarrVersion};
 use crate::parse_v2::separator;
+use crate::sharding;
 
 const KEY: &str = "zarr.json";
 
@@ -55,7 +56,13 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
     let fill_value = require(&mut map, "fill_value")?;
     let field = Field::new(KEY, "fill_value");
     let fill_value = parse_fill_value(&field, &fill_value, data_type, ZarrVersion::V3)?;
-    let (order, codecs) = parse_codecs(&require(&mut map, "codecs")?, rank, data_type)?;
+    let codecs = require(&mut map, "codecs")?;
+    let sharding = sharding::parse_alone(&Field::new(KEY, "codecs"), &codecs, &chunk_shape)?;
+    let (chunk_shape, codecs, sharding) = match sharding {
+        Some(found) => (found.chunk_shape, found.codecs, Some(found.format)),
+        None => (chunk_shape, codecs, None),
+    };
+    let (order, codecs) = parse_codecs(&codecs, rank, data_type)?;
     let attributes = match Field::take(&mut map, "attributes") {
         Some(value) => Field::new(KEY, "attributes").object(&value)?.clone(),
         None => Map::new(),
@@ -68,6 +75,7 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
         version: ZarrVersion::V3,
         order,
         codecs,
+        sharding,
         key_encoding,
         attributes,
     };

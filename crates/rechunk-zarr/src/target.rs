@@ -1,10 +1,11 @@
 //! The metadata of an array that is about to be written.
 
-use rechunk_format::FormatError;
+use rechunk_format::{FormatError, ShardFormat};
 use rechunk_grid::FillValue;
 
 use crate::choice::CodecChoice;
 use crate::codec_spec::CodecSpec;
+use crate::field::Field;
 use crate::fill_value::{v2_can_hold, v2_nearest};
 use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, ZarrVersion};
 
@@ -15,6 +16,8 @@ pub struct TargetOptions {
     pub version: ZarrVersion,
     /// Shape of its chunks, elements.
     pub chunk_shape: Vec<u64>,
+    /// Shape of its shards, elements; `None` for none.
+    pub shard_shape: Option<Vec<u64>>,
     /// Its codecs; `None` keeps the source's as far as the version has them.
     pub codec: Option<CodecChoice>,
 }
@@ -29,6 +32,7 @@ pub fn target_metadata(
     let mut warnings = Vec::new();
     target.version = options.version;
     target.spec.chunk_shape.clone_from(&options.chunk_shape);
+    target.sharding = sharding(source, options)?;
     target.key_encoding = key_encoding(source, options.version);
     let item_bytes = u8::try_from(source.spec.item_bytes()).unwrap_or(1);
     target.codecs = match &options.codec {
@@ -41,6 +45,19 @@ pub fn target_metadata(
     }
     target.check()?;
     Ok((target, warnings))
+}
+
+/// Shards as the source has them (index where it is there), else as most readers know them.
+fn sharding(
+    source: &ArrayMetadata,
+    options: &TargetOptions,
+) -> Result<Option<ShardFormat>, FormatError> {
+    let Some(shard_shape) = &options.shard_shape else { return Ok(None) };
+    let format = match &source.sharding {
+        Some(format) => format.reshaped(shard_shape, &options.chunk_shape),
+        None => ShardFormat::usual(shard_shape, &options.chunk_shape),
+    };
+    format.map(Some).map_err(|reason| Field::new("--shards", "shape").invalid(reason))
 }
 
 /// The source's way to name chunks in the same version, else the version's usual one.

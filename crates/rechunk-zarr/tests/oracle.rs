@@ -49,7 +49,7 @@ fn v3_source(
 
 fn target(source: &ArrayMetadata, version: ZarrVersion, codec: &str) -> ArrayMetadata {
     let codec = Some(parse_codec_choice(codec).unwrap());
-    let options = TargetOptions { version, chunk_shape: CHUNK.to_vec(), codec };
+    let options = TargetOptions { version, chunk_shape: CHUNK.to_vec(), shard_shape: None, codec };
     target_metadata(source, &options).unwrap().0
 }
 

@@ -22,7 +22,7 @@ pub enum Extent {
     Elements(u64),
     /// The whole axis (`-1`).
     Whole,
-    /// As the source (`keep`).
+    /// As the source (`keep`), also where that is larger than the axis.
     Keep,
     /// Sized so that a chunk is near the wanted bytes (`auto`).
     Auto,
@@ -54,31 +54,38 @@ impl ChunkSpec {
 
     /// The chunk shape it means for `source`, elements; `chunk_bytes` is what `auto` aims at.
     pub fn resolve(&self, source: &ArraySpec, chunk_bytes: u64) -> Result<Vec<u64>, Error> {
-        let rank = source.shape.len();
-        let wanted = match self {
-            Self::Every(extent) => vec![*extent; rank],
-            Self::Positional(extents) if extents.len() == rank => extents.clone(),
-            Self::Positional(extents) => {
-                return Err(usage(format!(
-                    "--chunks has {} entries but the array has {rank} axes ({})",
-                    extents.len(),
-                    axes(source),
-                )));
-            }
-            Self::Named(named) => by_name(named, source)?,
-        };
-        let mut chunk: Vec<u64> = Vec::with_capacity(rank);
+        let wanted = self.extents("--chunks", source)?;
+        let mut chunk: Vec<u64> = Vec::with_capacity(wanted.len());
         for (axis, extent) in wanted.iter().enumerate() {
             let length = source.shape[axis].max(1);
             chunk.push(match extent {
                 Extent::Elements(elements) => (*elements).min(length),
                 Extent::Whole => length,
-                Extent::Keep => source.chunk_shape[axis].min(length),
+                Extent::Keep => source.chunk_shape[axis],
                 Extent::Auto => 1,
             });
         }
         size_auto(&wanted, &source.shape, chunk_bytes / source.item_bytes().max(1), &mut chunk);
         Ok(chunk)
+    }
+
+    /// What each axis shall be; `option` is what the user gave it to.
+    pub(crate) fn extents(&self, option: &str, source: &ArraySpec) -> Result<Vec<Extent>, Error> {
+        let rank = source.shape.len();
+        match self {
+            Self::Every(extent) => Ok(vec![*extent; rank]),
+            Self::Positional(extents) if extents.len() == rank => Ok(extents.clone()),
+            // `-1` alone: every axis whole.
+            Self::Positional(extents) if extents[..] == [Extent::Whole] => {
+                Ok(vec![Extent::Whole; rank])
+            }
+            Self::Positional(extents) => Err(usage(format!(
+                "{option} has {} entries but the array has {rank} axes ({})",
+                extents.len(),
+                axes(source),
+            ))),
+            Self::Named(named) => by_name(named, source),
+        }
     }
 }
 
@@ -97,7 +104,7 @@ impl Extent {
 }
 
 /// Shares `elements` among the `auto` axes: short axes whole, the others equal.
-fn size_auto(wanted: &[Extent], shape: &[u64], elements: u64, chunk: &mut [u64]) {
+pub(crate) fn size_auto(wanted: &[Extent], shape: &[u64], elements: u64, chunk: &mut [u64]) {
     let mut auto: Vec<usize> =
         (0..wanted.len()).filter(|&axis| wanted[axis] == Extent::Auto).collect();
     auto.sort_by_key(|&axis| shape[axis]);

@@ -96,7 +96,7 @@ pub async fn info(location: &str) -> Result<ArrayInfo, Error> {
 async fn count_chunks(open: &OpenArray) -> Result<(u64, u64), Error> {
     let store = open.array.store().with_role(Role::Control);
     let failed = |source: rechunk_store::StoreError| Error::source_store(&open.location, source);
-    let grid = open.grid()?;
+    let grid = open.object_grid()?;
     let mut keys = store.list("");
     let (mut count, mut bytes) = (0_u64, 0_u64);
     while let Some((key, size)) = keys.try_next().await.map_err(failed)? {

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::Layout;
+use rechunk_format::{Layout, ShardFormat};
 use rechunk_grid::WriteEmpty;
-use rechunk_plan::{PlanRequest, Planned, Side, plan};
+use rechunk_plan::{PlanRequest, Planned, ShardSide, Side, plan};
 use rechunk_store::{Meter, Role};
 use rechunk_zarr::{ArrayMetadata, TargetOptions, ZarrLayout, parse_codec_choice, target_metadata};
 
 use crate::open::{OpenArray, open_array};
 use crate::request::{CopyRequest, TargetFormat};
+use crate::shard_spec::ShardWish;
 use crate::target::consolidated_warning;
 use crate::{ChunkSpec, Error};
 
@@ -64,8 +65,20 @@ fn specify_target(
         Some(format) => format,
         None => format_of_name(&request.target)?,
     };
-    let options = TargetOptions { version: format.zarr_version(), chunk_shape, codec };
-    target_metadata(&source.metadata, &options).map_err(Error::target_metadata)
+    let wish = ShardWish {
+        text: request.shards.as_deref(),
+        format,
+        source: source.spec(),
+        source_shard: source.metadata.sharding.as_ref().map(ShardFormat::shard_shape),
+        chunk: &chunk_shape,
+    };
+    let (shard_shape, warning) = wish.resolve()?;
+    let version = format.zarr_version();
+    let options = TargetOptions { version, chunk_shape, shard_shape, codec };
+    let (target, mut warnings) =
+        target_metadata(&source.metadata, &options).map_err(Error::target_metadata)?;
+    warnings.extend(warning);
+    Ok((target, warnings))
 }
 
 /// The format a target's name asks for: zarr3, or an error for one that cannot be written yet.
@@ -90,15 +103,17 @@ async fn plan_request(
     let item_bytes = source.spec().item_bytes();
     let ratio = sample_ratio(source).await?;
     let temp = request.temp.as_deref().unwrap_or(&request.target);
+    let same_encoding = layout.encoding_identity() == target.encoding_identity()
+        // A chunk that is missing has to read the same.
+        && layout.spec().fill_value == target.spec().fill_value
+        && request.write_empty == WriteEmpty::Auto;
     Ok(PlanRequest {
         shape: source.spec().shape.clone(),
         item_bytes,
         source: side(layout.as_ref(), ratio),
         target: side(target.as_ref(), if layout.codec_cost().is_raw { 0.7 } else { ratio }),
-        same_encoding: layout.encoding_identity() == target.encoding_identity()
-            // A chunk that is missing has to read the same.
-            && layout.spec().fill_value == target.spec().fill_value
-            && request.write_empty == WriteEmpty::Auto,
+        same_encoding,
+        same_shards: same_encoding && layout.shards() == target.shards(),
         budget: request.planning.budget(),
         profile: request.planning.profile([&request.source, temp, &request.target])?,
         strategy: request.planning.strategy,
@@ -125,8 +140,13 @@ pub(crate) fn side(layout: &dyn Layout, ratio: f64) -> Side {
         let expected = (chunk_bytes as f64 * ratio) as u64;
         expected.clamp(1, cost.encoded_bytes_max)
     };
+    let shard = layout.shards().map(|shards| ShardSide {
+        shape: shards.shard_shape().to_vec(),
+        index_bytes: shards.index_bytes(),
+    });
     Side {
         chunk_shape: spec.chunk_shape.clone(),
+        shard,
         codec: cost.name.clone(),
         is_raw: cost.is_raw,
         encoded_bytes_max: cost.encoded_bytes_max,
@@ -141,14 +161,14 @@ pub(crate) async fn sample_ratio(source: &OpenArray) -> Result<f64, Error> {
     if source.array.layout().codec_cost().is_raw {
         return Ok(1.0);
     }
-    let grid = source.grid()?;
-    let chunk_bytes = grid.chunk_elements() * source.spec().item_bytes();
+    let grid = source.object_grid()?;
+    let object_bytes = grid.chunk_elements() * source.spec().item_bytes();
     let count = grid.count();
     let store = source.array.store().with_role(Role::Control);
     let (mut bytes, mut seen) = (0_u64, 0_u64);
     for sample in 0..SAMPLED_CHUNKS.min(count) {
         let ordinal = sample * (count / SAMPLED_CHUNKS.min(count));
-        let key = source.array.layout().chunk_key(&grid.indices().position(ordinal));
+        let key = source.array.layout().object_key(&grid.indices().position(ordinal));
         let size =
             store.head(&key).await.map_err(|error| Error::source_store(&source.location, error))?;
         if let Some(size) = size {
@@ -156,10 +176,10 @@ pub(crate) async fn sample_ratio(source: &OpenArray) -> Result<f64, Error> {
             seen += 1;
         }
     }
-    if seen == 0 || chunk_bytes == 0 {
+    if seen == 0 || object_bytes == 0 {
         return Ok(0.5);
     }
-    Ok((bytes as f64 / (seen as f64 * chunk_bytes as f64)).min(1.5))
+    Ok((bytes as f64 / (seen as f64 * object_bytes as f64)).min(1.5))
 }
 
 /// An array at a store.

@@ -14,6 +14,7 @@ mod place;
 mod report;
 mod request;
 mod run;
+mod shard_spec;
 pub mod system;
 mod target;
 mod verify;

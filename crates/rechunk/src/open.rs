@@ -40,6 +40,12 @@ impl OpenArray {
         &self.metadata.spec
     }
 
+    /// The grid of its objects: shards, else chunks.
+    pub fn object_grid(&self) -> Result<ChunkGrid, Error> {
+        ChunkGrid::new(&self.spec().shape, self.metadata.object_shape())
+            .map_err(|error| Error::source_grid(&self.location, &error))
+    }
+
     /// Its chunk grid; the metadata parser has checked that there is one.
     pub fn grid(&self) -> Result<ChunkGrid, Error> {
         self.spec().grid().map_err(|error| Error::source_grid(&self.location, &error))

@@ -47,6 +47,12 @@ pub struct PlanReport {
     pub source_chunks: Vec<u64>,
     /// Shape of a target chunk, elements.
     pub target_chunks: Vec<u64>,
+    /// Shape of a source shard, elements, where chunks lie in shards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_shards: Option<Vec<u64>>,
+    /// Shape of a target shard, elements, where chunks lie in shards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_shards: Option<Vec<u64>>,
     /// The passes.
     pub stages: Vec<StageReport>,
 }
@@ -124,6 +130,8 @@ impl PlanReport {
             item_bytes: plan.item_bytes,
             source_chunks: plan.source_chunk.clone(),
             target_chunks: plan.target_chunk.clone(),
+            source_shards: plan.source_shard.clone(),
+            target_shards: plan.target_shard.clone(),
             stages: plan.stages.iter().map(|stage| StageReport::new(plan, stage)).collect(),
         }
     }

@@ -16,6 +16,9 @@ pub struct CopyRequest {
     pub target: String,
     /// Chunk shape, as `--chunks` takes it.
     pub chunks: String,
+    /// Shard shape, as `--shards` takes it; `None`: the source's, where chunks divide them.
+    #[serde(default)]
+    pub shards: Option<String>,
     /// Bytes an `auto` chunk aims at.
     pub chunk_bytes: u64,
     /// Format of the target; `None`: by its name.

@@ -141,6 +141,7 @@ async fn plan_comparison(
         source: side(a.array.layout().as_ref(), ratio),
         target,
         same_encoding: false,
+        same_shards: false,
         budget: planning.budget(),
         profile: planning.profile([&a.location, "", ""])?,
         strategy: Strategy::Pull,

@@ -1,16 +1,16 @@
 //! Random arrays, the plan for them, and the naive way of reading and writing chunks.
 
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use bytes::Bytes;
 use proptest::prelude::*;
-use rechunk_array::Array;
+use rechunk_array::{Array, ShardWriter};
 use rechunk_exec::{ExecError, Execution, Journal, NullObserver, Observer, RunReport, Sink, run};
-use rechunk_format::{ElementOrder, Layout};
-use rechunk_grid::{ArraySpec, DataType, Endian, FillValue, Region, WriteEmpty};
+use rechunk_format::{ElementOrder, IndexLocation, Layout, ShardFormat};
+use rechunk_grid::{ArraySpec, ChunkGrid, DataType, Endian, FillValue, Region, WriteEmpty};
 use rechunk_plan::{
-    Budget, IntermediateGrid, Plan, PlanError, PlanRequest, Profile, Side, StoreProfile,
+    Budget, IntermediateGrid, Plan, PlanError, PlanRequest, Profile, ShardSide, Side, StoreProfile,
     Strategy as Kind, plan,
 };
 use rechunk_store::{Meter, Role, Store};
@@ -23,6 +23,8 @@ use crate::layout::{Codec, TestLayout};
 #[derive(Debug, Clone)]
 pub(crate) struct SideCase {
     pub chunk: Vec<u64>,
+    /// Chunks of a shard along each axis, and whether its index comes first.
+    pub shards: Option<(Vec<u64>, bool)>,
     pub order: ElementOrder,
     pub codec: Codec,
     pub fill: Option<u8>,
@@ -50,9 +52,11 @@ fn side(rank: usize) -> impl Strategy<Value = SideCase> {
     let endian = prop_oneof![Just(Endian::Little), Just(Endian::Big)];
     let codec = prop_oneof![Just(Codec::Raw), Just(Codec::Runs)];
     let fill = prop::option::weighted(0.7, 0_u8..2);
-    (prop::collection::vec(1_u64..9, rank), axes, endian, codec, fill).prop_map(
-        |(chunk, axes, endian, codec, fill)| SideCase {
+    let shards = prop::option::of((prop::collection::vec(1_u64..4, rank), any::<bool>()));
+    (prop::collection::vec(1_u64..9, rank), shards, axes, endian, codec, fill).prop_map(
+        |(chunk, shards, axes, endian, codec, fill)| SideCase {
             chunk,
+            shards,
             order: ElementOrder { axes, endian },
             codec,
             fill,
@@ -75,7 +79,9 @@ pub(crate) fn cases(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = 
     (shape, rest).prop_map(|((shape, source, mut target), rest)| {
         let (data_type, kind, threads, spare_bytes, write_empty, missing, seed) = rest;
         if kind == Kind::Passthrough {
-            target = source.clone();
+            // The shards may differ all the same.
+            let shards = if seed % 2 == 0 { source.shards.clone() } else { target.shards };
+            target = SideCase { shards, ..source.clone() };
         }
         Case {
             shape,
@@ -111,14 +117,40 @@ impl Case {
             fill_value: side.fill.map(|_| FillValue { bytes: self.fill(side) }),
             dimension_names: None,
         };
-        TestLayout::new(spec, side.order.clone(), side.codec)
+        let mut layout = TestLayout::new(spec, side.order.clone(), side.codec);
+        layout.shards = self.shards(side);
+        layout
+    }
+
+    pub(crate) fn shards(&self, side: &SideCase) -> Option<ShardFormat> {
+        let (counts, at_start) = side.shards.as_ref()?;
+        let shape: Vec<u64> = side.chunk.iter().zip(counts).map(|(a, b)| a * b).collect();
+        let location = if *at_start { IndexLocation::Start } else { IndexLocation::End };
+        ShardFormat::new(&shape, &side.chunk, location, Endian::Little, self.seed % 3 > 0).ok()
+    }
+
+    /// Shards of the source have more in them than chunks.
+    pub(crate) fn has_gaps(&self) -> bool {
+        self.seed % 5 == 0
+    }
+
+    /// Number of objects of a side, were no chunk missing.
+    pub(crate) fn objects(&self, side: &SideCase) -> u64 {
+        let shards = self.shards(side);
+        let shape = shards.as_ref().map_or(&side.chunk[..], ShardFormat::shard_shape);
+        ChunkGrid::new(&self.shape, shape).unwrap().count()
     }
 
     pub(crate) fn request(&self) -> PlanRequest {
         let side = |side: &SideCase| {
             let cost = self.layout(side).codec_cost().clone();
+            let shard = self.shards(side).map(|format| ShardSide {
+                shape: format.shard_shape().to_vec(),
+                index_bytes: format.index_bytes(),
+            });
             Side {
                 chunk_shape: side.chunk.clone(),
+                shard,
                 codec: cost.name,
                 is_raw: cost.is_raw,
                 encoded_bytes_max: cost.encoded_bytes_max,
@@ -133,6 +165,8 @@ impl Case {
             source: side(&self.source),
             target: side(&self.target),
             same_encoding: self.kind == Kind::Passthrough,
+            same_shards: self.kind == Kind::Passthrough
+                && self.shards(&self.source) == self.shards(&self.target),
             budget: Budget {
                 memory_bytes: 0,
                 box_bytes: None,
@@ -229,6 +263,7 @@ impl Case {
         let grid = layout.spec().grid().unwrap();
         let whole = Region::whole(&self.shape);
         let item_bytes = self.item_bytes();
+        let mut writers: HashMap<Vec<u64>, ShardWriter> = HashMap::new();
         for index in grid.indices().positions() {
             if skip(grid.indices().ordinal(&index)) {
                 continue;
@@ -243,8 +278,34 @@ impl Case {
             }
             let mut encoded = Vec::new();
             layout.encode(&chunk, &mut encoded).unwrap();
-            array.write_chunk(&index, encoded.into()).await.unwrap();
+            let Some(format) = &layout.shards else {
+                array.write_chunk(&index, encoded.into()).await.unwrap();
+                continue;
+            };
+            let shard = format.shard_of(&index);
+            let writer = writers
+                .entry(shard.clone())
+                .or_insert_with(|| array.begin_shard(format, &shard).unwrap());
+            if self.has_gaps() {
+                // A writer that replaces a chunk leaves the old one where it was.
+                writer.add(&index, vec![0xDD; 100_000].into()).await.unwrap();
+            }
+            writer.add(&index, encoded.into()).await.unwrap();
         }
+        for writer in writers.into_values() {
+            assert!(writer.finish().await.unwrap());
+        }
+    }
+
+    /// The encoded chunk `index`.
+    async fn read_chunk(&self, side: &SideCase, array: &Array, index: &[u64]) -> Option<Vec<u8>> {
+        let Some(format) = self.shards(side) else {
+            return array.read_chunk(index).await.unwrap().map(Into::into);
+        };
+        let shard = array.read_index(&format, &format.shard_of(index)).await.unwrap()?;
+        let mut chunk = Vec::new();
+        array.read_entry_into(index, shard.entry(format.slot(index))?, &mut chunk).await.unwrap();
+        Some(chunk)
     }
 
     /// Reads the whole array, C order, little-endian.
@@ -255,7 +316,7 @@ impl Case {
         let item_bytes = self.item_bytes();
         let mut elements = vec![0; usize::try_from(whole.elements()).unwrap() * item_bytes];
         for index in grid.indices().positions() {
-            let encoded: Option<Bytes> = array.read_chunk(&index).await.unwrap();
+            let encoded = self.read_chunk(side, array, &index).await;
             let mut scratch = Vec::new();
             let chunk =
                 encoded.as_ref().map(|encoded| layout.decode(encoded, &mut scratch).unwrap());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout};
+use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
 use rechunk_grid::ArraySpec;
 
 /// What a chunk is encoded with.
@@ -29,6 +29,7 @@ pub(crate) struct TestLayout {
     codec: Codec,
     cost: CodecCost,
     identity: String,
+    pub shards: Option<ShardFormat>,
     pub gauge: Option<Arc<Gauge>>,
     /// How long decoding takes.
     pub delay: Duration,
@@ -54,6 +55,7 @@ impl TestLayout {
             codec,
             cost,
             identity,
+            shards: None,
             gauge: None,
             delay: Duration::ZERO,
             panics: false,
@@ -86,7 +88,11 @@ impl Layout for TestLayout {
         "test"
     }
 
-    fn chunk_key(&self, index: &[u64]) -> String {
+    fn shards(&self) -> Option<&ShardFormat> {
+        self.shards.as_ref()
+    }
+
+    fn object_key(&self, index: &[u64]) -> String {
         if let Some(gauge) = &self.gauge {
             let now = gauge.now.fetch_add(1, Ordering::SeqCst) + 1;
             gauge.most.fetch_max(now, Ordering::SeqCst);

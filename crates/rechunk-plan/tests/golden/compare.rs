@@ -112,6 +112,7 @@ pub(crate) fn request(case: &Value, profile: &str) -> PlanRequest {
         source: Side::raw(&shape(case, "source_chunks"), item_bytes),
         target: Side::raw(&shape(case, "target_chunks"), item_bytes),
         same_encoding: true,
+        same_shards: false,
         budget: Budget {
             memory_bytes: max_mem,
             box_bytes: Some(max_mem),

@@ -1,12 +1,13 @@
 use std::io;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures::TryStreamExt;
 use futures::future::join_all;
 use object_store::limit::LimitStore;
 
 use super::{keys, list, local, on_each, parts};
-use crate::{ControlTraffic, Meter, Role, RoleTraffic, StoreError, Traffic};
+use crate::{ControlTraffic, End, Meter, Role, RoleTraffic, StoreError, Traffic};
 
 #[tokio::test]
 async fn an_object_comes_back_as_it_was_put() {
@@ -210,4 +211,64 @@ fn causes_are_found_however_deep() {
     assert!(wrapped(io::ErrorKind::ConnectionReset).is_retryable());
     let missing = wrapped(io::ErrorKind::NotFound);
     assert!(missing.is_not_found() && !missing.is_no_space());
+}
+
+#[tokio::test]
+async fn an_end_comes_with_the_size() {
+    on_each(async |store| {
+        assert_eq!(store.get_end("c/0", End::Last, 3).await.unwrap(), None);
+        store.put("c/0", parts("0123456789")).await.unwrap();
+        let end = async |end, length| store.get_end("c/0", end, length).await;
+        assert_eq!(end(End::First, 3).await.unwrap(), Some((Bytes::from("012"), 10)));
+        assert_eq!(end(End::Last, 3).await.unwrap(), Some((Bytes::from("789"), 10)));
+        for which in [End::First, End::Last] {
+            assert_eq!(end(which, 10).await.unwrap(), Some((Bytes::from("0123456789"), 10)));
+            assert_eq!(end(which, 11).await.unwrap(), Some((Bytes::from("0123456789"), 10)));
+        }
+        store.put("c/0", Vec::new()).await.unwrap();
+        for which in [End::First, End::Last] {
+            let end = store.get_end("c/0", which, 3).await;
+            assert_eq!(end.unwrap(), Some((Bytes::new(), 0)));
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_object_in_parts_is_there_when_it_is_whole() {
+    on_each(async |store| {
+        let store = store.with_role(Role::Target);
+        store.put("c/0/1", parts("something that was there before")).await.unwrap();
+        let before = store.meter().traffic().target;
+        let object = store.begin("c/0/1").unwrap();
+        object.write_at(4, Bytes::from("456")).await.unwrap();
+        object.write_at(0, Bytes::from("0123")).await.unwrap();
+        let old = store.get("c/0/1", 100).await.unwrap().unwrap();
+        assert_eq!(old, "something that was there before");
+        object.finish(7).await.unwrap();
+        assert_eq!(store.get("c/0/1", 100).await.unwrap().unwrap(), "0123456");
+        assert_eq!(list(&store, "").await, [("c/0/1".to_owned(), 7)]);
+        let traffic = store.meter().traffic().target;
+        assert_eq!(traffic.put_requests - before.put_requests, 1);
+        assert_eq!(traffic.written_bytes - before.written_bytes, 7);
+        assert_eq!(traffic.objects - before.objects, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_object_that_was_not_finished_is_swept() {
+    let (_directory, store) = local();
+    let object = store.begin("c/0/1").unwrap();
+    object.write_at(0, Bytes::from("0123456789")).await.unwrap();
+    drop(object);
+    // A second run writes less under the same name.
+    let object = store.begin("c/0/1").unwrap();
+    object.write_at(0, Bytes::from("abc")).await.unwrap();
+    object.finish(3).await.unwrap();
+    assert_eq!(store.get("c/0/1", 100).await.unwrap().unwrap(), "abc");
+    let object = store.begin("c/0/2").unwrap();
+    object.write_at(0, Bytes::from("0123456789")).await.unwrap();
+    assert_eq!(list(&store, "").await.len(), 1);
+    assert_eq!(store.remove_staging().await.unwrap(), 1);
 }

@@ -31,7 +31,8 @@ fn v3(order: &[usize], codecs: &[Value], edits: &Value) -> ArrayMetadata {
 }
 
 fn target(source: &ArrayMetadata, version: ZarrVersion) -> (ArrayMetadata, Vec<String>) {
-    let options = TargetOptions { version, chunk_shape: vec![2, 20, 30], codec: None };
+    let options =
+        TargetOptions { version, chunk_shape: vec![2, 20, 30], shard_shape: None, codec: None };
     let (target, warnings) = target_metadata(source, &options).unwrap();
     assert_eq!(reread(&target), target, "what is written is what was meant");
     assert_eq!(target.spec.chunk_shape, [2, 20, 30]);
@@ -122,7 +123,8 @@ fn v3_to_v3_keeps_key_encoding_and_chain() {
 fn a_choice_is_bound_to_type_and_version() {
     let choose = |source: &ArrayMetadata, version, text| {
         let codec = Some(parse_codec_choice(text).unwrap());
-        let options = TargetOptions { version, chunk_shape: vec![5, 5, 5], codec };
+        let options =
+            TargetOptions { version, chunk_shape: vec![5, 5, 5], shard_shape: None, codec };
         target_metadata(source, &options).map(|(target, _)| target.codecs)
     };
     let source = v2(&json!({}));
@@ -148,7 +150,8 @@ fn a_choice_is_bound_to_type_and_version() {
 fn impossible_chunks_are_refused() {
     let source = v2(&json!({}));
     for chunk_shape in [vec![5, 5], vec![0, 5, 5], vec![1 << 20, 1 << 20, 1]] {
-        let options = TargetOptions { version: ZarrVersion::V3, chunk_shape, codec: None };
+        let options =
+            TargetOptions { version: ZarrVersion::V3, chunk_shape, shard_shape: None, codec: None };
         let error = target_metadata(&source, &options).unwrap_err().to_string();
         assert!(error.starts_with(r#"zarr.json: "chunk_grid"#), "{error}");
     }

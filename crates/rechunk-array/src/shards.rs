@@ -1,0 +1,191 @@
+//! Chunks that lie in shards: reading an index, a chunk, a whole shard; and filling a shard.
+
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use rechunk_format::{FormatError, IndexLocation, ShardFormat, ShardIndex};
+use rechunk_store::{End, ObjectWriter};
+
+use crate::array::Unit;
+use crate::error::Cause;
+use crate::{Array, ArrayError};
+
+impl Array {
+    /// The index of shard `shard`, or `None` if there is no such shard. Every entry it has lies
+    /// inside the shard and is no larger than the codecs can have made a chunk.
+    pub async fn read_index(
+        &self,
+        format: &ShardFormat,
+        shard: &[u64],
+    ) -> Result<Option<ShardIndex>, ArrayError> {
+        let key = self.layout().object_key(shard);
+        let end = match format.location() {
+            IndexLocation::Start => End::First,
+            IndexLocation::End => End::Last,
+        };
+        let unit = Unit::Shard(shard);
+        let found = self.store().get_end(&key, end, format.index_bytes()).await;
+        let Some((encoded, bytes)) =
+            found.map_err(|error| self.error(unit, Cause::Store(error)))?
+        else {
+            return Ok(None);
+        };
+        let index = format.decode_index(&encoded, bytes);
+        let index = index.map_err(|error| self.error(unit, Cause::Format(error)))?;
+        self.check_index(shard, &index)?;
+        Ok(Some(index))
+    }
+
+    /// The index of a whole shard that was read.
+    pub fn index_of(
+        &self,
+        format: &ShardFormat,
+        shard: &[u64],
+        bytes: &[u8],
+    ) -> Result<ShardIndex, ArrayError> {
+        let index = format.index_of(bytes);
+        let index = index.map_err(|error| self.error(Unit::Shard(shard), Cause::Format(error)))?;
+        self.check_index(shard, &index)?;
+        Ok(index)
+    }
+
+    fn check_index(&self, shard: &[u64], index: &ShardIndex) -> Result<(), ArrayError> {
+        let (longest, most) = (index.longest_bytes(), self.layout().codec_cost().encoded_bytes_max);
+        if longest <= most {
+            return Ok(());
+        }
+        let reason =
+            format!("the index has a chunk of {longest} bytes, but at most {most} can be right");
+        let error = FormatError::Decode { codec: "sharding_indexed", reason };
+        Err(self.error(Unit::Shard(shard), Cause::Format(error)))
+    }
+
+    /// The encoded bytes of chunk `index`, of which `entry` of its shard's index says where they
+    /// are, into a buffer that is used again.
+    pub async fn read_entry_into(
+        &self,
+        index: &[u64],
+        (offset, length): (u64, u64),
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), ArrayError> {
+        let key = self.layout().chunk_key(index);
+        let room = self.layout().codec_cost().encoded_bytes_max;
+        let read = self.store().get_range_into(&key, offset, length, room, buffer).await;
+        read.map_err(|error| self.store_error(index, error))
+    }
+
+    /// All bytes of shard `shard` into a buffer that is used again.
+    pub async fn read_shard_into(
+        &self,
+        shard: &[u64],
+        limit_bytes: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<WholeShard, ArrayError> {
+        let key = self.layout().object_key(shard);
+        match self.store().get_into(&key, limit_bytes, buffer).await {
+            Ok(true) => Ok(WholeShard::Read),
+            Ok(false) => Ok(WholeShard::Missing),
+            Err(error) if error.is_too_large() => Ok(WholeShard::TooLarge),
+            Err(error) => Err(self.error(Unit::Shard(shard), Cause::Store(error))),
+        }
+    }
+
+    /// Stores `bytes` as shard `shard`, in place of any that was there.
+    pub async fn write_shard(&self, shard: &[u64], bytes: Bytes) -> Result<(), ArrayError> {
+        let key = self.layout().object_key(shard);
+        let stored = self.store().put(&key, vec![bytes]).await;
+        stored.map_err(|error| self.error(Unit::Shard(shard), Cause::Store(error)))
+    }
+
+    /// Begins shard `shard`. Nothing is written before its first chunk.
+    pub fn begin_shard(
+        &self,
+        format: &ShardFormat,
+        shard: &[u64],
+    ) -> Result<ShardWriter, ArrayError> {
+        let object = self.store().begin(&self.layout().object_key(shard));
+        let object = object.map_err(|error| self.error(Unit::Shard(shard), Cause::Store(error)))?;
+        let end = match format.location() {
+            IndexLocation::Start => format.index_bytes(),
+            IndexLocation::End => 0,
+        };
+        Ok(ShardWriter {
+            array: self.clone(),
+            format: format.clone(),
+            shard: shard.to_vec(),
+            object,
+            state: Mutex::new(State { index: ShardIndex::empty(format), end }),
+        })
+    }
+}
+
+/// What became of reading a whole shard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WholeShard {
+    /// It is in the buffer.
+    Read,
+    /// There is no such shard: all its chunks are missing.
+    Missing,
+    /// It is larger than the buffer may be; nothing was read. It may be right all the same: a
+    /// writer may leave gaps.
+    TooLarge,
+}
+
+/// A shard that is being filled: its one writer. Chunks are put behind each other in the order
+/// they come; the index follows when it is finished.
+#[derive(Debug)]
+pub struct ShardWriter {
+    array: Array,
+    format: ShardFormat,
+    shard: Vec<u64>,
+    object: ObjectWriter,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    index: ShardIndex,
+    /// Where the next chunk goes.
+    end: u64,
+}
+
+impl ShardWriter {
+    /// Adds chunk `index` of the array; any number may be added at the same time. Gives the bytes
+    /// back, so that their buffer can be used again.
+    pub async fn add(&self, index: &[u64], encoded: Bytes) -> Result<Bytes, ArrayError> {
+        let length = u64::try_from(encoded.len()).unwrap_or(u64::MAX);
+        let offset = {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let offset = state.end;
+            state.end = offset.saturating_add(length);
+            state.index.set(self.format.slot(index), offset, length);
+            offset
+        };
+        let written = self.object.write_at(offset, encoded).await;
+        written.map_err(|error| self.array.store_error(index, error))
+    }
+
+    /// Writes the index and makes the shard visible. A shard without chunks is not written: false.
+    /// Called once, after all chunks have been added.
+    pub async fn finish(&self) -> Result<bool, ArrayError> {
+        let (encoded, end) = {
+            let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            if state.index.count() == 0 {
+                return Ok(false);
+            }
+            (self.format.encode_index(&state.index), state.end)
+        };
+        let index_bytes = u64::try_from(encoded.len()).unwrap_or(u64::MAX);
+        let (at, bytes) = match self.format.location() {
+            IndexLocation::Start => (0, end),
+            IndexLocation::End => (end, end.saturating_add(index_bytes)),
+        };
+        let object = &self.object;
+        let written = async {
+            object.write_at(at, Bytes::from(encoded)).await?;
+            object.finish(bytes).await
+        };
+        let failed = |error| self.array.error(Unit::Shard(&self.shard), Cause::Store(error));
+        written.await.map_err(failed).map(|()| true)
+    }
+}

@@ -1,0 +1,130 @@
+//! An object that is written in parts, in any order, and becomes visible when it is whole.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+
+use crate::{Store, StoreError, local_tree};
+
+/// An unfinished object of a [`Store`]. Nothing is visible under its key, and nothing is written
+/// at all, before the first part and [`ObjectWriter::finish`].
+///
+/// In a local directory parts go to a file beside the object (swept by [`Store::remove_staging`]
+/// if the process dies) at their place. Elsewhere they are held in memory until the object is
+/// whole: stores with multipart uploads need more than this.
+#[derive(Debug)]
+pub struct ObjectWriter {
+    store: Store,
+    key: String,
+    parts: Parts,
+}
+
+#[derive(Debug)]
+enum Parts {
+    File { staged: PathBuf, path: PathBuf },
+    Memory(Mutex<BTreeMap<u64, Bytes>>),
+}
+
+impl Store {
+    /// Begins an object. One writer per key at a time.
+    pub fn begin(&self, key: &str) -> Result<ObjectWriter, StoreError> {
+        self.object_path(key)?;
+        let parts = if self.local_root().is_some() {
+            let path = self.file_path(key, "be written to")?;
+            let mut staged = path.as_os_str().to_owned();
+            staged.push("#0");
+            Parts::File { staged: staged.into(), path }
+        } else {
+            Parts::Memory(Mutex::default())
+        };
+        Ok(ObjectWriter { store: self.clone(), key: key.to_owned(), parts })
+    }
+}
+
+impl ObjectWriter {
+    /// Writes `bytes` at `offset`. Parts must not overlap; they may be written at the same time.
+    /// Gives the bytes back, so that their buffer can be used again.
+    pub async fn write_at(&self, offset: u64, bytes: Bytes) -> Result<Bytes, StoreError> {
+        match &self.parts {
+            Parts::File { staged, .. } => {
+                let staged = staged.clone();
+                let write = move || {
+                    write_at(&staged, offset, &bytes)?;
+                    Ok(bytes)
+                };
+                self.store.blocking(&self.key, "write", write).await
+            }
+            Parts::Memory(parts) => {
+                let kept = Bytes::copy_from_slice(&bytes);
+                parts.lock().unwrap_or_else(PoisonError::into_inner).insert(offset, kept);
+                Ok(bytes)
+            }
+        }
+    }
+
+    /// Makes the object visible in place of any that was there. Its parts must fill `bytes` bytes
+    /// from offset 0 on. Durable after [`Store::sync`].
+    /// Called once, after all parts have been written.
+    pub async fn finish(&self, bytes: u64) -> Result<(), StoreError> {
+        let Self { store, key, parts } = self;
+        match parts {
+            Parts::Memory(parts) => {
+                let parts =
+                    std::mem::take(&mut *parts.lock().unwrap_or_else(PoisonError::into_inner));
+                let filled = parts.values().map(Bytes::len).fold(0, u64_sum);
+                if filled != bytes {
+                    return Err(StoreError::Short {
+                        location: store.label().to_owned(),
+                        key: key.clone(),
+                        wanted_bytes: bytes,
+                        got_bytes: filled,
+                    });
+                }
+                store.put(key, parts.into_values().collect()).await
+            }
+            Parts::File { staged, path } => {
+                store.meter().count_put(store.role());
+                let (staged, path) = (staged.clone(), path.clone());
+                let finish = move || finish(&staged, &path, bytes);
+                store.blocking(key, "write", finish).await?;
+                store.meter().count_written(store.role(), bytes);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn u64_sum(sum: u64, bytes: usize) -> u64 {
+    sum.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
+}
+
+/// The file is opened for every part: so that any number of objects can be under way.
+fn write_at(staged: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    let open = || OpenOptions::new().write(true).create(true).truncate(false).open(staged);
+    let mut file = match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if let Some(parent) = staged.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            open()?
+        }
+        file => file?,
+    };
+    file.seek(SeekFrom::Start(offset))?;
+    file.write_all(bytes)
+}
+
+fn finish(staged: &Path, path: &Path, bytes: u64) -> io::Result<()> {
+    let file = OpenOptions::new().write(true).open(staged)?;
+    // What a killed run has left under this name may have been longer.
+    file.set_len(bytes)?;
+    if local_tree::PUTS_SYNC {
+        file.sync_all()?;
+    }
+    drop::<File>(file);
+    fs::rename(staged, path)
+}

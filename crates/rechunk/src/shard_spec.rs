@@ -1,0 +1,148 @@
+//! `--shards`: which shards are wanted, in the words of `--chunks`.
+
+use rechunk_grid::ArraySpec;
+
+use crate::chunk_spec::{ChunkSpec, Extent, size_auto};
+use crate::{Error, TargetFormat};
+
+/// Bytes an `auto` shard aims at: few enough objects, and still quick to fetch as a whole.
+const AUTO_BYTES: u64 = 512 << 20;
+
+/// What the shards of a target follow from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ShardWish<'a> {
+    /// As `--shards` takes it; `None` if it was not given.
+    pub text: Option<&'a str>,
+    pub format: TargetFormat,
+    pub source: &'a ArraySpec,
+    /// Shape of the source's shards, if it has some.
+    pub source_shard: Option<&'a [u64]>,
+    /// Shape of the target's chunks.
+    pub chunk: &'a [u64],
+}
+
+impl ShardWish<'_> {
+    /// The shard shape it means, elements, `None` for no shards; and a sentence if the source's
+    /// shards could not be kept.
+    pub(crate) fn resolve(&self) -> Result<(Option<Vec<u64>>, Option<String>), Error> {
+        match self.text.map(str::trim) {
+            None => Ok(self.kept()),
+            Some("none") => Ok((None, None)),
+            Some("keep") if self.source_shard.is_none() => Ok((None, None)),
+            Some(_) if self.format != TargetFormat::Zarr3 => {
+                Err(usage("only Zarr v3 has shards", Some("give --format zarr3, or no --shards")))
+            }
+            Some(text) => self.shape(text).map(|shape| (Some(shape), None)),
+        }
+    }
+
+    /// The source's shards, where the format has shards and the chunks divide them.
+    fn kept(&self) -> (Option<Vec<u64>>, Option<String>) {
+        let Some(shard) = self.source_shard else { return (None, None) };
+        if self.format != TargetFormat::Zarr3 {
+            let warning = "Zarr v2 has no shards: every chunk becomes an object of its own";
+            return (None, Some(warning.to_owned()));
+        }
+        if shard.iter().zip(self.chunk).all(|(shard, chunk)| shard.is_multiple_of(*chunk)) {
+            return (Some(shard.to_vec()), None);
+        }
+        let warning = format!(
+            "chunks of {:?} do not divide the source's shards of {shard:?}: every chunk becomes an \
+             object of its own; --shards names others",
+            self.chunk
+        );
+        (None, Some(warning))
+    }
+
+    fn shape(&self, text: &str) -> Result<Vec<u64>, Error> {
+        let wanted = ChunkSpec::parse(text)?.extents("--shards", self.source)?;
+        let mut counts = Vec::with_capacity(wanted.len());
+        for (axis, extent) in wanted.iter().enumerate() {
+            counts.push(self.chunks_along(axis, *extent)?);
+        }
+        let chunk_bytes = self
+            .chunk
+            .iter()
+            .fold(self.source.item_bytes(), |product, &extent| product.saturating_mul(extent));
+        let lengths: Vec<u64> = (0..wanted.len()).map(|axis| self.chunks_of_axis(axis)).collect();
+        size_auto(&wanted, &lengths, AUTO_BYTES / chunk_bytes.max(1), &mut counts);
+        let shape = counts.iter().zip(self.chunk);
+        Ok(shape.map(|(count, chunk)| count.saturating_mul(*chunk)).collect())
+    }
+
+    fn chunks_of_axis(&self, axis: usize) -> u64 {
+        self.source.shape[axis].div_ceil(self.chunk[axis]).max(1)
+    }
+
+    /// Chunks of a shard along an axis; a shard larger than its axis is clipped to whole chunks.
+    fn chunks_along(&self, axis: usize, extent: Extent) -> Result<u64, Error> {
+        let (chunk, all) = (self.chunk[axis], self.chunks_of_axis(axis));
+        let elements = match (extent, self.source_shard) {
+            (Extent::Elements(elements), _) => elements,
+            (Extent::Keep, Some(shard)) => shard[axis],
+            (Extent::Whole, _) => return Ok(all),
+            (Extent::Keep, None) | (Extent::Auto, _) => return Ok(1),
+        };
+        if elements.is_multiple_of(chunk) {
+            return Ok((elements / chunk).min(all));
+        }
+        if elements >= self.source.shape[axis] {
+            return Ok(all);
+        }
+        let (below, above) = (elements / chunk * chunk, (elements / chunk + 1) * chunk);
+        let nearest = if below == 0 { above.to_string() } else { format!("{below} or {above}") };
+        Err(usage(
+            &format!("axis {axis}: a shard of {elements} does not hold whole chunks of {chunk}"),
+            Some(&format!("the nearest that do are {nearest}")),
+        ))
+    }
+}
+
+fn usage(message: &str, hint: Option<&str>) -> Error {
+    Error::Usage { message: format!("--shards: {message}"), hint: hint.map(str::to_owned) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rechunk_grid::DataType;
+
+    fn resolve(
+        text: Option<&str>,
+        source_shard: Option<&[u64]>,
+    ) -> Result<Option<Vec<u64>>, Error> {
+        let source = ArraySpec {
+            shape: vec![100, 241, 480],
+            data_type: DataType::Int16,
+            chunk_shape: vec![1, 241, 480],
+            fill_value: None,
+            dimension_names: Some(["time", "y", "x"].map(|name| Some(name.to_owned())).to_vec()),
+        };
+        let chunk = &[25, 61, 60];
+        let format = TargetFormat::Zarr3;
+        let wish = ShardWish { text, format, source: &source, source_shard, chunk };
+        wish.resolve().map(|(shape, _)| shape)
+    }
+
+    #[test]
+    fn shards_hold_whole_chunks() {
+        let shape = |text| resolve(Some(text), None).unwrap().unwrap();
+        assert_eq!(shape("-1"), [100, 244, 480]);
+        assert_eq!(shape("50,122,60"), [50, 122, 60]);
+        assert_eq!(shape("time=-1"), [100, 61, 60]);
+        assert_eq!(shape("1000,241,480"), [100, 244, 480]);
+        assert_eq!(shape("auto"), [100, 244, 480]);
+        assert_eq!(resolve(Some("none"), Some(&[25, 61, 60])).unwrap(), None);
+        assert_eq!(resolve(Some("keep"), None).unwrap(), None);
+        let error = resolve(Some("30,61,60"), None).unwrap_err();
+        assert!(error.to_string().contains("whole chunks of 25"), "{error}");
+        assert_eq!(error.hint().as_deref(), Some("the nearest that do are 25 or 50"));
+    }
+
+    #[test]
+    fn shards_are_kept_where_chunks_divide_them() {
+        assert_eq!(resolve(None, None).unwrap(), None);
+        assert_eq!(resolve(None, Some(&[50, 61, 480])).unwrap(), Some(vec![50, 61, 480]));
+        assert_eq!(resolve(None, Some(&[50, 62, 480])).unwrap(), None);
+    }
+}
