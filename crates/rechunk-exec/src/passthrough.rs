@@ -23,14 +23,12 @@ pub(crate) async fn input(
     index: Vec<u64>,
 ) -> Result<LaneDone, Fault> {
     let source = task.stage.run.execution.source.clone();
-    match (&task.stage.stage.input, source.layout().shards()) {
-        (StageInput::SourceShards, Some(format)) => {
-            shard(&task, &mut lane, format, &index).await?;
-        }
-        _ => {
-            let found = fetch_chunk(&task, &index, &mut lane.encoded).await;
-            send(&task, &mut lane, &index, found.map_err(Fault::Source)?).await?;
-        }
+    let shards = source.layout().shards();
+    if let (StageInput::SourceShards, Some(format)) = (&task.stage.stage.input, shards) {
+        shard(&task, &mut lane, format, &index).await?;
+    } else {
+        let found = fetch_chunk(&task, &index, &mut lane.encoded).await;
+        send(&task, &mut lane, &index, found.map_err(Fault::Source)?).await?;
     }
     if let Some(region) = task.input_region(&index) {
         task.stage.progress(&region);

@@ -89,7 +89,7 @@ pub(crate) struct TargetShard {
 
 #[derive(Debug)]
 enum ShardSink {
-    Fill(ShardWriter),
+    Fill(Box<ShardWriter>),
     Compare(LazyIndex),
 }
 
@@ -117,7 +117,7 @@ impl TargetShards {
         let sink = if stage.compares() {
             ShardSink::Compare(OnceCell::new())
         } else {
-            ShardSink::Fill(stage.target().begin_shard(format, &shard)?)
+            ShardSink::Fill(Box::new(stage.target().begin_shard(format, &shard)?))
         };
         let left = AtomicU64::new(chunks.elements());
         let open = Arc::new(TargetShard { shard: shard.clone(), left, sink });

@@ -110,3 +110,6 @@ pub(crate) fn write(format: &ShardFormat, chunk_shape: &[u64], codecs: &[Value])
         },
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -80,7 +80,7 @@ pub(crate) fn cases(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = 
         let (data_type, kind, threads, spare_bytes, write_empty, missing, seed) = rest;
         if kind == Kind::Passthrough {
             // The shards may differ all the same.
-            let shards = if seed % 2 == 0 { source.shards.clone() } else { target.shards };
+            let shards = if seed.is_multiple_of(2) { source.shards.clone() } else { target.shards };
             target = SideCase { shards, ..source.clone() };
         }
         Case {
@@ -126,12 +126,19 @@ impl Case {
         let (counts, at_start) = side.shards.as_ref()?;
         let shape: Vec<u64> = side.chunk.iter().zip(counts).map(|(a, b)| a * b).collect();
         let location = if *at_start { IndexLocation::Start } else { IndexLocation::End };
-        ShardFormat::new(&shape, &side.chunk, location, Endian::Little, self.seed % 3 > 0).ok()
+        ShardFormat::new(
+            &shape,
+            &side.chunk,
+            location,
+            Endian::Little,
+            !self.seed.is_multiple_of(3),
+        )
+        .ok()
     }
 
     /// Shards of the source have more in them than chunks.
     pub(crate) fn has_gaps(&self) -> bool {
-        self.seed % 5 == 0
+        self.seed.is_multiple_of(5)
     }
 
     /// Number of objects of a side, were no chunk missing.

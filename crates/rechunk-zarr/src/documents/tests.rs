@@ -37,6 +37,7 @@ fn metadata(version: ZarrVersion) -> ArrayMetadata {
             typesize: 4,
             blocksize: 0,
         }],
+        sharding: None,
         key_encoding: KeyEncoding { style, separator: '/' },
         attributes,
     }
