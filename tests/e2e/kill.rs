@@ -11,6 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::arrays::RawArray;
 use crate::harness::{BINARY, Done, Folder, Run, looks_finished, rechunk, tool, tree};
@@ -32,6 +33,8 @@ struct Job {
     report: Value,
     /// What each of these calls takes longer, microseconds: marks of steps are made now and then.
     slow: &'static str,
+    /// Chunks of a shard of the target; 0 without shards.
+    shard_chunks: usize,
 }
 
 /// How a run is killed.
@@ -60,11 +63,13 @@ impl Job {
             calls: 0,
             report: Value::Null,
             slow,
+            shard_chunks: 0,
         };
         let target = job.target(0);
         let done = job.under_killpoint(&target, &[], &[]).ok();
         job.report = done.json();
-        job.whole = tree(target.join("t.zarr").as_ref());
+        job.shard_chunks = shard_chunks(&job.report);
+        job.whole = job.contents(&target.join("t.zarr"));
         let log = std::fs::read_to_string(target.join("log")).unwrap();
         assert!(
             log.contains("fdatasync") && (log.contains("syncfs") || log.contains("fsync")),
@@ -73,6 +78,19 @@ impl Job {
         job.calls = log.lines().count().try_into().unwrap();
         rechunk(&["verify", &job.source, &target.join("t.zarr").display().to_string()]).ok();
         job
+    }
+
+    /// What is in an array: digests by file. The chunks of a shard stand in the order they were
+    /// finished in: for a shard it is the digest of its chunks in their own order.
+    fn contents(&self, array: &Path) -> BTreeMap<String, String> {
+        let mut files = tree(array);
+        for (key, digest) in &mut files {
+            let path = array.join(key);
+            if self.shard_chunks > 0 && key.starts_with("c/") && path.is_file() {
+                *digest = digest_of_shard(&std::fs::read(path).unwrap(), self.shard_chunks);
+            }
+        }
+        files
     }
 
     /// A new directory for one round.
@@ -117,6 +135,34 @@ impl Job {
         let command = self.command(target, &["--resume"]);
         rechunk(&command.iter().map(String::as_str).collect::<Vec<_>>())
     }
+}
+
+/// Chunks of a target shard, by the report.
+fn shard_chunks(report: &Value) -> usize {
+    let list = |name: &str| -> Option<Vec<usize>> {
+        serde_json::from_value(report["plan"][name].clone()).ok()
+    };
+    let (Some(shard), Some(chunk)) = (list("target_shards"), list("target_chunks")) else {
+        return 0;
+    };
+    shard.iter().zip(chunk).map(|(shard, chunk)| shard / chunk).product()
+}
+
+/// The chunks of a shard with its index, little-endian and with a checksum, at the end.
+fn digest_of_shard(shard: &[u8], chunks: usize) -> String {
+    let (data, index) = shard.split_at(shard.len() - 16 * chunks - 4);
+    let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap());
+    let mut digest = Sha256::new();
+    for entry in index[..16 * chunks].chunks_exact(16) {
+        let (offset, length) = (number(&entry[..8]), number(&entry[8..]));
+        digest.update(length.to_le_bytes());
+        if let Ok(offset) = usize::try_from(offset)
+            && length != u64::MAX
+        {
+            digest.update(&data[offset..offset + usize::try_from(length).unwrap()]);
+        }
+    }
+    format!("{:x}", digest.finalize())
 }
 
 /// What is there after a kill.
@@ -178,8 +224,8 @@ fn look(job: &Job, target: &Path) -> Wreck {
 /// in C order, steps along the first axis.
 fn chunks_of(job: &Job, stage: &Value, task: u64, steps: Option<u64>) -> Vec<String> {
     let list = |value: &Value| -> Vec<u64> { serde_json::from_value(value.clone()).unwrap() };
-    let (shape, chunk) =
-        (list(&job.report["plan"]["shape"]), list(&job.report["plan"]["target_chunks"]));
+    let objects = if job.shard_chunks > 0 { "target_shards" } else { "target_chunks" };
+    let (shape, chunk) = (list(&job.report["plan"]["shape"]), list(&job.report["plan"][objects]));
     let (tile, step) = (list(&stage["write_box"]), list(&stage["read_box"]));
     let mut rest = task;
     let mut ranges = Vec::new();
@@ -210,20 +256,20 @@ fn check(job: &Job, target: &Path, how: &str) {
     let wreck = look(job, target);
     let array = target.join("t.zarr");
     if looks_finished(&array.display().to_string()) {
-        let left = tree(&array);
+        let left = job.contents(&array);
         let damaged = job.whole.iter().find(|(key, digest)| left.get(*key) != Some(digest));
         assert!(damaged.is_none(), "{how}: it looks finished, but {damaged:?} is not there");
     }
     let done = job.resume(target);
     if !wreck.is_job && looks_finished(&array.display().to_string()) && done.code == 4 {
         // Killed after its very last act: an array that is finished and nobody's job.
-        assert_eq!(tree(&array), job.whole, "{how}");
+        assert_eq!(job.contents(&array), job.whole, "{how}");
         return;
     }
     let done = done.ok();
     let report = done.json();
     assert_eq!(
-        tree(&array),
+        job.contents(&array),
         job.whole,
         "{how}: the target differs from that of an undisturbed run"
     );
@@ -291,6 +337,21 @@ fn keep() -> Job {
     let job = Job::slow(&source, &options, "3000");
     assert_eq!(number(&job.report, "tasks.total"), 1, "one stream, resumed by its steps");
     job
+}
+
+/// Shards are filled over several steps and by several lanes at once.
+fn sharded() -> Job {
+    let source = RawArray::v3(&[160, 48, 64], &[5, 48, 64]).of_uint16();
+    let options =
+        ["--chunks", "8,24,32", "--shards", "32,24,64", "--strategy", "keep", "--max-mem", "2MiB"];
+    let job = Job::slow(&source, &options, "3000");
+    assert_eq!((number(&job.report, "tasks.total"), job.shard_chunks), (1, 8));
+    job
+}
+
+#[test]
+fn a_shard_survives_every_kill() {
+    survives(&sharded(), POINTS * 2 / 3);
 }
 
 #[test]

@@ -16,6 +16,7 @@ const MIB: u64 = 1 << 20;
 struct Cell {
     source: &'static str,
     chunks: &'static str,
+    shards: &'static str,
     strategy: &'static str,
     codec: &'static str,
     budget_mib: u64,
@@ -27,7 +28,12 @@ const fn cell(
     source: &'static str, chunks: &'static str, strategy: &'static str, codec: &'static str,
     budget_mib: u64, threads: &'static str,
 ) -> Cell {
-    Cell { source, chunks, strategy, codec, budget_mib, threads }
+    Cell { source, chunks, shards: "none", strategy, codec, budget_mib, threads }
+}
+
+/// A cell with a sharded target.
+const fn sharded(shards: &'static str, cell: Cell) -> Cell {
+    Cell { shards, ..cell }
 }
 
 /// 360 MiB of float32 in time slices, uncompressed; the same in two codecs; 320 MiB in cubes.
@@ -35,7 +41,7 @@ const SLICES: [u64; 3] = [360, 512, 512];
 const CUBES: [u64; 3] = [400, 640, 640];
 
 #[rustfmt::skip]
-const QUICK: [Cell; 14] = [
+const QUICK: [Cell; 20] = [
     cell("raw",   "-1,32,32",    "auto",        "none",                64,   "16"),
     cell("raw",   "-1,32,32",    "push-pull",   "none",                64,   "1"),
     cell("raw",   "-1,32,32",    "multistage",  "none",                64,   "16"),
@@ -50,6 +56,13 @@ const QUICK: [Cell; 14] = [
     cell("cubes", "1,640,640",   "auto",        "zstd:1",              64,   "16"),
     cell("cubes", "-1,20,20",    "pull",        "none",                96,   "16"),
     cell("cubes", "400,64,64",   "memory",      "none",                1024, "16"),
+    // One shard of 360 MiB; shards taken apart, re-cut, and passed through.
+    sharded("-1",          cell("raw",    "20,64,64",  "auto",        "zstd:1", 64,  "16")),
+    sharded("-1,128,128",  cell("zstd",   "-1,32,32",  "push-pull",   "zstd:1", 64,  "16")),
+    sharded("90,512,512",  cell("shards", "keep",      "passthrough", "zstd:1", 64,  "16")),
+    sharded("none",        cell("shards", "-1,32,32",  "auto",        "none",   64,  "16")),
+    sharded("360,64,512",  cell("shards", "9,32,32",   "keep",        "zstd:1", 96,  "1")),
+    sharded("none",        cell("big",    "10,50,50",  "auto",        "zstd:1", 64,  "16")),
 ];
 
 /// Sources, made when they are first needed: raw by a writer here, the others from it by ourselves.
@@ -66,6 +79,14 @@ impl Sources {
         let path = self.folder.at(name);
         match name {
             "raw" => RawArray::v3(&SLICES, &[4, 512, 512]).write(&path),
+            // 16 shards of 22 MiB, and one of 360 MiB.
+            "shards" | "big" => {
+                let shards = if name == "big" { "-1" } else { "90,256,256" };
+                let raw = self.path("raw");
+                let options = ["--chunks", "10,64,64", "--shards", shards, "--codec", "zstd:1"];
+                let copy = ["copy", &raw, &path, "--no-fsync"];
+                rechunk(&[&copy[..], &options].concat()).ok();
+            }
             "cubes" => RawArray::v2(&CUBES, &[64, 64, 64]).of_uint16().write(&path),
             _ => {
                 let codec = if name == "zstd" { "zstd:1" } else { "blosc:lz4:5:shuffle" };
@@ -93,11 +114,11 @@ fn allowed_bytes(cell: Cell, source: &str, target: &str) -> u64 {
     digits.parse().unwrap()
 }
 
-fn plan<'a>(cell: Cell, command: &'a str, source: &'a str, target: &'a str) -> [&'a str; 12] {
+fn plan<'a>(cell: Cell, command: &'a str, source: &'a str, target: &'a str) -> [&'a str; 14] {
     #[rustfmt::skip]
     let arguments = [
         command, source, target, "--chunks", cell.chunks, "--strategy", cell.strategy, "--codec", cell.codec,
-        "--threads", cell.threads, "--json",
+        "--shards", cell.shards, "--threads", cell.threads, "--json",
     ];
     arguments
 }
@@ -122,9 +143,10 @@ fn measure(cell: Cell, source: &str, folder: &Folder) -> (String, bool) {
     std::fs::remove_dir_all(&target).unwrap();
     let limit_bytes = allowed_bytes + BEYOND_BYTES;
     let line = format!(
-        "{:>5} → {:<12} {:<11} {:<19} {:>2} threads: {:>4} MiB allowed, {:>4} planned, {:>4} at its peak, verify {:>4}",
+        "{:>6} → {:<11} shards {:<10} {:<11} {:<19} {:>2} threads: {:>4} MiB allowed, {:>4} planned, {:>4} at its peak, verify {:>4}",
         cell.source,
         cell.chunks,
+        cell.shards,
         text(&report, "plan.kind"),
         cell.codec,
         cell.threads,

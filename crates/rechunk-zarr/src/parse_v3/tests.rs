@@ -90,7 +90,7 @@ fn errors_name_document_and_field() {
         (
             "codecs",
             json!([{"name": "sharding_indexed", "configuration": {}}]),
-            r#"zarr.json: "codecs[0]": codec "sharding_indexed" is not supported"#,
+            r#"zarr.json: "codecs.configuration.chunk_shape": is missing"#,
         ),
         (
             "codecs",
