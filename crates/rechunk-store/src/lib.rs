@@ -10,6 +10,7 @@
 //! survives a power cut only after [`Store::sync`].
 
 mod append_file;
+mod directory_lock;
 mod error;
 mod key;
 mod local_files;
@@ -23,6 +24,7 @@ mod store;
 mod zip;
 
 pub use append_file::AppendFile;
+pub use directory_lock::DirectoryLock;
 pub use error::StoreError;
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
 pub use object_writer::ObjectWriter;

@@ -122,6 +122,27 @@ impl Store {
         })
     }
 
+    /// The place above this one and the name this one has there; `None` at the top of the store.
+    pub fn parent(&self) -> Result<Option<(Self, String)>, StoreError> {
+        if let Some(root) = self.local_root() {
+            let name = root.file_name().and_then(|name| name.to_str());
+            let (Some(parent), Some(name)) = (root.parent(), name) else { return Ok(None) };
+            let above = Self::open_local(&parent.display().to_string(), parent)?;
+            let above = above.with_meter(&self.meter).with_role(self.role);
+            return Ok(Some((above, name.to_owned())));
+        }
+        if self.prefix.is_root() {
+            return Ok(None);
+        }
+        let (above, name) =
+            self.prefix.as_ref().rsplit_once('/').unwrap_or(("", self.prefix.as_ref()));
+        let label = self.label.trim_end_matches('/');
+        let label = label.strip_suffix(name).unwrap_or(label).trim_end_matches('/').into();
+        let prefix =
+            if above.is_empty() { Path::ROOT } else { key::join(&self.label, &Path::ROOT, above)? };
+        Ok(Some((Self { prefix, label, ..self.clone() }, name.to_owned())))
+    }
+
     /// The location for people: as it was given, and the child path.
     pub fn label(&self) -> &str {
         &self.label

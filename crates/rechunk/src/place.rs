@@ -7,11 +7,13 @@ use rechunk_store::{AppendFile, Meter, Role, Store};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
+use crate::consolidated;
 use crate::job::{Job, temp_is_memory};
 use crate::open::hex;
 use crate::request::{Existing, Running};
 use crate::target::{
-    canonical, check_absent, check_apart, check_replaceable, groups_above, is_array, open_target,
+    canonical, check_absent, check_apart, check_replaceable, check_writable, groups_above,
+    is_array, open_target,
 };
 use crate::work_dir::{Left, SavedJob, WorkDir, store_error};
 
@@ -43,6 +45,7 @@ impl Place {
         check_apart(&job.request.source, &location, "target")?;
         let target = open_target(&location, &meter)?;
         let groups = groups_above(&target, job.target.version)?;
+        consolidated::check(&location, &target, job.target.version).await?;
         let work = match target.local_root() {
             Some(_) => Some(WorkDir::of(&location, &meter)?),
             None => None,
@@ -228,6 +231,7 @@ fn intermediate(
     let name = intermediate_name(job);
     let at = |location: &str| -> Result<Store, Error> {
         let opened = Store::open(location).map_err(|e| store_error("open", location, e))?;
+        check_writable(location, &opened)?;
         Ok(opened.with_meter(meter).with_role(Role::Intermediate))
     };
     let store = match (&job.request.temp, work) {
