@@ -110,7 +110,7 @@ fn the_rest_of_a_consolidated_document_stays() {
     let after = std::fs::read_to_string(format!("{group}/.zmetadata")).unwrap();
     let words: Vec<&str> = after.split_whitespace().collect();
     let text = words.join(" ");
-    let start = r#"{ "zarr_consolidated_format": 1, "metadata": { ".zattrs": { "n": NaN, "z": 1.0 }, "other/.zarray": { "x": [1e300, -0.0] }, ".zgroup": { "zarr_format": 2 }, "b/.zattrs""#;
+    let start = r#"{ "zarr_consolidated_format": 1, "metadata": { ".zattrs": { "n": NaN, "z": 1.0 }, "other/.zarray": { "x": [1e+300, -0.0] }, ".zgroup": { "zarr_format": 2 }, "b/.zattrs""#;
     assert!(text.starts_with(start), "{text}");
     assert!(text.ends_with(r#"}, "more": Infinity }"#) && text.contains("\"b/.zarray\""), "{text}");
 }
@@ -158,7 +158,8 @@ fn an_array_may_be_described_by_its_group_alone() {
         std::fs::write(&own, other).unwrap();
         let changed = info(&array);
         assert_eq!(changed["chunk_shape"][0], 8, "its own document wins");
-        assert!(changed["hints"][0].as_str().unwrap().contains("consolidate again"), "{changed}");
+        let hints = changed["hints"].to_string();
+        assert!(hints.contains("consolidate again"), "{changed}");
     }
 }
 
@@ -182,7 +183,7 @@ fn zip_stores_are_read() {
         groups(world, &[job]);
         let (inner, target) = (format!("{zip}/in/sst"), format!("{zip}-copy"));
         rechunk(&["verify", &ostia(), &inner]).ok();
-        let report = rechunk(&["copy", &inner, &target, "--chunks", BY_PIXEL, "--json"]).ok();
+        let report = rechunk(&["copy", &inner, &target, "--chunks", "54,6,36", "--json"]).ok();
         crate::report::assert_done(&report.json());
         rechunk(&["verify", &ostia(), &target]).ok();
         let found = info(&inner);
@@ -236,14 +237,14 @@ fn info_lists_a_group() {
     let group = group_of_three(&folder);
     let expected = [
         "  format      zarr3, a group",
-        "  members     3 arrays, 1 groups",
+        "  members     3 arrays, 1 group",
         "  attributes",
         "    title = \"t\"",
-        "  name    shape  type     chunks  codecs     size",
-        "  a       4 × 6  float32  2 × 6   none       96 B",
+        "  name    shape  type     chunks  codecs  size",
+        "  a       4 × 6  float32  2 × 6   none    96 B",
         "  broken  ?",
         "  sub/",
-        "  sub/b   4      uint16   2       none        8 B",
+        "  sub/b   4      uint16   2       none     8 B",
         "  broken cannot be read: zarr.json: \"shape\": is missing",
     ];
     let text = rechunk(&["info", &group]).ok().stdout;
@@ -290,7 +291,7 @@ fn info_of_an_array_as_it_is_printed() {
         "  type        float32",
         "  chunks      4 × 4 (64 B)",
         "  codecs      none",
-        "  fill value  0",
+        "  fill value  0.0",
         "  stored      3 of 4 chunks, 1 missing: they hold the fill value",
         "  size        256 B of elements, 192 B stored, 1.00 : 1",
         "  per chunk   64 B to 64 B stored, median 64 B",

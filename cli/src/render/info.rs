@@ -84,15 +84,12 @@ fn group_text(info: &GroupInfo) -> String {
     let mut lines = Lines(vec![info.location.clone()]);
     let consolidated = if info.consolidated { ", consolidated" } else { "" };
     lines.line("format", &format!("{}, a group{consolidated}", info.format));
-    let count = |is: fn(&MemberKind) -> bool| {
-        number(info.members.iter().filter(|member| is(&member.kind)).count() as u64)
-    };
-    let (groups, arrays) = (
-        count(|kind| matches!(kind, MemberKind::Group)),
-        count(|kind| !matches!(kind, MemberKind::Group)),
-    );
+    let is_group = |member: &&Member| matches!(member.kind, MemberKind::Group);
+    let groups = info.members.iter().filter(is_group).count();
+    let (arrays, groups) =
+        (counted(info.members.len() - groups, "array"), counted(groups, "group"));
     let more = if info.truncated { ", and more that were not looked at" } else { "" };
-    lines.line("members", &format!("{arrays} arrays, {groups} groups{more}"));
+    lines.line("members", &format!("{arrays}, {groups}{more}"));
     lines.attributes(&info.attributes);
     if !info.members.is_empty() {
         let head = ["name", "shape", "type", "chunks", "codecs", "size"].map(str::to_owned);
@@ -105,6 +102,11 @@ fn group_text(info: &GroupInfo) -> String {
         }
     }
     lines.0.join("\n")
+}
+
+/// `1 array`, `2 arrays`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{} {what}{}", number(count as u64), if count == 1 { "" } else { "s" })
 }
 
 fn row(member: &Member) -> Vec<String> {

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::job::{Job, array_at};
-use crate::place::{Place, may_start, other_job, resume_job};
+use crate::place::{Place, check_temp, may_start, other_job, resume_job};
 use crate::report::{Report, TaskReport};
 use crate::request::{Existing, Running};
 use crate::target::{check_apart, commit, groups_above, is_array, open_target};
@@ -73,6 +73,7 @@ impl Job {
     pub async fn check_target(&mut self, running: Running) -> Result<(), Error> {
         let location = self.request.target.clone();
         check_apart(&self.request.source, &location, "target")?;
+        check_temp(self)?;
         let target = open_target(&location, &self.meter)?;
         groups_above(&target, self.target.version)?;
         consolidated::check(&location, &target, self.target.version).await?;

@@ -193,7 +193,7 @@ fn what_writers_write() {
                 "compressor": {"id": "zstd", "level": 3, "nbWorkers": 0}, "fill_value": "0.0",
                 "order": "F", "filters": null, "dimension_separator": "/"}"#,
             "{}",
-            "float32 0 1/2 1 codecs []",
+            "float32 0.0 1/2 1 codecs []",
         ),
         (
             "tensorstore",
@@ -215,7 +215,7 @@ fn what_writers_write() {
             "kerchunk, of a netCDF-4 file without filters",
             r#"{"chunks":[10,20],"compressor":null,"dtype":"<f4","fill_value":-9999.0,"filters":null,"order":"C","shape":[10,20],"zarr_format":2}"#,
             r#"{"_ARRAY_DIMENSIONS":["y","x"],"missing_value":-9999.0,"valid_range":[-Infinity,1.0]}"#,
-            "float32 -9999 1.2 0 codecs [missing_value valid_range]",
+            "float32 -9999.0 1.2 0 codecs [missing_value valid_range]",
         ),
     ];
     for (writer, zarray, zattrs, expected) in writers {
