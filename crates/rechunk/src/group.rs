@@ -68,6 +68,8 @@ pub struct MemberArray {
     pub data_type: String,
     /// Shape of a chunk, elements.
     pub chunk_shape: Vec<u64>,
+    /// Shape of a shard, elements, where chunks are kept in shards.
+    pub shard_shape: Option<Vec<u64>>,
     /// Codecs in words.
     pub codecs: String,
     /// Bytes of the elements, without padding.
@@ -148,6 +150,7 @@ fn array_of(metadata: ArrayMetadata) -> Result<MemberArray, rechunk_format::Form
         dimension_names: spec.dimension_names.clone(),
         data_type: spec.data_type.name().to_owned(),
         chunk_shape: spec.chunk_shape.clone(),
+        shard_shape: layout.shards().map(|shards| shards.shard_shape().to_vec()),
         codecs: layout.codec_summary().to_owned(),
     })
 }

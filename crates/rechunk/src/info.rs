@@ -135,8 +135,8 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
         data_type: spec.data_type.name().to_owned(),
         chunk_shape: spec.chunk_shape,
         chunk_bytes,
-        shards: spec.shard_shape.is_some().then(|| objects.count()),
-        shard_shape: spec.shard_shape,
+        shards: layout.shards().map(|_| objects.count()),
+        shard_shape: layout.shards().map(|shards| shards.shard_shape().to_vec()),
         axes: order.axes.clone(),
         endian: format!("{:?}", order.endian).to_lowercase(),
         codecs: layout.codec_summary().to_owned(),
@@ -233,7 +233,8 @@ fn hints(info: &ArrayInfo) -> Vec<String> {
     if info.chunk_bytes > LARGE_CHUNK_BYTES {
         hints.push("chunks are larger than 2 GiB: many readers and codecs refuse them".to_owned());
     }
-    if info.chunk_bytes < SMALL_CHUNK_BYTES && info.chunks > 1 {
+    // Chunks in shards cost no request each.
+    if info.chunk_bytes < SMALL_CHUNK_BYTES && info.chunks > 1 && info.shards.is_none() {
         hints.push(format!(
             "{} chunks of less than 1 MiB: requests, not bytes, will take the time",
             info.chunks

@@ -38,7 +38,7 @@ fn read(version: ZarrVersion, text: &str) -> Consolidated {
 
 fn new_array(version: ZarrVersion) -> ArrayMetadata {
     let source = parse_v2(ZARRAY.as_bytes(), None).unwrap();
-    let options = TargetOptions { version, chunk_shape: vec![4], codec: None };
+    let options = TargetOptions { version, chunk_shape: vec![4], shard_shape: None, codec: None };
     target_metadata(&source, &options).unwrap().0
 }
 
