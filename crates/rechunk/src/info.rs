@@ -205,7 +205,7 @@ impl Stored {
             match index {
                 Some(index) if is_inside(&index) => stored.sizes.add(size),
                 _ if is_metadata(&key) => {}
-                _ if key.ends_with(".part") => stored.leftovers.add(&key),
+                _ if key.strip_suffix(".part").is_some() => stored.leftovers.add(&key),
                 _ => stored.foreign.add(&key),
             }
         }

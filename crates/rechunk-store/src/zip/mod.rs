@@ -151,7 +151,7 @@ impl ObjectStore for ZipFile {
                 }
             }
         }
-        Ok(ListResult { common_prefixes, objects, extensions: Default::default() })
+        Ok(ListResult { common_prefixes, objects, extensions: object_store::Extensions::default() })
     }
 
     async fn put_opts(&self, _: &Path, _: PutPayload, _: PutOptions) -> Result<PutResult> {

@@ -22,7 +22,8 @@ fn archive(entries: &[(&str, CompressionMethod, &[u8])]) -> Archive {
         let started = writer.new_file(name).compression_method(method).start();
         let (mut entry, config) = started.unwrap();
         let descriptor = if method == CompressionMethod::DEFLATE {
-            let encoder = flate2::write::DeflateEncoder::new(&mut entry, Default::default());
+            let encoder =
+                flate2::write::DeflateEncoder::new(&mut entry, flate2::Compression::default());
             let mut data = config.wrap(encoder);
             data.write_all(content).unwrap();
             let (encoder, descriptor) = data.finish().unwrap();
@@ -68,7 +69,7 @@ const END: &[u8] = b"PK\x05\x06";
 
 /// Longer than a piece, and of no period that a piece has.
 fn long() -> Vec<u8> {
-    (0..700_001_u32).map(|i| (i % 251) as u8 ^ (i / 9973) as u8).collect()
+    (0..700_001_u32).map(|i| (i % 251 + i / 9973).to_le_bytes()[0]).collect()
 }
 
 fn message(error: &StoreError) -> String {
