@@ -33,7 +33,8 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Run a plan saved by `plan --out`.
     Run(RunArgs),
-    /// Show an array: shape, type, chunks, codecs, attributes, sizes, missing chunks.
+    /// Show an array (shape, type, chunks, codecs, attributes, sizes, missing chunks), or what is in
+    /// a group.
     Info(InfoArgs),
     /// Compare two arrays element by element; exit 6 if they differ.
     Verify(VerifyArgs),
@@ -273,7 +274,7 @@ pub(crate) struct RunArgs {
 /// `rechunk info`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct InfoArgs {
-    /// The array.
+    /// The array or group.
     pub path: String,
     /// Print one JSON object.
     #[arg(long)]

@@ -15,6 +15,8 @@ mod cli;
 #[cfg(test)]
 mod damaged_chunks;
 #[cfg(test)]
+mod groups;
+#[cfg(test)]
 mod harness;
 #[cfg(test)]
 mod interop;

@@ -57,6 +57,12 @@ pub(crate) fn read(world: World, jobs: &[Value]) -> Vec<Value> {
     answers
 }
 
+/// Has zarr-python do jobs of `tests/oracle/groups.py`; answers in their order.
+pub(crate) fn groups(world: World, jobs: &[Value]) -> Vec<Value> {
+    let answer = python(world, "tests/oracle/groups.py", &[], &serde_json::to_vec(jobs).unwrap());
+    serde_json::from_slice(&answer).unwrap()
+}
+
 /// Has zarr-python write its collection of arrays into `directory`; their paths and versions.
 pub(crate) fn make(world: World, directory: &str) -> Vec<(String, u8)> {
     std::fs::create_dir_all(directory).unwrap();

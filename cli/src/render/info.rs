@@ -1,55 +1,139 @@
 //! `rechunk info` as text.
 
-use rechunk::{ArrayInfo, format_byte_size, format_shape};
+use rechunk::{
+    ArrayInfo, GroupInfo, Info, KeyCount, Member, MemberArray, MemberKind, format_byte_size,
+    format_shape,
+};
 
-use super::table::number;
+use super::table::{lay_out, number};
 
-pub(crate) fn text(info: &ArrayInfo) -> String {
-    let mut lines = vec![info.location.clone()];
-    let mut line = |name: &str, value: String| lines.push(format!("  {name:<11} {value}"));
-    line("format", info.format.clone());
-    line("shape", shape(info));
-    line("type", format!("{}{}", info.data_type, order(info)));
-    line(
-        "chunks",
-        format!("{} ({})", format_shape(&info.chunk_shape), format_byte_size(info.chunk_bytes)),
-    );
-    line("codecs", info.codecs.clone());
-    line("fill value", info.fill_value.clone());
+pub(crate) fn text(info: &Info) -> String {
+    match info {
+        Info::Array(array) => array_text(array),
+        Info::Group(group) => group_text(group),
+    }
+}
+
+/// `  name        value` lines below a head.
+struct Lines(Vec<String>);
+
+impl Lines {
+    fn line(&mut self, name: &str, value: &str) {
+        self.0.push(format!("  {name:<11} {value}"));
+    }
+
+    fn attributes(&mut self, attributes: &serde_json::Value) {
+        let Some(attributes) = attributes.as_object().filter(|all| !all.is_empty()) else { return };
+        self.0.push("  attributes".to_owned());
+        let line = |(name, value): (&String, _)| format!("    {} = {value}", printable(name));
+        self.0.extend(attributes.iter().map(line));
+    }
+}
+
+fn array_text(info: &ArrayInfo) -> String {
+    let mut lines = Lines(vec![info.location.clone()]);
+    lines.line("format", &info.format);
+    lines.line("shape", &named_shape(&info.shape, info.dimension_names.as_deref()));
+    lines.line("type", &format!("{}{}", info.data_type, order(info)));
+    let (chunk, bytes) = (format_shape(&info.chunk_shape), format_byte_size(info.chunk_bytes));
+    lines.line("chunks", &format!("{chunk} ({bytes})"));
+    if let Some(shards) = &info.shard_shape {
+        lines.line("shards", &format_shape(shards));
+    }
+    lines.line("codecs", &info.codecs);
+    lines.line("fill value", &info.fill_value);
+    stored(&mut lines, info);
+    if let Some(group) = &info.consolidated_in {
+        lines.line("consolidated", &format!("in {group}"));
+    }
+    lines.attributes(&info.attributes);
+    lines.0.extend(info.hints.iter().map(|hint| format!("  hint: {hint}")));
+    lines.0.join("\n")
+}
+
+/// What there is of the array, and beside it.
+fn stored(lines: &mut Lines, info: &ArrayInfo) {
     let missing = match info.missing_chunks {
         0 => "none missing".to_owned(),
         missing => format!("{} missing: they hold the fill value", number(missing)),
     };
-    line(
-        "stored",
-        format!("{} of {} chunks, {missing}", number(info.stored_chunks), number(info.chunks)),
-    );
+    let (all, objects) = info.shards.map_or((info.chunks, "chunk"), |shards| (shards, "shard"));
+    let (stored, all) = (number(info.stored_chunks), number(all));
+    lines.line("stored", &format!("{stored} of {all} {objects}s, {missing}"));
     let ratio = info.compression_ratio.map_or(String::new(), |ratio| format!(", {ratio:.2} : 1"));
-    line(
-        "size",
-        format!(
-            "{} of elements, {} stored{ratio}",
-            format_byte_size(info.decoded_bytes),
-            format_byte_size(info.stored_bytes)
-        ),
-    );
-    if let Some(attributes) = info.attributes.as_object()
-        && !attributes.is_empty()
-    {
-        lines.push("  attributes".to_owned());
-        lines.extend(
-            attributes.iter().map(|(name, value)| format!("    {} = {value}", printable(name))),
-        );
+    let (decoded, bytes) =
+        (format_byte_size(info.decoded_bytes), format_byte_size(info.stored_bytes));
+    lines.line("size", &format!("{decoded} of elements, {bytes} stored{ratio}"));
+    if let Some(sizes) = &info.stored_chunk_bytes {
+        let [min, median, max] = [sizes.min, sizes.median, sizes.max].map(format_byte_size);
+        lines.line(&format!("per {objects}"), &format!("{min} to {max} stored, median {median}"));
     }
-    lines.extend(info.hints.iter().map(|hint| format!("  hint: {hint}")));
-    lines.join("\n")
+    let keys = |keys: &KeyCount, what: &str| {
+        let example = keys.example.as_deref().map(printable)?;
+        Some(format!("{} {what}, e.g. {example}", number(keys.count)))
+    };
+    if let Some(text) = keys(&info.leftovers, "unfinished") {
+        lines.line("leftovers", &text);
+    }
+    if let Some(text) = keys(&info.foreign, "neither chunks nor metadata") {
+        lines.line("other files", &text);
+    }
 }
 
-fn shape(info: &ArrayInfo) -> String {
-    let Some(names) = &info.dimension_names else { return format_shape(&info.shape) };
+fn group_text(info: &GroupInfo) -> String {
+    let mut lines = Lines(vec![info.location.clone()]);
+    let consolidated = if info.consolidated { ", consolidated" } else { "" };
+    lines.line("format", &format!("{}, a group{consolidated}", info.format));
+    let is_group = |member: &&Member| matches!(member.kind, MemberKind::Group);
+    let groups = info.members.iter().filter(is_group).count();
+    let (arrays, groups) =
+        (counted(info.members.len() - groups, "array"), counted(groups, "group"));
+    let more = if info.truncated { ", and more that were not looked at" } else { "" };
+    lines.line("members", &format!("{arrays}, {groups}{more}"));
+    lines.attributes(&info.attributes);
+    if !info.members.is_empty() {
+        let head = ["name", "shape", "type", "chunks", "codecs", "size"].map(str::to_owned);
+        let rows = std::iter::once(head.to_vec()).chain(info.members.iter().map(row));
+        lines.0.push(lay_out(&rows.collect::<Vec<_>>(), &[5]));
+    }
+    for member in &info.members {
+        if let MemberKind::Unreadable { reason } = &member.kind {
+            lines.0.push(format!("  {} cannot be read: {reason}", printable(&member.path)));
+        }
+    }
+    lines.0.join("\n")
+}
+
+/// `1 array`, `2 arrays`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{} {what}{}", number(count as u64), if count == 1 { "" } else { "s" })
+}
+
+fn row(member: &Member) -> Vec<String> {
+    let name = printable(&member.path);
+    match &member.kind {
+        MemberKind::Group => vec![format!("{name}/")],
+        MemberKind::Unreadable { .. } => vec![name, "?".to_owned()],
+        MemberKind::Array(array) => array_row(name, array),
+    }
+}
+
+fn array_row(name: String, array: &MemberArray) -> Vec<String> {
+    vec![
+        name,
+        named_shape(&array.shape, array.dimension_names.as_deref()),
+        array.data_type.clone(),
+        format_shape(&array.chunk_shape),
+        array.codecs.clone(),
+        format_byte_size(array.decoded_bytes),
+    ]
+}
+
+fn named_shape(shape: &[u64], names: Option<&[Option<String>]>) -> String {
+    let Some(names) = names else { return format_shape(shape) };
     let named: Vec<String> = names
         .iter()
-        .zip(&info.shape)
+        .zip(shape)
         .map(|(name, extent)| match name {
             Some(name) => format!("{} {extent}", printable(name)),
             None => extent.to_string(),

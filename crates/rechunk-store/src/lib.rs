@@ -1,7 +1,7 @@
 //! Opens a location and moves whole objects or ranges, counting every request and byte.
 //!
-//! A [`Store`] is a place that holds objects by key: a local directory or a named space in
-//! memory; cloud stores follow behind the same type. Opening has no side effects. Every operation
+//! A [`Store`] is a place that holds objects by key: a local directory, a named space in memory, or
+//! (read only) a ZIP file; cloud stores follow behind the same type. Opening has no side effects. Every operation
 //! is counted in one place, the [`Meter`], under the [`Role`] the store plays, above any retry.
 //! A missing object is `None`, never an error, and whatever is there but cannot be read is an
 //! error, never missing.
@@ -10,6 +10,7 @@
 //! survives a power cut only after [`Store::sync`].
 
 mod append_file;
+mod directory_lock;
 mod error;
 mod key;
 mod local_files;
@@ -20,8 +21,10 @@ mod meter;
 mod object_writer;
 mod operations;
 mod store;
+mod zip;
 
 pub use append_file::AppendFile;
+pub use directory_lock::DirectoryLock;
 pub use error::StoreError;
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
 pub use object_writer::ObjectWriter;

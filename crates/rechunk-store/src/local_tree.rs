@@ -49,6 +49,28 @@ pub(crate) fn write_durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// one that we write. Returns how many.
 pub(crate) fn remove_staging(root: &Path) -> io::Result<u64> {
     let mut removed = 0;
+    each_leftover(root, |path| {
+        removed += 1;
+        fs::remove_file(path)
+    })?;
+    Ok(removed)
+}
+
+/// How many files killed writes have left below `root`, and the key of the first in order.
+pub(crate) fn count_staging(root: &Path) -> io::Result<(u64, Option<String>)> {
+    let (mut count, mut first) = (0, None);
+    each_leftover(root, |path| {
+        count += 1;
+        let key = path.strip_prefix(root).unwrap_or(path).display().to_string();
+        if first.as_ref().is_none_or(|first| key < *first) {
+            first = Some(key);
+        }
+        Ok(())
+    })?;
+    Ok((count, first))
+}
+
+fn each_leftover(root: &Path, mut visit: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
     let mut directories = vec![root.to_owned()];
     while let Some(directory) = directories.pop() {
         let entries = match fs::read_dir(&directory) {
@@ -61,12 +83,11 @@ pub(crate) fn remove_staging(root: &Path) -> io::Result<u64> {
             if kind.is_dir() {
                 directories.push(entry.path());
             } else if kind.is_file() && entry.file_name().to_str().is_some_and(is_leftover) {
-                fs::remove_file(entry.path())?;
-                removed += 1;
+                visit(&entry.path())?;
             }
         }
     }
-    Ok(removed)
+    Ok(())
 }
 
 /// Whether a file name is that of an unfinished write of ours. Chunk keys and metadata names have

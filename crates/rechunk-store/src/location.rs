@@ -83,6 +83,35 @@ fn percent_decode(text: &str) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
+/// The ZIP file that `path` is or leads into, and the `/`-separated rest: the outermost file whose
+/// name ends in `.zip`. A directory of such a name is a directory.
+pub(crate) fn zip_file(
+    location: &str,
+    path: &Path,
+) -> Result<Option<(PathBuf, String)>, StoreError> {
+    let is_zip = |part: &&Path| has_zip_name(part) && part.is_file();
+    let path: PathBuf = path.components().collect(); // without a / at the end
+    let mut parts: Vec<&Path> = path.ancestors().collect();
+    parts.reverse();
+    let Some(file) = parts.into_iter().find(is_zip) else { return Ok(None) };
+    let mut below = Vec::new();
+    for component in path.strip_prefix(file).unwrap_or(&path).components() {
+        match component {
+            Component::Normal(name) => match name.to_str() {
+                Some(name) => below.push(name),
+                None => return Err(refuse(location, "a name in it is not UTF-8")),
+            },
+            _ => return Err(refuse(location, "it has a .. behind a ZIP file")),
+        }
+    }
+    Ok(Some((file.to_owned(), below.join("/"))))
+}
+
+/// Whether the last name of a path ends in `.zip`.
+fn has_zip_name(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"))
+}
+
 /// A directory that exists, and the names below it that do not yet.
 #[derive(Debug)]
 pub(crate) struct Resolved {

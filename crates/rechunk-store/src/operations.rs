@@ -314,6 +314,27 @@ impl Store {
         objects.boxed()
     }
 
+    /// Names of what has objects below it, directly below `prefix`: directories, in a local store
+    /// also those that are empty.
+    pub async fn list_directories(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        let place = self.child(prefix)?;
+        self.meter.count_list();
+        let listed = place.inner.list_with_delimiter(place.list_prefix()).await;
+        let listed = listed.map_err(|error| self.failed(prefix, "list", error))?;
+        let name = |path: &Path| path.filename().map(ToOwned::to_owned);
+        Ok(listed.common_prefixes.iter().filter_map(name).collect())
+    }
+
+    /// How many files killed (or running) writes have left in a local store, and the key of one.
+    /// Nothing else lists them.
+    pub async fn count_staging(&self) -> Result<(u64, Option<String>), StoreError> {
+        let Some(root) = self.local_root().map(ToOwned::to_owned) else {
+            return Ok((0, None));
+        };
+        self.meter.count_list();
+        self.blocking("", "list", move || local_tree::count_staging(&root)).await
+    }
+
     /// Whether the store holds no object.
     pub async fn is_empty(&self) -> Result<bool, StoreError> {
         Ok(self.list("").try_next().await?.is_none())

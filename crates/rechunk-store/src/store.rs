@@ -7,7 +7,8 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 
 use crate::local_files::LocalFiles;
-use crate::location::{Place, parse, resolve};
+use crate::location::{Place, parse, resolve, zip_file};
+use crate::zip::ZipFile;
 use crate::{Meter, Role, StoreError, key, local_tree, memory};
 
 /// A place that holds objects by key, with the meter its operations are counted in. Cheap to
@@ -22,15 +23,28 @@ pub struct Store {
     pub(crate) meter: Arc<Meter>,
     /// The directory, if this is one.
     local_root: Option<Arc<FilePath>>,
+    /// The ZIP file it is, or is inside of.
+    archive: Option<Arc<FilePath>>,
 }
 
 impl Store {
     /// Opens a path, a `file://` URL, `memory://NAME` (shared by name in this process) or
-    /// `memory:` (gone with its last clone). Nothing is created, and nothing need exist. It
+    /// `memory:` (gone with its last clone). A path to or into a ZIP file is read only. Nothing is created, and nothing need exist. It
     /// counts as [`Role::Control`] in a meter of its own until told otherwise.
     pub fn open(location: &str) -> Result<Self, StoreError> {
         match parse(location)? {
-            Place::Local(path) => Self::open_local(location, &path),
+            Place::Local(path) => match zip_file(location, &path)? {
+                None => Self::open_local(location, &path),
+                Some((file, below)) => {
+                    let zip = Arc::new(ZipFile::new(&file));
+                    let mut store = Self::from_object_store(zip, location);
+                    if !below.is_empty() {
+                        store.prefix = key::join(location, &Path::ROOT, &below)?;
+                    }
+                    store.archive = Some(file.into());
+                    Ok(store)
+                }
+            },
             Place::Memory { name: None, .. } => {
                 Ok(Self::from_object_store(Arc::new(InMemory::new()), location))
             }
@@ -69,6 +83,7 @@ impl Store {
             role: Role::Control,
             meter: Meter::new(),
             local_root: None,
+            archive: None,
         }
     }
 
@@ -107,6 +122,27 @@ impl Store {
         })
     }
 
+    /// The place above this one and the name this one has there; `None` at the top of the store.
+    pub fn parent(&self) -> Result<Option<(Self, String)>, StoreError> {
+        if let Some(root) = self.local_root() {
+            let name = root.file_name().and_then(|name| name.to_str());
+            let (Some(parent), Some(name)) = (root.parent(), name) else { return Ok(None) };
+            let above = Self::open_local(&parent.display().to_string(), parent)?;
+            let above = above.with_meter(&self.meter).with_role(self.role);
+            return Ok(Some((above, name.to_owned())));
+        }
+        if self.prefix.is_root() {
+            return Ok(None);
+        }
+        let (above, name) =
+            self.prefix.as_ref().rsplit_once('/').unwrap_or(("", self.prefix.as_ref()));
+        let label = self.label.trim_end_matches('/');
+        let label = label.strip_suffix(name).unwrap_or(label).trim_end_matches('/').into();
+        let prefix =
+            if above.is_empty() { Path::ROOT } else { key::join(&self.label, &Path::ROOT, above)? };
+        Ok(Some((Self { prefix, label, ..self.clone() }, name.to_owned())))
+    }
+
     /// The location for people: as it was given, and the child path.
     pub fn label(&self) -> &str {
         &self.label
@@ -115,6 +151,11 @@ impl Store {
     /// The directory behind it, if it is a local one.
     pub fn local_root(&self) -> Option<&FilePath> {
         self.local_root.as_deref()
+    }
+
+    /// The ZIP file it is or is inside of; such a store is only read.
+    pub fn archive(&self) -> Option<&FilePath> {
+        self.archive.as_deref()
     }
 
     /// The role it is counted as.

@@ -122,14 +122,21 @@ fn v2_dtype(data_type: DataType, endian: Endian) -> String {
 
 /// The document of an empty group, as (key relative to the group, bytes).
 pub fn group_documents(version: ZarrVersion) -> Vec<(String, Vec<u8>)> {
-    let (key, document) = match version {
-        ZarrVersion::V2 => (".zgroup", json!({"zarr_format": 2})),
+    let key = match version {
+        ZarrVersion::V2 => ".zgroup",
+        ZarrVersion::V3 => "zarr.json",
+    };
+    vec![(key.to_owned(), write_pretty(&group_document(version)))]
+}
+
+pub(crate) fn group_document(version: ZarrVersion) -> Value {
+    match version {
+        ZarrVersion::V2 => json!({"zarr_format": 2}),
         ZarrVersion::V3 => {
             let attributes = Map::new();
-            ("zarr.json", json!({"zarr_format": 3, "node_type": "group", "attributes": attributes}))
+            json!({"zarr_format": 3, "node_type": "group", "attributes": attributes})
         }
-    };
-    vec![(key.to_owned(), write_pretty(&document))]
+    }
 }
 
 #[cfg(test)]

@@ -75,16 +75,22 @@ impl Field {
 
     /// An integer within `range`.
     pub(crate) fn integer(&self, value: &Value, low: i64, high: i64) -> Result<i64, FormatError> {
-        value
-            .as_i64()
+        self.any_integer(value)
             .filter(|integer| (low..=high).contains(integer))
             .ok_or_else(|| self.wrong_type(&format!("an integer from {low} to {high}"), value))
     }
 
     /// An integer within `range`; the nearest one in it where the stored one is outside.
     pub(crate) fn clamped(&self, value: &Value, low: i64, high: i64) -> Result<i64, FormatError> {
-        let integer = value.as_i64().ok_or_else(|| self.wrong_type("an integer", value))?;
+        let integer =
+            self.any_integer(value).ok_or_else(|| self.wrong_type("an integer", value))?;
         Ok(integer.clamp(low, high))
+    }
+
+    /// In v2 also an integer in quotes: netCDF-C writes the level of a compressor so.
+    fn any_integer(&self, value: &Value) -> Option<i64> {
+        let quoted = value.as_str().filter(|_| self.key == ".zarray");
+        value.as_i64().or_else(|| quoted?.parse().ok())
     }
 
     pub(crate) fn boolean(&self, value: &Value) -> Result<bool, FormatError> {

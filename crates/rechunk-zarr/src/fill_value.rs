@@ -19,6 +19,8 @@ pub(crate) fn parse_fill_value(
     if value.is_null() && version == ZarrVersion::V2 {
         return Ok(None);
     }
+    let quoted = quoted_number(value, version);
+    let value = quoted.as_ref().unwrap_or(value);
     let bytes = match data_type {
         DataType::Bool => parse_bool(value, version),
         DataType::Float16 | DataType::Float32 | DataType::Float64 => parse_float(value, data_type),
@@ -26,6 +28,12 @@ pub(crate) fn parse_fill_value(
     };
     let wrong = || field.invalid(format!("{} is not a {}", shown(value), data_type.name()));
     bytes.map(|bytes| Some(FillValue { bytes })).ok_or_else(wrong)
+}
+
+/// A number in quotes, as n5-zarr writes it in v2.
+fn quoted_number(value: &Value, version: ZarrVersion) -> Option<Value> {
+    let text = value.as_str().filter(|_| version == ZarrVersion::V2)?;
+    text.parse().ok().map(Value::Number)
 }
 
 fn parse_bool(value: &Value, version: ZarrVersion) -> Option<Vec<u8>> {

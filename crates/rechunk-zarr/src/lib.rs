@@ -13,9 +13,11 @@ mod choice;
 mod codec_json;
 mod codec_spec;
 mod codecs;
+mod consolidated;
 mod documents;
 mod field;
 mod fill_value;
+mod group;
 mod json;
 mod layout;
 mod metadata;
@@ -26,7 +28,9 @@ mod target;
 
 pub use choice::{CodecChoice, parse_codec_choice};
 pub use codec_spec::{BloscName, CodecSpec, Shuffle};
+pub use consolidated::{ArrayDocuments, Consolidated, ConsolidatedKind};
 pub use documents::group_documents;
+pub use group::group_attributes;
 pub use layout::ZarrLayout;
 pub use metadata::{
     ArrayMetadata, BLOSC_CHUNK_BYTES_MAX, CHUNK_BYTES_MAX, KeyEncoding, KeyStyle, ZarrVersion,

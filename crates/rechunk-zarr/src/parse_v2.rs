@@ -156,4 +156,4 @@ fn take_dimension_names(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

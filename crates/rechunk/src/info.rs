@@ -1,15 +1,34 @@
-//! What is stored: an array's metadata, how many of its chunks exist and how large they are.
+//! What is stored: an array's metadata, how many of its chunks exist and how large they are; or
+//! what is in a group.
 
 use std::sync::Arc;
 
 use futures::TryStreamExt;
-use rechunk_store::{Meter, Role};
+use rechunk_store::{Meter, Role, Store, StoreError};
 use serde::Serialize;
 
 use crate::Error;
-use crate::open::{OpenArray, open_array};
+use crate::chunk_sizes::{ChunkSizes, SizeSummary};
+use crate::consolidated;
+use crate::group::{GroupInfo, group_info};
+use crate::open::{OpenArray, Opened, open_node, open_store};
+
+/// Smallest chunk that reads well, decoded bytes.
+const SMALL_CHUNK_BYTES: u64 = 1 << 20;
+/// Largest chunk that every reader and codec takes, decoded bytes.
+const LARGE_CHUNK_BYTES: u64 = 2 << 30;
 
 /// Everything `rechunk info` shows.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "node", rename_all = "lowercase")]
+pub enum Info {
+    /// The location is an array.
+    Array(Box<ArrayInfo>),
+    /// The location is a group.
+    Group(GroupInfo),
+}
+
+/// An array.
 #[derive(Debug, Clone, Serialize)]
 pub struct ArrayInfo {
     /// Where it is.
@@ -26,6 +45,8 @@ pub struct ArrayInfo {
     pub chunk_shape: Vec<u64>,
     /// Bytes of a decoded chunk.
     pub chunk_bytes: u64,
+    /// Shape of a shard, elements, where chunks are kept in shards.
+    pub shard_shape: Option<Vec<u64>>,
     /// Axes as stored, slowest first (`[0, 1, 2]` is C order).
     pub axes: Vec<usize>,
     /// Byte order.
@@ -38,35 +59,75 @@ pub struct ArrayInfo {
     pub fill_value: String,
     /// Number of chunks in the grid.
     pub chunks: u64,
-    /// Chunks that are stored.
+    /// Number of shards in the grid, where chunks are kept in shards.
+    pub shards: Option<u64>,
+    /// Chunks that are stored; of an array with shards, shards.
     pub stored_chunks: u64,
-    /// Chunks that are missing: they hold the fill value.
+    /// Chunks (or shards) that are missing: they hold the fill value.
     pub missing_chunks: u64,
     /// Bytes of the elements, without padding.
     pub decoded_bytes: u64,
     /// Bytes of the stored chunks.
     pub stored_bytes: u64,
+    /// Bytes of a stored chunk (or shard), over all of them.
+    pub stored_chunk_bytes: Option<SizeSummary>,
     /// Decoded over stored bytes, of the chunks that are stored.
     pub compression_ratio: Option<f64>,
+    /// Files that a write which did not end has left.
+    pub leftovers: KeyCount,
+    /// Objects that are neither metadata nor chunks of the grid.
+    pub foreign: KeyCount,
+    /// The group above it whose consolidated metadata describes it.
+    pub consolidated_in: Option<String>,
     /// User attributes.
     pub attributes: serde_json::Value,
     /// What may be wrong with it.
     pub hints: Vec<String>,
 }
 
-/// Reads the metadata and lists the chunks of the array at `location`.
-pub async fn info(location: &str) -> Result<ArrayInfo, Error> {
-    let meter = Meter::new();
-    let open = open_array(location, &meter).await?;
-    let (stored_chunks, stored_bytes) = count_chunks(&open).await?;
+/// Keys of one sort.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct KeyCount {
+    /// How many.
+    pub count: u64,
+    /// One of them, the first in order.
+    pub example: Option<String>,
+}
+
+impl KeyCount {
+    fn add(&mut self, key: &str) {
+        self.count += 1;
+        if self.example.as_deref().is_none_or(|example| key < example) {
+            self.example = Some(key.to_owned());
+        }
+    }
+}
+
+/// Reads the metadata at `location`; of an array, lists the chunks too.
+pub async fn info(location: &str) -> Result<Info, Error> {
+    let store = open_store(location, &Meter::new())?;
+    match open_node(location, &store).await? {
+        Opened::Array(open) => array_info(&open, &store).await.map(Box::new).map(Info::Array),
+        Opened::Group(documents, version) => {
+            group_info(location, &store, &documents, version).await.map(Info::Group)
+        }
+    }
+}
+
+async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error> {
+    let stored = Stored::count(open).await?;
+    let (consolidated_in, differs) = described_above(open, store).await?;
     let spec = open.spec().clone();
     let grid = open.grid()?;
     let layout = Arc::clone(open.array.layout());
     let order = layout.element_order();
     let chunk_bytes = grid.chunk_elements() * spec.item_bytes();
-    let chunks = grid.count();
+    let objects = open.object_grid()?;
+    let object_bytes = objects.chunk_elements() * spec.item_bytes();
+    let stored_chunks = stored.sizes.count();
+    let stored_bytes = stored.sizes.total_bytes();
     let mut info = ArrayInfo {
-        location: location.to_owned(),
+        location: open.location.clone(),
         format: layout.format_name().to_owned(),
         decoded_bytes: spec.shape.iter().product::<u64>() * spec.item_bytes(),
         shape: spec.shape,
@@ -74,52 +135,117 @@ pub async fn info(location: &str) -> Result<ArrayInfo, Error> {
         data_type: spec.data_type.name().to_owned(),
         chunk_shape: spec.chunk_shape,
         chunk_bytes,
+        shards: layout.shards().map(|_| objects.count()),
+        shard_shape: layout.shards().map(|shards| shards.shard_shape().to_vec()),
         axes: order.axes.clone(),
         endian: format!("{:?}", order.endian).to_lowercase(),
         codecs: layout.codec_summary().to_owned(),
         fill_value: open.metadata.fill_value_text(),
         fill_value_hex: spec.fill_value.map(|fill| crate::open::hex(&fill.bytes)),
-        chunks,
+        chunks: grid.count(),
         stored_chunks,
-        missing_chunks: chunks.saturating_sub(stored_chunks),
+        missing_chunks: objects.count().saturating_sub(stored_chunks),
         stored_bytes,
+        stored_chunk_bytes: stored.sizes.summary(),
         compression_ratio: (stored_bytes > 0)
-            .then(|| (stored_chunks as f64 * chunk_bytes as f64) / stored_bytes as f64),
+            .then(|| (stored_chunks as f64 * object_bytes as f64) / stored_bytes as f64),
+        leftovers: stored.leftovers,
+        foreign: stored.foreign,
+        consolidated_in,
         attributes: open.metadata.plain_attributes(),
         hints: Vec::new(),
     };
     info.hints = hints(&info);
+    info.hints.extend(differs);
     Ok(info)
 }
 
-/// Counts the stored chunks: objects whose key is that of a chunk of the grid.
-async fn count_chunks(open: &OpenArray) -> Result<(u64, u64), Error> {
-    let store = open.array.store().with_role(Role::Control);
-    let failed = |source: rechunk_store::StoreError| Error::source_store(&open.location, source);
-    let grid = open.object_grid()?;
-    let mut keys = store.list("");
-    let (mut count, mut bytes) = (0_u64, 0_u64);
-    while let Some((key, size)) = keys.try_next().await.map_err(failed)? {
-        if let Some(index) = open.metadata.key_encoding.chunk_index(&key, grid.rank())
-            && index.iter().enumerate().all(|(axis, &i)| i < grid.count_along(axis))
-        {
-            count += 1;
-            bytes += size;
-        }
+/// The nearest group above whose consolidated metadata describes the array, and what is wrong if
+/// that is not what the array says itself.
+async fn described_above(
+    open: &OpenArray,
+    store: &Store,
+) -> Result<(Option<String>, Option<String>), Error> {
+    if let Some(group) = &open.described_by {
+        return Ok((Some(group.clone()), None));
     }
-    Ok((count, bytes))
+    let found = consolidated::find(store).await;
+    // A damaged document above is no fault of an array that has its own.
+    let Ok(Some((documents, group))) = found else { return Ok((None, None)) };
+    let differs = documents.array().ok().flatten().as_ref() != Some(&open.metadata);
+    let hint = differs.then(|| {
+        format!("the consolidated metadata of {group} says something else: consolidate again")
+    });
+    Ok((Some(group), hint))
+}
+
+/// What is stored at the place of an array.
+#[derive(Debug, Default)]
+struct Stored {
+    sizes: ChunkSizes,
+    leftovers: KeyCount,
+    foreign: KeyCount,
+}
+
+impl Stored {
+    /// Sorts every object by its key: a chunk of the grid, metadata, or something else.
+    async fn count(open: &OpenArray) -> Result<Self, Error> {
+        let store = open.array.store().with_role(Role::Control);
+        let failed = |source: StoreError| Error::source_store(&open.location, source);
+        let grid = open.object_grid()?;
+        let (count, example) = store.count_staging().await.map_err(failed)?;
+        let leftovers = KeyCount { count, example };
+        let mut stored = Self { leftovers, ..Self::default() };
+        let mut keys = store.list("");
+        while let Some((key, size)) = keys.try_next().await.map_err(failed)? {
+            let index = open.metadata.key_encoding.chunk_index(&key, grid.rank());
+            let is_inside = |index: &[u64]| {
+                index.iter().enumerate().all(|(axis, &at)| at < grid.count_along(axis))
+            };
+            match index {
+                Some(index) if is_inside(&index) => stored.sizes.add(size),
+                _ if is_metadata(&key) => {}
+                _ if key.strip_suffix(".part").is_some() => stored.leftovers.add(&key),
+                _ => stored.foreign.add(&key),
+            }
+        }
+        Ok(stored)
+    }
+}
+
+/// Documents that stand beside chunks: of Zarr, and of netCDF-C's flavour of it.
+fn is_metadata(key: &str) -> bool {
+    const KEYS: [&str; 8] = [
+        "zarr.json",
+        ".zarray",
+        ".zattrs",
+        ".zgroup",
+        ".zmetadata",
+        ".nczarray",
+        ".nczattr",
+        ".nczgroup",
+    ];
+    KEYS.contains(&key)
 }
 
 fn hints(info: &ArrayInfo) -> Vec<String> {
     let mut hints = Vec::new();
-    if info.chunk_bytes > 2 << 30 {
+    if info.chunk_bytes > LARGE_CHUNK_BYTES {
         hints.push("chunks are larger than 2 GiB: many readers and codecs refuse them".to_owned());
     }
-    if info.chunk_bytes < 1 << 20 && info.chunks > 1000 {
+    // Chunks in shards cost no request each.
+    if info.chunk_bytes < SMALL_CHUNK_BYTES && info.chunks > 1 && info.shards.is_none() {
         hints.push(format!(
             "{} chunks of less than 1 MiB: requests, not bytes, will take the time",
             info.chunks
         ));
+    }
+    if info.leftovers.count > 0 {
+        hints.push(
+            "a run that did not end has left files: copy with --resume removes them, or remove \
+             them yourself when nothing writes here"
+                .to_owned(),
+        );
     }
     hints
 }

@@ -12,7 +12,6 @@ use rechunk_zarr::{ArrayMetadata, TargetOptions, ZarrLayout, parse_codec_choice,
 use crate::open::{OpenArray, open_array};
 use crate::request::{CopyRequest, TargetFormat};
 use crate::shard_spec::ShardWish;
-use crate::target::consolidated_warning;
 use crate::{ChunkSpec, Error};
 
 /// Chunks whose size is looked up to predict encoded bytes.
@@ -41,8 +40,7 @@ impl Job {
     pub async fn prepare(request: CopyRequest) -> Result<Self, Error> {
         let meter = Meter::new();
         let source = open_array(&request.source, &meter).await?;
-        let (target, mut warnings) = specify_target(&request, &source)?;
-        warnings.extend(consolidated_warning(&request.target));
+        let (target, warnings) = specify_target(&request, &source)?;
         let layout = ZarrLayout::new(target.clone()).map_err(Error::target_metadata)?;
         let target_layout: Arc<dyn Layout> = Arc::new(layout);
         let plan_request = plan_request(&request, &source, &target_layout).await?;

@@ -1,12 +1,16 @@
 //! Opens, plans, runs, resumes and verifies: the public library.
 //!
 //! [`Job::prepare`] opens a source and plans a copy without writing anything; [`Job::run`] runs
-//! it; [`verify`] compares two arrays; [`info`] describes one. The command line is a thin face
+//! it; [`verify`] compares two arrays; [`info`] describes an array or a group. The command line is a thin face
 //! over this crate, and so will be the Python package.
 
 mod byte_size;
+mod chunk_sizes;
 mod chunk_spec;
+mod consolidated;
+mod documents;
 mod error;
+mod group;
 mod info;
 mod job;
 mod open;
@@ -21,9 +25,11 @@ mod verify;
 mod work_dir;
 
 pub use byte_size::{format_byte_size, parse_byte_size};
+pub use chunk_sizes::SizeSummary;
 pub use chunk_spec::{ChunkSpec, Extent};
 pub use error::{Class, Error};
-pub use info::{ArrayInfo, info};
+pub use group::{GroupInfo, Member, MemberArray, MemberKind};
+pub use info::{ArrayInfo, Info, KeyCount, info};
 pub use job::Job;
 pub use open::{OpenArray, open_array};
 pub use report::{MemoryReport, PlanReport, Report, StageReport, TaskReport};

@@ -3,21 +3,19 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use futures::TryStreamExt;
 use rechunk_array::Array;
 use rechunk_format::{FormatError, Layout};
 use rechunk_grid::{ArraySpec, ChunkGrid};
 use rechunk_store::{Meter, Role, Store};
-use rechunk_zarr::{ArrayMetadata, NodeKind, ZarrLayout, node_kind, parse_v2, parse_v3};
-use sha2::{Digest, Sha256};
+use rechunk_zarr::{ArrayMetadata, ZarrLayout, ZarrVersion};
 
 use crate::Error;
+use crate::consolidated;
+use crate::documents::{Documents, Node};
+use crate::group::arrays_below;
 
-/// Largest metadata document that is read, bytes.
-pub(crate) const METADATA_BYTES_MAX: u64 = 16 << 20;
-/// Most keys looked at to say which arrays a group has.
-const LISTED_KEYS_MAX: usize = 20_000;
+pub(crate) use crate::documents::{METADATA_BYTES_MAX, hex};
+
 /// Most arrays named in a message.
 const NAMED_ARRAYS_MAX: usize = 12;
 
@@ -32,6 +30,8 @@ pub struct OpenArray {
     pub metadata: ArrayMetadata,
     /// SHA-256 of its metadata documents, hex: the same array as another time?
     pub identity: String,
+    /// The group whose consolidated metadata describes it, where it has no document of its own.
+    pub described_by: Option<String>,
 }
 
 impl OpenArray {
@@ -55,18 +55,48 @@ impl OpenArray {
 /// Opens the array at `location`; requests count as control.
 pub async fn open_array(location: &str, meter: &Arc<Meter>) -> Result<OpenArray, Error> {
     let store = open_store(location, meter)?;
+    match open_node(location, &store).await? {
+        Opened::Array(array) => Ok(*array),
+        Opened::Group(..) => Err(group_error(location, &store).await),
+    }
+}
+
+/// What a location holds.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    Array(Box<OpenArray>),
+    Group(Documents, ZarrVersion),
+}
+
+/// Opens what is at `location`; an error if that is neither an array nor a group.
+pub(crate) async fn open_node(location: &str, store: &Store) -> Result<Opened, Error> {
     let control = store.with_role(Role::Control);
-    let documents = fetch_metadata(location, &control).await?;
-    let metadata = documents.parse(location, &control).await?;
     let metadata_error = |source: FormatError| Error::source_metadata(location, source);
+    let fetched = Documents::fetch(&control).await;
+    let mut documents = fetched.map_err(|source| Error::source_store(location, source))?;
+    let mut described_by = None;
+    if documents.node().map_err(metadata_error)?.is_none()
+        && let Some((found, group)) =
+            consolidated::find(&control).await.map_err(|fault| fault.of_source(location))?
+    {
+        documents = found;
+        described_by = Some(group);
+    }
+    if let Some(Node::Group(version)) = documents.node().map_err(metadata_error)? {
+        return Ok(Opened::Group(documents, version));
+    }
+    let Some(metadata) = documents.array().map_err(metadata_error)? else {
+        return Err(nothing_error(location, &control).await);
+    };
     let layout: Arc<dyn Layout> =
         Arc::new(ZarrLayout::new(metadata.clone()).map_err(metadata_error)?);
-    Ok(OpenArray {
+    Ok(Opened::Array(Box::new(OpenArray {
         location: location.to_owned(),
         array: Array::new(layout, store.with_role(Role::Source)),
         metadata,
         identity: documents.identity(),
-    })
+        described_by,
+    })))
 }
 
 /// Opens a store to read from.
@@ -76,112 +106,59 @@ pub(crate) fn open_store(location: &str, meter: &Arc<Meter>) -> Result<Store, Er
         .map_err(|source| Error::source_store(location, source))
 }
 
-/// The metadata documents that were found, as bytes.
-#[derive(Debug, Default)]
-struct Documents {
-    zarr_json: Option<Bytes>,
-    zarray: Option<Bytes>,
-    zattrs: Option<Bytes>,
-}
-
-async fn fetch_metadata(location: &str, store: &Store) -> Result<Documents, Error> {
-    let get = async |key: &str| {
-        store
-            .get(key, METADATA_BYTES_MAX)
-            .await
-            .map_err(|source| Error::source_store(location, source))
-    };
-    let mut documents = Documents { zarr_json: get("zarr.json").await?, ..Documents::default() };
-    if documents.zarr_json.is_none() {
-        documents.zarray = get(".zarray").await?;
-        if documents.zarray.is_some() {
-            documents.zattrs = get(".zattrs").await?;
-        }
-    }
-    Ok(documents)
-}
-
-impl Documents {
-    async fn parse(&self, location: &str, store: &Store) -> Result<ArrayMetadata, Error> {
-        let metadata_error = |source: FormatError| Error::source_metadata(location, source);
-        if let Some(document) = &self.zarr_json {
-            return match node_kind(document).map_err(metadata_error)? {
-                NodeKind::Array => parse_v3(document).map_err(metadata_error),
-                NodeKind::Group => Err(group_error(location, store).await),
-            };
-        }
-        if let Some(document) = &self.zarray {
-            return parse_v2(document, self.zattrs.as_deref()).map_err(metadata_error);
-        }
-        Err(nothing_error(location, store).await)
-    }
-
-    fn identity(&self) -> String {
-        let mut hash = Sha256::new();
-        for document in [&self.zarr_json, &self.zarray, &self.zattrs] {
-            let bytes = document.as_deref().unwrap_or_default();
-            hash.update((bytes.len() as u64).to_le_bytes());
-            hash.update(bytes);
-        }
-        hex(&hash.finalize())
-    }
-}
-
-/// Bytes as lower-case hex digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}"); // writing to a String cannot fail
-        text
-    })
-}
-
 /// The location is a group: name the arrays in it.
 async fn group_error(location: &str, store: &Store) -> Error {
     let arrays = arrays_below(store).await;
-    let root = location.trim_end_matches('/');
-    let hint = match arrays.as_slice() {
-        [] => "name the array inside it".to_owned(),
-        [first, ..] => format!("name one of its arrays, e.g. {root}/{first}"),
+    let reason = match named(&arrays) {
+        None => "it is a Zarr group".to_owned(),
+        Some(names) => format!("it is a Zarr group with {names}"),
     };
-    let reason = if arrays.is_empty() {
-        "it is a Zarr group".to_owned()
-    } else {
-        format!("it is a Zarr group with the arrays {}", arrays.join(", "))
-    };
+    let hint = one_of(location, &arrays).unwrap_or_else(|| "name the array inside it".to_owned());
     Error::NotAnArray { location: location.to_owned(), reason, hint: Some(hint) }
 }
 
-async fn arrays_below(store: &Store) -> Vec<String> {
-    let mut arrays = Vec::new();
-    let mut keys = store.list("");
-    for _ in 0..LISTED_KEYS_MAX {
-        let Ok(Some((key, _))) = keys.try_next().await else { break };
-        if let Some(array) = key.strip_suffix("/.zarray").or_else(|| key.strip_suffix("/zarr.json"))
-        {
-            arrays.push(array.to_owned());
-        }
+/// `the arrays a, b`, as many as a message takes.
+fn named(arrays: &[String]) -> Option<String> {
+    let more = arrays.len().saturating_sub(NAMED_ARRAYS_MAX);
+    let names = arrays.iter().take(NAMED_ARRAYS_MAX).cloned().collect::<Vec<_>>().join(", ");
+    match (arrays.len(), more) {
+        (0, _) => None,
+        (1, _) => Some(format!("the array {names}")),
+        (_, 0) => Some(format!("the arrays {names}")),
+        (_, more) => Some(format!("the arrays {names} and {more} more")),
     }
-    arrays.sort_unstable();
-    arrays.truncate(NAMED_ARRAYS_MAX);
-    arrays
+}
+
+fn one_of(location: &str, arrays: &[String]) -> Option<String> {
+    let root = location.trim_end_matches('/');
+    arrays.first().map(|first| format!("name one of its arrays, e.g. {root}/{first}"))
 }
 
 /// No metadata of ours: say what is there.
 async fn nothing_error(location: &str, store: &Store) -> Error {
     let exists = async |key: &str| store.exists(key).await.unwrap_or(false);
-    let (reason, hint) = if exists(".zgroup").await {
-        return group_error(location, store).await;
-    } else if exists("attributes.json").await {
-        ("it looks like N5, which this version does not read yet", None)
-    } else if store.exists_anything().await.unwrap_or(false) {
-        ("it has neither zarr.json nor .zarray", Some("name the array inside the container"))
-    } else {
-        ("there is nothing at this location", Some("check the path"))
-    };
-    Error::NotAnArray {
+    let error = |reason: &str, hint: Option<String>| Error::NotAnArray {
         location: location.to_owned(),
         reason: reason.to_owned(),
-        hint: hint.map(str::to_owned),
+        hint,
+    };
+    if exists("attributes.json").await {
+        return error("it looks like N5, which this version does not read yet", None);
+    }
+    match store.exists_anything().await {
+        Ok(false) => {
+            return error("there is nothing at this location", Some("check the path".to_owned()));
+        }
+        Ok(true) => {}
+        // A place that cannot be looked at is not empty.
+        Err(source) => return Error::source_store(location, source),
+    }
+    let arrays = arrays_below(store).await;
+    match named(&arrays) {
+        Some(names) => error(&format!("it only holds {names}"), one_of(location, &arrays)),
+        None => error(
+            "it has neither zarr.json nor .zarray",
+            Some("name the array inside the container".to_owned()),
+        ),
     }
 }

@@ -7,11 +7,13 @@ use rechunk_store::{AppendFile, Meter, Role, Store};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
+use crate::consolidated;
 use crate::job::{Job, temp_is_memory};
 use crate::open::hex;
 use crate::request::{Existing, Running};
 use crate::target::{
-    canonical, check_absent, check_apart, check_replaceable, groups_above, is_array, open_target,
+    canonical, check_absent, check_apart, check_replaceable, check_writable, groups_above,
+    is_array, open_target,
 };
 use crate::work_dir::{Left, SavedJob, WorkDir, store_error};
 
@@ -41,8 +43,10 @@ impl Place {
         let meter = Arc::clone(&job.meter);
         let location = job.request.target.clone();
         check_apart(&job.request.source, &location, "target")?;
+        check_temp(job)?;
         let target = open_target(&location, &meter)?;
         let groups = groups_above(&target, job.target.version)?;
+        consolidated::check(&location, &target, job.target.version).await?;
         let work = match target.local_root() {
             Some(_) => Some(WorkDir::of(&location, &meter)?),
             None => None,
@@ -215,6 +219,15 @@ fn intermediate_name(job: &Job) -> String {
     format!("rechunk-{}", &hex(&hash.finalize())[..32])
 }
 
+/// Refuses a place for the intermediate that cannot be one, if the plan has one.
+pub(crate) fn check_temp(job: &Job) -> Result<(), Error> {
+    let temp = job.request.temp.as_deref().filter(|temp| !temp_is_memory(temp));
+    let Some(temp) = temp.filter(|_| job.planned.plan.stages.len() > 1) else { return Ok(()) };
+    check_apart(&job.request.source, temp, "place for the intermediate")?;
+    let store = Store::open(temp).map_err(|source| store_error("open", temp, source))?;
+    check_writable(temp, &store)
+}
+
 /// The place of the intermediate, where the plan has one; and that place again if it lies outside
 /// the work directory and is to be removed by itself.
 fn intermediate(
@@ -225,6 +238,8 @@ fn intermediate(
     if job.planned.plan.stages.len() < 2 {
         return Ok((None, None));
     }
+    // Again: a resumed job brings its own.
+    check_temp(job)?;
     let name = intermediate_name(job);
     let at = |location: &str| -> Result<Store, Error> {
         let opened = Store::open(location).map_err(|e| store_error("open", location, e))?;
@@ -232,7 +247,6 @@ fn intermediate(
     };
     let store = match (&job.request.temp, work) {
         (Some(temp), _) if !temp_is_memory(temp) => {
-            check_apart(&job.request.source, temp, "place for the intermediate")?;
             let store = at(temp)?.child(&name).map_err(|e| store_error("open", temp, e))?;
             return Ok((Some(store.clone()), Some(store)));
         }

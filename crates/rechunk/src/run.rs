@@ -14,12 +14,12 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::job::{Job, array_at};
-use crate::place::{Place, may_start, other_job, resume_job};
+use crate::place::{Place, check_temp, may_start, other_job, resume_job};
 use crate::report::{Report, TaskReport};
 use crate::request::{Existing, Running};
 use crate::target::{check_apart, commit, groups_above, is_array, open_target};
 use crate::work_dir::{Left, REPORT_KEY, SavedJob, WorkDir, store_error};
-use crate::{Error, system, verify};
+use crate::{Error, consolidated, system, verify};
 
 impl Job {
     /// The job and its plan, to be saved and run later or elsewhere.
@@ -73,8 +73,10 @@ impl Job {
     pub async fn check_target(&mut self, running: Running) -> Result<(), Error> {
         let location = self.request.target.clone();
         check_apart(&self.request.source, &location, "target")?;
+        check_temp(self)?;
         let target = open_target(&location, &self.meter)?;
         groups_above(&target, self.target.version)?;
+        consolidated::check(&location, &target, self.target.version).await?;
         let left = match target.local_root() {
             Some(_) => WorkDir::of(&location, &self.meter)?.left().await?,
             None => Left::Nothing,
@@ -223,7 +225,8 @@ impl Job {
         Journal::create(&work.store, header).await.map_err(state)
     }
 
-    /// After the last chunk: verify, make visible, take the old array's place, clean up.
+    /// After the last chunk: verify, make visible, take the old array's place, tell the groups
+    /// above, clean up.
     async fn finish(&self, place: &Place, running: Running) -> Result<Option<bool>, Error> {
         let verified = if running.verify {
             let written = array_at(&self.target_layout, &place.chunks, Role::Control);
@@ -237,6 +240,8 @@ impl Job {
             commit(location, &place.chunks, &place.groups, &self.target, &self.meter).await?;
             place.replace().await?;
         }
+        // Before it is said that all is done, so that a resume does what a kill has cut off.
+        consolidated::update(&self.request.target, &place.target, &self.target).await?;
         if let Some(work) = &place.work {
             work.set_done(&self.saved()).await?;
             if !running.keep_temp {

@@ -17,7 +17,24 @@ pub(crate) fn open_target(location: &str, meter: &Arc<Meter>) -> Result<Store, E
         return Err(Error::Usage { message: "no target is named".to_owned(), hint: None });
     }
     let store = Store::open(location).map_err(|source| store_error("open", location, source))?;
+    check_writable(location, &store)?;
     Ok(store.with_meter(meter).with_role(Role::Target))
+}
+
+/// Refuses a ZIP file, one that is there and one that a name asks for.
+pub(crate) fn check_writable(location: &str, store: &Store) -> Result<(), Error> {
+    let is_zip_name = |path: &Path| {
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"))
+            && !path.is_dir()
+    };
+    let asks_for_zip = store.local_root().is_some_and(|root| root.ancestors().any(is_zip_name));
+    if store.archive().is_none() && !asks_for_zip {
+        return Ok(());
+    }
+    Err(Error::Usage {
+        message: format!("cannot write {location}: this version only reads ZIP files"),
+        hint: Some("write a directory, and zip what is in it without compression".to_owned()),
+    })
 }
 
 /// Refuses a target that is the source, lies in it, or holds it; and the same for the place of an
@@ -43,9 +60,11 @@ pub(crate) fn check_apart(source: &str, other: &str, what: &str) -> Result<(), E
     }
 }
 
-/// The real path of a local location, links resolved as far as it exists; `None` for URLs.
+/// The real path of a local location, links resolved as far as it exists, or of the file it is
+/// in; `None` for URLs.
 pub(crate) fn canonical(location: &str) -> Option<PathBuf> {
-    let root = Store::open(location).ok()?.local_root()?.to_path_buf();
+    let store = Store::open(location).ok()?;
+    let root = store.local_root().or(store.archive())?.to_path_buf();
     let absolute = std::path::absolute(&root).ok()?;
     let mut missing = Vec::new();
     let mut existing = absolute.as_path();
@@ -112,39 +131,7 @@ pub(crate) async fn check_replaceable(location: &str, store: &Store) -> Result<(
             ));
         }
     }
-    let ancestors = path.ancestors().skip(1);
-    if let Some(group) = ancestors.into_iter().find(|group| is_consolidated(group)) {
-        return Err(conflict(
-            &format!(
-                "is described in the consolidated metadata of {}, which would go on describing \
-                 the old array: readers would decode the new one wrongly",
-                group.display()
-            ),
-            "remove the consolidated metadata, and consolidate again afterwards",
-        ));
-    }
     Ok(())
-}
-
-/// A warning for a new array in a group whose consolidated metadata will not list it.
-pub(crate) fn consolidated_warning(location: &str) -> Option<String> {
-    let path = canonical(location)?;
-    let group = path.ancestors().skip(1).find(|group| is_consolidated(group))?;
-    Some(format!(
-        "the consolidated metadata of {} does not list the new array: consolidate again",
-        group.display()
-    ))
-}
-
-fn is_consolidated(group: &Path) -> bool {
-    if group.join(".zmetadata").is_file() {
-        return true;
-    }
-    zarr_json(group)
-        .and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok())
-        .is_some_and(|document| {
-            document.get("consolidated_metadata").is_some_and(|value| !value.is_null())
-        })
 }
 
 /// The bytes of a local `zarr.json`, if there is one of a size that is read.

@@ -7,7 +7,9 @@ use futures::future::join_all;
 use object_store::limit::LimitStore;
 
 use super::{keys, list, local, on_each, parts};
-use crate::{ControlTraffic, End, Meter, Role, RoleTraffic, StoreError, Traffic};
+use crate::{
+    ControlTraffic, DirectoryLock, End, Meter, Role, RoleTraffic, Store, StoreError, Traffic,
+};
 
 #[tokio::test]
 async fn an_object_comes_back_as_it_was_put() {
@@ -271,4 +273,53 @@ async fn an_object_that_was_not_finished_is_swept() {
     object.write_at(0, Bytes::from("0123456789")).await.unwrap();
     assert_eq!(list(&store, "").await.len(), 1);
     assert_eq!(store.remove_staging().await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn parents_and_directories() {
+    on_each(async |store| {
+        let array = store.child("g/a b").unwrap();
+        array.put("c/0/0", parts("x")).await.unwrap();
+        array.put("zarr.json", parts("{}")).await.unwrap();
+        store.put("g/zarr.json", parts("{}")).await.unwrap();
+        let (group, name) = array.parent().unwrap().unwrap();
+        assert_eq!(name, "a b");
+        assert_eq!(keys(&group, "").await, ["a b/c/0/0", "a b/zarr.json", "zarr.json"]);
+        let (above, name) = group.parent().unwrap().unwrap();
+        assert_eq!((name.as_str(), above.exists("g/zarr.json").await.unwrap()), ("g", true));
+        assert_eq!(group.list_directories("").await.unwrap(), ["a b"]);
+        assert_eq!(above.list_directories("g/a b").await.unwrap(), ["c"]);
+        assert!(above.list_directories("g/a b/c/0").await.unwrap().is_empty());
+        assert_eq!(group.count_staging().await.unwrap(), (0, None));
+    })
+    .await;
+    let top = Store::open("memory:").unwrap();
+    assert!(top.parent().unwrap().is_none());
+    assert!(Store::open("/").unwrap().parent().unwrap().is_none());
+}
+
+#[tokio::test]
+async fn what_a_killed_write_leaves_is_counted() {
+    let (directory, store) = local();
+    store.put("c/0/0", parts("x")).await.unwrap();
+    for name in ["c/0/1#1", "c/0/0#12", "notes#x"] {
+        std::fs::write(directory.path().join("new/data.zarr").join(name), "").unwrap();
+    }
+    assert_eq!(store.count_staging().await.unwrap(), (2, Some("c/0/0#12".to_owned())));
+    assert_eq!(store.remove_staging().await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn a_directory_is_held_by_one_at_a_time() {
+    let (_directory, store) = local();
+    store.put("x", parts("x")).await.unwrap();
+    let held = DirectoryLock::take(&store).await.unwrap();
+    let waiting = tokio::spawn({
+        let store = store.clone();
+        async move { DirectoryLock::take(&store).await.map(|_| ()) }
+    });
+    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    assert!(!waiting.is_finished());
+    drop(held);
+    waiting.await.unwrap().unwrap();
 }

@@ -126,6 +126,119 @@ fn blosc_chunks_have_a_limit_of_their_own() {
     assert!(parse_v2(document.to_string().as_bytes(), None).is_ok());
 }
 
+/// What programs really write, each in its way: the document, its type, the fill value as we would
+/// write it, the key of chunk (1, 2), codecs and attributes that are left.
+#[test]
+fn what_writers_write() {
+    let writers = [
+        (
+            "zarr-python 2.4, which named no separator",
+            r#"{"chunks": [5, 4], "compressor": {"blocksize": 0, "clevel": 5, "cname": "lz4",
+                "id": "blosc", "shuffle": 1}, "dtype": "<f8", "fill_value": NaN, "filters": null,
+                "order": "C", "shape": [10, 20], "zarr_format": 2}"#,
+            r#"{"_ARRAY_DIMENSIONS": ["y", "x"], "scale": NaN}"#,
+            "float64 NaN 1.2 1 codecs [scale]",
+        ),
+        (
+            "zarr.js, with a list of no filters",
+            r#"{"zarr_format": 2, "shape": [10, 20], "chunks": [5, 4], "dtype": "<i4",
+                "fill_value": null, "order": "C", "filters": [], "dimension_separator": ".",
+                "compressor": {"id": "zlib", "level": 1}}"#,
+            "{}",
+            "int32 null 1.2 1 codecs []",
+        ),
+        (
+            "xarray: a packed variable",
+            r#"{"chunks": [10, 20], "compressor": null, "dtype": "<i2", "fill_value": -32767,
+                "filters": null, "order": "C", "shape": [10, 20], "zarr_format": 2}"#,
+            r#"{"_ARRAY_DIMENSIONS": ["y", "x"], "add_offset": 273.15, "_FillValue": NaN,
+                "coordinates": "lat lon"}"#,
+            "int16 -32767 1.2 0 codecs [add_offset _FillValue coordinates]",
+        ),
+        (
+            "GDAL",
+            r#"{"zarr_format": 2, "shape": [10, 20], "chunks": [5, 4], "dtype": "<f4",
+                "compressor": {"id": "gzip", "level": 6}, "fill_value": "NaN", "order": "C",
+                "filters": null, "dimension_separator": "."}"#,
+            r#"{"_ARRAY_DIMENSIONS": ["Y", "X"], "_CRS": {"wkt": "PROJCRS[]"}}"#,
+            "float32 NaN 1.2 1 codecs [_CRS]",
+        ),
+        (
+            "netCDF-C 4.8: its own member in .zarray, and a level in quotes",
+            r#"{"zarr_format": 2, "shape": [10, 20], "dtype": "<f4", "chunks": [5, 4],
+                "fill_value": 9.96921e+36, "order": "C", "compressor": {"id": "zlib", "level": "9"},
+                "filters": null, "_NCZARR_ARRAY": {"dimrefs": ["/y", "/x"], "storage": "chunked"}}"#,
+            r#"{"_NCZARR_ATTR": {"types": {"a": "<f4"}}, "a": 1}"#,
+            "float32 9.96921e+36 1.2 1 codecs [_NCZARR_ATTR a]",
+        ),
+        (
+            "netCDF-C 4.9: its own attributes",
+            r#"{"zarr_format": 2, "shape": [10, 20], "dtype": "|i1", "chunks": [10, 20],
+                "fill_value": -127, "order": "C", "compressor": null, "filters": []}"#,
+            r#"{"_ARRAY_DIMENSIONS": ["y", "x"], "_nczarr_array": {"dimension_references": ["/y"]}}"#,
+            "int8 -127 1.2 0 codecs [_nczarr_array]",
+        ),
+        (
+            "n5-zarr: a fill value in quotes, threads for blosc",
+            r#"{"shape": [10, 20], "chunks": [5, 4], "fill_value": "0", "dtype": ">u2",
+                "filters": [], "dimension_separator": "/", "zarr_format": 2, "compressor":
+                {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0,
+                "nthreads": 1}, "order": "C"}"#,
+            "{}",
+            "uint16 0 1/2 1 codecs []",
+        ),
+        (
+            "n5-zarr, of floats",
+            r#"{"zarr_format": 2, "shape": [10, 20], "chunks": [5, 4], "dtype": "<f4",
+                "compressor": {"id": "zstd", "level": 3, "nbWorkers": 0}, "fill_value": "0.0",
+                "order": "F", "filters": null, "dimension_separator": "/"}"#,
+            "{}",
+            "float32 0.0 1/2 1 codecs []",
+        ),
+        (
+            "tensorstore",
+            r#"{"chunks": [5, 4], "compressor": {"id": "zstd", "level": 1}, "dimension_separator":
+                ".", "dtype": "<u8", "fill_value": null, "filters": null, "order": "C", "shape":
+                [10, 20], "zarr_format": 2}"#,
+            "{}",
+            "uint64 null 1.2 1 codecs []",
+        ),
+        (
+            "zarrs: what is v3 in a v2 document",
+            r#"{"zarr_format": 2, "node_type": "array", "shape": [10, 20], "chunks": [5, 4],
+                "dtype": "|b1", "compressor": null, "fill_value": false, "order": "C",
+                "filters": null, "dimension_separator": "/"}"#,
+            r#"{"_zarrs": {"description": "zarrs", "version": "0.23"}}"#,
+            "bool false 1/2 0 codecs [_zarrs]",
+        ),
+        (
+            "kerchunk, of a netCDF-4 file without filters",
+            r#"{"chunks":[10,20],"compressor":null,"dtype":"<f4","fill_value":-9999.0,"filters":null,"order":"C","shape":[10,20],"zarr_format":2}"#,
+            r#"{"_ARRAY_DIMENSIONS":["y","x"],"missing_value":-9999.0,"valid_range":[-Infinity,1.0]}"#,
+            "float32 -9999.0 1.2 0 codecs [missing_value valid_range]",
+        ),
+    ];
+    for (writer, zarray, zattrs, expected) in writers {
+        let metadata = parse_v2(zarray.as_bytes(), Some(zattrs.as_bytes()))
+            .unwrap_or_else(|error| panic!("{writer}: {error}"));
+        assert_eq!(words(&metadata, &[1, 2]), expected, "{writer}");
+        assert_eq!(crate::documents::tests::reread(&metadata), metadata, "{writer}");
+    }
+}
+
+/// The parts of metadata that writers spell in their own way.
+pub(crate) fn words(metadata: &ArrayMetadata, index: &[u64]) -> String {
+    let names: Vec<&str> = metadata.attributes.keys().map(String::as_str).collect();
+    format!(
+        "{} {} {} {} codecs [{}]",
+        metadata.spec.data_type.name(),
+        metadata.fill_value_text(),
+        metadata.key_encoding.chunk_key(index),
+        metadata.codecs.len(),
+        names.join(" ")
+    )
+}
+
 proptest! {
     /// No document makes the parser panic, and what it accepts can be written and read again.
     #[test]

@@ -116,6 +116,100 @@ fn errors_name_document_and_field() {
     }
 }
 
+/// As the table of v2 (`parse_v2/tests.rs`).
+#[test]
+fn what_writers_write() {
+    let writers = [
+        (
+            "zarr-python 3",
+            r#"{"shape": [10, 20], "data_type": "float64", "chunk_grid": {"name": "regular",
+                "configuration": {"chunk_shape": [5, 4]}}, "chunk_key_encoding": {"name": "default",
+                "configuration": {"separator": "/"}}, "fill_value": "NaN", "codecs": [{"name":
+                "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration":
+                {"level": 0, "checksum": false}}], "attributes": {"a": NaN}, "zarr_format": 3,
+                "node_type": "array", "storage_transformers": []}"#,
+            "float64 NaN c/1/2 1 codecs [a]",
+        ),
+        (
+            "zarr-python 3.0: null for what is not there",
+            r#"{"shape": [10, 20], "data_type": "uint8", "chunk_grid": {"name": "regular",
+                "configuration": {"chunk_shape": [5, 4]}}, "chunk_key_encoding": {"name": "v2",
+                "configuration": {"separator": "."}}, "fill_value": 0, "codecs": [{"name": "bytes"}],
+                "attributes": {}, "dimension_names": null, "zarr_format": 3, "node_type": "array",
+                "storage_transformers": []}"#,
+            "uint8 0 1.2 0 codecs []",
+        ),
+        (
+            "xarray through zarr-python 3",
+            r#"{"shape": [10, 20], "data_type": "int16", "chunk_grid": {"name": "regular",
+                "configuration": {"chunk_shape": [5, 4]}}, "chunk_key_encoding": {"name": "default",
+                "configuration": {"separator": "/"}}, "fill_value": 0, "codecs": [{"name": "bytes",
+                "configuration": {"endian": "little"}}], "attributes": {"units": "K",
+                "_FillValue": -32767, "coordinates": "lat lon"}, "dimension_names": ["y", "x"],
+                "zarr_format": 3, "node_type": "array", "storage_transformers": []}"#,
+            "int16 0 c/1/2 0 codecs [units _FillValue coordinates]",
+        ),
+        (
+            "zarrita, with the codec name of a draft",
+            r#"{"zarr_format": 3, "node_type": "array", "shape": [10, 20], "data_type": "uint16",
+                "chunk_grid": {"configuration": {"chunk_shape": [5, 4]}, "name": "regular"},
+                "chunk_key_encoding": {"configuration": {"separator": "."}, "name": "default"},
+                "fill_value": 0, "codecs": [{"configuration": {"endian": "little"}, "name":
+                "endian"}, {"configuration": {"typesize": 2, "cname": "zstd", "clevel": 5,
+                "shuffle": "noshuffle", "blocksize": 0}, "name": "blosc"}], "attributes": {},
+                "dimension_names": null}"#,
+            "uint16 0 c.1.2 1 codecs []",
+        ),
+        (
+            "zarrs: its attribute, names alone",
+            r#"{"zarr_format": 3, "node_type": "array", "shape": [10, 20], "data_type": "float32",
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [5, 4]}},
+                "chunk_key_encoding": "default", "fill_value": "Infinity", "codecs": [{"name":
+                "bytes", "configuration": {"endian": "big"}}, "crc32c"], "attributes": {"_zarrs":
+                {"description": "This array was created with zarrs", "version": "0.23.14"}}}"#,
+            "float32 Infinity c/1/2 1 codecs [_zarrs]",
+        ),
+        (
+            "tensorstore: no checksum named",
+            r#"{"chunk_grid": {"configuration": {"chunk_shape": [5, 4]}, "name": "regular"},
+                "chunk_key_encoding": {"name": "default"}, "codecs": [{"configuration": {"endian":
+                "little"}, "name": "bytes"}, {"configuration": {"level": 1}, "name": "zstd"}],
+                "data_type": "bool", "fill_value": false, "node_type": "array", "shape": [10, 20],
+                "zarr_format": 3}"#,
+            "bool false c/1/2 1 codecs []",
+        ),
+        (
+            "GDAL",
+            r#"{"zarr_format": 3, "node_type": "array", "shape": [10, 20], "data_type": "float32",
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [5, 4]}},
+                "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+                "fill_value": "NaN", "codecs": [{"name": "transpose", "configuration": {"order":
+                [1, 0]}}, {"name": "bytes", "configuration": {"endian": "little"}}, {"name": "gzip",
+                "configuration": {"level": 6}}], "dimension_names": ["Y", "X"], "attributes":
+                {"_CRS": {"wkt": "PROJCRS[]"}}}"#,
+            "float32 NaN c/1/2 1 codecs [_CRS]",
+        ),
+        (
+            "zarr-java and n5-zarr",
+            r#"{"zarr_format": 3, "node_type": "array", "shape": [10, 20], "data_type": "int64",
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [5, 4]}},
+                "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+                "fill_value": 0, "codecs": [{"name": "bytes", "configuration": {"endian":
+                "little"}}, {"name": "gzip", "configuration": {"level": 5}}, {"name": "crc32c",
+                "configuration": {}}], "attributes": {}, "storage_transformers": [],
+                "dimension_names": ["t", null]}"#,
+            "int64 0 c/1/2 2 codecs []",
+        ),
+    ];
+    for (writer, document, expected) in writers {
+        let metadata =
+            parse_v3(document.as_bytes()).unwrap_or_else(|error| panic!("{writer}: {error}"));
+        let found = crate::parse_v2::tests::words(&metadata, &[1, 2]);
+        assert_eq!(found, expected, "{writer}");
+        assert_eq!(crate::documents::tests::reread(&metadata), metadata, "{writer}");
+    }
+}
+
 #[test]
 fn groups_are_told_apart() {
     let group = br#"{"zarr_format": 3, "node_type": "group", "consolidated_metadata": null}"#;

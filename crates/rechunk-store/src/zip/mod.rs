@@ -1,0 +1,194 @@
+//! A ZIP file as a place to read from: its entries are the objects.
+//!
+//! The directory of the file is read once, when it is first needed. It says where things are and is
+//! believed in nothing else: every size is checked against the file, against the caller's limit
+//! before a body is read, and against what comes out of the body.
+
+mod body;
+mod index;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload,
+    ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+use thiserror::Error as ThisError;
+use tokio::sync::OnceCell;
+
+use self::index::{Entry, Index};
+
+/// What is wrong with a ZIP file, or with what is asked of it.
+#[derive(Debug, ThisError)]
+pub(crate) enum ZipFault {
+    /// The directory cannot be read.
+    #[error("it is no ZIP file, or a damaged one: {0}")]
+    Archive(rawzip::Error),
+    /// More than an index of it may take.
+    #[error("its directory has more than {limit} {what}; unpack it and read the directory")]
+    TooLarge { limit: u64, what: &'static str },
+    /// The directory ends early or goes on too long.
+    #[error("it is damaged: it says that it has {said} entries, but {found} are there")]
+    Count { said: u64, found: u64 },
+    /// A name that leads out of the archive.
+    #[error("it holds an entry named {name:?}, which is no name inside of it")]
+    Name { name: String },
+    /// An entry that cannot be where the directory says.
+    #[error("the entry is damaged, or the directory is: {0}")]
+    Entry(rawzip::Error),
+    /// An entry that is not all there.
+    #[error("the entry is damaged, or the directory is: its data would lie outside of the file")]
+    Outside,
+    /// A compression that Zarr does not use.
+    #[error("it is compressed by method {method}; store it, or use deflate")]
+    Method { method: rawzip::CompressionMethod },
+    /// An encrypted entry.
+    #[error("it is encrypted")]
+    Encrypted,
+    /// What comes out is not what the directory says.
+    #[error("it is damaged: {0}")]
+    Content(&'static str),
+    /// Something was to be written.
+    #[error("a ZIP file is only read")]
+    ReadOnly,
+}
+
+impl From<ZipFault> for Error {
+    fn from(fault: ZipFault) -> Self {
+        Self::Generic { store: "ZipFile", source: Box::new(fault) }
+    }
+}
+
+/// A local ZIP file. Where a name is there twice the last one counts.
+#[derive(Debug, Clone)]
+pub(crate) struct ZipFile {
+    path: Arc<FilePath>,
+    index: Arc<OnceCell<Arc<Index>>>,
+}
+
+impl ZipFile {
+    /// The file at `path`; it is opened when something is first asked of it.
+    pub(crate) fn new(path: &FilePath) -> Self {
+        Self { path: path.into(), index: Arc::default() }
+    }
+
+    async fn index(&self) -> Result<Arc<Index>> {
+        let read = || async {
+            let path = Arc::clone(&self.path);
+            tokio::task::spawn_blocking(move || Index::read(&path)).await?.map(Arc::new)
+        };
+        self.index.get_or_try_init(read).await.map(Arc::clone)
+    }
+}
+
+impl fmt::Display for ZipFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ZipFile({})", self.path.display())
+    }
+}
+
+#[async_trait]
+impl ObjectStore for ZipFile {
+    async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        let index = self.index().await?;
+        let entry = *index.find(location.as_ref()).ok_or_else(|| not_found(location))?;
+        let meta = meta(&index, &entry, location.clone());
+        options.check_preconditions(&meta)?;
+        let range = match &options.range {
+            Some(range) => range
+                .as_range(meta.size)
+                .map_err(|error| Error::Generic { store: "ZipFile", source: Box::new(error) })?,
+            None => 0..meta.size,
+        };
+        let body = if options.head {
+            stream::empty().boxed()
+        } else {
+            body::stream(index, entry, range.clone())
+        };
+        Ok(GetResult {
+            payload: GetResultPayload::Stream(body),
+            meta,
+            range,
+            attributes: object_store::Attributes::default(),
+            extensions: object_store::Extensions::default(),
+        })
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        let below = prefix.map_or_else(String::new, |prefix| format!("{prefix}/"));
+        let file = self.clone();
+        stream::once(async move { file.index().await })
+            .map_ok(move |index| {
+                let range = index.below(&below);
+                stream::iter(range).map(move |position| index.meta(position))
+            })
+            .try_flatten()
+            .boxed()
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        let index = self.index().await?;
+        let below = prefix.map_or_else(String::new, |prefix| format!("{prefix}/"));
+        let (mut objects, mut common_prefixes) = (Vec::new(), Vec::<Path>::new());
+        for position in index.below(&below) {
+            let name = index.name(position);
+            match name[below.len()..].split_once('/') {
+                None => objects.push(index.meta(position)?),
+                Some((directory, _)) => {
+                    let directory = Path::parse(&name[..below.len() + directory.len()])?;
+                    // Names are sorted: all of a directory stand together.
+                    if common_prefixes.last() != Some(&directory) {
+                        common_prefixes.push(directory);
+                    }
+                }
+            }
+        }
+        Ok(ListResult { common_prefixes, objects, extensions: object_store::Extensions::default() })
+    }
+
+    async fn put_opts(&self, _: &Path, _: PutPayload, _: PutOptions) -> Result<PutResult> {
+        Err(ZipFault::ReadOnly.into())
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        _: &Path,
+        _: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        Err(ZipFault::ReadOnly.into())
+    }
+
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
+        locations.and_then(|_| async { Err(ZipFault::ReadOnly.into()) }).boxed()
+    }
+
+    async fn copy_opts(&self, _: &Path, _: &Path, _: CopyOptions) -> Result<()> {
+        Err(ZipFault::ReadOnly.into())
+    }
+}
+
+fn meta(index: &Index, entry: &Entry, location: Path) -> ObjectMeta {
+    ObjectMeta {
+        location,
+        last_modified: index.modified(),
+        size: entry.size_bytes(),
+        e_tag: None,
+        version: None,
+    }
+}
+
+fn not_found(location: &Path) -> Error {
+    let source = std::io::Error::from(std::io::ErrorKind::NotFound);
+    Error::NotFound { path: location.to_string(), source: Box::new(source) }
+}

@@ -1,0 +1,129 @@
+use serde_json::json;
+
+use super::*;
+use crate::{TargetOptions, parse_v2, parse_v3, target_metadata};
+
+const ZARRAY: &str = r#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<f4",
+    "compressor": null, "fill_value": NaN, "order": "C", "filters": null}"#;
+
+fn v2() -> String {
+    format!(
+        "{{\"metadata\": {{\".zgroup\": {{\"zarr_format\": 2}}, \".zattrs\": {{\"x\": NaN}}, \
+         \"a/.zarray\": {ZARRAY}, \"a/.zattrs\": {{\"b\": Infinity}}, \"g/.zgroup\": {{}}}}, \
+         \"zarr_consolidated_format\": 1, \"other\": [1.0, -0.0]}}"
+    )
+}
+
+fn v3_array(extent: u64) -> Value {
+    json!({
+        "zarr_format": 3, "node_type": "array", "shape": [extent], "data_type": "int8",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": 0, "codecs": ["bytes"],
+    })
+}
+
+fn v3() -> Value {
+    json!({
+        "zarr_format": 3, "node_type": "group", "attributes": {"title": "t"},
+        "consolidated_metadata": {
+            "kind": "inline", "must_understand": false,
+            "metadata": {"z": v3_array(4), "g": {"zarr_format": 3, "node_type": "group"}, "a": v3_array(6)},
+        },
+    })
+}
+
+fn read(version: ZarrVersion, text: &str) -> Consolidated {
+    Consolidated::parse(version, text.as_bytes()).unwrap().unwrap()
+}
+
+fn new_array(version: ZarrVersion) -> ArrayMetadata {
+    let source = parse_v2(ZARRAY.as_bytes(), None).unwrap();
+    let options = TargetOptions { version, chunk_shape: vec![4], shard_shape: None, codec: None };
+    target_metadata(&source, &options).unwrap().0
+}
+
+#[test]
+fn the_arrays_of_v2_are_found_and_read() {
+    let document = read(ZarrVersion::V2, &v2());
+    let nodes =
+        [("a".to_owned(), ConsolidatedKind::Array), ("g".to_owned(), ConsolidatedKind::Group)];
+    assert_eq!(document.nodes(), nodes);
+    let found = document.array("a").unwrap();
+    let metadata = parse_v2(&found.array, found.zattrs.as_deref()).unwrap();
+    assert_eq!(metadata.plain_attributes(), json!({"b": "Infinity"}));
+    assert_eq!(metadata.fill_value_text(), "NaN");
+    assert!(document.array("g").is_none() && document.array("b").is_none());
+}
+
+#[test]
+fn the_arrays_of_v3_are_found_and_read() {
+    let document = read(ZarrVersion::V3, &v3().to_string());
+    assert_eq!(document.nodes().len(), 3);
+    assert_eq!(parse_v3(&document.array("a").unwrap().array).unwrap().spec.shape, [6]);
+    assert!(document.array("g").is_none());
+}
+
+#[test]
+fn an_array_takes_the_place_of_the_old_one_and_nothing_else_moves() {
+    let mut document = read(ZarrVersion::V2, &v2());
+    document.set_array("a", &new_array(ZarrVersion::V2)).unwrap();
+    let text = String::from_utf8(document.to_bytes()).unwrap();
+    let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} in {text}"));
+    assert!(at("\".zattrs\"") < at("\"a/.zarray\"") && at("\"a/.zarray\"") < at("\"g/.zgroup\""));
+    assert!(at("\"x\": NaN") < at("\"chunks\": [4]") && at("\"other\": [1.0, -0.0]") > 0);
+    assert!(!text.contains("a/.zattrs"), "the new array has no attributes");
+
+    let mut document = read(ZarrVersion::V3, &v3().to_string());
+    document.set_array("g", &new_array(ZarrVersion::V3)).unwrap();
+    let names: Vec<String> = document.nodes().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["z", "g", "a"]);
+    let again = read(ZarrVersion::V3, std::str::from_utf8(&document.to_bytes()).unwrap());
+    assert_eq!(again, document);
+    assert_eq!(again.array("g"), document.array("g"));
+    assert_eq!(again.document["attributes"], json!({"title": "t"}));
+}
+
+#[test]
+fn groups_above_a_new_array_come_with_it() {
+    for version in [ZarrVersion::V2, ZarrVersion::V3] {
+        let text = if version == ZarrVersion::V2 { v2() } else { v3().to_string() };
+        let mut document = read(version, &text);
+        let before = document.nodes().len();
+        document.set_array("g/new/b", &new_array(version)).unwrap();
+        let nodes = document.nodes();
+        assert_eq!(nodes.len(), before + 2, "{nodes:?}");
+        assert_eq!(nodes[before], ("g/new".to_owned(), ConsolidatedKind::Group));
+        assert_eq!(nodes[before + 1], ("g/new/b".to_owned(), ConsolidatedKind::Array));
+    }
+}
+
+#[test]
+fn a_group_without_is_told_from_one_that_is_damaged() {
+    let parse = |text: &str| Consolidated::parse(ZarrVersion::V3, text.as_bytes());
+    for none in [
+        r#"{"zarr_format": 3, "node_type": "group"}"#,
+        r#"{"zarr_format": 3, "node_type": "group", "consolidated_metadata": null}"#,
+        r#"{"zarr_format": 3, "node_type": "array", "consolidated_metadata": {}}"#,
+    ] {
+        assert_eq!(parse(none).unwrap(), None, "{none}");
+    }
+    let member =
+        |value: &str| format!(r#"{{"node_type": "group", "consolidated_metadata": {value}}}"#);
+    for (damaged, says) in [
+        (member("[]"), "\"consolidated_metadata\": expected an object"),
+        (member("{}"), "\"consolidated_metadata.metadata\": is not an object"),
+        (member(r#"{"metadata": {"a": 1}}"#), "\"consolidated_metadata.metadata.a\": expected"),
+        (member(r#"{"kind": "far", "metadata": {}}"#), "of the kind \"far\" is not supported"),
+        (
+            member(r#"{"metadata": {"g": {"consolidated_metadata": {"metadata": {"a": {}}}}}}"#),
+            "inside of consolidated metadata is not supported",
+        ),
+        ("{".to_owned(), "not valid JSON"),
+    ] {
+        let error = parse(&damaged).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}\nshould contain\n{says}");
+    }
+    let v2 = |text: &str| Consolidated::parse(ZarrVersion::V2, text.as_bytes()).unwrap_err();
+    assert!(v2("{}").to_string().contains(".zmetadata: \"metadata\": is not an object"));
+    assert!(v2(r#"{"metadata": {"a/.zarray": null}}"#).to_string().contains("metadata.a/.zarray"));
+}

@@ -1,0 +1,163 @@
+//! Consolidated metadata of the groups above an array: read where the array has no document of its
+//! own, and kept true when an array is written.
+
+use rechunk_format::FormatError;
+use rechunk_store::{DirectoryLock, Role, Store, StoreError};
+use rechunk_zarr::{ArrayMetadata, Consolidated, ZarrVersion};
+
+use crate::Error;
+use crate::documents::{Documents, METADATA_BYTES_MAX};
+use crate::work_dir::store_error;
+
+/// Most levels above an array that are looked at.
+const LEVELS_MAX: usize = 32;
+
+/// A consolidated document of a group above an array.
+#[derive(Debug)]
+pub(crate) struct Above {
+    /// The group.
+    pub group: Store,
+    /// The array's path in it.
+    pub path: String,
+    pub document: Consolidated,
+}
+
+/// Why the documents above are not known.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Store(StoreError),
+    Damaged { group: String, source: FormatError },
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Fault {
+    /// As a fault of what is read.
+    pub(crate) fn of_source(self, location: &str) -> Error {
+        match self {
+            Self::Store(source) => Error::source_store(location, source),
+            Self::Damaged { group, source } => Error::source_metadata(&group, source),
+        }
+    }
+
+    /// As something in the way of what is written.
+    fn of_target(self, location: &str) -> Error {
+        match self {
+            Self::Store(source) => store_error("look above", location, source),
+            Self::Damaged { group, source } => Error::Conflict {
+                location: location.to_owned(),
+                reason: format!(
+                    "lies in the group {group}, whose metadata is damaged, so that the new array \
+                     cannot be put into it: {source}"
+                ),
+                hint: Some("repair that document, or remove it and consolidate again".to_owned()),
+            },
+        }
+    }
+}
+
+/// The consolidated documents above a place, nearest first.
+pub(crate) async fn above(store: &Store) -> Result<Vec<Above>, Fault> {
+    let mut found = Vec::new();
+    let (mut place, mut path) = (store.with_role(Role::Control), String::new());
+    for _ in 0..LEVELS_MAX {
+        let Some((group, name)) = place.parent()? else { break };
+        path = if path.is_empty() { name } else { format!("{name}/{path}") };
+        for version in [ZarrVersion::V3, ZarrVersion::V2] {
+            match fetch(&group, version).await {
+                Ok(None) => {}
+                Ok(Some(document)) => {
+                    found.push(Above { group: group.clone(), path: path.clone(), document });
+                }
+                // Whoever may not look there has no hierarchy there.
+                Err(Fault::Store(error)) if error.is_permission_denied() => return Ok(found),
+                Err(error) => return Err(error),
+            }
+        }
+        place = group;
+    }
+    Ok(found)
+}
+
+/// The consolidated document of a group, if it has one.
+pub(crate) async fn fetch(
+    group: &Store,
+    version: ZarrVersion,
+) -> Result<Option<Consolidated>, Fault> {
+    let bytes = group.get(Consolidated::key(version), METADATA_BYTES_MAX).await?;
+    let Some(bytes) = bytes else { return Ok(None) };
+    Consolidated::parse(version, &bytes)
+        .map_err(|source| Fault::Damaged { group: group.label().to_owned(), source })
+}
+
+/// The documents of an array that has none of its own, from the nearest group that describes it;
+/// and the label of that group.
+pub(crate) async fn find(store: &Store) -> Result<Option<(Documents, String)>, Fault> {
+    for above in above(store).await? {
+        if let Some(array) = above.document.array(&above.path) {
+            let documents = Documents::of_array(above.document.version(), array);
+            return Ok(Some((documents, above.group.label().to_owned())));
+        }
+    }
+    Ok(None)
+}
+
+/// Refuses a target whose consolidated documents could not be kept true: before anything is
+/// written.
+pub(crate) async fn check(
+    location: &str,
+    target: &Store,
+    version: ZarrVersion,
+) -> Result<(), Error> {
+    if target.local_root().is_none() {
+        return Ok(());
+    }
+    for above in above(target).await.map_err(|fault| fault.of_target(location))? {
+        if above.document.version() != version && above.document.array(&above.path).is_some() {
+            return Err(Error::Conflict {
+                location: location.to_owned(),
+                reason: format!(
+                    "is described in the consolidated metadata of {} as {}, where the new array \
+                     cannot be described",
+                    above.group.label(),
+                    above.document.version().format_name()
+                ),
+                hint: Some("give the same --format, or remove the consolidated metadata".into()),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Puts the array that now is at `target` into every consolidated document above it, the outermost
+/// last: whoever opens the hierarchy there sees all of the change. Doing it again changes nothing.
+pub(crate) async fn update(
+    location: &str,
+    target: &Store,
+    array: &ArrayMetadata,
+) -> Result<(), Error> {
+    if target.local_root().is_none() {
+        return Ok(());
+    }
+    let failed = |source| store_error("update the consolidated metadata above", location, source);
+    for above in above(target).await.map_err(|fault| fault.of_target(location))? {
+        if above.document.version() != array.version {
+            continue;
+        }
+        // Another copy may have written an array into this group in the meantime.
+        let _lock = DirectoryLock::take(&above.group).await.map_err(failed)?;
+        let found = fetch(&above.group, array.version).await;
+        let Some(before) = found.map_err(|fault| fault.of_target(location))? else { continue };
+        let mut after = before.clone();
+        after.set_array(&above.path, array).map_err(Error::target_metadata)?;
+        if after != before {
+            let key = Consolidated::key(array.version);
+            above.group.put_durable(key, after.to_bytes()).await.map_err(failed)?;
+        }
+    }
+    Ok(())
+}

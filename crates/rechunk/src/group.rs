@@ -1,0 +1,207 @@
+//! What is in a group: its arrays and groups, from its consolidated metadata or by walking down.
+
+use rechunk_store::{Role, Store};
+use rechunk_zarr::{
+    ArrayMetadata, Consolidated, ConsolidatedKind, ZarrLayout, ZarrVersion, group_attributes,
+};
+use serde::Serialize;
+
+use crate::Error;
+use crate::consolidated;
+use crate::documents::{Documents, Node};
+
+/// Most directories that are looked at.
+const DIRECTORIES_MAX: usize = 10_000;
+/// Deepest directory below the group that is looked at.
+const DEPTH_MAX: usize = 32;
+
+/// What `rechunk info` shows of a group.
+#[derive(Debug, Clone, Serialize)]
+pub struct GroupInfo {
+    /// Where it is.
+    pub location: String,
+    /// `zarr2` or `zarr3`.
+    pub format: String,
+    /// Its members are those that its consolidated metadata names.
+    pub consolidated: bool,
+    /// User attributes.
+    pub attributes: serde_json::Value,
+    /// Every array and group below it, by path.
+    pub members: Vec<Member>,
+    /// There are more than were looked at.
+    pub truncated: bool,
+}
+
+/// An array or a group in a group.
+#[derive(Debug, Clone, Serialize)]
+pub struct Member {
+    /// Path below the group.
+    pub path: String,
+    /// What it is.
+    #[serde(flatten)]
+    pub kind: MemberKind,
+}
+
+/// What a member is.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "node", rename_all = "lowercase")]
+pub enum MemberKind {
+    /// A group.
+    Group,
+    /// An array.
+    Array(MemberArray),
+    /// An array (or what should be one) that this version cannot read.
+    Unreadable {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// An array in a group, without a look at its chunks.
+#[derive(Debug, Clone, Serialize)]
+pub struct MemberArray {
+    /// Extent of each axis, elements.
+    pub shape: Vec<u64>,
+    /// Dimension names.
+    pub dimension_names: Option<Vec<Option<String>>>,
+    /// Data type.
+    pub data_type: String,
+    /// Shape of a chunk, elements.
+    pub chunk_shape: Vec<u64>,
+    /// Shape of a shard, elements, where chunks are kept in shards.
+    pub shard_shape: Option<Vec<u64>>,
+    /// Codecs in words.
+    pub codecs: String,
+    /// Bytes of the elements, without padding.
+    pub decoded_bytes: u64,
+}
+
+/// Describes the group at `location`.
+pub(crate) async fn group_info(
+    location: &str,
+    store: &Store,
+    documents: &Documents,
+    version: ZarrVersion,
+) -> Result<GroupInfo, Error> {
+    let failed = |source| Error::source_metadata(location, source);
+    let attributes = match documents.attributes() {
+        Some(document) => group_attributes(version, document).map_err(failed)?,
+        None => serde_json::json!({}),
+    };
+    let (mut members, consolidated, truncated) = members(location, store, version).await?;
+    members.sort_by(|a, b| a.path.cmp(&b.path));
+    let (location, format) = (location.to_owned(), version.format_name().to_owned());
+    Ok(GroupInfo { location, format, consolidated, attributes, members, truncated })
+}
+
+/// The members of a group; whether they are those of its consolidated metadata; and whether there
+/// are more.
+async fn members(
+    location: &str,
+    store: &Store,
+    version: ZarrVersion,
+) -> Result<(Vec<Member>, bool, bool), Error> {
+    let store = store.with_role(Role::Control);
+    let found = consolidated::fetch(&store, version).await;
+    if let Some(document) = found.map_err(|fault| fault.of_source(location))? {
+        return Ok((of_document(&document), true, false));
+    }
+    let (members, truncated) = walk(location, &store, DIRECTORIES_MAX).await?;
+    Ok((members, false, truncated))
+}
+
+fn of_document(document: &Consolidated) -> Vec<Member> {
+    let member = |(path, kind): (String, ConsolidatedKind)| {
+        let kind = match kind {
+            ConsolidatedKind::Group => MemberKind::Group,
+            ConsolidatedKind::Array => document.array(&path).map_or(MemberKind::Group, |array| {
+                member_kind(&Documents::of_array(document.version(), array))
+                    .unwrap_or(MemberKind::Group)
+            }),
+        };
+        Member { path, kind }
+    };
+    document.nodes().into_iter().map(member).collect()
+}
+
+/// What documents describe; `None` where there are none.
+fn member_kind(documents: &Documents) -> Option<MemberKind> {
+    let unreadable =
+        |error: &dyn std::error::Error| Some(MemberKind::Unreadable { reason: error.to_string() });
+    match documents.node() {
+        Ok(None) => None,
+        Ok(Some(Node::Group(_))) => Some(MemberKind::Group),
+        Ok(Some(Node::Array(_))) => match documents.array().map(|array| array.map(array_of)) {
+            Ok(Some(Ok(array))) => Some(MemberKind::Array(array)),
+            Ok(None) => None,
+            Ok(Some(Err(error))) | Err(error) => unreadable(&error),
+        },
+        Err(error) => unreadable(&error),
+    }
+}
+
+fn array_of(metadata: ArrayMetadata) -> Result<MemberArray, rechunk_format::FormatError> {
+    use rechunk_format::Layout;
+    let layout = ZarrLayout::new(metadata)?;
+    let spec = layout.spec();
+    Ok(MemberArray {
+        decoded_bytes: spec.shape.iter().product::<u64>() * spec.item_bytes(),
+        shape: spec.shape.clone(),
+        dimension_names: spec.dimension_names.clone(),
+        data_type: spec.data_type.name().to_owned(),
+        chunk_shape: spec.chunk_shape.clone(),
+        shard_shape: layout.shards().map(|shards| shards.shard_shape().to_vec()),
+        codecs: layout.codec_summary().to_owned(),
+    })
+}
+
+/// Looks at every directory below a place that is not inside an array, at most `limit` of them;
+/// whether there are more.
+async fn walk(location: &str, store: &Store, limit: usize) -> Result<(Vec<Member>, bool), Error> {
+    let failed = |source| Error::source_store(location, source);
+    let mut members = Vec::new();
+    let mut open = vec![String::new()];
+    let mut seen = 0;
+    while let Some(directory) = open.pop() {
+        let mut names = store.list_directories(&directory).await.map_err(failed)?;
+        names.sort_unstable();
+        // Where a run keeps its state there may be half an array.
+        names.retain(|name| !name.ends_with(".rechunk"));
+        for name in names.into_iter().rev() {
+            seen += 1;
+            if seen > limit {
+                return Ok((members, true));
+            }
+            let path = if directory.is_empty() { name } else { format!("{directory}/{name}") };
+            let place = store.child(&path).map_err(failed)?;
+            let kind = member_kind(&Documents::fetch(&place).await.map_err(failed)?);
+            let is_below = matches!(kind, None | Some(MemberKind::Group));
+            members.extend(kind.map(|kind| Member { path: path.clone(), kind }));
+            if is_below && path.split('/').count() < DEPTH_MAX {
+                open.push(path);
+            }
+        }
+    }
+    Ok((members, false))
+}
+
+/// Paths of the arrays below a place, in order, for a message: those that are found soon.
+pub(crate) async fn arrays_below(store: &Store) -> Vec<String> {
+    const LOOKED_AT_MAX: usize = 1000;
+    let store = store.with_role(Role::Control);
+    let mut found = Vec::new();
+    for version in [ZarrVersion::V3, ZarrVersion::V2] {
+        if let Ok(Some(document)) = consolidated::fetch(&store, version).await {
+            found.extend(of_document(&document));
+        }
+    }
+    if found.is_empty() {
+        // What cannot be listed is not named.
+        let walked = walk("", &store, LOOKED_AT_MAX).await;
+        found = walked.map(|(members, _)| members).unwrap_or_default();
+    }
+    found.retain(|member| !matches!(member.kind, MemberKind::Group));
+    let mut paths: Vec<String> = found.into_iter().map(|member| member.path).collect();
+    paths.sort_unstable();
+    paths
+}
