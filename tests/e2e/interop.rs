@@ -12,8 +12,8 @@ use crate::oracle::{World, available, job, make, read};
 
 /// Ways to cut a target, tried in turn.
 const CUTS: [&str; 3] = ["keep", "whole", "odd"];
-/// Shards of v3 targets, in turn: none, the source's, everything in one, whatever is a good size.
-const SHARDS: [&str; 4] = ["none", "keep", "-1", "auto"];
+/// Shards of v3 targets, in turn: the source's, none, everything in one, whatever is a good size.
+const SHARDS: [Option<&str>; 4] = [None, Some("none"), Some("-1"), Some("auto")];
 const CODECS: [&str; 9] =
     ["bytes", "blosc", "zstd", "gzip", "zlib", "crc32c", "transpose", "sharding_indexed", ""];
 
@@ -269,18 +269,11 @@ fn attempts(
         let cut = CUTS[(number + usize::from(version) + cut) % CUTS.len()];
         let format = format!("zarr{version}");
         let path = folder.join(format!("{number}-{format}-{cut}")).display().to_string();
-        let shards =
-            if version == 3 { SHARDS[(number + cut.len()) % SHARDS.len()] } else { "none" };
-        let options = [
-            "--format",
-            &format,
-            "--chunks",
-            &chunks(source, cut),
-            "--shards",
-            shards,
-            "--no-fsync",
-            "-q",
-        ];
+        let chunks = chunks(source, cut);
+        let mut options = vec!["--format", &format, "--chunks", &chunks, "--no-fsync", "-q"];
+        if let (3, Some(shards)) = (version, SHARDS[(number + cut.len()) % SHARDS.len()]) {
+            options.extend(["--shards", shards]);
+        }
         let done =
             rechunk(&[&["copy", source.path.as_str(), path.as_str()], &options[..]].concat());
         let named = || source.refused_for.iter().any(|word| done.stderr.contains(word));
