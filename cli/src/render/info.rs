@@ -12,7 +12,12 @@ pub(crate) fn text(info: &ArrayInfo) -> String {
     line("type", format!("{}{}", info.data_type, order(info)));
     line(
         "chunks",
-        format!("{} ({})", format_shape(&info.chunk_shape), format_byte_size(info.chunk_bytes)),
+        match info.chunk_bytes {
+            Some(bytes) => {
+                format!("{} ({})", format_shape(&info.chunk_shape), format_byte_size(bytes))
+            }
+            None => format_shape(&info.chunk_shape),
+        },
     );
     line("codecs", info.codecs.clone());
     line("fill value", info.fill_value.clone());
@@ -25,14 +30,10 @@ pub(crate) fn text(info: &ArrayInfo) -> String {
         format!("{} of {} chunks, {missing}", number(info.stored_chunks), number(info.chunks)),
     );
     let ratio = info.compression_ratio.map_or(String::new(), |ratio| format!(", {ratio:.2} : 1"));
-    line(
-        "size",
-        format!(
-            "{} of elements, {} stored{ratio}",
-            format_byte_size(info.decoded_bytes),
-            format_byte_size(info.stored_bytes)
-        ),
-    );
+    let decoded = info
+        .decoded_bytes
+        .map_or(String::new(), |bytes| format!("{} of elements, ", format_byte_size(bytes)));
+    line("size", format!("{decoded}{} stored{ratio}", format_byte_size(info.stored_bytes)));
     if let Some(attributes) = info.attributes.as_object()
         && !attributes.is_empty()
     {

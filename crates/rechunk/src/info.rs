@@ -24,8 +24,8 @@ pub struct ArrayInfo {
     pub data_type: String,
     /// Shape of a chunk, elements.
     pub chunk_shape: Vec<u64>,
-    /// Bytes of a decoded chunk.
-    pub chunk_bytes: u64,
+    /// Bytes of a decoded chunk; `None` where elements differ in length.
+    pub chunk_bytes: Option<u64>,
     /// Axes as stored, slowest first (`[0, 1, 2]` is C order).
     pub axes: Vec<usize>,
     /// Byte order.
@@ -42,8 +42,8 @@ pub struct ArrayInfo {
     pub stored_chunks: u64,
     /// Chunks that are missing: they hold the fill value.
     pub missing_chunks: u64,
-    /// Bytes of the elements, without padding.
-    pub decoded_bytes: u64,
+    /// Bytes of the elements, without padding; `None` where elements differ in length.
+    pub decoded_bytes: Option<u64>,
     /// Bytes of the stored chunks.
     pub stored_bytes: u64,
     /// Decoded over stored bytes, of the chunks that are stored.
@@ -63,15 +63,16 @@ pub async fn info(location: &str) -> Result<ArrayInfo, Error> {
     let grid = open.grid()?;
     let layout = Arc::clone(open.array.layout());
     let order = layout.element_order();
-    let chunk_bytes = grid.chunk_elements() * spec.item_bytes();
+    let item_bytes = (!spec.data_type.is_variable()).then(|| spec.item_bytes());
+    let chunk_bytes = item_bytes.map(|item| grid.chunk_elements() * item);
     let chunks = grid.count();
     let mut info = ArrayInfo {
         location: location.to_owned(),
         format: layout.format_name().to_owned(),
-        decoded_bytes: spec.shape.iter().product::<u64>() * spec.item_bytes(),
+        decoded_bytes: item_bytes.map(|item| spec.shape.iter().product::<u64>() * item),
         shape: spec.shape,
         dimension_names: spec.dimension_names,
-        data_type: spec.data_type.name().to_owned(),
+        data_type: open.metadata.data_type_name(),
         chunk_shape: spec.chunk_shape,
         chunk_bytes,
         axes: order.axes.clone(),
@@ -83,8 +84,9 @@ pub async fn info(location: &str) -> Result<ArrayInfo, Error> {
         stored_chunks,
         missing_chunks: chunks.saturating_sub(stored_chunks),
         stored_bytes,
-        compression_ratio: (stored_bytes > 0)
-            .then(|| (stored_chunks as f64 * chunk_bytes as f64) / stored_bytes as f64),
+        compression_ratio: chunk_bytes
+            .filter(|_| stored_bytes > 0)
+            .map(|bytes| (stored_chunks as f64 * bytes as f64) / stored_bytes as f64),
         attributes: open.metadata.plain_attributes(),
         hints: Vec::new(),
     };
@@ -112,10 +114,13 @@ async fn count_chunks(open: &OpenArray) -> Result<(u64, u64), Error> {
 
 fn hints(info: &ArrayInfo) -> Vec<String> {
     let mut hints = Vec::new();
-    if info.chunk_bytes > 2 << 30 {
+    let Some(chunk_bytes) = info.chunk_bytes else {
+        return vec!["elements differ in length: chunks can be copied, not re-cut".to_owned()];
+    };
+    if chunk_bytes > 2 << 30 {
         hints.push("chunks are larger than 2 GiB: many readers and codecs refuse them".to_owned());
     }
-    if info.chunk_bytes < 1 << 20 && info.chunks > 1000 {
+    if chunk_bytes < 1 << 20 && info.chunks > 1000 {
         hints.push(format!(
             "{} chunks of less than 1 MiB: requests, not bytes, will take the time",
             info.chunks
