@@ -52,14 +52,29 @@ fn a_codec_that_is_not_known_is_named() {
 
 #[test]
 fn a_data_type_that_is_not_known_is_named() {
-    for name in ["<c8", "|O", "<M8[ns]", "|S7", "<f3", ""] {
+    for name in ["<c4", "<M8[eon]", "|S", "<f3", "<f16", "|V0", "=f4", "|S9999999", ""] {
         changed(2, |document| document["dtype"] = json!(name), &["dtype"]);
     }
-    changed(2, |document| document["dtype"] = json!("<c16"), &["c16"]);
-    changed(2, |document| document["dtype"] = json!([["a", "<f4"], ["b", "<i2"]]), &["dtype"]);
-    changed(3, |document| document["data_type"] = json!("complex64"), &["complex64"]);
-    changed(3, |document| document["data_type"] = json!("r24"), &["r24"]);
+    changed(2, |document| document["dtype"] = json!("<c32"), &["c32"]);
+    changed(2, |document| document["dtype"] = json!("|O"), &["filters", "|O"]);
+    for fields in [
+        json!([]),
+        json!([["a"]]),
+        json!([["a", "<f16"]]),
+        json!([["a", "|O"]]),
+        json!([["a", "<f4", [0]]]),
+        json!([["a", "<f8", [1_u64 << 40, 1_u64 << 40]]]),
+    ] {
+        changed(2, |document| document["dtype"] = fields.clone(), &["dtype"]);
+    }
+    changed(3, |document| document["data_type"] = json!("complex512"), &["complex512"]);
+    changed(3, |document| document["data_type"] = json!("r7"), &["r7"]);
     changed(3, |document| document["data_type"] = json!({"name": "struct"}), &["data_type"]);
+    let odd = json!({"name": "struct", "configuration": {"fields": [{"name": "a", "data_type": "string"}]}});
+    changed(3, |document| document["data_type"] = odd.clone(), &["data_type", "string"]);
+    let eon =
+        json!({"name": "numpy.datetime64", "configuration": {"unit": "eon", "scale_factor": 1}});
+    changed(3, |document| document["data_type"] = eon.clone(), &["data_type", "eon"]);
 }
 
 #[test]

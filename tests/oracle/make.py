@@ -16,6 +16,15 @@ import numcodecs
 import numpy as np
 import zarr
 
+# Types beyond plain numbers, which are cut into other chunks as well. Big-endian where there is an order.
+NEW_DTYPES = [
+    "<c8", ">c8", "<c16", ">c16", "<M8[ns]", ">M8[10us]", "<M8[D]", "<m8[s]", ">m8[25W]", "|S1", "|S5", "|S300", "<U1", ">U5",
+    "<U70", "|V1", "|V3", "|V20",
+]
+RECORDS = [
+    [("a", "<i4"), ("b", "<f8")],
+    [("name", "S3"), ("at", "<M8[s]"), ("z", "<c8"), ("flag", "?"), ("word", "<U2")],
+]
 DTYPES = ["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
 IS_ZARR_2 = zarr.__version__.startswith("2.")
 RANDOM = np.random.default_rng(20261121)
@@ -32,11 +41,42 @@ def values(shape, dtype):
         numbers[::17] = np.nan
         numbers[::23] = np.inf
         numbers[::29] = -0.0
+    elif dtype.kind in "cmMSUV":
+        return odd_values(count, dtype).reshape(shape)
     else:
         bounds = np.iinfo(dtype)
         numbers = RANDOM.integers(bounds.min, bounds.max, count, dtype=dtype.newbyteorder("="), endpoint=True)
         numbers[: count // 2] //= 16
     return numbers.reshape(shape).astype(dtype)
+
+
+def odd_values(count, dtype):
+    """Elements of types that are not plain numbers."""
+    if dtype.kind == "S":
+        words = [bytes(RANDOM.integers(1, 255, number % (dtype.itemsize + 1), dtype="u1")) for number in range(count)]
+        return np.array(words, dtype)
+    if dtype.kind == "U":
+        letters = np.array(list("aé€𝄞\n\"z"))
+        length = dtype.itemsize // 4
+        return np.array(["".join(RANDOM.choice(letters, number % (length + 1))) for number in range(count)], dtype)
+    if dtype.kind == "V":
+        return np.frombuffer(RANDOM.bytes(count * dtype.itemsize), "u1").reshape(count, -1).copy().view(dtype)[:, 0]
+    if dtype.kind == "c":
+        part = "f4" if dtype.itemsize == 8 else "f8"
+        numbers = values((count, 2), part)
+        return np.ascontiguousarray(numbers).view(dtype.newbyteorder("="))[:, 0].astype(dtype)
+    numbers = RANDOM.integers(-(2**40), 2**40, count)
+    numbers[::17] = np.iinfo("i8").min  # NaT
+    return numbers.astype("i8").view(dtype.newbyteorder("=")).astype(dtype)
+
+
+def record_values(shape, fields):
+    """Records, field by field; text has to be text."""
+    dtype = np.dtype(fields)
+    records = np.zeros(shape, dtype)
+    for name in dtype.names:
+        records[name] = values(shape, dtype[name])
+    return records
 
 
 def v2_codecs():
@@ -86,6 +126,18 @@ class Store:
             array[written] = data[written]
         self.written.append({"path": path, "format": zarr_format, "name": name})
 
+    def add_strings(self, name, zarr_format, words, codec):
+        path = os.path.join(self.directory, name)
+        if IS_ZARR_2:
+            array = zarr.create(store=path, shape=words.shape, chunks=(2, 2), dtype=str, compressor=codec, fill_value="")
+        else:
+            codecs = codec if zarr_format == 3 else ([codec] if codec else None)
+            array = zarr.create_array(
+                path, zarr_format=zarr_format, shape=words.shape, chunks=(2, 2), dtype=str, compressors=codecs, fill_value="",
+            )
+        array[:, :2] = words[:, :2]
+        self.written.append({"path": path, "format": zarr_format, "name": name})
+
     @staticmethod
     def _create_v2(path, data, options):
         order, separator = options.pop("order", "C"), options.pop("separator", ".")
@@ -110,7 +162,7 @@ class Store:
         key = {"name": options.pop("keys", "default"), "separator": options.pop("separator", "/")}
         return zarr.create_array(
             path, zarr_format=3, shape=data.shape, dtype=dtype.newbyteorder("="), filters=filters,
-            serializer=BytesCodec(endian=endian if dtype.itemsize > 1 else None),
+            serializer=BytesCodec(endian=endian if dtype.itemsize > 1 and dtype.kind not in "SV" else None),
             compressors=options.pop("codec", []), chunk_key_encoding=key, dimension_names=dimensions, **options,
         )
 
@@ -160,9 +212,83 @@ def odd_ones(store, zarr_format):
         add("some-names", values((10, 9), "<f4"), chunks=(3, 4), fill_value=0, dimensions=["y", None])
 
 
+def fill_of(dtype):
+    """A fill value of every type that is not its zero."""
+    if dtype.kind == "V":
+        return bytes(range(1, dtype.itemsize + 1))
+    plain = {"c": complex(np.nan, -np.inf), "M": np.datetime64("NaT"), "m": 7, "S": b"\xfe", "U": "é"}
+    return plain[dtype.kind]
+
+
+def new_types(store, zarr_format):
+    """Every type that is no plain number, with gaps; codecs and orders alternate."""
+    codecs = itertools.cycle(v2_codecs() if zarr_format == 2 else v3_codecs())
+    orders = itertools.cycle(["C", "F", "C"])
+    missing = (slice(3, 9), slice(0, 4))
+    for text in NEW_DTYPES:
+        dtype = np.dtype(text)
+        for name, fill in [("zero", None), ("fill", fill_of(dtype))]:
+            if fill is None:
+                fill = np.zeros((), dtype)[()] if dtype.kind != "V" else bytes(dtype.itemsize)
+            if dtype.kind == "M" and not isinstance(fill, np.datetime64):
+                fill = np.datetime64(0, "s")
+            codec, order = next(codecs), next(orders)
+            if zarr_format == 2 and dtype.kind in "mM":
+                codec = None  # numcodecs takes no buffers of dates
+            store.add(
+                f"v{zarr_format}-new-{text.replace('|', '')}-{name}", zarr_format, values((10, 9), text), chunks=(3, 4),
+                codec=codec, order=order, fill_value=fill, written=missing,
+            )
+    for number, fields in enumerate(RECORDS):
+        data = record_values((10, 9), fields)
+        fill = np.frombuffer(data[4, 4].tobytes(), data.dtype)[0]
+        store.add(
+            f"v{zarr_format}-record-{number}", zarr_format, data, chunks=(3, 4), fill_value=fill, written=missing,
+            codec=v3_codecs()[4] if zarr_format == 3 else None,  # numcodecs takes no buffers of dates
+        )
+    if zarr_format == 2:
+        for text in ["<c8", "|S5", "<U5", "|V3"]:
+            store.add(
+                f"v2-null-{text.strip('|')}", 2, values((10, 9), text), chunks=(3, 4), codec=None, fill_value=None,
+                written=missing,
+            )
+
+
+def variable_length(store, zarr_format):
+    """Strings, whose chunks are only copied."""
+    words = np.array([["", "a", "é€"], ["𝄞" * 9, "x\ny", "\0"], ["end", "of", "it"]], dtype=object)
+    for number, codec in enumerate([None, numcodecs.Zstd(level=1)] if zarr_format == 2 else [[], v3_codecs()[4]]):
+        store.add_strings(f"v{zarr_format}-strings-{number}", zarr_format, words, codec)
+
+
+def of_tensorstore(store):
+    """Types that zarr-python does not have."""
+    import ml_dtypes
+    import tensorstore
+
+    kinds = ["bfloat16", "int4", "int2", "float8_e5m2", "float8_e4m3fn"]
+    for zarr_format, kind in itertools.product([2, 3], kinds):
+        path = os.path.join(store.directory, f"ts-v{zarr_format}-{kind}")
+        options = {"dtype": kind, "shape": [10, 9], "fill_value": 0.5 if "float" in kind and "e4m3" in kind else None}
+        options = {name: value for name, value in options.items() if value is not None}
+        driver = "zarr" if zarr_format == 2 else "zarr3"
+        array = tensorstore.open(
+            {"driver": driver, "kvstore": {"driver": "file", "path": path}}, create=True,
+            chunk_layout=tensorstore.ChunkLayout(chunk_shape=[3, 4]), **options,
+        ).result()
+        bits = RANDOM.integers(0, 4, (10, 9), dtype="u1")
+        numbers = bits.astype("i1").astype(getattr(ml_dtypes, kind)) if kind != "int2" else (bits % 2).astype(ml_dtypes.int2)
+        array[3:9, 0:4].write(numbers[3:9, 0:4]).result()
+        store.written.append({"path": path, "format": zarr_format, "name": kind})
+
+
 if __name__ == "__main__":
     out = Store(sys.argv[1])
     for version in [2] if IS_ZARR_2 else [2, 3]:
         types_and_codecs(out, version)
         odd_ones(out, version)
+        new_types(out, version)
+        variable_length(out, version)
+    if not IS_ZARR_2:
+        of_tensorstore(out)
     json.dump(out.written, sys.stdout)

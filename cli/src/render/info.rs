@@ -35,8 +35,9 @@ fn array_text(info: &ArrayInfo) -> String {
     lines.line("format", &info.format);
     lines.line("shape", &named_shape(&info.shape, info.dimension_names.as_deref()));
     lines.line("type", &format!("{}{}", info.data_type, order(info)));
-    let (chunk, bytes) = (format_shape(&info.chunk_shape), format_byte_size(info.chunk_bytes));
-    lines.line("chunks", &format!("{chunk} ({bytes})"));
+    let chunk = format_shape(&info.chunk_shape);
+    let bytes = info.chunk_bytes.map(|bytes| format!(" ({})", format_byte_size(bytes)));
+    lines.line("chunks", &format!("{chunk}{}", bytes.unwrap_or_default()));
     if let Some(shards) = &info.shard_shape {
         lines.line("shards", &format_shape(shards));
     }
@@ -61,9 +62,10 @@ fn stored(lines: &mut Lines, info: &ArrayInfo) {
     let (stored, all) = (number(info.stored_chunks), number(all));
     lines.line("stored", &format!("{stored} of {all} {objects}s, {missing}"));
     let ratio = info.compression_ratio.map_or(String::new(), |ratio| format!(", {ratio:.2} : 1"));
-    let (decoded, bytes) =
-        (format_byte_size(info.decoded_bytes), format_byte_size(info.stored_bytes));
-    lines.line("size", &format!("{decoded} of elements, {bytes} stored{ratio}"));
+    let decoded =
+        info.decoded_bytes.map(|bytes| format!("{} of elements, ", format_byte_size(bytes)));
+    let (decoded, bytes) = (decoded.unwrap_or_default(), format_byte_size(info.stored_bytes));
+    lines.line("size", &format!("{decoded}{bytes} stored{ratio}"));
     if let Some(sizes) = &info.stored_chunk_bytes {
         let [min, median, max] = [sizes.min, sizes.median, sizes.max].map(format_byte_size);
         lines.line(&format!("per {objects}"), &format!("{min} to {max} stored, median {median}"));
@@ -125,7 +127,7 @@ fn array_row(name: String, array: &MemberArray) -> Vec<String> {
         array.data_type.clone(),
         format_shape(&array.chunk_shape),
         array.codecs.clone(),
-        format_byte_size(array.decoded_bytes),
+        array.decoded_bytes.map_or_else(|| "?".to_owned(), format_byte_size),
     ]
 }
 

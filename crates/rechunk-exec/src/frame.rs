@@ -49,13 +49,14 @@ impl Frame {
     }
 }
 
-/// Copies the elements of `region` from one buffer to another.
+/// Copies the elements of `region` from one buffer to another, groups of `swap_bytes` of their
+/// bytes reversed.
 pub(crate) fn copy(
     item_bytes: usize,
     region: &Region,
     (source, source_frame): (&[u8], &Frame),
     (target, target_frame): (&mut [u8], &Frame),
-    swap: bool,
+    swap_bytes: usize,
 ) -> Result<(), Fault> {
     copy_region(
         item_bytes,
@@ -66,7 +67,7 @@ pub(crate) fn copy(
         target,
         target_frame.offset_bytes(&region.start),
         &target_frame.strides_bytes,
-        swap,
+        swap_bytes,
     )
     .map_err(Fault::Kernel)
 }
@@ -92,18 +93,8 @@ pub(crate) fn compare(
 ) -> Result<Differences, Fault> {
     let offset_bytes = frame.offset_bytes(&region.start);
     let strides = &frame.strides_bytes;
-    compare_region(
-        item_bytes,
-        &region.shape,
-        a,
-        offset_bytes,
-        strides,
-        b,
-        offset_bytes,
-        strides,
-        false,
-    )
-    .map_err(Fault::Kernel)
+    compare_region(item_bytes, &region.shape, a, offset_bytes, strides, b, offset_bytes, strides, 1)
+        .map_err(Fault::Kernel)
 }
 
 /// Compares the elements of `region` with `item`, which is in the buffer's byte order.
@@ -117,16 +108,17 @@ pub(crate) fn compare_with_fill(
     let offset_bytes = frame.offset_bytes(&region.start);
     let strides = &frame.strides_bytes;
     let shape = &region.shape;
-    compare_region(item.len(), shape, item, 0, &still, buffer, offset_bytes, strides, false)
+    compare_region(item.len(), shape, item, 0, &still, buffer, offset_bytes, strides, 1)
         .map_err(Fault::Kernel)
 }
 
-/// A little-endian item in another byte order.
-pub(crate) fn item_in(endian: Endian, little: &[u8]) -> Vec<u8> {
-    match endian {
-        Endian::Little => little.to_vec(),
-        Endian::Big => little.iter().rev().copied().collect(),
+/// A little-endian item in another byte order; `swap_bytes` is what its type swaps at a time.
+pub(crate) fn item_in(endian: Endian, little: &[u8], swap_bytes: usize) -> Vec<u8> {
+    let mut item = little.to_vec();
+    if endian == Endian::Big {
+        item.chunks_mut(swap_bytes.max(1)).for_each(<[u8]>::reverse);
     }
+    item
 }
 
 /// Bytes of a buffer of `elements`, if this machine can address them.

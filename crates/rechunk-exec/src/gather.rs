@@ -185,7 +185,7 @@ fn put_in(
         match data {
             Some(data) => {
                 let source = (data, &input.frame);
-                frame::copy(stage.item_bytes, &common, source, target, stage.swap)?;
+                frame::copy(stage.item_bytes, &common, source, target, stage.swap_bytes)?;
             }
             None => frame::fill(&stage.source_fill, &common, target)?,
         }

@@ -25,8 +25,9 @@ pub(crate) struct StageRun {
     pub stage: Stage,
     pub geometry: StageGeometry,
     pub item_bytes: usize,
-    /// Inputs and units differ in byte order.
-    pub swap: bool,
+    /// Bytes of an element that change places together between inputs and units; 1 if the two have
+    /// the same byte order.
+    pub swap_bytes: usize,
     /// What a missing source chunk holds, in the byte order of the units.
     pub source_fill: Vec<u8>,
     /// What the padding of a target chunk holds, in its byte order.
@@ -53,16 +54,14 @@ impl StageRun {
         let source = execution.source.layout();
         let target = execution.sink.array().layout();
         let endian = target.element_order().endian;
+        let type_swap_bytes = usize::try_from(source.spec().data_type.swap_bytes()).unwrap_or(1);
         let fill = |layout: &Arc<dyn Layout>| match &layout.spec().fill_value {
-            Some(fill) => item_in(endian, &fill.bytes),
+            Some(fill) => item_in(endian, &fill.bytes, type_swap_bytes),
             None => vec![0; item_bytes],
         };
-        let swap = match &stage.input {
-            StageInput::SourceChunks | StageInput::SourceShards => {
-                item_bytes > 1 && source.element_order().endian != endian
-            }
-            StageInput::Pieces { .. } => false,
-        };
+        let is_source = !matches!(stage.input, StageInput::Pieces { .. });
+        let swap_bytes =
+            if is_source && source.element_order().endian != endian { type_swap_bytes } else { 1 };
         let workers = u64::from(stage.tasks_at_once).saturating_mul(u64::from(stage.lanes));
         let threads = u64::from(execution.plan.threads).min(workers).max(1);
         let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
@@ -71,7 +70,7 @@ impl StageRun {
             number,
             geometry,
             item_bytes,
-            swap,
+            swap_bytes,
             source_fill: fill(source),
             target_fill: fill(target),
             skip_empty: target.spec().fill_value.is_some()

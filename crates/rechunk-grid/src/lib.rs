@@ -9,16 +9,24 @@ mod chunk_grid;
 mod data_type;
 mod error;
 mod region;
+mod small_float;
+mod time_unit;
 
 pub use array_spec::{ArraySpec, FillValue, WriteEmpty};
 pub use chunk_grid::ChunkGrid;
 pub use data_type::{DataType, Endian};
 pub use error::GridError;
 pub use region::{IndexIter, Region};
+pub use small_float::SmallFloat;
+pub use time_unit::TimeUnit;
 
 /// Largest number of axes an array may have. Real data has at most 8; a header that claims more
 /// than this is refused before anything is sized by it.
 pub const RANK_MAX: usize = 32;
+
+/// Largest element, bytes. NumPy's records and strings are far smaller; a claim beyond this is
+/// refused before anything is sized by it.
+pub const ITEM_BYTES_MAX: u64 = 1 << 20;
 
 /// Number of elements of `shape`, or `None` if it does not fit a `u64`.
 pub fn element_count(shape: &[u64]) -> Option<u64> {

@@ -109,6 +109,14 @@ impl Loops {
         Ok(Some(Self { source_start, target_start, axes }))
     }
 
+    /// Takes an element of `item_bytes` as a row of smaller ones of `part_bytes`, which divides it.
+    pub(crate) fn split(&mut self, item_bytes: usize, part_bytes: usize) {
+        if part_bytes < item_bytes {
+            let extent = item_bytes / part_bytes;
+            self.axes.push(Axis { extent, source_step: part_bytes, target_step: part_bytes });
+        }
+    }
+
     /// Puts the target's fastest axis innermost: writes are what caches suffer from most.
     pub(crate) fn sort_by_target(&mut self) {
         self.axes.sort_by_key(|axis| std::cmp::Reverse((axis.target_step, axis.source_step)));

@@ -1,4 +1,5 @@
 use crate::axes::{Axis, Loops, Side, for_each};
+use crate::copy::check_swap;
 use crate::{Buffer, KernelError};
 
 /// What [`compare_region`] found.
@@ -10,8 +11,8 @@ pub struct Differences {
     pub first: Option<Vec<u64>>,
 }
 
-/// Compares two boxes of `shape` elements bit for bit. With `swap` the bytes of every element of
-/// `b` are taken in reverse order.
+/// Compares two boxes of `shape` elements bit for bit. Every group of `swap_bytes` bytes of an
+/// element of `b` is taken in reverse order; 1 takes them as they are.
 #[expect(clippy::too_many_arguments, reason = "two sides of offset and strides; a struct hides it")]
 pub fn compare_region(
     item_bytes: usize,
@@ -22,7 +23,7 @@ pub fn compare_region(
     b: &[u8],
     b_offset_bytes: u64,
     b_strides_bytes: &[u64],
-    swap: bool,
+    swap_bytes: usize,
 ) -> Result<Differences, KernelError> {
     let a_side = Side {
         buffer: Buffer::Source,
@@ -36,15 +37,15 @@ pub fn compare_region(
         offset_bytes: b_offset_bytes,
         strides_bytes: b_strides_bytes,
     };
+    check_swap(item_bytes, swap_bytes)?;
     let Some(mut loops) = Loops::new(item_bytes, shape, a_side, b_side)? else {
         return Ok(Differences::default());
     };
     // Not sorted: elements are visited in C order, so that the n-th visit is the n-th element.
     loops.merge();
-    let swap = swap && item_bytes > 1;
     let whole = Axis { extent: 1, source_step: item_bytes, target_step: item_bytes };
     let (inner, outer) = loops.axes.split_last().map_or((whole, &[][..]), |(i, o)| (*i, o));
-    let is_run = inner.is_run(item_bytes) && !swap;
+    let is_run = inner.is_run(item_bytes) && swap_bytes == 1;
     let mut found = Found::default();
     for_each(outer, loops.source_start, loops.target_start, |a_start, b_start| {
         let row_bytes = inner.extent * item_bytes;
@@ -54,15 +55,19 @@ pub fn compare_region(
         }
         for turn in 0..inner.extent {
             let (i, j) = (a_start + turn * inner.source_step, b_start + turn * inner.target_step);
-            found.add(is_equal(&a[i..i + item_bytes], &b[j..j + item_bytes], swap));
+            found.add(is_equal(&a[i..i + item_bytes], &b[j..j + item_bytes], swap_bytes));
         }
     });
     Ok(Differences { count: found.count, first: found.first.map(|at| position(shape, at)) })
 }
 
-/// Whether two elements have the same bytes, one of them reversed if `swap`.
-fn is_equal(a: &[u8], b: &[u8], swap: bool) -> bool {
-    if swap { a.iter().eq(b.iter().rev()) } else { a == b }
+/// Whether two elements have the same bytes, groups of `swap_bytes` of one of them reversed.
+fn is_equal(a: &[u8], b: &[u8], swap_bytes: usize) -> bool {
+    if swap_bytes == 1 {
+        return a == b;
+    }
+    let mut groups = a.chunks_exact(swap_bytes).zip(b.chunks_exact(swap_bytes));
+    groups.all(|(a, b)| a.iter().eq(b.iter().rev()))
 }
 
 /// Counts differences among elements that are visited in order.

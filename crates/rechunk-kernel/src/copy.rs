@@ -5,8 +5,9 @@ use crate::{Buffer, KernelError};
 /// Copies a box of `shape` elements of `item_bytes` bytes from `source` to `target`.
 ///
 /// On each side the box begins at an offset and neighbours along an axis lie a stride apart, in
-/// bytes, indexed like `shape`. With `swap` the bytes of every element are reversed on the way.
-/// The bounds are checked before anything is written.
+/// bytes, indexed like `shape`. Every group of `swap_bytes` bytes of an element is reversed on the
+/// way: 1 moves the bytes as they are, `item_bytes` swaps whole elements, half of it each part of a
+/// complex number. The bounds are checked before anything is written.
 #[expect(clippy::too_many_arguments, reason = "two sides of offset and strides; a struct hides it")]
 pub fn copy_region(
     item_bytes: usize,
@@ -17,7 +18,7 @@ pub fn copy_region(
     target: &mut [u8],
     target_offset_bytes: u64,
     target_strides_bytes: &[u64],
-    swap: bool,
+    swap_bytes: usize,
 ) -> Result<(), KernelError> {
     let source_side = Side {
         buffer: Buffer::Source,
@@ -31,13 +32,18 @@ pub fn copy_region(
         offset_bytes: target_offset_bytes,
         strides_bytes: target_strides_bytes,
     };
+    check_swap(item_bytes, swap_bytes)?;
     let Some(mut loops) = Loops::new(item_bytes, shape, source_side, target_side)? else {
         return Ok(());
     };
+    let swap = swap_bytes > 1;
+    if swap {
+        // From here on an element is what is swapped as one.
+        loops.split(item_bytes, swap_bytes);
+    }
     loops.sort_by_target();
     loops.merge();
-    let swap = swap && item_bytes > 1;
-    let item_bytes = if swap { item_bytes } else { loops.widen(item_bytes) };
+    let item_bytes = if swap { swap_bytes } else { loops.widen(item_bytes) };
     match (item_bytes, swap) {
         (1, _) => run::<u8, false>(&loops, source, target),
         (2, false) => run::<u16, false>(&loops, source, target),
@@ -53,6 +59,14 @@ pub fn copy_region(
         _ => run_any(item_bytes, swap, &loops, source, target),
     }
     Ok(())
+}
+
+/// Refuses groups of bytes that an element is not made of.
+pub(crate) fn check_swap(item_bytes: usize, swap_bytes: usize) -> Result<(), KernelError> {
+    if swap_bytes > 0 && item_bytes.is_multiple_of(swap_bytes) {
+        return Ok(());
+    }
+    Err(KernelError::UnevenSwap { item_bytes, swap_bytes })
 }
 
 /// Runs loops over elements of a size the compiler knows.

@@ -27,6 +27,14 @@ pub enum KernelError {
     /// An element of no bytes.
     #[error("an element of 0 bytes cannot be moved")]
     EmptyItem,
+    /// The groups of bytes to be swapped do not make up an element.
+    #[error("an element of {item_bytes} bytes is not made of groups of {swap_bytes} to be swapped")]
+    UnevenSwap {
+        /// Bytes of an element.
+        item_bytes: usize,
+        /// Bytes of a group.
+        swap_bytes: usize,
+    },
     /// Shape and strides differ in the number of axes.
     #[error("the box has {shape} axes but the {buffer} has {strides} strides")]
     RankMismatch {

@@ -32,9 +32,19 @@ fn place(item: u64, shape: &[u64], order: &[usize], gap: u64, offset: u64) -> Pl
     Placed { offset, strides, length }
 }
 
+/// Sizes of elements: those with loops of their own, and others that strings and records have.
+const ITEMS: [usize; 14] = [1, 2, 4, 8, 16, 32, 3, 5, 6, 12, 20, 24, 100, 1000];
+
+/// A size and the groups of its bytes that are swapped: whole elements, their parts, none.
+fn swaps(item: usize) -> impl Strategy<Value = usize> {
+    let divisors: Vec<usize> =
+        [1, 2, 3, 4, 8, 16, item].into_iter().filter(|part| item % part == 0).collect();
+    prop::sample::select(divisors)
+}
+
 /// An item size, a shape and a placement on each side.
 fn cases() -> impl Strategy<Value = (usize, Vec<u64>, Placed, Placed)> {
-    let item = prop::sample::select(vec![1_usize, 2, 4, 8, 16, 32, 3]);
+    let item = prop::sample::select(&ITEMS[..]);
     let shape = prop::collection::vec(prop_oneof![0..4_u64, 1..6_u64, 14..20_u64], 0..=4);
     (item, shape).prop_flat_map(|(item, shape)| {
         let axes: Vec<usize> = (0..shape.len()).collect();
@@ -57,19 +67,25 @@ fn random_bytes(length: usize) -> Vec<u8> {
         .collect()
 }
 
-fn item_at(bytes: &[u8], offset: usize, item: usize, swap: bool) -> Vec<u8> {
+fn item_at(bytes: &[u8], offset: usize, item: usize, swap: usize) -> Vec<u8> {
     let mut value = bytes[offset..offset + item].to_vec();
-    if swap {
-        value.reverse();
-    }
+    value.chunks_mut(swap).for_each(<[u8]>::reverse);
     value
+}
+
+/// [`cases`], and what is swapped.
+fn swapped_cases() -> impl Strategy<Value = ((usize, Vec<u64>, Placed, Placed), usize)> {
+    cases().prop_flat_map(|case| {
+        let swap = swaps(case.0);
+        (Just(case), swap)
+    })
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 20 } else { 512 }))]
 
     #[test]
-    fn copies_like_a_loop_over_elements((item, shape, from, to) in cases(), swap: bool) {
+    fn copies_like_a_loop_over_elements(((item, shape, from, to), swap) in swapped_cases()) {
         let source = random_bytes(from.length);
         let mut target = vec![0xEE; to.length];
         let mut expected = target.clone();
@@ -97,8 +113,7 @@ proptest! {
 
     #[test]
     fn finds_every_difference(
-        (item, shape, from, to) in cases(),
-        swap: bool,
+        ((item, shape, from, to), swap) in swapped_cases(),
         flips in prop::collection::vec(any::<prop::sample::Index>(), 0..3),
     ) {
         let a = random_bytes(from.length);
@@ -131,7 +146,7 @@ proptest! {
         let target_end = offsets(&shape, &to).into_iter().max().unwrap() + item;
         let (source, mut target) = (vec![0; source_end], vec![0xEE; target_end]);
         let copy = |source: &[u8], target: &mut [u8]| copy_region(
-            item, &shape, source, from.offset, &from.strides, target, to.offset, &to.strides, false,
+            item, &shape, source, from.offset, &from.strides, target, to.offset, &to.strides, 1,
         );
         prop_assert_eq!(copy(&source, &mut target), Ok(()));
         let short = copy(&source[1..], &mut target).unwrap_err();
@@ -165,13 +180,15 @@ proptest! {
 fn hostile_geometry_is_an_error() {
     let (source, mut target) = ([0_u8; 8], [0_u8; 8]);
     let mut copy = |item, shape: &[u64], offset, strides: &[u64]| {
-        copy_region(item, shape, &source, offset, strides, &mut target, 0, strides, false)
+        copy_region(item, shape, &source, offset, strides, &mut target, 0, strides, 1)
     };
     assert_eq!(copy(0, &[1], 0, &[1]), Err(KernelError::EmptyItem));
     assert!(matches!(copy(1, &[1, 1], 0, &[1]), Err(KernelError::RankMismatch { .. })));
     assert!(matches!(copy(1, &[u64::MAX], 0, &[u64::MAX]), Err(KernelError::TooLarge { .. })));
     assert!(matches!(copy(1, &[2], u64::MAX, &[1]), Err(KernelError::TooLarge { .. })));
     assert!(matches!(copy(1, &[9], 0, &[1]), Err(KernelError::OutOfBounds { .. })));
+    let uneven = copy_region(6, &[1], &source, 0, &[6], &mut [0; 8], 0, &[6], 4);
+    assert_eq!(uneven, Err(KernelError::UnevenSwap { item_bytes: 6, swap_bytes: 4 }));
     // No element: nothing to check, whatever the strides say.
     assert_eq!(copy(1, &[0, u64::MAX], u64::MAX, &[u64::MAX, 1]), Ok(()));
     // An axis of one element never takes a step, however long.
@@ -181,7 +198,7 @@ fn hostile_geometry_is_an_error() {
 #[test]
 fn a_source_stride_of_zero_repeats_one_element() {
     let mut target = [0_u8; 6];
-    copy_region(2, &[3], &[7, 9], 0, &[0], &mut target, 0, &[2], false).unwrap();
+    copy_region(2, &[3], &[7, 9], 0, &[0], &mut target, 0, &[2], 1).unwrap();
     assert_eq!(target, [7, 9, 7, 9, 7, 9]);
 }
 

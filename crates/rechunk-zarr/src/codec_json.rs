@@ -112,7 +112,9 @@ impl Settings<'_> {
             })?;
         // The specification asks for a typesize only where there is a shuffle.
         let is_plain = shuffle == Shuffle::None;
-        let typesize = self.integer("typesize", is_plain.then_some(1), (0, 255))?;
+        // Of elements larger than 255 bytes Blosc takes single bytes, whatever the metadata says.
+        let most = i64::from(i32::MAX);
+        let typesize = self.integer("typesize", is_plain.then_some(1), (0, most))?;
         if typesize == 0 && !is_plain {
             return Err(self.field.child("typesize").invalid("is 0, but there is a shuffle"));
         }

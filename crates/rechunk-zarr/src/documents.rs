@@ -1,13 +1,12 @@
 //! Writing metadata documents.
 
-use rechunk_grid::{DataType, Endian, FillValue};
+use rechunk_grid::{DataType, Endian};
 use serde_json::{Map, Value, json};
 
 use crate::codec_json::{write_v2_codec, write_v3_codec};
-use crate::fill_value::write_fill_value;
 use crate::json::write_pretty;
 use crate::metadata::{ArrayMetadata, KeyStyle, V2_DIMENSIONS, ZarrVersion};
-use crate::sharding;
+use crate::{record, sharding, types_v2, types_v3};
 
 impl ArrayMetadata {
     /// The documents that describe this array, as (key relative to the array, bytes): `.zarray`
@@ -27,16 +26,19 @@ impl ArrayMetadata {
     fn zarray(&self) -> Value {
         let spec = &self.spec;
         let is_c = self.order.axes.iter().copied().eq(0..spec.shape.len());
+        let (filters, compressor) = match &self.verbatim.codecs {
+            Some(codecs) => (codecs["filters"].clone(), codecs["compressor"].clone()),
+            None => (Value::Null, json!(self.codecs.first().map(write_v2_codec))),
+        };
         json!({
             "zarr_format": 2,
             "shape": spec.shape,
             "chunks": spec.chunk_shape,
-            "dtype": v2_dtype(spec.data_type, self.order.endian),
-            "compressor": self.codecs.first().map(write_v2_codec),
-            "fill_value": spec.fill_value.as_ref()
-                .map(|fill_value| write_fill_value(fill_value, spec.data_type)),
+            "dtype": self.v2_dtype(),
+            "compressor": compressor,
+            "fill_value": self.fill_value_json(),
             "order": if is_c { "C" } else { "F" },
-            "filters": null,
+            "filters": filters,
             "dimension_separator": self.key_encoding.separator,
         })
     }
@@ -57,13 +59,11 @@ impl ArrayMetadata {
             KeyStyle::Default => "default",
             KeyStyle::V2 => "v2",
         };
-        let zero = || FillValue::zero(spec.item_bytes());
-        let fill_value = spec.fill_value.clone().unwrap_or_else(zero);
         let mut document = json!({
             "zarr_format": 3,
             "node_type": "array",
             "shape": spec.shape,
-            "data_type": spec.data_type.name(),
+            "data_type": self.v3_data_type(),
             "chunk_grid": {
                 "name": "regular",
                 "configuration": {"chunk_shape": self.object_shape()},
@@ -72,7 +72,7 @@ impl ArrayMetadata {
                 "name": style,
                 "configuration": {"separator": self.key_encoding.separator},
             },
-            "fill_value": write_fill_value(&fill_value, spec.data_type),
+            "fill_value": self.fill_value_json(),
             "codecs": match &self.sharding {
                 Some(shards) => {
                     vec![sharding::write(shards, &spec.chunk_shape, &self.v3_codecs())]
@@ -81,43 +81,57 @@ impl ArrayMetadata {
             },
             "attributes": self.attributes,
         });
-        if let (Some(names), Some(map)) = (&spec.dimension_names, document.as_object_mut()) {
-            map.insert("dimension_names".to_owned(), json!(names));
+        if let Some(map) = document.as_object_mut() {
+            if let Some(names) = &spec.dimension_names {
+                map.insert("dimension_names".to_owned(), json!(names));
+            }
+            map.extend(self.verbatim.fields.clone());
         }
         document
     }
 
+    /// NumPy's type string, or the fields of a record. [`crate::target_metadata`] has refused what
+    /// has none.
+    fn v2_dtype(&self) -> Value {
+        let kept = self.verbatim.data_type.clone();
+        kept.unwrap_or_else(|| json!(types_v2::write(self.spec.data_type, self.order.endian)))
+    }
+
+    fn v3_data_type(&self) -> Value {
+        let kept = self.verbatim.data_type.clone();
+        kept.unwrap_or_else(|| types_v3::write(self.spec.data_type))
+    }
+
+    /// The configuration of the codec `bytes`: none where there is nothing to swap.
+    fn v3_bytes_codec(&self) -> Value {
+        let is_needed = match self.spec.data_type {
+            // zarr-python's records have no byte order; those of zarr-extensions have to say it.
+            DataType::Structured { .. } => {
+                self.order.endian == Endian::Big
+                    || self.verbatim.data_type.as_ref().is_some_and(record::says_endian)
+            }
+            data_type => data_type.swap_bytes() > 1,
+        };
+        if is_needed {
+            json!({"name": "bytes", "configuration": {"endian": self.order.endian}})
+        } else {
+            json!({"name": "bytes"})
+        }
+    }
+
     fn v3_codecs(&self) -> Vec<Value> {
+        if let Some(codecs) = self.verbatim.codecs.as_ref().and_then(Value::as_array) {
+            return codecs.clone();
+        }
         let mut codecs = Vec::with_capacity(self.codecs.len() + 2);
         if !self.order.axes.iter().copied().eq(0..self.spec.shape.len()) {
             let order = &self.order.axes;
             codecs.push(json!({"name": "transpose", "configuration": {"order": order}}));
         }
-        codecs.push(if self.spec.item_bytes() == 1 {
-            json!({"name": "bytes"})
-        } else {
-            json!({"name": "bytes", "configuration": {"endian": self.order.endian}})
-        });
+        codecs.push(self.v3_bytes_codec());
         codecs.extend(self.codecs.iter().map(write_v3_codec));
         codecs
     }
-}
-
-/// NumPy's type string.
-fn v2_dtype(data_type: DataType, endian: Endian) -> String {
-    let bytes = data_type.item_bytes();
-    let kind = match data_type {
-        DataType::Bool => 'b',
-        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => 'i',
-        DataType::Uint8 | DataType::Uint16 | DataType::Uint32 | DataType::Uint64 => 'u',
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => 'f',
-    };
-    let order = match (bytes, endian) {
-        (1, _) => '|',
-        (_, Endian::Little) => '<',
-        (_, Endian::Big) => '>',
-    };
-    format!("{order}{kind}{bytes}")
 }
 
 /// The document of an empty group, as (key relative to the group, bytes).

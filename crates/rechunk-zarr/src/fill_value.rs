@@ -1,15 +1,17 @@
 //! Fill values, bit-exact between JSON and an element's bytes.
 
-use half::f16;
+mod float;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use rechunk_format::FormatError;
 use rechunk_grid::{DataType, FillValue};
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use crate::field::{Field, shown};
-use crate::json::bare_token;
 use crate::metadata::ZarrVersion;
 
-/// The fill value that `value` says; `null` (v2 only) is none.
+/// The fill value that `value` says; `null` (v2 only) is none. Records are in base64 here.
 pub(crate) fn parse_fill_value(
     field: &Field,
     value: &Value,
@@ -23,7 +25,19 @@ pub(crate) fn parse_fill_value(
     let value = quoted.as_ref().unwrap_or(value);
     let bytes = match data_type {
         DataType::Bool => parse_bool(value, version),
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => parse_float(value, data_type),
+        DataType::SmallFloat(_)
+        | DataType::Float16
+        | DataType::Bfloat16
+        | DataType::Float32
+        | DataType::Float64 => float::parse(value, data_type),
+        DataType::Complex64 | DataType::Complex128 => parse_complex(value, data_type, version),
+        DataType::FixedUtf32 { characters } => parse_text(value, characters, version),
+        DataType::FixedBytes { .. } | DataType::RawBits { .. } | DataType::Structured { .. } => {
+            parse_bytes(value, data_type.item_bytes(), version)
+        }
+        DataType::DateTime64 { .. } | DataType::TimeDelta64 { .. } if *value == "NaT" => {
+            Some(i64::MIN.to_le_bytes().to_vec())
+        }
         _ => parse_integer(value).and_then(|integer| integer_bytes(integer, data_type)),
     };
     let wrong = || field.invalid(format!("{} is not a {}", shown(value), data_type.name()));
@@ -40,9 +54,9 @@ fn parse_bool(value: &Value, version: ZarrVersion) -> Option<Vec<u8>> {
     match (value, version) {
         (Value::Bool(value), _) => Some(vec![u8::from(*value)]),
         // Some v2 writers store NumPy's number.
-        (Value::Number(number), ZarrVersion::V2) => {
-            number.as_u64().filter(|&number| number < 2).map(|number| vec![u8::from(number == 1)])
-        }
+        (Value::Number(_), ZarrVersion::V2) => parse_integer(value)
+            .filter(|number| (0..2).contains(number))
+            .map(|number| vec![u8::from(number == 1)]),
         _ => None,
     }
 }
@@ -64,83 +78,83 @@ fn parse_integer(value: &Value) -> Option<i128> {
 }
 
 fn integer_bytes(integer: i128, data_type: DataType) -> Option<Vec<u8>> {
-    let bytes = match data_type {
-        DataType::Int8 => i8::try_from(integer).ok()?.to_le_bytes().to_vec(),
-        DataType::Int16 => i16::try_from(integer).ok()?.to_le_bytes().to_vec(),
-        DataType::Int32 => i32::try_from(integer).ok()?.to_le_bytes().to_vec(),
-        DataType::Int64 => i64::try_from(integer).ok()?.to_le_bytes().to_vec(),
-        DataType::Uint8 => u8::try_from(integer).ok()?.to_le_bytes().to_vec(),
-        DataType::Uint16 => u16::try_from(integer).ok()?.to_le_bytes().to_vec(),
-        DataType::Uint32 => u32::try_from(integer).ok()?.to_le_bytes().to_vec(),
-        DataType::Uint64 => u64::try_from(integer).ok()?.to_le_bytes().to_vec(),
-        DataType::Bool | DataType::Float16 | DataType::Float32 | DataType::Float64 => return None,
+    let range = match data_type {
+        DataType::Int2 => -2..=1,
+        DataType::Int4 => -8..=7,
+        DataType::Int8 => i8::MIN.into()..=i8::MAX.into(),
+        DataType::Int16 => i16::MIN.into()..=i16::MAX.into(),
+        DataType::Int32 => i32::MIN.into()..=i32::MAX.into(),
+        DataType::Int64 | DataType::DateTime64 { .. } | DataType::TimeDelta64 { .. } => {
+            i64::MIN.into()..=i64::MAX.into()
+        }
+        DataType::Uint2 => 0..=3,
+        DataType::Uint4 => 0..=15,
+        DataType::Uint8 => 0..=u8::MAX.into(),
+        DataType::Uint16 => 0..=u16::MAX.into(),
+        DataType::Uint32 => 0..=u32::MAX.into(),
+        DataType::Uint64 => 0..=u64::MAX.into(),
+        _ => return None,
     };
-    Some(bytes)
+    let size = usize::try_from(data_type.item_bytes()).ok()?;
+    range.contains(&integer).then(|| integer.to_le_bytes()[..size].to_vec())
 }
 
-fn parse_float(value: &Value, data_type: DataType) -> Option<Vec<u8>> {
-    if let Some(number) = value.as_number() {
-        let float = number.as_f64()?;
-        // A finite number must stay one: 1e300 is no float32.
-        return float_bytes(float, data_type).filter(|bytes| is_finite(bytes));
-    }
-    let text = value.as_str()?;
-    let text = bare_token(text).unwrap_or(text);
-    match text {
-        "NaN" => Some(canonical_nan(data_type)),
-        "Infinity" => float_bytes(f64::INFINITY, data_type),
-        "-Infinity" => float_bytes(f64::NEG_INFINITY, data_type),
-        _ => match text.strip_prefix("0x") {
-            Some(digits) => parse_hex(digits, data_type),
-            // An integer of more than 64 bits arrives as its text.
-            None => bare_token(value.as_str()?)
-                .and_then(|token| token.parse().ok())
-                .and_then(|float| float_bytes(float, data_type))
-                .filter(|bytes| is_finite(bytes)),
+/// `[re, im]`; some v2 writers store a real number alone.
+fn parse_complex(value: &Value, data_type: DataType, version: ZarrVersion) -> Option<Vec<u8>> {
+    let part = part_of(data_type);
+    match (value, version) {
+        (Value::Array(parts), _) => match parts.as_slice() {
+            [re, im] => Some([float::parse(re, part)?, float::parse(im, part)?].concat()),
+            _ => None,
         },
-    }
-}
-
-fn parse_hex(digits: &str, data_type: DataType) -> Option<Vec<u8>> {
-    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !is_hex || digits.len() as u64 != 2 * data_type.item_bytes() {
-        return None;
-    }
-    let bits = u64::from_str_radix(digits, 16).ok()?;
-    Some(bits.to_le_bytes()[..digits.len() / 2].to_vec())
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "rounding to the type is what is meant")]
-fn float_bytes(float: f64, data_type: DataType) -> Option<Vec<u8>> {
-    match data_type {
-        DataType::Float16 => Some(f16::from_f64(float).to_le_bytes().to_vec()),
-        DataType::Float32 => Some((float as f32).to_le_bytes().to_vec()),
-        DataType::Float64 => Some(float.to_le_bytes().to_vec()),
+        (Value::Number(_), ZarrVersion::V2) => {
+            let zero = FillValue::zero(part.item_bytes());
+            Some([float::parse(value, part)?, zero.bytes].concat())
+        }
         _ => None,
     }
 }
 
-/// The value of an element; exact, as every float fits an `f64`.
-fn float_value(bytes: &[u8]) -> Option<f64> {
-    match bytes.len() {
-        2 => bytes.try_into().ok().map(|bytes| f16::from_le_bytes(bytes).to_f64()),
-        4 => bytes.try_into().ok().map(|bytes| f64::from(f32::from_le_bytes(bytes))),
-        8 => bytes.try_into().ok().map(f64::from_le_bytes),
-        _ => None,
-    }
+/// The type of both parts of a complex number.
+fn part_of(data_type: DataType) -> DataType {
+    if data_type == DataType::Complex64 { DataType::Float32 } else { DataType::Float64 }
 }
 
-fn is_finite(bytes: &[u8]) -> bool {
-    float_value(bytes).is_some_and(f64::is_finite)
+/// Text of at most `characters`, padded with zeros.
+fn parse_text(value: &Value, characters: u32, version: ZarrVersion) -> Option<Vec<u8>> {
+    let size = usize::try_from(characters).ok()?;
+    let text = match value {
+        Value::String(text) => text.as_str(),
+        other => zero_of_v2(other, version)?,
+    };
+    let mut bytes: Vec<u8> =
+        text.chars().flat_map(|character| u32::from(character).to_le_bytes()).collect();
+    (bytes.len() <= 4 * size).then(|| {
+        bytes.resize(4 * size, 0);
+        bytes
+    })
 }
 
-/// The NaN that the text `NaN` stands for: quiet, positive, without a payload.
-fn canonical_nan(data_type: DataType) -> Vec<u8> {
-    match data_type {
-        DataType::Float16 => 0x7e00_u16.to_le_bytes().to_vec(),
-        DataType::Float32 => 0x7fc0_0000_u32.to_le_bytes().to_vec(),
-        _ => 0x7ff8_0000_0000_0000_u64.to_le_bytes().to_vec(),
-    }
+/// zarr-python 2 takes 0 for the zero of every type, and some files say it so.
+fn zero_of_v2(value: &Value, version: ZarrVersion) -> Option<&'static str> {
+    (version == ZarrVersion::V2 && value.as_f64() == Some(0.0)).then_some("")
+}
+
+/// Base64 of at most `size` bytes, padded with zeros as NumPy does; or a list of all of them.
+fn parse_bytes(value: &Value, size: u64, version: ZarrVersion) -> Option<Vec<u8>> {
+    let size = usize::try_from(size).ok()?;
+    let mut bytes = match value {
+        Value::String(text) => BASE64_STANDARD.decode(text).ok()?,
+        Value::Array(list) if version == ZarrVersion::V3 && list.len() == size => {
+            let byte = |item: &Value| item.as_u64().and_then(|byte| u8::try_from(byte).ok());
+            list.iter().map(byte).collect::<Option<_>>()?
+        }
+        other => zero_of_v2(other, version)?.into(),
+    };
+    (bytes.len() <= size).then(|| {
+        bytes.resize(size, 0);
+        bytes
+    })
 }
 
 /// The fill value as v3 spells it, and v2 too as far as [`v2_can_hold`] says.
@@ -148,19 +162,57 @@ pub(crate) fn write_fill_value(fill_value: &FillValue, data_type: DataType) -> V
     let bytes = &fill_value.bytes;
     match data_type {
         DataType::Bool => Value::Bool(bytes.first().is_some_and(|&byte| byte != 0)),
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => write_float(bytes, data_type),
-        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => {
+        DataType::SmallFloat(_)
+        | DataType::Float16
+        | DataType::Bfloat16
+        | DataType::Float32
+        | DataType::Float64 => float::write(bytes, data_type),
+        DataType::Complex64 | DataType::Complex128 => {
+            let part = part_of(data_type);
+            let (re, im) = bytes.split_at(bytes.len() / 2);
+            Value::from([float::write(re, part), float::write(im, part)].to_vec())
+        }
+        DataType::FixedUtf32 { .. } => Value::from(text_of(bytes)),
+        DataType::FixedBytes { .. } | DataType::RawBits { .. } | DataType::Structured { .. } => {
+            Value::from(BASE64_STANDARD.encode(bytes))
+        }
+        DataType::Uint2
+        | DataType::Uint4
+        | DataType::Uint8
+        | DataType::Uint16
+        | DataType::Uint32
+        | DataType::Uint64 => {
+            let mut wide = [0; 8];
+            fill_prefix(&mut wide, bytes);
+            Value::from(u64::from_le_bytes(wide))
+        }
+        _ => {
             let negative = bytes.last().is_some_and(|&byte| byte >= 0x80);
             let mut wide = if negative { [0xff; 8] } else { [0; 8] };
             fill_prefix(&mut wide, bytes);
             Value::from(i64::from_le_bytes(wide))
         }
-        DataType::Uint8 | DataType::Uint16 | DataType::Uint32 | DataType::Uint64 => {
-            let mut wide = [0; 8];
-            fill_prefix(&mut wide, bytes);
-            Value::from(u64::from_le_bytes(wide))
-        }
     }
+}
+
+/// The bits of an element in hexadecimal: how every reader of v3 takes the smallest floats.
+pub(crate) fn write_bits(fill_value: &FillValue) -> Value {
+    Value::from(float::hex(&fill_value.bytes))
+}
+
+/// Raw bytes as the core specification of v3 spells them: a list.
+pub(crate) fn write_byte_list(fill_value: &FillValue) -> Value {
+    Value::from(fill_value.bytes.clone())
+}
+
+/// The characters without the zeros at the end. Whatever came from a document is text.
+fn text_of(bytes: &[u8]) -> String {
+    let character = |unit: &[u8]| {
+        let unit = unit.try_into().map_or(0, u32::from_le_bytes);
+        char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER)
+    };
+    let text: String = bytes.chunks_exact(4).map(character).collect();
+    text.trim_end_matches('\0').to_owned()
 }
 
 fn fill_prefix(wide: &mut [u8; 8], bytes: &[u8]) {
@@ -169,45 +221,23 @@ fn fill_prefix(wide: &mut [u8; 8], bytes: &[u8]) {
     }
 }
 
-fn write_float(bytes: &[u8], data_type: DataType) -> Value {
-    let float = float_value(bytes).unwrap_or(f64::NAN);
-    if float.is_infinite() {
-        return Value::from(if float > 0.0 { "Infinity" } else { "-Infinity" });
+/// The nearest fill value that v2 can say, which has one NaN only. Equal to `fill_value` where v2
+/// can say it.
+pub(crate) fn v2_nearest(fill_value: &FillValue, data_type: DataType) -> FillValue {
+    let part = match data_type {
+        DataType::Complex64 | DataType::Complex128 => part_of(data_type),
+        _ => data_type,
+    };
+    let size = usize::try_from(part.item_bytes()).unwrap_or(1).max(1);
+    let mut bytes = fill_value.bytes.clone();
+    for part_bytes in bytes.chunks_mut(size) {
+        if float::is_odd_nan(part_bytes, part)
+            && let Some(nan) = float::canonical_nan(part)
+        {
+            part_bytes.copy_from_slice(&nan);
+        }
     }
-    match shortest(float, bytes, data_type) {
-        Some(number) => Value::Number(number),
-        None if *bytes == canonical_nan(data_type) => Value::from("NaN"),
-        None => Value::from(hex(bytes)),
-    }
-}
-
-/// The number of fewest digits that reads back as these bytes; `None` for NaN.
-fn shortest(float: f64, bytes: &[u8], data_type: DataType) -> Option<Number> {
-    let reads_back = |candidate: &f64| float_bytes(*candidate, data_type).as_deref() == Some(bytes);
-    (0..9)
-        .filter_map(|digits| format!("{float:.digits$e}").parse().ok())
-        .find(reads_back)
-        .or(Some(float))
-        .and_then(Number::from_f64)
-}
-
-/// `0x7fc00001`: the bits of an element.
-fn hex(bytes: &[u8]) -> String {
-    let mut wide = [0; 8];
-    fill_prefix(&mut wide, bytes);
-    format!("0x{:0digits$x}", u64::from_le_bytes(wide), digits = 2 * bytes.len())
-}
-
-/// True if v2 can say this fill value: it has one NaN only.
-pub(crate) fn v2_can_hold(fill_value: &FillValue, data_type: DataType) -> bool {
-    let is_float = matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64);
-    let is_nan = is_float && float_value(&fill_value.bytes).is_some_and(f64::is_nan);
-    !is_nan || fill_value.bytes == canonical_nan(data_type)
-}
-
-/// The nearest fill value that v2 can say.
-pub(crate) fn v2_nearest(data_type: DataType) -> FillValue {
-    FillValue { bytes: canonical_nan(data_type) }
+    FillValue { bytes }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use rechunk_grid::ArraySpec;
 
 use crate::codecs::Chain;
 use crate::metadata::ArrayMetadata;
+use crate::variable;
 
 /// A Zarr array's layout: where its chunks are and what their bytes mean.
 #[derive(Debug, Clone)]
@@ -21,7 +22,8 @@ impl ZarrLayout {
     pub fn new(metadata: ArrayMetadata) -> Result<Self, FormatError> {
         metadata.check()?;
         let chain = Chain::new(&metadata.codecs, metadata.chunk_bytes())?;
-        let cost = chain.cost();
+        let is_variable = metadata.spec.data_type.is_variable();
+        let cost = if is_variable { variable::cost() } else { chain.cost() };
         let identity = identity(&metadata);
         let summary = summary(&metadata);
         Ok(Self { metadata, chain, cost, identity, summary })
@@ -30,6 +32,14 @@ impl ZarrLayout {
     /// The metadata it was made from.
     pub fn metadata(&self) -> &ArrayMetadata {
         &self.metadata
+    }
+
+    /// Refuses elements of variable length, whose chunks are only copied.
+    fn check_decodes(&self) -> Result<(), FormatError> {
+        if self.metadata.spec.data_type.is_variable() {
+            return Err(variable::not_decoded(&self.metadata));
+        }
+        Ok(())
     }
 }
 
@@ -71,20 +81,25 @@ impl Layout for ZarrLayout {
         encoded: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError> {
+        self.check_decodes()?;
         self.chain.decode(encoded, scratch)
     }
 
     fn encode(&self, elements: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
+        self.check_decodes()?;
         self.chain.encode(elements, encoded)
     }
 }
 
 /// Data type, order and resolved codecs; neither the version nor how it spells them.
 fn identity(metadata: &ArrayMetadata) -> String {
+    if metadata.spec.data_type.is_variable() {
+        return variable::identity(metadata);
+    }
     let resolved: Vec<_> = metadata.codecs.iter().map(crate::CodecSpec::resolved).collect();
     format!(
         "{} {:?} {:?} {:?}",
-        metadata.spec.data_type.name(),
+        metadata.data_type_name(),
         metadata.order.endian,
         metadata.order.axes,
         resolved
@@ -92,6 +107,9 @@ fn identity(metadata: &ArrayMetadata) -> String {
 }
 
 fn summary(metadata: &ArrayMetadata) -> String {
+    if metadata.spec.data_type.is_variable() {
+        return variable::summary(metadata);
+    }
     let names: Vec<String> = metadata.codecs.iter().map(ToString::to_string).collect();
     if names.is_empty() { "none".to_owned() } else { names.join(" + ") }
 }

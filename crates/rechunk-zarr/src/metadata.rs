@@ -1,11 +1,13 @@
 //! An array's metadata, whichever version of Zarr wrote it.
 
 use rechunk_format::{ElementOrder, FormatError, ShardFormat};
-use rechunk_grid::{ArraySpec, ChunkGrid};
+use rechunk_grid::{ArraySpec, ChunkGrid, DataType};
 use serde_json::{Map, Value};
 
 use crate::codec_spec::CodecSpec;
 use crate::field::Field;
+use crate::fill_value::{write_bits, write_byte_list, write_fill_value};
+use crate::{record, types_v3, variable};
 
 /// Largest chunk that is accepted, decoded: beyond any real one, and small enough that sums of
 /// such sizes cannot overflow.
@@ -110,6 +112,22 @@ impl KeyEncoding {
     }
 }
 
+/// What is carried as it stands in the metadata, because nothing here has to understand it, or
+/// because there is more than one way to say it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Verbatim {
+    /// The data type where [`DataType`] alone does not say it: records, raw bits, what differs in
+    /// length.
+    pub data_type: Option<Value>,
+    /// The fill value of such a type.
+    pub fill_value: Option<Value>,
+    /// Codecs of elements that differ in length: v3's list, or an object of v2's `filters` and
+    /// `compressor`.
+    pub codecs: Option<Value>,
+    /// Fields of a v3 document that need not be understood.
+    pub fields: Map<String, Value>,
+}
+
 /// What an array is and how its chunks are stored.
 ///
 /// Made by [`crate::parse_v2`], [`crate::parse_v3`] or [`crate::target_metadata`], which check it.
@@ -130,6 +148,8 @@ pub struct ArrayMetadata {
     /// The user's attributes, in their order; without the dimension names of v2, which are in
     /// `spec`. Bare tokens such as `NaN` are kept as strings that only this crate's writer knows.
     pub attributes: Map<String, Value>,
+    /// What is written again as it was read.
+    pub verbatim: Verbatim,
 }
 
 impl ArrayMetadata {
@@ -140,12 +160,35 @@ impl ArrayMetadata {
 
     /// The fill value as it stands in the metadata.
     pub fn fill_value_text(&self) -> String {
-        match &self.spec.fill_value {
-            Some(fill) => crate::fill_value::write_fill_value(fill, self.spec.data_type)
-                .to_string()
-                .trim_matches('"')
-                .to_owned(),
-            None => "null".to_owned(),
+        match crate::json::plain(&self.fill_value_json()) {
+            Value::String(text) if !text.is_empty() => text,
+            other => other.to_string(),
+        }
+    }
+
+    /// The fill value as the metadata of this version says it.
+    pub(crate) fn fill_value_json(&self) -> Value {
+        if let Some(value) = &self.verbatim.fill_value {
+            return value.clone();
+        }
+        let Some(fill_value) = &self.spec.fill_value else { return Value::Null };
+        let is_small_float = matches!(self.spec.data_type, DataType::SmallFloat(_));
+        match &self.verbatim.data_type {
+            // In v2 hexadecimal digits are a number to tensorstore, the only one that reads these.
+            _ if is_small_float && self.version == ZarrVersion::V3 => write_bits(fill_value),
+            Some(data_type) if types_v3::is_raw_bits(data_type) => write_byte_list(fill_value),
+            _ => write_fill_value(fill_value, self.spec.data_type),
+        }
+    }
+
+    /// The data type for people: the fields of a record, the name of a type of variable length.
+    pub fn data_type_name(&self) -> String {
+        let verbatim = self.verbatim.data_type.as_ref();
+        match (self.spec.data_type, verbatim) {
+            (DataType::Structured { .. }, Some(value)) => record::of(value, self.version)
+                .map_or_else(|| self.spec.data_type.name(), |record| record.describe()),
+            (DataType::Variable, Some(value)) => variable::type_name(value, self),
+            (data_type, _) => data_type.name(),
         }
     }
 

@@ -9,7 +9,9 @@ use crate::codec_spec::CodecSpec;
 use crate::field::{Field, shown};
 use crate::fill_value::parse_fill_value;
 use crate::json::read_object;
-use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, V2_DIMENSIONS, ZarrVersion};
+use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, V2_DIMENSIONS, Verbatim, ZarrVersion};
+use crate::record::Record;
+use crate::{types_v2, variable};
 
 const KEY: &str = ".zarray";
 
@@ -22,15 +24,26 @@ pub fn parse_v2(zarray: &[u8], zattrs: Option<&[u8]>) -> Result<ArrayMetadata, F
     field.integer(&require(&mut map, "zarr_format")?, 2, 2)?;
     let shape = Field::new(KEY, "shape").shape(&require(&mut map, "shape")?)?;
     let chunk_shape = Field::new(KEY, "chunks").shape(&require(&mut map, "chunks")?)?;
-    let (data_type, endian) = parse_dtype(&require(&mut map, "dtype")?)?;
-    refuse_filters(&mut map)?;
-    let codecs = parse_compressor(&mut map, data_type)?;
+    let mut verbatim = Verbatim::default();
+    let (data_type, endian) = parse_dtype(require(&mut map, "dtype")?, &mut verbatim)?;
+    let codecs = if data_type.is_variable() {
+        verbatim.codecs = Some(variable::take_v2_codecs(&mut map)?);
+        Vec::new()
+    } else {
+        refuse_filters(&mut map)?;
+        parse_compressor(&mut map, data_type)?
+    };
     let rank = shape.len();
     let axes = parse_order(&require(&mut map, "order")?, rank)?;
     let field = Field::new(KEY, "fill_value");
     // `null` means something here, so it must not count as absent.
     let fill_value = map.get("fill_value").ok_or_else(|| field.invalid("is missing"))?;
-    let fill_value = parse_fill_value(&field, fill_value, data_type, ZarrVersion::V2)?;
+    let fill_value = if data_type.is_variable() {
+        verbatim.fill_value = Some(fill_value.clone());
+        None
+    } else {
+        parse_fill_value(&field, fill_value, data_type, ZarrVersion::V2)?
+    };
     let separator = parse_separator(&mut map)?;
     let mut attributes = match zattrs {
         Some(document) => read_object(".zattrs", document)?,
@@ -45,6 +58,7 @@ pub fn parse_v2(zarray: &[u8], zattrs: Option<&[u8]>) -> Result<ArrayMetadata, F
         sharding: None,
         key_encoding: KeyEncoding { style: KeyStyle::V2, separator },
         attributes,
+        verbatim,
     };
     metadata.check()?;
     Ok(metadata)
@@ -54,36 +68,18 @@ fn require(map: &mut Map<String, Value>, name: &str) -> Result<Value, FormatErro
     Field::take(map, name).ok_or_else(|| Field::new(KEY, name).invalid("is missing"))
 }
 
-/// A NumPy type string, `<f4`.
-fn parse_dtype(value: &Value) -> Result<(DataType, Endian), FormatError> {
+/// A NumPy type string, `<f4`, or the fields of a record.
+fn parse_dtype(value: Value, verbatim: &mut Verbatim) -> Result<(DataType, Endian), FormatError> {
     let field = Field::new(KEY, "dtype");
-    let unsupported = || field.unsupported(format!("data type {}", shown(value)), "");
-    if value.is_array() {
-        return Err(field.unsupported(format!("structured data type {}", shown(value)), ""));
-    }
-    let text = field.text(value)?;
-    let kind = text.strip_prefix(['<', '>', '|']).ok_or_else(unsupported)?;
-    let data_type = match kind {
-        "b1" => DataType::Bool,
-        "i1" => DataType::Int8,
-        "i2" => DataType::Int16,
-        "i4" => DataType::Int32,
-        "i8" => DataType::Int64,
-        "u1" => DataType::Uint8,
-        "u2" => DataType::Uint16,
-        "u4" => DataType::Uint32,
-        "u8" => DataType::Uint64,
-        "f2" => DataType::Float16,
-        "f4" => DataType::Float32,
-        "f8" => DataType::Float64,
-        _ => return Err(unsupported()),
+    let data_type = if value.is_array() {
+        Record::parse_v2(&field, &value)?.data_type()
+    } else if value == "|O" {
+        DataType::Variable
+    } else {
+        return types_v2::parse(&field, field.text(&value)?);
     };
-    let is_byte = data_type.item_bytes() == 1;
-    if text.starts_with('|') && !is_byte {
-        return Err(field.invalid(format!("{text:?} does not say its byte order (< or >)")));
-    }
-    let is_big = text.starts_with('>') && !is_byte;
-    Ok((data_type, if is_big { Endian::Big } else { Endian::Little }))
+    verbatim.data_type = Some(value);
+    Ok((data_type, Endian::Little))
 }
 
 /// Filters have no place yet: they would be array→array codecs before the compressor.

@@ -1,7 +1,7 @@
 //! Reading `zarr.json`.
 
 use rechunk_format::{ElementOrder, FormatError};
-use rechunk_grid::{ArraySpec, DataType, Endian};
+use rechunk_grid::{ArraySpec, DataType, Endian, FillValue};
 use serde_json::{Map, Value};
 
 use crate::codec_json::{parse_v3_codec, parse_v3_extension};
@@ -9,9 +9,10 @@ use crate::codec_spec::CodecSpec;
 use crate::field::{Field, shown};
 use crate::fill_value::parse_fill_value;
 use crate::json::read_object;
-use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, ZarrVersion};
+use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, Verbatim, ZarrVersion};
 use crate::parse_v2::separator;
-use crate::sharding;
+use crate::record::{self, Record};
+use crate::{sharding, types_v3, variable};
 
 const KEY: &str = "zarr.json";
 
@@ -50,19 +51,26 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
     }
     let shape = Field::new(KEY, "shape").shape(&require(&mut map, "shape")?)?;
     let rank = shape.len();
-    let data_type = parse_data_type(&require(&mut map, "data_type")?)?;
+    let mut verbatim = Verbatim::default();
+    let data_type = parse_data_type(require(&mut map, "data_type")?, &mut verbatim)?;
     let chunk_shape = parse_chunk_grid(&require(&mut map, "chunk_grid")?)?;
     let key_encoding = parse_key_encoding(&require(&mut map, "chunk_key_encoding")?)?;
     let fill_value = require(&mut map, "fill_value")?;
-    let field = Field::new(KEY, "fill_value");
-    let fill_value = parse_fill_value(&field, &fill_value, data_type, ZarrVersion::V3)?;
     let codecs = require(&mut map, "codecs")?;
-    let sharding = sharding::parse_alone(&Field::new(KEY, "codecs"), &codecs, &chunk_shape)?;
-    let (chunk_shape, codecs, sharding) = match sharding {
-        Some(found) => (found.chunk_shape, found.codecs, Some(found.format)),
-        None => (chunk_shape, codecs, None),
+    let (order, codecs, chunk_shape, sharding) = if data_type.is_variable() {
+        // A shard of such elements stays one object.
+        verbatim.codecs = Some(variable::check_v3_codecs(codecs)?);
+        (ElementOrder::c_little(rank), Vec::new(), chunk_shape, None)
+    } else {
+        let found = sharding::parse_alone(&Field::new(KEY, "codecs"), &codecs, &chunk_shape)?;
+        let (chunk_shape, codecs, sharding) = match found {
+            Some(found) => (found.chunk_shape, found.codecs, Some(found.format)),
+            None => (chunk_shape, codecs, None),
+        };
+        let (order, codecs) = parse_codecs(&codecs, rank, data_type)?;
+        (order, codecs, chunk_shape, sharding)
     };
-    let (order, codecs) = parse_codecs(&codecs, rank, data_type)?;
+    let fill_value = parse_fill(fill_value, data_type, order.endian, &mut verbatim)?;
     let attributes = match Field::take(&mut map, "attributes") {
         Some(value) => Field::new(KEY, "attributes").object(&value)?.clone(),
         None => Map::new(),
@@ -70,6 +78,7 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
     let dimension_names = parse_dimension_names(&mut map)?;
     refuse_transformers(&mut map)?;
     refuse_unknown(&map)?;
+    verbatim.fields = map;
     let metadata = ArrayMetadata {
         spec: ArraySpec { shape, data_type, chunk_shape, fill_value, dimension_names },
         version: ZarrVersion::V3,
@@ -78,6 +87,7 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
         sharding,
         key_encoding,
         attributes,
+        verbatim,
     };
     metadata.check()?;
     Ok(metadata)
@@ -87,12 +97,48 @@ fn require(map: &mut Map<String, Value>, name: &str) -> Result<Value, FormatErro
     Field::take(map, name).ok_or_else(|| Field::new(KEY, name).invalid("is missing"))
 }
 
-fn parse_data_type(value: &Value) -> Result<DataType, FormatError> {
+/// The data type; its JSON is kept where the type alone does not say how it was spelled.
+fn parse_data_type(value: Value, verbatim: &mut Verbatim) -> Result<DataType, FormatError> {
     let field = Field::new(KEY, "data_type");
-    let (name, configuration) = parse_v3_extension(&field, value)?;
-    DataType::from_name(name)
-        .filter(|_| configuration.is_empty())
-        .ok_or_else(|| field.unsupported(format!("data type {name:?}"), ""))
+    let (name, configuration) = parse_v3_extension(&field, &value)?;
+    if record::is_record(name) {
+        let data_type = Record::parse_v3(&field, &configuration)?.data_type();
+        verbatim.data_type = Some(value);
+        return Ok(data_type);
+    }
+    if variable::is_variable(name) {
+        verbatim.data_type = Some(value);
+        return Ok(DataType::Variable);
+    }
+    let data_type = types_v3::parse(&field, name, &configuration)?
+        .ok_or_else(|| field.unsupported(format!("data type {name:?}"), ""))?;
+    if types_v3::is_raw_bits(&value) {
+        verbatim.data_type = Some(value);
+    }
+    Ok(data_type)
+}
+
+/// The fill value; its JSON is kept where its bytes alone do not say how it was spelled.
+fn parse_fill(
+    value: Value,
+    data_type: DataType,
+    endian: Endian,
+    verbatim: &mut Verbatim,
+) -> Result<Option<FillValue>, FormatError> {
+    let field = Field::new(KEY, "fill_value");
+    if data_type.is_variable() {
+        verbatim.fill_value = Some(value);
+        return Ok(None);
+    }
+    let record = verbatim.data_type.as_ref().and_then(|kind| record::of(kind, ZarrVersion::V3));
+    match record {
+        Some(record) if value.is_object() => {
+            let fill_value = record.parse_fill_value(&field, &value, endian)?;
+            verbatim.fill_value = Some(value);
+            Ok(Some(fill_value))
+        }
+        _ => parse_fill_value(&field, &value, data_type, ZarrVersion::V3),
+    }
 }
 
 fn parse_chunk_grid(value: &Value) -> Result<Vec<u64>, FormatError> {
@@ -183,13 +229,15 @@ fn parse_endian(
     data_type: DataType,
 ) -> Result<Endian, FormatError> {
     let field = field.child("endian");
-    let is_byte = data_type.item_bytes() == 1;
+    // The fields of a record may have nothing to swap, and zarr-python leaves it out.
+    let is_byte = data_type.swap_bytes() == 1;
+    let is_record = matches!(data_type, DataType::Structured { .. });
     match configuration.get("endian").filter(|value| !value.is_null()) {
         None if is_byte => Ok(Endian::Little),
         None => Err(field.invalid(format!("is missing, and {} needs it", data_type.name()))),
         Some(value) => match value.as_str() {
             Some("little") => Ok(Endian::Little),
-            Some("big") if is_byte => Ok(Endian::Little),
+            Some("big") if is_byte && !is_record => Ok(Endian::Little),
             Some("big") => Ok(Endian::Big),
             _ => {
                 let reason = format!("expected \"little\" or \"big\", found {}", shown(value));

@@ -1,13 +1,15 @@
 //! The metadata of an array that is about to be written.
 
 use rechunk_format::{FormatError, ShardFormat};
-use rechunk_grid::FillValue;
+use rechunk_grid::{DataType, Endian, FillValue};
+use serde_json::Value;
 
 use crate::choice::CodecChoice;
 use crate::codec_spec::CodecSpec;
 use crate::field::Field;
-use crate::fill_value::{v2_can_hold, v2_nearest};
+use crate::fill_value::v2_nearest;
 use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, ZarrVersion};
+use crate::{record, types_v2, variable};
 
 /// What is asked of a target.
 #[derive(Debug, Clone)]
@@ -28,6 +30,9 @@ pub fn target_metadata(
     source: &ArrayMetadata,
     options: &TargetOptions,
 ) -> Result<(ArrayMetadata, Vec<String>), FormatError> {
+    if source.spec.data_type.is_variable() {
+        return variable::target(source, options);
+    }
     let mut target = source.clone();
     let mut warnings = Vec::new();
     target.version = options.version;
@@ -39,8 +44,12 @@ pub fn target_metadata(
         Some(choice) => choice.bound_to(item_bytes, options.version),
         None => kept_codecs(source, options.version, item_bytes, &mut warnings),
     };
+    if options.version != source.version {
+        (target.verbatim.data_type, target.verbatim.fill_value) =
+            (record_type(source, options.version)?, None);
+    }
     match options.version {
-        ZarrVersion::V2 => say_in_v2(&mut target, &mut warnings),
+        ZarrVersion::V2 => say_in_v2(&mut target, &mut warnings)?,
         ZarrVersion::V3 => say_in_v3(&mut target, &mut warnings),
     }
     target.check()?;
@@ -60,8 +69,32 @@ fn sharding(
     format.map(Some).map_err(|reason| Field::new("--shards", "shape").invalid(reason))
 }
 
+/// The fields of a record as another version spells them; `None` for what is no record.
+fn record_type(source: &ArrayMetadata, version: ZarrVersion) -> Result<Option<Value>, FormatError> {
+    let of = |kind: &Value| record::of(kind, source.version);
+    let Some(record) = source.verbatim.data_type.as_ref().and_then(of) else { return Ok(None) };
+    let is_big = source.order.endian == Endian::Big;
+    let spelled = match version {
+        ZarrVersion::V2 => record
+            .to_v2(source.order.endian)
+            .ok_or_else(|| format!("the record {} in Zarr v2", record.describe())),
+        ZarrVersion::V3 if is_big => Err("a big-endian record in Zarr v3".to_owned()),
+        ZarrVersion::V3 => record.to_v3(),
+    };
+    spelled.map(Some).map_err(|what| type_field(source).unsupported(what, "keep the format"))
+}
+
+/// Where the data type of an array stands.
+fn type_field(metadata: &ArrayMetadata) -> Field {
+    let name = match metadata.version {
+        ZarrVersion::V2 => "dtype",
+        ZarrVersion::V3 => "data_type",
+    };
+    Field::new(metadata.version.document_key(), name)
+}
+
 /// The source's way to name chunks in the same version, else the version's usual one.
-fn key_encoding(source: &ArrayMetadata, version: ZarrVersion) -> KeyEncoding {
+pub(crate) fn key_encoding(source: &ArrayMetadata, version: ZarrVersion) -> KeyEncoding {
     match version {
         _ if version == source.version => source.key_encoding,
         ZarrVersion::V2 => KeyEncoding { style: KeyStyle::V2, separator: '.' },
@@ -97,7 +130,7 @@ fn kept_codecs(
     CodecChoice::of(codecs).bound_to(item_bytes, version)
 }
 
-fn say_in_v2(target: &mut ArrayMetadata, warnings: &mut Vec<String>) {
+fn say_in_v2(target: &mut ArrayMetadata, warnings: &mut Vec<String>) -> Result<(), FormatError> {
     let rank = target.spec.shape.len();
     let axes = &mut target.order.axes;
     let is_c = axes.iter().copied().eq(0..rank);
@@ -108,10 +141,51 @@ fn say_in_v2(target: &mut ArrayMetadata, warnings: &mut Vec<String>) {
         ));
         *axes = (0..rank).collect();
     }
+    check_v2_type(target, warnings)?;
     let data_type = target.spec.data_type;
-    if target.spec.fill_value.as_ref().is_some_and(|fill| !v2_can_hold(fill, data_type)) {
-        warnings.push("Zarr v2 has one NaN: the payload of the fill value is dropped".to_owned());
-        target.spec.fill_value = Some(v2_nearest(data_type));
+    if let Some(fill_value) = &target.spec.fill_value {
+        let nearest = v2_nearest(fill_value, data_type);
+        if nearest != *fill_value {
+            let reason = "Zarr v2 has one NaN: the payload of the fill value is dropped";
+            warnings.push(reason.to_owned());
+            target.spec.fill_value = Some(nearest);
+        }
+    }
+    // In a v2 source it has been read as what v2 can say.
+    drop_v3_only(target, warnings);
+    Ok(())
+}
+
+/// Refuses types that v2 has no name for, and says where only few readers know it.
+fn check_v2_type(
+    target: &mut ArrayMetadata,
+    warnings: &mut Vec<String>,
+) -> Result<(), FormatError> {
+    let data_type = target.spec.data_type;
+    if matches!(data_type, DataType::Structured { .. }) {
+        target.order.endian = Endian::Little; // the fields say theirs
+        return Ok(());
+    }
+    if types_v2::write(data_type, target.order.endian).is_none() {
+        let what = format!("data type {:?} in Zarr v2", data_type.name());
+        return Err(type_field(target).unsupported(what, "use --format zarr3"));
+    }
+    if types_v2::is_named(data_type) {
+        target.order.endian = Endian::Little;
+        warnings.push(format!(
+            "Zarr v2 has no {data_type}: it is written as tensorstore does, and other readers may \
+             refuse it"
+        ));
+    }
+    Ok(())
+}
+
+/// Drops what only v3 can say beside the elements.
+pub(crate) fn drop_v3_only(target: &mut ArrayMetadata, warnings: &mut Vec<String>) {
+    let fields = std::mem::take(&mut target.verbatim.fields);
+    if !fields.is_empty() {
+        let names: Vec<String> = fields.keys().map(|name| format!("{name:?}")).collect();
+        warnings.push(format!("Zarr v2 has no place for {}: dropped", names.join(", ")));
     }
     let names = target.spec.dimension_names.as_ref();
     if names.is_some_and(|names| names.iter().any(Option::is_none)) {

@@ -73,7 +73,7 @@ pub struct MemberArray {
     /// Codecs in words.
     pub codecs: String,
     /// Bytes of the elements, without padding.
-    pub decoded_bytes: u64,
+    pub decoded_bytes: Option<u64>,
 }
 
 /// Describes the group at `location`.
@@ -145,7 +145,8 @@ fn array_of(metadata: ArrayMetadata) -> Result<MemberArray, rechunk_format::Form
     let layout = ZarrLayout::new(metadata)?;
     let spec = layout.spec();
     Ok(MemberArray {
-        decoded_bytes: spec.shape.iter().product::<u64>() * spec.item_bytes(),
+        decoded_bytes: (!spec.data_type.is_variable())
+            .then(|| spec.shape.iter().product::<u64>() * spec.item_bytes()),
         shape: spec.shape.clone(),
         dimension_names: spec.dimension_names.clone(),
         data_type: spec.data_type.name().to_owned(),

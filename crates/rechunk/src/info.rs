@@ -43,8 +43,8 @@ pub struct ArrayInfo {
     pub data_type: String,
     /// Shape of a chunk, elements.
     pub chunk_shape: Vec<u64>,
-    /// Bytes of a decoded chunk.
-    pub chunk_bytes: u64,
+    /// Bytes of a decoded chunk; `None` where elements differ in length.
+    pub chunk_bytes: Option<u64>,
     /// Shape of a shard, elements, where chunks are kept in shards.
     pub shard_shape: Option<Vec<u64>>,
     /// Axes as stored, slowest first (`[0, 1, 2]` is C order).
@@ -65,8 +65,8 @@ pub struct ArrayInfo {
     pub stored_chunks: u64,
     /// Chunks (or shards) that are missing: they hold the fill value.
     pub missing_chunks: u64,
-    /// Bytes of the elements, without padding.
-    pub decoded_bytes: u64,
+    /// Bytes of the elements, without padding; `None` where elements differ in length.
+    pub decoded_bytes: Option<u64>,
     /// Bytes of the stored chunks.
     pub stored_bytes: u64,
     /// Bytes of a stored chunk (or shard), over all of them.
@@ -121,18 +121,19 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
     let grid = open.grid()?;
     let layout = Arc::clone(open.array.layout());
     let order = layout.element_order();
-    let chunk_bytes = grid.chunk_elements() * spec.item_bytes();
+    let item_bytes = (!spec.data_type.is_variable()).then(|| spec.item_bytes());
+    let chunk_bytes = item_bytes.map(|item| grid.chunk_elements() * item);
     let objects = open.object_grid()?;
-    let object_bytes = objects.chunk_elements() * spec.item_bytes();
+    let object_bytes = item_bytes.map(|item| objects.chunk_elements() * item);
     let stored_chunks = stored.sizes.count();
     let stored_bytes = stored.sizes.total_bytes();
     let mut info = ArrayInfo {
         location: open.location.clone(),
         format: layout.format_name().to_owned(),
-        decoded_bytes: spec.shape.iter().product::<u64>() * spec.item_bytes(),
+        decoded_bytes: item_bytes.map(|item| spec.shape.iter().product::<u64>() * item),
         shape: spec.shape,
         dimension_names: spec.dimension_names,
-        data_type: spec.data_type.name().to_owned(),
+        data_type: open.metadata.data_type_name(),
         chunk_shape: spec.chunk_shape,
         chunk_bytes,
         shards: layout.shards().map(|_| objects.count()),
@@ -147,8 +148,9 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
         missing_chunks: objects.count().saturating_sub(stored_chunks),
         stored_bytes,
         stored_chunk_bytes: stored.sizes.summary(),
-        compression_ratio: (stored_bytes > 0)
-            .then(|| (stored_chunks as f64 * object_bytes as f64) / stored_bytes as f64),
+        compression_ratio: object_bytes
+            .filter(|_| stored_bytes > 0)
+            .map(|bytes| (stored_chunks as f64 * bytes as f64) / stored_bytes as f64),
         leftovers: stored.leftovers,
         foreign: stored.foreign,
         consolidated_in,
@@ -230,11 +232,14 @@ fn is_metadata(key: &str) -> bool {
 
 fn hints(info: &ArrayInfo) -> Vec<String> {
     let mut hints = Vec::new();
-    if info.chunk_bytes > LARGE_CHUNK_BYTES {
+    let Some(chunk_bytes) = info.chunk_bytes else {
+        return vec!["elements differ in length: chunks can be copied, not re-cut".to_owned()];
+    };
+    if chunk_bytes > LARGE_CHUNK_BYTES {
         hints.push("chunks are larger than 2 GiB: many readers and codecs refuse them".to_owned());
     }
     // Chunks in shards cost no request each.
-    if info.chunk_bytes < SMALL_CHUNK_BYTES && info.chunks > 1 && info.shards.is_none() {
+    if chunk_bytes < SMALL_CHUNK_BYTES && info.chunks > 1 && info.shards.is_none() {
         hints.push(format!(
             "{} chunks of less than 1 MiB: requests, not bytes, will take the time",
             info.chunks

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rechunk_array::Array;
 use rechunk_format::{Layout, ShardFormat};
 use rechunk_grid::WriteEmpty;
-use rechunk_plan::{PlanRequest, Planned, ShardSide, Side, plan};
+use rechunk_plan::{PlanRequest, Planned, ShardSide, Side, Strategy, plan};
 use rechunk_store::{Meter, Role};
 use rechunk_zarr::{ArrayMetadata, TargetOptions, ZarrLayout, parse_codec_choice, target_metadata};
 
@@ -43,7 +43,10 @@ impl Job {
         let (target, warnings) = specify_target(&request, &source)?;
         let layout = ZarrLayout::new(target.clone()).map_err(Error::target_metadata)?;
         let target_layout: Arc<dyn Layout> = Arc::new(layout);
-        let plan_request = plan_request(&request, &source, &target_layout).await?;
+        let mut plan_request = plan_request(&request, &source, &target_layout).await?;
+        if source.spec().data_type.is_variable() {
+            force_passthrough(&source.location, &request, &mut plan_request)?;
+        }
         let planned = plan(&plan_request)
             .map_err(|error| Error::no_plan(plan_request.budget.memory_bytes, error))?;
         Ok(Self { request, source, target, target_layout, planned, warnings, meter })
@@ -73,10 +76,37 @@ fn specify_target(
     let (shard_shape, warning) = wish.resolve()?;
     let version = format.zarr_version();
     let options = TargetOptions { version, chunk_shape, shard_shape, codec };
-    let (target, mut warnings) =
-        target_metadata(&source.metadata, &options).map_err(Error::target_metadata)?;
+    let (target, mut warnings) = target_metadata(&source.metadata, &options).map_err(|error| {
+        if source.spec().data_type.is_variable() {
+            // Whatever was asked for: it is the source that cannot be decoded.
+            Error::source_metadata(&source.location, error)
+        } else {
+            Error::target_metadata(error)
+        }
+    })?;
     warnings.extend(warning);
     Ok((target, warnings))
+}
+
+/// What cannot be cut has to be copied as it is: refuses requests that ask for more.
+fn force_passthrough(
+    location: &str,
+    request: &CopyRequest,
+    plan_request: &mut PlanRequest,
+) -> Result<(), Error> {
+    let refuse = |reason: &str| Error::NotAnArray {
+        location: location.to_owned(),
+        reason: format!("elements of variable length are only copied chunk by chunk, {reason}"),
+        hint: Some("leave the option out".to_owned()),
+    };
+    if request.write_empty != WriteEmpty::Auto {
+        return Err(refuse("so --write-empty cannot be chosen"));
+    }
+    if !matches!(request.planning.strategy, Strategy::Auto | Strategy::Passthrough) {
+        return Err(refuse("which is the strategy `passthrough`"));
+    }
+    plan_request.strategy = Strategy::Passthrough;
+    Ok(())
 }
 
 /// The format a target's name asks for: zarr3, or an error for one that cannot be written yet.
@@ -177,7 +207,9 @@ pub(crate) async fn sample_ratio(source: &OpenArray) -> Result<f64, Error> {
     if seen == 0 || object_bytes == 0 {
         return Ok(0.5);
     }
-    Ok((bytes as f64 / (seen as f64 * object_bytes as f64)).min(1.5))
+    // Nothing is known of the decoded size of elements of variable length.
+    let most = if source.spec().data_type.is_variable() { f64::MAX } else { 1.5 };
+    Ok((bytes as f64 / (seen as f64 * object_bytes as f64)).min(most))
 }
 
 /// An array at a store.

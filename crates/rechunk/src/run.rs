@@ -108,7 +108,7 @@ impl Job {
             return Ok(report);
         }
         let place = Place::prepare(&mut self, running).await?;
-        let outcome = self.execute(&place, running, observer, cancel).await;
+        let outcome = self.execute(&place, running, Arc::clone(&observer), cancel).await;
         let outcome = match outcome {
             Ok(run_report) => {
                 self.finish(&place, running).await.map(|verified| (run_report, verified))
@@ -116,6 +116,10 @@ impl Job {
             Err(error) => Err(error),
         };
         let mut report = self.report(started);
+        if let Some(text) = self.missing_without_fill_value() {
+            observer.event(&Event::Warning { text: text.clone() });
+            report.warnings.push(text);
+        }
         match outcome {
             Ok((run_report, verified)) => {
                 report.verified = verified;
@@ -157,6 +161,17 @@ impl Job {
         let total = self.planned.plan.task_count();
         report.tasks = Some(TaskReport { total, done: total, resumed: total });
         Ok(Some(report))
+    }
+
+    /// A warning where chunks were missing and the source does not say what they hold.
+    fn missing_without_fill_value(&self) -> Option<String> {
+        let missing = self.meter.traffic().source.get_missing;
+        let copies = self.planned.plan.stages.iter().any(|stage| stage.passthrough);
+        (self.source.spec().fill_value.is_none() && missing > 0 && !copies).then(|| {
+            format!(
+                "{missing} chunks are missing and the fill value is null: they were read as zero"
+            )
+        })
     }
 
     /// The plan, and what this process has done so far.

@@ -71,7 +71,13 @@ pub(crate) fn cases(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = 
         let extent = prop_oneof![1 => Just(0), 40 => 1_u64..=most];
         (prop::collection::vec(extent, rank), side(rank), side(rank))
     });
-    let data_type = prop::sample::select(&DataType::ALL[..]);
+    // Elements of a size without a loop of its own, swapped as a whole, in parts, and not at all.
+    let sized = [
+        DataType::FixedBytes { bytes: 5 },
+        DataType::FixedUtf32 { characters: 3 },
+        DataType::Structured { bytes: 24 },
+    ];
+    let data_type = prop::sample::select([&DataType::ALL[..14], &sized[..]].concat());
     let write_empty = prop_oneof![Just(WriteEmpty::Auto), Just(WriteEmpty::Always)];
     let spare = prop_oneof![Just(0), 0_u64..2000, Just(1 << 20)];
     let missing = prop_oneof![Just(0), Just(u64::MAX), any::<u64>()];
@@ -234,7 +240,14 @@ impl Case {
             1 => 1,
             _ => at,
         };
-        value.to_le_bytes()[..self.item_bytes()].to_vec()
+        let mut bytes = value.to_le_bytes().to_vec();
+        if value > 1 {
+            // Every byte another, in elements of any size.
+            let last = bytes[7].wrapping_mul(31);
+            bytes.extend((1_u8..64).map(|step| last.wrapping_add(step)));
+        }
+        bytes.resize(self.item_bytes(), 0);
+        bytes
     }
 
     fn is_missing(&self, ordinal: u64) -> bool {
@@ -250,10 +263,11 @@ impl Case {
         usize::try_from(offset).unwrap() * self.item_bytes()
     }
 
-    fn ordered(side: &SideCase, item: &[u8]) -> Vec<u8> {
+    fn ordered(&self, side: &SideCase, item: &[u8]) -> Vec<u8> {
         let mut item = item.to_vec();
         if side.order.endian == Endian::Big {
-            item.reverse();
+            let swap_bytes = usize::try_from(self.data_type.swap_bytes()).unwrap();
+            item.chunks_mut(swap_bytes).for_each(<[u8]>::reverse);
         }
         item
     }
@@ -281,7 +295,7 @@ impl Case {
                 let from = usize::try_from(whole.ordinal(&position)).unwrap() * item_bytes;
                 let to = self.offset(side, &position);
                 chunk[to..to + item_bytes]
-                    .copy_from_slice(&Self::ordered(side, &elements[from..from + item_bytes]));
+                    .copy_from_slice(&self.ordered(side, &elements[from..from + item_bytes]));
             }
             let mut encoded = Vec::new();
             layout.encode(&chunk, &mut encoded).unwrap();
@@ -331,7 +345,7 @@ impl Case {
                 let to = usize::try_from(whole.ordinal(&position)).unwrap() * item_bytes;
                 let from = self.offset(side, &position);
                 let item = match chunk {
-                    Some(chunk) => Self::ordered(side, &chunk[from..from + item_bytes]),
+                    Some(chunk) => self.ordered(side, &chunk[from..from + item_bytes]),
                     None => self.fill(side),
                 };
                 elements[to..to + item_bytes].copy_from_slice(&item);

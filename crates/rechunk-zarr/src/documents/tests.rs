@@ -1,8 +1,8 @@
 use rechunk_format::ElementOrder;
-use rechunk_grid::ArraySpec;
+use rechunk_grid::{ArraySpec, FillValue};
 
 use super::*;
-use crate::metadata::KeyEncoding;
+use crate::metadata::{KeyEncoding, Verbatim};
 use crate::{BloscName, CodecSpec, Shuffle, parse_v2, parse_v3};
 
 /// Writes metadata and reads it again.
@@ -40,6 +40,7 @@ fn metadata(version: ZarrVersion) -> ArrayMetadata {
         sharding: None,
         key_encoding: KeyEncoding { style, separator: '/' },
         attributes,
+        verbatim: Verbatim::default(),
     }
 }
 

@@ -79,8 +79,9 @@ fn errors_name_document_and_field() {
     for (name, value, message) in [
         ("node_type", json!("group"), "this is a group, not an array"),
         ("node_type", json!("file"), r#"zarr.json: "node_type": expected "array" or "group""#),
-        ("data_type", json!("complex64"), r#""data_type": data type "complex64" is not supported"#),
-        ("data_type", json!("r16"), r#"data type "r16" is not supported"#),
+        ("data_type", json!("complex7"), r#""data_type": data type "complex7" is not supported"#),
+        ("data_type", json!("r12"), r#"data type "r12" is not supported"#),
+        ("data_type", json!({"name": "struct"}), r#""data_type.configuration.fields": is missing"#),
         ("chunk_grid", json!({"name": "rectangular"}), r#"chunk grid "rectangular" is not"#),
         ("chunk_key_encoding", json!({"name": "x"}), r#"chunk key encoding "x" is not supported"#),
         ("fill_value", Value::Null, r#"zarr.json: "fill_value": is missing"#),
@@ -207,6 +208,67 @@ fn what_writers_write() {
         let found = crate::parse_v2::tests::words(&metadata, &[1, 2]);
         assert_eq!(found, expected, "{writer}");
         assert_eq!(crate::documents::tests::reread(&metadata), metadata, "{writer}");
+    }
+}
+
+#[test]
+fn records_and_raw_bits_keep_their_spelling() {
+    let endian = json!([{"name": "bytes", "configuration": {"endian": "big"}}]);
+    let record = json!({"name": "struct", "configuration": {"fields": [
+        {"name": "a", "data_type": "int16"},
+        {"name": "p", "data_type": {"name": "struct", "configuration": {"fields": [
+            {"name": "t", "data_type": {"name": "numpy.datetime64",
+                "configuration": {"unit": "s", "scale_factor": 1}}}]}}},
+    ]}});
+    let mut document = document();
+    document["data_type"] = record.clone();
+    document["codecs"] = endian.clone();
+    document["fill_value"] = json!({"a": 1, "p": {"t": "NaT"}});
+    let metadata = parse_v3(document.to_string().as_bytes()).unwrap();
+    assert_eq!(metadata.spec.data_type, DataType::Structured { bytes: 10 });
+    // As it is stored: every field big-endian.
+    let fill_value = metadata.spec.fill_value.clone().unwrap();
+    assert_eq!(fill_value.bytes, [0, 1, 0x80, 0, 0, 0, 0, 0, 0, 0]);
+    let text = String::from_utf8(metadata.documents().remove(0).1).unwrap();
+    let written: Value = serde_json::from_str(&text).unwrap();
+    for name in ["data_type", "fill_value", "codecs"] {
+        assert_eq!(written[name], document[name]);
+    }
+    assert_eq!(crate::documents::tests::reread(&metadata), metadata);
+
+    for (data_type, fill_value) in [
+        (json!("r24"), json!([1, 2, 3])),
+        (json!({"name": "raw_bytes", "configuration": {"length_bytes": 3}}), json!("AQID")),
+    ] {
+        document["data_type"] = data_type.clone();
+        document["fill_value"] = fill_value.clone();
+        let metadata = parse_v3(document.to_string().as_bytes()).unwrap();
+        assert_eq!(metadata.spec.fill_value.as_ref().unwrap().bytes, [1, 2, 3]);
+        let written = metadata.documents().remove(0).1;
+        let written: Value = serde_json::from_slice(&written).unwrap();
+        assert_eq!((&written["data_type"], &written["fill_value"]), (&data_type, &fill_value));
+    }
+}
+
+#[test]
+fn what_need_not_be_understood_is_carried() {
+    let mut document = document();
+    let note = json!({"must_understand": false, "by": [1, {"a": null}]});
+    document["x-note"] = note.clone();
+    document["dimension_names"] = Value::Null;
+    document["attributes"] = json!({"_FillValue": "\0token:NaN", "nested": {"e": []}});
+    let text = document.to_string().replace(r#""\u0000token:NaN""#, "NaN");
+    let metadata = parse_v3(text.as_bytes()).unwrap();
+    assert_eq!(metadata.spec.dimension_names, None);
+    let written = String::from_utf8(metadata.documents().remove(0).1).unwrap();
+    assert!(written.contains(r#""_FillValue": NaN"#), "{written}");
+    let read: Value = serde_json::from_str(&written.replace("NaN", "0")).unwrap();
+    assert_eq!(read["x-note"], note);
+    assert_eq!(crate::documents::tests::reread(&metadata), metadata);
+    for value in [json!({"must_understand": true}), json!({}), json!(1)] {
+        document["x-note"] = value;
+        let error = parse_v3(document.to_string().as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("x-note"), "{error}");
     }
 }
 

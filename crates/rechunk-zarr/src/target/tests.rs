@@ -156,3 +156,72 @@ fn impossible_chunks_are_refused() {
         assert!(error.starts_with(r#"zarr.json: "chunk_grid"#), "{error}");
     }
 }
+
+fn type_of(target: &ArrayMetadata) -> Value {
+    let document = target.documents().pop().unwrap().1;
+    let document: Value = serde_json::from_slice(&document).unwrap();
+    document.get("dtype").or(document.get("data_type")).unwrap().clone()
+}
+
+#[test]
+fn types_in_both_versions() {
+    let sized =
+        |name: &str, bytes: u64| json!({"name": name, "configuration": {"length_bytes": bytes}});
+    let time = |name: &str, unit: &str, scale: u64| json!({"name": name, "configuration": {"unit": unit, "scale_factor": scale}});
+    let structured = json!({"name": "structured", "configuration": {"fields":
+        [["a", "int32"], ["b", sized("null_terminated_bytes", 3)]]}});
+    for (dtype, data_type, fill_value) in [
+        (json!(">c8"), json!("complex64"), json!(["NaN", -1.5])),
+        (json!(">M8[10us]"), time("numpy.datetime64", "us", 10), json!(i64::MIN)),
+        (json!("<m8"), time("numpy.timedelta64", "generic", 1), json!(7)),
+        (json!("|S5"), sized("null_terminated_bytes", 5), json!("YWIAAAA=")),
+        (json!(">U5"), sized("fixed_length_utf32", 20), json!("aé")),
+        (json!("|V3"), sized("raw_bytes", 3), json!("AQID")),
+        (json!([["a", "<i4"], ["b", "|S3"]]), structured, json!("AQAAAGFiAA==")),
+        (json!("int4"), json!("int4"), json!(-8)),
+    ] {
+        let source = v2(&json!({"dtype": dtype, "fill_value": fill_value}));
+        let (there, _) = target(&source, ZarrVersion::V3);
+        assert_eq!(type_of(&there), data_type);
+        assert_eq!(there.spec.fill_value, source.spec.fill_value);
+        assert_eq!(there.order, source.order, "byte order and axes are kept");
+        let (back, _) = target(&there, ZarrVersion::V2);
+        assert_eq!(type_of(&back), dtype);
+        assert_eq!(back.spec.fill_value, source.spec.fill_value);
+        assert_eq!(back.data_type_name(), source.data_type_name());
+    }
+}
+
+#[test]
+fn types_that_only_one_version_has() {
+    let options = |version| TargetOptions {
+        version,
+        chunk_shape: vec![5, 5, 5],
+        shard_shape: None,
+        codec: None,
+    };
+    let source = v3(&[0, 1, 2], &[], &json!({"data_type": "uint4"}));
+    let error = target_metadata(&source, &options(ZarrVersion::V2)).unwrap_err().to_string();
+    assert!(error.contains(r#"data type "uint4" in Zarr v2 is not supported"#), "{error}");
+    for dtype in [json!([["a", ">i4"]]), json!([["a", "<i4", [2]]])] {
+        let source = v2(&json!({"dtype": dtype, "fill_value": null}));
+        let error = target_metadata(&source, &options(ZarrVersion::V3)).unwrap_err().to_string();
+        assert!(error.contains(r#""a""#) && error.contains("keep the format"), "{error}");
+        let (kept, _) = target(&source, ZarrVersion::V2);
+        assert_eq!(type_of(&kept), dtype);
+    }
+    let source = v3(&[0, 1, 2], &[], &json!({"data_type": "bfloat16"}));
+    let (named, warnings) = target(&source, ZarrVersion::V2);
+    assert_eq!(type_of(&named), json!("bfloat16"));
+    assert!(warnings[0].contains("as tensorstore does"), "{warnings:?}");
+}
+
+#[test]
+fn what_need_not_be_understood_goes_where_there_is_a_place() {
+    let source = v3(&[0, 1, 2], &[], &json!({"x": {"must_understand": false, "a": 1}}));
+    let (kept, warnings) = target(&source, ZarrVersion::V3);
+    assert_eq!((kept.verbatim.fields.len(), warnings.len()), (1, 0));
+    let (dropped, warnings) = target(&source, ZarrVersion::V2);
+    assert_eq!(dropped.verbatim.fields.len(), 0);
+    assert_eq!(warnings, [r#"Zarr v2 has no place for "x": dropped"#]);
+}
