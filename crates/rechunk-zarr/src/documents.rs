@@ -1,9 +1,10 @@
 //! Writing metadata documents.
 
-use rechunk_grid::{DataType, Endian, FillValue};
+use rechunk_grid::FillValue;
 use serde_json::{Map, Value, json};
 
 use crate::codec_json::{write_v2_codec, write_v3_codec};
+use crate::codec_spec::CodecSpec;
 use crate::fill_value::write_fill_value;
 use crate::json::write_pretty;
 use crate::metadata::{ArrayMetadata, KeyStyle, V2_DIMENSIONS, ZarrVersion};
@@ -27,16 +28,22 @@ impl ArrayMetadata {
     fn zarray(&self) -> Value {
         let spec = &self.spec;
         let is_c = self.order.axes.iter().copied().eq(0..spec.shape.len());
+        // Readers look for a compressor at the end of the chain; what else is there is a filter.
+        let (filters, compressor) = match self.codecs.split_last() {
+            Some((last, filters)) if last.is_compressor() => (filters, Some(last)),
+            _ => (&self.codecs[..], None),
+        };
         json!({
             "zarr_format": 2,
             "shape": spec.shape,
             "chunks": spec.chunk_shape,
-            "dtype": v2_dtype(spec.data_type, self.order.endian),
-            "compressor": self.codecs.first().map(write_v2_codec),
+            "dtype": self.element().numpy(),
+            "compressor": compressor.map(write_v2_codec),
             "fill_value": spec.fill_value.as_ref()
                 .map(|fill_value| write_fill_value(fill_value, spec.data_type)),
             "order": if is_c { "C" } else { "F" },
-            "filters": null,
+            "filters": (!filters.is_empty())
+                .then(|| filters.iter().map(write_v2_codec).collect::<Vec<_>>()),
             "dimension_separator": self.key_encoding.separator,
         })
     }
@@ -93,31 +100,19 @@ impl ArrayMetadata {
             let order = &self.order.axes;
             codecs.push(json!({"name": "transpose", "configuration": {"order": order}}));
         }
-        codecs.push(if self.spec.item_bytes() == 1 {
-            json!({"name": "bytes"})
-        } else {
-            json!({"name": "bytes", "configuration": {"endian": self.order.endian}})
-        });
-        codecs.extend(self.codecs.iter().map(write_v3_codec));
+        let is_filter = |codec: &&CodecSpec| codec.is_array_to_array();
+        let filters = self.codecs.iter().take_while(is_filter).count();
+        let (filters, rest) = self.codecs.split_at(filters);
+        codecs.extend(filters.iter().map(write_v3_codec));
+        let encoded = filters.iter().fold(self.element(), |element, codec| codec.output(element));
+        match rest.first() {
+            Some(codec) if codec.is_array_to_bytes() => {}
+            _ if encoded.item_bytes() == 1 => codecs.push(json!({"name": "bytes"})),
+            _ => codecs.push(json!({"name": "bytes", "configuration": {"endian": encoded.endian}})),
+        }
+        codecs.extend(rest.iter().map(write_v3_codec));
         codecs
     }
-}
-
-/// NumPy's type string.
-fn v2_dtype(data_type: DataType, endian: Endian) -> String {
-    let bytes = data_type.item_bytes();
-    let kind = match data_type {
-        DataType::Bool => 'b',
-        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => 'i',
-        DataType::Uint8 | DataType::Uint16 | DataType::Uint32 | DataType::Uint64 => 'u',
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => 'f',
-    };
-    let order = match (bytes, endian) {
-        (1, _) => '|',
-        (_, Endian::Little) => '<',
-        (_, Endian::Big) => '>',
-    };
-    format!("{order}{kind}{bytes}")
 }
 
 /// The document of an empty group, as (key relative to the group, bytes).

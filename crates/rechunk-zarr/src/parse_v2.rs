@@ -1,15 +1,18 @@
 //! Reading `.zarray` and `.zattrs`.
 
 use rechunk_format::{ElementOrder, FormatError};
-use rechunk_grid::{ArraySpec, DataType, Endian};
+use rechunk_grid::{ArraySpec, Endian};
 use serde_json::{Map, Value};
 
 use crate::codec_json::parse_v2_codec;
 use crate::codec_spec::CodecSpec;
+use crate::element_type::ElementType;
 use crate::field::{Field, shown};
 use crate::fill_value::parse_fill_value;
 use crate::json::read_object;
-use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, V2_DIMENSIONS, ZarrVersion};
+use crate::metadata::{
+    ArrayMetadata, CHAIN_LENGTH_MAX, KeyEncoding, KeyStyle, V2_DIMENSIONS, ZarrVersion,
+};
 
 const KEY: &str = ".zarray";
 
@@ -22,9 +25,9 @@ pub fn parse_v2(zarray: &[u8], zattrs: Option<&[u8]>) -> Result<ArrayMetadata, F
     field.integer(&require(&mut map, "zarr_format")?, 2, 2)?;
     let shape = Field::new(KEY, "shape").shape(&require(&mut map, "shape")?)?;
     let chunk_shape = Field::new(KEY, "chunks").shape(&require(&mut map, "chunks")?)?;
-    let (data_type, endian) = parse_dtype(&require(&mut map, "dtype")?)?;
-    refuse_filters(&mut map)?;
-    let codecs = parse_compressor(&mut map, data_type)?;
+    let element = parse_dtype(&require(&mut map, "dtype")?)?;
+    let ElementType { data_type, endian } = element;
+    let codecs = parse_codecs(&mut map, element)?;
     let rank = shape.len();
     let axes = parse_order(&require(&mut map, "order")?, rank)?;
     let field = Field::new(KEY, "fill_value");
@@ -55,62 +58,48 @@ fn require(map: &mut Map<String, Value>, name: &str) -> Result<Value, FormatErro
 }
 
 /// A NumPy type string, `<f4`.
-fn parse_dtype(value: &Value) -> Result<(DataType, Endian), FormatError> {
+fn parse_dtype(value: &Value) -> Result<ElementType, FormatError> {
     let field = Field::new(KEY, "dtype");
     let unsupported = || field.unsupported(format!("data type {}", shown(value)), "");
     if value.is_array() {
         return Err(field.unsupported(format!("structured data type {}", shown(value)), ""));
     }
     let text = field.text(value)?;
-    let kind = text.strip_prefix(['<', '>', '|']).ok_or_else(unsupported)?;
-    let data_type = match kind {
-        "b1" => DataType::Bool,
-        "i1" => DataType::Int8,
-        "i2" => DataType::Int16,
-        "i4" => DataType::Int32,
-        "i8" => DataType::Int64,
-        "u1" => DataType::Uint8,
-        "u2" => DataType::Uint16,
-        "u4" => DataType::Uint32,
-        "u8" => DataType::Uint64,
-        "f2" => DataType::Float16,
-        "f4" => DataType::Float32,
-        "f8" => DataType::Float64,
-        _ => return Err(unsupported()),
-    };
-    let is_byte = data_type.item_bytes() == 1;
-    if text.starts_with('|') && !is_byte {
+    let has_order = text.starts_with(['<', '>', '|']);
+    let parsed = ElementType::parse(text).filter(|_| has_order).ok_or_else(unsupported)?;
+    let (data_type, endian) = parsed;
+    if endian.is_none() && data_type.item_bytes() > 1 {
         return Err(field.invalid(format!("{text:?} does not say its byte order (< or >)")));
     }
-    let is_big = text.starts_with('>') && !is_byte;
-    Ok((data_type, if is_big { Endian::Big } else { Endian::Little }))
+    Ok(ElementType::new(data_type, endian.unwrap_or(Endian::Little)))
 }
 
-/// Filters have no place yet: they would be array→array codecs before the compressor.
-fn refuse_filters(map: &mut Map<String, Value>) -> Result<(), FormatError> {
-    let Some(value) = Field::take(map, "filters") else {
-        return Ok(());
+/// The filters, in their order, and the compressor.
+fn parse_codecs(
+    map: &mut Map<String, Value>,
+    mut element: ElementType,
+) -> Result<Vec<CodecSpec>, FormatError> {
+    let mut codecs = Vec::new();
+    let mut add = |field: &Field, value: &Value| {
+        let codec = parse_v2_codec(field, value, element)?;
+        element = codec.output(element);
+        codecs.push(codec);
+        Ok::<_, FormatError>(())
     };
-    let field = Field::new(KEY, "filters");
-    match field.list(&value)?.first() {
-        None => Ok(()),
-        Some(filter) => {
-            let name = filter.get("id").map_or_else(|| shown(filter), shown);
-            Err(field.unsupported(format!("filter {name}"), ""))
+    if let Some(value) = Field::take(map, "filters") {
+        let filters = Field::new(KEY, "filters");
+        let list = filters.list(&value)?;
+        if list.len() > CHAIN_LENGTH_MAX {
+            return Err(filters.unsupported(format!("a chain of {} filters", list.len()), ""));
+        }
+        for (position, filter) in list.iter().enumerate() {
+            add(&Field::new(KEY, &format!("filters[{position}]")), filter)?;
         }
     }
-}
-
-fn parse_compressor(
-    map: &mut Map<String, Value>,
-    data_type: DataType,
-) -> Result<Vec<CodecSpec>, FormatError> {
-    let Some(value) = Field::take(map, "compressor") else {
-        return Ok(Vec::new());
-    };
-    let item_bytes = u8::try_from(data_type.item_bytes()).unwrap_or(1);
-    let codec = parse_v2_codec(&Field::new(KEY, "compressor"), &value, item_bytes)?;
-    Ok(vec![codec])
+    if let Some(value) = Field::take(map, "compressor") {
+        add(&Field::new(KEY, "compressor"), &value)?;
+    }
+    Ok(codecs)
 }
 
 /// The axes, slowest in storage first.

@@ -1,5 +1,5 @@
 use rechunk_format::ElementOrder;
-use rechunk_grid::ArraySpec;
+use rechunk_grid::{ArraySpec, DataType, Endian};
 
 use super::*;
 use crate::metadata::KeyEncoding;
