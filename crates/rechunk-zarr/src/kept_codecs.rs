@@ -199,3 +199,6 @@ fn said_in_v3(codec: CodecSpec, warnings: &mut Vec<String>) -> CodecSpec {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

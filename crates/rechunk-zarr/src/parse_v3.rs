@@ -167,6 +167,9 @@ fn parse_codecs(
             ("transpose" | "bytes" | "endian", true) => {
                 return Err(field.invalid(format!("codec {name:?} must come before it is bytes")));
             }
+            ("crc32c" | "blosc" | "zstd" | "gzip", false) => {
+                return Err(field.invalid(format!("codec {name:?} without \"bytes\" before it")));
+            }
             _ => {
                 let codec = parse_v3_codec(&field, name, &configuration, element, order)?;
                 check_place(&field, name, &codec, is_bytes)?;

@@ -54,7 +54,7 @@ fn what_is_refused() {
         (r#"{"id": "zfpy"}"#, r#"codec "zfpy" is not supported; zfp has no library"#),
         (r#"{"id": "packbits"}"#, r#"codec "packbits" on float32"#),
         (r#"{"id": "delta"}"#, r#""codec.dtype": is missing"#),
-        (r#"{"id": "delta", "dtype": "<U7"}"#, r#"data type <U7 is not supported"#),
+        (r#"{"id": "delta", "dtype": "<U7"}"#, r#"data type "<U7" is not supported"#),
         (r#"{"id": "lzma", "format": 3}"#, r#""codec.filters": is missing"#),
         (r#"{"id": "pcodec"}"#, r#"codec "pcodec" on >f4"#),
         ("zstd:23", r#""23" is not a level from -131072 to 22"#),

@@ -36,6 +36,7 @@ fn decode_stream(
     loop {
         let used = usize::try_from(decoder.total_in()).unwrap_or(usize::MAX).min(encoded.len());
         let (input, filled) = (&encoded[used..], decoded.len());
+        let out = decoder.total_out();
         // When all room is taken, one byte more tells a stream that ends from one that goes on.
         let status = if filled < bound {
             decoder.decompress_vec(input, decoded)
@@ -46,19 +47,17 @@ fn decode_stream(
         match status {
             Err(Error::DataMagic) => return Ok(None),
             Err(error) => return Err(error.to_string()),
+            Ok(_) if filled >= bound && decoder.total_out() > out => {
+                return Err(format!("decodes to more than {bound} bytes"));
+            }
             Ok(Status::StreamEnd) => return Ok(Some(total)),
             Ok(Status::MemNeeded) => return Err("no memory for the decoder".to_owned()),
-            Ok(_) if decoded.len() > bound => return Err(too_long(bound)),
-            Ok(_) if filled == decoded.len() && total == used => {
-                return Err(if input.is_empty() { "is cut short".into() } else { too_long(bound) });
+            Ok(_) if decoder.total_out() == out && total == used => {
+                return Err("is cut short".to_owned());
             }
             Ok(_) => {}
         }
     }
-}
-
-fn too_long(bound: usize) -> String {
-    format!("decodes to more than {bound} bytes")
 }
 
 /// One stream.

@@ -132,7 +132,7 @@ fn decode_stream(
         } else {
             decoder.process(input, &mut spare, Action::Run)
         };
-        let is_too_long = decoded.len() > bound || (filled == bound && decoder.total_out() > out);
+        let is_too_long = filled >= bound && decoder.total_out() > out;
         match status {
             Err(Error::Format) => return Err(Refusal::NoStream),
             Err(error) => return Err(Refusal::of(error)),
