@@ -132,7 +132,7 @@ impl Default for CodecSpeeds {
     /// bz2, lzma, pcodec and of filters are rough.
     fn default() -> Self {
         // name, decode MiB/s, encode MiB/s
-        const SPEEDS: [(&str, f64, f64); 27] = [
+        const SPEEDS: [(&str, f64, f64); 26] = [
             ("none", 20000.0, 20000.0),
             ("zstd", 900.0, 160.0),
             ("gzip", 600.0, 85.0),

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use rechunk_format::FormatError;
+use rechunk_grid::Endian;
 
 pub use crate::codec_settings::{
     BitPacking, ChecksumKind, LzmaCheck, LzmaFilter, LzmaFormat, LzmaSpec, PcodecDelta, PcodecSpec,
@@ -277,6 +278,28 @@ impl CodecSpec {
             | Self::Quantize { types, .. } => Some(types.decoded),
             Self::BitRound { element, .. } | Self::Pcodec { element, .. } => Some(*element),
             _ => None,
+        }
+    }
+
+    /// The same filter on little-endian elements.
+    #[must_use]
+    pub(crate) fn little_endian(self) -> Self {
+        let little = |element: ElementType| ElementType::new(element.data_type, Endian::Little);
+        let pair = |types: TypePair| TypePair {
+            decoded: little(types.decoded),
+            encoded: little(types.encoded),
+        };
+        match self {
+            Self::Delta(types) => Self::Delta(pair(types)),
+            Self::AsType(types) => Self::AsType(pair(types)),
+            Self::FixedScaleOffset { types, offset, scale } => {
+                Self::FixedScaleOffset { types: pair(types), offset, scale }
+            }
+            Self::Quantize { types, digits } => Self::Quantize { types: pair(types), digits },
+            Self::BitRound { keep_bits, element } => {
+                Self::BitRound { keep_bits, element: little(element) }
+            }
+            other => other,
         }
     }
 

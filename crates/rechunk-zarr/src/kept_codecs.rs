@@ -24,7 +24,7 @@ pub(crate) fn kept_codecs(
     if version != source.version {
         codecs = match version {
             ZarrVersion::V2 => in_v2(codecs, warnings),
-            ZarrVersion::V3 => in_v3(codecs, source.element(), warnings),
+            ZarrVersion::V3 => in_v3(codecs, warnings),
         };
     }
     let mut input = source.element();
@@ -81,6 +81,12 @@ fn keep(codec: &CodecSpec, source: &ArrayMetadata, before: &[CodecSpec]) -> Keep
             // Another cut begins at other elements, which are stored whole.
             types.encoded.item_bytes() >= types.decoded.item_bytes()
         }
+        // Numbers are only numbers where the filter looks at the elements as they are.
+        CodecSpec::AsType(types) | CodecSpec::FixedScaleOffset { types, .. }
+            if types.decoded != flow(source, before) =>
+        {
+            false
+        }
         CodecSpec::AsType(types) => gives_back(codec, *types) || is_wider(*types),
         CodecSpec::FixedScaleOffset { types, .. } => gives_back(codec, *types),
         _ => return Keep::AsIs,
@@ -95,6 +101,11 @@ fn keep(codec: &CodecSpec, source: &ArrayMetadata, before: &[CodecSpec]) -> Keep
         }
         _ => Keep::AsIs,
     }
+}
+
+/// The type of the elements behind the filters `before`.
+fn flow(source: &ArrayMetadata, before: &[CodecSpec]) -> ElementType {
+    before.iter().fold(source.element(), |element, codec| codec.output(element))
 }
 
 /// The fill value as an element of a chunk.
@@ -153,20 +164,11 @@ fn in_v2(codecs: Vec<CodecSpec>, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
     kept
 }
 
-/// `element` is the type of the array's elements.
-fn in_v3(
-    codecs: Vec<CodecSpec>,
-    element: ElementType,
-    warnings: &mut Vec<String>,
-) -> Vec<CodecSpec> {
+fn in_v3(codecs: Vec<CodecSpec>, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
     let (mut kept, mut is_bytes) = (Vec::with_capacity(codecs.len()), false);
     for codec in codecs {
         let takes_elements = codec.is_array_to_array() || codec.is_array_to_bytes();
-        let types = [codec.input(), codec.input().map(|input| codec.output(input))];
-        let is_ordered = |other: ElementType| {
-            other.item_bytes() == 1 || element.item_bytes() == 1 || other.endian == element.endian
-        };
-        if takes_elements && (is_bytes || !types.into_iter().flatten().all(is_ordered)) {
+        if takes_elements && is_bytes {
             warnings
                 .push(format!("Zarr v3 cannot say {codec} here: chunks are written without it"));
             continue;

@@ -1,7 +1,7 @@
 //! The metadata of an array that is about to be written.
 
 use rechunk_format::{FormatError, ShardFormat};
-use rechunk_grid::FillValue;
+use rechunk_grid::{Endian, FillValue};
 
 use crate::choice::CodecChoice;
 use crate::codec_spec::CodecSpec;
@@ -45,6 +45,13 @@ pub fn target_metadata(
         }
         None => kept_codecs(source, options.version, &mut warnings),
     };
+    let has_filters = target.codecs.iter().any(CodecSpec::is_array_to_array);
+    if options.version == ZarrVersion::V3 && has_filters {
+        // zarr-python 3 hands big-endian elements to filters as they are, and reads other numbers
+        // than it has written. Little-endian ones are the same for everybody.
+        target.order.endian = Endian::Little;
+        target.codecs = target.codecs.into_iter().map(CodecSpec::little_endian).collect();
+    }
     match options.version {
         ZarrVersion::V2 => say_in_v2(&mut target, &mut warnings),
         ZarrVersion::V3 => say_in_v3(&mut target, &mut warnings),

@@ -318,6 +318,43 @@ fn claims_of_headers_are_not_believed() {
     assert!(decode(&chain(&[xz(9)], 1000), &encoded).is_ok());
 }
 
+/// `numcodecs.PCodec(level=4)` of 0, 2, … 38 as int16 (pcodec 1.1).
+const PCODEC: [u8; 24] = [
+    0x70, 0x63, 0x6f, 0x21, 3, 0, 4, 5, 4, 1, 8, 0x13, 0, 0, 0x10, 1, 1, 0, 1, 0x40, 0, 0, 0x80, 0,
+];
+
+fn pcodec() -> CodecSpec {
+    let delta = PcodecDelta::Auto;
+    let spec = PcodecSpec {
+        level: 8,
+        is_classic: false,
+        delta,
+        delta_order: None,
+        page_elements: 1 << 18,
+    };
+    CodecSpec::Pcodec { spec, element: element(DataType::Int16, Endian::Little) }
+}
+
+#[test]
+fn pcodec_agrees_with_another_implementation() {
+    let numbers: Vec<u8> = (0..20_i16).flat_map(|i| (2 * i).to_le_bytes()).collect();
+    let decoded = decode(&chain(&[pcodec()], 40), &PCODEC);
+    assert_eq!(decoded.unwrap(), numbers);
+}
+
+#[test]
+fn pcodec_claims_are_not_believed() {
+    // Where the metadata of the first chunk starts.
+    let with = |metadata: &[u8]| {
+        let mut bytes = PCODEC.to_vec();
+        bytes[14..14 + metadata.len()].copy_from_slice(metadata);
+        refuse(&pcodec(), &bytes, 40)
+    };
+    assert!(with(&[0xf4, 0xff, 0xff, 0x1f]).contains("a dictionary of 33554431 entries for 20"));
+    assert!(with(&[0x20, 0x17]).contains("a window of 16777216 elements for 20"));
+    assert!(refuse(&pcodec(), &PCODEC, 38).contains("more than 38 bytes"));
+}
+
 #[test]
 fn chains() {
     let gzip = CodecSpec::Gzip { level: 1 };
