@@ -121,7 +121,7 @@ fn v3_to_v3_keeps_key_encoding_and_chain() {
 
 #[test]
 fn a_choice_is_bound_to_type_and_version() {
-    let choose = |source: &ArrayMetadata, version, text| {
+    let choose = |source: &ArrayMetadata, version, text: &str| {
         let codec = Some(parse_codec_choice(text).unwrap());
         let options =
             TargetOptions { version, chunk_shape: vec![5, 5, 5], shard_shape: None, codec };
