@@ -45,9 +45,10 @@ fn settings(codec: &CodecSpec, version: ZarrVersion) -> Map<String, Value> {
             "shuffle": shuffle.number(), "blocksize": blocksize,
         }),
         // Left out when false: tensorstore refuses it.
-        CodecSpec::Zstd { level, checksum: false } => json!({"level": level}),
         CodecSpec::Zstd { level, checksum: true } => json!({"level": level, "checksum": true}),
-        CodecSpec::Gzip { level } | CodecSpec::Zlib { level } => json!({"level": level}),
+        CodecSpec::Zstd { level, .. } | CodecSpec::Gzip { level } | CodecSpec::Zlib { level } => {
+            json!({"level": level})
+        }
         CodecSpec::Bz2 { level } => json!({"level": level}),
         CodecSpec::Lz4 { acceleration } => json!({"acceleration": acceleration}),
         CodecSpec::Lzma(spec) => lzma(spec),

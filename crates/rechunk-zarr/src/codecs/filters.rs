@@ -39,12 +39,9 @@ fn map(
 /// The first element, then differences, each in the type of the decoded elements.
 pub(super) fn encode_delta(decoded: &[u8], encoded: &mut Vec<u8>, types: TypePair) {
     let mut before: Option<Value> = None;
-    map(decoded, types.decoded, encoded, types.encoded, |value| {
-        let difference = match before.replace(value) {
-            Some(before) => value.subtract(before).cast(types.decoded.data_type),
-            None => value,
-        };
-        difference
+    map(decoded, types.decoded, encoded, types.encoded, |value| match before.replace(value) {
+        Some(before) => value.subtract(before).cast(types.decoded.data_type),
+        None => value,
     });
 }
 
