@@ -103,6 +103,50 @@ def v3_codecs():
     ]
 
 
+def filter_chains():
+    """What only numcodecs has: (type, filters, compressor), as (id, settings) pairs."""
+    def scaled(dtype, astype):
+        return ("fixedscaleoffset", {"offset": 100, "scale": 10, "dtype": dtype, "astype": astype})
+
+    def delta(dtype, astype=None):
+        return ("delta", {"dtype": dtype, "astype": astype or dtype})
+
+    shuffle, zlib = ("shuffle", {"elementsize": 4}), ("zlib", {"level": 1})
+    for dtype in ["i1", "<u2", ">i4", "<f4", ">f8", "bool"]:
+        yield dtype, [], ("lz4", {"acceleration": 3})
+        yield dtype, [], ("bz2", {"level": 9})
+        yield dtype, [], zlib
+        yield dtype, [], ("lzma", {})
+        yield dtype, [], ("lzma", {"format": 2, "preset": 1})
+        yield dtype, [], ("lzma", {"check": 10, "preset": 9})
+        raw = [{"id": 3, "dist": 4}, {"id": 0x21, "preset": 2, "lc": 2}]
+        yield dtype, [], ("lzma", {"format": 3, "filters": raw})
+        for checksum in ["crc32", "adler32", "fletcher32"]:
+            yield dtype, [], (checksum, {})
+    yield "<i4", [], ("crc32", {"location": "end"})
+    yield "<i4", [], ("adler32", {"location": "end"})
+    for dtype in ["i1", "<u2", "<i4", ">i8", "<f4"]:
+        yield dtype, [delta(dtype)], zlib
+    yield "<i2", [delta("<i2", "<i4"), shuffle], ("bz2", {"level": 1})
+    yield "<u2", [delta("<u2", "<i8")], ("blosc", {"cname": "lz4", "shuffle": 1})
+    yield "<f4", [scaled("<f4", "<i2")], zlib
+    yield "<f8", [scaled("<f8", "<f4")], zlib
+    yield ">f8", [scaled(">f8", ">i2"), delta(">i2")], ("zstd", {"level": 1})
+    yield "<f4", [scaled("<f4", "u1"), ("crc32", {})], None
+    yield "<i4", [scaled("<i4", "<i4")], zlib
+    yield "<f4", [("quantize", {"digits": 2, "dtype": "<f4"})], zlib
+    yield "<f8", [("quantize", {"digits": 1, "dtype": "<f8", "astype": "<f2"})], zlib
+    yield "<f4", [("bitround", {"keepbits": 7})], ("blosc", {"cname": "zstd", "shuffle": 2})
+    yield "<f8", [("bitround", {"keepbits": 20})], None
+    pairs = [("<i4", "<i2"), ("<f4", "<i2"), ("<f8", "<f4"), ("<f4", "<f2"), (">i8", ">u1"), ("<f4", "u1")]
+    for dtype, stored in pairs:
+        yield dtype, [("astype", {"encode_dtype": stored, "decode_dtype": dtype})], ("lz4", {})
+    yield "<i4", [shuffle], None
+    yield ">f8", [("shuffle", {"elementsize": 8})], zlib
+    yield "bool", [("packbits", {})], zlib
+    yield "bool", [("packbits", {})], None
+
+
 class Store:
     """A directory of arrays, and the list of what was written."""
 
@@ -141,13 +185,13 @@ class Store:
     @staticmethod
     def _create_v2(path, data, options):
         order, separator = options.pop("order", "C"), options.pop("separator", ".")
-        codec = options.pop("codec", None)
+        codec, filters = options.pop("codec", None), options.pop("filters", None)
         common = {"store": path, "shape": data.shape, "dtype": data.dtype, "order": order, **options}
         if IS_ZARR_2:
-            return zarr.create(compressor=codec, dimension_separator=separator, **common)
+            return zarr.create(compressor=codec, filters=filters, dimension_separator=separator, **common)
         key = {"name": "v2", "separator": separator}
         return zarr.create_array(
-            zarr_format=2, compressors=[codec] if codec else None, filters=None, chunk_key_encoding=key, **common
+            zarr_format=2, compressors=[codec] if codec else None, filters=filters, chunk_key_encoding=key, **common
         )
 
     @staticmethod
@@ -159,6 +203,7 @@ class Store:
         order = options.pop("order", "C")
         axes = tuple(reversed(range(data.ndim)))
         filters = [TransposeCodec(order=axes)] if order == "F" and data.ndim > 1 else []
+        filters += options.pop("filters", [])
         key = {"name": options.pop("keys", "default"), "separator": options.pop("separator", "/")}
         return zarr.create_array(
             path, zarr_format=3, shape=data.shape, dtype=dtype.newbyteorder("="), filters=filters,
@@ -180,6 +225,52 @@ def types_and_codecs(store, zarr_format):
             codec=codec, order=next(orders), separator=next(separators), fill_value=0,
             dimensions=["time", "y", "x"],
         )
+
+
+def filters(store, zarr_format):
+    """Filters, and compressors that only numcodecs has. What they lose is lost in the source."""
+    orders = itertools.cycle("CF")
+    for number, (dtype, chain, compressor) in enumerate(filter_chains()):
+        dtype = np.dtype(dtype)
+        data = values((11, 7, 5), dtype)
+        if dtype.kind == "f":
+            data = np.nan_to_num(data).clip(-300, 300).astype(dtype)
+        if any(name in ("fixedscaleoffset", "astype") for name, _ in chain):
+            data = (100 + np.arange(data.size).reshape(data.shape) % 20).astype(dtype)
+        names = "-".join(name for name, _ in [*chain, *([compressor] if compressor else [])])
+        options = {"chunks": (4, 3, 5), "fill_value": 0, "order": next(orders)}
+        if zarr_format == 2:
+            options["filters"] = [numcodecs.get_codec({"id": name, **settings}) for name, settings in chain] or None
+            options["codec"] = compressor and numcodecs.get_codec({"id": compressor[0], **compressor[1]})
+        else:
+            if any("astype" in settings for name, settings in chain if name == "quantize"):
+                continue  # zarr-python 3 does not read what it has written
+            options["filters"], options["codec"] = v3_chain([*chain, *([compressor] if compressor else [])])
+            if options["filters"]:
+                # Of other orders zarr-python 3 reads other elements than it has written.
+                options["order"] = "C"
+                data = data.astype(dtype.newbyteorder("<"))
+        store.add(f"v{zarr_format}-filters{number}-{dtype.str[1:]}-{names}", zarr_format, data, **options)
+
+
+def v3_chain(chain):
+    """The same codecs as v3 spells them, those on elements and those on bytes."""
+    import zarr.codecs.numcodecs as v3
+
+    classes = {
+        "delta": v3.Delta, "fixedscaleoffset": v3.FixedScaleOffset, "quantize": v3.Quantize, "bitround": v3.BitRound,
+        "astype": v3.AsType, "packbits": v3.PackBits, "lz4": v3.LZ4, "bz2": v3.BZ2, "zlib": v3.Zlib, "lzma": v3.LZMA,
+        "blosc": v3.Blosc, "zstd": v3.Zstd, "shuffle": v3.Shuffle, "crc32": v3.CRC32, "adler32": v3.Adler32,
+        "fletcher32": v3.Fletcher32,
+    }
+    on_elements = ["delta", "fixedscaleoffset", "quantize", "bitround", "astype", "packbits"]
+
+    def little(settings):
+        return {name: value.replace(">", "<") if isinstance(value, str) else value for name, value in settings.items()}
+
+    made = [(name, classes[name](**little(settings))) for name, settings in chain]
+    elements = [codec for name, codec in made if name in on_elements]
+    return elements, [codec for name, codec in made if name not in on_elements]
 
 
 def odd_ones(store, zarr_format):
@@ -291,4 +382,5 @@ if __name__ == "__main__":
         variable_length(out, version)
     if not IS_ZARR_2:
         of_tensorstore(out)
+        filters(out, version)
     json.dump(out.written, sys.stdout)

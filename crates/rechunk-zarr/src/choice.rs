@@ -1,50 +1,88 @@
 //! The codecs a user asks for.
 
 use rechunk_format::FormatError;
-use serde_json::Value;
+use rechunk_grid::Endian;
+use serde_json::{Map, Value, json};
 
 use crate::codec_json::{parse_v2_codec, parse_v3_codec, parse_v3_extension};
 use crate::codec_spec::{BloscName, CodecSpec, Shuffle};
+use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::json::read_object;
 use crate::metadata::ZarrVersion;
+use crate::parse_v3::parse_endian;
 
 /// Codecs that are not yet bound to a data type or a version.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CodecChoice {
-    codecs: Vec<CodecSpec>,
+    codecs: Vec<Chosen>,
+    endian: Option<Endian>,
+}
+
+/// A codec as it was named. What JSON means may depend on the elements.
+#[derive(Debug, Clone, PartialEq)]
+enum Chosen {
+    Known(CodecSpec),
+    V2(Value),
+    V3(String, Map<String, Value>),
 }
 
 impl CodecChoice {
-    pub(crate) fn of(codecs: Vec<CodecSpec>) -> Self {
-        Self { codecs }
+    /// The byte order that was chosen with the codecs, if it was.
+    pub(crate) fn endian(&self) -> Option<Endian> {
+        self.endian
     }
 
-    /// The codecs for elements of `item_bytes` bytes: Blosc learns its typesize, and what v3
-    /// cannot leave open is decided.
-    pub(crate) fn bound_to(&self, item_bytes: u8, version: ZarrVersion) -> Vec<CodecSpec> {
-        let bind = |codec: &CodecSpec| {
-            let mut codec = codec.clone();
-            if let CodecSpec::Blosc { typesize, .. } = &mut codec
-                // v2 metadata cannot say another typesize than that of the elements.
-                && (*typesize == 0 || version == ZarrVersion::V2)
-            {
-                *typesize = item_bytes;
-            }
-            match (codec, version) {
-                (codec @ (CodecSpec::Blosc { .. } | CodecSpec::Gzip { .. }), ZarrVersion::V3) => {
-                    codec.resolved()
-                }
-                (codec, _) => codec,
-            }
-        };
-        self.codecs.iter().map(bind).collect()
+    /// The codecs for `element`s.
+    pub(crate) fn bound_to(
+        &self,
+        element: ElementType,
+        version: ZarrVersion,
+    ) -> Result<Vec<CodecSpec>, FormatError> {
+        let field = Field::new("--codec", "codec");
+        let (mut codecs, mut input) = (Vec::with_capacity(self.codecs.len()), element);
+        for chosen in &self.codecs {
+            let mut codec = match chosen {
+                Chosen::Known(codec) => codec.clone(),
+                Chosen::V2(value) => parse_v2_codec(&field, value, input)?,
+                Chosen::V3(name, map) => parse_v3_codec(&field, name, map, input, element.endian)?,
+            };
+            bind(&mut codec, input, element, version);
+            input = codec.output(input);
+            codecs.push(codec);
+        }
+        Ok(codecs)
+    }
+}
+
+/// Blosc learns its typesize, and what v3 cannot leave open is decided. A codec of v3 is given
+/// bytes; in v2 it may be given elements.
+pub(crate) fn bind(
+    codec: &mut CodecSpec,
+    input: ElementType,
+    element: ElementType,
+    version: ZarrVersion,
+) {
+    let item_bytes = |element: ElementType| u8::try_from(element.item_bytes()).unwrap_or(1);
+    if let CodecSpec::Blosc { typesize, .. } = codec {
+        match version {
+            // v2 metadata cannot say another typesize than that of the elements.
+            ZarrVersion::V2 => *typesize = item_bytes(input),
+            ZarrVersion::V3 if *typesize == 0 => *typesize = item_bytes(element),
+            ZarrVersion::V3 => {}
+        }
+    }
+    if version == ZarrVersion::V3
+        && matches!(codec, CodecSpec::Blosc { .. } | CodecSpec::Gzip { .. })
+    {
+        *codec = codec.resolved();
     }
 }
 
 /// Reads what `--codec` says: `zstd:3`, `gzip:5`, `zlib:5`, `blosc:lz4:5:shuffle` (each part may
-/// be left out from the end), `crc32c`, `none`, or JSON: a v2 object `{"id": "zstd", "level": 3}`,
-/// a v3 object `{"name": "zstd", "configuration": {…}}`, a list of those, or `null`.
+/// be left out from the end), `lz4`, `bz2:9`, `lzma:6`, `pcodec:8`, `crc32c`, `none`, or JSON: a v2
+/// object `{"id": "zstd", "level": 3}`, a v3 object `{"name": "zstd", "configuration": {…}}`, a list
+/// of those in the order of encoding, `{"filters": […], "compressor": {…}}`, or `null`.
 pub fn parse_codec_choice(text: &str) -> Result<CodecChoice, FormatError> {
     let text = text.trim();
     let field = Field::new("--codec", text);
@@ -54,29 +92,41 @@ pub fn parse_codec_choice(text: &str) -> Result<CodecChoice, FormatError> {
     let mut parts = text.split(':');
     let name = parts.next().unwrap_or_default();
     let rest: Vec<&str> = parts.collect();
-    let codecs = match (name, rest.as_slice()) {
-        ("none", []) => Vec::new(),
-        ("crc32c", []) => vec![CodecSpec::Crc32c],
-        ("zstd", _) if rest.len() < 2 => {
-            let level = level(&field, rest.first(), 3, (-131_072, 22))?;
-            vec![CodecSpec::Zstd { level, checksum: false }]
+    if rest.len() > parts_max(name) {
+        return Err(field.invalid(format!("{name} does not take so many parts")));
+    }
+    let level = |default, range| level(&field, rest.first(), default, range);
+    let codec = match name {
+        "none" => None,
+        "crc32c" => Some(Chosen::Known(CodecSpec::CRC32C)),
+        "zstd" => {
+            let level = level(3, (-131_072, 22))?;
+            Some(Chosen::Known(CodecSpec::Zstd { level, checksum: false }))
         }
-        ("gzip", _) if rest.len() < 2 => {
-            vec![CodecSpec::Gzip { level: level(&field, rest.first(), 5, (0, 9))? }]
-        }
-        ("zlib", _) if rest.len() < 2 => {
-            vec![CodecSpec::Zlib { level: level(&field, rest.first(), 5, (-1, 9))? }]
-        }
-        ("blosc", _) if rest.len() < 4 => vec![parse_blosc(&field, &rest)?],
-        ("none" | "crc32c" | "zstd" | "gzip" | "zlib" | "blosc", _) => {
-            return Err(field.invalid(format!("{name} does not take so many parts")));
-        }
-        (other, _) => {
-            let hint = "there are zstd, gzip, zlib, blosc, crc32c and none";
+        "gzip" => Some(Chosen::Known(CodecSpec::Gzip { level: level(5, (0, 9))? })),
+        "zlib" => Some(Chosen::Known(CodecSpec::Zlib { level: level(5, (-1, 9))? })),
+        "lz4" => Some(Chosen::Known(CodecSpec::Lz4 { acceleration: 1 })),
+        "bz2" => Some(Chosen::V2(json!({"id": "bz2", "level": level(9, (1, 9))?}))),
+        "lzma" => Some(Chosen::V2(json!({"id": "lzma", "preset": level(6, (0, 9))?}))),
+        "pcodec" => Some(Chosen::V2(json!({"id": "pcodec", "level": level(8, (0, 12))?}))),
+        "blosc" => Some(Chosen::Known(parse_blosc(&field, &rest)?)),
+        other => {
+            let hint = "there are zstd, gzip, zlib, lz4, bz2, lzma, pcodec, blosc, crc32c and \
+                        none, and JSON for the others";
             return Err(field.unsupported(format!("codec {other:?}"), hint));
         }
     };
-    Ok(CodecChoice { codecs })
+    Ok(CodecChoice::of(codec.into_iter().collect()))
+}
+
+/// Most parts that may follow a name.
+fn parts_max(name: &str) -> usize {
+    match name {
+        "none" | "crc32c" | "lz4" => 0,
+        "zstd" | "gzip" | "zlib" | "bz2" | "lzma" | "pcodec" => 1,
+        "blosc" => 3,
+        _ => usize::MAX,
+    }
 }
 
 fn level(
@@ -115,28 +165,58 @@ fn parse_json(text: &str) -> Result<CodecChoice, FormatError> {
     // The same reader as for documents, which wants an object.
     let map = read_object("--codec", format!("{{\"codec\": {text}}}").as_bytes())?;
     let value = map.get("codec").unwrap_or(&Value::Null);
-    let codecs = match value {
+    let list = match value {
         Value::Null => Vec::new(),
-        Value::Array(list) => list.iter().map(parse_object).collect::<Result<_, _>>()?,
-        object => vec![parse_object(object)?],
+        Value::Array(list) => list.iter().collect(),
+        // As `.zarray` has them.
+        Value::Object(map) if map.contains_key("filters") || map.contains_key("compressor") => {
+            let filters = map.get("filters").and_then(Value::as_array).into_iter().flatten();
+            filters.chain(map.get("compressor").filter(|value| !value.is_null())).collect()
+        }
+        object => vec![object],
     };
-    Ok(CodecChoice { codecs })
+    let mut choice = CodecChoice::of(Vec::new());
+    for value in list {
+        choice.add(value)?;
+    }
+    Ok(choice)
 }
 
-fn parse_object(value: &Value) -> Result<CodecSpec, FormatError> {
-    let field = Field::new("--codec", "codec");
-    if value.get("id").is_some() {
-        return parse_v2_codec(&field, value, 0);
+impl CodecChoice {
+    fn of(codecs: Vec<Chosen>) -> Self {
+        let is_pcodec = |chosen: &Chosen| match chosen {
+            Chosen::V2(value) => value.get("id").is_some_and(|id| id == "pcodec"),
+            _ => false,
+        };
+        // It has no other byte order.
+        let endian = codecs.iter().any(is_pcodec).then_some(Endian::Little);
+        Self { codecs, endian }
     }
-    let (name, configuration) = parse_v3_extension(&field, value)?;
-    if matches!(name, "bytes" | "transpose") {
-        let hint = "name only what compresses: order and byte order are kept from the source";
-        return Err(field.unsupported(format!("codec {name:?} here"), hint));
+
+    fn add(&mut self, value: &Value) -> Result<(), FormatError> {
+        let field = Field::new("--codec", "codec");
+        let (name, chosen) = if let Some(id) = value.get("id") {
+            (field.child("id").text(id)?, Chosen::V2(value.clone()))
+        } else {
+            let (name, configuration) = parse_v3_extension(&field, value)?;
+            (name, Chosen::V3(name.to_owned(), configuration))
+        };
+        match (name, &chosen) {
+            ("transpose", Chosen::V3(..)) => {
+                let hint = "the order of the elements is kept from the source";
+                return Err(field.unsupported("codec \"transpose\" here", hint));
+            }
+            ("bytes", Chosen::V3(_, configuration)) => {
+                let settings = field.child("configuration");
+                self.endian = parse_endian(&settings, configuration)?.or(self.endian);
+                return Ok(());
+            }
+            ("pcodec" | "numcodecs.pcodec" | "packbits", _) => self.endian = Some(Endian::Little),
+            _ => {}
+        }
+        self.codecs.push(chosen);
+        Ok(())
     }
-    if name == "zlib" {
-        return Err(field.unsupported("codec \"zlib\" in Zarr v3", "use gzip, which Zarr v3 has"));
-    }
-    parse_v3_codec(&field, name, &configuration)
 }
 
 #[cfg(test)]

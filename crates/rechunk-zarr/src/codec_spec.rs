@@ -3,7 +3,13 @@
 use std::fmt;
 
 use rechunk_format::FormatError;
+use rechunk_grid::Endian;
 
+pub use crate::codec_settings::{
+    BitPacking, ChecksumKind, LzmaCheck, LzmaFilter, LzmaFormat, LzmaSpec, PcodecDelta, PcodecSpec,
+    Scalar, TypePair,
+};
+use crate::element_type::ElementType;
 use crate::metadata::ZarrVersion;
 
 /// The compressor inside Blosc.
@@ -94,7 +100,7 @@ impl Shuffle {
     }
 }
 
-/// One codec that turns bytes into bytes, with its settings.
+/// One codec or filter, with its settings: what it does to the bytes of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CodecSpec {
     /// Blosc 1.
@@ -123,24 +129,189 @@ pub enum CodecSpec {
         /// 0 (stored) to 9; -1 is 6.
         level: i32,
     },
-    /// Zlib; v2 only.
+    /// Zlib.
     Zlib {
         /// 0 (stored) to 9; -1 is 6.
         level: i32,
     },
-    /// A checksum after the bytes; v3 only.
-    Crc32c,
+    /// An LZ4 block behind its size.
+    Lz4 {
+        /// What numcodecs would trade for speed; our encoder has one speed.
+        acceleration: i32,
+    },
+    /// Bzip2.
+    Bz2 {
+        /// 1 to 9: blocks of so many times 100 kB.
+        level: u8,
+    },
+    /// LZMA, in one of its formats.
+    Lzma(LzmaSpec),
+    /// Pcodec: numbers into bytes.
+    Pcodec {
+        /// How to encode.
+        spec: PcodecSpec,
+        /// The numbers.
+        element: ElementType,
+    },
+    /// A checksum beside the bytes.
+    Checksum {
+        /// Which.
+        kind: ChecksumKind,
+        /// Before the bytes, not after them.
+        is_first: bool,
+    },
+    /// Bytes of elements rearranged: all first ones, then all second ones, …
+    Shuffle {
+        /// Bytes of an element.
+        element_bytes: u32,
+    },
+    /// Differences of neighbours.
+    Delta(TypePair),
+    /// `(x - offset) * scale`, rounded.
+    FixedScaleOffset {
+        /// Before and after.
+        types: TypePair,
+        /// Subtracted before.
+        offset: Scalar,
+        /// Multiplied with after.
+        scale: Scalar,
+    },
+    /// Rounded to decimal digits.
+    Quantize {
+        /// Before and after.
+        types: TypePair,
+        /// Digits after the point that are kept.
+        digits: i32,
+    },
+    /// Another type.
+    AsType(TypePair),
+    /// Rounded to bits of the mantissa.
+    BitRound {
+        /// Bits that are kept.
+        keep_bits: u32,
+        /// The type.
+        element: ElementType,
+    },
+    /// Booleans as bits.
+    PackBits(BitPacking),
 }
 
 impl CodecSpec {
-    /// As metadata spells it.
+    /// CRC-32C after the bytes, as Zarr v3 has it.
+    pub const CRC32C: Self = Self::Checksum { kind: ChecksumKind::Crc32c, is_first: false };
+
+    /// As v2 metadata and numcodecs spell it; v3 metadata of the core specification too.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Blosc { .. } => "blosc",
             Self::Zstd { .. } => "zstd",
             Self::Gzip { .. } => "gzip",
             Self::Zlib { .. } => "zlib",
-            Self::Crc32c => "crc32c",
+            Self::Lz4 { .. } => "lz4",
+            Self::Bz2 { .. } => "bz2",
+            Self::Lzma(_) => "lzma",
+            Self::Pcodec { .. } => "pcodec",
+            Self::Checksum { kind, .. } => kind.name(),
+            Self::Shuffle { .. } => "shuffle",
+            Self::Delta(_) => "delta",
+            Self::FixedScaleOffset { .. } => "fixedscaleoffset",
+            Self::Quantize { .. } => "quantize",
+            Self::AsType(_) => "astype",
+            Self::BitRound { .. } => "bitround",
+            Self::PackBits(_) => "packbits",
+        }
+    }
+
+    /// True for the codecs that Zarr v3 names itself, or its registry of extensions; v3 metadata
+    /// spells the others `numcodecs.…`.
+    pub(crate) fn is_core_v3(&self) -> bool {
+        match self {
+            Self::Blosc { .. } | Self::Zstd { .. } | Self::Gzip { .. } => true,
+            Self::PackBits(packing) => *packing != BitPacking::Numcodecs,
+            other => *other == Self::CRC32C,
+        }
+    }
+
+    /// True for what makes chunks smaller.
+    pub(crate) fn is_compressor(&self) -> bool {
+        matches!(
+            self,
+            Self::Blosc { .. }
+                | Self::Zstd { .. }
+                | Self::Gzip { .. }
+                | Self::Zlib { .. }
+                | Self::Lz4 { .. }
+                | Self::Bz2 { .. }
+                | Self::Lzma(_)
+                | Self::Pcodec { .. }
+        )
+    }
+
+    /// True for v3's array→array codecs: they work on elements and leave elements.
+    pub(crate) fn is_array_to_array(&self) -> bool {
+        match self {
+            Self::Delta(_)
+            | Self::FixedScaleOffset { .. }
+            | Self::Quantize { .. }
+            | Self::AsType(_)
+            | Self::BitRound { .. } => true,
+            Self::PackBits(packing) => *packing == BitPacking::Numcodecs,
+            _ => false,
+        }
+    }
+
+    /// True for what stands in the place of v3's `bytes`.
+    pub(crate) fn is_array_to_bytes(&self) -> bool {
+        match self {
+            Self::Pcodec { .. } => true,
+            Self::PackBits(packing) => *packing != BitPacking::Numcodecs,
+            _ => false,
+        }
+    }
+
+    /// The type of the elements it looks at; `None` if it takes any bytes.
+    pub(crate) fn input(&self) -> Option<ElementType> {
+        match self {
+            Self::Delta(types)
+            | Self::AsType(types)
+            | Self::FixedScaleOffset { types, .. }
+            | Self::Quantize { types, .. } => Some(types.decoded),
+            Self::BitRound { element, .. } | Self::Pcodec { element, .. } => Some(*element),
+            _ => None,
+        }
+    }
+
+    /// The same filter on little-endian elements.
+    #[must_use]
+    pub(crate) fn little_endian(self) -> Self {
+        let little = |element: ElementType| ElementType::new(element.data_type, Endian::Little);
+        let pair = |types: TypePair| TypePair {
+            decoded: little(types.decoded),
+            encoded: little(types.encoded),
+        };
+        match self {
+            Self::Delta(types) => Self::Delta(pair(types)),
+            Self::AsType(types) => Self::AsType(pair(types)),
+            Self::FixedScaleOffset { types, offset, scale } => {
+                Self::FixedScaleOffset { types: pair(types), offset, scale }
+            }
+            Self::Quantize { types, digits } => Self::Quantize { types: pair(types), digits },
+            Self::BitRound { keep_bits, element } => {
+                Self::BitRound { keep_bits, element: little(element) }
+            }
+            other => other,
+        }
+    }
+
+    /// The type of what comes out where elements of `input` go in.
+    pub(crate) fn output(&self, input: ElementType) -> ElementType {
+        match self {
+            Self::Delta(types)
+            | Self::AsType(types)
+            | Self::FixedScaleOffset { types, .. }
+            | Self::Quantize { types, .. } => types.encoded,
+            Self::BitRound { .. } => input,
+            _ => ElementType::BYTE,
         }
     }
 
@@ -154,17 +325,15 @@ impl CodecSpec {
 
     /// Refuses what `version` has no name for.
     pub(crate) fn check_version(&self, version: ZarrVersion) -> Result<(), FormatError> {
-        let hint = match (self, version) {
-            (Self::Zlib { .. }, ZarrVersion::V3) => "use gzip, which Zarr v3 has",
-            (Self::Crc32c, ZarrVersion::V2) => "use Zarr v3, or zstd with its own checksum",
-            (Self::Blosc { shuffle: Shuffle::Auto, .. }, ZarrVersion::V3) => {
-                "name the shuffle: shuffle, bitshuffle or noshuffle"
+        let (what, hint) = match (self, version) {
+            (Self::Blosc { shuffle: Shuffle::Auto, .. }, ZarrVersion::V3) => (
+                "shuffle \"auto\" in Zarr v3",
+                "name the shuffle: shuffle, bitshuffle or noshuffle",
+            ),
+            (Self::PackBits(packing), ZarrVersion::V2) if *packing != BitPacking::Numcodecs => {
+                ("codec \"packbits\" of Zarr v3 in Zarr v2", "use {\"id\": \"packbits\"}")
             }
             _ => return Ok(()),
-        };
-        let what = match self {
-            Self::Blosc { .. } => "shuffle \"auto\" in Zarr v3".to_owned(),
-            other => format!("codec {:?} in Zarr {version:?}", other.name()),
         };
         Err(version.codec_field().unsupported(what, hint))
     }
@@ -173,7 +342,7 @@ impl CodecSpec {
     /// whose encoded bytes are interchangeable.
     pub(crate) fn resolved(&self) -> Self {
         let default_level = |level| if level < 0 { 6 } else { level };
-        match *self {
+        match self.clone() {
             Self::Blosc { cname, clevel, shuffle, typesize, blocksize } => {
                 let shuffle = shuffle.resolved(typesize);
                 Self::Blosc { cname, clevel, shuffle, typesize, blocksize }
@@ -181,7 +350,11 @@ impl CodecSpec {
             Self::Zstd { level: 0, checksum } => Self::Zstd { level: 3, checksum },
             Self::Gzip { level } => Self::Gzip { level: default_level(level) },
             Self::Zlib { level } => Self::Zlib { level: default_level(level) },
-            Self::Zstd { .. } | Self::Crc32c => self.clone(),
+            Self::Lzma(spec) => Self::Lzma(spec.resolved()),
+            Self::Shuffle { element_bytes } => {
+                Self::Shuffle { element_bytes: element_bytes.max(1) }
+            }
+            other => other,
         }
     }
 }
@@ -189,17 +362,30 @@ impl CodecSpec {
 /// For people: `blosc(lz4, level 5, shuffle)`.
 impl fmt::Display for CodecSpec {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name();
         match self {
             Self::Blosc { cname, clevel, shuffle, .. } => {
                 write!(formatter, "blosc({}, level {clevel}, {})", cname.name(), shuffle.name())
             }
-            Self::Zstd { level, checksum: false } => write!(formatter, "zstd(level {level})"),
             Self::Zstd { level, checksum: true } => {
                 write!(formatter, "zstd(level {level}, checksum)")
             }
-            Self::Gzip { level } => write!(formatter, "gzip(level {level})"),
-            Self::Zlib { level } => write!(formatter, "zlib(level {level})"),
-            Self::Crc32c => formatter.write_str("crc32c"),
+            Self::Zstd { level, .. } | Self::Gzip { level } | Self::Zlib { level } => {
+                write!(formatter, "{name}(level {level})")
+            }
+            Self::Bz2 { level } => write!(formatter, "bz2(level {level})"),
+            Self::Lzma(spec) => write!(formatter, "lzma({spec})"),
+            Self::Pcodec { spec, .. } => write!(formatter, "pcodec(level {})", spec.level),
+            Self::Shuffle { element_bytes } => write!(formatter, "shuffle({element_bytes})"),
+            Self::Delta(types) | Self::AsType(types) => write!(formatter, "{name}({types})"),
+            Self::FixedScaleOffset { types, offset, scale } => {
+                write!(formatter, "{name}(offset {offset}, scale {scale}, {types})")
+            }
+            Self::Quantize { digits, .. } => write!(formatter, "quantize({digits} digits)"),
+            Self::BitRound { keep_bits, .. } => write!(formatter, "bitround({keep_bits} bits)"),
+            Self::Lz4 { .. } | Self::Checksum { .. } | Self::PackBits(_) => {
+                formatter.write_str(name)
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use rechunk_grid::{DataType, Endian};
 use serde_json::{Map, Value, json};
 
 use crate::codec_json::{write_v2_codec, write_v3_codec};
+use crate::codec_spec::CodecSpec;
 use crate::json::write_pretty;
 use crate::metadata::{ArrayMetadata, KeyStyle, V2_DIMENSIONS, ZarrVersion};
 use crate::{record, sharding, types_v2, types_v3};
@@ -26,10 +27,7 @@ impl ArrayMetadata {
     fn zarray(&self) -> Value {
         let spec = &self.spec;
         let is_c = self.order.axes.iter().copied().eq(0..spec.shape.len());
-        let (filters, compressor) = match &self.verbatim.codecs {
-            Some(codecs) => (codecs["filters"].clone(), codecs["compressor"].clone()),
-            None => (Value::Null, json!(self.codecs.first().map(write_v2_codec))),
-        };
+        let (filters, compressor) = self.v2_codecs();
         json!({
             "zarr_format": 2,
             "shape": spec.shape,
@@ -41,6 +39,21 @@ impl ArrayMetadata {
             "filters": filters,
             "dimension_separator": self.key_encoding.separator,
         })
+    }
+
+    /// Filters and compressor.
+    fn v2_codecs(&self) -> (Value, Value) {
+        if let Some(codecs) = &self.verbatim.codecs {
+            return (codecs["filters"].clone(), codecs["compressor"].clone());
+        }
+        // Readers look for a compressor at the end of the chain; what else is there is a filter.
+        let (filters, compressor) = match self.codecs.split_last() {
+            Some((last, filters)) if last.is_compressor() => (filters, Some(last)),
+            _ => (&self.codecs[..], None),
+        };
+        let filters: Vec<Value> = filters.iter().map(write_v2_codec).collect();
+        let filters = if filters.is_empty() { Value::Null } else { Value::Array(filters) };
+        (filters, json!(compressor.map(write_v2_codec)))
     }
 
     fn zattrs(&self) -> Option<Value> {
@@ -128,8 +141,18 @@ impl ArrayMetadata {
             let order = &self.order.axes;
             codecs.push(json!({"name": "transpose", "configuration": {"order": order}}));
         }
-        codecs.push(self.v3_bytes_codec());
-        codecs.extend(self.codecs.iter().map(write_v3_codec));
+        let is_filter = |codec: &&CodecSpec| codec.is_array_to_array();
+        let filters = self.codecs.iter().take_while(is_filter).count();
+        let (filters, rest) = self.codecs.split_at(filters);
+        codecs.extend(filters.iter().map(write_v3_codec));
+        let encoded = filters.iter().fold(self.element(), |element, codec| codec.output(element));
+        match rest.first() {
+            Some(codec) if codec.is_array_to_bytes() => {}
+            _ if filters.is_empty() => codecs.push(self.v3_bytes_codec()),
+            _ if encoded.item_bytes() == 1 => codecs.push(json!({"name": "bytes"})),
+            _ => codecs.push(json!({"name": "bytes", "configuration": {"endian": encoded.endian}})),
+        }
+        codecs.extend(rest.iter().map(write_v3_codec));
         codecs
     }
 }

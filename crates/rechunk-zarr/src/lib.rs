@@ -7,19 +7,22 @@
 //! What is read here was written by others: documents and chunks are bounded before they are
 //! believed, and no header's claim becomes an allocation.
 //!
-//! Not yet: filters, other codecs. They are refused by name. Elements of variable length are known by
-//! their metadata only: their chunks can be copied, not decoded.
+//! Elements of variable length are known by their metadata only: their chunks can be copied, not
+//! decoded.
 
 mod choice;
 mod codec_json;
+mod codec_settings;
 mod codec_spec;
 mod codecs;
 mod consolidated;
 mod documents;
+mod element_type;
 mod field;
 mod fill_value;
 mod group;
 mod json;
+mod kept_codecs;
 mod layout;
 mod metadata;
 mod parse_v2;
@@ -32,9 +35,13 @@ mod types_v3;
 mod variable;
 
 pub use choice::{CodecChoice, parse_codec_choice};
-pub use codec_spec::{BloscName, CodecSpec, Shuffle};
+pub use codec_spec::{
+    BitPacking, BloscName, ChecksumKind, CodecSpec, LzmaCheck, LzmaFilter, LzmaFormat, LzmaSpec,
+    PcodecDelta, PcodecSpec, Scalar, Shuffle, TypePair,
+};
 pub use consolidated::{ArrayDocuments, Consolidated, ConsolidatedKind};
 pub use documents::group_documents;
+pub use element_type::ElementType;
 pub use group::group_attributes;
 pub use layout::ZarrLayout;
 pub use metadata::{

@@ -1,10 +1,12 @@
 //! An array's metadata, whichever version of Zarr wrote it.
 
 use rechunk_format::{ElementOrder, FormatError, ShardFormat};
-use rechunk_grid::{ArraySpec, ChunkGrid, DataType};
+use rechunk_grid::{ArraySpec, ChunkGrid, DataType, Endian};
 use serde_json::{Map, Value};
 
 use crate::codec_spec::CodecSpec;
+use crate::codecs::LZ4_CHUNK_BYTES_MAX;
+use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::fill_value::{write_bits, write_byte_list, write_fill_value};
 use crate::{record, types_v3, variable};
@@ -15,6 +17,9 @@ pub const CHUNK_BYTES_MAX: u64 = 1 << 40;
 
 /// Largest chunk Blosc can hold, decoded (its `BLOSC_MAX_BUFFERSIZE`).
 pub const BLOSC_CHUNK_BYTES_MAX: u64 = 2_147_483_631;
+
+/// Most codecs of a chain: more than anybody needs, and few enough to bound their work.
+pub(crate) const CHAIN_LENGTH_MAX: usize = 32;
 
 /// Key of the attribute that xarray keeps the dimension names of a v2 array in.
 pub(crate) const V2_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
@@ -203,6 +208,11 @@ impl ArrayMetadata {
         elements.saturating_mul(self.spec.item_bytes())
     }
 
+    /// The type of an element of a decoded chunk.
+    pub(crate) fn element(&self) -> ElementType {
+        ElementType::new(self.spec.data_type, self.order.endian)
+    }
+
     /// Checks what the rest of the crate relies on, so that a layout cannot fail on sizes.
     pub(crate) fn check(&self) -> Result<(), FormatError> {
         let chunks = self.version.chunk_field();
@@ -219,13 +229,18 @@ impl ArrayMetadata {
             let what = format!("a chunk of {bytes} bytes");
             return Err(chunks.unsupported(what, "the largest is 1 TiB"));
         }
-        let has_blosc = self.codecs.iter().any(|codec| matches!(codec, CodecSpec::Blosc { .. }));
-        if has_blosc && bytes > BLOSC_CHUNK_BYTES_MAX {
-            let what = format!("a chunk of {bytes} bytes with codec \"blosc\"");
-            let hint = format!(
-                "blosc holds at most {BLOSC_CHUNK_BYTES_MAX} bytes: use smaller chunks or zstd"
-            );
-            return Err(chunks.unsupported(what, &hint));
+        for codec in &self.codecs {
+            let most = match codec {
+                CodecSpec::Blosc { .. } => BLOSC_CHUNK_BYTES_MAX,
+                CodecSpec::Lz4 { .. } => LZ4_CHUNK_BYTES_MAX,
+                _ => continue,
+            };
+            if bytes > most {
+                let name = codec.name();
+                let what = format!("a chunk of {bytes} bytes with codec {name:?}");
+                let hint = format!("{name} holds at most {most} bytes: use smaller chunks or zstd");
+                return Err(chunks.unsupported(what, &hint));
+            }
         }
         self.check_parts()
     }
@@ -249,12 +264,48 @@ impl ArrayMetadata {
             let field = Field::new(document, "fill_value");
             return Err(field.invalid("its size is not that of an element"));
         }
+        self.check_codecs()
+    }
+
+    fn check_codecs(&self) -> Result<(), FormatError> {
+        let field = self.version.codec_field();
+        if self.codecs.len() > CHAIN_LENGTH_MAX {
+            return Err(field.unsupported(format!("a chain of {} codecs", self.codecs.len()), ""));
+        }
         for codec in &self.codecs {
             codec.check_version(self.version)?;
         }
-        if self.version == ZarrVersion::V2 && self.codecs.len() > 1 {
-            let hint = "Zarr v2 has one compressor: name one with --codec";
-            return Err(self.version.codec_field().unsupported("a chain of codecs", hint));
+        if self.version == ZarrVersion::V3 {
+            self.check_v3_places(&field)?;
+        }
+        Ok(())
+    }
+
+    /// In v3 filters come first, and `bytes` orders the bytes of all types alike.
+    fn check_v3_places(&self, field: &Field) -> Result<(), FormatError> {
+        let filters = self.codecs.iter().take_while(|codec| codec.is_array_to_array()).count();
+        let (filters, rest) = self.codecs.split_at(filters);
+        let is_late = |codec: &&CodecSpec| codec.is_array_to_array() || codec.is_array_to_bytes();
+        if let Some(codec) = rest.iter().skip(1).find(is_late) {
+            let reason = format!("codec {:?} must come before it is bytes", codec.name());
+            return Err(field.invalid(reason));
+        }
+        let mut element = self.element();
+        for codec in filters {
+            let from = codec.input().unwrap_or(element);
+            let to = codec.output(element);
+            let differ = |a: ElementType, b: ElementType| {
+                a.endian != b.endian && a.item_bytes() > 1 && b.item_bytes() > 1
+            };
+            if differ(from, element) || differ(from, to) {
+                let what = format!("codec {:?} between two byte orders", codec.name());
+                return Err(field.unsupported(what, "in Zarr v3 all elements have one"));
+            }
+            element = to;
+        }
+        if rest.first().is_some_and(CodecSpec::is_array_to_bytes) && element.endian == Endian::Big {
+            let what = format!("codec {:?} on big-endian elements", rest[0].name());
+            return Err(field.unsupported(what, ""));
         }
         Ok(())
     }

@@ -6,10 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::codec_json::parse_v2_codec;
 use crate::codec_spec::CodecSpec;
+use crate::element_type::ElementType;
 use crate::field::{Field, shown};
 use crate::fill_value::parse_fill_value;
 use crate::json::read_object;
-use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, V2_DIMENSIONS, Verbatim, ZarrVersion};
+use crate::metadata::{
+    ArrayMetadata, CHAIN_LENGTH_MAX, KeyEncoding, KeyStyle, V2_DIMENSIONS, Verbatim, ZarrVersion,
+};
 use crate::record::Record;
 use crate::{types_v2, variable};
 
@@ -30,8 +33,7 @@ pub fn parse_v2(zarray: &[u8], zattrs: Option<&[u8]>) -> Result<ArrayMetadata, F
         verbatim.codecs = Some(variable::take_v2_codecs(&mut map)?);
         Vec::new()
     } else {
-        refuse_filters(&mut map)?;
-        parse_compressor(&mut map, data_type)?
+        parse_codecs(&mut map, ElementType::new(data_type, endian))?
     };
     let rank = shape.len();
     let axes = parse_order(&require(&mut map, "order")?, rank)?;
@@ -82,31 +84,32 @@ fn parse_dtype(value: Value, verbatim: &mut Verbatim) -> Result<(DataType, Endia
     Ok((data_type, Endian::Little))
 }
 
-/// Filters have no place yet: they would be array→array codecs before the compressor.
-fn refuse_filters(map: &mut Map<String, Value>) -> Result<(), FormatError> {
-    let Some(value) = Field::take(map, "filters") else {
-        return Ok(());
+/// The filters, in their order, and the compressor.
+fn parse_codecs(
+    map: &mut Map<String, Value>,
+    mut element: ElementType,
+) -> Result<Vec<CodecSpec>, FormatError> {
+    let mut codecs = Vec::new();
+    let mut add = |field: &Field, value: &Value| {
+        let codec = parse_v2_codec(field, value, element)?;
+        element = codec.output(element);
+        codecs.push(codec);
+        Ok::<_, FormatError>(())
     };
-    let field = Field::new(KEY, "filters");
-    match field.list(&value)?.first() {
-        None => Ok(()),
-        Some(filter) => {
-            let name = filter.get("id").map_or_else(|| shown(filter), shown);
-            Err(field.unsupported(format!("filter {name}"), ""))
+    if let Some(value) = Field::take(map, "filters") {
+        let filters = Field::new(KEY, "filters");
+        let list = filters.list(&value)?;
+        if list.len() > CHAIN_LENGTH_MAX {
+            return Err(filters.unsupported(format!("a chain of {} filters", list.len()), ""));
+        }
+        for (position, filter) in list.iter().enumerate() {
+            add(&Field::new(KEY, &format!("filters[{position}]")), filter)?;
         }
     }
-}
-
-fn parse_compressor(
-    map: &mut Map<String, Value>,
-    data_type: DataType,
-) -> Result<Vec<CodecSpec>, FormatError> {
-    let Some(value) = Field::take(map, "compressor") else {
-        return Ok(Vec::new());
-    };
-    let item_bytes = u8::try_from(data_type.item_bytes()).unwrap_or(1);
-    let codec = parse_v2_codec(&Field::new(KEY, "compressor"), &value, item_bytes)?;
-    Ok(vec![codec])
+    if let Some(value) = Field::take(map, "compressor") {
+        add(&Field::new(KEY, "compressor"), &value)?;
+    }
+    Ok(codecs)
 }
 
 /// The axes, slowest in storage first.

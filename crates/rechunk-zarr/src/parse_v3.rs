@@ -6,10 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::codec_json::{parse_v3_codec, parse_v3_extension};
 use crate::codec_spec::CodecSpec;
+use crate::element_type::ElementType;
 use crate::field::{Field, shown};
 use crate::fill_value::parse_fill_value;
 use crate::json::read_object;
-use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, Verbatim, ZarrVersion};
+use crate::metadata::{
+    ArrayMetadata, CHAIN_LENGTH_MAX, KeyEncoding, KeyStyle, Verbatim, ZarrVersion,
+};
 use crate::parse_v2::separator;
 use crate::record::{self, Record};
 use crate::{sharding, types_v3, variable};
@@ -167,37 +170,94 @@ fn parse_key_encoding(value: &Value) -> Result<KeyEncoding, FormatError> {
     Ok(KeyEncoding { style, separator })
 }
 
-/// `transpose` any number of times, then `bytes`, then bytes→bytes codecs.
+/// Array→array codecs, `transpose` among them, any number of times; then `bytes`, or a codec that
+/// makes bytes of elements itself; then bytes→bytes codecs.
 fn parse_codecs(
     value: &Value,
     rank: usize,
     data_type: DataType,
 ) -> Result<(ElementOrder, Vec<CodecSpec>), FormatError> {
     let list_field = Field::new(KEY, "codecs");
+    let list = list_field.list(value)?;
+    if list.len() > CHAIN_LENGTH_MAX {
+        return Err(list_field.unsupported(format!("a chain of {} codecs", list.len()), ""));
+    }
     let mut axes: Vec<usize> = (0..rank).collect();
-    let mut endian = None;
-    let mut codecs = Vec::new();
-    for (position, item) in list_field.list(value)?.iter().enumerate() {
+    let endian = stored_endian(list)?;
+    let order = endian.unwrap_or(Endian::Little);
+    let mut element = ElementType::new(data_type, order);
+    let (mut codecs, mut is_bytes) = (Vec::<CodecSpec>::new(), false);
+    for (position, item) in list.iter().enumerate() {
         let field = Field::new(KEY, &format!("codecs[{position}]"));
         let (name, configuration) = parse_v3_extension(&field, item)?;
         let settings = field.child("configuration");
-        match (name, endian) {
-            ("transpose", None) => axes = transpose(&settings, &configuration, &axes)?,
-            // `endian` is what a draft of the specification called `bytes`.
-            ("bytes" | "endian", None) => {
-                endian = Some(parse_endian(&settings, &configuration, data_type)?);
+        match (name, is_bytes) {
+            ("transpose", false) => {
+                let before = axes.clone();
+                axes = transpose(&settings, &configuration, &axes)?;
+                // Others do to each element the same wherever it lies.
+                let minds = codecs
+                    .iter()
+                    .any(|codec| matches!(codec, CodecSpec::Delta(_) | CodecSpec::PackBits(_)));
+                if minds && axes != before {
+                    return Err(field.unsupported("codec \"transpose\" after delta", ""));
+                }
             }
-            ("transpose" | "bytes" | "endian", Some(_)) => {
+            ("bytes" | "endian", false) => {
+                is_bytes = true;
+                if endian.is_none() && element.data_type.swap_bytes() > 1 {
+                    let what = element.data_type.name();
+                    let field = settings.child("endian");
+                    return Err(field.invalid(format!("is missing, and {what} needs it")));
+                }
+                element = ElementType::BYTE;
+            }
+            ("transpose" | "bytes" | "endian", true) => {
                 return Err(field.invalid(format!("codec {name:?} must come before it is bytes")));
             }
-            ("crc32c" | "blosc" | "zstd" | "gzip", None) => {
+            ("crc32c" | "blosc" | "zstd" | "gzip", false) => {
                 return Err(field.invalid(format!("codec {name:?} without \"bytes\" before it")));
             }
-            _ => codecs.push(parse_v3_codec(&field, name, &configuration)?),
+            _ => {
+                let codec = parse_v3_codec(&field, name, &configuration, element, order)?;
+                check_place(&field, name, &codec, is_bytes)?;
+                is_bytes |= codec.is_array_to_bytes();
+                element = codec.output(element);
+                codecs.push(codec);
+            }
         }
     }
-    let endian = endian.ok_or_else(|| list_field.invalid("there is no codec \"bytes\""))?;
+    if !is_bytes {
+        return Err(list_field.invalid("there is no codec \"bytes\""));
+    }
+    let endian = ElementType::new(data_type, order).endian;
     Ok((ElementOrder { axes, endian }, codecs))
+}
+
+/// Elements cannot be compressed as bytes, nor bytes filtered as elements.
+fn check_place(
+    field: &Field,
+    name: &str,
+    codec: &CodecSpec,
+    is_bytes: bool,
+) -> Result<(), FormatError> {
+    let takes_elements = codec.is_array_to_array() || codec.is_array_to_bytes();
+    match (takes_elements, is_bytes) {
+        (true, true) => Err(field.invalid(format!("codec {name:?} must come before it is bytes"))),
+        (false, false) => Err(field.invalid(format!("codec {name:?} without \"bytes\" before it"))),
+        _ => Ok(()),
+    }
+}
+
+/// What the codec `bytes` says. `endian` is what a draft of the specification called it.
+fn stored_endian(list: &[Value]) -> Result<Option<Endian>, FormatError> {
+    for (position, item) in list.iter().enumerate() {
+        let field = Field::new(KEY, &format!("codecs[{position}]"));
+        if let ("bytes" | "endian", configuration) = parse_v3_extension(&field, item)? {
+            return parse_endian(&field.child("configuration"), &configuration);
+        }
+    }
+    Ok(None)
 }
 
 /// The axes after one more transposition.
@@ -223,27 +283,22 @@ fn transpose(
     })
 }
 
-fn parse_endian(
+/// The byte order in the configuration of `bytes`.
+pub(crate) fn parse_endian(
     field: &Field,
     configuration: &Map<String, Value>,
-    data_type: DataType,
-) -> Result<Endian, FormatError> {
+) -> Result<Option<Endian>, FormatError> {
     let field = field.child("endian");
-    // The fields of a record may have nothing to swap, and zarr-python leaves it out.
-    let is_byte = data_type.swap_bytes() == 1;
-    let is_record = matches!(data_type, DataType::Structured { .. });
-    match configuration.get("endian").filter(|value| !value.is_null()) {
-        None if is_byte => Ok(Endian::Little),
-        None => Err(field.invalid(format!("is missing, and {} needs it", data_type.name()))),
-        Some(value) => match value.as_str() {
-            Some("little") => Ok(Endian::Little),
-            Some("big") if is_byte && !is_record => Ok(Endian::Little),
-            Some("big") => Ok(Endian::Big),
-            _ => {
-                let reason = format!("expected \"little\" or \"big\", found {}", shown(value));
-                Err(field.invalid(reason))
-            }
-        },
+    let Some(value) = configuration.get("endian").filter(|value| !value.is_null()) else {
+        return Ok(None);
+    };
+    match value.as_str() {
+        Some("little") => Ok(Some(Endian::Little)),
+        Some("big") => Ok(Some(Endian::Big)),
+        _ => {
+            let reason = format!("expected \"little\" or \"big\", found {}", shown(value));
+            Err(field.invalid(reason))
+        }
     }
 }
 

@@ -6,8 +6,10 @@ use serde_json::Value;
 
 use crate::choice::CodecChoice;
 use crate::codec_spec::CodecSpec;
+use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::fill_value::v2_nearest;
+use crate::kept_codecs::kept_codecs;
 use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, ZarrVersion};
 use crate::{record, types_v2, variable};
 
@@ -39,14 +41,25 @@ pub fn target_metadata(
     target.spec.chunk_shape.clone_from(&options.chunk_shape);
     target.sharding = sharding(source, options)?;
     target.key_encoding = key_encoding(source, options.version);
-    let item_bytes = u8::try_from(source.spec.item_bytes()).unwrap_or(1);
     target.codecs = match &options.codec {
-        Some(choice) => choice.bound_to(item_bytes, options.version),
-        None => kept_codecs(source, options.version, item_bytes, &mut warnings),
+        Some(choice) => {
+            if let Some(endian) = choice.endian() {
+                target.order.endian = ElementType::new(source.spec.data_type, endian).endian;
+            }
+            choice.bound_to(target.element(), options.version)?
+        }
+        None => kept_codecs(source, options.version, &mut warnings),
     };
     if options.version != source.version {
         (target.verbatim.data_type, target.verbatim.fill_value) =
             (record_type(source, options.version)?, None);
+    }
+    let has_filters = target.codecs.iter().any(CodecSpec::is_array_to_array);
+    if options.version == ZarrVersion::V3 && has_filters {
+        // zarr-python 3 hands big-endian elements to filters as they are, and reads other numbers
+        // than it has written. Little-endian ones are the same for everybody.
+        target.order.endian = Endian::Little;
+        target.codecs = target.codecs.into_iter().map(CodecSpec::little_endian).collect();
     }
     match options.version {
         ZarrVersion::V2 => say_in_v2(&mut target, &mut warnings)?,
@@ -100,34 +113,6 @@ pub(crate) fn key_encoding(source: &ArrayMetadata, version: ZarrVersion) -> KeyE
         ZarrVersion::V2 => KeyEncoding { style: KeyStyle::V2, separator: '.' },
         ZarrVersion::V3 => KeyEncoding { style: KeyStyle::Default, separator: '/' },
     }
-}
-
-/// The source's codecs, as far as `version` has them.
-fn kept_codecs(
-    source: &ArrayMetadata,
-    version: ZarrVersion,
-    item_bytes: u8,
-    warnings: &mut Vec<String>,
-) -> Vec<CodecSpec> {
-    let mut codecs = source.codecs.clone();
-    if version == source.version {
-        return codecs;
-    }
-    if version == ZarrVersion::V2 {
-        let count = codecs.len();
-        codecs.retain(|codec| *codec != CodecSpec::Crc32c);
-        if codecs.len() < count {
-            warnings.push("Zarr v2 has no crc32c: chunks are written without it".to_owned());
-        }
-    }
-    for codec in &mut codecs {
-        if let (CodecSpec::Zlib { level }, ZarrVersion::V3) = (&*codec, version) {
-            let gzip = CodecSpec::Gzip { level: *level };
-            warnings.push(format!("Zarr v3 has no zlib: chunks are written with {gzip}"));
-            *codec = gzip;
-        }
-    }
-    CodecChoice::of(codecs).bound_to(item_bytes, version)
 }
 
 fn say_in_v2(target: &mut ArrayMetadata, warnings: &mut Vec<String>) -> Result<(), FormatError> {

@@ -5,13 +5,15 @@
 //! the same bytes in v2 and v3, so that those arrays can change version on the way.
 
 use rechunk_format::{CodecCost, FormatError};
+use rechunk_grid::Endian;
 use serde_json::{Map, Value, json};
 
-use crate::choice::CodecChoice;
+use crate::choice::bind;
 use crate::codec_json::{
     parse_v2_codec, parse_v3_codec, parse_v3_extension, write_v2_codec, write_v3_codec,
 };
 use crate::codec_spec::CodecSpec;
+use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::metadata::{ArrayMetadata, ZarrVersion};
 use crate::target::TargetOptions;
@@ -184,7 +186,8 @@ impl Strings {
         let [filter] = codecs["filters"].as_array()?.as_slice() else { return None };
         let field = Field::new(".zarray", "compressor");
         let compressor = Some(&codecs["compressor"]).filter(|codec| !codec.is_null());
-        let codecs = compressor.map(|codec| parse_v2_codec(&field, codec, 1)).into_iter();
+        let codecs =
+            compressor.map(|codec| parse_v2_codec(&field, codec, ElementType::BYTE)).into_iter();
         Some(Self {
             codec: known(filter["id"].as_str()?)?,
             codecs: codecs.collect::<Result<_, _>>().ok()?,
@@ -197,7 +200,7 @@ impl Strings {
         let (name, _) = parse_v3_extension(&field, first).ok()?;
         let parse = |codec: &Value| {
             let (name, configuration) = parse_v3_extension(&field, codec).ok()?;
-            parse_v3_codec(&field, name, &configuration).ok()
+            parse_v3_codec(&field, name, &configuration, ElementType::BYTE, Endian::Little).ok()
         };
         Some(Self { codec: known(name)?, codecs: rest.iter().map(parse).collect::<Option<_>>()? })
     }
@@ -233,8 +236,9 @@ impl Strings {
         if !axes.iter().copied().eq(0..axes.len()) {
             return None;
         }
-        let codecs = CodecChoice::of(self.codecs.clone()).bound_to(1, ZarrVersion::V3);
-        for codec in &codecs {
+        let mut codecs = self.codecs.clone();
+        for codec in &mut codecs {
+            bind(codec, ElementType::BYTE, ElementType::BYTE, ZarrVersion::V3);
             codec.check_version(ZarrVersion::V3).ok()?;
         }
         let first = json!({"name": self.codec});

@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 /// What a bomb decodes to, bytes.
 const BOMB_BYTES: u64 = 1 << 30;
 
+/// The same for encoders that take their time.
+const SLOW_BOMB_BYTES: u64 = 1 << 27;
+
 /// What decoding may add to the process's peak, bytes.
 const GROWTH_BYTES_MAX: u64 = 32 << 20;
 
@@ -33,7 +36,11 @@ fn layout(compressor: &Value) -> ZarrLayout {
 }
 
 fn zeros(encoder: &mut impl Write) {
-    std::io::copy(&mut std::io::repeat(0).take(BOMB_BYTES), encoder).unwrap();
+    some_zeros(encoder, BOMB_BYTES);
+}
+
+fn some_zeros(encoder: &mut impl Write, count: u64) {
+    std::io::copy(&mut std::io::repeat(0).take(count), encoder).unwrap();
 }
 
 #[test]
@@ -54,11 +61,21 @@ fn bombs_are_refused_within_bounds() {
         bytes[at..at + 4].copy_from_slice(&0x7fff_0000_u32.to_le_bytes());
         bytes
     };
+    let mut bz2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(9));
+    some_zeros(&mut bz2, SLOW_BOMB_BYTES);
+    let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 0);
+    some_zeros(&mut xz, SLOW_BOMB_BYTES);
+    let xz = xz.finish().unwrap();
     let before = peak_bytes();
     for (compressor, bomb) in [
         (json!({"id": "zstd", "level": 1}), zstd.finish().unwrap()),
         (json!({"id": "gzip", "level": 1}), gzip),
         (json!({"id": "gzip", "level": 1}), members),
+        (json!({"id": "bz2", "level": 1}), bz2.finish().unwrap()),
+        (json!({"id": "lzma"}), xz),
+        // LZ4's header of 2 GiB, and a block that repeats its first byte for ever.
+        (json!({"id": "lz4"}), [&[0, 0, 0, 0x7e, 0x1f, 0, 1, 0][..], &[255; 100_000]].concat()),
+        (json!({"id": "lz4"}), [&[0, 0, 0x10, 0, 0x1f, 0, 1, 0][..], &[255; 100_000]].concat()),
         (json!({"id": "blosc"}), lying(4)),
         (json!({"id": "blosc"}), lying(8)),
     ] {

@@ -1,11 +1,15 @@
 use super::*;
 
+/// What is chosen for big-endian floats in v3.
 fn chosen(text: &str) -> Vec<CodecSpec> {
-    parse_codec_choice(text).unwrap().codecs
+    parse_codec_choice(text).unwrap().bound_to(FLOATS, ZarrVersion::V3).unwrap()
 }
 
+const FLOATS: ElementType =
+    ElementType { data_type: rechunk_grid::DataType::Float32, endian: Endian::Big };
+
 fn blosc(cname: BloscName, clevel: u8, shuffle: Shuffle) -> Vec<CodecSpec> {
-    vec![CodecSpec::Blosc { cname, clevel, shuffle, typesize: 0, blocksize: 0 }]
+    vec![CodecSpec::Blosc { cname, clevel, shuffle, typesize: 4, blocksize: 0 }]
 }
 
 #[test]
@@ -27,28 +31,49 @@ fn json_forms() {
     let v3 = r#"{"name": "zstd", "configuration": {"level": 3, "checksum": true}}"#;
     assert_eq!(chosen(v3), [CodecSpec::Zstd { level: 3, checksum: true }]);
     let list = format!(r#"[{v3}, "crc32c"]"#);
-    assert_eq!(chosen(&list)[1], CodecSpec::Crc32c);
+    assert_eq!(chosen(&list)[1], CodecSpec::CRC32C);
     assert_eq!(chosen("null"), []);
+    let zarray = r#"{"filters": [{"id": "shuffle"}], "compressor": {"id": "bz2", "level": 3}}"#;
+    let shuffle = CodecSpec::Shuffle { element_bytes: 4 };
+    assert_eq!(chosen(zarray), [shuffle, CodecSpec::Bz2 { level: 3 }]);
+    assert_eq!(chosen(r#"{"filters": null, "compressor": null}"#), []);
+    let bytes = r#"[{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]"#;
+    assert_eq!(chosen(bytes), [CodecSpec::CRC32C]);
+    assert_eq!(parse_codec_choice(bytes).unwrap().endian(), Some(Endian::Little));
+    assert_eq!(parse_codec_choice("pcodec").unwrap().endian(), Some(Endian::Little));
     assert_eq!(chosen("[]"), []);
 }
 
 #[test]
 fn what_is_refused() {
     for (text, message) in [
-        ("lzma", r#"codec "lzma" is not supported; there are zstd"#),
+        ("lzo", r#"codec "lzo" is not supported; there are zstd"#),
+        ("lzma:10", r#""10" is not a level from 0 to 9"#),
+        ("bz2:0", r#""0" is not a level from 1 to 9"#),
+        ("lz4:1", "lz4 does not take so many parts"),
+        (r#"{"id": "zfpy"}"#, r#"codec "zfpy" is not supported; zfp has no library"#),
+        (r#"{"id": "packbits"}"#, r#"codec "packbits" on float32"#),
+        (r#"{"id": "delta"}"#, r#""codec.dtype": is missing"#),
+        (r#"{"id": "delta", "dtype": "<U7"}"#, r#"data type "<U7" is not supported"#),
+        (r#"{"id": "lzma", "format": 3}"#, r#""codec.filters": is missing"#),
+        (r#"{"id": "pcodec"}"#, r#"codec "pcodec" on >f4"#),
         ("zstd:23", r#""23" is not a level from -131072 to 22"#),
         ("gzip:x", r#""x" is not a level from 0 to 9"#),
         ("zstd:1:2", "zstd does not take so many parts"),
         ("none:1", "none does not take so many parts"),
         ("blosc:lz5", r#"blosc compressor "lz5" is not supported"#),
         ("blosc:lz4:5:mix", r#""mix" is not a shuffle"#),
-        (r#"{"name": "bytes"}"#, "name only what compresses"),
-        (r#"{"name": "zlib"}"#, "use gzip"),
+        (r#"{"name": "transpose"}"#, "the order of the elements is kept"),
+        (r#"{"name": "lzo"}"#, r#"codec "lzo" is not supported"#),
+        (r#"{"name": "numcodecs.zfpy"}"#, r#"codec "zfpy" is not supported"#),
+        (r#"{"name": "bytes", "configuration": {"endian": "middle"}}"#, r#"expected "little""#),
         (r#"{"id": "zstd", "id": "gzip"}"#, "appears twice"),
         ("{", "not valid JSON"),
         ("", "--codec: \"\": codec \"\" is not supported"),
     ] {
-        let error = parse_codec_choice(text).unwrap_err().to_string();
+        let choice = parse_codec_choice(text);
+        let bound = choice.and_then(|choice| choice.bound_to(FLOATS, ZarrVersion::V2));
+        let error = bound.unwrap_err().to_string();
         assert!(error.contains(message), "{error}\nshould contain\n{message}");
     }
 }

@@ -3,24 +3,9 @@ use std::mem;
 
 use rechunk_format::{CodecCost, FormatError};
 
-use super::{blosc, crc32c_trailer, deflate, workspace, zstd_frames};
+use super::stage::{Stage, size};
+use super::{checksum, workspace};
 use crate::codec_spec::CodecSpec;
-use crate::field::Field;
-
-/// What an encoder other than ours may have added beyond an eighth: headers and empty blocks.
-const SLACK_BYTES: u64 = 64 << 10;
-
-/// A codec in its place: what goes in and what comes out of it.
-#[derive(Debug, Clone)]
-struct Stage {
-    codec: CodecSpec,
-    /// Most bytes before encoding.
-    decoded_bytes_max: usize,
-    /// True if there are always exactly that many.
-    is_exact: bool,
-    /// Most bytes after encoding.
-    encoded_bytes_max: usize,
-}
 
 /// The codecs of an array, in the order of encoding, and their bounds.
 #[derive(Debug, Clone)]
@@ -35,15 +20,10 @@ impl Chain {
         let (mut bound, mut is_exact) = (chunk_bytes, true);
         let mut stages = Vec::with_capacity(codecs.len());
         for codec in codecs {
-            let encoded = encoded_bytes_max(codec, bound);
-            stages.push(Stage {
-                codec: codec.resolved(),
-                decoded_bytes_max: size(bound)?,
-                is_exact,
-                encoded_bytes_max: size(encoded)?,
-            });
-            is_exact &= *codec == CodecSpec::Crc32c;
-            bound = encoded;
+            let stage = Stage::new(codec, bound, is_exact)?;
+            bound = wide(stage.encoded_bytes_max);
+            is_exact = stage.leaves_exact();
+            stages.push(stage);
         }
         Ok(Self { stages, chunk_bytes: size(chunk_bytes)? })
     }
@@ -71,14 +51,14 @@ impl Chain {
     }
 
     fn decode_stages(&self, encoded: &[u8], scratch: Vec<u8>) -> Result<Vec<u8>, FormatError> {
-        // The innermost compressor fills `scratch`; the others (rare) a buffer of their own.
-        let innermost = self.stages.iter().position(|stage| stage.codec != CodecSpec::Crc32c);
+        // The innermost codec fills `scratch`; the others (rare) a buffer of their own.
+        let innermost = self.stages.iter().position(|stage| !stage.is_in_place());
         let mut scratch = Some(scratch);
         let mut current = Cow::Borrowed(encoded);
         for (position, stage) in self.stages.iter().enumerate().rev() {
             stage.check_encoded(&current)?;
-            if stage.codec == CodecSpec::Crc32c {
-                crc32c_trailer::strip(&mut current)?;
+            if let CodecSpec::Checksum { kind, is_first } = stage.codec {
+                checksum::strip(&mut current, kind, is_first)?;
             } else {
                 let reused = (Some(position) == innermost).then(|| scratch.take());
                 let mut decoded = reused.flatten().unwrap_or_default();
@@ -104,13 +84,13 @@ impl Chain {
             let reason = format!("{} bytes, but a chunk has {}", elements.len(), self.chunk_bytes);
             return Err(FormatError::Encode { codec: "bytes", reason });
         }
-        // The outermost compressor fills `encoded`; the others (rare) a buffer of their own.
-        let outermost = self.stages.iter().rposition(|stage| stage.codec != CodecSpec::Crc32c);
+        // The outermost codec fills `encoded`; the others (rare) a buffer of their own.
+        let outermost = self.stages.iter().rposition(|stage| !stage.is_in_place());
         let mut reused = mem::take(encoded);
         let mut current = Cow::Borrowed(elements);
         for (position, stage) in self.stages.iter().enumerate() {
-            if stage.codec == CodecSpec::Crc32c {
-                crc32c_trailer::append(current.to_mut());
+            if let CodecSpec::Checksum { kind, is_first } = stage.codec {
+                checksum::add(current.to_mut(), kind, is_first);
             } else {
                 let is_outermost = Some(position) == outermost;
                 let mut output = if is_outermost { mem::take(&mut reused) } else { Vec::new() };
@@ -131,12 +111,11 @@ impl Chain {
 
     /// What this costs.
     pub(crate) fn cost(&self) -> CodecCost {
-        let main = self.stages.iter().find(|stage| stage.codec != CodecSpec::Crc32c);
+        // The compressor takes most of the time; without one, the first codec stands for all.
+        let main = self.stages.iter().find(|stage| stage.codec.is_compressor());
         let name = main.or(self.stages.first()).map(|stage| stage.codec.profile_name());
         let bound = self.stages.last().map_or(self.chunk_bytes, |stage| stage.encoded_bytes_max);
-        // Between stages lie whole buffers; the codecs' own memory is freed from one to the next.
-        let between: u64 =
-            self.stages.iter().skip(1).map(|stage| wide(stage.decoded_bytes_max)).sum();
+        let between = self.between_bytes();
         let largest = |of: fn(&CodecSpec, u64) -> u64| {
             self.stages.iter().map(|s| of(&s.codec, wide(s.decoded_bytes_max))).max().unwrap_or(0)
         };
@@ -148,78 +127,23 @@ impl Chain {
             encode_workspace_bytes: between + largest(workspace::encode_bytes),
         }
     }
-}
 
-impl Stage {
-    fn check_encoded(&self, encoded: &[u8]) -> Result<(), FormatError> {
-        if encoded.len() <= self.encoded_bytes_max {
-            return Ok(());
-        }
-        let (found, most) = (encoded.len(), self.encoded_bytes_max);
-        Err(self.damaged(format!("{found} encoded bytes are more than the {most} possible")))
-    }
-
-    fn check_decoded(&self, decoded: &[u8]) -> Result<(), FormatError> {
-        if !self.is_exact || decoded.len() == self.decoded_bytes_max {
-            return Ok(());
-        }
-        let (found, wanted) = (decoded.len(), self.decoded_bytes_max);
-        Err(self.damaged(format!("decodes to {found} bytes instead of {wanted}")))
-    }
-
-    fn damaged(&self, reason: String) -> FormatError {
-        FormatError::Decode { codec: self.codec.name(), reason }
-    }
-
-    /// Decodes into `decoded`, to at most `decoded_bytes_max` bytes.
-    fn decode(&self, encoded: &[u8], decoded: &mut Vec<u8>) -> Result<(), FormatError> {
-        let bound = self.decoded_bytes_max;
-        match &self.codec {
-            CodecSpec::Blosc { blocksize, .. } => {
-                blosc::decode(encoded, decoded, bound, *blocksize)
-            }
-            CodecSpec::Zstd { .. } => zstd_frames::decode(encoded, decoded, bound),
-            CodecSpec::Gzip { .. } => deflate::decode_gzip(encoded, decoded, bound),
-            CodecSpec::Zlib { .. } => deflate::decode_zlib(encoded, decoded, bound),
-            // Not compressed: stripped in place by the chain.
-            CodecSpec::Crc32c => Ok(()),
-        }
-        .map_err(|reason| self.damaged(reason))
-    }
-
-    /// Encodes into `encoded`, whose contents are lost.
-    fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
-        match &self.codec {
-            CodecSpec::Blosc { .. } => blosc::encode(decoded, encoded, &self.codec),
-            CodecSpec::Zstd { level, checksum } => {
-                zstd_frames::encode(decoded, encoded, *level, *checksum)
-            }
-            CodecSpec::Gzip { level } => deflate::encode_gzip(decoded, encoded, *level),
-            CodecSpec::Zlib { level } => deflate::encode_zlib(decoded, encoded, *level),
-            // Not a compressor: appended by the chain.
-            CodecSpec::Crc32c => Ok(()),
-        }
-        .map_err(|reason| FormatError::Encode { codec: self.codec.name(), reason })
+    /// The most that whole buffers between stages take: while a stage runs, the one before it and
+    /// the one behind it. Those at the ends are the caller's.
+    fn between_bytes(&self) -> u64 {
+        let between: Vec<u64> =
+            self.stages.iter().skip(1).map(|stage| wide(stage.decoded_bytes_max)).collect();
+        let pairs = between.windows(2).map(|pair| pair.iter().sum()).max();
+        pairs.or(between.first().copied()).unwrap_or(0)
     }
 }
 
-/// Most bytes that `decoded` bytes can become; generous where other encoders may do worse.
-fn encoded_bytes_max(codec: &CodecSpec, decoded: u64) -> u64 {
-    match codec {
-        // The format stores what it cannot compress as it is, behind its header.
-        CodecSpec::Blosc { .. } => decoded.saturating_add(blosc::HEADER_BYTES as u64),
-        CodecSpec::Crc32c => decoded.saturating_add(crc32c_trailer::BYTES as u64),
-        CodecSpec::Zstd { .. } | CodecSpec::Gzip { .. } | CodecSpec::Zlib { .. } => {
-            decoded.saturating_add(decoded / 8).saturating_add(SLACK_BYTES)
-        }
-    }
-}
-
-fn size(bytes: u64) -> Result<usize, FormatError> {
-    usize::try_from(bytes).map_err(|_| {
-        let what = format!("{bytes} bytes in one piece on this machine");
-        Field::new("codecs", "chunk").unsupported(what, "use smaller chunks")
-    })
+/// True if the filters give back these elements as they are.
+pub(crate) fn survives(codecs: &[CodecSpec], elements: &[u8]) -> bool {
+    let Ok(chain) = Chain::new(codecs, wide(elements.len())) else { return false };
+    let (mut encoded, mut scratch) = (Vec::new(), Vec::new());
+    chain.encode(elements, &mut encoded).is_ok()
+        && chain.decode(&encoded, &mut scratch).is_ok_and(|decoded| decoded == elements)
 }
 
 fn wide(bytes: usize) -> u64 {

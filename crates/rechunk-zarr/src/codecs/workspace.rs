@@ -1,6 +1,7 @@
 //! What codecs allocate beside a chunk and its encoded form, bytes.
 
 use super::blosc::block_bytes_max;
+use super::{lzma, pcodec};
 use crate::codec_spec::{BloscName, CodecSpec};
 
 const KIB: u64 = 1 << 10;
@@ -21,6 +22,16 @@ const DEFLATE_DECODER_BYTES: u64 = 128 * KIB;
 /// libdeflate's encoder up to level 9, as measured (657 KiB).
 const DEFLATE_ENCODER_BYTES: u64 = 704 * KIB;
 
+/// A bzip2 decoder at its largest: blocks of 900 kB in words of 4 bytes, and tables.
+const BZIP2_DECODER_BYTES: u64 = 4 * MIB;
+
+/// A bzip2 encoder: 8 bytes for each byte of a block, and tables (400 kB).
+const BZIP2_ENCODER_BYTES_PER_LEVEL: u64 = 800_000;
+const BZIP2_ENCODER_BYTES: u64 = MIB;
+
+/// lz4_flex's hash table.
+const LZ4_ENCODER_BYTES: u64 = 64 * KIB;
+
 /// c-blosc's context and tables beside its blocks.
 const BLOSC_BASE_BYTES: u64 = 64 * KIB;
 
@@ -37,14 +48,25 @@ pub(super) fn decode_bytes(codec: &CodecSpec, decoded: u64) -> u64 {
         }
         CodecSpec::Zstd { .. } => ZSTD_DECODER_BYTES,
         CodecSpec::Gzip { .. } | CodecSpec::Zlib { .. } => DEFLATE_DECODER_BYTES,
-        CodecSpec::Crc32c => 0,
+        CodecSpec::Bz2 { .. } => BZIP2_DECODER_BYTES,
+        CodecSpec::Lzma(spec) => lzma::decode_workspace_bytes(spec, decoded),
+        CodecSpec::Pcodec { element, .. } => pcodec::decode_workspace_bytes(*element, decoded),
+        CodecSpec::Lz4 { .. }
+        | CodecSpec::Checksum { .. }
+        | CodecSpec::Shuffle { .. }
+        | CodecSpec::Delta(_)
+        | CodecSpec::FixedScaleOffset { .. }
+        | CodecSpec::Quantize { .. }
+        | CodecSpec::AsType(_)
+        | CodecSpec::BitRound { .. }
+        | CodecSpec::PackBits(_) => 0,
     }
 }
 
 /// The most that encoding allocates for one chunk of `decoded` bytes.
 pub(super) fn encode_bytes(codec: &CodecSpec, decoded: u64) -> u64 {
-    match *codec {
-        CodecSpec::Blosc { cname, clevel, blocksize, .. } => {
+    match codec {
+        &CodecSpec::Blosc { cname, clevel, blocksize, .. } => {
             let block = block_bytes_max(blocksize, decoded);
             let inner = match cname {
                 // c-blosc's own mapping of its levels; 9 is zstd's highest.
@@ -55,10 +77,25 @@ pub(super) fn encode_bytes(codec: &CodecSpec, decoded: u64) -> u64 {
             };
             BLOSC_BASE_BYTES + 3 * block + inner
         }
-        CodecSpec::Zstd { level, .. } => zstd_encode_bytes(level, decoded),
+        CodecSpec::Zstd { level, .. } => zstd_encode_bytes(*level, decoded),
         CodecSpec::Gzip { .. } | CodecSpec::Zlib { .. } => DEFLATE_ENCODER_BYTES,
+        CodecSpec::Bz2 { level } => {
+            BZIP2_ENCODER_BYTES + u64::from(*level) * BZIP2_ENCODER_BYTES_PER_LEVEL
+        }
+        CodecSpec::Lz4 { .. } => LZ4_ENCODER_BYTES,
+        CodecSpec::Lzma(spec) => lzma::encode_workspace_bytes(spec, decoded),
+        CodecSpec::Pcodec { spec, element } => {
+            pcodec::encode_workspace_bytes(spec, *element, decoded)
+        }
         // The buffer may have to move to grow by the checksum.
-        CodecSpec::Crc32c => decoded,
+        CodecSpec::Checksum { .. } => decoded,
+        CodecSpec::Shuffle { .. }
+        | CodecSpec::Delta(_)
+        | CodecSpec::FixedScaleOffset { .. }
+        | CodecSpec::Quantize { .. }
+        | CodecSpec::AsType(_)
+        | CodecSpec::BitRound { .. }
+        | CodecSpec::PackBits(_) => 0,
     }
 }
 

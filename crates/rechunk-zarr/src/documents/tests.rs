@@ -1,5 +1,5 @@
 use rechunk_format::ElementOrder;
-use rechunk_grid::{ArraySpec, FillValue};
+use rechunk_grid::{ArraySpec, DataType, Endian, FillValue};
 
 use super::*;
 use crate::metadata::{KeyEncoding, Verbatim};

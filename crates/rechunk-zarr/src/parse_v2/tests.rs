@@ -98,8 +98,11 @@ fn errors_name_document_and_field() {
         ("dtype", json!([["a", "<f16"]]), r#".zarray: "dtype.a": data type "<f16" is not"#),
         ("dtype", json!("|O"), "no filter says how elements"),
         ("order", json!("K"), r#".zarray: "order": expected "C" or "F", found "K""#),
-        ("filters", json!([{"id": "delta"}]), r#".zarray: "filters": filter "delta" is not"#),
-        ("compressor", json!({"id": "lzma"}), r#".zarray: "compressor": codec "lzma" is not"#),
+        ("filters", json!([{"id": "json2"}]), r#".zarray: "filters[0]": codec "json2" is not"#),
+        ("filters", json!([{"id": "delta"}]), r#".zarray: "filters[0].dtype": is missing"#),
+        ("filters", json!(vec![json!({"id": "crc32"}); 33]), "a chain of 33 filters is not"),
+        ("compressor", json!({"id": "lzo"}), r#".zarray: "compressor": codec "lzo" is not"#),
+        ("compressor", json!({"id": "zfpy"}), r#"codec "zfpy" is not supported; zfp has"#),
         ("compressor", json!({"level": 1}), r#".zarray: "compressor.id": is missing"#),
         ("compressor", json!("zstd"), r#".zarray: "compressor": expected an object"#),
         (

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::documents::tests::reread;
-use crate::{BloscName, Shuffle, parse_codec_choice, parse_v2, parse_v3};
+use crate::{BloscName, CodecSpec, Shuffle, parse_codec_choice, parse_v2, parse_v3};
 
 fn v2(edits: &Value) -> ArrayMetadata {
     let mut document = json!({
@@ -121,7 +121,7 @@ fn v3_to_v3_keeps_key_encoding_and_chain() {
 
 #[test]
 fn a_choice_is_bound_to_type_and_version() {
-    let choose = |source: &ArrayMetadata, version, text| {
+    let choose = |source: &ArrayMetadata, version, text: &str| {
         let codec = Some(parse_codec_choice(text).unwrap());
         let options =
             TargetOptions { version, chunk_shape: vec![5, 5, 5], shard_shape: None, codec };
@@ -135,15 +135,22 @@ fn a_choice_is_bound_to_type_and_version() {
     let v3 = ZarrVersion::V3;
     assert_eq!(choose(&source, v3, "blosc:lz4:5:auto").unwrap(), blosc(Shuffle::Byte));
     assert_eq!(choose(&source, ZarrVersion::V2, "blosc:lz4:5:auto").unwrap(), blosc(Shuffle::Auto));
-    let error = choose(&source, v3, "zlib:5").unwrap_err().to_string();
-    assert_eq!(
-        error,
-        r#"zarr.json: "codecs": codec "zlib" in Zarr V3 is not supported; use gzip, which Zarr v3 has"#
-    );
-    assert!(choose(&source, ZarrVersion::V2, "crc32c").is_err());
     let chain = r#"["crc32c", {"name": "gzip", "configuration": {"level": 1}}]"#;
-    assert!(choose(&source, ZarrVersion::V2, chain).is_err());
-    assert_eq!(choose(&source, v3, chain).unwrap().len(), 2);
+    for version in [ZarrVersion::V2, v3] {
+        assert_eq!(choose(&source, version, "zlib:5").unwrap(), [CodecSpec::Zlib { level: 5 }]);
+        assert_eq!(choose(&source, version, "crc32c").unwrap(), [CodecSpec::CRC32C]);
+        assert_eq!(choose(&source, version, chain).unwrap().len(), 2);
+    }
+    let late = r#"[{"id": "zlib"}, {"id": "delta", "dtype": ">f4"}]"#;
+    let error = choose(&source, v3, late).unwrap_err().to_string();
+    assert!(error.contains("codec \"delta\" must come before it is bytes"), "{error}");
+    // Filters in v3 are given little-endian elements, whatever the source has.
+    for dtype in ["<f4", ">f4"] {
+        let delta = format!(r#"{{"id": "delta", "dtype": "{dtype}"}}"#);
+        let element = ElementType::new(DataType::Float32, Endian::Little);
+        let types = crate::TypePair { decoded: element, encoded: element };
+        assert_eq!(choose(&source, v3, &delta).unwrap(), [CodecSpec::Delta(types)]);
+    }
 }
 
 #[test]

@@ -1,0 +1,223 @@
+//! One codec in its place in a chain.
+
+use rechunk_format::FormatError;
+
+use super::{
+    blosc, bzip2_streams, checksum, deflate, filters, lz4_block, lzma, pack_bits, pcodec, shuffle,
+    zstd_frames,
+};
+use crate::codec_spec::{CodecSpec, TypePair};
+use crate::field::Field;
+
+/// What an encoder other than ours may have added beyond an eighth: headers and empty blocks.
+const SLACK_BYTES: u64 = 64 << 10;
+
+/// A codec in its place: what goes in and what comes out of it.
+#[derive(Debug, Clone)]
+pub(super) struct Stage {
+    pub(super) codec: CodecSpec,
+    /// Most bytes before encoding.
+    pub(super) decoded_bytes_max: usize,
+    /// True if there are always exactly that many.
+    pub(super) is_exact: bool,
+    /// Most bytes after encoding.
+    pub(super) encoded_bytes_max: usize,
+}
+
+impl Stage {
+    /// `codec` for `decoded` bytes, exactly or at most.
+    pub(super) fn new(
+        codec: &CodecSpec,
+        decoded: u64,
+        is_exact: bool,
+    ) -> Result<Self, FormatError> {
+        let item_bytes = item_bytes(codec);
+        if item_bytes.is_some_and(|item_bytes| !is_exact || !decoded.is_multiple_of(item_bytes)) {
+            let what = format!("{codec} on what is not a whole number of its elements");
+            return Err(Field::new("codecs", codec.name()).unsupported(what, ""));
+        }
+        Ok(Self {
+            codec: codec.resolved(),
+            decoded_bytes_max: size(decoded)?,
+            is_exact,
+            encoded_bytes_max: size(encoded_bytes_max(codec, decoded))?,
+        })
+    }
+
+    /// True if there are always exactly as many bytes after encoding.
+    pub(super) fn leaves_exact(&self) -> bool {
+        self.is_exact && !self.codec.is_compressor()
+    }
+
+    /// True for what is done to the buffer itself.
+    pub(super) fn is_in_place(&self) -> bool {
+        matches!(self.codec, CodecSpec::Checksum { .. })
+    }
+
+    pub(super) fn check_encoded(&self, encoded: &[u8]) -> Result<(), FormatError> {
+        let (found, most) = (encoded.len(), self.encoded_bytes_max);
+        if found > most {
+            return Err(
+                self.damaged(format!("{found} encoded bytes are more than the {most} possible"))
+            );
+        }
+        if self.leaves_exact() && found < most {
+            return Err(self.damaged(format!("{found} encoded bytes instead of {most}")));
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_decoded(&self, decoded: &[u8]) -> Result<(), FormatError> {
+        if !self.is_exact || decoded.len() == self.decoded_bytes_max {
+            return Ok(());
+        }
+        let (found, wanted) = (decoded.len(), self.decoded_bytes_max);
+        Err(self.damaged(format!("decodes to {found} bytes instead of {wanted}")))
+    }
+
+    fn damaged(&self, reason: String) -> FormatError {
+        FormatError::Decode { codec: self.codec.name(), reason }
+    }
+
+    /// Decodes into `decoded`, to at most `decoded_bytes_max` bytes.
+    pub(super) fn decode(&self, encoded: &[u8], decoded: &mut Vec<u8>) -> Result<(), FormatError> {
+        let bound = self.decoded_bytes_max;
+        match &self.codec {
+            CodecSpec::Blosc { blocksize, .. } => {
+                blosc::decode(encoded, decoded, bound, *blocksize)
+            }
+            CodecSpec::Zstd { .. } => zstd_frames::decode(encoded, decoded, bound),
+            CodecSpec::Gzip { .. } => deflate::decode_gzip(encoded, decoded, bound),
+            CodecSpec::Zlib { .. } => deflate::decode_zlib(encoded, decoded, bound),
+            CodecSpec::Lz4 { .. } => lz4_block::decode(encoded, decoded, bound),
+            CodecSpec::Bz2 { .. } => bzip2_streams::decode(encoded, decoded, bound),
+            CodecSpec::Lzma(spec) => lzma::decode(encoded, decoded, bound, spec),
+            CodecSpec::Pcodec { element, .. } => pcodec::decode(encoded, decoded, bound, *element),
+            CodecSpec::PackBits(packing) => pack_bits::decode(encoded, decoded, bound, *packing),
+            other => {
+                decode_filter(other, encoded, decoded);
+                Ok(())
+            }
+        }
+        .map_err(|reason| self.damaged(reason))
+    }
+
+    /// Encodes into `encoded`, whose contents are lost.
+    pub(super) fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
+        let bound = self.encoded_bytes_max;
+        match &self.codec {
+            CodecSpec::Blosc { .. } => blosc::encode(decoded, encoded, &self.codec),
+            CodecSpec::Zstd { level, checksum } => {
+                zstd_frames::encode(decoded, encoded, *level, *checksum)
+            }
+            CodecSpec::Gzip { level } => deflate::encode_gzip(decoded, encoded, *level),
+            CodecSpec::Zlib { level } => deflate::encode_zlib(decoded, encoded, *level),
+            CodecSpec::Lz4 { .. } => lz4_block::encode(decoded, encoded),
+            CodecSpec::Bz2 { level } => bzip2_streams::encode(decoded, encoded, *level, bound),
+            CodecSpec::Lzma(spec) => lzma::encode(decoded, encoded, bound, spec),
+            CodecSpec::Pcodec { spec, element } => pcodec::encode(decoded, encoded, spec, *element),
+            other => {
+                encode_filter(other, decoded, encoded);
+                Ok(())
+            }
+        }
+        .map_err(|reason| FormatError::Encode { codec: self.codec.name(), reason })
+    }
+}
+
+/// Undoes a filter: buffers of the right size cannot fail.
+pub(crate) fn decode_filter(codec: &CodecSpec, encoded: &[u8], decoded: &mut Vec<u8>) {
+    match codec {
+        CodecSpec::Shuffle { element_bytes } => {
+            shuffle::decode(encoded, decoded, *element_bytes);
+        }
+        CodecSpec::Delta(types) => filters::decode_delta(encoded, decoded, *types),
+        CodecSpec::FixedScaleOffset { types, offset, scale } => {
+            filters::decode_scaled(encoded, decoded, *types, (*offset, *scale));
+        }
+        // Rounding is done once: what is stored are the elements, if in another type.
+        CodecSpec::Quantize { types: TypePair { decoded: to, encoded: from }, .. }
+        | CodecSpec::AsType(TypePair { decoded: to, encoded: from }) => {
+            filters::convert(encoded, *from, decoded, *to);
+        }
+        _ => {
+            decoded.clear();
+            decoded.extend_from_slice(encoded);
+        }
+    }
+}
+
+fn encode_filter(codec: &CodecSpec, decoded: &[u8], encoded: &mut Vec<u8>) {
+    match codec {
+        CodecSpec::Shuffle { element_bytes } => {
+            shuffle::encode(decoded, encoded, *element_bytes);
+        }
+        CodecSpec::Delta(types) => filters::encode_delta(decoded, encoded, *types),
+        CodecSpec::FixedScaleOffset { types, offset, scale } => {
+            filters::encode_scaled(decoded, encoded, *types, (*offset, *scale));
+        }
+        CodecSpec::Quantize { types, digits } => {
+            filters::encode_quantized(decoded, encoded, *types, *digits);
+        }
+        CodecSpec::AsType(types) => {
+            filters::convert(decoded, types.decoded, encoded, types.encoded);
+        }
+        CodecSpec::BitRound { keep_bits, element } => {
+            filters::encode_bit_rounded(decoded, encoded, *element, *keep_bits);
+        }
+        CodecSpec::PackBits(packing) => pack_bits::encode(decoded, encoded, *packing),
+        _ => {
+            encoded.clear();
+            encoded.extend_from_slice(decoded);
+        }
+    }
+}
+
+/// Bytes of the elements a codec looks at; `None` if it takes any bytes.
+fn item_bytes(codec: &CodecSpec) -> Option<u64> {
+    match codec {
+        CodecSpec::Delta(types)
+        | CodecSpec::AsType(types)
+        | CodecSpec::FixedScaleOffset { types, .. }
+        | CodecSpec::Quantize { types, .. } => Some(types.decoded.item_bytes() as u64),
+        CodecSpec::BitRound { element, .. } | CodecSpec::Pcodec { element, .. } => {
+            Some(element.item_bytes() as u64)
+        }
+        CodecSpec::Shuffle { element_bytes } => Some(u64::from(*element_bytes).max(1)),
+        CodecSpec::PackBits(_) => Some(1),
+        _ => None,
+    }
+}
+
+/// Most bytes that `decoded` bytes can become; generous where other encoders may do worse.
+fn encoded_bytes_max(codec: &CodecSpec, decoded: u64) -> u64 {
+    match codec {
+        // The format stores what it cannot compress as it is, behind its header.
+        CodecSpec::Blosc { .. } => decoded.saturating_add(blosc::HEADER_BYTES as u64),
+        CodecSpec::Checksum { .. } => decoded.saturating_add(checksum::BYTES as u64),
+        CodecSpec::Zstd { .. }
+        | CodecSpec::Gzip { .. }
+        | CodecSpec::Zlib { .. }
+        | CodecSpec::Lz4 { .. }
+        | CodecSpec::Bz2 { .. }
+        | CodecSpec::Lzma(_) => decoded.saturating_add(decoded / 8).saturating_add(SLACK_BYTES),
+        CodecSpec::Pcodec { spec, element } => pcodec::encoded_bytes_max(spec, *element, decoded),
+        CodecSpec::PackBits(packing) => pack_bits::encoded_bytes(decoded, *packing),
+        CodecSpec::Delta(types)
+        | CodecSpec::AsType(types)
+        | CodecSpec::FixedScaleOffset { types, .. }
+        | CodecSpec::Quantize { types, .. } => {
+            let elements = decoded / types.decoded.item_bytes() as u64;
+            elements.saturating_mul(types.encoded.item_bytes() as u64)
+        }
+        CodecSpec::Shuffle { .. } | CodecSpec::BitRound { .. } => decoded,
+    }
+}
+
+/// Bytes as a size in memory.
+pub(super) fn size(bytes: u64) -> Result<usize, FormatError> {
+    usize::try_from(bytes).map_err(|_| {
+        let what = format!("{bytes} bytes in one piece on this machine");
+        Field::new("codecs", "chunk").unsupported(what, "use smaller chunks")
+    })
+}

@@ -1,0 +1,207 @@
+//! The source's codecs in the target, where nobody asks for others.
+//!
+//! A copy writes the elements it has read, and another reader must find the same ones. Most codecs
+//! give back what they are given. Filters that round do not, so they are kept only where this is
+//! certain: for every stored value there can be, and for the fill value, which stands in the
+//! target's chunks where the source has none.
+
+use rechunk_grid::Endian;
+
+use crate::choice::bind;
+use crate::codec_spec::{BitPacking, ChecksumKind, CodecSpec, TypePair};
+use crate::codecs::survives;
+use crate::element_type::ElementType;
+use crate::metadata::{ArrayMetadata, ZarrVersion};
+
+/// The source's codecs, as far as they keep the elements and `version` has them. A sentence for
+/// each that is left out or changed.
+pub(crate) fn kept_codecs(
+    source: &ArrayMetadata,
+    version: ZarrVersion,
+    warnings: &mut Vec<String>,
+) -> Vec<CodecSpec> {
+    let mut codecs = lossless(source, warnings);
+    if version != source.version {
+        codecs = match version {
+            ZarrVersion::V2 => in_v2(codecs, warnings),
+            ZarrVersion::V3 => in_v3(codecs, warnings),
+        };
+    }
+    let mut input = source.element();
+    for codec in &mut codecs {
+        bind(codec, input, source.element(), version);
+        input = codec.output(input);
+    }
+    codecs
+}
+
+/// The codecs without the filters that would change an element.
+fn lossless(source: &ArrayMetadata, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
+    let mut kept: Vec<CodecSpec> = Vec::with_capacity(source.codecs.len());
+    let mut is_unfiltered = false;
+    for codec in &source.codecs {
+        let looks_at_elements =
+            codec.is_array_to_array() || matches!(codec, CodecSpec::Shuffle { .. });
+        if is_unfiltered && looks_at_elements {
+            warnings.push(format!("{codec} worked on what was filtered: it is left out too"));
+            continue;
+        }
+        match keep(codec, source, &kept) {
+            Keep::AsIs => kept.push(codec.clone()),
+            Keep::Done => warnings.push(format!(
+                "{codec} has rounded what the source holds: it is left out, and the elements are \
+                 written as they are"
+            )),
+            Keep::Never(reason) => {
+                warnings.push(format!("{codec} is left out: {reason}"));
+                is_unfiltered = codec.input().is_some_and(|input| codec.output(input) != input);
+            }
+        }
+    }
+    kept
+}
+
+enum Keep {
+    AsIs,
+    /// Its decoder does nothing.
+    Done,
+    Never(&'static str),
+}
+
+/// Whether `codec`, behind the filters `before` it, gives back what the source holds.
+fn keep(codec: &CodecSpec, source: &ArrayMetadata, before: &[CodecSpec]) -> Keep {
+    let is_exact = match codec {
+        CodecSpec::BitRound { .. } => return Keep::Done,
+        CodecSpec::Quantize { types, .. } if types.decoded == types.encoded => return Keep::Done,
+        CodecSpec::Quantize { .. } => false,
+        CodecSpec::Delta(types) => {
+            if types.decoded.is_float() || types.encoded.is_float() {
+                return Keep::Never("sums of floats are not exact");
+            }
+            // Another cut begins at other elements, which are stored whole.
+            types.encoded.item_bytes() >= types.decoded.item_bytes()
+        }
+        // Numbers are only numbers where the filter looks at the elements as they are.
+        CodecSpec::AsType(types) | CodecSpec::FixedScaleOffset { types, .. }
+            if types.decoded != flow(source, before) =>
+        {
+            false
+        }
+        CodecSpec::AsType(types) => gives_back(codec, *types) || is_wider(*types),
+        CodecSpec::FixedScaleOffset { types, .. } => gives_back(codec, *types),
+        _ => return Keep::AsIs,
+    };
+    if !is_exact {
+        return Keep::Never("elements could change when they are encoded again");
+    }
+    let filters: Vec<CodecSpec> = before.iter().chain([codec]).cloned().collect();
+    match stored_fill_value(source) {
+        Some(fill) if !survives(&filters, &fill) => {
+            Keep::Never("it cannot hold the fill value, which missing chunks are read as")
+        }
+        _ => Keep::AsIs,
+    }
+}
+
+/// The type of the elements behind the filters `before`.
+fn flow(source: &ArrayMetadata, before: &[CodecSpec]) -> ElementType {
+    before.iter().fold(source.element(), |element, codec| codec.output(element))
+}
+
+/// The fill value as an element of a chunk.
+fn stored_fill_value(source: &ArrayMetadata) -> Option<Vec<u8>> {
+    let mut bytes = source.spec.fill_value.as_ref()?.bytes.clone();
+    if source.order.endian == Endian::Big {
+        let part_bytes = usize::try_from(source.spec.data_type.swap_bytes()).unwrap_or(1).max(1);
+        bytes.chunks_mut(part_bytes).for_each(<[u8]>::reverse);
+    }
+    Some(bytes)
+}
+
+/// True if every stored value of 8 or 16 bits decodes to an element that is encoded as a value
+/// that decodes to the same: all of them are tried.
+fn gives_back(codec: &CodecSpec, types: TypePair) -> bool {
+    let stored: Vec<u8> = match types.encoded.item_bytes() {
+        1 => (0..=u8::MAX).collect(),
+        2 => (0..=u16::MAX).flat_map(u16::to_le_bytes).collect(),
+        _ => return false,
+    };
+    let mut elements = Vec::new();
+    crate::codecs::decode_filter(codec, &stored, &mut elements);
+    survives(std::slice::from_ref(codec), &elements)
+}
+
+/// True if the decoded type holds every number of the encoded one: nothing is rounded on the way
+/// out, so nothing can be on the way back.
+fn is_wider(types: TypePair) -> bool {
+    let TypePair { decoded, encoded } = types;
+    let bits = |element: ElementType| 8 * element.item_bytes();
+    match (decoded.is_float(), encoded.is_float()) {
+        (true, true) => bits(decoded) >= bits(encoded),
+        (true, false) => bits(encoded) < bits(decoded) && encoded.is_integer(),
+        (false, true) => false,
+        (false, false) if decoded.is_signed() == encoded.is_signed() => {
+            bits(decoded) >= bits(encoded) && decoded.is_integer() && encoded.is_integer()
+        }
+        (false, false) => {
+            decoded.is_signed() && bits(decoded) > bits(encoded) && encoded.is_integer()
+        }
+    }
+}
+
+fn in_v2(codecs: Vec<CodecSpec>, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
+    let count = codecs.len();
+    let kept = codecs.into_iter().filter(|codec| *codec != CodecSpec::CRC32C);
+    let kept: Vec<CodecSpec> = kept
+        .map(|codec| match codec {
+            CodecSpec::PackBits(_) => CodecSpec::PackBits(BitPacking::Numcodecs),
+            other => other,
+        })
+        .collect();
+    if kept.len() < count {
+        // As a filter, which numcodecs has, most readers would refuse it.
+        warnings.push("Zarr v2 has no crc32c: chunks are written without it".to_owned());
+    }
+    kept
+}
+
+fn in_v3(codecs: Vec<CodecSpec>, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
+    let (mut kept, mut is_bytes) = (Vec::with_capacity(codecs.len()), false);
+    for codec in codecs {
+        let takes_elements = codec.is_array_to_array() || codec.is_array_to_bytes();
+        if takes_elements && is_bytes {
+            warnings
+                .push(format!("Zarr v3 cannot say {codec} here: chunks are written without it"));
+            continue;
+        }
+        is_bytes |= !codec.is_array_to_array();
+        kept.push(said_in_v3(codec, warnings));
+    }
+    kept
+}
+
+/// The same codec by a name that most readers know, if there is one.
+fn said_in_v3(codec: CodecSpec, warnings: &mut Vec<String>) -> CodecSpec {
+    match codec {
+        // The same compression in another envelope, which every reader has.
+        CodecSpec::Zlib { level } => {
+            let gzip = CodecSpec::Gzip { level };
+            warnings.push(format!("Zarr v3 has no zlib: chunks are written with {gzip}"));
+            gzip
+        }
+        CodecSpec::Checksum { kind: ChecksumKind::Crc32c, .. } => CodecSpec::CRC32C,
+        other if other.is_core_v3() => other,
+        other => {
+            warnings.push(format!(
+                "{:?} is not in the specification of Zarr v3: chunks are written with \
+                 \"numcodecs.{}\", which zarr-python reads and others may not; --codec names another",
+                other.name(),
+                other.name()
+            ));
+            other
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
