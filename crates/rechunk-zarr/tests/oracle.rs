@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use rechunk_format::{ElementOrder, Layout};
-use rechunk_grid::DataType;
+use rechunk_grid::{DataType, SmallFloat};
 use rechunk_zarr::{
     ArrayMetadata, TargetOptions, ZarrLayout, ZarrVersion, group_documents, parse_codec_choice,
     parse_v2, parse_v3, target_metadata,
@@ -130,7 +130,9 @@ fn check(metadata: ArrayMetadata, what: &str) {
 
 #[test]
 fn every_type_and_order_in_both_versions() {
-    for data_type in DataType::ALL {
+    // The one type of zarr-extensions that zarrs does not have.
+    let unknown = DataType::SmallFloat(SmallFloat::Float8E4m3fn);
+    for data_type in DataType::ALL.into_iter().filter(|&data_type| data_type != unknown) {
         for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]] {
             for endian in ["little", "big"] {
                 let source = v3_source(data_type, order, endian, ".");
