@@ -181,9 +181,14 @@ impl Plan {
         StageGeometry::new(self, &self.stages[stage])
     }
 
+    /// The fingerprint that its contents have; [`Plan::fingerprint`] is what it says.
+    pub fn computed_fingerprint(&self) -> String {
+        crate::fingerprint::of(self)
+    }
+
     /// Checks a plan that was read from somewhere: that it is whole, and the one that was planned.
     pub fn check(&self) -> Result<(), String> {
-        if self.fingerprint != crate::fingerprint::of(self) {
+        if self.fingerprint != self.computed_fingerprint() {
             return Err("its fingerprint is not that of its contents: it was edited".to_owned());
         }
         for (number, stage) in self.stages.iter().enumerate() {

@@ -15,6 +15,9 @@ use crate::sharding;
 
 const KEY: &str = "zarr.json";
 
+/// Longest chain of codecs: each has buffers of its own, and all are named in messages.
+const CODECS_MAX: usize = 64;
+
 /// What a `zarr.json` describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeKind {
@@ -64,7 +67,8 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
     };
     let (order, codecs) = parse_codecs(&codecs, rank, data_type)?;
     let attributes = match Field::take(&mut map, "attributes") {
-        Some(value) => Field::new(KEY, "attributes").object(&value)?.clone(),
+        Some(Value::Object(attributes)) => attributes,
+        Some(other) => Field::new(KEY, "attributes").object(&other)?.clone(),
         None => Map::new(),
     };
     let dimension_names = parse_dimension_names(&mut map)?;
@@ -128,6 +132,10 @@ fn parse_codecs(
     data_type: DataType,
 ) -> Result<(ElementOrder, Vec<CodecSpec>), FormatError> {
     let list_field = Field::new(KEY, "codecs");
+    let count = list_field.list(value)?.len();
+    if count > CODECS_MAX {
+        return Err(list_field.unsupported(format!("a chain of {count} codecs"), ""));
+    }
     let mut axes: Vec<usize> = (0..rank).collect();
     let mut endian = None;
     let mut codecs = Vec::new();
