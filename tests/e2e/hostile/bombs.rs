@@ -313,6 +313,26 @@ fn numbers() -> Vec<Case> {
             too_large(),
         ),
         Case::new(
+            "a shape of 2^65 bytes",
+            |scene| {
+                changed(scene, 3, |document| {
+                    document["data_type"] = json!("float64");
+                    document["shape"] = json!([1_u64 << 62, 1]);
+                    document["chunk_grid"]["configuration"]["chunk_shape"] = json!([1 << 20, 1]);
+                });
+            },
+            Outcome::Done,
+        )
+        .arguments(&[
+            "plan",
+            "SOURCE",
+            "TARGET",
+            "--chunks",
+            "1000,1",
+            "--max-mem",
+            "64MiB",
+        ]),
+        Case::new(
             "blosc chunks of 2 GiB",
             |scene| {
                 changed(scene, 2, |document| {

@@ -34,7 +34,7 @@ const FIELDS: [(&str, Change, &[&str]); 46] = [
     ("chunks of another rank", |d| d["chunks"] = json!([4, 4, 4]), &["chunks"]),
     ("chunks of no rank", |d| d["chunks"] = json!([]), &["chunks"]),
     ("rank 40", |d| { d["shape"] = json!(vec![2; 40]); d["chunks"] = json!(vec![2; 40]); }, &["40", "32"]),
-    ("rank 100000", |d| { d["shape"] = json!(vec![1; 100_000]); d["chunks"] = json!(vec![1; 100_000]); }, &["100000"]),
+    ("rank 30000", |d| { d["shape"] = json!(vec![1; 30_000]); d["chunks"] = json!(vec![1; 30_000]); }, &["30000"]),
     ("chunks of 2^80 bytes", |d| d["chunks"] = json!([1_u64 << 40, 1_u64 << 40]), &["chunks", "63 bits"]),
     ("dtype empty", |d| d["dtype"] = json!(""), &["dtype"]),
     ("dtype of rubbish", |d| d["dtype"] = json!("<\u{1b}[31mf4"), &["dtype"]),
