@@ -104,9 +104,10 @@ pub(super) fn cases() -> Vec<Case> {
             cases.push(damage_case(coded, what, damage, outcome));
         }
         for (what, damage) in FLIPS {
-            let outcome = match is_checked {
-                true => Outcome::stopped(&words),
-                false => Outcome::copied_or_stopped(&words),
+            let outcome = if is_checked {
+                Outcome::stopped(&words)
+            } else {
+                Outcome::copied_or_stopped(&words)
             };
             cases.push(damage_case(coded, what, damage, outcome));
         }

@@ -22,6 +22,7 @@ fn codecs(document: &mut Value) -> &mut Vec<Value> {
     document["codecs"].as_array_mut().unwrap()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "shorter where it is used")]
 fn transpose(order: Value) -> Value {
     json!({"name": "transpose", "configuration": {"order": order}})
 }
@@ -190,7 +191,7 @@ fn others() -> Vec<Case> {
             "a chunk spec that names what has control characters",
             |scene| {
                 changed(scene, 3, |d| {
-                    d["dimension_names"] = json!(["\u{1b}[31m", "\u{9b}\u{202e}"])
+                    d["dimension_names"] = json!(["\u{1b}[31m", "\u{9b}\u{202e}"]);
                 });
             },
             Outcome::fails(2, &["chunks"], super::Left::Nothing),

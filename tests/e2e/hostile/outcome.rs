@@ -91,12 +91,11 @@ impl Outcome {
                 check_refused(done, *code, words)?;
                 left.check(scene)
             }
-            Self::CopiedOrStopped { .. } if done.code == 0 => Ok(()),
+            Self::CopiedOrStopped { .. } | Self::Done if done.code == 0 => Ok(()),
             Self::CopiedOrStopped { words } => {
                 check_refused(done, 3, words)?;
                 Left::Resumable.check(scene)
             }
-            Self::Done if done.code == 0 => Ok(()),
             Self::Done => Err("it should have ended well".to_owned()),
         }
     }
