@@ -13,7 +13,7 @@ pub(crate) fn target(data: &[u8]) {
     };
     for version in [ZarrVersion::V2, ZarrVersion::V3] {
         let codec = Some(choice.clone());
-        let options = TargetOptions { version, chunk_shape: vec![4], codec };
+        let options = TargetOptions { version, chunk_shape: vec![4], shard_shape: None, codec };
         if let Ok((target, _)) = target_metadata(&source, &options) {
             let layout = rechunk_zarr::ZarrLayout::new(target);
             assert!(layout.is_ok(), "{layout:?}");
