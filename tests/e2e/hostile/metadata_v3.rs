@@ -70,7 +70,7 @@ const FIELDS: [(&str, Change, &[&str]); 62] = [
     ("no codecs", |d| take(d, "codecs"), &["codecs", "missing"]),
     ("codecs empty", |d| d["codecs"] = json!([]), &["codecs", "bytes"]),
     ("codecs an object", |d| d["codecs"] = json!({"name": "bytes"}), &["codecs"]),
-    ("codecs of null", |d| d["codecs"] = json!([null]), &["codecs[0]"]),
+    ("codecs of null", |d| d["codecs"] = json!([null]), &["codecs"]),
     ("a codec not known", |d| codecs(d).push(json!({"name": "lzma9000"})), &["codecs[1]", "lzma9000"]),
     ("a codec not known that need not be understood", |d| codecs(d).push(json!({"name": "x", "must_understand": false})), &["codecs[1]"]),
     ("a codec with control characters", |d| codecs(d).push(json!("\u{1b}]0;hello\u{7}")), &["codecs[1]"]),

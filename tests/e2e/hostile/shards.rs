@@ -9,8 +9,8 @@ use super::build::{changed, elements, small};
 use super::{Case, Elements, Outcome, Scene, play_all};
 use crate::arrays::RawArray;
 
-/// Whether shards are read. While they are not, they must be refused by name.
-const SHARDS: bool = false;
+/// Whether shards are read. Where they are not, they must be refused by name.
+const SHARDS: bool = true;
 
 /// Bytes of an inner chunk, uncompressed.
 const INNER_BYTES: u64 = 16;
