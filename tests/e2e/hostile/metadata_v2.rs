@@ -14,7 +14,7 @@ type Rewrite = fn(String) -> Vec<u8>;
 const FIELDS: [(&str, Change, &[&str]); 46] = [
     ("no zarr_format", |d| drop(d.as_object_mut().unwrap().shift_remove("zarr_format")), &["zarr_format", "missing"]),
     ("zarr_format 1", |d| d["zarr_format"] = json!(1), &["zarr_format"]),
-    ("zarr_format \"2\"", |d| d["zarr_format"] = json!("2"), &["zarr_format"]),
+    ("zarr_format \"two\"", |d| d["zarr_format"] = json!("two"), &["zarr_format"]),
     ("no shape", |d| drop(d.as_object_mut().unwrap().shift_remove("shape")), &["shape", "missing"]),
     ("no chunks", |d| drop(d.as_object_mut().unwrap().shift_remove("chunks")), &["chunks", "missing"]),
     ("no dtype", |d| drop(d.as_object_mut().unwrap().shift_remove("dtype")), &["dtype", "missing"]),
