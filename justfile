@@ -31,6 +31,27 @@ test-kill:
 # What is too long for every change.
 test-nightly: test-memory test-kill
 
+# What libFuzzer needs to see where an input leads; stable Rust has it.
+fuzz-flags := "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
+fuzz-host := `rustc -vV | sed -n 's/^host: //p'`
+
+# Build the fuzz targets for libFuzzer (a target directory of its own: other flags).
+fuzz-build:
+    RUSTFLAGS="{{fuzz-flags}}" CARGO_TARGET_DIR=target/fuzz cargo build --profile fuzz -p rechunk-fuzz --features libfuzzer --target {{fuzz-host}}
+
+# Search with libFuzzer for SECONDS; TARGET is one of fixtures/fuzz. Finds stay in target/fuzz.
+fuzz TARGET SECONDS="60": fuzz-build
+    mkdir -p target/fuzz/corpus/{{TARGET}} target/fuzz/found
+    RECHUNK_FUZZ_TARGET={{TARGET}} target/fuzz/{{fuzz-host}}/fuzz/rechunk-fuzz target/fuzz/corpus/{{TARGET}} fixtures/fuzz/{{TARGET}} -max_total_time={{SECONDS}} -max_len=65536 -rss_limit_mb=2048 -timeout=20 -artifact_prefix=target/fuzz/found/{{TARGET}}-
+
+# Search with every target, SECONDS each.
+fuzz-all SECONDS="60": fuzz-build
+    for target in $(ls fixtures/fuzz); do just fuzz "$target" {{SECONDS}} || exit 1; done
+
+# Keep what reaches more code of what `just fuzz TARGET` has gathered.
+fuzz-keep TARGET: fuzz-build
+    RECHUNK_FUZZ_TARGET={{TARGET}} target/fuzz/{{fuzz-host}}/fuzz/rechunk-fuzz -merge=1 -max_len=4096 fixtures/fuzz/{{TARGET}} target/fuzz/corpus/{{TARGET}}
+
 # How our planner and the literature's compare on the golden cases.
 golden-report:
     cargo test --release -p rechunk-plan --test golden -- --nocapture

@@ -81,7 +81,7 @@ impl RawArray {
     }
 
     /// Bytes of a chunk, padding outside of the array as zeros.
-    fn chunk(&self, index: &[u64]) -> Vec<u8> {
+    pub(crate) fn chunk(&self, index: &[u64]) -> Vec<u8> {
         let rank = self.shape.len();
         let (rows, row) = self.chunks.split_at(rank - 1);
         let row_elements = row[0];

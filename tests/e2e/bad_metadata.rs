@@ -41,7 +41,7 @@ fn a_codec_that_is_not_known_is_named() {
         json!([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "lzma9000"}]);
     changed(3, |document| document["codecs"] = unknown.clone(), &["lzma9000"]);
     let sharding = json!([{"name": "sharding_indexed", "configuration": {"chunk_shape": [2, 2]}}]);
-    changed(3, |document| document["codecs"] = sharding.clone(), &["sharding_indexed"]);
+    changed(3, |document| document["codecs"] = sharding.clone(), &["codecs.configuration.codecs"]);
     changed(3, |document| document["codecs"] = json!([]), &["codecs"]);
     changed(
         3,

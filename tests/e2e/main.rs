@@ -19,6 +19,8 @@ mod groups;
 #[cfg(test)]
 mod harness;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod interop;
 #[cfg(test)]
 mod kill;

@@ -2,9 +2,11 @@
 
 use rechunk::Error;
 
+use super::harmless::harmless_message;
+
 /// Prints an error, its causes and its hint on stderr.
 pub(crate) fn print_error(error: &Error) {
-    let chain = error.chain();
+    let chain: Vec<String> = error.chain().iter().map(|text| harmless_message(text)).collect();
     let mut text = format!("error: {}", chain[0]);
     for cause in &chain[1..] {
         text.push_str("\n  caused by: ");
@@ -12,7 +14,7 @@ pub(crate) fn print_error(error: &Error) {
     }
     if let Some(hint) = error.hint() {
         text.push_str("\n\nhint: ");
-        text.push_str(&hint);
+        text.push_str(&harmless_message(&hint));
     }
     super::say(&text);
 }

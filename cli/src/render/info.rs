@@ -5,13 +5,15 @@ use rechunk::{
     format_shape,
 };
 
+use super::harmless::{harmless, harmless_line};
 use super::table::{lay_out, number};
 
 pub(crate) fn text(info: &Info) -> String {
-    match info {
+    let text = match info {
         Info::Array(array) => array_text(array),
         Info::Group(group) => group_text(group),
-    }
+    };
+    harmless(&text).into_owned()
 }
 
 /// `  name        value` lines below a head.
@@ -25,7 +27,7 @@ impl Lines {
     fn attributes(&mut self, attributes: &serde_json::Value) {
         let Some(attributes) = attributes.as_object().filter(|all| !all.is_empty()) else { return };
         self.0.push("  attributes".to_owned());
-        let line = |(name, value): (&String, _)| format!("    {} = {value}", printable(name));
+        let line = |(name, value): (&String, _)| format!("    {} = {value}", harmless_line(name));
         self.0.extend(attributes.iter().map(line));
     }
 }
@@ -71,7 +73,7 @@ fn stored(lines: &mut Lines, info: &ArrayInfo) {
         lines.line(&format!("per {objects}"), &format!("{min} to {max} stored, median {median}"));
     }
     let keys = |keys: &KeyCount, what: &str| {
-        let example = keys.example.as_deref().map(printable)?;
+        let example = keys.example.as_deref().map(harmless_line)?;
         Some(format!("{} {what}, e.g. {example}", number(keys.count)))
     };
     if let Some(text) = keys(&info.leftovers, "unfinished") {
@@ -100,7 +102,7 @@ fn group_text(info: &GroupInfo) -> String {
     }
     for member in &info.members {
         if let MemberKind::Unreadable { reason } = &member.kind {
-            lines.0.push(format!("  {} cannot be read: {reason}", printable(&member.path)));
+            lines.0.push(format!("  {} cannot be read: {reason}", harmless_line(&member.path)));
         }
     }
     lines.0.join("\n")
@@ -112,7 +114,7 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 fn row(member: &Member) -> Vec<String> {
-    let name = printable(&member.path);
+    let name = harmless_line(&member.path);
     match &member.kind {
         MemberKind::Group => vec![format!("{name}/")],
         MemberKind::Unreadable { .. } => vec![name, "?".to_owned()],
@@ -137,18 +139,11 @@ fn named_shape(shape: &[u64], names: Option<&[Option<String>]>) -> String {
         .iter()
         .zip(shape)
         .map(|(name, extent)| match name {
-            Some(name) => format!("{} {extent}", printable(name)),
+            Some(name) => format!("{} {extent}", harmless_line(name)),
             None => extent.to_string(),
         })
         .collect();
     if named.is_empty() { "scalar".to_owned() } else { named.join(" × ") }
-}
-
-/// A name without what a terminal would obey.
-fn printable(name: &str) -> String {
-    name.chars()
-        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
-        .collect()
 }
 
 fn order(info: &ArrayInfo) -> String {

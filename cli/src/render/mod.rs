@@ -2,6 +2,7 @@
 
 pub(crate) mod error;
 pub(crate) mod explain;
+pub(crate) mod harmless;
 pub(crate) mod info;
 pub(crate) mod logging;
 pub(crate) mod progress;
@@ -18,7 +19,7 @@ use serde::Serialize;
 /// Talk: a line on stderr.
 pub(crate) fn say(text: &str) {
     // Nobody is left to tell if stderr is gone.
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", harmless::harmless(text));
 }
 
 /// Data: text on stdout. A closed pipe is no error: whoever reads has seen enough.

@@ -115,7 +115,7 @@ impl StageGeometry {
 
     /// Bytes of the intermediate object of a tile: its elements, exactly.
     pub fn object_bytes(&self, tile: &Region) -> u64 {
-        tile.elements() * self.item_bytes
+        tile.elements().saturating_mul(self.item_bytes)
     }
 
     /// True if the output is pieces of an intermediate.

@@ -8,6 +8,9 @@ use crate::{Estimate, StageGeometry, Strategy};
 /// Version of the plan's JSON form; a reader refuses versions it does not know.
 pub const PLAN_VERSION: u32 = 1;
 
+/// Largest element of a plan that was read, bytes.
+const ITEM_BYTES_MAX: u64 = 64;
+
 /// What to do, completely: no I/O and no choice is left to the executor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -181,10 +184,18 @@ impl Plan {
         StageGeometry::new(self, &self.stages[stage])
     }
 
+    /// The fingerprint that its contents have; [`Plan::fingerprint`] is what it says.
+    pub fn computed_fingerprint(&self) -> String {
+        crate::fingerprint::of(self)
+    }
+
     /// Checks a plan that was read from somewhere: that it is whole, and the one that was planned.
     pub fn check(&self) -> Result<(), String> {
-        if self.fingerprint != crate::fingerprint::of(self) {
+        if self.fingerprint != self.computed_fingerprint() {
             return Err("its fingerprint is not that of its contents: it was edited".to_owned());
+        }
+        if !(1..=ITEM_BYTES_MAX).contains(&self.item_bytes) {
+            return Err(format!("elements of {} bytes are not planned for", self.item_bytes));
         }
         for (number, stage) in self.stages.iter().enumerate() {
             let rank = self.shape.len();
@@ -198,7 +209,7 @@ impl Plan {
                 && axes.iter().copied().eq(0..rank)
                 && (1..=4096).contains(&stage.tasks_at_once)
                 && (1..=65_536).contains(&stage.lanes);
-            if !is_whole {
+            if !is_whole || !stage.memory_adds_up(self.memory.fixed_bytes) {
                 return Err(format!("stage {number} is not whole"));
             }
             let geometry = self.geometry(number).map_err(|error| error.to_string())?;
@@ -239,7 +250,7 @@ impl Plan {
 
     /// Number of tasks of all stages.
     pub fn task_count(&self) -> u64 {
-        self.stages.iter().map(|stage| stage.tasks).sum()
+        self.stages.iter().fold(0, |count, stage| count.saturating_add(stage.tasks))
     }
 }
 
@@ -267,6 +278,16 @@ impl Stage {
     /// Shape of what becomes visible at once, elements.
     pub(crate) fn commit_shape<'a>(&'a self, plan: &'a Plan) -> &'a [u64] {
         self.output.commit(&plan.target_chunk, plan.target_shard.as_deref())
+    }
+
+    /// True if a task is said to take what its parts take, and all of them can be counted.
+    fn memory_adds_up(&self, fixed_bytes: u64) -> bool {
+        let lanes_bytes = self.lane_bytes.checked_mul(u64::from(self.lanes));
+        let task_bytes = lanes_bytes.and_then(|bytes| bytes.checked_add(self.held_bytes()));
+        let all_bytes = task_bytes
+            .and_then(|bytes| bytes.checked_mul(u64::from(self.tasks_at_once)))
+            .and_then(|bytes| bytes.checked_add(fixed_bytes));
+        task_bytes == Some(self.task_bytes) && all_bytes.is_some()
     }
 
     /// What a task reads at once, elements: the input chunks of one step, at most the tile.

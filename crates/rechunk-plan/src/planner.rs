@@ -1,7 +1,7 @@
 //! The planner: enumerates plan kinds, sizes the boxes of each by search, prices what fits and
 //! takes the cheapest. What is rejected is kept with its price or the reason.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use rechunk_grid::ChunkGrid;
 use serde::{Deserialize, Serialize};
@@ -108,6 +108,14 @@ pub fn plan(request: &PlanRequest) -> Result<Planned, PlanError> {
     choose(request, fitting, others, minimum, not_applicable)
 }
 
+/// The draft of a family that needs least memory, and how much, bytes.
+fn least(request: &PlanRequest, reads_shards: bool, family: Family) -> (Option<Draft>, u64) {
+    let sizing = Sizing { limit_bytes: 0, ..Sizing::new(request, reads_shards) };
+    let _ = family.drafts(&sizing); // none of them fits: what was seen on the way is wanted
+    let least = sizing.least.take();
+    least.map_or((None, u64::MAX), |(draft, bytes)| (Some(draft), bytes))
+}
+
 /// The plans of a family that fit, and the least memory one of them needs, bytes; or why it does
 /// not apply.
 type OfFamily = Result<(Vec<Plan>, u64), &'static str>;
@@ -125,10 +133,21 @@ fn of_family(request: &PlanRequest, family: Family) -> Result<OfFamily, PlanErro
                 continue;
             }
         };
+        let found = plans.len();
         for draft in drafts {
             plans.extend(sizing.finish(family, &draft)?);
         }
-        minimum = minimum.min(sizing.minimum_bytes());
+        if plans.len() == found {
+            // What needs least is looked for without regard to the budget, so that the minimum
+            // that is named is one that works when it is given.
+            let (draft, needs_bytes) = least(request, reads_shards, family);
+            minimum = minimum.min(needs_bytes);
+            if let Some(draft) = draft.filter(|_| needs_bytes <= request.budget.memory_bytes) {
+                plans.extend(sizing.finish(family, &draft)?);
+            }
+        } else {
+            minimum = minimum.min(sizing.minimum_bytes());
+        }
     }
     Ok(match refusal {
         Some(reason) if minimum == u64::MAX => Err(reason),
@@ -247,7 +266,8 @@ pub(crate) struct Sizing<'a> {
     fixed_bytes: u64,
     /// What tasks may hold together, bytes (one task's box in box mode).
     pub limit_bytes: u64,
-    minimum_bytes: Cell<u64>,
+    /// The draft seen so far that needs the least budget, and that.
+    least: RefCell<Option<(Draft, u64)>>,
 }
 
 impl<'a> Sizing<'a> {
@@ -257,8 +277,8 @@ impl<'a> Sizing<'a> {
             Some(box_bytes) => box_bytes,
             None => request.budget.memory_bytes.saturating_sub(fixed),
         };
-        let minimum_bytes = Cell::new(u64::MAX);
-        Self { request, reads_shards, fixed_bytes: fixed, limit_bytes: limit, minimum_bytes }
+        let least = RefCell::new(None);
+        Self { request, reads_shards, fixed_bytes: fixed, limit_bytes: limit, least }
     }
 
     /// Whole source shards are fetched at once.
@@ -279,7 +299,7 @@ impl<'a> Sizing<'a> {
 
     /// The least budget with which some draft seen so far would have fitted.
     fn minimum_bytes(&self) -> u64 {
-        self.minimum_bytes.get()
+        self.least.borrow().as_ref().map_or(u64::MAX, |(_, bytes)| *bytes)
     }
 
     fn is_box(&self) -> bool {
@@ -312,7 +332,9 @@ impl<'a> Sizing<'a> {
             seconds += price(self.request, &figures, parallel).0;
         }
         let least = if self.is_box() { least } else { least.saturating_add(self.fixed_bytes) };
-        self.minimum_bytes.set(self.minimum_bytes.get().min(least));
+        if least < self.minimum_bytes() {
+            self.least.replace(Some((draft.clone(), least)));
+        }
         if over > 0.0 { INFEASIBLE * (1.0 + over) } else { seconds }
     }
 

@@ -90,6 +90,7 @@ fn get(path: PathBuf, location: Path, options: &GetOptions) -> Result<GetResult>
         io::ErrorKind::NotFound => {
             Error::NotFound { path: location.to_string(), source: Box::new(error) }
         }
+        _ if is_socket(&path) => generic(Box::new(NotAFile { what: "a socket" })),
         _ => generic(Box::new(error)),
     };
     let (file, metadata) = open(&path).map_err(not_found_or)?;
@@ -138,6 +139,18 @@ pub(crate) fn set_nonblocking(options: &mut OpenOptions) {
 
 #[cfg(not(unix))]
 pub(crate) fn set_nonblocking(_: &mut OpenOptions) {}
+
+/// Whether there is a socket, which does not let itself be opened.
+#[cfg(unix)]
+fn is_socket(path: &FilePath) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    path.metadata().is_ok_and(|metadata| metadata.file_type().is_socket())
+}
+
+#[cfg(not(unix))]
+fn is_socket(_: &FilePath) -> bool {
+    false
+}
 
 /// What `metadata` describes, unless it is a file.
 pub(crate) fn special_kind(metadata: &Metadata) -> Option<&'static str> {

@@ -8,6 +8,10 @@ use crate::json::bare_token;
 /// Most characters of a stored value that are repeated in a message.
 const SHOWN_CHARS_MAX: usize = 60;
 
+/// Most characters of the name of a field in a message, and of what is said about it.
+const NAME_CHARS_MAX: usize = 100;
+const SAID_CHARS_MAX: usize = 500;
+
 /// Where in which document: `.zarray: "compressor.level"`.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
@@ -28,18 +32,18 @@ impl Field {
 
     fn name(&self) -> String {
         // Names come from a document: `{:?}` keeps control characters out of messages.
-        format!("{}: {:?}", self.key, self.path)
+        format!("{}: {:?}", self.key, cut(&self.path, NAME_CHARS_MAX))
     }
 
     /// The field does not hold what the specification asks for.
     pub(crate) fn invalid(&self, reason: impl Into<String>) -> FormatError {
-        FormatError::Metadata { key: self.name(), reason: reason.into() }
+        FormatError::Metadata { key: self.name(), reason: harmless(&reason.into()) }
     }
 
     /// The field asks for something this version does not do. `hint` is empty or a sentence.
     pub(crate) fn unsupported(&self, what: impl Into<String>, hint: &str) -> FormatError {
         let hint = if hint.is_empty() { String::new() } else { format!("; {hint}") };
-        FormatError::Unsupported { key: self.name(), what: what.into(), hint }
+        FormatError::Unsupported { key: self.name(), what: harmless(&what.into()), hint }
     }
 
     /// The value of this field in `map`, taken out of it; `null` counts as absent.
@@ -110,10 +114,28 @@ pub(crate) fn shown(value: &Value) -> String {
             other => other.to_string(),
         },
     };
-    if text.chars().count() <= SHOWN_CHARS_MAX {
-        return text;
+    cut(&text, SHOWN_CHARS_MAX)
+}
+
+/// A text of at most `chars_max` characters, and a sign where there were more.
+fn cut(text: &str, chars_max: usize) -> String {
+    let mut rest = text.chars();
+    let mut cut: String = rest.by_ref().take(chars_max).collect();
+    cut.extend(rest.next().map(|_| '…'));
+    cut
+}
+
+/// A message that repeats what a document says: not endless, nothing that a terminal obeys.
+fn harmless(message: &str) -> String {
+    let mut text = String::new();
+    for character in cut(message, SAID_CHARS_MAX).chars() {
+        if character.is_control() {
+            text.extend(character.escape_unicode());
+        } else {
+            text.push(character);
+        }
     }
-    text.chars().take(SHOWN_CHARS_MAX).chain("…".chars()).collect()
+    text
 }
 
 /// Longest list that is repeated in a message.

@@ -75,7 +75,8 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
     };
     let fill_value = parse_fill(fill_value, data_type, order.endian, &mut verbatim)?;
     let attributes = match Field::take(&mut map, "attributes") {
-        Some(value) => Field::new(KEY, "attributes").object(&value)?.clone(),
+        Some(Value::Object(attributes)) => attributes,
+        Some(other) => Field::new(KEY, "attributes").object(&other)?.clone(),
         None => Map::new(),
     };
     let dimension_names = parse_dimension_names(&mut map)?;

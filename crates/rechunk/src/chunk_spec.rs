@@ -95,10 +95,17 @@ impl Extent {
             "-1" => Ok(Self::Whole),
             "keep" => Ok(Self::Keep),
             "auto" => Ok(Self::Auto),
-            "0" => Err(usage("a chunk extent cannot be 0 (-1 means the whole axis)".to_owned())),
-            number => number.parse().map(Self::Elements).map_err(|_| {
-                usage(format!("`{text}` is not a chunk extent: a number, -1, keep or auto"))
-            }),
+            number => match number.parse() {
+                // However it is spelled: 0, 00, +0.
+                Ok(0) => {
+                    Err(usage("a chunk extent cannot be 0 (-1 means the whole axis)".to_owned()))
+                }
+                Ok(elements) => Ok(Self::Elements(elements)),
+                Err(_) => {
+                    let wanted = "a number, -1, keep or auto";
+                    Err(usage(format!("`{text}` is not a chunk extent: {wanted}")))
+                }
+            },
         }
     }
 }
@@ -224,6 +231,7 @@ mod tests {
             ("time=1,time=2", "twice"),
             ("time=1,30", "name all dimensions or none"),
             ("0,1,1", "cannot be 0"),
+            ("1,00,1", "cannot be 0"),
             ("a,b,c", "not a chunk extent"),
             ("-2,1,1", "not a chunk extent"),
         ] {

@@ -195,6 +195,13 @@ impl Error {
             {
                 Class::Usage
             }
+            // Only places to write to are opened under this error.
+            Self::Store { source, .. }
+                if matches!(**source, StoreError::Location { .. })
+                    && !source.is_permission_denied() =>
+            {
+                Class::Target
+            }
             Self::Run { .. } | Self::Store { .. } | Self::State { .. } => Class::Failed,
         }
     }

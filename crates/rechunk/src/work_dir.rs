@@ -23,6 +23,9 @@ pub(crate) const JOB_KEY: &str = "job.json";
 const DONE_KEY: &str = "done.json";
 /// Key of the report of a run that did not finish.
 pub(crate) const REPORT_KEY: &str = "report.json";
+/// What there may be in a work directory, in the order in which it is removed.
+const PLACES: [&str; 3] = ["intermediate", "target", "replaced"];
+const KEYS: [&str; 5] = [JOURNAL_KEY, REPORT_KEY, JOB_KEY, LOCK_KEY, DONE_KEY];
 const JOB_BYTES_MAX: u64 = 16 << 20;
 const JOB_VERSION: u32 = 1;
 
@@ -116,6 +119,8 @@ pub(crate) enum Left {
 #[derive(Debug, Clone)]
 pub(crate) struct WorkDir {
     pub store: Store,
+    /// Its path as it follows from the target's.
+    location: String,
 }
 
 impl WorkDir {
@@ -126,7 +131,7 @@ impl WorkDir {
             .map_err(|source| store_error("open", &location, source))?
             .with_meter(meter)
             .with_role(Role::Control);
-        Ok(Self { store })
+        Ok(Self { store, location })
     }
 
     /// Where the intermediate goes if nothing else was said.
@@ -148,9 +153,10 @@ impl WorkDir {
         self.store.child(name).map_err(|source| store_error("open", name, source))
     }
 
-    /// What an earlier run has left.
+    /// What an earlier run has left. Refuses a place that is not ours: it is removed at the end.
     pub(crate) async fn left(&self) -> Result<Left, Error> {
         let failed = |source| store_error("look at", self.store.label(), source);
+        self.check_ours().await?;
         if let Some(Ok(job)) = self.job(DONE_KEY).await? {
             return Ok(Left::Done(Some(job)));
         }
@@ -167,6 +173,33 @@ impl WorkDir {
         let exists = self.store.exists_anything().await.map_err(failed)?;
         let is_empty = exists && self.store.is_empty().await.map_err(failed)?;
         Ok(if is_empty { Left::Done(None) } else { Left::Nothing })
+    }
+
+    /// Refuses a link to somewhere, and a directory in which somebody has put something.
+    async fn check_ours(&self) -> Result<(), Error> {
+        let conflict = |reason: String| Error::Conflict {
+            location: self.location.clone(),
+            reason,
+            hint: Some("the state of the run goes there: move it away".to_owned()),
+        };
+        let link = std::path::Path::new(&self.location).symlink_metadata();
+        if self.store.local_root().is_some() && link.is_ok_and(|found| found.is_symlink()) {
+            return Err(conflict("is a symbolic link".to_owned()));
+        }
+        let failed = |source| store_error("look at", self.store.label(), source);
+        if !self.store.exists_anything().await.map_err(failed)? {
+            return Ok(());
+        }
+        for key in KEYS {
+            // What cannot be looked at is there.
+            if self.store.exists(key).await.unwrap_or(true) {
+                return Ok(());
+            }
+        }
+        if self.store.is_empty().await.map_err(failed)? {
+            return Ok(());
+        }
+        Err(conflict("holds what no run has written".to_owned()))
     }
 
     /// The job at a key, if there is one; an error inside if it cannot be understood.
@@ -213,10 +246,10 @@ impl WorkDir {
     /// Removes everything; what says that the target is complete goes last.
     pub(crate) async fn remove(&self) -> Result<(), Error> {
         let failed = |source| store_error("remove", self.store.label(), source);
-        for place in ["intermediate", "target", "replaced"] {
+        for place in PLACES {
             self.store.delete_prefix(place).await.map_err(failed)?;
         }
-        for key in [JOURNAL_KEY, REPORT_KEY, JOB_KEY, LOCK_KEY, DONE_KEY] {
+        for key in KEYS {
             self.store.delete(key).await.map_err(failed)?;
         }
         self.store.delete_prefix("").await.map_err(failed)

@@ -11,6 +11,9 @@ use libdeflater::{
 /// Bytes at the end of a gzip member: CRC-32 and length, little-endian.
 const GZIP_TRAILER_BYTES: usize = 8;
 
+/// How a gzip member begins.
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b, 8];
+
 /// Bytes at the end of a zlib stream: Adler-32, big-endian.
 const ZLIB_TRAILER_BYTES: usize = 4;
 
@@ -34,8 +37,13 @@ pub(super) fn decode_gzip(
         .with_borrow_mut(|decoder| decoder.gzip_decompress(encoded, decoded))
         .map_err(|error| explain(&error, bound))?;
     // The fast decoder stops after the first member. It was the only one if the stream ends with
-    // that member's own checksum and length; else the slow decoder knows about members.
-    if encoded.last_chunk() == Some(&gzip_trailer(&decoded[..length])) {
+    // that member's own checksum and length, and they are not followed by another member before
+    // (two that are alike end alike); else the slow decoder knows about members.
+    let trailer = gzip_trailer(&decoded[..length]);
+    let next_member = [&trailer[..], GZIP_MAGIC].concat();
+    let is_only = encoded.last_chunk() == Some(&trailer)
+        && !encoded.windows(next_member.len()).any(|window| window == next_member);
+    if is_only {
         decoded.truncate(length);
         return Ok(());
     }

@@ -135,6 +135,19 @@ fn refuse(codec: &CodecSpec, encoded: &[u8], length: usize) -> String {
 }
 
 #[test]
+fn gzip_members_that_are_alike_are_not_taken_for_one() {
+    let member = |bytes: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let (gzip, twice) = (CodecSpec::Gzip { level: 1 }, member(&data(500)).repeat(2));
+    let chain = chain(std::slice::from_ref(&gzip), 1000);
+    assert_eq!(decode(&chain, &twice).unwrap(), data(500).repeat(2));
+    assert!(refuse(&gzip, &twice, 500).contains("more than 500 bytes"));
+}
+
+#[test]
 fn what_is_encoded_decodes_within_its_bounds() {
     for codec in codecs() {
         for length in [1, 8, 100, 5000, 300_000] {

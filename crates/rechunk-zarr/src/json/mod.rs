@@ -12,7 +12,7 @@ pub(crate) use write::write_pretty;
 const MARKER: &str = "\0token:";
 
 /// True for a token that JSON or `serde_json` cannot hold but Python reads and writes: `NaN`,
-/// `Infinity`, `-Infinity`, and numbers outside of 64 bits.
+/// `Infinity`, `-Infinity`, integers outside of 64 bits, and numbers beyond any float (`1e500`).
 fn is_foreign_token(token: &str) -> bool {
     if matches!(token, "NaN" | "Infinity" | "-Infinity") {
         return true;
@@ -23,7 +23,25 @@ fn is_foreign_token(token: &str) -> bool {
         let leading_zero = digits.len() > 1 && digits.starts_with('0');
         return !leading_zero && token.parse::<i64>().is_err() && token.parse::<u64>().is_err();
     }
-    false
+    is_json_number(digits) && token.parse::<f64>().is_ok_and(f64::is_infinite)
+}
+
+/// True for a number without sign as JSON spells it, which Rust reads in more ways.
+fn is_json_number(digits: &str) -> bool {
+    let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (digits, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let unsigned = |text| str::strip_prefix(text, ['+', '-']).unwrap_or(text);
+    is_digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && fraction.is_none_or(is_digits)
+        && exponent.map(unsigned).is_none_or(is_digits)
 }
 
 /// The bare token a string stands for, if it stands for one.

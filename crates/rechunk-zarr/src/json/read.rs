@@ -13,8 +13,12 @@ pub(crate) const DOCUMENT_BYTES_MAX: usize = 16 << 20;
 /// Deepest nesting of lists and objects that is read.
 pub(crate) const DEPTH_MAX: usize = 64;
 
-/// Most values a document may hold: a value in memory is many times its text.
-const VALUES_MAX: usize = 1 << 20;
+/// Most values a document may hold: a value in memory is many times its text, and an array's
+/// attributes are held several times.
+const VALUES_MAX: usize = 1 << 17;
+
+/// Most characters of a key that are repeated in a message.
+const KEY_SHOWN_CHARS_MAX: usize = 60;
 
 /// Parses the document stored under `key`, which must be an object.
 ///
@@ -28,6 +32,9 @@ pub(crate) fn read_object(key: &str, document: &[u8]) -> Result<Map<String, Valu
     }
     let text = std::str::from_utf8(document)
         .map_err(|error| refuse(format!("the document is not UTF-8 text: {error}")))?;
+    if text.starts_with('\u{feff}') {
+        return Err(refuse("it begins with a byte order mark, which JSON has not".to_owned()));
+    }
     let text = protect_tokens(text).map_err(refuse)?;
     let mut parser = serde_json::Deserializer::from_str(&text);
     let value = StrictValue
@@ -174,6 +181,7 @@ impl<'de> Visitor<'de> for StrictValue {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             if map.contains_key(&key) {
+                let key: String = key.chars().take(KEY_SHOWN_CHARS_MAX).collect();
                 return Err(A::Error::custom(format!("the key {key:?} appears twice")));
             }
             let value = entries.next_value_seed(Self)?;

@@ -25,6 +25,25 @@ fn bare_tokens_survive_a_round_trip() {
 }
 
 #[test]
+fn numbers_beyond_any_float_survive_too() {
+    let text = "{\n  \"a\": [1e500, -1.5E+999, 1e-500, 0.1]\n}\n";
+    let map = read(text);
+    assert_eq!(map["a"][0].as_str().and_then(bare_token), Some("1e500"));
+    let written = String::from_utf8(write_pretty(&map.into())).unwrap();
+    assert!(written.contains("[1e500, -1.5E+999, 0.0, 0.1]"), "{written}");
+    for wrong in ["01e500", "1.e500", "1e", ".1e500", "1e500x", "inf", "+1e500", "1e+-500"] {
+        refuse(&format!("{{\"a\": {wrong}}}"));
+    }
+}
+
+#[test]
+fn a_byte_order_mark_and_a_long_key_are_said_shortly() {
+    assert!(refuse("\u{feff}{}").contains("byte order mark"));
+    let key = "k".repeat(10_000);
+    assert!(refuse(&format!("{{{key:?}: 1, {key:?}: 2}}")).len() < 300);
+}
+
+#[test]
 fn an_ordinary_string_is_not_a_token() {
     assert_eq!(bare_token("NaN"), None);
     assert_eq!(bare_token("\0token:1"), None);

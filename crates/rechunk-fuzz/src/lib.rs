@@ -1,0 +1,33 @@
+//! Fuzz targets: a function per reader of what others wrote.
+//!
+//! A target takes any bytes and must neither panic nor ask for much memory or time; where it accepts
+//! them, it asserts what the rest relies on. `tests/replay.rs` runs the corpus in `fixtures/fuzz` and
+//! a fixed number of mutations of it with every `cargo test`; `just fuzz TARGET SECONDS` searches
+//! with libFuzzer.
+
+mod targets;
+
+use targets::{chunk_decode, chunk_spec, codec_choice, journal, location, metadata, saved_plan};
+
+/// A fuzz target.
+pub type Target = fn(&[u8]);
+
+/// Every target with its name, which is also that of its corpus.
+///
+/// Sharding's index gets its place here when there is one.
+pub const TARGETS: [(&str, Target); 9] = [
+    ("v2_metadata", metadata::v2),
+    ("v3_metadata", metadata::v3),
+    ("other_version", metadata::other_version),
+    ("codec_choice", codec_choice::target),
+    ("chunk_decode", chunk_decode::target),
+    ("chunk_spec", chunk_spec::target),
+    ("saved_plan", saved_plan::target),
+    ("journal", journal::target),
+    ("location", location::target),
+];
+
+/// The target of a name.
+pub fn target(name: &str) -> Option<Target> {
+    TARGETS.iter().find(|(known, _)| *known == name).map(|(_, target)| *target)
+}

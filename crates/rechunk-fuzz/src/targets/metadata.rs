@@ -1,0 +1,76 @@
+//! Metadata documents: what is accepted can be written, and reads again as the same array.
+
+use rechunk_format::Layout;
+use rechunk_zarr::{
+    ArrayMetadata, CHUNK_BYTES_MAX, TargetOptions, ZarrLayout, ZarrVersion, node_kind, parse_v2,
+    parse_v3, target_metadata,
+};
+
+use super::split;
+
+/// `.zarray`, and behind a 0 byte `.zattrs`.
+pub(crate) fn v2(data: &[u8]) {
+    let (zarray, zattrs) = split(data);
+    if let Ok(metadata) = parse_v2(zarray, zattrs) {
+        holds(&metadata);
+    }
+}
+
+/// `zarr.json`.
+pub(crate) fn v3(data: &[u8]) {
+    let kind = node_kind(data);
+    if let Ok(metadata) = parse_v3(data) {
+        assert!(kind.is_ok(), "an array of no kind");
+        holds(&metadata);
+    }
+}
+
+/// A document of either version; what it becomes in either version.
+pub(crate) fn other_version(data: &[u8]) {
+    let (document, zattrs) = split(data);
+    let parsed = parse_v3(document).or_else(|_| parse_v2(document, zattrs));
+    let Ok(source) = parsed else { return };
+    for version in [ZarrVersion::V2, ZarrVersion::V3] {
+        let chunk_shape = source.spec.chunk_shape.clone();
+        let shard_shape = source.sharding.as_ref().map(|shards| shards.shard_shape().to_vec());
+        let options = TargetOptions { version, chunk_shape, shard_shape, codec: None };
+        if let Ok((target, _)) = target_metadata(&source, &options) {
+            assert_eq!(target.version, version);
+            assert_eq!(target.spec.shape, source.spec.shape);
+            holds(&target);
+        }
+    }
+}
+
+/// What holds of all metadata that was accepted.
+fn holds(metadata: &ArrayMetadata) {
+    let grid = metadata.spec.grid();
+    assert!(grid.is_ok(), "{grid:?}");
+    assert!(metadata.chunk_bytes() <= CHUNK_BYTES_MAX);
+    assert!(!metadata.fill_value_text().is_empty());
+    let _ = metadata.plain_attributes();
+    let again = read_again(metadata);
+    assert_eq!(again.as_ref().ok(), Some(metadata), "{again:?}");
+    let layout = ZarrLayout::new(metadata.clone());
+    // Shards have no layout yet.
+    assert!(layout.is_ok() || metadata.sharding.is_some(), "{layout:?}");
+    if let (Ok(grid), Ok(layout), None) = (grid, layout, &metadata.sharding) {
+        let last: Vec<u64> =
+            (0..grid.rank()).map(|axis| grid.count_along(axis).saturating_sub(1)).collect();
+        let key = layout.chunk_key(&last);
+        assert_eq!(metadata.key_encoding.chunk_index(&key, grid.rank()), Some(last), "{key}");
+        assert!(layout.codec_cost().encoded_bytes_max >= metadata.chunk_bytes());
+    }
+}
+
+fn read_again(metadata: &ArrayMetadata) -> Result<ArrayMetadata, rechunk_format::FormatError> {
+    let documents = metadata.documents();
+    let of = |wanted: &str| {
+        let found = documents.iter().find(|(key, _)| key == wanted);
+        found.map(|(_, bytes)| bytes.as_slice())
+    };
+    match metadata.version {
+        ZarrVersion::V2 => parse_v2(of(".zarray").unwrap_or_default(), of(".zattrs")),
+        ZarrVersion::V3 => parse_v3(of("zarr.json").unwrap_or_default()),
+    }
+}

@@ -1,0 +1,17 @@
+//! The targets, by what they read.
+
+pub(crate) mod chunk_decode;
+pub(crate) mod chunk_spec;
+pub(crate) mod codec_choice;
+pub(crate) mod journal;
+pub(crate) mod location;
+pub(crate) mod metadata;
+pub(crate) mod saved_plan;
+
+/// The input in two at its first 0 byte, which no document has; nothing in the second without one.
+fn split(data: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match data.iter().position(|&byte| byte == 0) {
+        Some(at) => (&data[..at], Some(&data[at + 1..])),
+        None => (data, None),
+    }
+}

@@ -1,0 +1,124 @@
+//! Every target over its corpus and over a fixed number of mutations of it: no coverage, no luck, the
+//! same inputs on every machine.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use rechunk_fuzz::{TARGETS, Target};
+
+/// Mutations per target.
+const MUTATIONS: u32 = 12_000;
+/// Longest input, bytes.
+const INPUT_BYTES_MAX: usize = 64 << 10;
+
+/// What formats give a meaning to; put in places where chance would not.
+const WORDS: [&[u8]; 24] = [
+    b"null",
+    b"NaN",
+    b"-Infinity",
+    b"1e500",
+    b"18446744073709551615",
+    b"9223372036854775807",
+    b"-1",
+    b"0",
+    b"\"\\u0000\"",
+    b"\\ud800",
+    b"\"bytes\"",
+    b"\"transpose\"",
+    b"\"gzip\"",
+    b"\"crc32c\"",
+    b"[]",
+    b"{}",
+    b"[[[[",
+    b"}}}}",
+    b"\x00",
+    b"\xff\xff\xff\xff",
+    b"\x1f\x8b\x08",
+    b"\x28\xb5\x2f\xfd",
+    b"\n",
+    b" #00000000\n",
+];
+
+fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/fuzz").join(target);
+    let entries = std::fs::read_dir(&root).unwrap_or_else(|e| panic!("{}: {e}", root.display()));
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.into_iter().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
+/// Numbers without a pattern (splitmix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Less than `end`, or 0.
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % (end.max(1) as u64)).unwrap()
+    }
+}
+
+fn mutated(numbers: &mut Numbers, seeds: &[(PathBuf, Vec<u8>)]) -> Vec<u8> {
+    let mut input = seeds[numbers.below(seeds.len())].1.clone();
+    for _ in 0..=numbers.below(4) {
+        let at = numbers.below(input.len());
+        let end = (at + 1 + numbers.below(16)).min(input.len());
+        match numbers.below(7) {
+            0 if at < input.len() => input[at] ^= 1 << numbers.below(8),
+            1 if at < input.len() => input[at] = u8::try_from(numbers.below(256)).unwrap(),
+            2 => drop(input.drain(at..end)),
+            3 => {
+                let word = WORDS[numbers.below(WORDS.len())];
+                drop(input.splice(at..end, word.iter().copied()));
+            }
+            4 => drop(input.splice(at..at, input[at..end].to_vec())),
+            5 => input.truncate(at),
+            _ => {
+                let other = &seeds[numbers.below(seeds.len())].1;
+                let from = numbers.below(other.len());
+                let piece = &other[from..(from + numbers.below(256)).min(other.len())];
+                drop(input.splice(at..end, piece.iter().copied()));
+            }
+        }
+    }
+    input.truncate(INPUT_BYTES_MAX);
+    input
+}
+
+/// Runs a target; keeps the input that it does not survive, and says so.
+fn survives(name: &str, target: Target, input: &[u8], from: &str) -> Option<String> {
+    catch_unwind(AssertUnwindSafe(|| target(input))).err()?;
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.input"));
+    std::fs::write(&kept, input).unwrap();
+    Some(format!("{name} does not survive {from}, kept as {}", kept.display()))
+}
+
+/// The first input that a target does not survive.
+fn replay(name: &str, target: Target) -> Option<String> {
+    let seeds = corpus(name);
+    assert!(!seeds.is_empty(), "{name} has no corpus");
+    let mut from_corpus = seeds
+        .iter()
+        .filter_map(|(path, input)| survives(name, target, input, &path.display().to_string()));
+    let mut numbers = Numbers(name.bytes().map(u64::from).sum());
+    let mut mutations = (0..MUTATIONS).filter_map(|number| {
+        let input = mutated(&mut numbers, &seeds);
+        survives(name, target, &input, &format!("mutation {number}"))
+    });
+    from_corpus.next().or_else(|| mutations.next())
+}
+
+#[test]
+fn targets_survive_their_corpus_and_mutations_of_it() {
+    let failed: Vec<String> =
+        TARGETS.iter().filter_map(|(name, target)| replay(name, *target)).collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
