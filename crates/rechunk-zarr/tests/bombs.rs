@@ -85,6 +85,7 @@ fn bombs_are_refused_within_bounds() {
         let result = layout.decode(&bomb, &mut scratch).map(<[u8]>::len);
         assert!(result.is_err(), "{compressor}");
     }
-    let growth = peak_bytes() - before;
+    // The kernel's figure is not exact: it may even fall a little.
+    let growth = peak_bytes().saturating_sub(before);
     assert!(growth < GROWTH_BYTES_MAX, "decoding added {growth} bytes to the peak");
 }
