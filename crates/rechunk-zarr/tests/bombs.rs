@@ -66,6 +66,7 @@ fn bombs_are_refused_within_bounds() {
     let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 0);
     some_zeros(&mut xz, SLOW_BOMB_BYTES);
     let xz = xz.finish().unwrap();
+    let ones = vec![255; 100_000];
     let before = peak_bytes();
     for (compressor, bomb) in [
         (json!({"id": "zstd", "level": 1}), zstd.finish().unwrap()),
@@ -74,8 +75,8 @@ fn bombs_are_refused_within_bounds() {
         (json!({"id": "bz2", "level": 1}), bz2.finish().unwrap()),
         (json!({"id": "lzma"}), xz),
         // LZ4's header of 2 GiB, and a block that repeats its first byte for ever.
-        (json!({"id": "lz4"}), [&[0, 0, 0, 0x7e, 0x1f, 0, 1, 0][..], &[255; 100_000]].concat()),
-        (json!({"id": "lz4"}), [&[0, 0, 0x10, 0, 0x1f, 0, 1, 0][..], &[255; 100_000]].concat()),
+        (json!({"id": "lz4"}), [&[0, 0, 0, 0x7e, 0x1f, 0, 1, 0][..], &ones].concat()),
+        (json!({"id": "lz4"}), [&[0, 0, 0x10, 0, 0x1f, 0, 1, 0][..], &ones].concat()),
         (json!({"id": "blosc"}), lying(4)),
         (json!({"id": "blosc"}), lying(8)),
     ] {
@@ -84,6 +85,7 @@ fn bombs_are_refused_within_bounds() {
         let result = layout.decode(&bomb, &mut scratch).map(<[u8]>::len);
         assert!(result.is_err(), "{compressor}");
     }
-    let growth = peak_bytes() - before;
+    // The kernel's figure is not exact: it may even fall a little.
+    let growth = peak_bytes().saturating_sub(before);
     assert!(growth < GROWTH_BYTES_MAX, "decoding added {growth} bytes to the peak");
 }
