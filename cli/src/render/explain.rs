@@ -36,7 +36,7 @@ pub(crate) fn subject(job: &Job) -> Subject {
         |location: &str| if location.is_empty() { "…".to_owned() } else { location.to_owned() };
     Subject {
         title: format!("{} → {}", job.request.source, shown(&job.request.target)),
-        data_type: spec.data_type.name().to_owned(),
+        data_type: spec.data_type.name(),
         axes: (0..spec.shape.len())
             .map(|axis| name(axis).unwrap_or_else(|| format!("axis {axis}")))
             .collect(),

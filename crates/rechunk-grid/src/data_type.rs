@@ -114,12 +114,23 @@ impl DataType {
     /// [`DataType::Variable`], of which no size is known.
     pub fn item_bytes(self) -> u64 {
         match self {
-            Self::Bool | Self::Int2 | Self::Int4 | Self::Int8 => 1,
-            Self::Uint2 | Self::Uint4 | Self::Uint8 | Self::SmallFloat(_) | Self::Variable => 1,
+            Self::Bool
+            | Self::Int2
+            | Self::Int4
+            | Self::Int8
+            | Self::Uint2
+            | Self::Uint4
+            | Self::Uint8
+            | Self::SmallFloat(_)
+            | Self::Variable => 1,
             Self::Int16 | Self::Uint16 | Self::Float16 | Self::Bfloat16 => 2,
             Self::Int32 | Self::Uint32 | Self::Float32 => 4,
-            Self::Int64 | Self::Uint64 | Self::Float64 | Self::Complex64 => 8,
-            Self::DateTime64 { .. } | Self::TimeDelta64 { .. } => 8,
+            Self::Int64
+            | Self::Uint64
+            | Self::Float64
+            | Self::Complex64
+            | Self::DateTime64 { .. }
+            | Self::TimeDelta64 { .. } => 8,
             Self::Complex128 => 16,
             Self::FixedUtf32 { characters } => 4 * u64::from(characters),
             Self::FixedBytes { bytes } | Self::RawBits { bytes } | Self::Structured { bytes } => {

@@ -38,7 +38,7 @@ const ITEMS: [usize; 14] = [1, 2, 4, 8, 16, 32, 3, 5, 6, 12, 20, 24, 100, 1000];
 /// A size and the groups of its bytes that are swapped: whole elements, their parts, none.
 fn swaps(item: usize) -> impl Strategy<Value = usize> {
     let divisors: Vec<usize> =
-        [1, 2, 3, 4, 8, 16, item].into_iter().filter(|part| item % part == 0).collect();
+        [1, 2, 3, 4, 8, 16, item].into_iter().filter(|part| item.is_multiple_of(*part)).collect();
     prop::sample::select(divisors)
 }
 

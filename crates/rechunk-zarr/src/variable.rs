@@ -83,16 +83,13 @@ pub(crate) fn summary(metadata: &ArrayMetadata) -> String {
 
 /// Equal for two arrays exactly if equal chunks have interchangeable bytes, in either version.
 pub(crate) fn identity(metadata: &ArrayMetadata) -> String {
-    match Strings::of(metadata) {
-        Some(strings) => {
-            let resolved: Vec<_> = strings.codecs.iter().map(CodecSpec::resolved).collect();
-            format!("variable {} {:?} {resolved:?}", strings.codec, metadata.order.axes)
-        }
-        None => {
-            let Some(codecs) = &metadata.verbatim.codecs else { return String::new() };
-            format!("variable {:?} {:?} {codecs}", metadata.version, metadata.order.axes)
-        }
+    let axes = &metadata.order.axes;
+    if let Some(strings) = Strings::of(metadata) {
+        let resolved: Vec<_> = strings.codecs.iter().map(CodecSpec::resolved).collect();
+        return format!("variable {} {axes:?} {resolved:?}", strings.codec);
     }
+    let Some(codecs) = &metadata.verbatim.codecs else { return String::new() };
+    format!("variable {:?} {axes:?} {codecs}", metadata.version)
 }
 
 /// What is known of the cost: nothing is decoded.

@@ -149,7 +149,7 @@ fn array_of(metadata: ArrayMetadata) -> Result<MemberArray, rechunk_format::Form
             .then(|| spec.shape.iter().product::<u64>() * spec.item_bytes()),
         shape: spec.shape.clone(),
         dimension_names: spec.dimension_names.clone(),
-        data_type: spec.data_type.name().to_owned(),
+        data_type: spec.data_type.name(),
         chunk_shape: spec.chunk_shape.clone(),
         shard_shape: layout.shards().map(|shards| shards.shard_shape().to_vec()),
         codecs: layout.codec_summary().to_owned(),

@@ -40,12 +40,11 @@ impl Value {
             DataType::Int16 => Self::Integer(i128::from(i16::from_le_bytes([b0, b1]))),
             DataType::Uint32 => Self::Integer(i128::from(u32::from_le_bytes([b0, b1, b2, b3]))),
             DataType::Int32 => Self::Integer(i128::from(i32::from_le_bytes([b0, b1, b2, b3]))),
-            DataType::Uint64 => Self::Integer(i128::from(word)),
             DataType::Int64 => Self::Integer(i128::from(i64::from_le_bytes(word.to_le_bytes()))),
             DataType::Float16 => Self::Half(f16::from_le_bytes([b0, b1])),
             DataType::Float32 => Self::Single(f32::from_le_bytes([b0, b1, b2, b3])),
             DataType::Float64 => Self::Double(f64::from_bits(word)),
-            // No filter takes other types (`ElementType::is_number`).
+            // Unsigned, 64 bits: no filter takes any other type (`ElementType::is_number`).
             _ => Self::Integer(i128::from(word)),
         }
     }
