@@ -373,6 +373,42 @@ def of_tensorstore(store):
         store.written.append({"path": path, "format": zarr_format, "name": kind})
 
 
+def shards(store):
+    """Sharded arrays: index at either end, sparse, inside each other, after a transposition, before a compressor."""
+    from zarr.codecs import BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, TransposeCodec, ZstdCodec
+
+    plain, checked = [BytesCodec()], [BytesCodec(), Crc32cCodec()]
+
+    def sharded(chunks, codecs, index=checked, location="end"):
+        return ShardingCodec(chunk_shape=chunks, codecs=codecs, index_codecs=index, index_location=location)
+
+    zstd = [BytesCodec(), ZstdCodec(level=1)]
+    inner = sharded((2, 3), zstd)
+    turned = sharded((2, 3), [TransposeCodec(order=(1, 0)), BytesCodec(endian="big")], plain, "start")
+    cases = {
+        "end": {"serializer": sharded((4, 6), zstd)},
+        "start": {"serializer": sharded((4, 6), zstd, location="start")},
+        "unchecked": {"serializer": sharded((4, 6), zstd, plain)},
+        "big": {"serializer": sharded((4, 6), [BytesCodec(endian="big")], [BytesCodec(endian="big"), Crc32cCodec()])},
+        "nested": {"serializer": sharded((8, 6), [inner])},
+        "nested-twice": {"serializer": sharded((8, 12), [sharded((4, 6), [inner])])},
+        "nested-turned": {"serializer": sharded((8, 6), [turned])},
+        "turned": {"serializer": sharded((8, 4), [BytesCodec(), GzipCodec()]), "filters": [TransposeCodec(order=(1, 0))]},
+        "compressed": {"serializer": sharded((4, 4), plain), "compressors": [ZstdCodec(level=3)]},
+    }
+    for (name, codecs), dtype in zip(cases.items(), itertools.cycle(["<i4", "<f8", "u1", "<u2", "bool"])):
+        for kind, written in [("full", Ellipsis), ("sparse", (slice(0, 9), slice(3, 5))), ("empty", None)]:
+            path = os.path.join(store.directory, f"v3-shards-{name}-{kind}")
+            data = values((37, 50), dtype)
+            array = zarr.create_array(
+                path, zarr_format=3, shape=data.shape, chunks=(16, 24), dtype=data.dtype, fill_value=1,
+                **{"compressors": [], "filters": [], **codecs},
+            )
+            if written is not None:
+                array[written] = data[written]
+            store.written.append({"path": path, "format": 3, "name": os.path.basename(path)})
+
+
 if __name__ == "__main__":
     out = Store(sys.argv[1])
     for version in [2] if IS_ZARR_2 else [2, 3]:
@@ -380,7 +416,8 @@ if __name__ == "__main__":
         odd_ones(out, version)
         new_types(out, version)
         variable_length(out, version)
+        filters(out, version)
     if not IS_ZARR_2:
         of_tensorstore(out)
-        filters(out, version)
+        shards(out)
     json.dump(out.written, sys.stdout)

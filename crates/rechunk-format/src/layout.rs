@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{CodecCost, FormatError, ShardFormat};
 
 /// How the elements of a decoded chunk lie in memory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ElementOrder {
     /// The array's axes, slowest-varying in storage first: `[0, 1, 2]` is C order, `[2, 1, 0]` F.
     pub axes: Vec<usize>,

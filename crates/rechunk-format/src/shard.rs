@@ -31,7 +31,7 @@ pub enum IndexLocation {
 }
 
 /// How chunks are put into shards.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ShardFormat {
     /// Shape of a shard, elements: a multiple of the chunk shape on every axis.
     shard_shape: Vec<u64>,

@@ -11,6 +11,7 @@ pub use crate::codec_settings::{
 };
 use crate::element_type::ElementType;
 use crate::metadata::ZarrVersion;
+use crate::shard_codec::ShardCodec;
 
 /// The compressor inside Blosc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -194,6 +195,8 @@ pub enum CodecSpec {
     },
     /// Booleans as bits.
     PackBits(BitPacking),
+    /// A shard that is no object of its own: elements into bytes.
+    Shards(Box<ShardCodec>),
 }
 
 impl CodecSpec {
@@ -219,6 +222,7 @@ impl CodecSpec {
             Self::AsType(_) => "astype",
             Self::BitRound { .. } => "bitround",
             Self::PackBits(_) => "packbits",
+            Self::Shards(_) => crate::sharding::NAME,
         }
     }
 
@@ -226,7 +230,7 @@ impl CodecSpec {
     /// spells the others `numcodecs.…`.
     pub(crate) fn is_core_v3(&self) -> bool {
         match self {
-            Self::Blosc { .. } | Self::Zstd { .. } | Self::Gzip { .. } => true,
+            Self::Blosc { .. } | Self::Zstd { .. } | Self::Gzip { .. } | Self::Shards(_) => true,
             Self::PackBits(packing) => *packing != BitPacking::Numcodecs,
             other => *other == Self::CRC32C,
         }
@@ -263,7 +267,7 @@ impl CodecSpec {
     /// True for what stands in the place of v3's `bytes`.
     pub(crate) fn is_array_to_bytes(&self) -> bool {
         match self {
-            Self::Pcodec { .. } => true,
+            Self::Pcodec { .. } | Self::Shards(_) => true,
             Self::PackBits(packing) => *packing != BitPacking::Numcodecs,
             _ => false,
         }
@@ -299,6 +303,7 @@ impl CodecSpec {
             Self::BitRound { keep_bits, element } => {
                 Self::BitRound { keep_bits, element: little(element) }
             }
+            Self::Shards(shards) => Self::Shards(Box::new(shards.little_endian())),
             other => other,
         }
     }
@@ -330,6 +335,9 @@ impl CodecSpec {
                 "shuffle \"auto\" in Zarr v3",
                 "name the shuffle: shuffle, bitshuffle or noshuffle",
             ),
+            (Self::Shards(_), ZarrVersion::V2) => {
+                ("codec \"sharding_indexed\" in Zarr v2", "use --format zarr3")
+            }
             (Self::PackBits(packing), ZarrVersion::V2) if *packing != BitPacking::Numcodecs => {
                 ("codec \"packbits\" of Zarr v3 in Zarr v2", "use {\"id\": \"packbits\"}")
             }
@@ -353,6 +361,10 @@ impl CodecSpec {
             Self::Lzma(spec) => Self::Lzma(spec.resolved()),
             Self::Shuffle { element_bytes } => {
                 Self::Shuffle { element_bytes: element_bytes.max(1) }
+            }
+            Self::Shards(mut shards) => {
+                shards.codecs = shards.codecs.iter().map(Self::resolved).collect();
+                Self::Shards(shards)
             }
             other => other,
         }
@@ -385,6 +397,11 @@ impl fmt::Display for CodecSpec {
             Self::BitRound { keep_bits, .. } => write!(formatter, "bitround({keep_bits} bits)"),
             Self::Lz4 { .. } | Self::Checksum { .. } | Self::PackBits(_) => {
                 formatter.write_str(name)
+            }
+            Self::Shards(shards) => {
+                let codecs: Vec<String> = shards.codecs.iter().map(ToString::to_string).collect();
+                let chunk = rechunk_grid::format_shape(&shards.chunk_shape);
+                write!(formatter, "shards of {chunk} chunks({})", codecs.join(" + "))
             }
         }
     }

@@ -28,6 +28,7 @@ mod metadata;
 mod parse_v2;
 mod parse_v3;
 mod record;
+mod shard_codec;
 mod sharding;
 mod target;
 mod types_v2;
@@ -50,5 +51,6 @@ pub use metadata::{
 };
 pub use parse_v2::parse_v2;
 pub use parse_v3::{NodeKind, node_kind, parse_v3};
+pub use shard_codec::ShardCodec;
 pub use target::{TargetOptions, target_metadata};
 pub use variable::VARIABLE_CHUNK_BYTES_MAX;

@@ -15,9 +15,14 @@ use crate::metadata::{
 };
 use crate::parse_v2::separator;
 use crate::record::{self, Record};
+use crate::shard_codec::ShardCodec;
+use crate::sharding::Sharding;
 use crate::{sharding, types_v3, variable};
 
 const KEY: &str = "zarr.json";
+
+/// Most shards inside each other, below the one that is an object.
+const SHARD_DEPTH_MAX: usize = 4;
 
 /// What a `zarr.json` describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,10 +75,12 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
             Some(found) => (found.chunk_shape, found.codecs, Some(found.format)),
             None => (chunk_shape, codecs, None),
         };
-        let (order, codecs) = parse_codecs(&codecs, rank, data_type)?;
+        let (order, codecs) = parse_codecs(&codecs, &chunk_shape, data_type, 0)?;
         (order, codecs, chunk_shape, sharding)
     };
     let fill_value = parse_fill(fill_value, data_type, order.endian, &mut verbatim)?;
+    let mut codecs = codecs;
+    ShardCodec::set_fill(&mut codecs, &stored_fill(fill_value.as_ref(), data_type, order.endian));
     let attributes = match Field::take(&mut map, "attributes") {
         Some(Value::Object(attributes)) => attributes,
         Some(other) => Field::new(KEY, "attributes").object(&other)?.clone(),
@@ -175,10 +182,15 @@ fn parse_key_encoding(value: &Value) -> Result<KeyEncoding, FormatError> {
 /// makes bytes of elements itself; then bytes→bytes codecs.
 fn parse_codecs(
     value: &Value,
-    rank: usize,
+    chunk_shape: &[u64],
     data_type: DataType,
+    depth: usize,
 ) -> Result<(ElementOrder, Vec<CodecSpec>), FormatError> {
     let list_field = Field::new(KEY, "codecs");
+    let rank = chunk_shape.len();
+    if depth > SHARD_DEPTH_MAX {
+        return Err(list_field.unsupported("so many shards inside each other", ""));
+    }
     let list = list_field.list(value)?;
     if list.len() > CHAIN_LENGTH_MAX {
         return Err(list_field.unsupported(format!("a chain of {} codecs", list.len()), ""));
@@ -213,7 +225,14 @@ fn parse_codecs(
                 }
                 element = ElementType::BYTE;
             }
-            ("transpose" | "bytes" | "endian", true) => {
+            (sharding::NAME, false) => {
+                let shape: Vec<u64> =
+                    axes.iter().filter_map(|&a| chunk_shape.get(a)).copied().collect();
+                let found = sharding::parse(&settings, &configuration, &shape)?;
+                codecs.push(inner_shards(found, element, depth)?);
+                (is_bytes, element) = (true, ElementType::BYTE);
+            }
+            ("transpose" | "bytes" | "endian" | sharding::NAME, true) => {
                 return Err(field.invalid(format!("codec {name:?} must come before it is bytes")));
             }
             ("crc32c" | "blosc" | "zstd" | "gzip", false) => {
@@ -235,6 +254,30 @@ fn parse_codecs(
     Ok((ElementOrder { axes, endian }, codecs))
 }
 
+/// A shard that is no object of its own.
+fn inner_shards(
+    found: Sharding,
+    element: ElementType,
+    depth: usize,
+) -> Result<CodecSpec, FormatError> {
+    let Sharding { format, chunk_shape, codecs } = found;
+    let (order, codecs) = parse_codecs(&codecs, &chunk_shape, element.data_type, depth + 1)?;
+    let (data_type, fill) = (element.data_type, Vec::new());
+    let shards = ShardCodec { format, chunk_shape, order, codecs, data_type, fill };
+    Ok(CodecSpec::Shards(Box::new(shards)))
+}
+
+/// The fill value as it is stored in a chunk; zero if there is none.
+fn stored_fill(fill: Option<&FillValue>, data_type: DataType, endian: Endian) -> Vec<u8> {
+    let zero = FillValue::zero(data_type.item_bytes());
+    let mut bytes = fill.unwrap_or(&zero).bytes.clone();
+    if endian == Endian::Big {
+        let part_bytes = usize::try_from(data_type.swap_bytes()).unwrap_or(1).max(1);
+        bytes.chunks_mut(part_bytes).for_each(<[u8]>::reverse);
+    }
+    bytes
+}
+
 /// Elements cannot be compressed as bytes, nor bytes filtered as elements.
 fn check_place(
     field: &Field,
@@ -254,8 +297,16 @@ fn check_place(
 fn stored_endian(list: &[Value]) -> Result<Option<Endian>, FormatError> {
     for (position, item) in list.iter().enumerate() {
         let field = Field::new(KEY, &format!("codecs[{position}]"));
-        if let ("bytes" | "endian", configuration) = parse_v3_extension(&field, item)? {
-            return parse_endian(&field.child("configuration"), &configuration);
+        match parse_v3_extension(&field, item)? {
+            ("bytes" | "endian", configuration) => {
+                return parse_endian(&field.child("configuration"), &configuration);
+            }
+            // A shard's elements have the byte order of its chunks.
+            (sharding::NAME, configuration) => {
+                let inner = configuration.get("codecs").and_then(Value::as_array);
+                return inner.map_or(Ok(None), |list| stored_endian(list));
+            }
+            _ => {}
         }
     }
     Ok(None)

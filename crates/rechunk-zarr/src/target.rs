@@ -11,6 +11,7 @@ use crate::field::Field;
 use crate::fill_value::v2_nearest;
 use crate::kept_codecs::kept_codecs;
 use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, ZarrVersion};
+use crate::shard_codec::ShardCodec;
 use crate::{record, types_v2, variable};
 
 /// What is asked of a target.
@@ -35,8 +36,18 @@ pub fn target_metadata(
     if source.spec.data_type.is_variable() {
         return variable::target(source, options);
     }
-    let mut target = source.clone();
     let mut warnings = Vec::new();
+    let mut unsharded;
+    let source = if has_shards(source) && !keeps_shards(source, options) {
+        let reason = "shards inside chunks are not kept: elements are encoded as in them";
+        warnings.push(reason.to_owned());
+        unsharded = source.clone();
+        unsharded.codecs = ShardCodec::without(&source.codecs);
+        &unsharded
+    } else {
+        source
+    };
+    let mut target = source.clone();
     target.version = options.version;
     target.spec.chunk_shape.clone_from(&options.chunk_shape);
     target.sharding = sharding(source, options)?;
@@ -67,6 +78,18 @@ pub fn target_metadata(
     }
     target.check()?;
     Ok((target, warnings))
+}
+
+/// True if a codec of `source` is a shard inside a chunk.
+fn has_shards(source: &ArrayMetadata) -> bool {
+    source.codecs.iter().any(|codec| matches!(codec, CodecSpec::Shards(_)))
+}
+
+/// True if the target's chunks are the source's, so that what is inside them can stay.
+fn keeps_shards(source: &ArrayMetadata, options: &TargetOptions) -> bool {
+    options.version == ZarrVersion::V3
+        && options.codec.is_none()
+        && options.chunk_shape == source.spec.chunk_shape
 }
 
 /// Shards as the source has them (index where it is there), else as most readers know them.

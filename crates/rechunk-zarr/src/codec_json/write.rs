@@ -1,5 +1,6 @@
 //! Codecs into metadata.
 
+use rechunk_format::ElementOrder;
 use rechunk_grid::Endian;
 use serde_json::{Map, Value, json};
 
@@ -7,6 +8,8 @@ use super::NUMCODECS;
 use crate::codec_spec::{CodecSpec, LzmaFilter, LzmaSpec, PcodecSpec, TypePair};
 use crate::element_type::ElementType;
 use crate::metadata::ZarrVersion;
+use crate::shard_codec::ShardCodec;
+use crate::sharding;
 
 /// As numcodecs writes it.
 pub(crate) fn write_v2_codec(codec: &CodecSpec) -> Value {
@@ -25,6 +28,10 @@ pub(crate) fn write_v3_codec(codec: &CodecSpec) -> Value {
         }),
         CodecSpec::Zstd { level, checksum } => json!({"level": level, "checksum": checksum}),
         CodecSpec::Gzip { level } => json!({"level": level}),
+        CodecSpec::Shards(shards) => {
+            let chunk_shape = &shards.chunk_shape;
+            return sharding::write(&shards.format, chunk_shape, &shard_codecs(shards));
+        }
         CodecSpec::PackBits(packing) if codec.is_core_v3() => {
             json!({"padding_encoding": packing.padding_encoding()})
         }
@@ -35,6 +42,27 @@ pub(crate) fn write_v3_codec(codec: &CodecSpec) -> Value {
         }
     };
     json!({"name": codec.name(), "configuration": configuration})
+}
+
+/// The codecs of the chunks in a shard.
+fn shard_codecs(shards: &ShardCodec) -> Vec<Value> {
+    let ElementOrder { axes, endian } = &shards.order;
+    let mut list = Vec::with_capacity(shards.codecs.len() + 2);
+    if !axes.iter().copied().eq(0..axes.len()) {
+        list.push(json!({"name": "transpose", "configuration": {"order": axes}}));
+    }
+    let filters = shards.codecs.iter().take_while(|codec| codec.is_array_to_array()).count();
+    let (filters, rest) = shards.codecs.split_at(filters);
+    list.extend(filters.iter().map(write_v3_codec));
+    if !rest.first().is_some_and(CodecSpec::is_array_to_bytes) {
+        list.push(if shards.data_type.swap_bytes() == 1 {
+            json!({"name": "bytes"})
+        } else {
+            json!({"name": "bytes", "configuration": {"endian": endian}})
+        });
+    }
+    list.extend(rest.iter().map(write_v3_codec));
+    list
 }
 
 /// The settings as numcodecs names them.
@@ -56,7 +84,7 @@ fn settings(codec: &CodecSpec, version: ZarrVersion) -> Map<String, Value> {
         CodecSpec::Checksum { kind, is_first } if *is_first != kind.is_first_by_default() => {
             json!({"location": if *is_first { "start" } else { "end" }})
         }
-        CodecSpec::Checksum { .. } | CodecSpec::PackBits(_) => json!({}),
+        CodecSpec::Checksum { .. } | CodecSpec::PackBits(_) | CodecSpec::Shards(_) => json!({}),
         CodecSpec::Shuffle { element_bytes } => json!({"elementsize": element_bytes}),
         CodecSpec::Delta(types) => typed(json!({}), *types, version),
         CodecSpec::FixedScaleOffset { types, offset, scale } => {

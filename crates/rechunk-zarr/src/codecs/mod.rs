@@ -10,6 +10,7 @@ mod lz4_block;
 mod lzma;
 mod pack_bits;
 mod pcodec;
+mod shards;
 mod shuffle;
 mod stage;
 mod value;

@@ -3,8 +3,8 @@
 use rechunk_format::FormatError;
 
 use super::{
-    blosc, bzip2_streams, checksum, deflate, filters, lz4_block, lzma, pack_bits, pcodec, shuffle,
-    zstd_frames,
+    blosc, bzip2_streams, checksum, deflate, filters, lz4_block, lzma, pack_bits, pcodec, shards,
+    shuffle, zstd_frames,
 };
 use crate::codec_spec::{CodecSpec, TypePair};
 use crate::field::Field;
@@ -46,7 +46,7 @@ impl Stage {
 
     /// True if there are always exactly as many bytes after encoding.
     pub(super) fn leaves_exact(&self) -> bool {
-        self.is_exact && !self.codec.is_compressor()
+        self.is_exact && !self.codec.is_compressor() && !matches!(self.codec, CodecSpec::Shards(_))
     }
 
     /// True for what is done to the buffer itself.
@@ -94,6 +94,7 @@ impl Stage {
             CodecSpec::Lzma(spec) => lzma::decode(encoded, decoded, bound, spec),
             CodecSpec::Pcodec { element, .. } => pcodec::decode(encoded, decoded, bound, *element),
             CodecSpec::PackBits(packing) => pack_bits::decode(encoded, decoded, bound, *packing),
+            CodecSpec::Shards(shards) => shards::decode(encoded, decoded, bound, shards),
             other => {
                 decode_filter(other, encoded, decoded);
                 Ok(())
@@ -116,6 +117,7 @@ impl Stage {
             CodecSpec::Bz2 { level } => bzip2_streams::encode(decoded, encoded, *level, bound),
             CodecSpec::Lzma(spec) => lzma::encode(decoded, encoded, bound, spec),
             CodecSpec::Pcodec { spec, element } => pcodec::encode(decoded, encoded, spec, *element),
+            CodecSpec::Shards(shards) => shards::encode(decoded, encoded, shards),
             other => {
                 encode_filter(other, decoded, encoded);
                 Ok(())
@@ -185,6 +187,7 @@ fn item_bytes(codec: &CodecSpec) -> Option<u64> {
         }
         CodecSpec::Shuffle { element_bytes } => Some(u64::from(*element_bytes).max(1)),
         CodecSpec::PackBits(_) => Some(1),
+        CodecSpec::Shards(shards) => Some(shards.data_type.item_bytes()),
         _ => None,
     }
 }
@@ -211,6 +214,7 @@ fn encoded_bytes_max(codec: &CodecSpec, decoded: u64) -> u64 {
             elements.saturating_mul(types.encoded.item_bytes() as u64)
         }
         CodecSpec::Shuffle { .. } | CodecSpec::BitRound { .. } => decoded,
+        CodecSpec::Shards(shards) => shards::encoded_bytes_max(shards, decoded),
     }
 }
 

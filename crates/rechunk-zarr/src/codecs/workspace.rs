@@ -1,7 +1,7 @@
 //! What codecs allocate beside a chunk and its encoded form, bytes.
 
 use super::blosc::block_bytes_max;
-use super::{lzma, pcodec};
+use super::{lzma, pcodec, shards};
 use crate::codec_spec::{BloscName, CodecSpec};
 
 const KIB: u64 = 1 << 10;
@@ -60,6 +60,9 @@ pub(super) fn decode_bytes(codec: &CodecSpec, decoded: u64) -> u64 {
         | CodecSpec::AsType(_)
         | CodecSpec::BitRound { .. }
         | CodecSpec::PackBits(_) => 0,
+        CodecSpec::Shards(shards) => {
+            shards::workspace_bytes(shards, |cost| cost.decode_workspace_bytes)
+        }
     }
 }
 
@@ -96,6 +99,9 @@ pub(super) fn encode_bytes(codec: &CodecSpec, decoded: u64) -> u64 {
         | CodecSpec::AsType(_)
         | CodecSpec::BitRound { .. }
         | CodecSpec::PackBits(_) => 0,
+        CodecSpec::Shards(shards) => {
+            shards::workspace_bytes(shards, |cost| cost.encode_workspace_bytes)
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use rechunk_format::Layout;
 use serde_json::{Value, json};
 
@@ -98,4 +99,75 @@ fn a_shard_of_too_many_chunks_is_refused() {
     document["codecs"][0]["configuration"]["chunk_shape"] = json!([1, 1]);
     let error = parse(&document).unwrap_err();
     assert!(error.contains("a shard has more than 4194304 chunks"), "{error}");
+}
+
+/// The document with shards inside the chunks: `[8, 12]` in `[4, 3]` in `[2, 1]`, transposed.
+fn nested(location: &str, endian: &str) -> Value {
+    let mut document = document();
+    document["fill_value"] = json!(258);
+    document["codecs"][0]["configuration"]["codecs"] = json!([
+        {"name": "transpose", "configuration": {"order": [1, 0]}},
+        {"name": "sharding_indexed", "configuration": {
+            "chunk_shape": [1, 2],
+            "codecs": [{"name": "bytes", "configuration": {"endian": endian}},
+                       {"name": "gzip", "configuration": {"level": 1}}],
+            "index_codecs": [{"name": "bytes", "configuration": {"endian": "big"}}],
+            "index_location": location,
+        }},
+        {"name": "crc32c"},
+    ]);
+    document
+}
+
+#[test]
+fn shards_inside_chunks_are_read_and_written() {
+    for endian in ["little", "big"] {
+        let metadata = parse(&nested("start", endian)).unwrap();
+        assert_eq!((metadata.spec.chunk_shape.as_slice(), metadata.codecs.len()), (&[4, 3][..], 2));
+        assert_eq!(metadata.order.axes, [1, 0]);
+        let (_, written) = metadata.documents().pop().unwrap();
+        assert_eq!(parse_v3(&written).unwrap(), metadata);
+    }
+    let mut wrong = nested("end", "little");
+    wrong["codecs"][0]["configuration"]["codecs"][1]["configuration"]["chunk_shape"] =
+        json!([2, 2]);
+    // In the order of the transposed axes a chunk is 3 × 4.
+    let error = parse(&wrong).unwrap_err();
+    assert!(error.contains("chunks of [2, 2] do not divide shards of [3, 4] evenly"), "{error}");
+}
+
+#[test]
+fn shards_inside_shards_have_an_end() {
+    let mut codecs = json!([{"name": "bytes", "configuration": {"endian": "little"}}]);
+    for _ in 0..7 {
+        codecs = json!([{"name": "sharding_indexed", "configuration": {
+            "chunk_shape": [4, 3], "codecs": codecs, "index_codecs": ["bytes"],
+        }}]);
+    }
+    let error = with("codecs", codecs).unwrap_err();
+    assert!(error.contains("so many shards inside each other"), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn shards_inside_chunks_round_trip(
+        elements in prop::collection::vec(prop_oneof![Just(258_i16), any::<i16>()], 12),
+        at_start: bool, big: bool, cut in any::<prop::sample::Index>(), flip in any::<u8>(),
+    ) {
+        let location = if at_start { "start" } else { "end" };
+        let document = nested(location, if big { "big" } else { "little" });
+        let layout = ZarrLayout::new(parse(&document).unwrap()).unwrap();
+        let bytes: Vec<u8> = elements
+            .iter()
+            .flat_map(|element| if big { element.to_be_bytes() } else { element.to_le_bytes() })
+            .collect();
+        let (mut encoded, mut scratch) = (Vec::new(), Vec::new());
+        layout.encode(&bytes, &mut encoded).unwrap();
+        prop_assert!(encoded.len() as u64 <= layout.codec_cost().encoded_bytes_max);
+        prop_assert_eq!(layout.decode(&encoded, &mut scratch).unwrap(), &bytes[..]);
+        let at = cut.index(encoded.len());
+        prop_assert!(layout.decode(&encoded[..at], &mut scratch).is_err());
+        encoded[at] ^= flip.max(1);
+        prop_assert!(layout.decode(&encoded, &mut scratch).is_err());
+    }
 }

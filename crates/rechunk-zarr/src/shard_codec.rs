@@ -1,0 +1,67 @@
+//! `sharding_indexed` where it is not alone: inside a shard, after a transposition or before a
+//! compressor. There a shard is encoded and decoded in memory as a whole, like any chunk.
+
+use rechunk_format::{ElementOrder, ShardFormat};
+use rechunk_grid::{DataType, Endian};
+
+use crate::codec_spec::CodecSpec;
+
+/// A shard as a codec: elements in C order of its axes into bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ShardCodec {
+    /// How chunks lie in the shard.
+    pub format: ShardFormat,
+    /// Shape of a chunk, elements; axes as the shard has them.
+    pub chunk_shape: Vec<u64>,
+    /// Order of the elements in a decoded chunk. The shard's own elements have the same byte order.
+    pub order: ElementOrder,
+    /// What a chunk's bytes go through.
+    pub codecs: Vec<CodecSpec>,
+    /// Type of the elements.
+    pub data_type: DataType,
+    /// What a missing chunk holds: one element, in the byte order of the shard.
+    pub fill: Vec<u8>,
+}
+
+impl ShardCodec {
+    /// Bytes of a decoded chunk.
+    pub(crate) fn chunk_bytes(&self) -> u64 {
+        let item_bytes = self.data_type.item_bytes();
+        self.chunk_shape.iter().fold(item_bytes, |bytes, extent| bytes.saturating_mul(*extent))
+    }
+
+    /// Tells every shard of `codecs`, also one inside another, what a missing chunk holds.
+    pub(crate) fn set_fill(codecs: &mut [CodecSpec], fill: &[u8]) {
+        for codec in codecs {
+            if let CodecSpec::Shards(shards) = codec {
+                fill.clone_into(&mut shards.fill);
+                Self::set_fill(&mut shards.codecs, fill);
+            }
+        }
+    }
+
+    /// The same of little-endian elements.
+    #[must_use]
+    pub(crate) fn little_endian(mut self) -> Self {
+        if self.order.endian == Endian::Big {
+            self.order.endian = Endian::Little;
+            let part_bytes = usize::try_from(self.data_type.swap_bytes()).unwrap_or(1).max(1);
+            self.fill.chunks_mut(part_bytes).for_each(<[u8]>::reverse);
+        }
+        self.codecs = self.codecs.into_iter().map(CodecSpec::little_endian).collect();
+        self
+    }
+
+    /// The codecs without any shard: what the chunks of the innermost are encoded with.
+    pub(crate) fn without(codecs: &[CodecSpec]) -> Vec<CodecSpec> {
+        let mut flat = Vec::with_capacity(codecs.len());
+        for codec in codecs {
+            if let CodecSpec::Shards(shards) = codec {
+                flat.extend(Self::without(&shards.codecs));
+                return flat; // what follows worked on the shard's bytes
+            }
+            flat.push(codec.clone());
+        }
+        flat
+    }
+}
