@@ -105,8 +105,10 @@ pub(crate) struct Figures {
     pub traffic: Estimate,
     /// Chunks that the lanes of a task can share while reading.
     pub reading: u64,
-    /// Chunks that they can share while writing.
+    /// Chunks that they can share while encoding.
     pub writing: u64,
+    /// Objects that they can share while writing.
+    pub putting: u64,
     /// A task may take more than one step.
     pub is_stepped: bool,
     pub resident_bytes: u64,
@@ -147,6 +149,7 @@ impl StageDraft {
             let per_step = figures.reading.saturating_add(units / steps.max(1));
             (figures.reading, figures.writing) = (per_step, per_step);
         }
+        figures.putting = figures.writing.min(self.objects(request));
         figures
     }
 
@@ -206,6 +209,18 @@ impl StageDraft {
         } else {
             role.decoded_read_bytes = chunks.saturating_mul(chunk_bytes);
             figures.lane_bytes = decode_lane_bytes(side, fetched_bytes, chunk_bytes);
+        }
+    }
+
+    /// Objects of the target that a task writes; no bound for pieces.
+    fn objects(&self, request: &PlanRequest) -> u64 {
+        match self.output {
+            StageOutput::Pieces { .. } => u64::MAX,
+            StageOutput::TargetChunks | StageOutput::TargetShards => {
+                let clipped: Vec<u64> =
+                    self.tile.iter().zip(&request.shape).map(|(tile, n)| *tile.min(n)).collect();
+                cells(&clipped, request.target.commit_shape()).max(1)
+            }
         }
     }
 
@@ -323,6 +338,7 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
     let threads = f64::from(budget.threads.max(1));
     let cores = |parts: u64| workers * if full { threads } else { threads.min(shared(parts)) };
     let (reading, writing) = (figures.reading, figures.writing);
+    let putting = figures.putting;
 
     let mut seconds = 0.0;
     let mut usd = 0.0;
@@ -336,7 +352,7 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
     for (role, store) in roles {
         let (gets, puts) = (role.get_requests as f64, role.put_requests as f64);
         seconds += gets * store.get_seconds / in_flight(store, reading)
-            + puts * store.put_seconds / in_flight(store, writing)
+            + puts * store.put_seconds / in_flight(store, putting)
             + role.read_bytes as f64 / (store.read_bytes_per_second * workers)
             + role.written_bytes as f64 / (store.write_bytes_per_second * workers);
         usd += gets * store.get_usd + puts * store.put_usd;

@@ -1,15 +1,12 @@
 //! The plan: versioned data, a few hundred bytes for an array of any size.
 
-use rechunk_grid::GridError;
+use rechunk_grid::{GridError, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
 use crate::{Estimate, StageGeometry, Strategy};
 
 /// Version of the plan's JSON form; a reader refuses versions it does not know.
 pub const PLAN_VERSION: u32 = 1;
-
-/// Largest element of a plan that was read, bytes.
-const ITEM_BYTES_MAX: u64 = 64;
 
 /// What to do, completely: no I/O and no choice is left to the executor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

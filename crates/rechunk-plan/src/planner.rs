@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use rechunk_grid::ChunkGrid;
+use rechunk_grid::{ChunkGrid, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
 use crate::cost::{Figures, Parallel, price};
@@ -244,7 +244,7 @@ fn check(request: &PlanRequest) -> Result<(), PlanError> {
     let range = |ok: bool, what, range| {
         if ok { Ok(()) } else { Err(PlanError::OutOfRange { what, range }) }
     };
-    range((1..=1 << 20).contains(&request.item_bytes), "the item size", "1 byte to 1 MiB")?;
+    range((1..=ITEM_BYTES_MAX).contains(&request.item_bytes), "the item size", "1 byte to 1 MiB")?;
     range((1..=4096).contains(&request.budget.threads), "the number of threads", "1 to 4096")?;
     range((1..=1 << 20).contains(&request.budget.workers), "the number of workers", "1 to 2^20")
 }

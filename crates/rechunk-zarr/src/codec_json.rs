@@ -159,7 +159,9 @@ impl Settings<'_> {
         let item_bytes = self.input.data_type.item_bytes();
         let number = self.integer("shuffle", Some(1), (-1, 2))?;
         let shuffle = Shuffle::from_number(number).unwrap_or(Shuffle::Auto);
-        let typesize = self.integer("typesize", i64::try_from(item_bytes).ok(), (0, 255))?;
+        // As Blosc: elements of more bytes than it can count are bytes.
+        let most = i64::from(i32::MAX);
+        let typesize = self.integer("typesize", i64::try_from(item_bytes).ok(), (0, most))?;
         self.blosc("lz4", shuffle, typesize)
     }
 

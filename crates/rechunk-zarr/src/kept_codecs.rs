@@ -192,15 +192,19 @@ fn said_in_v3(codec: CodecSpec, warnings: &mut Vec<String>) -> CodecSpec {
         CodecSpec::Checksum { kind: ChecksumKind::Crc32c, .. } => CodecSpec::CRC32C,
         other if other.is_core_v3() => other,
         other => {
-            warnings.push(format!(
-                "{:?} is not in the specification of Zarr v3: chunks are written with \
-                 \"numcodecs.{}\", which zarr-python reads and others may not; --codec names another",
-                other.name(),
-                other.name()
-            ));
+            warnings.push(not_core(&other));
             other
         }
     }
+}
+
+/// That v3 has another name for a codec, which not every reader knows.
+pub(crate) fn not_core(codec: &CodecSpec) -> String {
+    let name = codec.name();
+    format!(
+        "{name:?} is not in the specification of Zarr v3: chunks are written with \
+         \"numcodecs.{name}\", which zarr-python reads and others may not; --codec names another"
+    )
 }
 
 #[cfg(test)]

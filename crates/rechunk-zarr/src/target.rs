@@ -9,7 +9,7 @@ use crate::codec_spec::CodecSpec;
 use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::fill_value::v2_nearest;
-use crate::kept_codecs::kept_codecs;
+use crate::kept_codecs::{kept_codecs, not_core};
 use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, ZarrVersion};
 use crate::shard_codec::ShardCodec;
 use crate::{record, types_v2, variable};
@@ -57,7 +57,12 @@ pub fn target_metadata(
             if let Some(endian) = choice.endian() {
                 target.order.endian = ElementType::new(source.spec.data_type, endian).endian;
             }
-            choice.bound_to(target.element(), options.version)?
+            let codecs = choice.bound_to(target.element(), options.version)?;
+            let others = codecs.iter().filter(|codec| !codec.is_core_v3());
+            if options.version == ZarrVersion::V3 {
+                warnings.extend(others.map(not_core));
+            }
+            codecs
         }
         None => kept_codecs(source, options.version, &mut warnings),
     };
