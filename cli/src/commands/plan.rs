@@ -111,6 +111,8 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
     let chunk_bytes = request::bytes("--chunk-bytes", &args.target_options.chunk_bytes)?;
     let target =
         rechunk::ChunkSpec::parse(&args.target_options.chunks)?.resolve(&spec, chunk_bytes)?;
+    let shards = args.target_options.shards.as_deref();
+    let shard = rechunk::plan_shards(shards, &spec, &target)?;
     let mut planning = request::planning(&args.planning)?;
     planning.workers = synthetic.workers;
     let item_bytes = data_type.item_bytes();
@@ -118,7 +120,7 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
         shape,
         item_bytes,
         source: Side::raw(&source, item_bytes),
-        target: Side::raw(&target, item_bytes),
+        target: Side { shard, ..Side::raw(&target, item_bytes) },
         same_encoding: true,
         same_shards: false,
         budget: planning.budget(),
@@ -140,8 +142,8 @@ async fn baseline(args: &PlanArgs) -> Result<ExitCode, Error> {
         (plan.shape, plan.source_chunk, target, plan.item_bytes)
     } else {
         let request = synthetic_request(args)?;
-        let chunks = (request.source.chunk_shape, request.target.chunk_shape);
-        (request.shape, chunks.0, chunks.1, request.item_bytes)
+        let target = request.target.commit_shape().to_vec();
+        (request.shape, request.source.chunk_shape, target, request.item_bytes)
     };
     let budget = planning.budget();
     let rechunking = Rechunking {

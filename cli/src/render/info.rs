@@ -60,9 +60,12 @@ fn stored(lines: &mut Lines, info: &ArrayInfo) {
         0 => "none missing".to_owned(),
         missing => format!("{} missing: they hold the fill value", number(missing)),
     };
-    let (all, objects) = info.shards.map_or((info.chunks, "chunk"), |shards| (shards, "shard"));
-    let (stored, all) = (number(info.stored_chunks), number(all));
-    lines.line("stored", &format!("{stored} of {all} {objects}s, {missing}"));
+    let shards = info.stored_shards.map_or(String::new(), |stored| {
+        format!(" in {} of {} shards", number(stored), number(info.shards.unwrap_or(stored)))
+    });
+    let (chunks, all) = (number(info.stored_chunks), number(info.chunks));
+    lines.line("stored", &format!("{chunks} of {all} chunks{shards}, {missing}"));
+    let objects = if info.shards.is_some() { "shard" } else { "chunk" };
     let ratio = info.compression_ratio.map_or(String::new(), |ratio| format!(", {ratio:.2} : 1"));
     let decoded =
         info.decoded_bytes.map(|bytes| format!("{} of elements, ", format_byte_size(bytes)));

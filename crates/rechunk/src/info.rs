@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use futures::TryStreamExt;
+use rechunk_array::Array;
 use rechunk_store::{Meter, Role, Store, StoreError};
 use serde::Serialize;
 
@@ -61,9 +62,11 @@ pub struct ArrayInfo {
     pub chunks: u64,
     /// Number of shards in the grid, where chunks are kept in shards.
     pub shards: Option<u64>,
-    /// Chunks that are stored; of an array with shards, shards.
+    /// Shards that are stored, where chunks are kept in shards.
+    pub stored_shards: Option<u64>,
+    /// Chunks that are stored, by themselves or in a shard.
     pub stored_chunks: u64,
-    /// Chunks (or shards) that are missing: they hold the fill value.
+    /// Chunks that are missing: they hold the fill value.
     pub missing_chunks: u64,
     /// Bytes of the elements, without padding; `None` where elements differ in length.
     pub decoded_bytes: Option<u64>,
@@ -124,8 +127,8 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
     let item_bytes = (!spec.data_type.is_variable()).then(|| spec.item_bytes());
     let chunk_bytes = item_bytes.map(|item| grid.chunk_elements() * item);
     let objects = open.object_grid()?;
-    let object_bytes = item_bytes.map(|item| objects.chunk_elements() * item);
-    let stored_chunks = stored.sizes.count();
+    let stored_objects = stored.sizes.count();
+    let stored_chunks = stored.chunks.unwrap_or(stored_objects);
     let stored_bytes = stored.sizes.total_bytes();
     let mut info = ArrayInfo {
         location: open.location.clone(),
@@ -144,11 +147,12 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
         fill_value: open.metadata.fill_value_text(),
         fill_value_hex: spec.fill_value.map(|fill| crate::open::hex(&fill.bytes)),
         chunks: grid.count(),
+        stored_shards: layout.shards().map(|_| stored_objects),
         stored_chunks,
-        missing_chunks: objects.count().saturating_sub(stored_chunks),
+        missing_chunks: grid.count().saturating_sub(stored_chunks),
         stored_bytes,
         stored_chunk_bytes: stored.sizes.summary(),
-        compression_ratio: object_bytes
+        compression_ratio: chunk_bytes
             .filter(|_| stored_bytes > 0)
             .map(|bytes| (stored_chunks as f64 * bytes as f64) / stored_bytes as f64),
         leftovers: stored.leftovers,
@@ -159,6 +163,10 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
     };
     info.hints = hints(&info);
     info.hints.extend(differs);
+    if let Some(example) = stored.damaged.example {
+        let count = stored.damaged.count;
+        info.hints.push(format!("{count} shards have no index that can be read, e.g. {example}"));
+    }
     Ok(info)
 }
 
@@ -185,6 +193,10 @@ async fn described_above(
 #[derive(Debug, Default)]
 struct Stored {
     sizes: ChunkSizes,
+    /// Chunks in the shards, where there are shards.
+    chunks: Option<u64>,
+    /// Shards whose index cannot be read.
+    damaged: KeyCount,
     leftovers: KeyCount,
     foreign: KeyCount,
 }
@@ -205,13 +217,28 @@ impl Stored {
                 index.iter().enumerate().all(|(axis, &at)| at < grid.count_along(axis))
             };
             match index {
-                Some(index) if is_inside(&index) => stored.sizes.add(size),
+                Some(index) if is_inside(&index) => {
+                    stored.sizes.add(size);
+                    stored.look_into(open, &store, &key, &index).await;
+                }
                 _ if is_metadata(&key) => {}
                 _ if key.strip_suffix(".part").is_some() => stored.leftovers.add(&key),
                 _ => stored.foreign.add(&key),
             }
         }
         Ok(stored)
+    }
+
+    /// Counts the chunks of shard `index`, if it is one.
+    async fn look_into(&mut self, open: &OpenArray, store: &Store, key: &str, index: &[u64]) {
+        let Some(format) = open.array.layout().shards() else { return };
+        let array = Array::new(Arc::clone(open.array.layout()), store.clone());
+        let found = array.read_index(format, index).await;
+        if found.is_err() {
+            self.damaged.add(key);
+        }
+        let chunks = found.ok().flatten().map_or(0, |found| found.count());
+        self.chunks = Some(self.chunks.unwrap_or(0) + chunks);
     }
 }
 

@@ -34,6 +34,7 @@ pub use job::Job;
 pub use open::{OpenArray, open_array};
 pub use report::{MemoryReport, PlanReport, Report, StageReport, TaskReport};
 pub use request::{CopyRequest, Existing, Planning, Running, TargetFormat};
+pub use shard_spec::plan_shards;
 pub use verify::{Comparison, verify};
 pub use work_dir::SavedJob;
 

@@ -1,6 +1,8 @@
 //! `--shards`: which shards are wanted, in the words of `--chunks`.
 
+use rechunk_format::ShardFormat;
 use rechunk_grid::ArraySpec;
+use rechunk_plan::ShardSide;
 
 use crate::chunk_spec::{ChunkSpec, Extent, size_auto};
 use crate::{Error, TargetFormat};
@@ -19,6 +21,20 @@ pub(crate) struct ShardWish<'a> {
     pub source_shard: Option<&'a [u64]>,
     /// Shape of the target's chunks.
     pub chunk: &'a [u64],
+}
+
+/// The shards that `text` (as `--shards` takes it) means for an array like `source` in chunks of
+/// `chunk`, as a plan has them.
+pub fn plan_shards(
+    text: Option<&str>,
+    source: &ArraySpec,
+    chunk: &[u64],
+) -> Result<Option<ShardSide>, Error> {
+    let format = TargetFormat::Zarr3;
+    let (shape, _) = ShardWish { text, format, source, source_shard: None, chunk }.resolve()?;
+    let Some(shape) = shape else { return Ok(None) };
+    let format = ShardFormat::usual(&shape, chunk).map_err(|reason| usage(&reason, None))?;
+    Ok(Some(ShardSide { index_bytes: format.index_bytes(), shape }))
 }
 
 impl ShardWish<'_> {
