@@ -118,7 +118,12 @@ fn stage_table(plan: &Plan) -> String {
         rows.push(vec![
             stage.name.clone(),
             format_shape(&stage.read_box(plan)),
-            format_shape(&stage.tile),
+            match &stage.box_shape {
+                Some(shape) => {
+                    format!("{} by {}", format_shape(&stage.tile), format_shape(shape))
+                }
+                None => format_shape(&stage.tile),
+            },
             number(stage.tasks),
             stage.tasks_at_once.to_string(),
             format_byte_size(stage.task_bytes),
@@ -144,7 +149,7 @@ fn stage_table(plan: &Plan) -> String {
 
 /// Read and write requests of one stage.
 fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
-    let pairs = |chunk: &[u64]| rechunk::planner::pairs(&plan.shape, &stage.tile, chunk);
+    let pairs = |chunk: &[u64]| rechunk::planner::pairs(&plan.shape, stage.filled(), chunk);
     let gets = match &stage.input {
         StageInput::SourceChunks => {
             let indexes = plan.source_shard.as_deref().map_or(0, pairs);

@@ -66,10 +66,14 @@ impl SourceIndexes {
 
 /// The part of a shard that lies in the tile of a task, which it meets.
 fn elements_of(task: &TaskRun, format: &ShardFormat, shard: &[u64]) -> Region {
-    let start: Vec<u64> =
-        shard.iter().zip(format.shard_shape()).map(|(index, extent)| index * extent).collect();
-    let region = Region::new(start, format.shard_shape().to_vec());
-    region.intersect(&task.tile).unwrap_or_else(|| task.tile.clone())
+    region_of(format, shard).intersect(&task.tile).unwrap_or_else(|| task.tile.clone())
+}
+
+/// The elements of a shard, also beyond the end of the array.
+fn region_of(format: &ShardFormat, shard: &[u64]) -> Region {
+    let shape = format.shard_shape();
+    let start = shard.iter().zip(shape).map(|(index, extent)| index * extent).collect();
+    Region::new(start, shape.to_vec())
 }
 
 /// Target shards that are being filled, or compared with. One is here from its first finished
@@ -94,7 +98,7 @@ enum ShardSink {
 }
 
 impl TargetShards {
-    /// The shard of chunk `index`, which lies in the tile as a whole.
+    /// The shard of chunk `index`, all of which the task owns.
     pub(crate) fn of_chunk(
         &self,
         task: &TaskRun,
@@ -113,7 +117,9 @@ impl TargetShards {
             StageOutput::TargetShards => stage.geometry.grain_grid(),
             _ => stage.geometry.output_grid(),
         };
-        let chunks = grid.covering(&elements_of(task, format, &shard));
+        let whole = region_of(format, &shard);
+        let array = Region::whole(grid.array_shape());
+        let chunks = grid.covering(&whole.intersect(&array).unwrap_or(whole));
         let sink = if stage.compares() {
             ShardSink::Compare(OnceCell::new())
         } else {

@@ -39,7 +39,7 @@ pub(crate) struct StageRun {
 impl StageRun {
     /// Bytes of the largest piece of an intermediate that a task of this stage reads.
     pub(crate) fn piece_bytes_max(&self) -> u64 {
-        let boxes = self.geometry.input_grid().chunk_shape().iter().zip(&self.stage.tile);
+        let boxes = self.geometry.input_grid().chunk_shape().iter().zip(self.stage.filled());
         let elements = boxes.fold(1_u64, |product, (&a, &b)| product.saturating_mul(a.min(b)));
         elements.saturating_mul(wide(self.item_bytes))
     }

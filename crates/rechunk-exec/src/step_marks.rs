@@ -72,7 +72,10 @@ impl<'a> StepMarks<'a> {
         // Pieces become durable all together, with the task.
         let is_new = self.done > self.marked && self.units > 0;
         let waits = self.last.elapsed() < STEP_MARK_INTERVAL;
-        if !is_new || waits || self.task.stage.geometry.writes_pieces() {
+        // What is filled box by box is done as a whole.
+        let stage = &self.task.stage;
+        let has_no_marks = stage.geometry.writes_pieces() || stage.stage.box_shape.is_some();
+        if !is_new || waits || has_no_marks {
             return;
         }
         (self.last, self.units, self.marked) = (Instant::now(), 0, self.done);

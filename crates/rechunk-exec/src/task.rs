@@ -82,12 +82,13 @@ pub(crate) struct TaskRun {
     pub stage: Arc<StageRun>,
     /// Its number in the stage.
     pub number: u64,
-    /// The region it owns.
+    /// The region it owns, or the box of it that is filled now.
     pub tile: Region,
     pub units: Units,
     pub buffers: Arc<BufferPool>,
     pub indexes: SourceIndexes,
-    pub shards: TargetShards,
+    /// The target's shards; boxes of one task share them.
+    pub shards: Arc<TargetShards>,
     /// Steps an earlier run has done: the units they completed are not touched again.
     pub steps_done: u64,
 }
@@ -111,21 +112,24 @@ pub(crate) async fn run_task(
     number: u64,
     steps_done: u64,
 ) -> Result<(), Fault> {
-    let tile = stage.geometry.tile(number);
-    let task = Arc::new(TaskRun {
-        number,
-        tile,
-        units: Units::default(),
-        buffers: Arc::clone(&slot.buffers),
-        indexes: SourceIndexes::default(),
-        shards: TargetShards::default(),
-        steps_done,
-        stage,
-    });
-    let mut flow = Flow::new(&task);
-    flow.run(&mut slot.lanes).await?;
-    if task.stage.geometry.writes_pieces() {
-        flow.object.put(&task).await?;
+    let shards = Arc::new(TargetShards::default());
+    let owned = stage.geometry.tile(number);
+    for tile in stage.geometry.boxes(&owned) {
+        let task = Arc::new(TaskRun {
+            number,
+            tile,
+            units: Units::default(),
+            buffers: Arc::clone(&slot.buffers),
+            indexes: SourceIndexes::default(),
+            shards: Arc::clone(&shards),
+            steps_done,
+            stage: Arc::clone(&stage),
+        });
+        let mut flow = Flow::new(&task);
+        flow.run(&mut slot.lanes).await?;
+        if task.stage.geometry.writes_pieces() {
+            flow.object.put(&task).await?;
+        }
     }
     Ok(())
 }

@@ -93,7 +93,10 @@ pub(crate) struct StageDraft {
     pub input: StageInput,
     pub output: StageOutput,
     pub passthrough: bool,
+    /// The region one task owns.
     pub tile: Vec<u64>,
+    /// What is filled of it at a time, where that is not all: a part of a shard.
+    pub box_shape: Option<Vec<u64>>,
     pub step_chunks: Vec<u64>,
     pub step_axes: Vec<usize>,
 }
@@ -126,22 +129,28 @@ impl Figures {
 }
 
 impl StageDraft {
+    /// What is filled at a time, elements.
+    pub(crate) fn filled(&self) -> &[u64] {
+        self.box_shape.as_ref().unwrap_or(&self.tile)
+    }
+
     /// Exact counts and memory of the stage.
     pub(crate) fn figures(&self, request: &PlanRequest) -> Figures {
         let shape = &request.shape;
         let item = request.item_bytes;
         let array_bytes = product(shape.iter().copied()).saturating_mul(item);
         let mut figures = Figures { tasks: cells(shape, &self.tile), ..Figures::default() };
-        let clipped = self.tile.iter().zip(shape).map(|(&tile, &extent)| tile.min(extent));
+        let clipped = self.filled().iter().zip(shape).map(|(&tile, &extent)| tile.min(extent));
         figures.tile_bytes = product(clipped).saturating_mul(item);
         self.count_input(request, array_bytes, &mut figures);
         self.count_output(request, array_bytes, &mut figures);
         let rank = shape.len();
         let input = self.fetch_shape(request);
         let unit = self.unit_shape(request);
-        let inputs = |a: usize| self.tile[a].min(shape[a]).div_ceil(input[a]).max(1);
+        let inputs = |a: usize| self.filled()[a].min(shape[a]).div_ceil(input[a]).max(1);
         let steps = product((0..rank).map(|a| inputs(a).div_ceil(self.step_chunks[a])));
-        let units = product((0..rank).map(|a| self.tile[a].min(shape[a]).div_ceil(unit[a]).max(1)));
+        let units =
+            product((0..rank).map(|a| self.filled()[a].min(shape[a]).div_ceil(unit[a]).max(1)));
         figures.reading = product((0..rank).map(|a| self.step_chunks[a].min(inputs(a))));
         figures.writing = units;
         if figures.is_stepped {
@@ -161,10 +170,11 @@ impl StageDraft {
             }
             StageInput::Pieces { written_in } => {
                 let role = &mut figures.traffic.intermediate;
-                role.get_requests = pairs(&request.shape, &self.tile, written_in);
+                role.get_requests = pairs(&request.shape, self.filled(), written_in);
                 role.read_bytes = array_bytes;
                 role.decoded_read_bytes = array_bytes;
-                let piece = self.tile.iter().zip(written_in).map(|(&tile, &from)| tile.min(from));
+                let piece =
+                    self.filled().iter().zip(written_in).map(|(&tile, &from)| tile.min(from));
                 figures.lane_bytes = product(piece).saturating_mul(item);
             }
         }
@@ -174,9 +184,9 @@ impl StageDraft {
         let (side, shape) = (&request.source, &request.shape);
         let chunk_bytes =
             product(side.chunk_shape.iter().copied()).saturating_mul(request.item_bytes);
-        let chunks = pairs(shape, &self.tile, &side.chunk_shape);
+        let chunks = pairs(shape, self.filled(), &side.chunk_shape);
         let shards =
-            side.shard.as_ref().map(|shard| (shard, pairs(shape, &self.tile, &shard.shape)));
+            side.shard.as_ref().map(|shard| (shard, pairs(shape, self.filled(), &shard.shape)));
         let expected = side.encoded_bytes_expected;
         let role = &mut figures.traffic.source;
         let fetched_bytes = match (&self.input, shards) {
@@ -230,8 +240,8 @@ impl StageDraft {
         resident_cells(self.step_axes.iter().map(|&axis| {
             let extent = request.shape[axis].max(1);
             CellAxis {
-                tile: self.tile[axis].min(extent),
-                is_whole: self.tile[axis] >= extent,
+                tile: self.filled()[axis].min(extent),
+                is_whole: self.filled()[axis] >= extent,
                 input: input[axis],
                 window: input[axis].saturating_mul(self.step_chunks[axis]),
                 cell: shape[axis],
@@ -279,7 +289,11 @@ impl StageDraft {
             let indexes = role.objects.saturating_mul(shard.index_bytes);
             role.written_bytes = role.written_bytes.saturating_add(indexes);
             state_bytes = side.shard_state_bytes();
-            let held = self.shards_held(request, &shard.shape);
+            let held = if self.box_shape.is_some() {
+                self.objects(request) // each box may add to all of them
+            } else {
+                self.shards_held(request, &shard.shape)
+            };
             let held_bytes = held.saturating_mul(state_bytes);
             figures.shard_state_bytes = figures.shard_state_bytes.saturating_add(held_bytes);
         }
@@ -302,8 +316,8 @@ impl StageDraft {
         let mut axes =
             [SteppedAxis { units: 1, touched: 1, carries: false, is_whole: true }; RANK_MAX];
         for (slot, &a) in self.step_axes.iter().enumerate() {
-            let whole = self.tile[a] >= request.shape[a];
-            let tile = self.tile[a].min(request.shape[a]).max(1);
+            let whole = self.filled()[a] >= request.shape[a];
+            let tile = self.filled()[a].min(request.shape[a]).max(1);
             axes[slot] = SteppedAxis::new(tile, unit[a], input[a], self.step_chunks[a], whole);
         }
         let axes = &axes[..self.step_axes.len()];

@@ -22,7 +22,7 @@ pub(crate) fn tiles(sizing: &Sizing<'_>, tile: &[u64]) -> Draft {
     stream(sizing, tile, &step_chunks, (0..tile.len()).collect())
 }
 
-/// Source → target in one pass, each tile in steps of `step_chunks` source chunks (or shards),
+/// Source → target in one pass, each `tile` (or box of it) in steps of `step_chunks` source chunks (or shards),
 /// loops over `step_axes` slowest first.
 pub(crate) fn stream(
     sizing: &Sizing<'_>,
@@ -30,16 +30,33 @@ pub(crate) fn stream(
     step_chunks: &[u64],
     step_axes: Vec<usize>,
 ) -> Draft {
+    let (tile, box_shape) = owned(sizing, tile);
     Draft {
         stages: vec![StageDraft {
             input: sizing.read_input(),
             output: StageOutput::TargetChunks,
             passthrough: false,
-            tile: tile.to_vec(),
+            tile,
+            box_shape,
             step_chunks: step_chunks.to_vec(),
             step_axes,
         }],
     }
+}
+
+/// The region a task owns that fills `filled` at a time, and that if it is not all of it: a task
+/// owns whole shards.
+fn owned(sizing: &Sizing<'_>, filled: &[u64]) -> (Vec<u64>, Option<Vec<u64>>) {
+    let request = sizing.request;
+    let axes = filled.iter().zip(request.target.commit_shape()).zip(&request.shape);
+    let tile: Vec<u64> = axes
+        .map(|((&filled, &commit), &extent)| match filled {
+            _ if filled >= extent || filled.is_multiple_of(commit) => filled,
+            _ => commit.min(extent),
+        })
+        .collect();
+    let is_part = tile != filled;
+    (tile, is_part.then(|| filled.to_vec()))
 }
 
 /// Source → target, encoded chunks as they are; or `output` says, whole shards.
@@ -56,7 +73,7 @@ pub(crate) fn passthrough(sizing: &Sizing<'_>, tile: &[u64], output: &StageOutpu
 /// intermediate of exact pieces.
 pub(crate) fn staged(sizing: &Sizing<'_>, boxes: &[Vec<u64>]) -> Draft {
     let mut stages = Vec::with_capacity(boxes.len());
-    for (position, tile) in boxes.iter().enumerate() {
+    for (position, filled) in boxes.iter().enumerate() {
         let input = match position.checked_sub(1) {
             None => sizing.read_input(),
             Some(before) => StageInput::Pieces { written_in: boxes[before].clone() },
@@ -67,13 +84,18 @@ pub(crate) fn staged(sizing: &Sizing<'_>, boxes: &[Vec<u64>]) -> Draft {
         };
         let source = &sizing.request.source;
         let from = input.chunk(&source.chunk_shape, source.shard_shape());
+        let (tile, box_shape) = match output {
+            StageOutput::Pieces { .. } => (filled.clone(), None),
+            _ => owned(sizing, filled),
+        };
         stages.push(StageDraft {
-            step_chunks: whole_steps(tile, from),
-            step_axes: (0..tile.len()).collect(),
+            step_chunks: whole_steps(filled, from),
+            step_axes: (0..filled.len()).collect(),
             input,
             output,
             passthrough: false,
-            tile: tile.clone(),
+            tile,
+            box_shape,
         });
     }
     Draft { stages }

@@ -49,7 +49,7 @@ impl Family {
     /// nothing twice is a keep (or direct) plan when the choice was free.
     pub(crate) fn label(self, sizing: &Sizing<'_>, draft: &Draft) -> Strategy {
         let free = sizing.request.strategy == Strategy::Auto;
-        if self == Self::Pull && free && reads_once(sizing, &draft.stages[0].tile) {
+        if self == Self::Pull && free && reads_once(sizing, draft.stages[0].filled()) {
             return if nested(sizing) { Strategy::Direct } else { Strategy::Keep };
         }
         self.kind()
@@ -170,12 +170,8 @@ fn pull_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
     let extent = axis_extents(request);
     let rank = extent.len();
     let (_, ppc_write) = literature_boxes(sizing);
-    let lists: Vec<Vec<u64>> = (0..rank)
-        .map(|a| {
-            let (i, o) = (sizing.read_unit()[a], request.target.commit_shape()[a]);
-            extents(extent[a], o, i, &[ppc_write[a]])
-        })
-        .collect();
+    let lists: Vec<Vec<u64>> =
+        (0..rank).map(|a| write_extents(sizing, a, &[ppc_write[a]])).collect();
     let starts = [
         vec![0; rank],
         positions(&lists, &ppc_write),
@@ -188,6 +184,27 @@ fn pull_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
         drafts.extend(stream_drafts(sizing, &lists));
     }
     drafts
+}
+
+/// Candidate extents of a box that is filled at a time: whole shards, or parts of one that divide
+/// it, so that the boxes of all tasks make one regular grid.
+fn write_extents(sizing: &Sizing<'_>, axis: usize, also: &[u64]) -> Vec<u64> {
+    let (request, other) = (sizing.request, sizing.read_unit()[axis]);
+    let extent = request.shape[axis].max(1);
+    let (chunk, commit) = (request.target.chunk_shape[axis], request.target.commit_shape()[axis]);
+    if chunk == commit {
+        return extents(extent, commit, other, also);
+    }
+    if commit >= extent {
+        return extents(extent, chunk, other, &[]);
+    }
+    let mut list = extents(extent, commit, other, &[]);
+    let chunks = commit / chunk;
+    let parts = extents(chunks, 1, 1, &[]).into_iter().filter(|part| chunks.is_multiple_of(*part));
+    list.extend(parts.map(|part| part * chunk));
+    list.sort_unstable();
+    list.dedup();
+    list
 }
 
 fn keep_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
@@ -276,7 +293,7 @@ fn box_lists(sizing: &Sizing<'_>, read: &[u64], write: &[u64]) -> Vec<Vec<u64>> 
     let (i, o) = (sizing.read_unit(), request.target.commit_shape());
     let mut lists: Vec<Vec<u64>> =
         (0..extent.len()).map(|a| extents(extent[a], i[a], o[a], &[read[a]])).collect();
-    lists.extend((0..extent.len()).map(|a| extents(extent[a], o[a], i[a], &[write[a]])));
+    lists.extend((0..extent.len()).map(|a| write_extents(sizing, a, &[write[a]])));
     lists
 }
 

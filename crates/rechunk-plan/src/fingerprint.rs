@@ -27,6 +27,9 @@ pub(crate) fn of(plan: &Plan) -> String {
     for stage in &plan.stages {
         field(&stage.name, &[u64::from(stage.passthrough)]);
         field("tile", &stage.tile);
+        if let Some(shape) = &stage.box_shape {
+            field("box", shape);
+        }
         field("step", &stage.step_chunks);
         let axes: Vec<u64> = stage.step_axes.iter().map(|&axis| axis as u64).collect();
         field("axes", &axes);

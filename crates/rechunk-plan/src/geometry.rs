@@ -8,6 +8,7 @@ use crate::{Plan, Stage, StageOutput};
 #[derive(Debug, Clone)]
 pub struct StageGeometry {
     tiles: ChunkGrid,
+    boxes: ChunkGrid,
     input: ChunkGrid,
     grain: ChunkGrid,
     output: ChunkGrid,
@@ -23,6 +24,7 @@ impl StageGeometry {
         let grid = |chunk: &[u64]| ChunkGrid::new(&plan.shape, chunk);
         Ok(Self {
             tiles: grid(&stage.tile)?,
+            boxes: grid(stage.filled())?,
             input: grid(stage.fetch_shape(plan))?,
             grain: grid(stage.grain_shape(plan))?,
             output: grid(stage.unit_shape(plan))?,
@@ -42,6 +44,13 @@ impl StageGeometry {
     /// The region task `task` owns.
     pub fn tile(&self, task: u64) -> Region {
         self.tiles.region(&self.tiles.indices().position(task))
+    }
+
+    /// The regions of a tile that are filled one after the other: the tile itself, or parts of its
+    /// shards. What is said of tiles below is said of each of them.
+    pub fn boxes(&self, tile: &Region) -> impl Iterator<Item = Region> {
+        let indices = self.boxes.covering(tile).positions();
+        indices.map(|index| self.boxes.region(&index))
     }
 
     /// The grid of inputs, what is fetched at a time (source chunks or shards, or the boxes the

@@ -148,6 +148,10 @@ pub struct Stage {
     pub passthrough: bool,
     /// The region one task owns, elements: no output chunk or object has two writers.
     pub tile: Vec<u64>,
+    /// What is filled of the tile at a time, elements, where that is less: a part of a shard that is
+    /// too large to be filled at once. Boxes divide the tile evenly, or it spans the axis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub box_shape: Option<Vec<u64>>,
     /// Input chunks taken at once along each axis within a tile. Output chunks that a step leaves
     /// incomplete are carried in memory to the next.
     pub step_chunks: Vec<u64>,
@@ -199,7 +203,14 @@ impl Plan {
             let mut axes = stage.step_axes.clone();
             axes.sort_unstable();
             let shards = [&self.source_shard, &self.target_shard];
+            let divides = |(axis, part): (usize, &u64)| {
+                let (tile, extent) = (stage.tile[axis], self.shape[axis]);
+                *part > 0 && (tile.is_multiple_of(*part) || tile >= extent)
+            };
+            let has_boxes =
+                |shape: &Vec<u64>| shape.len() == rank && shape.iter().enumerate().all(divides);
             let is_whole = stage.tile.len() == rank
+                && stage.box_shape.as_ref().is_none_or(has_boxes)
                 && shards.into_iter().flatten().all(|shard| shard.len() == rank)
                 && stage.step_chunks.len() == rank
                 && !stage.step_chunks.contains(&0)
@@ -257,6 +268,11 @@ impl Stage {
         self.resident_bytes.saturating_add(self.shard_state_bytes)
     }
 
+    /// Shape of what is filled at a time, elements.
+    pub fn filled(&self) -> &[u64] {
+        self.box_shape.as_ref().unwrap_or(&self.tile)
+    }
+
     /// Shape of what is fetched at a time, elements.
     pub fn fetch_shape<'a>(&'a self, plan: &'a Plan) -> &'a [u64] {
         self.input.chunk(&plan.source_chunk, plan.source_shard.as_deref())
@@ -291,7 +307,7 @@ impl Stage {
     pub fn read_box(&self, plan: &Plan) -> Vec<u64> {
         let input = self.fetch_shape(plan);
         (0..self.tile.len())
-            .map(|axis| self.step_chunks[axis].saturating_mul(input[axis]).min(self.tile[axis]))
+            .map(|axis| self.step_chunks[axis].saturating_mul(input[axis]).min(self.filled()[axis]))
             .collect()
     }
 }

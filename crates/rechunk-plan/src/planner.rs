@@ -232,7 +232,7 @@ fn candidate(kind: Strategy, boxes: Vec<Vec<u64>>, outcome: CandidateOutcome) ->
 }
 
 fn boxes(plan: &Plan) -> Vec<Vec<u64>> {
-    plan.stages.iter().map(|stage| stage.tile.clone()).collect()
+    plan.stages.iter().map(|stage| stage.filled().to_vec()).collect()
 }
 
 fn check(request: &PlanRequest) -> Result<(), PlanError> {
@@ -391,6 +391,7 @@ impl<'a> Sizing<'a> {
                 output: stage.output.clone(),
                 passthrough: stage.passthrough,
                 tile: stage.tile.clone(),
+                box_shape: stage.box_shape.clone(),
                 step_chunks: stage.step_chunks.clone(),
                 step_axes: stage.step_axes.clone(),
                 tasks: figures.tasks,

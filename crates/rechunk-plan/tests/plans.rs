@@ -65,9 +65,11 @@ fn assert_counts(plan: &Plan) -> Result<(), TestCaseError> {
     let geometry = plan.geometry(0).unwrap();
     for task in 0..geometry.task_count() {
         let tile = geometry.tile(task);
-        gets += geometry.input_grid().covering(&tile).elements();
-        if let (StageInput::SourceChunks, Some(shard)) = (&first.input, &plan.source_shard) {
-            gets += grid(shard).covering(&tile).elements();
+        for part in geometry.boxes(&tile) {
+            gets += geometry.input_grid().covering(&part).elements();
+            if let (StageInput::SourceChunks, Some(shard)) = (&first.input, &plan.source_shard) {
+                gets += grid(shard).covering(&part).elements();
+            }
         }
     }
     prop_assert_eq!(plan.estimate.source.get_requests, gets);
@@ -88,23 +90,32 @@ fn assert_indexes_fit(plan: &Plan, request: &PlanRequest) -> Result<(), TestCase
         let written = state(&request.target, stage.output == StageOutput::TargetChunks);
         for task in 0..geometry.task_count() {
             let tile = geometry.tile(task);
-            let steps: Vec<Region> = geometry.steps(&tile).collect();
-            let mut most = 0;
-            let mut held = vec![0; steps.len()];
-            for (grid, shard) in [&read, &written].into_iter().flatten() {
-                for index in grid.covering(&tile).positions() {
-                    let Some(region) = grid.region(&index).intersect(&tile) else { continue };
-                    let inputs = geometry.input_grid().covering(&region);
-                    let meets = |step: &Region| step.intersect(&inputs).is_some();
-                    let first = steps.iter().position(meets).unwrap();
-                    let last = steps.iter().rposition(meets).unwrap();
-                    for bytes in &mut held[first..=last] {
-                        *bytes += 2 * shard.index_bytes;
-                        most = most.max(*bytes);
+            for part in geometry.boxes(&tile) {
+                let steps: Vec<Region> = geometry.steps(&part).collect();
+                let mut held = vec![0; steps.len()];
+                for (grid, shard) in [&read, &written].into_iter().flatten() {
+                    for index in grid.covering(&tile).positions() {
+                        let region = grid.region(&index).intersect(&part);
+                        let inputs = region.map(|region| geometry.input_grid().covering(&region));
+                        let meets = |step: &Region| {
+                            inputs.as_ref().is_some_and(|inputs| step.intersect(inputs).is_some())
+                        };
+                        let mut first = steps.iter().position(meets);
+                        let mut last = steps.iter().rposition(meets);
+                        let is_written = written.as_ref().is_some_and(|(other, _)| other == grid);
+                        if stage.box_shape.is_some() && is_written {
+                            // It stays open from one box to the next.
+                            (first, last) = (Some(0), Some(steps.len() - 1));
+                        }
+                        let (Some(first), Some(last)) = (first, last) else { continue };
+                        for bytes in &mut held[first..=last] {
+                            *bytes += 2 * shard.index_bytes;
+                        }
                     }
                 }
+                let most = held.iter().copied().max().unwrap_or(0);
+                prop_assert!(most <= stage.shard_state_bytes, "{most} {}", stage.shard_state_bytes);
             }
-            prop_assert!(most <= stage.shard_state_bytes, "{most} {}", stage.shard_state_bytes);
         }
     }
     Ok(())
@@ -126,40 +137,46 @@ fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
         prop_assert_eq!(geometry.task_count(), stage.tasks);
         let mut seen = 0;
         for task in 0..geometry.task_count() {
-            let tile = geometry.tile(task);
-            seen += tile.elements();
-            let mut in_units = 0;
-            let mut offset = 0;
-            for index in geometry.units(&tile).positions() {
-                let unit = geometry.unit_region(&index, &tile).unwrap();
-                match stage.output {
-                    StageOutput::TargetChunks => {
-                        prop_assert_eq!(&unit, &geometry.output_grid().region(&index));
-                        let commit = geometry.commit_region(&index, &tile).unwrap();
-                        prop_assert!(commit.contains(&unit));
-                        let shard = geometry.commit_grid().covering(&unit);
-                        prop_assert_eq!(&commit, &geometry.commit_grid().region(&shard.start));
+            let owned = geometry.tile(task);
+            let mut in_boxes = 0;
+            for tile in geometry.boxes(&owned) {
+                prop_assert!(owned.contains(&tile));
+                in_boxes += tile.elements();
+                let mut in_units = 0;
+                let mut offset = 0;
+                for index in geometry.units(&tile).positions() {
+                    let unit = geometry.unit_region(&index, &tile).unwrap();
+                    match stage.output {
+                        StageOutput::TargetChunks => {
+                            prop_assert_eq!(&unit, &geometry.output_grid().region(&index));
+                            let commit = geometry.commit_region(&index, &owned).unwrap();
+                            prop_assert!(commit.contains(&unit));
+                            let shard = geometry.commit_grid().covering(&unit);
+                            prop_assert_eq!(&commit, &geometry.commit_grid().region(&shard.start));
+                        }
+                        StageOutput::TargetShards => {
+                            prop_assert_eq!(&unit, &geometry.output_grid().region(&index));
+                        }
+                        StageOutput::Pieces { .. } => {
+                            prop_assert_eq!(piece_offset_elements(&tile, &unit), offset);
+                            offset += unit.elements();
+                        }
                     }
-                    StageOutput::TargetShards => {
-                        prop_assert_eq!(&unit, &geometry.output_grid().region(&index));
-                    }
-                    StageOutput::Pieces { .. } => {
-                        prop_assert_eq!(piece_offset_elements(&tile, &unit), offset);
-                        offset += unit.elements();
-                    }
+                    in_units += unit.elements();
+                    let steps: Vec<Region> = geometry.steps(&tile).collect();
+                    let touching = geometry.input_grid().covering(&unit);
+                    let last =
+                        steps.iter().rposition(|step| step.intersect(&touching).is_some()).unwrap();
+                    prop_assert_eq!(geometry.last_step(&tile, &unit), last as u64);
+                    let grains = geometry.grain_grid().covering(&unit);
+                    prop_assert_eq!(geometry.inputs_touching(&unit), grains.elements());
                 }
-                in_units += unit.elements();
-                let steps: Vec<Region> = geometry.steps(&tile).collect();
-                let touching = geometry.input_grid().covering(&unit);
-                let last =
-                    steps.iter().rposition(|step| step.intersect(&touching).is_some()).unwrap();
-                prop_assert_eq!(geometry.last_step(&tile, &unit), last as u64);
-                let grains = geometry.grain_grid().covering(&unit);
-                prop_assert_eq!(geometry.inputs_touching(&unit), grains.elements());
+                prop_assert_eq!(in_units, tile.elements());
+                let inputs: u64 = geometry.steps(&tile).map(|step| step.elements()).sum();
+                prop_assert_eq!(inputs, geometry.input_grid().covering(&tile).elements());
             }
-            prop_assert_eq!(in_units, tile.elements());
-            let inputs: u64 = geometry.steps(&tile).map(|step| step.elements()).sum();
-            prop_assert_eq!(inputs, geometry.input_grid().covering(&tile).elements());
+            prop_assert_eq!(in_boxes, owned.elements());
+            seen += owned.elements();
         }
         prop_assert_eq!(seen, elements);
         if let StageInput::Pieces { written_in } = &stage.input {

@@ -64,6 +64,9 @@ pub struct StageReport {
     pub name: String,
     /// What a task reads at once, elements: its tile, or the chunks of one step.
     pub read_box: Vec<u64>,
+    /// What a task fills at a time, elements, where that is less than its tile: a part of a shard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filled_box: Option<Vec<u64>>,
     /// What a task writes, elements.
     pub write_box: Vec<u64>,
     /// Number of tasks.
@@ -143,6 +146,7 @@ impl StageReport {
             name: stage.name.clone(),
             read_box: stage.read_box(plan),
             write_box: stage.tile.clone(),
+            filled_box: stage.box_shape.clone(),
             tasks: stage.tasks,
             tasks_at_once: stage.tasks_at_once,
             lanes: stage.lanes,
