@@ -102,6 +102,9 @@ impl Shuffle {
 }
 
 /// One codec or filter, with its settings: what it does to the bytes of a chunk.
+// A tag of its own: without one, rustc 1.95 at opt-level 1 takes one variant for another in a `match`
+// (a chunk of Pcodec was handled as a shard; tests/e2e has the arrays that show it).
+#[repr(u8)]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CodecSpec {
     /// Blosc 1.
