@@ -117,6 +117,12 @@ fn assert_indexes_fit(plan: &Plan, request: &PlanRequest) -> Result<(), TestCase
                 prop_assert!(most <= stage.shard_state_bytes, "{most} {}", stage.shard_state_bytes);
             }
         }
+        if let (StageInput::SourceShards, Some(shard)) = (&stage.input, &request.source.shard) {
+            // A lane decodes the index of the shard it holds.
+            let fetched = request.source.object_bytes_max(request.item_bytes);
+            let lane = fetched + 2 * shard.index_bytes;
+            prop_assert!(lane <= stage.lane_bytes, "{lane} {}", stage.lane_bytes);
+        }
     }
     Ok(())
 }
