@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::count::{cells, pairs, product};
 use crate::memory::{
     CellAxis, SteppedAxis, decode_lane_bytes, encode_lane_bytes, resident_cells, resident_units,
+    units_state_bytes,
 };
 use crate::{PlanRequest, StageInput, StageOutput, StoreProfile};
 
@@ -308,7 +309,8 @@ impl StageDraft {
         figures.is_stepped = is_stepped;
         let unit_bytes = if is_stepped { chunk_bytes.saturating_add(state_bytes) } else { 0 };
         figures.lane_bytes = figures.lane_bytes.max(encode_lane_bytes(side, unit_bytes));
-        figures.resident_bytes = units.saturating_mul(chunk_bytes);
+        let state_bytes = units_state_bytes(units, shape.len());
+        figures.resident_bytes = units.saturating_mul(chunk_bytes).saturating_add(state_bytes);
     }
 
     /// Units resident at once, and whether a tile may take more than one step.
