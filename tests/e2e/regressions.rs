@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::arrays::{RawArray, write_json};
-use crate::harness::{Folder, Run, looks_finished, ostia, rechunk, tree};
+use crate::harness::{Done, Folder, Run, looks_finished, ostia, rechunk, tree};
 
 /// Two jobs of the same geometry in one `--temp` wrote each other's intermediate.
 #[test]
@@ -112,4 +112,40 @@ fn unlike_arrays_differ() {
     RawArray::v3(&[4, 4], &[2, 2]).write(&a);
     RawArray::v3(&[4, 5], &[2, 2]).write(&b);
     rechunk(&["verify", &a, &b]).ends_with(6).says(&["[4, 4]", "[4, 5]"]);
+}
+
+/// A saved plan of elements with more than 64 bytes could not be run, nor such a job resumed.
+#[test]
+fn a_saved_plan_of_large_elements_runs() {
+    let folder = Folder::new();
+    let (source, target) = (folder.path().join("s.zarr"), folder.at("t.zarr"));
+    let document = json!({
+        "zarr_format": 2, "shape": [9], "chunks": [4], "dtype": "|S100", "compressor": null,
+        "fill_value": null, "order": "C", "filters": null,
+    });
+    std::fs::create_dir(&source).unwrap();
+    write_json(&source.join(".zarray"), &document);
+    std::fs::write(source.join("1"), [b'x'; 400]).unwrap();
+    let (source, plan) = (folder.at("s.zarr"), folder.at("plan.json"));
+    rechunk(&["plan", &source, &target, "--chunks", "5", "--out", &plan]).ok();
+    rechunk(&["run", &plan]).ok();
+    rechunk(&["verify", &source, &target]).ok();
+}
+
+/// That a verification does not fit the memory was found out when all had been copied.
+#[test]
+fn a_verification_that_does_not_fit_is_refused_before_the_copy() {
+    let folder = Folder::new();
+    let (source, target) = (folder.at("s.zarr"), folder.at("t.zarr"));
+    RawArray::v3(&[512, 512], &[512, 512]).write(&source);
+    let copy = |options: &[&str]| rechunk(&[&["copy", &source, &target], options].concat());
+    let minimum = |refused: &Done| -> String {
+        let (_, named) = refused.stderr.split_once("`--max-mem ").unwrap();
+        named.split_once('`').unwrap().0.to_owned()
+    };
+    let of_copy = minimum(&copy(&["--max-mem", "1MiB"]).ends_with(5));
+    let before = tree(folder.path());
+    let refused = copy(&["--max-mem", &of_copy, "--verify"]).ends_with(5);
+    assert_eq!(tree(folder.path()), before);
+    copy(&["--max-mem", &minimum(&refused), "--verify"]).ok();
 }

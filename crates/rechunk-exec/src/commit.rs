@@ -20,7 +20,10 @@ pub(crate) async fn unit(
 ) -> Result<LaneDone, Fault> {
     let (encoded_bytes, mut workspace_bytes) = needs(&task.stage);
     if task.stage.stage.is_stepped {
-        workspace_bytes = workspace_bytes.saturating_add(wide(unit.buffer.len()));
+        let shard_bytes = task.stage.target_shard_state_bytes();
+        workspace_bytes = [wide(unit.buffer.len()), shard_bytes]
+            .into_iter()
+            .fold(workspace_bytes, u64::saturating_add);
     }
     lane.make_room(encoded_bytes, 0, workspace_bytes, task.stage.stage.lane_bytes);
     let region = unit.region.clone();

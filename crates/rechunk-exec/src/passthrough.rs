@@ -56,8 +56,11 @@ async fn shard(
     let stage = &task.stage;
     let source = &stage.run.execution.source;
     let is_whole = stage.stage.output == StageOutput::TargetShards;
-    let beside = if is_whole { 0 } else { source.layout().codec_cost().encoded_bytes_max };
-    let limit_bytes = stage.stage.lane_bytes.saturating_sub(beside);
+    let copied_bytes = if is_whole { 0 } else { source.layout().codec_cost().encoded_bytes_max };
+    let limit_bytes =
+        [copied_bytes, stage.source_shard_state_bytes(), stage.target_shard_state_bytes()]
+            .into_iter()
+            .fold(stage.stage.lane_bytes, u64::saturating_sub);
     let read = source.read_shard_into(shard, limit_bytes, &mut lane.encoded).await;
     match read.map_err(Fault::Source)? {
         WholeShard::Missing if is_whole => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rechunk_array::Array;
 use rechunk_format::Layout;
 use rechunk_grid::{Region, WriteEmpty};
-use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput};
+use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput, shard_state_bytes};
 use rechunk_store::Store;
 
 use crate::cpu::CpuPool;
@@ -111,6 +111,16 @@ impl StageRun {
         self.stage.shard_state_bytes.saturating_add(lanes)
     }
 
+    /// What a lane pays for the index of a source shard that it holds as a whole, bytes.
+    pub(crate) fn source_shard_state_bytes(&self) -> u64 {
+        state_of_shard(self.run.execution.source.layout().as_ref())
+    }
+
+    /// What a lane pays for a target shard that it finishes, bytes.
+    pub(crate) fn target_shard_state_bytes(&self) -> u64 {
+        state_of_shard(self.target().layout().as_ref())
+    }
+
     /// Key of the intermediate object that task `task` of stage `stage` writes.
     pub(crate) fn object_key(stage: usize, task: u64) -> String {
         format!("stage{stage}/{task:09}")
@@ -148,4 +158,8 @@ impl StageRun {
         let decoded_bytes = region.elements() * self.run.execution.plan.item_bytes;
         self.run.observer.event(&Event::Progress { stage: self.number, decoded_bytes });
     }
+}
+
+fn state_of_shard(layout: &dyn Layout) -> u64 {
+    layout.shards().map_or(0, |shards| shard_state_bytes(shards.index_bytes()))
 }

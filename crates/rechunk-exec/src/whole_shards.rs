@@ -56,15 +56,16 @@ pub(crate) fn chunks(task: &TaskRun, shard: &[u64]) -> rechunk_grid::Region {
     }
 }
 
-/// Makes room in a lane for a shard, a decoded chunk and what the decoder needs. Most bytes the
-/// shard may have.
+/// Makes room in a lane for a shard and its index, a decoded chunk and what the decoder needs. Most
+/// bytes the shard may have.
 fn make_room(task: &TaskRun, lane: &mut Lane) -> Result<u64, Fault> {
     let stage = &task.stage;
     let cost = stage.run.execution.source.layout().codec_cost();
     let scratch_bytes = if cost.is_raw { 0 } else { wide(stage.source_chunk_bytes()?) };
-    let beside = scratch_bytes.saturating_add(cost.decode_workspace_bytes);
+    let workspace_bytes =
+        cost.decode_workspace_bytes.saturating_add(stage.source_shard_state_bytes());
+    let beside = scratch_bytes.saturating_add(workspace_bytes);
     let limit_bytes = stage.stage.lane_bytes.saturating_sub(beside);
-    let workspace_bytes = cost.decode_workspace_bytes;
     lane.make_room(limit_bytes, scratch_bytes, workspace_bytes, stage.stage.lane_bytes);
     Ok(limit_bytes)
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::count::{cells, pairs, product};
 use crate::memory::{
     CellAxis, SteppedAxis, decode_lane_bytes, encode_lane_bytes, resident_cells, resident_units,
+    units_state_bytes,
 };
 use crate::{PlanRequest, StageInput, StageOutput, StoreProfile};
 
@@ -194,7 +195,9 @@ impl StageDraft {
                 role.get_requests = shards;
                 let whole = expected.saturating_mul(side.shard_chunks()) + shard.index_bytes;
                 role.read_bytes = shards.saturating_mul(whole);
-                side.object_bytes_max(request.item_bytes)
+                // Its index is decoded beside it, by every lane for itself.
+                let object_bytes = side.object_bytes_max(request.item_bytes);
+                object_bytes.saturating_add(side.shard_state_bytes())
             }
             (_, Some((shard, shards))) => {
                 role.get_requests = chunks.saturating_add(shards);
@@ -283,12 +286,12 @@ impl StageDraft {
         role.put_requests = cells(shape, side.commit_shape());
         role.objects = role.put_requests;
         role.written_bytes = chunks.saturating_mul(side.encoded_bytes_expected);
-        // The state of a shard that was completed in an earlier step is paid for by the lane.
-        let mut state_bytes = 0;
+        // The state of a shard that was completed in an earlier step is paid for by the lane; so is
+        // that of a whole shard that turns out to be too large, and is copied chunk by chunk.
+        let state_bytes = side.shard_state_bytes();
         if let (Some(shard), StageOutput::TargetChunks) = (&side.shard, &self.output) {
             let indexes = role.objects.saturating_mul(shard.index_bytes);
             role.written_bytes = role.written_bytes.saturating_add(indexes);
-            state_bytes = side.shard_state_bytes();
             let held = if self.box_shape.is_some() {
                 self.objects(request) // each box may add to all of them
             } else {
@@ -306,7 +309,8 @@ impl StageDraft {
         figures.is_stepped = is_stepped;
         let unit_bytes = if is_stepped { chunk_bytes.saturating_add(state_bytes) } else { 0 };
         figures.lane_bytes = figures.lane_bytes.max(encode_lane_bytes(side, unit_bytes));
-        figures.resident_bytes = units.saturating_mul(chunk_bytes);
+        let state_bytes = units_state_bytes(units, shape.len());
+        figures.resident_bytes = units.saturating_mul(chunk_bytes).saturating_add(state_bytes);
     }
 
     /// Units resident at once, and whether a tile may take more than one step.

@@ -30,4 +30,6 @@ pub use geometry::{StageGeometry, Steps, piece_offset_elements};
 pub use plan::{PLAN_VERSION, Plan, PlanMemory, Stage, StageInput, StageOutput};
 pub use planner::{Candidate, CandidateOutcome, Planned, plan};
 pub use profile::{CodecSpeed, CodecSpeeds, Profile, StoreProfile};
-pub use request::{Budget, IntermediateGrid, PlanRequest, ShardSide, Side, Strategy};
+pub use request::{
+    Budget, IntermediateGrid, PlanRequest, ShardSide, Side, Strategy, shard_state_bytes,
+};

@@ -109,6 +109,19 @@ pub(crate) fn resident_units(axes: &[SteppedAxis]) -> u64 {
     resident
 }
 
+/// What finds `units` output units while they are filled, bytes: more than their elements where
+/// chunks are tiny. What the first few hundred take is in the fixed part.
+pub(crate) fn units_state_bytes(units: u64, rank: usize) -> u64 {
+    /// Measured with a million units on one axis: 210 bytes each.
+    const PER_UNIT: u64 = 256;
+    /// Three numbers, twice while a unit is handed on.
+    const PER_AXIS: u64 = 48;
+    const IN_FIXED: u64 = 256 << 10;
+    let axes = u64::try_from(rank).unwrap_or(u64::MAX);
+    let per_unit = PER_AXIS.saturating_mul(axes).saturating_add(PER_UNIT);
+    units.saturating_mul(per_unit).saturating_sub(IN_FIXED)
+}
+
 /// What a lane holds while it takes a source chunk in, bytes; `encoded_bytes` is the bound of what
 /// it fetches: the chunk, or the whole shard.
 pub(crate) fn decode_lane_bytes(side: &Side, encoded_bytes: u64, chunk_bytes: u64) -> u64 {

@@ -164,7 +164,7 @@ pub struct Stage {
     /// Chunks in flight within a task: each lane fetches, decodes and copies one input chunk or
     /// encodes and stores one output chunk.
     pub lanes: u32,
-    /// Output buffers of one task, bytes.
+    /// Output buffers of one task and what finds them, bytes.
     pub resident_bytes: u64,
     /// Indexes of the shards that one task reads and writes, bytes.
     #[serde(default)]

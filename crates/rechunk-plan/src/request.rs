@@ -16,6 +16,13 @@ pub struct ShardSide {
     pub index_bytes: u64,
 }
 
+/// What is kept of a shard with an index of `index_bytes` while its chunks are read or written,
+/// bytes: its index, twice while it is encoded or decoded, and what finds it.
+pub fn shard_state_bytes(index_bytes: u64) -> u64 {
+    const BESIDE_INDEX: u64 = 1 << 10;
+    index_bytes.saturating_mul(2).saturating_add(BESIDE_INDEX)
+}
+
 /// How the array is stored on one side, as far as the cost of a plan depends on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Side {
@@ -70,12 +77,9 @@ impl Side {
         product(shard.iter().zip(&self.chunk_shape).map(|(shard, chunk)| shard / (*chunk).max(1)))
     }
 
-    /// What is kept of a shard while its chunks are read or written, bytes: its index, twice while
-    /// it is encoded or decoded, and what finds it.
+    /// [`shard_state_bytes`] of its shards; 0 without.
     pub(crate) fn shard_state_bytes(&self) -> u64 {
-        const BESIDE_INDEX: u64 = 1 << 10;
-        let index = |shard: &ShardSide| shard.index_bytes.saturating_mul(2) + BESIDE_INDEX;
-        self.shard.as_ref().map_or(0, index)
+        self.shard.as_ref().map_or(0, |shard| shard_state_bytes(shard.index_bytes))
     }
 
     /// Bytes of the largest object that is fetched as a whole: of a chunk the bound of its codecs;

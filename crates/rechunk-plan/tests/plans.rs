@@ -117,6 +117,12 @@ fn assert_indexes_fit(plan: &Plan, request: &PlanRequest) -> Result<(), TestCase
                 prop_assert!(most <= stage.shard_state_bytes, "{most} {}", stage.shard_state_bytes);
             }
         }
+        if let (StageInput::SourceShards, Some(shard)) = (&stage.input, &request.source.shard) {
+            // A lane decodes the index of the shard it holds.
+            let fetched = request.source.object_bytes_max(request.item_bytes);
+            let lane = fetched + 2 * shard.index_bytes;
+            prop_assert!(lane <= stage.lane_bytes, "{lane} {}", stage.lane_bytes);
+        }
     }
     Ok(())
 }
@@ -254,4 +260,17 @@ fn a_satellite_archive_of_a_billion_chunks_plans_within_two_gigabytes() {
     assert_eq!(planned.plan.estimate.target.put_requests, 100 * 180 * 360);
     assert!(planned.plan.memory.planned_peak_bytes <= 2_000_000_000);
     assert!(serde_json::to_string(&planned.plan).unwrap().len() < 8192);
+}
+
+/// A million chunks of one element were filled at once, in 200 MiB more than was planned.
+#[test]
+fn what_finds_tiny_chunks_is_paid_for() {
+    let request =
+        PlanRequest { strategy: Kind::Memory, ..request(&[1 << 20], &[1 << 20], &[1], 64 << 20) };
+    let refused = plan(&request).unwrap_err();
+    let needs_more = matches!(
+        refused,
+        PlanError::DoesNotFit { minimum_bytes, .. } if minimum_bytes > 210 << 20
+    );
+    assert!(needs_more, "{refused}");
 }

@@ -107,6 +107,10 @@ impl Job {
         {
             return Ok(report);
         }
+        if running.verify {
+            let planning = &self.request.planning;
+            verify::check_fits(&self.source, self.target_layout.as_ref(), planning).await?;
+        }
         let place = Place::prepare(&mut self, running).await?;
         let outcome = self.execute(&place, running, Arc::clone(&observer), cancel).await;
         let outcome = match outcome {

@@ -9,7 +9,7 @@ use rechunk_array::Array;
 use rechunk_exec::{Execution, NullObserver, Observer, Sink, run};
 use rechunk_format::Layout;
 use rechunk_grid::{Region, WriteEmpty};
-use rechunk_plan::{PlanRequest, Planned, Strategy, plan};
+use rechunk_plan::{PlanError, PlanRequest, Planned, Strategy, plan};
 use rechunk_store::{Meter, Role};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -78,6 +78,19 @@ pub(crate) async fn compare(
     let source = OpenArray { array: uncounted(&a.array), ..a.clone() };
     let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
     compare_with(&source, &uncounted(other), planning, observer, cancel).await
+}
+
+/// Can `a` be compared with what will be laid out as `other` within the budget? To be asked before
+/// a copy that is to be verified: a refusal must not come after the work.
+pub(crate) async fn check_fits(
+    a: &OpenArray,
+    other: &dyn Layout,
+    planning: &Planning,
+) -> Result<(), Error> {
+    if a.spec().data_type.is_variable() {
+        return Ok(());
+    }
+    plan_comparison(a, other, planning).await.map(|_| ())
 }
 
 fn incomparable(a: &OpenArray, b: &OpenArray) -> Option<String> {
@@ -158,7 +171,22 @@ async fn plan_comparison(
             Ok(if dearer { pull } else { keep })
         }
         (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),
-        (Err(error), Err(_)) => Err(error),
+        (Err(pull), Err(keep)) => Err(neither(pull, keep)),
     };
     cheaper.map_err(|error| Error::no_plan(request.budget.memory_bytes, error))
+}
+
+/// The error of a comparison that neither strategy can do: nobody has asked for one of the two.
+fn neither(pull: PlanError, keep: PlanError) -> PlanError {
+    match (pull, keep) {
+        (
+            PlanError::DoesNotFit { budget_bytes, minimum_bytes, .. },
+            PlanError::DoesNotFit { minimum_bytes: other_bytes, .. },
+        ) => PlanError::DoesNotFit {
+            strategy: Strategy::Auto,
+            budget_bytes,
+            minimum_bytes: minimum_bytes.min(other_bytes),
+        },
+        (pull, _) => pull,
+    }
 }
