@@ -26,6 +26,7 @@ pub(super) enum Kind {
 
 const NUMBERS: &[&str] = &["int, uint", "float"];
 const WITH_COMPLEX: &[&str] = &["int, uint", "float", "complex"];
+const WITH_BOOL: &[&str] = &["bool", "int, uint", "float", "complex"];
 const FLOAT: &[&str] = &["float"];
 const BOOL: &[&str] = &["bool"];
 /// What zarr-extensions lets v3's `packbits` and `bitround` take.
@@ -46,7 +47,7 @@ const NUMCODECS: [(&str, &str, Kind); 17] = [
     ("delta", "numcodecs.delta", Kind::Elements(WITH_COMPLEX)),
     ("fixedscaleoffset", "numcodecs.fixedscaleoffset", Kind::Elements(NUMBERS)),
     ("quantize", "numcodecs.quantize", Kind::Elements(FLOAT)),
-    ("astype", "numcodecs.astype", Kind::Elements(WITH_COMPLEX)),
+    ("astype", "numcodecs.astype", Kind::Elements(WITH_BOOL)),
     ("bitround", "numcodecs.bitround", Kind::Elements(FLOAT)),
     ("packbits", "numcodecs.packbits", Kind::Elements(BOOL)),
     ("pcodec", "numcodecs.pcodec", Kind::Elements(NUMBERS)),
@@ -136,9 +137,17 @@ impl Codec {
         }
     }
 
+    /// The name we write it by: one that more readers know.
+    pub(super) fn written_as(&self, version: u8) -> &'static str {
+        match self.name {
+            "bitround" if version == 3 => "numcodecs.bitround",
+            name => name,
+        }
+    }
+
     /// How a document that has this codec says so.
     pub(super) fn mark(&self, version: u8) -> String {
-        match self.name {
+        match self.written_as(version) {
             "none" => String::new(),
             "order F" => "\"order\":\"F\"".to_owned(),
             name if version == 2 => format!("\"id\":\"{name}\""),

@@ -25,13 +25,22 @@ const HEAD: &str = "\
 
 Made by the test `support::` from what it found; `just support-table` makes it anew.
 
-A cell says that rechunk writes the codec with the types of the column and reads it again, and who
-else does: `z3` zarr-python 3, `z2` zarr-python 2, `ts` tensorstore. Each reads what rechunk has
-written and writes what rechunk reads; with `ʳ` it was only asked to read, or only reads. In brackets:
-some types of the group only. `own`: none of these has it. `—`: the format does not have it. `no`:
-refused. Elements of variable length are never decoded: their chunks are copied as they are.
+A cell with names says that rechunk writes this codec with the types of the column and reads it
+again, and who else does: `z3` zarr-python 3, `z2` zarr-python 2, `ts` tensorstore. Each reads what
+rechunk has written, and rechunk reads what it has written.
+
+- `ʳ`: it reads, but was not asked to write, or cannot write all types of the group.
+- In brackets: it has some types of the group only.
+- `own`: rechunk reads what it writes; none of the three reads it.
+- `—`: the format does not have it.
+- `no`: refused, for the reason of that number.
+
+Elements of variable length are never decoded: their chunks are copied as they are.
 
 ";
+
+/// Behind the name of who only reads.
+pub(super) const READS: char = 'ʳ';
 
 /// The whole document.
 pub(super) fn render(cells: &Cells) -> String {
@@ -105,13 +114,20 @@ fn note(reason: &str, notes: &mut Vec<String>) -> usize {
     )
 }
 
-/// Who has all of them, and in brackets who has some.
+/// Who has all of them, and in brackets who has some. Who writes only some is said to read.
 fn others(works: &[&BTreeSet<String>]) -> String {
-    let names: BTreeSet<&String> = works.iter().copied().flatten().collect();
-    let (all, some): (Vec<_>, Vec<_>) =
-        names.into_iter().partition(|name| works.iter().all(|others| others.contains(*name)));
-    let join = |names: Vec<&String>| names.into_iter().rev().cloned().collect::<Vec<_>>().join(" ");
-    match (join(all), join(some)) {
+    let plain = |name: &String| name.trim_end_matches(READS).to_owned();
+    let names: BTreeSet<String> = works.iter().copied().flatten().map(plain).collect();
+    let (mut all, mut some) = (Vec::new(), Vec::new());
+    for name in names.into_iter().rev() {
+        let reads = format!("{name}{READS}");
+        let has = |others: &&&BTreeSet<String>| others.contains(&name) || others.contains(&reads);
+        let is_all = works.iter().filter(has).count() == works.len();
+        let writes = works.iter().filter(has).all(|others| others.contains(&name));
+        let list = if is_all { &mut all } else { &mut some };
+        list.push(if writes { name } else { reads });
+    }
+    match (all.join(" "), some.join(" ")) {
         (all, some) if all.is_empty() && some.is_empty() => "own".to_owned(),
         (all, some) if some.is_empty() => all,
         (all, some) if all.is_empty() => format!("({some})"),

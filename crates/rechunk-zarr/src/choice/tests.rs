@@ -77,3 +77,22 @@ fn what_is_refused() {
         assert!(error.contains(message), "{error}\nshould contain\n{message}");
     }
 }
+
+#[test]
+fn pcodec_is_for_numbers_that_it_has() {
+    let choice = parse_codec_choice("pcodec").unwrap();
+    let bound = |data_type| {
+        let element = ElementType::new(data_type, Endian::Little);
+        choice.bound_to(element, ZarrVersion::V3).map_err(|error| error.to_string())
+    };
+    bound(DataType::Float16).unwrap();
+    for data_type in [
+        DataType::Uint8,
+        DataType::Bfloat16,
+        DataType::Complex64,
+        DataType::FixedBytes { bytes: 4 },
+    ] {
+        let error = bound(data_type).unwrap_err();
+        assert!(error.contains("codec \"pcodec\" on"), "{error}");
+    }
+}
