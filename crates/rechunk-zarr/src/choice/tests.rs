@@ -1,3 +1,5 @@
+use rechunk_grid::DataType;
+
 use super::*;
 
 /// What is chosen for big-endian floats in v3.
@@ -5,8 +7,7 @@ fn chosen(text: &str) -> Vec<CodecSpec> {
     parse_codec_choice(text).unwrap().bound_to(FLOATS, ZarrVersion::V3).unwrap()
 }
 
-const FLOATS: ElementType =
-    ElementType { data_type: rechunk_grid::DataType::Float32, endian: Endian::Big };
+const FLOATS: ElementType = ElementType { data_type: DataType::Float32, endian: Endian::Big };
 
 fn blosc(cname: BloscName, clevel: u8, shuffle: Shuffle) -> Vec<CodecSpec> {
     vec![CodecSpec::Blosc { cname, clevel, shuffle, typesize: 4, blocksize: 0 }]
