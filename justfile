@@ -80,6 +80,10 @@ doc:
 oracles:
     tests/oracle/setup.sh
 
+# Write docs/support.md anew from what the tests find.
+support-table: oracles
+    RECHUNK_BLESS=1 cargo test -p rechunk-cli --test e2e -- support::
+
 # Compute fixtures/SHA256.json anew.
 fixture-digests: oracles
     .venv-oracle-z3/bin/python -W ignore tests/tools/fixture_digests.py

@@ -49,6 +49,11 @@ fn what_is_not_an_array_is_named() {
     refused(&folder.at("nowhere"), &target, 3, &["nowhere"]);
     refused(&empty, &target, 3, &["empty", "not an array"]);
     refused(&file, &target, 3, &["file.txt", "a file"]);
+    for (name, format) in [("t1.nii", "NIfTI"), ("t1.NII.gz", "NIfTI"), ("a.npy", "NumPy")] {
+        let file = folder.at(name);
+        std::fs::write(&file, "not an array").unwrap();
+        refused(&file, &target, 3, &[name, format, "does not read yet"]);
+    }
     let group = fixture("ostia_monthly.zarr");
     refused(
         &group,

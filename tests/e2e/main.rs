@@ -31,6 +31,10 @@ mod memory;
 #[cfg(test)]
 mod oracle;
 #[cfg(test)]
+mod public_arrays;
+#[cfg(test)]
 mod regressions;
 #[cfg(test)]
 mod report;
+#[cfg(test)]
+mod support;

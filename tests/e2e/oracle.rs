@@ -57,6 +57,15 @@ pub(crate) fn read(world: World, jobs: &[Value]) -> Vec<Value> {
     answers
 }
 
+/// Has a library do jobs of `tests/oracle/echo.py`; answers in their order.
+pub(crate) fn echo(world: World, library: &str, jobs: &[Value]) -> Vec<Value> {
+    let input = serde_json::to_vec(jobs).unwrap();
+    let answer = python(world, "tests/oracle/echo.py", &[library], &input);
+    let answers: Vec<Value> = serde_json::from_slice(&answer).unwrap();
+    assert_eq!(answers.len(), jobs.len());
+    answers
+}
+
 /// Has zarr-python do jobs of `tests/oracle/groups.py`; answers in their order.
 pub(crate) fn groups(world: World, jobs: &[Value]) -> Vec<Value> {
     let answer = python(world, "tests/oracle/groups.py", &[], &serde_json::to_vec(jobs).unwrap());

@@ -133,6 +133,11 @@ impl StoreError {
             || chain(self).any(denied)
     }
 
+    /// A part of the path is a file, where a directory would have to be.
+    pub fn is_not_a_directory(&self) -> bool {
+        self.has_io_kind(&[io::ErrorKind::NotADirectory])
+    }
+
     /// The disk or the quota is full.
     pub fn is_no_space(&self) -> bool {
         self.has_io_kind(&[io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded])

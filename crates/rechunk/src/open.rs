@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rechunk_array::Array;
 use rechunk_format::{FormatError, Layout};
 use rechunk_grid::{ArraySpec, ChunkGrid};
-use rechunk_store::{Meter, Role, Store};
+use rechunk_store::{Meter, Role, Store, StoreError};
 use rechunk_zarr::{ArrayMetadata, ZarrLayout, ZarrVersion};
 
 use crate::Error;
@@ -73,7 +73,7 @@ pub(crate) async fn open_node(location: &str, store: &Store) -> Result<Opened, E
     let control = store.with_role(Role::Control);
     let metadata_error = |source: FormatError| Error::source_metadata(location, source);
     let fetched = Documents::fetch(&control).await;
-    let mut documents = fetched.map_err(|source| Error::source_store(location, source))?;
+    let mut documents = fetched.map_err(|source| unread(location, source))?;
     let mut described_by = None;
     if documents.node().map_err(metadata_error)?.is_none()
         && let Some((found, group)) =
@@ -132,6 +132,21 @@ fn named(arrays: &[String]) -> Option<String> {
 fn one_of(location: &str, arrays: &[String]) -> Option<String> {
     let root = location.trim_end_matches('/');
     arrays.first().map(|first| format!("name one of its arrays, e.g. {root}/{first}"))
+}
+
+/// The documents could not be read: where there is a file, there are none.
+fn unread(location: &str, source: StoreError) -> Error {
+    const LATER: [(&str, &str); 3] = [(".nii", "NIfTI"), (".nii.gz", "NIfTI"), (".npy", "NumPy")];
+    let name = location.trim_end_matches('/').to_ascii_lowercase();
+    let known = LATER.iter().find(|(ending, _)| name.ends_with(ending));
+    match known.filter(|_| source.is_not_a_directory()) {
+        Some((_, format)) => Error::NotAnArray {
+            location: location.to_owned(),
+            reason: format!("it looks like {format}, which this version does not read yet"),
+            hint: None,
+        },
+        None => Error::source_store(location, source),
+    }
 }
 
 /// No metadata of ours: say what is there.

@@ -1,3 +1,5 @@
+use rechunk_grid::DataType;
+
 use super::*;
 
 /// What is chosen for big-endian floats in v3.
@@ -5,8 +7,7 @@ fn chosen(text: &str) -> Vec<CodecSpec> {
     parse_codec_choice(text).unwrap().bound_to(FLOATS, ZarrVersion::V3).unwrap()
 }
 
-const FLOATS: ElementType =
-    ElementType { data_type: rechunk_grid::DataType::Float32, endian: Endian::Big };
+const FLOATS: ElementType = ElementType { data_type: DataType::Float32, endian: Endian::Big };
 
 fn blosc(cname: BloscName, clevel: u8, shuffle: Shuffle) -> Vec<CodecSpec> {
     vec![CodecSpec::Blosc { cname, clevel, shuffle, typesize: 4, blocksize: 0 }]
@@ -75,5 +76,24 @@ fn what_is_refused() {
         let bound = choice.and_then(|choice| choice.bound_to(FLOATS, ZarrVersion::V2));
         let error = bound.unwrap_err().to_string();
         assert!(error.contains(message), "{error}\nshould contain\n{message}");
+    }
+}
+
+#[test]
+fn pcodec_is_for_numbers_that_it_has() {
+    let choice = parse_codec_choice("pcodec").unwrap();
+    let bound = |data_type| {
+        let element = ElementType::new(data_type, Endian::Little);
+        choice.bound_to(element, ZarrVersion::V3).map_err(|error| error.to_string())
+    };
+    bound(DataType::Float16).unwrap();
+    for data_type in [
+        DataType::Uint8,
+        DataType::Bfloat16,
+        DataType::Complex64,
+        DataType::FixedBytes { bytes: 4 },
+    ] {
+        let error = bound(data_type).unwrap_err();
+        assert!(error.contains("codec \"pcodec\" on"), "{error}");
     }
 }

@@ -73,7 +73,7 @@ macro_rules! with_number {
 
 /// True for the types Pcodec has and numcodecs offers.
 pub(crate) fn has_type(element: ElementType) -> bool {
-    element.item_bytes() > 1 && element.endian == Endian::Little
+    element.is_number() && element.item_bytes() > 1 && element.endian == Endian::Little
 }
 
 /// Most bytes of a chunk of `decoded` bytes, by the format's own guarantee.

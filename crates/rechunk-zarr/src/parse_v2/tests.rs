@@ -120,6 +120,18 @@ fn errors_name_document_and_field() {
 }
 
 #[test]
+fn blosc_takes_elements_larger_than_its_typesize() {
+    let mut document = document();
+    document["dtype"] = json!("|S300");
+    document["fill_value"] = json!("");
+    for codec in [json!({"id": "blosc"}), json!({"id": "blosc", "typesize": 300})] {
+        document["compressor"] = codec;
+        let metadata = parse_v2(document.to_string().as_bytes(), None).unwrap();
+        assert!(matches!(metadata.codecs[..], [CodecSpec::Blosc { typesize: 1, .. }]));
+    }
+}
+
+#[test]
 fn blosc_chunks_have_a_limit_of_their_own() {
     let mut document = document();
     document["chunks"] = json!([1, 536_870_908]);

@@ -1,0 +1,134 @@
+//! Every array of a larger public collection: copied to its digest, passed through byte for byte,
+//! or refused for a reason that the documentation has.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::harness::{Folder, rechunk, root};
+use crate::interop::{Source, is_variable, survive, version_of};
+use crate::oracle::available;
+
+/// Ways to cut each array.
+const CUTS: usize = 3;
+/// What is refused: kind of array or name of a codec; what the message says; what `docs/reference.md`
+/// says.
+const REFUSED: [(&str, &str, &str); 4] = [
+    ("n5", "it looks like N5, which this version does not read yet", "N5"),
+    ("raw split", "it has neither zarr.json nor .zarray", "raw files"),
+    ("nifti", "it looks like NIfTI, which this version does not read yet", "NIfTI"),
+    ("zfpy", "codec \"zfpy\" is not supported", "`zfpy`"),
+];
+/// The codec that no oracle here has. Arrays of it are beside others that hold the same elements.
+const UNREAD: (&str, &str) = ("pcodec", "none");
+
+/// What an array of INDEX.json is to us.
+enum Case {
+    Copied(Source),
+    /// Where, and which of [`REFUSED`].
+    Refused(String, usize),
+}
+
+#[test]
+fn public_arrays_survive_a_copy() {
+    let Some(data) = std::env::var_os("RECHUNK_TEST_DATA").map(PathBuf::from) else {
+        println!("SKIPPED: RECHUNK_TEST_DATA is not set, the larger public arrays are not copied");
+        return;
+    };
+    if !available() {
+        return;
+    }
+    let index = std::fs::read_to_string(data.join("INDEX.json")).unwrap();
+    let index: Value = serde_json::from_str(&index).unwrap();
+    let arrays = index["arrays"].as_array().unwrap();
+    let views = Folder::new();
+    let (mut sources, mut refused) = (Vec::new(), BTreeMap::<&str, usize>::new());
+    for (number, array) in arrays.iter().enumerate() {
+        match case(&data, array, &views.at(&number.to_string())) {
+            Case::Copied(source) => sources.push(source),
+            Case::Refused(path, reason) => {
+                is_refused(&path, &views.at("target"), REFUSED[reason].1);
+                *refused.entry(REFUSED[reason].0).or_default() += 1;
+            }
+        }
+    }
+    survive("public arrays", &sources, CUTS);
+    let variable = sources.iter().filter(|source| is_variable(source)).count();
+    println!(
+        "{} arrays: decoded to their digest: {}; passed through byte for byte (variable length): {variable}; refused: {refused:?}",
+        arrays.len(),
+        sources.len() - variable,
+    );
+    let unused: Vec<_> = REFUSED.iter().filter(|row| !refused.contains_key(row.0)).collect();
+    assert!(unused.is_empty(), "no array is refused for {unused:?}");
+}
+
+/// What is to be done with an array. Directories may have documents of both versions: `view` takes
+/// a copy without that of v3, where the one of v2 is meant.
+fn case(data: &Path, array: &Value, view: &str) -> Case {
+    let path = data.join(array["path"].as_str().unwrap());
+    let (kind, codecs) = (array["kind"].as_str().unwrap(), array.to_string());
+    let is_of = |name: &str| kind == name || codecs.contains(&format!("{name}\""));
+    if let Some(reason) = REFUSED.iter().position(|row| is_of(row.0)) {
+        let path = if kind == "zarr v2" { path_of_v2(&path, view) } else { path };
+        return Case::Refused(path.display().to_string(), reason);
+    }
+    let version = match kind {
+        "zarr v2" => 2,
+        "zarr v3" => 3,
+        other => panic!("{}: what is {other}?", path.display()),
+    };
+    let twin = twin(data, array, version);
+    let path = if version == 2 { path_of_v2(&path, view) } else { path };
+    assert_eq!(version_of(&path), version, "{}", path.display());
+    let source = Source::new(path.display().to_string(), version);
+    let digest = |array: &Value| array["sha256"].as_str().map(str::to_owned);
+    let source = Source { sha256: digest(array), twin, ..source };
+    assert!(
+        source.sha256.is_some() || source.twin.is_some() || is_variable(&source),
+        "{}: nobody says what it holds",
+        source.path
+    );
+    Case::Copied(source)
+}
+
+/// The directory itself, or a copy of it that has no document of v3.
+fn path_of_v2(path: &Path, view: &str) -> PathBuf {
+    if version_of(path) == 2 {
+        return path.to_owned();
+    }
+    let view = PathBuf::from(view);
+    std::fs::create_dir_all(&view).unwrap();
+    for entry in std::fs::read_dir(path).unwrap().map(Result::unwrap) {
+        // Chunks of v2 with dots in their keys are files; what is a directory belongs to v3.
+        if entry.path().is_file() && entry.file_name() != "zarr.json" {
+            std::fs::copy(entry.path(), view.join(entry.file_name())).unwrap();
+        }
+    }
+    view
+}
+
+/// The array beside one of [`UNREAD`] that holds the same elements.
+fn twin(data: &Path, array: &Value, version: u8) -> Option<(String, u8)> {
+    let path = array["path"].as_str().unwrap();
+    let twin = data.join(path.replace(UNREAD.0, UNREAD.1));
+    let is_unread = array["sha256"].is_null() && path.contains(UNREAD.0);
+    is_unread.then(|| (twin.display().to_string(), version))
+}
+
+/// It is refused in these words, and nothing is left where the target would be.
+fn is_refused(path: &str, target: &str, words: &str) {
+    rechunk(&["copy", path, target, "-q"]).ends_with(3).says(&[words]);
+    rechunk(&["info", path]).ends_with(3).says(&[words]);
+    assert!(!Path::new(target).exists(), "{target} was left behind");
+}
+
+#[test]
+fn what_is_refused_stands_in_the_reference() {
+    let text = std::fs::read_to_string(root().join("docs/reference.md")).unwrap();
+    let (_, formats) = text.split_once("\n## Formats").unwrap();
+    for (what, _, documented) in REFUSED {
+        assert!(formats.contains(documented), "docs/reference.md does not say of {what}");
+    }
+}
