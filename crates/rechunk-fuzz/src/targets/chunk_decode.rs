@@ -8,7 +8,7 @@ use super::round_trip;
 
 /// Data type, codecs in Zarr v3's spelling (`BYTES` for what orders the bytes), and whether stored
 /// elements come back as they are; the first byte of the input chooses.
-const CASES: [(&str, &str, Keeps); 36] = [
+const CASES: [(&str, &str, Keeps); 38] = [
     ("float32", "BYTES", Keeps::All),
     (
         "float32",
@@ -147,6 +147,16 @@ const CASES: [(&str, &str, Keeps); 36] = [
     (
         "bool",
         r#"{"name": "packbits", "configuration": {"padding_encoding": "last_byte"}}, "numcodecs.lz4""#,
+        Keeps::All,
+    ),
+    (
+        "int16",
+        r#"{"name": "sharding_indexed", "configuration": {"chunk_shape": [256], "codecs": [BYTES], "index_codecs": [BYTES], "index_location": "start"}}, "crc32c""#,
+        Keeps::All,
+    ),
+    (
+        "int16",
+        r#"{"name": "sharding_indexed", "configuration": {"chunk_shape": [64], "codecs": [BYTES, "numcodecs.lz4"], "index_codecs": [BYTES, "crc32c"], "index_location": "end"}}, {"name": "zstd", "configuration": {"level": 1, "checksum": false}}"#,
         Keeps::All,
     ),
 ];

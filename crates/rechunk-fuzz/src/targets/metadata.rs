@@ -81,6 +81,7 @@ fn layout_holds(layout: &ZarrLayout, grid: &ChunkGrid) {
 fn makes_smaller(codec: &CodecSpec) -> bool {
     match codec {
         CodecSpec::PackBits(_) => true,
+        CodecSpec::Shards(shards) => shards.codecs.iter().any(makes_smaller),
         CodecSpec::Delta(types)
         | CodecSpec::AsType(types)
         | CodecSpec::FixedScaleOffset { types, .. }
