@@ -5,22 +5,28 @@
 //! a fixed number of mutations of it with every `cargo test`; `just fuzz TARGET SECONDS` searches
 //! with libFuzzer.
 
+mod memory;
 mod targets;
 
-use targets::{chunk_decode, chunk_spec, codec_choice, journal, location, metadata, saved_plan};
+use targets::{
+    chunk_decode, chunk_spec, codec_choice, consolidated, journal, location, metadata, saved_plan,
+    shard, zip,
+};
 
 /// A fuzz target.
 pub type Target = fn(&[u8]);
 
 /// Every target with its name, which is also that of its corpus.
-///
-/// Sharding's index gets its place here when there is one.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("v2_metadata", metadata::v2),
     ("v3_metadata", metadata::v3),
     ("other_version", metadata::other_version),
+    ("consolidated", consolidated::target),
     ("codec_choice", codec_choice::target),
     ("chunk_decode", chunk_decode::target),
+    ("shard_index", shard::index),
+    ("shard", shard::whole),
+    ("zip", zip::target),
     ("chunk_spec", chunk_spec::target),
     ("saved_plan", saved_plan::target),
     ("journal", journal::target),

@@ -5,7 +5,7 @@ use rechunk_grid::{ArraySpec, ChunkGrid, DataType, Endian};
 use serde_json::{Map, Value};
 
 use crate::codec_spec::CodecSpec;
-use crate::codecs::LZ4_CHUNK_BYTES_MAX;
+use crate::codecs::{Chain, LZ4_CHUNK_BYTES_MAX};
 use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::fill_value::{write_bits, write_byte_list, write_fill_value};
@@ -213,7 +213,7 @@ impl ArrayMetadata {
         ElementType::new(self.spec.data_type, self.order.endian)
     }
 
-    /// Checks what the rest of the crate relies on, so that a layout cannot fail on sizes.
+    /// Checks what the rest of the crate relies on, so that a layout cannot fail.
     pub(crate) fn check(&self) -> Result<(), FormatError> {
         let chunks = self.version.chunk_field();
         self.spec.grid().map_err(|error| chunks.invalid(error.to_string()))?;
@@ -278,7 +278,8 @@ impl ArrayMetadata {
         if self.version == ZarrVersion::V3 {
             self.check_v3_places(&field)?;
         }
-        Ok(())
+        // Each codec has to fit what the one before it leaves.
+        Chain::new(&self.codecs, self.chunk_bytes()).map(drop)
     }
 
     /// In v3 filters come first, and `bytes` orders the bytes of all types alike.

@@ -1,61 +1,203 @@
-//! Stored chunks of every codec.
+//! Stored chunks of every codec and filter.
 
 use std::sync::OnceLock;
 
-use rechunk_format::Layout;
 use rechunk_zarr::{ZarrLayout, parse_v3};
 
-/// Bytes of a decoded chunk.
-const CHUNK_BYTES: usize = 4096;
+use super::round_trip;
 
-/// Most capacity a buffer may be left with, bytes: room for a chunk and what its encoded form adds.
-const CAPACITY_BYTES_MAX: usize = 256 << 10;
-
-/// Codecs in Zarr v3's spelling; the first byte of the input chooses.
-const CODECS: [&str; 12] = [
-    "",
-    r#", {"name": "zstd", "configuration": {"level": 1, "checksum": false}}"#,
-    r#", {"name": "zstd", "configuration": {"level": 1, "checksum": true}}"#,
-    r#", {"name": "gzip", "configuration": {"level": 1}}"#,
-    r#", "crc32c""#,
-    r#", {"name": "zstd", "configuration": {"level": 1, "checksum": false}}, "crc32c""#,
-    r#", "crc32c", {"name": "gzip", "configuration": {"level": 1}}, "crc32c""#,
-    r#", {"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0}}"#,
-    r#", {"name": "blosc", "configuration": {"cname": "zstd", "clevel": 5, "shuffle": "bitshuffle", "typesize": 4, "blocksize": 512}}"#,
-    r#", {"name": "blosc", "configuration": {"cname": "blosclz", "clevel": 9, "shuffle": "noshuffle", "typesize": 1, "blocksize": 0}}"#,
-    r#", {"name": "blosc", "configuration": {"cname": "snappy", "clevel": 5, "shuffle": "shuffle", "typesize": 8, "blocksize": 0}}"#,
-    r#", {"name": "gzip", "configuration": {"level": 1}}, {"name": "blosc", "configuration": {"cname": "zlib", "clevel": 1, "shuffle": "noshuffle", "typesize": 1, "blocksize": 0}}"#,
+/// Data type, codecs in Zarr v3's spelling (`BYTES` for what orders the bytes), and whether stored
+/// elements come back as they are; the first byte of the input chooses.
+const CASES: [(&str, &str, Keeps); 38] = [
+    ("float32", "BYTES", Keeps::All),
+    (
+        "float32",
+        r#"BYTES, {"name": "zstd", "configuration": {"level": 1, "checksum": false}}"#,
+        Keeps::All,
+    ),
+    (
+        "float32",
+        r#"BYTES, {"name": "zstd", "configuration": {"level": 1, "checksum": true}}"#,
+        Keeps::All,
+    ),
+    ("float32", r#"BYTES, {"name": "gzip", "configuration": {"level": 1}}"#, Keeps::All),
+    ("float32", r#"BYTES, "crc32c""#, Keeps::All),
+    (
+        "float32",
+        r#"BYTES, {"name": "zstd", "configuration": {"level": 1, "checksum": false}}, "crc32c""#,
+        Keeps::All,
+    ),
+    (
+        "float32",
+        r#"BYTES, "crc32c", {"name": "gzip", "configuration": {"level": 1}}, "crc32c""#,
+        Keeps::All,
+    ),
+    (
+        "float32",
+        r#"BYTES, {"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0}}"#,
+        Keeps::All,
+    ),
+    (
+        "float32",
+        r#"BYTES, {"name": "blosc", "configuration": {"cname": "zstd", "clevel": 5, "shuffle": "bitshuffle", "typesize": 4, "blocksize": 512}}"#,
+        Keeps::All,
+    ),
+    (
+        "float32",
+        r#"BYTES, {"name": "blosc", "configuration": {"cname": "blosclz", "clevel": 9, "shuffle": "noshuffle", "typesize": 1, "blocksize": 0}}"#,
+        Keeps::All,
+    ),
+    (
+        "float32",
+        r#"BYTES, {"name": "blosc", "configuration": {"cname": "snappy", "clevel": 5, "shuffle": "shuffle", "typesize": 8, "blocksize": 0}}"#,
+        Keeps::All,
+    ),
+    (
+        "float32",
+        r#"BYTES, {"name": "gzip", "configuration": {"level": 1}}, {"name": "blosc", "configuration": {"cname": "zlib", "clevel": 1, "shuffle": "noshuffle", "typesize": 1, "blocksize": 0}}"#,
+        Keeps::All,
+    ),
+    ("float32", r#"BYTES, "numcodecs.lz4""#, Keeps::All),
+    ("float32", r#"BYTES, {"name": "numcodecs.bz2", "configuration": {"level": 1}}"#, Keeps::All),
+    ("float32", r#"BYTES, {"name": "numcodecs.zlib", "configuration": {"level": 1}}"#, Keeps::All),
+    (
+        "float32",
+        r#"BYTES, {"name": "numcodecs.lzma", "configuration": {"format": 1, "preset": 0}}"#,
+        Keeps::All,
+    ),
+    (
+        "float32",
+        r#"BYTES, {"name": "numcodecs.lzma", "configuration": {"format": 2, "preset": 0}}"#,
+        Keeps::All,
+    ),
+    (
+        "float32",
+        r#"BYTES, {"name": "numcodecs.lzma", "configuration": {"format": 3, "filters": [{"id": 3, "dist": 4}, {"id": 33, "preset": 0}]}}"#,
+        Keeps::All,
+    ),
+    ("float32", r#""numcodecs.pcodec""#, Keeps::All),
+    (
+        "int16",
+        r#"{"name": "numcodecs.pcodec", "configuration": {"level": 1, "delta_spec": "try_consecutive", "delta_encoding_order": 2, "equal_pages_up_to": 100}}"#,
+        Keeps::All,
+    ),
+    (
+        "uint64",
+        r#"{"name": "numcodecs.pcodec", "configuration": {"level": 1}}, "crc32c""#,
+        Keeps::All,
+    ),
+    ("float32", r#"BYTES, "numcodecs.crc32", "numcodecs.adler32""#, Keeps::All),
+    ("float32", r#"BYTES, "numcodecs.fletcher32""#, Keeps::All),
+    (
+        "float32",
+        r#"BYTES, "numcodecs.fletcher32", "numcodecs.lz4", {"name": "numcodecs.crc32c", "configuration": {"location": "start"}}"#,
+        Keeps::All,
+    ),
+    (
+        "float32",
+        r#"BYTES, {"name": "numcodecs.shuffle", "configuration": {"elementsize": 4}}, {"name": "numcodecs.zlib", "configuration": {"level": 1}}"#,
+        Keeps::All,
+    ),
+    (
+        "int32",
+        r#"{"name": "numcodecs.delta", "configuration": {"dtype": "<i4"}}, BYTES, "numcodecs.lz4""#,
+        Keeps::All,
+    ),
+    (
+        "int32",
+        r#"{"name": "numcodecs.delta", "configuration": {"dtype": "<i4", "astype": "|i1"}}, BYTES"#,
+        Keeps::Size,
+    ),
+    (
+        "float64",
+        r#"{"name": "numcodecs.delta", "configuration": {"dtype": "<f8"}}, BYTES"#,
+        Keeps::Size,
+    ),
+    (
+        "float64",
+        r#"{"name": "numcodecs.fixedscaleoffset", "configuration": {"offset": 1000, "scale": 10, "dtype": "<f8", "astype": "<u2"}}, BYTES"#,
+        Keeps::Size,
+    ),
+    (
+        "float32",
+        r#"{"name": "numcodecs.quantize", "configuration": {"digits": 2, "dtype": "<f4"}}, BYTES"#,
+        Keeps::Size,
+    ),
+    (
+        "float64",
+        r#"{"name": "numcodecs.astype", "configuration": {"encode_dtype": "<f2", "decode_dtype": "<f8"}}, BYTES"#,
+        Keeps::Size,
+    ),
+    (
+        "int64",
+        r#"{"name": "numcodecs.astype", "configuration": {"encode_dtype": "<f4", "decode_dtype": "<i8"}}, BYTES"#,
+        Keeps::Size,
+    ),
+    (
+        "float32",
+        r#"{"name": "numcodecs.bitround", "configuration": {"keepbits": 5}}, BYTES, {"name": "zstd", "configuration": {"level": 1, "checksum": false}}"#,
+        Keeps::Size,
+    ),
+    ("bool", r#""numcodecs.packbits", BYTES"#, Keeps::All),
+    (
+        "bool",
+        r#"{"name": "packbits", "configuration": {"padding_encoding": "first_byte"}}, "crc32c""#,
+        Keeps::All,
+    ),
+    (
+        "bool",
+        r#"{"name": "packbits", "configuration": {"padding_encoding": "last_byte"}}, "numcodecs.lz4""#,
+        Keeps::All,
+    ),
+    (
+        "int16",
+        r#"{"name": "sharding_indexed", "configuration": {"chunk_shape": [256], "codecs": [BYTES], "index_codecs": [BYTES], "index_location": "start"}}, "crc32c""#,
+        Keeps::All,
+    ),
+    (
+        "int16",
+        r#"{"name": "sharding_indexed", "configuration": {"chunk_shape": [64], "codecs": [BYTES, "numcodecs.lz4"], "index_codecs": [BYTES, "crc32c"], "index_location": "end"}}, {"name": "zstd", "configuration": {"level": 1, "checksum": false}}"#,
+        Keeps::All,
+    ),
 ];
+
+/// What comes back of elements that go through the codecs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    /// Every bit.
+    All,
+    /// A whole chunk.
+    Size,
+}
 
 fn layouts() -> &'static [ZarrLayout] {
     static LAYOUTS: OnceLock<Vec<ZarrLayout>> = OnceLock::new();
-    LAYOUTS.get_or_init(|| CODECS.iter().filter_map(|codecs| layout(codecs)).collect())
+    LAYOUTS.get_or_init(|| {
+        let of = |(data_type, codecs, _): &(&str, &str, Keeps)| layout(data_type, codecs);
+        CASES.iter().map(of).collect()
+    })
 }
 
-fn layout(codecs: &str) -> Option<ZarrLayout> {
+#[expect(clippy::panic, reason = "a target fails by panicking")]
+fn layout(data_type: &str, codecs: &str) -> ZarrLayout {
+    let bytes = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
+    let fill = if data_type == "bool" { "false" } else { "0" };
+    // A number of elements that is no multiple of 8 leaves bits over.
     let document = format!(
-        r#"{{"zarr_format": 3, "node_type": "array", "shape": [1024], "data_type": "float32",
-        "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [1024]}}}},
-        "chunk_key_encoding": "default", "fill_value": 0,
-        "codecs": [{{"name": "bytes", "configuration": {{"endian": "little"}}}}{codecs}]}}"#
+        r#"{{"zarr_format": 3, "node_type": "array", "shape": [1024], "data_type": "{data_type}",
+        "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [{}]}}}},
+        "chunk_key_encoding": "default", "fill_value": {fill}, "codecs": [{}]}}"#,
+        if data_type == "bool" { 1021 } else { 1024 },
+        codecs.replace("BYTES", bytes)
     );
-    parse_v3(document.as_bytes()).ok().and_then(|metadata| ZarrLayout::new(metadata).ok())
+    parse_v3(document.as_bytes())
+        .and_then(ZarrLayout::new)
+        .unwrap_or_else(|error| panic!("{codecs}: {error}"))
 }
 
-/// A byte that names the codecs, then a chunk. What decodes is a whole chunk, and survives another
-/// round through the codecs.
+/// A byte that names the codecs, then a chunk.
 pub(crate) fn target(data: &[u8]) {
     let Some((&choice, chunk)) = data.split_first() else { return };
-    let layouts = layouts();
-    assert_eq!(layouts.len(), CODECS.len(), "codecs that are not understood");
-    let layout = &layouts[usize::from(choice) % layouts.len()];
-    let mut scratch = Vec::new();
-    let decoded = layout.decode(chunk, &mut scratch).map(<[u8]>::to_vec);
-    assert!(scratch.capacity() <= CAPACITY_BYTES_MAX, "{} bytes", scratch.capacity());
-    let Ok(elements) = decoded else { return };
-    assert_eq!(elements.len(), CHUNK_BYTES);
-    let mut encoded = Vec::new();
-    let written = layout.encode(&elements, &mut encoded);
-    assert!(written.is_ok(), "{written:?}");
-    assert_eq!(layout.decode(&encoded, &mut scratch).ok(), Some(elements.as_slice()));
+    let position = usize::from(choice) % CASES.len();
+    round_trip(&layouts()[position], chunk, CASES[position].2 == Keeps::All);
 }

@@ -1,9 +1,10 @@
 //! Metadata documents: what is accepted can be written, and reads again as the same array.
 
 use rechunk_format::Layout;
+use rechunk_grid::ChunkGrid;
 use rechunk_zarr::{
-    ArrayMetadata, CHUNK_BYTES_MAX, TargetOptions, ZarrLayout, ZarrVersion, node_kind, parse_v2,
-    parse_v3, target_metadata,
+    ArrayMetadata, CHUNK_BYTES_MAX, CodecSpec, TargetOptions, ZarrLayout, ZarrVersion, node_kind,
+    parse_v2, parse_v3, target_metadata,
 };
 
 use super::split;
@@ -52,14 +53,42 @@ fn holds(metadata: &ArrayMetadata) {
     let again = read_again(metadata);
     assert_eq!(again.as_ref().ok(), Some(metadata), "{again:?}");
     let layout = ZarrLayout::new(metadata.clone());
-    // Shards have no layout yet.
-    assert!(layout.is_ok() || metadata.sharding.is_some(), "{layout:?}");
-    if let (Ok(grid), Ok(layout), None) = (grid, layout, &metadata.sharding) {
-        let last: Vec<u64> =
-            (0..grid.rank()).map(|axis| grid.count_along(axis).saturating_sub(1)).collect();
-        let key = layout.chunk_key(&last);
-        assert_eq!(metadata.key_encoding.chunk_index(&key, grid.rank()), Some(last), "{key}");
-        assert!(layout.codec_cost().encoded_bytes_max >= metadata.chunk_bytes());
+    assert!(layout.is_ok(), "{layout:?}");
+    if let (Ok(grid), Ok(layout)) = (grid, layout) {
+        layout_holds(&layout, &grid);
+    }
+}
+
+/// Where the last chunk is, and what a chunk costs.
+fn layout_holds(layout: &ZarrLayout, grid: &ChunkGrid) {
+    let metadata = layout.metadata();
+    let last: Vec<u64> =
+        (0..grid.rank()).map(|axis| grid.count_along(axis).saturating_sub(1)).collect();
+    let key = layout.chunk_key(&last);
+    let object = layout.shards().map_or_else(|| last.clone(), |shards| shards.shard_of(&last));
+    assert_eq!(layout.object_key(&object), key);
+    assert_eq!(metadata.key_encoding.chunk_index(&key, grid.rank()), Some(object), "{key}");
+    if let Some(shards) = layout.shards() {
+        assert!(shards.slot(&last) < shards.chunk_count());
+        assert_eq!(metadata.object_shape(), shards.shard_shape());
+    }
+    let encoded_bytes_max = layout.codec_cost().encoded_bytes_max;
+    let is_smaller = metadata.codecs.iter().any(makes_smaller);
+    assert!(is_smaller || encoded_bytes_max >= metadata.chunk_bytes(), "{encoded_bytes_max} bytes");
+}
+
+/// True for filters that store an element in fewer bits.
+fn makes_smaller(codec: &CodecSpec) -> bool {
+    match codec {
+        CodecSpec::PackBits(_) => true,
+        CodecSpec::Shards(shards) => shards.codecs.iter().any(makes_smaller),
+        CodecSpec::Delta(types)
+        | CodecSpec::AsType(types)
+        | CodecSpec::FixedScaleOffset { types, .. }
+        | CodecSpec::Quantize { types, .. } => {
+            types.encoded.item_bytes() < types.decoded.item_bytes()
+        }
+        _ => false,
     }
 }
 

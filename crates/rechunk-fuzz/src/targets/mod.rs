@@ -3,10 +3,16 @@
 pub(crate) mod chunk_decode;
 pub(crate) mod chunk_spec;
 pub(crate) mod codec_choice;
+pub(crate) mod consolidated;
 pub(crate) mod journal;
 pub(crate) mod location;
 pub(crate) mod metadata;
+mod round_trip;
 pub(crate) mod saved_plan;
+pub(crate) mod shard;
+pub(crate) mod zip;
+
+use round_trip::round_trip;
 
 /// The input in two at its first 0 byte, which no document has; nothing in the second without one.
 fn split(data: &[u8]) -> (&[u8], Option<&[u8]>) {

@@ -187,7 +187,9 @@ fn entry(record: &ZipFileHeaderRecord<'_>, names: &mut String) -> Result<Option<
     // Keys of Zarr are UTF-8: under no other name is an entry ever asked for.
     let Ok(name) = std::str::from_utf8(raw.as_bytes()) else { return Ok(None) };
     let refuse = || ZipFault::Name { name: name.to_owned() };
-    if name.starts_with('/') || name.split('/').any(|part| part == "..") {
+    let leads_out = || name.starts_with('/') || name.split('/').any(|part| part == "..");
+    // An object without a name would be the place itself.
+    if name.is_empty() || leads_out() {
         return Err(refuse());
     }
     if name.ends_with('/') {

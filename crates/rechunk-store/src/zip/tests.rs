@@ -182,7 +182,7 @@ async fn a_torn_file_is_an_error() {
 
 #[tokio::test]
 async fn names_that_lead_elsewhere_are_refused() {
-    for name in ["../x", "a/../../x", "/etc/passwd", "a//b", "a/./b", "/"] {
+    for name in ["", "../x", "a/../../x", "/etc/passwd", "a//b", "a/./b", "/"] {
         let archive = archive(&[("x", STORED, b"1"), (name, STORED, b"2")]);
         let error = archive.open("").get("x", 9).await.unwrap_err();
         assert!(message(&error).contains("no name inside of it"), "{name}: {error}");

@@ -98,6 +98,11 @@ fn errors_name_document_and_field() {
             json!([bytes.clone(), {"name": "numcodecs.zfpy", "configuration": {"level": 1}}]),
             r#"zarr.json: "codecs[1]": codec "zfpy" is not supported"#,
         ),
+        (
+            "codecs",
+            json!([bytes.clone(), {"name": "numcodecs.shuffle", "configuration": {"elementsize": 11}}]),
+            "on what is not a whole number of its elements",
+        ),
         ("codecs", json!([bytes.clone(), bytes.clone()]), "must come before it is bytes"),
         ("codecs", transpose(json!([0, 1])), "[0,1] does not order 3 axes"),
         ("codecs", transpose(json!([0, 1, 1])), "does not order 3 axes"),

@@ -1,0 +1,61 @@
+//! ZIP files: their directory, and every entry that it has.
+
+use std::cell::OnceCell;
+use std::io::Write;
+
+use futures::TryStreamExt;
+use rechunk_store::{Store, StoreError};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::memory::peak_of;
+
+/// Most bytes of an object that is read.
+const OBJECT_BYTES_MAX: u64 = 1 << 20;
+
+/// Objects of an archive that are read.
+const OBJECTS_MAX: usize = 16;
+
+/// What reading may take, bytes: a record of the directory at its longest, pieces of an object, the
+/// object twice; and for each byte of the file its part of an index.
+const MEMORY_BYTES_MAX: u64 = 4 << 20;
+const MEMORY_BYTES_PER_BYTE: u64 = 32;
+
+thread_local! {
+    static RUNTIME: OnceCell<Option<Runtime>> = const { OnceCell::new() };
+}
+
+/// A ZIP file, which has to be a file of this machine.
+pub(crate) fn target(data: &[u8]) {
+    let written = tempfile::Builder::new().suffix(".zip").tempfile().and_then(|mut file| {
+        file.write_all(data)?;
+        Ok(file)
+    });
+    let Ok(file) = written else { return };
+    let Some(path) = file.path().to_str() else { return };
+    RUNTIME.with(|runtime| {
+        let runtime = runtime.get_or_init(|| Builder::new_current_thread().build().ok());
+        let Some(runtime) = runtime else { return };
+        let (_, peak_bytes) = peak_of(|| runtime.block_on(read(path)));
+        let most = MEMORY_BYTES_MAX + MEMORY_BYTES_PER_BYTE * data.len() as u64;
+        assert!(peak_bytes <= most, "reading took {peak_bytes} bytes, more than {most}");
+    });
+}
+
+/// Lists and reads. Names stay inside, each is there once, and a range is a part of the whole.
+async fn read(path: &str) -> Result<(), StoreError> {
+    let store = Store::open(path)?;
+    assert!(store.archive().is_some());
+    let objects: Vec<(String, u64)> = store.list("").try_collect().await?;
+    assert!(objects.is_sorted_by(|(a, _), (b, _)| a < b), "{objects:?}");
+    for (key, size_bytes) in objects.iter().take(OBJECTS_MAX) {
+        assert!(key.split('/').all(|part| !matches!(part, "" | "." | "..")), "{key:?}");
+        assert_eq!(store.head(key).await?, Some(*size_bytes));
+        let Ok(whole) = store.get(key, OBJECT_BYTES_MAX).await else { continue };
+        let whole = whole.unwrap_or_default();
+        assert_eq!(whole.len() as u64, *size_bytes);
+        let middle = size_bytes / 2;
+        let end = store.get_range(key, middle, size_bytes - middle).await;
+        assert!(end.is_ok_and(|end| whole.ends_with(&end)), "{key:?}");
+    }
+    store.list_directories("").await.map(drop)
+}
