@@ -21,7 +21,7 @@ pub(crate) fn parse_fill_value(
     if value.is_null() && version == ZarrVersion::V2 {
         return Ok(None);
     }
-    let quoted = quoted_number(value, version);
+    let quoted = quoted_number(value, data_type, version);
     let value = quoted.as_ref().unwrap_or(value);
     let bytes = match data_type {
         DataType::Bool => parse_bool(value, version),
@@ -44,9 +44,16 @@ pub(crate) fn parse_fill_value(
     bytes.map(|bytes| Some(FillValue { bytes })).ok_or_else(wrong)
 }
 
-/// A number in quotes, as n5-zarr writes it in v2.
-fn quoted_number(value: &Value, version: ZarrVersion) -> Option<Value> {
-    let text = value.as_str().filter(|_| version == ZarrVersion::V2)?;
+/// A number in quotes, as n5-zarr writes it in v2. The text of a string is one, digits or not.
+fn quoted_number(value: &Value, data_type: DataType, version: ZarrVersion) -> Option<Value> {
+    let is_text = matches!(
+        data_type,
+        DataType::FixedUtf32 { .. }
+            | DataType::FixedBytes { .. }
+            | DataType::RawBits { .. }
+            | DataType::Structured { .. }
+    );
+    let text = value.as_str().filter(|_| version == ZarrVersion::V2 && !is_text)?;
     text.parse().ok().map(Value::Number)
 }
 
