@@ -34,8 +34,8 @@ fn a_codec_that_is_not_known_is_named() {
     changed(2, |document| document["compressor"] = json!({"id": "lzma9000"}), &["lzma9000"]);
     changed(
         2,
-        |document| document["filters"] = json!([{"id": "delta", "dtype": "<f4"}]),
-        &["delta"],
+        |document| document["filters"] = json!([{"id": "categorize", "dtype": "<f4"}]),
+        &["categorize"],
     );
     let unknown =
         json!([{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "lzma9000"}]);
