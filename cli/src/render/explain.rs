@@ -176,8 +176,8 @@ fn memory_line(plan: &Plan) -> String {
 
 fn cost_line(plan: &Plan) -> String {
     let estimate = &plan.estimate;
-    let read = estimate.source.read_bytes + estimate.intermediate.read_bytes;
-    let written = estimate.target.written_bytes + estimate.intermediate.written_bytes;
+    let read = estimate.source.read_bytes.saturating_add(estimate.intermediate.read_bytes);
+    let written = estimate.target.written_bytes.saturating_add(estimate.intermediate.written_bytes);
     let usd = if estimate.usd > 0.0 {
         format!(", {:.2} $ of requests", estimate.usd)
     } else {

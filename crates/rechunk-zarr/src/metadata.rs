@@ -19,7 +19,7 @@ pub const CHUNK_BYTES_MAX: u64 = 1 << 40;
 pub const BLOSC_CHUNK_BYTES_MAX: u64 = 2_147_483_631;
 
 /// Most codecs of a chain: more than anybody needs, and few enough to bound their work.
-pub(crate) const CHAIN_LENGTH_MAX: usize = 32;
+pub(crate) const CHAIN_LENGTH_MAX: usize = 64;
 
 /// Key of the attribute that xarray keeps the dimension names of a v2 array in.
 pub(crate) const V2_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";

@@ -189,7 +189,7 @@ fn parse_codecs(
     let list_field = Field::new(KEY, "codecs");
     let rank = chunk_shape.len();
     if depth > SHARD_DEPTH_MAX {
-        return Err(list_field.unsupported("so many shards inside each other", ""));
+        return Err(list_field.unsupported("\"sharding_indexed\" so many times inside itself", ""));
     }
     let list = list_field.list(value)?;
     if list.len() > CHAIN_LENGTH_MAX {

@@ -145,7 +145,7 @@ fn shards_inside_shards_have_an_end() {
         }}]);
     }
     let error = with("codecs", codecs).unwrap_err();
-    assert!(error.contains("so many shards inside each other"), "{error}");
+    assert!(error.contains("so many times inside itself"), "{error}");
 }
 
 proptest! {
