@@ -1,7 +1,7 @@
 //! Where the elements of a buffer are in the array.
 
 use rechunk_format::{ElementOrder, FormatError};
-use rechunk_grid::{ChunkGrid, Endian, Region};
+use rechunk_grid::{ChunkGrid, Region};
 use rechunk_kernel::{Differences, compare_region, copy_region, fill_region};
 
 use crate::Fault;
@@ -110,15 +110,6 @@ pub(crate) fn compare_with_fill(
     let shape = &region.shape;
     compare_region(item.len(), shape, item, 0, &still, buffer, offset_bytes, strides, 1)
         .map_err(Fault::Kernel)
-}
-
-/// A little-endian item in another byte order; `swap_bytes` is what its type swaps at a time.
-pub(crate) fn item_in(endian: Endian, little: &[u8], swap_bytes: usize) -> Vec<u8> {
-    let mut item = little.to_vec();
-    if endian == Endian::Big {
-        item.chunks_mut(swap_bytes.max(1)).for_each(<[u8]>::reverse);
-    }
-    item
 }
 
 /// Bytes of a buffer of `elements`, if this machine can address them.

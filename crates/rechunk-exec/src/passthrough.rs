@@ -13,7 +13,7 @@ use crate::Fault;
 use crate::commit::store;
 use crate::gather::fetch_chunk;
 use crate::task::{Lane, LaneDone, TaskRun};
-use crate::whole_shards::{chunks, slice};
+use crate::whole_shards::chunks;
 
 /// Copies one input: a chunk, or a shard. What is missing stays missing: the plan's check has made
 /// sure that both sides read it the same way.
@@ -83,8 +83,9 @@ async fn shard(
             } else {
                 for chunk in chunks(task, shard).positions() {
                     let entry = index.entry(format.slot(&chunk));
-                    let bytes =
-                        entry.map(|entry| Bytes::copy_from_slice(slice(&lane.encoded, entry)));
+                    let bytes = entry.map(|entry| {
+                        Bytes::copy_from_slice(ShardIndex::slice(&lane.encoded, entry))
+                    });
                     store(task, &chunk, bytes).await?;
                 }
             }

@@ -9,7 +9,7 @@ use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput, shard_state_by
 use rechunk_store::Store;
 
 use crate::cpu::CpuPool;
-use crate::frame::{Frame, buffer_bytes, item_in, wide};
+use crate::frame::{Frame, buffer_bytes, wide};
 use crate::run::RunContext;
 use crate::{Event, Fault, Sink};
 
@@ -54,14 +54,13 @@ impl StageRun {
         let source = execution.source.layout();
         let target = execution.sink.array().layout();
         let endian = target.element_order().endian;
-        let type_swap_bytes = usize::try_from(source.spec().data_type.swap_bytes()).unwrap_or(1);
+        let data_type = source.spec().data_type;
         let fill = |layout: &Arc<dyn Layout>| match &layout.spec().fill_value {
-            Some(fill) => item_in(endian, &fill.bytes, type_swap_bytes),
+            Some(fill) => fill.stored(data_type, endian),
             None => vec![0; item_bytes],
         };
-        let is_source = !matches!(stage.input, StageInput::Pieces { .. });
-        let swap_bytes =
-            if is_source && source.element_order().endian != endian { type_swap_bytes } else { 1 };
+        let swaps = stage.input.is_source() && source.element_order().endian != endian;
+        let swap_bytes = if swaps { data_type.swap_bytes() } else { 1 };
         let workers = u64::from(stage.tasks_at_once).saturating_mul(u64::from(stage.lanes));
         let threads = u64::from(execution.plan.threads).min(workers).max(1);
         let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
@@ -70,7 +69,7 @@ impl StageRun {
             number,
             geometry,
             item_bytes,
-            swap_bytes,
+            swap_bytes: usize::try_from(swap_bytes).unwrap_or(1),
             source_fill: fill(source),
             target_fill: fill(target),
             skip_empty: target.spec().fill_value.is_some()

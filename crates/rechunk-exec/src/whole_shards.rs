@@ -82,18 +82,13 @@ fn take_apart(
     for chunk in chunks(task, shard).positions() {
         let Some(input) = Input::new(task, &chunk)? else { continue };
         finished.extend(match index.and_then(|index| index.entry(format.slot(&chunk))) {
-            Some(entry) => decode_and_spread(task, &chunk, slice(encoded, entry), scratch, &input)?,
+            Some(entry) => {
+                decode_and_spread(task, &chunk, ShardIndex::slice(encoded, entry), scratch, &input)?
+            }
             None => spread(task, &input, None)?,
         });
     }
     Ok(finished)
-}
-
-/// The bytes of an entry, which was checked to lie in the shard.
-pub(crate) fn slice(shard: &[u8], (offset, length): (u64, u64)) -> &[u8] {
-    let start = usize::try_from(offset).unwrap_or(usize::MAX);
-    let end = start.saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
-    shard.get(start..end).unwrap_or_default()
 }
 
 /// A shard with gaps in it may be larger than a lane was paid for: its chunks one by one.

@@ -232,6 +232,14 @@ impl ShardIndex {
         (*entry != (NOTHING, NOTHING)).then_some(*entry)
     }
 
+    /// The bytes of an entry in `shard`, the whole object. An index that was decoded for it has no
+    /// entry outside.
+    pub fn slice(shard: &[u8], (offset, length): (u64, u64)) -> &[u8] {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let end = start.saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
+        shard.get(start..end).unwrap_or_default()
+    }
+
     /// Enters a chunk.
     pub fn set(&mut self, slot: u64, offset: u64, length: u64) {
         if let Some(entry) = usize::try_from(slot).ok().and_then(|slot| self.entries.get_mut(slot))

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ChunkGrid, DataType, GridError};
+use crate::{ChunkGrid, DataType, Endian, GridError};
 
 /// The bytes of one element, little-endian, bit-exact (NaN payloads and all).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -15,6 +15,15 @@ impl FillValue {
     /// Zero of a type of `item_bytes` bytes.
     pub fn zero(item_bytes: u64) -> Self {
         Self { bytes: vec![0; usize::try_from(item_bytes).unwrap_or(0)] }
+    }
+
+    /// The element as it stands in a chunk of `data_type` in `endian`.
+    pub fn stored(&self, data_type: DataType, endian: Endian) -> Vec<u8> {
+        let mut bytes = self.bytes.clone();
+        if endian == Endian::Big {
+            data_type.swap(&mut bytes);
+        }
+        bytes
     }
 }
 

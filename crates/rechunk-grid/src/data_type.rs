@@ -151,6 +151,12 @@ impl DataType {
         }
     }
 
+    /// Turns elements of one byte order into the other.
+    pub fn swap(self, elements: &mut [u8]) {
+        let unit_bytes = usize::try_from(self.swap_bytes()).unwrap_or(1).max(1);
+        elements.chunks_mut(unit_bytes).for_each(<[u8]>::reverse);
+    }
+
     /// Elements differ in length: chunks can be copied as they are, but not cut.
     pub fn is_variable(self) -> bool {
         self == Self::Variable
@@ -250,5 +256,8 @@ mod tests {
         assert_eq!(DataType::Complex64.swap_bytes(), 4);
         assert_eq!(DataType::FixedUtf32 { characters: 7 }.swap_bytes(), 4);
         assert_eq!(DataType::Structured { bytes: 12 }.swap_bytes(), 1);
+        let mut elements = [1, 2, 3, 4, 5, 6, 7, 8];
+        DataType::Complex64.swap(&mut elements);
+        assert_eq!(elements, [4, 3, 2, 1, 8, 7, 6, 5]);
     }
 }

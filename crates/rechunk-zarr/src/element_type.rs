@@ -2,6 +2,8 @@
 
 use rechunk_grid::{DataType, Endian};
 
+use crate::types_v2;
+
 /// The type of the elements in a buffer, and the order of their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ElementType {
@@ -35,27 +37,13 @@ impl ElementType {
             Some(("|" | "=", kind)) => (kind, None),
             _ => (text, None),
         };
-        let data_type = match kind {
-            "b1" | "?" => DataType::Bool,
-            "i1" => DataType::Int8,
-            "i2" => DataType::Int16,
-            "i4" => DataType::Int32,
-            "i8" => DataType::Int64,
-            "u1" => DataType::Uint8,
-            "u2" => DataType::Uint16,
-            "u4" => DataType::Uint32,
-            "u8" => DataType::Uint64,
-            "f2" => DataType::Float16,
-            "f4" => DataType::Float32,
-            "f8" => DataType::Float64,
-            _ => return None,
-        };
-        Some((data_type, endian))
+        let data_type = types_v2::parse_kind(kind)?;
+        Self::new(data_type, Endian::Little).is_number().then_some((data_type, endian))
     }
 
     /// NumPy's type string.
     pub(crate) fn numpy(self) -> String {
-        let name = crate::types_v2::write(self.data_type, self.endian);
+        let name = types_v2::write(self.data_type, self.endian);
         name.unwrap_or_else(|| self.data_type.name())
     }
 

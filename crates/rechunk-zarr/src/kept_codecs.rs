@@ -5,8 +5,6 @@
 //! certain: for every stored value there can be, and for the fill value, which stands in the
 //! target's chunks where the source has none.
 
-use rechunk_grid::Endian;
-
 use crate::choice::bind;
 use crate::codec_spec::{BitPacking, ChecksumKind, CodecSpec, TypePair};
 use crate::codecs::survives;
@@ -110,12 +108,8 @@ fn flow(source: &ArrayMetadata, before: &[CodecSpec]) -> ElementType {
 
 /// The fill value as an element of a chunk.
 fn stored_fill_value(source: &ArrayMetadata) -> Option<Vec<u8>> {
-    let mut bytes = source.spec.fill_value.as_ref()?.bytes.clone();
-    if source.order.endian == Endian::Big {
-        let part_bytes = usize::try_from(source.spec.data_type.swap_bytes()).unwrap_or(1).max(1);
-        bytes.chunks_mut(part_bytes).for_each(<[u8]>::reverse);
-    }
-    Some(bytes)
+    let fill = source.spec.fill_value.as_ref()?;
+    Some(fill.stored(source.spec.data_type, source.order.endian))
 }
 
 /// True if every stored value of 8 or 16 bits decodes to an element that is encoded as a value

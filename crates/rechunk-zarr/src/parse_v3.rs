@@ -80,7 +80,9 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
     };
     let fill_value = parse_fill(fill_value, data_type, order.endian, &mut verbatim)?;
     let mut codecs = codecs;
-    ShardCodec::set_fill(&mut codecs, &stored_fill(fill_value.as_ref(), data_type, order.endian));
+    let zero = FillValue::zero(data_type.item_bytes());
+    let fill = fill_value.as_ref().unwrap_or(&zero).stored(data_type, order.endian);
+    ShardCodec::set_fill(&mut codecs, &fill);
     let attributes = match Field::take(&mut map, "attributes") {
         Some(Value::Object(attributes)) => attributes,
         Some(other) => Field::new(KEY, "attributes").object(&other)?.clone(),
@@ -265,17 +267,6 @@ fn inner_shards(
     let (data_type, fill) = (element.data_type, Vec::new());
     let shards = ShardCodec { format, chunk_shape, order, codecs, data_type, fill };
     Ok(CodecSpec::Shards(Box::new(shards)))
-}
-
-/// The fill value as it is stored in a chunk; zero if there is none.
-fn stored_fill(fill: Option<&FillValue>, data_type: DataType, endian: Endian) -> Vec<u8> {
-    let zero = FillValue::zero(data_type.item_bytes());
-    let mut bytes = fill.unwrap_or(&zero).bytes.clone();
-    if endian == Endian::Big {
-        let part_bytes = usize::try_from(data_type.swap_bytes()).unwrap_or(1).max(1);
-        bytes.chunks_mut(part_bytes).for_each(<[u8]>::reverse);
-    }
-    bytes
 }
 
 /// Elements cannot be compressed as bytes, nor bytes filtered as elements.

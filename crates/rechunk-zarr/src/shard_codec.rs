@@ -45,8 +45,7 @@ impl ShardCodec {
     pub(crate) fn little_endian(mut self) -> Self {
         if self.order.endian == Endian::Big {
             self.order.endian = Endian::Little;
-            let part_bytes = usize::try_from(self.data_type.swap_bytes()).unwrap_or(1).max(1);
-            self.fill.chunks_mut(part_bytes).for_each(<[u8]>::reverse);
+            self.data_type.swap(&mut self.fill);
         }
         self.codecs = self.codecs.into_iter().map(CodecSpec::little_endian).collect();
         self

@@ -33,7 +33,7 @@ pub(crate) fn parse(field: &Field, text: &str) -> Result<(DataType, Endian), For
 }
 
 /// The type of a type string without its byte order.
-fn parse_kind(kind: &str) -> Option<DataType> {
+pub(crate) fn parse_kind(kind: &str) -> Option<DataType> {
     let plain = match kind {
         "b1" | "?" => DataType::Bool,
         "i1" => DataType::Int8,

@@ -90,7 +90,8 @@ pub(super) fn decode(
             }
             Some(entry) => {
                 let named = |error| format!("chunk {at:?} in it: {error}");
-                let chunk = chain.decode(slice(encoded, entry), &mut scratch).map_err(named)?;
+                let chunk =
+                    chain.decode(ShardIndex::slice(encoded, entry), &mut scratch).map_err(named)?;
                 rechunk_kernel::copy_region(
                     places.item_bytes,
                     chunk_shape,
@@ -107,13 +108,6 @@ pub(super) fn decode(
         done.map_err(|error| error.to_string())?;
     }
     Ok(())
-}
-
-/// The bytes of an entry, which was checked to lie in the shard.
-fn slice(shard: &[u8], (offset, length): (u64, u64)) -> &[u8] {
-    let start = usize::try_from(offset).unwrap_or(usize::MAX);
-    let end = start.saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
-    shard.get(start..end).unwrap_or_default()
 }
 
 /// Encodes a shard. Chunks that hold nothing but the fill value are left out.
