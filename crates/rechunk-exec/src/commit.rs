@@ -63,8 +63,8 @@ async fn write(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<La
     let Some(kept) = store(task, &index, bytes).await? else { return Ok(lane) };
     if is_unit {
         recycle(task, kept);
-    } else if kept.is_unique() {
-        lane.encoded = Vec::from(kept);
+    } else {
+        lane.recycle(kept);
     }
     Ok(lane)
 }
@@ -119,8 +119,7 @@ fn encode(
     let fault = |error| Fault::Target(stage.target().decode_error(index, error));
     layout.encode(&buffer, &mut lane.encoded).map_err(fault)?;
     task.buffers.give(buffer);
-    let bytes = Bytes::from(std::mem::take(&mut lane.encoded));
-    Ok(Some(Outgoing { bytes, is_unit: false }))
+    Ok(Some(Outgoing { bytes: lane.take_encoded(), is_unit: false }))
 }
 
 /// Takes a buffer that was stored as it is back, unless the store has kept it.

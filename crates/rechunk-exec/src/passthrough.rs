@@ -38,11 +38,9 @@ pub(crate) async fn input(
 
 /// Stores what the lane has fetched, or leaves the chunk out.
 async fn send(task: &TaskRun, lane: &mut Lane, index: &[u64], found: bool) -> Result<(), Fault> {
-    let encoded = found.then(|| Bytes::from(std::mem::take(&mut lane.encoded)));
-    if let Some(kept) = store(task, index, encoded).await?
-        && kept.is_unique()
-    {
-        lane.encoded = Vec::from(kept);
+    let encoded = found.then(|| lane.take_encoded());
+    if let Some(kept) = store(task, index, encoded).await? {
+        lane.recycle(kept);
     }
     Ok(())
 }
@@ -74,12 +72,10 @@ async fn shard(
         WholeShard::Read => {
             let index = source.index_of(format, shard, &lane.encoded).map_err(Fault::Source)?;
             if is_whole {
-                let bytes = Bytes::from(std::mem::take(&mut lane.encoded));
+                let bytes = lane.take_encoded();
                 let kept = bytes.clone();
                 stage.target().write_shard(shard, bytes).await.map_err(Fault::Target)?;
-                if kept.is_unique() {
-                    lane.encoded = Vec::from(kept);
-                }
+                lane.recycle(kept);
             } else {
                 for chunk in chunks(task, shard).positions() {
                     let entry = index.entry(format.slot(&chunk));

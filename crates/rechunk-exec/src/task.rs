@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_grid::{IndexIter, Region};
@@ -31,6 +32,18 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
+    /// The stored form of its chunk, to be handed to a store.
+    pub(crate) fn take_encoded(&mut self) -> Bytes {
+        Bytes::from(std::mem::take(&mut self.encoded))
+    }
+
+    /// Takes that buffer back, unless the store has kept it.
+    pub(crate) fn recycle(&mut self, bytes: Bytes) {
+        if bytes.is_unique() {
+            self.encoded = Vec::from(bytes);
+        }
+    }
+
     /// Gives up buffers that would not fit beside what the next chunk needs. A lane is paid for
     /// the way in or the way out, whichever holds more, and its buffers serve both.
     pub(crate) fn make_room(

@@ -183,8 +183,7 @@ impl StageDraft {
 
     fn count_source(&self, request: &PlanRequest, figures: &mut Figures) {
         let (side, shape) = (&request.source, &request.shape);
-        let chunk_bytes =
-            product(side.chunk_shape.iter().copied()).saturating_mul(request.item_bytes);
+        let chunk_bytes = side.chunk_bytes(request.item_bytes);
         let chunks = pairs(shape, self.filled(), &side.chunk_shape);
         let shards =
             side.shard.as_ref().map(|shard| (shard, pairs(shape, self.filled(), &shard.shape)));
@@ -278,8 +277,7 @@ impl StageDraft {
 
     fn count_target(&self, request: &PlanRequest, figures: &mut Figures) {
         let (side, shape) = (&request.target, &request.shape);
-        let chunk_bytes =
-            product(side.chunk_shape.iter().copied()).saturating_mul(request.item_bytes);
+        let chunk_bytes = side.chunk_bytes(request.item_bytes);
         let chunks = cells(shape, &side.chunk_shape);
         let (units, is_stepped) = self.resident(request);
         let role = &mut figures.traffic.target;

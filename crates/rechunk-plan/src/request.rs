@@ -61,6 +61,11 @@ impl Side {
         }
     }
 
+    /// Bytes of a decoded chunk.
+    pub(crate) fn chunk_bytes(&self, item_bytes: u64) -> u64 {
+        product(self.chunk_shape.iter().copied()).saturating_mul(item_bytes)
+    }
+
     /// Shape of what is stored at once: a shard, else a chunk.
     pub fn commit_shape(&self) -> &[u64] {
         self.shard_shape().unwrap_or(&self.chunk_shape)
