@@ -51,13 +51,19 @@ impl Layout for RawPairs {
 
     fn decode<'a>(
         &self,
+        _index: &[u64],
         encoded: &'a [u8],
         _scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError> {
         Ok(encoded)
     }
 
-    fn encode(&self, elements: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
+    fn encode(
+        &self,
+        _index: &[u64],
+        elements: &[u8],
+        encoded: &mut Vec<u8>,
+    ) -> Result<(), FormatError> {
         elements.clone_into(encoded);
         Ok(())
     }

@@ -117,7 +117,7 @@ fn encode(
         return Ok(Some(Outgoing { bytes: Bytes::from(buffer), is_unit: true }));
     }
     let fault = |error| Fault::Target(stage.target().decode_error(index, error));
-    layout.encode(&buffer, &mut lane.encoded).map_err(fault)?;
+    layout.encode(index, &buffer, &mut lane.encoded).map_err(fault)?;
     task.buffers.give(buffer);
     Ok(Some(Outgoing { bytes: lane.take_encoded(), is_unit: false }))
 }
@@ -175,7 +175,8 @@ fn compare_buffers(
     let differences = if found {
         let other = stage.target();
         let fault = |error| Fault::Target(other.decode_error(&unit.index, error));
-        let decoded = other.layout().decode(&lane.encoded, &mut lane.scratch).map_err(fault)?;
+        let decoded =
+            other.layout().decode(&unit.index, &lane.encoded, &mut lane.scratch).map_err(fault)?;
         check_length(decoded, unit.buffer.len()).map_err(fault)?;
         if decoded == unit.buffer {
             return Ok(()); // the usual case, padding included

@@ -128,7 +128,7 @@ pub(crate) fn decode_and_spread(
 ) -> Result<Vec<Finished>, Fault> {
     let source = &task.stage.run.execution.source;
     let fault = |error| Fault::Source(source.decode_error(index, error));
-    let decoded = source.layout().decode(encoded, scratch).map_err(fault)?;
+    let decoded = source.layout().decode(index, encoded, scratch).map_err(fault)?;
     check_length(decoded, input.frame.bytes).map_err(fault)?;
     spread(task, input, Some(decoded))
 }

@@ -38,7 +38,8 @@ impl ElementOrder {
 /// A *chunk* is what is encoded by itself; where chunks lie in shards, `spec().chunk_shape` is that
 /// of the chunks inside.
 ///
-/// Chunks are whole: a decoded chunk always has `spec().chunk_shape` elements, edge chunks padded.
+/// Chunks are whole: a decoded chunk always has `spec().chunk_shape` elements, edge chunks padded. How
+/// much of an edge chunk is stored is the format's own affair.
 pub trait Layout: Debug + Send + Sync {
     /// The array.
     fn spec(&self) -> &ArraySpec;
@@ -74,18 +75,37 @@ pub trait Layout: Debug + Send + Sync {
         }
     }
 
-    /// Decodes a chunk. Returns exactly the bytes of a full chunk: a slice of `encoded` itself
+    /// The bytes of its object that chunk `index` is, offset and length, where that is known without
+    /// looking: arrays that are one file. `None` if the object is the chunk, or has an index.
+    fn chunk_range(&self, index: &[u64]) -> Option<(u64, u64)> {
+        let _ = index;
+        None
+    }
+
+    /// True if a chunk that is absent means something else than a chunk of fill values: no data,
+    /// not zeros. What was stored then stays stored, and what was not stays absent.
+    fn tells_absence(&self) -> bool {
+        false
+    }
+
+    /// Decodes chunk `index`. Returns exactly the bytes of a full chunk: a slice of `encoded` itself
     /// where the layout is raw, else of `scratch`, which is resized (and may be replaced) as
     /// needed. Never allocates more than the decoded size and the declared workspace, whatever
     /// the bytes claim.
     fn decode<'a>(
         &self,
+        index: &[u64],
         encoded: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError>;
 
-    /// Encodes the elements of a full chunk, laid out as [`Layout::element_order`] says, into
+    /// Encodes the elements of chunk `index`, a full one, laid out as [`Layout::element_order`] says, into
     /// `encoded`, whose contents are lost and whose capacity is used again. Where the layout is
     /// raw this is a copy that a caller can save itself: the elements are the stored bytes.
-    fn encode(&self, elements: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError>;
+    fn encode(
+        &self,
+        index: &[u64],
+        elements: &[u8],
+        encoded: &mut Vec<u8>,
+    ) -> Result<(), FormatError>;
 }

@@ -78,6 +78,7 @@ impl Layout for ZarrLayout {
 
     fn decode<'a>(
         &self,
+        _index: &[u64],
         encoded: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError> {
@@ -85,7 +86,12 @@ impl Layout for ZarrLayout {
         self.chain.decode(encoded, scratch)
     }
 
-    fn encode(&self, elements: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
+    fn encode(
+        &self,
+        _index: &[u64],
+        elements: &[u8],
+        encoded: &mut Vec<u8>,
+    ) -> Result<(), FormatError> {
         self.check_decodes()?;
         self.chain.encode(elements, encoded)
     }

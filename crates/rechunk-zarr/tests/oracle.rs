@@ -115,7 +115,7 @@ fn check(metadata: ArrayMetadata, what: &str) {
     let index = [2, 0, 1];
     let key = StoreKey::new(format!("a/{}", layout.chunk_key(&index))).unwrap();
     let mut encoded = Vec::new();
-    layout.encode(&stored, &mut encoded).unwrap();
+    layout.encode(&[0], &stored, &mut encoded).unwrap();
     store.set(&key, encoded.into()).unwrap();
     let read: ArrayBytes = array.retrieve_chunk(&index).unwrap();
     assert_eq!(read.into_fixed().unwrap().as_ref(), c_little, "{what}: ours, read by zarrs");
@@ -124,7 +124,7 @@ fn check(metadata: ArrayMetadata, what: &str) {
     array.store_chunk(&index, ArrayBytes::new_flen(c_little)).unwrap();
     let encoded: Bytes = store.get(&key).unwrap().unwrap();
     let mut scratch = Vec::new();
-    let decoded = layout.decode(&encoded, &mut scratch).unwrap();
+    let decoded = layout.decode(&[0], &encoded, &mut scratch).unwrap();
     assert_eq!(decoded, stored, "{what}: theirs, read by us");
 }
 

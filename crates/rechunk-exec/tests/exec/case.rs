@@ -298,7 +298,7 @@ impl Case {
                     .copy_from_slice(&self.ordered(side, &elements[from..from + item_bytes]));
             }
             let mut encoded = Vec::new();
-            layout.encode(&chunk, &mut encoded).unwrap();
+            layout.encode(&index, &chunk, &mut encoded).unwrap();
             let Some(format) = &layout.shards else {
                 array.write_chunk(&index, encoded.into()).await.unwrap();
                 continue;
@@ -339,8 +339,9 @@ impl Case {
         for index in grid.indices().positions() {
             let encoded = self.read_chunk(side, array, &index).await;
             let mut scratch = Vec::new();
-            let chunk =
-                encoded.as_ref().map(|encoded| layout.decode(encoded, &mut scratch).unwrap());
+            let chunk = encoded
+                .as_ref()
+                .map(|encoded| layout.decode(&index, encoded, &mut scratch).unwrap());
             for position in grid.region(&index).positions() {
                 let to = usize::try_from(whole.ordinal(&position)).unwrap() * item_bytes;
                 let from = self.offset(side, &position);

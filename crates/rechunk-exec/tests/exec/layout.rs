@@ -103,6 +103,7 @@ impl Layout for TestLayout {
 
     fn decode<'a>(
         &self,
+        _index: &[u64],
         encoded: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError> {
@@ -124,7 +125,12 @@ impl Layout for TestLayout {
         Ok(scratch)
     }
 
-    fn encode(&self, elements: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
+    fn encode(
+        &self,
+        _index: &[u64],
+        elements: &[u8],
+        encoded: &mut Vec<u8>,
+    ) -> Result<(), FormatError> {
         encoded.clear();
         if self.codec == Codec::Raw {
             encoded.extend_from_slice(elements);

@@ -12,9 +12,10 @@ const SLACK_BYTES: u64 = 16 << 10;
 /// codecs (every bit of it if it `keeps_all`); each way takes no more memory than the layout says.
 pub(crate) fn round_trip(layout: &ZarrLayout, chunk: &[u8], keeps_all: bool) {
     let cost = layout.codec_cost();
+    let index = &vec![0; layout.spec().shape.len()];
     let chunk_bytes = layout.metadata().chunk_bytes();
     let mut scratch = Vec::new();
-    let decode = || layout.decode(chunk, &mut scratch).map(|decoded| decoded.len() as u64);
+    let decode = || layout.decode(index, chunk, &mut scratch).map(|decoded| decoded.len() as u64);
     let (decoded, peak_bytes) = peak_of(decode);
     let most = chunk_bytes + cost.decode_workspace_bytes + SLACK_BYTES;
     assert!(peak_bytes <= most, "decoding took {peak_bytes} bytes, more than {most}");
@@ -22,13 +23,13 @@ pub(crate) fn round_trip(layout: &ZarrLayout, chunk: &[u8], keeps_all: bool) {
     assert_eq!(decoded_bytes, chunk_bytes);
     let elements = if cost.is_raw { chunk } else { &scratch };
     let mut encoded = Vec::new();
-    let (written, peak_bytes) = peak_of(|| layout.encode(elements, &mut encoded));
+    let (written, peak_bytes) = peak_of(|| layout.encode(index, elements, &mut encoded));
     assert!(written.is_ok(), "{written:?}");
     assert!(encoded.len() as u64 <= cost.encoded_bytes_max, "{} bytes", encoded.len());
     let most = cost.encoded_bytes_max + cost.encode_workspace_bytes + SLACK_BYTES;
     assert!(peak_bytes <= most, "encoding took {peak_bytes} bytes, more than {most}");
     let mut again = Vec::new();
-    let decoded = layout.decode(&encoded, &mut again);
+    let decoded = layout.decode(index, &encoded, &mut again);
     assert_eq!(decoded.as_ref().map(|decoded| decoded.len()), Ok(elements.len()));
     assert!(!keeps_all || decoded == Ok(elements), "other elements after a round");
 }

@@ -162,12 +162,12 @@ proptest! {
             .flat_map(|element| if big { element.to_be_bytes() } else { element.to_le_bytes() })
             .collect();
         let (mut encoded, mut scratch) = (Vec::new(), Vec::new());
-        layout.encode(&bytes, &mut encoded).unwrap();
+        layout.encode(&[0, 0], &bytes, &mut encoded).unwrap();
         prop_assert!(encoded.len() as u64 <= layout.codec_cost().encoded_bytes_max);
-        prop_assert_eq!(layout.decode(&encoded, &mut scratch).unwrap(), &bytes[..]);
+        prop_assert_eq!(layout.decode(&[0, 0], &encoded, &mut scratch).unwrap(), &bytes[..]);
         let at = cut.index(encoded.len());
-        prop_assert!(layout.decode(&encoded[..at], &mut scratch).is_err());
+        prop_assert!(layout.decode(&[0, 0], &encoded[..at], &mut scratch).is_err());
         encoded[at] ^= flip.max(1);
-        prop_assert!(layout.decode(&encoded, &mut scratch).is_err());
+        prop_assert!(layout.decode(&[0, 0], &encoded, &mut scratch).is_err());
     }
 }

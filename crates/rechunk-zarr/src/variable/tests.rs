@@ -89,7 +89,7 @@ fn everything_else_is_refused_with_a_reason() {
     refused(&two, &options(ZarrVersion::V2), version);
     let layout = crate::ZarrLayout::new(source).unwrap();
     let mut scratch = Vec::new();
-    let decoded = rechunk_format::Layout::decode(&layout, &[0; 4], &mut scratch);
+    let decoded = rechunk_format::Layout::decode(&layout, &[0], &[0; 4], &mut scratch);
     assert!(decoded.unwrap_err().to_string().contains("decoding elements of variable length"));
 }
 
