@@ -1,7 +1,7 @@
 //! What was typed, given meaning: arguments become the library's requests.
 
 use rechunk::{
-    CopyRequest, Error, Existing, IntermediateGrid, Planning, Running, Strategy, TargetFormat,
+    CopyRequest, Error, Existing, Format, IntermediateGrid, Planning, Running, Strategy,
     WriteEmpty, parse_byte_size,
 };
 
@@ -69,7 +69,7 @@ pub(crate) fn copy(
         chunks: target_args.chunks.clone(),
         shards: target_args.shards.clone(),
         chunk_bytes: bytes("--chunk-bytes", &target_args.chunk_bytes)?,
-        format: target_args.format.as_deref().and_then(TargetFormat::from_name),
+        format: target_args.format.as_deref().and_then(Format::from_name),
         codec: target_args.codec.clone(),
         write_empty: match target_args.write_empty.as_str() {
             "always" => WriteEmpty::Always,

@@ -3,10 +3,12 @@
 
 use rechunk_format::FormatError;
 use rechunk_store::{DirectoryLock, Role, Store, StoreError};
-use rechunk_zarr::{ArrayMetadata, Consolidated, ZarrVersion};
+use rechunk_zarr::{Consolidated, ZarrVersion};
 
 use crate::Error;
 use crate::documents::{Documents, METADATA_BYTES_MAX};
+use crate::format::Format;
+use crate::metadata::Metadata;
 use crate::work_dir::store_error;
 
 /// Most levels above an array that are looked at.
@@ -108,16 +110,14 @@ pub(crate) async fn find(store: &Store) -> Result<Option<(Documents, String)>, F
 
 /// Refuses a target whose consolidated documents could not be kept true: before anything is
 /// written.
-pub(crate) async fn check(
-    location: &str,
-    target: &Store,
-    version: ZarrVersion,
-) -> Result<(), Error> {
+pub(crate) async fn check(location: &str, target: &Store, format: Format) -> Result<(), Error> {
     if target.local_root().is_none() {
         return Ok(());
     }
     for above in above(target).await.map_err(|fault| fault.of_target(location))? {
-        if above.document.version() != version && above.document.array(&above.path).is_some() {
+        if Some(above.document.version()) != format.zarr_version()
+            && above.document.array(&above.path).is_some()
+        {
             return Err(Error::Conflict {
                 location: location.to_owned(),
                 reason: format!(
@@ -135,14 +135,8 @@ pub(crate) async fn check(
 
 /// Puts the array that now is at `target` into every consolidated document above it, the outermost
 /// last: whoever opens the hierarchy there sees all of the change. Doing it again changes nothing.
-pub(crate) async fn update(
-    location: &str,
-    target: &Store,
-    array: &ArrayMetadata,
-) -> Result<(), Error> {
-    if target.local_root().is_none() {
-        return Ok(());
-    }
+pub(crate) async fn update(location: &str, target: &Store, array: &Metadata) -> Result<(), Error> {
+    let (Some(array), Some(_)) = (array.zarr(), target.local_root()) else { return Ok(()) };
     let failed = |source| store_error("update the consolidated metadata above", location, source);
     for above in above(target).await.map_err(|fault| fault.of_target(location))? {
         if above.document.version() != array.version {

@@ -3,10 +3,11 @@
 use bytes::Bytes;
 use rechunk_format::FormatError;
 use rechunk_store::{Store, StoreError};
-use rechunk_zarr::{
-    ArrayDocuments, ArrayMetadata, NodeKind, ZarrVersion, node_kind, parse_v2, parse_v3,
-};
+use rechunk_zarr::{ArrayDocuments, NodeKind, ZarrVersion, node_kind, parse_v2, parse_v3};
 use sha2::{Digest, Sha256};
+
+use crate::format::Format;
+use crate::metadata::Metadata;
 
 /// Largest metadata document that is read, bytes.
 pub(crate) const METADATA_BYTES_MAX: u64 = 16 << 20;
@@ -23,8 +24,8 @@ pub(crate) struct Documents {
 /// What documents say that a place is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Node {
-    Array(ZarrVersion),
-    Group(ZarrVersion),
+    Array(Format),
+    Group(Format),
 }
 
 impl Documents {
@@ -59,25 +60,25 @@ impl Documents {
     pub(crate) fn node(&self) -> Result<Option<Node>, FormatError> {
         if let Some(document) = &self.zarr_json {
             return Ok(Some(match node_kind(document)? {
-                NodeKind::Array => Node::Array(ZarrVersion::V3),
-                NodeKind::Group => Node::Group(ZarrVersion::V3),
+                NodeKind::Array => Node::Array(Format::Zarr3),
+                NodeKind::Group => Node::Group(Format::Zarr3),
             }));
         }
         if self.zarray.is_some() {
-            return Ok(Some(Node::Array(ZarrVersion::V2)));
+            return Ok(Some(Node::Array(Format::Zarr2)));
         }
-        Ok(self.zgroup.is_some().then_some(Node::Group(ZarrVersion::V2)))
+        Ok(self.zgroup.is_some().then_some(Node::Group(Format::Zarr2)))
     }
 
     /// The array they describe; `None` if they describe none.
-    pub(crate) fn array(&self) -> Result<Option<ArrayMetadata>, FormatError> {
-        match (self.node()?, &self.zarr_json, &self.zarray) {
-            (Some(Node::Array(_)), Some(document), _) => parse_v3(document).map(Some),
-            (Some(Node::Array(_)), None, Some(document)) => {
-                parse_v2(document, self.zattrs.as_deref()).map(Some)
-            }
-            _ => Ok(None),
-        }
+    pub(crate) fn array(&self) -> Result<Option<Metadata>, FormatError> {
+        let Some(Node::Array(_)) = self.node()? else { return Ok(None) };
+        let metadata = match (&self.zarr_json, &self.zarray) {
+            (Some(document), _) => Metadata::Zarr(parse_v3(document)?),
+            (None, Some(document)) => Metadata::Zarr(parse_v2(document, self.zattrs.as_deref())?),
+            _ => return Ok(None),
+        };
+        Ok(Some(metadata))
     }
 
     /// The document with the attributes of a group.

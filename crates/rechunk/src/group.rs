@@ -1,14 +1,14 @@
 //! What is in a group: its arrays and groups, from its consolidated metadata or by walking down.
 
 use rechunk_store::{Role, Store};
-use rechunk_zarr::{
-    ArrayMetadata, Consolidated, ConsolidatedKind, ZarrLayout, ZarrVersion, group_attributes,
-};
+use rechunk_zarr::{Consolidated, ConsolidatedKind, ZarrVersion, group_attributes};
 use serde::Serialize;
 
 use crate::Error;
 use crate::consolidated;
 use crate::documents::{Documents, Node};
+use crate::format::Format;
+use crate::metadata::Metadata;
 
 /// Most directories that are looked at.
 const DIRECTORIES_MAX: usize = 10_000;
@@ -81,16 +81,16 @@ pub(crate) async fn group_info(
     location: &str,
     store: &Store,
     documents: &Documents,
-    version: ZarrVersion,
+    format: Format,
 ) -> Result<GroupInfo, Error> {
     let failed = |source| Error::source_metadata(location, source);
-    let attributes = match documents.attributes() {
-        Some(document) => group_attributes(version, document).map_err(failed)?,
-        None => serde_json::json!({}),
+    let attributes = match (documents.attributes(), format.zarr_version()) {
+        (Some(document), Some(version)) => group_attributes(version, document).map_err(failed)?,
+        _ => serde_json::json!({}),
     };
-    let (mut members, consolidated, truncated) = members(location, store, version).await?;
+    let (mut members, consolidated, truncated) = members(location, store, format).await?;
     members.sort_by(|a, b| a.path.cmp(&b.path));
-    let (location, format) = (location.to_owned(), version.format_name().to_owned());
+    let (location, format) = (location.to_owned(), format.name().to_owned());
     Ok(GroupInfo { location, format, consolidated, attributes, members, truncated })
 }
 
@@ -99,12 +99,14 @@ pub(crate) async fn group_info(
 async fn members(
     location: &str,
     store: &Store,
-    version: ZarrVersion,
+    format: Format,
 ) -> Result<(Vec<Member>, bool, bool), Error> {
     let store = store.with_role(Role::Control);
-    let found = consolidated::fetch(&store, version).await;
-    if let Some(document) = found.map_err(|fault| fault.of_source(location))? {
-        return Ok((of_document(&document), true, false));
+    if let Some(version) = format.zarr_version() {
+        let found = consolidated::fetch(&store, version).await;
+        if let Some(document) = found.map_err(|fault| fault.of_source(location))? {
+            return Ok((of_document(&document), true, false));
+        }
     }
     let (members, truncated) = walk(location, &store, DIRECTORIES_MAX).await?;
     Ok((members, false, truncated))
@@ -131,18 +133,19 @@ fn member_kind(documents: &Documents) -> Option<MemberKind> {
     match documents.node() {
         Ok(None) => None,
         Ok(Some(Node::Group(_))) => Some(MemberKind::Group),
-        Ok(Some(Node::Array(_))) => match documents.array().map(|array| array.map(array_of)) {
-            Ok(Some(Ok(array))) => Some(MemberKind::Array(array)),
-            Ok(None) => None,
-            Ok(Some(Err(error))) | Err(error) => unreadable(&error),
-        },
+        Ok(Some(Node::Array(_))) => {
+            match documents.array().map(|array| array.as_ref().map(array_of)) {
+                Ok(Some(Ok(array))) => Some(MemberKind::Array(array)),
+                Ok(None) => None,
+                Ok(Some(Err(error))) | Err(error) => unreadable(&error),
+            }
+        }
         Err(error) => unreadable(&error),
     }
 }
 
-fn array_of(metadata: ArrayMetadata) -> Result<MemberArray, rechunk_format::FormatError> {
-    use rechunk_format::Layout;
-    let layout = ZarrLayout::new(metadata)?;
+fn array_of(metadata: &Metadata) -> Result<MemberArray, rechunk_format::FormatError> {
+    let layout = metadata.layout()?;
     let spec = layout.spec();
     Ok(MemberArray {
         decoded_bytes: (!spec.data_type.is_variable())

@@ -111,8 +111,8 @@ pub async fn info(location: &str) -> Result<Info, Error> {
     let store = open_store(location, &Meter::new())?;
     match open_node(location, &store).await? {
         Opened::Array(open) => array_info(&open, &store).await.map(Box::new).map(Info::Array),
-        Opened::Group(documents, version) => {
-            group_info(location, &store, &documents, version).await.map(Info::Group)
+        Opened::Group(documents, format) => {
+            group_info(location, &store, &documents, format).await.map(Info::Group)
         }
     }
 }
@@ -212,7 +212,7 @@ impl Stored {
         let mut stored = Self { leftovers, ..Self::default() };
         let mut keys = store.list("");
         while let Some((key, size)) = keys.try_next().await.map_err(failed)? {
-            let index = open.metadata.key_encoding.chunk_index(&key, grid.rank());
+            let index = open.metadata.object_index(&key);
             let is_inside = |index: &[u64]| {
                 index.iter().enumerate().all(|(axis, &at)| at < grid.count_along(axis))
             };

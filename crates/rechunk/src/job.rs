@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::{Layout, ShardFormat};
+use rechunk_format::Layout;
 use rechunk_grid::WriteEmpty;
 use rechunk_plan::{PlanRequest, Planned, ShardSide, Side, Strategy, plan};
 use rechunk_store::{Meter, Role};
-use rechunk_zarr::{ArrayMetadata, TargetOptions, ZarrLayout, parse_codec_choice, target_metadata};
 
+use crate::Error;
+use crate::metadata::Metadata;
 use crate::open::{OpenArray, open_array};
-use crate::request::{CopyRequest, TargetFormat};
-use crate::shard_spec::ShardWish;
-use crate::{ChunkSpec, Error};
+use crate::request::CopyRequest;
+use crate::specify::specify_target;
 
 /// Chunks whose size is looked up to predict encoded bytes.
 const SAMPLED_CHUNKS: u64 = 8;
@@ -25,7 +25,7 @@ pub struct Job {
     /// The source.
     pub source: OpenArray,
     /// Metadata of the target.
-    pub target: ArrayMetadata,
+    pub target: Metadata,
     /// Layout of the target.
     pub target_layout: Arc<dyn Layout>,
     /// The plan and its rivals.
@@ -41,8 +41,7 @@ impl Job {
         let meter = Meter::new();
         let source = open_array(&request.source, &meter).await?;
         let (target, warnings) = specify_target(&request, &source)?;
-        let layout = ZarrLayout::new(target.clone()).map_err(Error::target_metadata)?;
-        let target_layout: Arc<dyn Layout> = Arc::new(layout);
+        let target_layout = target.layout().map_err(Error::target_metadata)?;
         let mut plan_request = plan_request(&request, &source, &target_layout).await?;
         if source.spec().data_type.is_variable() {
             force_passthrough(&source.location, &request, &mut plan_request)?;
@@ -51,41 +50,6 @@ impl Job {
             .map_err(|error| Error::no_plan(plan_request.budget.memory_bytes, error))?;
         Ok(Self { request, source, target, target_layout, planned, warnings, meter })
     }
-}
-
-/// The target's metadata: what was asked for, the rest as the source.
-fn specify_target(
-    request: &CopyRequest,
-    source: &OpenArray,
-) -> Result<(ArrayMetadata, Vec<String>), Error> {
-    let chunk_shape =
-        ChunkSpec::parse(&request.chunks)?.resolve(source.spec(), request.chunk_bytes)?;
-    let codec = request.codec.as_deref().map(parse_codec_choice).transpose();
-    let codec = codec.map_err(Error::target_metadata)?;
-    let format = match request.format {
-        Some(format) => format,
-        None => format_of_name(&request.target)?,
-    };
-    let wish = ShardWish {
-        text: request.shards.as_deref(),
-        format,
-        source: source.spec(),
-        source_shard: source.metadata.sharding.as_ref().map(ShardFormat::shard_shape),
-        chunk: &chunk_shape,
-    };
-    let (shard_shape, warning) = wish.resolve()?;
-    let version = format.zarr_version();
-    let options = TargetOptions { version, chunk_shape, shard_shape, codec };
-    let (target, mut warnings) = target_metadata(&source.metadata, &options).map_err(|error| {
-        if source.spec().data_type.is_variable() {
-            // Whatever was asked for: it is the source that cannot be decoded.
-            Error::source_metadata(&source.location, error)
-        } else {
-            Error::target_metadata(error)
-        }
-    })?;
-    warnings.extend(warning);
-    Ok((target, warnings))
 }
 
 /// What cannot be cut has to be copied as it is: refuses requests that ask for more.
@@ -107,19 +71,6 @@ fn force_passthrough(
     }
     plan_request.strategy = Strategy::Passthrough;
     Ok(())
-}
-
-/// The format a target's name asks for: zarr3, or an error for one that cannot be written yet.
-fn format_of_name(target: &str) -> Result<TargetFormat, Error> {
-    const LATER: [&str; 4] = [".n5", ".npy", ".nii", ".nii.gz"];
-    let name = target.trim_end_matches('/');
-    if let Some(ending) = LATER.iter().find(|ending| name.ends_with(**ending)) {
-        return Err(Error::Usage {
-            message: format!("this version does not write `{ending}`"),
-            hint: Some("give --format zarr3 or zarr2 if the name is meant".to_owned()),
-        });
-    }
-    Ok(TargetFormat::Zarr3)
 }
 
 async fn plan_request(

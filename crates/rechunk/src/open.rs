@@ -4,15 +4,16 @@
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::{FormatError, Layout};
+use rechunk_format::FormatError;
 use rechunk_grid::{ArraySpec, ChunkGrid};
 use rechunk_store::{Meter, Role, Store, StoreError};
-use rechunk_zarr::{ArrayMetadata, ZarrLayout, ZarrVersion};
 
 use crate::Error;
 use crate::consolidated;
 use crate::documents::{Documents, Node};
+use crate::format::Format;
 use crate::group::arrays_below;
+use crate::metadata::Metadata;
 
 pub(crate) use crate::documents::{METADATA_BYTES_MAX, hex};
 
@@ -27,7 +28,7 @@ pub struct OpenArray {
     /// Layout and store.
     pub array: Array,
     /// The parsed metadata.
-    pub metadata: ArrayMetadata,
+    pub metadata: Metadata,
     /// SHA-256 of its metadata documents, hex: the same array as another time?
     pub identity: String,
     /// The group whose consolidated metadata describes it, where it has no document of its own.
@@ -37,7 +38,7 @@ pub struct OpenArray {
 impl OpenArray {
     /// What it is.
     pub fn spec(&self) -> &ArraySpec {
-        &self.metadata.spec
+        self.metadata.spec()
     }
 
     /// The grid of its objects: shards, else chunks.
@@ -65,7 +66,7 @@ pub async fn open_array(location: &str, meter: &Arc<Meter>) -> Result<OpenArray,
 #[derive(Debug)]
 pub(crate) enum Opened {
     Array(Box<OpenArray>),
-    Group(Documents, ZarrVersion),
+    Group(Documents, Format),
 }
 
 /// Opens what is at `location`; an error if that is neither an array nor a group.
@@ -82,14 +83,13 @@ pub(crate) async fn open_node(location: &str, store: &Store) -> Result<Opened, E
         documents = found;
         described_by = Some(group);
     }
-    if let Some(Node::Group(version)) = documents.node().map_err(metadata_error)? {
-        return Ok(Opened::Group(documents, version));
+    if let Some(Node::Group(format)) = documents.node().map_err(metadata_error)? {
+        return Ok(Opened::Group(documents, format));
     }
     let Some(metadata) = documents.array().map_err(metadata_error)? else {
         return Err(nothing_error(location, &control).await);
     };
-    let layout: Arc<dyn Layout> =
-        Arc::new(ZarrLayout::new(metadata.clone()).map_err(metadata_error)?);
+    let layout = metadata.layout().map_err(metadata_error)?;
     Ok(Opened::Array(Box::new(OpenArray {
         location: location.to_owned(),
         array: Array::new(layout, store.with_role(Role::Source)),

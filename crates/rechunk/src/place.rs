@@ -45,8 +45,8 @@ impl Place {
         check_apart(&job.request.source, &location, "target")?;
         check_temp(job)?;
         let target = open_target(&location, &meter)?;
-        let groups = groups_above(&target, job.target.version)?;
-        consolidated::check(&location, &target, job.target.version).await?;
+        let groups = groups_above(&target, job.target.format())?;
+        consolidated::check(&location, &target, job.target.format()).await?;
         let work = match target.local_root() {
             Some(_) => Some(WorkDir::of(&location, &meter)?),
             None => None,

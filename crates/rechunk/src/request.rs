@@ -2,9 +2,9 @@
 
 use rechunk_grid::WriteEmpty;
 use rechunk_plan::{IntermediateGrid, Profile, StoreProfile, Strategy};
-use rechunk_zarr::ZarrVersion;
 use serde::{Deserialize, Serialize};
 
+use crate::format::Format;
 use crate::{Error, system};
 
 /// A copy: what to read, what to write, how to plan it.
@@ -22,7 +22,7 @@ pub struct CopyRequest {
     /// Bytes an `auto` chunk aims at.
     pub chunk_bytes: u64,
     /// Format of the target; `None`: by its name.
-    pub format: Option<TargetFormat>,
+    pub format: Option<Format>,
     /// Codec, as `--codec` takes it; `None`: the source's.
     pub codec: Option<String>,
     /// When all-fill chunks are written.
@@ -31,34 +31,6 @@ pub struct CopyRequest {
     pub planning: Planning,
     /// Where an intermediate goes; `None`: beside the target; `memory:`: in memory.
     pub temp: Option<String>,
-}
-
-/// Formats that can be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TargetFormat {
-    /// Zarr v3.
-    Zarr3,
-    /// Zarr v2.
-    Zarr2,
-}
-
-impl TargetFormat {
-    /// The format of a name as `--format` takes it.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "zarr3" => Some(Self::Zarr3),
-            "zarr2" => Some(Self::Zarr2),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn zarr_version(self) -> ZarrVersion {
-        match self {
-            Self::Zarr3 => ZarrVersion::V3,
-            Self::Zarr2 => ZarrVersion::V2,
-        }
-    }
 }
 
 /// How to plan.

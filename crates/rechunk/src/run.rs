@@ -75,8 +75,8 @@ impl Job {
         check_apart(&self.request.source, &location, "target")?;
         check_temp(self)?;
         let target = open_target(&location, &self.meter)?;
-        groups_above(&target, self.target.version)?;
-        consolidated::check(&location, &target, self.target.version).await?;
+        groups_above(&target, self.target.format())?;
+        consolidated::check(&location, &target, self.target.format()).await?;
         let left = match target.local_root() {
             Some(_) => WorkDir::of(&location, &self.meter)?.left().await?,
             None => Left::Nothing,

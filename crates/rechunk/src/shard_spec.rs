@@ -5,7 +5,7 @@ use rechunk_grid::ArraySpec;
 use rechunk_plan::ShardSide;
 
 use crate::chunk_spec::{ChunkSpec, Extent, size_auto};
-use crate::{Error, TargetFormat};
+use crate::{Error, Format};
 
 /// Bytes an `auto` shard aims at: few enough objects, and still quick to fetch as a whole.
 const AUTO_BYTES: u64 = 512 << 20;
@@ -15,7 +15,7 @@ const AUTO_BYTES: u64 = 512 << 20;
 pub(crate) struct ShardWish<'a> {
     /// As `--shards` takes it; `None` if it was not given.
     pub text: Option<&'a str>,
-    pub format: TargetFormat,
+    pub format: Format,
     pub source: &'a ArraySpec,
     /// Shape of the source's shards, if it has some.
     pub source_shard: Option<&'a [u64]>,
@@ -30,7 +30,7 @@ pub fn plan_shards(
     source: &ArraySpec,
     chunk: &[u64],
 ) -> Result<Option<ShardSide>, Error> {
-    let format = TargetFormat::Zarr3;
+    let format = Format::Zarr3;
     let (shape, _) = ShardWish { text, format, source, source_shard: None, chunk }.resolve()?;
     let Some(shape) = shape else { return Ok(None) };
     let format = ShardFormat::usual(&shape, chunk).map_err(|reason| usage(&reason, None))?;
@@ -45,7 +45,7 @@ impl ShardWish<'_> {
             None => Ok(self.kept()),
             Some("none") => Ok((None, None)),
             Some("keep") if self.source_shard.is_none() => Ok((None, None)),
-            Some(_) if self.format != TargetFormat::Zarr3 => {
+            Some(_) if self.format != Format::Zarr3 => {
                 Err(usage("only Zarr v3 has shards", Some("give --format zarr3, or no --shards")))
             }
             Some(text) => self.shape(text).map(|shape| (Some(shape), None)),
@@ -55,7 +55,7 @@ impl ShardWish<'_> {
     /// The source's shards, where the format has shards and the chunks divide them.
     fn kept(&self) -> (Option<Vec<u64>>, Option<String>) {
         let Some(shard) = self.source_shard else { return (None, None) };
-        if self.format != TargetFormat::Zarr3 {
+        if self.format != Format::Zarr3 {
             let warning = "Zarr v2 has no shards: every chunk becomes an object of its own";
             return (None, Some(warning.to_owned()));
         }
@@ -135,7 +135,7 @@ mod tests {
             dimension_names: Some(["time", "y", "x"].map(|name| Some(name.to_owned())).to_vec()),
         };
         let chunk = &[25, 61, 60];
-        let format = TargetFormat::Zarr3;
+        let format = Format::Zarr3;
         let wish = ShardWish { text, format, source: &source, source_shard, chunk };
         wish.resolve().map(|(shape, _)| shape)
     }

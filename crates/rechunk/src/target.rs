@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rechunk_store::{Meter, Role, Store};
-use rechunk_zarr::{ArrayMetadata, NodeKind, ZarrVersion, group_documents, node_kind};
+use rechunk_zarr::{NodeKind, node_kind};
 
 use crate::Error;
+use crate::format::Format;
+use crate::metadata::{Metadata, group_documents};
 use crate::open::METADATA_BYTES_MAX;
 use crate::work_dir::store_error;
 
@@ -155,20 +157,21 @@ pub(crate) async fn is_array(store: &Store) -> Result<bool, Error> {
 }
 
 /// The groups above a local target, outermost first, that are to exist when it is committed: from
-/// the outermost group that exists, or the nearest directory named `*.zarr`, down to its parent.
-/// Refuses a place inside an array, or in a container of the other Zarr version.
-pub(crate) fn groups_above(target: &Store, version: ZarrVersion) -> Result<Vec<PathBuf>, Error> {
+/// the outermost group that exists, or the nearest directory named like a container of
+/// the format, down to its parent. Refuses a place inside an array, or in a container of another
+/// format.
+pub(crate) fn groups_above(target: &Store, format: Format) -> Result<Vec<PathBuf>, Error> {
     let Some(path) = target.local_root() else { return Ok(Vec::new()) };
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let mut groups = Vec::new();
     let mut container = None;
     for ancestor in path.ancestors().skip(1) {
         if let Some(kind) = what_is(ancestor) {
-            refuse_foreign(&path, ancestor, kind, version)?;
+            refuse_foreign(&path, ancestor, kind, format)?;
             container = Some(groups.len() + 1);
         }
         groups.push(ancestor.to_path_buf());
-        if ancestor.extension().is_some_and(|extension| extension == "zarr") {
+        if ancestor.extension().is_some_and(|extension| extension == format.container_ending()) {
             container = Some(groups.len());
             break;
         }
@@ -181,7 +184,7 @@ pub(crate) fn groups_above(target: &Store, version: ZarrVersion) -> Result<Vec<P
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Node {
     Array,
-    Group(ZarrVersion),
+    Group(Format),
 }
 
 fn what_is(directory: &Path) -> Option<Node> {
@@ -192,18 +195,13 @@ fn what_is(directory: &Path) -> Option<Node> {
     if let Some(bytes) = zarr_json(directory) {
         return match node_kind(&bytes) {
             Ok(NodeKind::Array) => Some(Node::Array),
-            _ => Some(Node::Group(ZarrVersion::V3)),
+            _ => Some(Node::Group(Format::Zarr3)),
         };
     }
-    file(".zgroup").is_file().then_some(Node::Group(ZarrVersion::V2))
+    file(".zgroup").is_file().then_some(Node::Group(Format::Zarr2))
 }
 
-fn refuse_foreign(
-    path: &Path,
-    ancestor: &Path,
-    node: Node,
-    version: ZarrVersion,
-) -> Result<(), Error> {
+fn refuse_foreign(path: &Path, ancestor: &Path, node: Node, format: Format) -> Result<(), Error> {
     let conflict = |reason: String, hint: &str| {
         Err(Error::Conflict {
             location: path.display().to_string(),
@@ -216,8 +214,8 @@ fn refuse_foreign(
             format!("lies inside the array {}", ancestor.display()),
             "choose a target outside it",
         ),
-        Node::Group(other) if other != version => conflict(
-            format!("lies inside the {} group {}", other.format_name(), ancestor.display()),
+        Node::Group(other) if other != format => conflict(
+            format!("lies inside the {} group {}", other.name(), ancestor.display()),
             "give the same --format, or choose a target outside it",
         ),
         Node::Group(_) => Ok(()),
@@ -229,7 +227,7 @@ pub(crate) async fn commit(
     location: &str,
     store: &Store,
     groups: &[PathBuf],
-    metadata: &ArrayMetadata,
+    metadata: &Metadata,
     meter: &Arc<Meter>,
 ) -> Result<(), Error> {
     let failed = |source| store_error("write the metadata of", location, source);
@@ -237,16 +235,13 @@ pub(crate) async fn commit(
         if what_is(group).is_none() {
             let parent = Store::open(&group.display().to_string()).map_err(failed)?;
             let parent = parent.with_meter(meter).with_role(Role::Control);
-            for (key, bytes) in group_documents(metadata.version) {
+            for (key, bytes) in group_documents(metadata.format()) {
                 parent.put_durable(&key, bytes).await.map_err(failed)?;
             }
         }
     }
     let control = store.with_role(Role::Control);
-    let mut documents = metadata.documents();
-    // .zattrs before .zarray: what makes it an array comes last.
-    documents.sort_by_key(|(key, _)| key == ".zarray" || key == "zarr.json");
-    for (key, bytes) in documents {
+    for (key, bytes) in metadata.documents() {
         control.put_durable(&key, bytes).await.map_err(failed)?;
     }
     control.sync().await.map_err(failed)
