@@ -52,8 +52,9 @@ async fn write(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<La
     meter.add_decoded_written(Role::Target, wide(unit.buffer.len()));
     let job = Arc::clone(task);
     let encoding = move || {
-        let outgoing = encode(&job, &mut lane, &unit.index, unit.buffer)?;
-        Ok((lane, unit.index, outgoing))
+        let index = unit.index.clone();
+        let outgoing = encode(&job, &mut lane, unit)?;
+        Ok((lane, index, outgoing))
     };
     let (mut lane, index, outgoing) = stage.cpu.run(encoding).await?;
     let (bytes, is_unit) = match outgoing {
@@ -101,14 +102,11 @@ struct Outgoing {
 }
 
 /// The encoded chunk; `None` if it holds only the fill value and is to be left out.
-fn encode(
-    task: &TaskRun,
-    lane: &mut Lane,
-    index: &[u64],
-    buffer: Vec<u8>,
-) -> Result<Option<Outgoing>, Fault> {
+fn encode(task: &TaskRun, lane: &mut Lane, unit: Finished) -> Result<Option<Outgoing>, Fault> {
     let stage = &task.stage;
-    if stage.skip_empty && rechunk_kernel::is_all(&stage.target_fill, &buffer) {
+    let Finished { index, buffer, stored, .. } = unit;
+    let may_skip = stage.skips_stored || (stage.skips_absent && !stored.any);
+    if may_skip && rechunk_kernel::is_all(&stage.target_fill, &buffer) {
         task.buffers.give(buffer);
         return Ok(None);
     }
@@ -116,8 +114,8 @@ fn encode(
     if layout.codec_cost().is_raw {
         return Ok(Some(Outgoing { bytes: Bytes::from(buffer), is_unit: true }));
     }
-    let fault = |error| Fault::Target(stage.target().decode_error(index, error));
-    layout.encode(index, &buffer, &mut lane.encoded).map_err(fault)?;
+    let fault = |error| Fault::Target(stage.target().decode_error(&index, error));
+    layout.encode(&index, &buffer, &mut lane.encoded).map_err(fault)?;
     task.buffers.give(buffer);
     Ok(Some(Outgoing { bytes: lane.take_encoded(), is_unit: false }))
 }

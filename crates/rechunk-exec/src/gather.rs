@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rechunk_array::ArrayError;
 use rechunk_grid::Region;
-use rechunk_plan::{StageInput, piece_offset_elements};
+use rechunk_plan::StageInput;
 use rechunk_store::Role;
 
 use crate::Fault;
@@ -17,7 +17,7 @@ use crate::whole_shards;
 /// An input chunk, or the piece of the intermediate that stands for it.
 pub(crate) struct Input {
     /// Its part in the tile.
-    region: Region,
+    pub region: Region,
     frame: Frame,
 }
 
@@ -29,6 +29,17 @@ impl Input {
         let frame = task.stage.input_frame(index, &region)?;
         Ok(Some(Self { region, frame }))
     }
+}
+
+/// What an input brings.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Brought<'a> {
+    /// The elements of a source chunk.
+    Chunk(&'a [u8]),
+    /// The elements of a piece, and what it keeps of absence behind them.
+    Piece(&'a [u8], &'a [u8]),
+    /// A source chunk that is missing.
+    Nothing,
 }
 
 /// Takes one input chunk in.
@@ -63,7 +74,7 @@ pub(crate) async fn input(
                     let Lane { encoded, scratch } = &mut lane;
                     decode_and_spread(&task, &index, encoded, scratch, &input)?
                 } else {
-                    spread(&task, &input, None)?
+                    spread(&task, &input, Brought::Nothing)?
                 };
                 Ok(LaneDone { lane, finished, sent_in: None })
             })
@@ -72,7 +83,9 @@ pub(crate) async fn input(
         StageInput::Pieces { .. } => {
             fetch_piece(&stage, &index, &input, &mut lane.encoded).await?;
             cpu.run(move || {
-                let finished = spread(&task, &input, Some(&lane.encoded))?;
+                let (elements, marks) = lane.encoded.split_at(input.frame.bytes);
+                let brought = Brought::Piece(elements, marks);
+                let finished = spread(&task, &input, brought)?;
                 Ok(LaneDone { lane, finished, sent_in: None })
             })
             .await
@@ -108,13 +121,12 @@ async fn fetch_piece(
     let object = grid.region(index);
     let before = stage.number.saturating_sub(1);
     let key = StageRun::object_key(before, grid.indices().ordinal(index));
-    let bytes = wide(input.frame.bytes);
-    let offset = piece_offset_elements(&object, &input.region) * wide(stage.item_bytes);
+    let (offset, bytes) = stage.geometry.piece_range(&object, &input.region);
     // The largest piece of the stage, unless a lane is also paid for something larger.
-    let room = stage.piece_bytes_max();
+    let room = stage.geometry.piece_bytes_max();
     let fetched = store.get_range_into(&key, offset, bytes, room, piece).await;
     fetched.map_err(Fault::Intermediate)?;
-    store.meter().add_decoded_read(Role::Intermediate, bytes);
+    store.meter().add_decoded_read(Role::Intermediate, wide(input.frame.bytes));
     Ok(())
 }
 
@@ -130,15 +142,15 @@ pub(crate) fn decode_and_spread(
     let fault = |error| Fault::Source(source.decode_error(index, error));
     let decoded = source.layout().decode(index, encoded, scratch).map_err(fault)?;
     check_length(decoded, input.frame.bytes).map_err(fault)?;
-    spread(task, input, Some(decoded))
+    spread(task, input, Brought::Chunk(decoded))
 }
 
-/// Copies `data` (or the source's fill value, if the chunk is missing) into every unit that is to
+/// Copies what an input brings (the source's fill value, if that is nothing) into every unit that is to
 /// be filled. Returns those that are complete.
 pub(crate) fn spread(
     task: &TaskRun,
     input: &Input,
-    data: Option<&[u8]>,
+    brought: Brought<'_>,
 ) -> Result<Vec<Finished>, Fault> {
     let geometry = &task.stage.geometry;
     let units = geometry.units(&task.tile);
@@ -152,14 +164,14 @@ pub(crate) fn spread(
             (region, inputs)
         });
         if let Some(mut filling) = unit.try_lock() {
-            finished.extend(put_in(task, input, data, &unit, &mut filling)?);
+            finished.extend(put_in(task, input, brought, &unit, &mut filling)?);
             continue;
         }
         busy.push(unit); // another lane copies into it: come back to it
     }
     for unit in busy {
         let mut filling = unit.lock();
-        finished.extend(put_in(task, input, data, &unit, &mut filling)?);
+        finished.extend(put_in(task, input, brought, &unit, &mut filling)?);
     }
     Ok(finished)
 }
@@ -168,7 +180,7 @@ pub(crate) fn spread(
 fn put_in(
     task: &TaskRun,
     input: &Input,
-    data: Option<&[u8]>,
+    brought: Brought<'_>,
     unit: &Unit,
     filling: &mut Filling,
 ) -> Result<Option<Finished>, Fault> {
@@ -182,17 +194,18 @@ fn put_in(
     }
     if let Some(common) = input.region.intersect(&unit.region) {
         let target = (&mut filling.buffer[..], &frame);
-        match data {
-            Some(data) => {
-                let source = (data, &input.frame);
+        filling.stored.add(&stage.geometry, unit, input, &common, brought);
+        match brought {
+            Brought::Chunk(bytes) | Brought::Piece(bytes, _) => {
+                let source = (bytes, &input.frame);
                 frame::copy(stage.item_bytes, &common, source, target, stage.swap_bytes)?;
             }
-            None => frame::fill(&stage.source_fill, &common, target)?,
+            Brought::Nothing => frame::fill(&stage.source_fill, &common, target)?,
         }
     }
     filling.inputs_left = filling.inputs_left.saturating_sub(1);
     if filling.inputs_left > 0 {
         return Ok(None);
     }
-    Ok(Some(task.units.finish(unit, std::mem::take(&mut filling.buffer))))
+    Ok(Some(task.units.finish(unit, filling)))
 }

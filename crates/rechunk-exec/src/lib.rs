@@ -25,6 +25,7 @@ mod run;
 mod shards;
 mod stage_run;
 mod step_marks;
+mod stored;
 mod task;
 mod tasks;
 mod unit;

@@ -15,12 +15,14 @@ use crate::unit::Finished;
 #[derive(Debug)]
 pub(crate) struct TileObject {
     pieces: Vec<Bytes>,
+    /// What each keeps of absence.
+    marks: Vec<Bytes>,
 }
 
 impl TileObject {
     /// An object without pieces; a task that writes target chunks leaves it so.
     pub(crate) fn new() -> Self {
-        Self { pieces: Vec::new() }
+        Self { pieces: Vec::new(), marks: Vec::new() }
     }
 
     /// Adds a finished piece: its buffer becomes part of the object as it is.
@@ -28,9 +30,18 @@ impl TileObject {
         let at = usize::try_from(piece.ordinal).unwrap_or(usize::MAX);
         if self.pieces.len() <= at {
             self.pieces.resize(at.saturating_add(1), Bytes::new());
+            self.marks.resize(at.saturating_add(1), Bytes::new());
         }
         self.pieces[at] = Bytes::from(piece.buffer);
+        self.marks[at] = Bytes::from(piece.stored.marks);
         task.stage.progress(&piece.region);
+    }
+
+    /// The parts of the object in their order.
+    fn parts(&self) -> Vec<Bytes> {
+        let pairs = self.pieces.iter().zip(&self.marks);
+        let parts = pairs.flat_map(|(piece, marks)| [piece, marks]);
+        parts.filter(|part| !part.is_empty()).cloned().collect()
     }
 
     /// Stores the object.
@@ -39,13 +50,15 @@ impl TileObject {
         let store = stage.intermediate()?;
         let key = StageRun::object_key(stage.number, task.number);
         let object_bytes = stage.geometry.object_bytes(&task.tile);
-        let filled: u64 = self.pieces.iter().map(|piece| wide(piece.len())).sum();
+        let parts = self.parts();
+        let filled: u64 = parts.iter().map(|part| wide(part.len())).sum();
         if filled != object_bytes {
             let reason = format!("{key} has {filled} bytes of {object_bytes}");
             return Err(Fault::Plan { reason });
         }
-        store.meter().add_decoded_written(Role::Intermediate, object_bytes);
-        store.put(&key, self.pieces.clone()).await.map_err(Fault::Intermediate)?;
+        let decoded_bytes = task.tile.elements().saturating_mul(wide(stage.item_bytes));
+        store.meter().add_decoded_written(Role::Intermediate, decoded_bytes);
+        store.put(&key, parts).await.map_err(Fault::Intermediate)?;
         self.pieces.into_iter().for_each(|piece| recycle(task, piece));
         Ok(())
     }

@@ -170,7 +170,7 @@ async fn settle(context: &RunContext, stage: usize) -> Result<(), Fault> {
 
 fn stage_started(stage: &StageRun, done: &DoneSet) -> Event {
     let plan = &stage.run.execution.plan;
-    let bytes = |task| stage.geometry.object_bytes(&stage.geometry.tile(task));
+    let bytes = |task| stage.geometry.tile(task).elements().saturating_mul(plan.item_bytes);
     let tasks_done = done.ranges(stage.number).flat_map(|(start, end)| start..end);
     Event::StageStarted {
         stage: stage.number,

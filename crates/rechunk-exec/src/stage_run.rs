@@ -9,7 +9,7 @@ use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput, shard_state_by
 use rechunk_store::Store;
 
 use crate::cpu::CpuPool;
-use crate::frame::{Frame, buffer_bytes, wide};
+use crate::frame::{Frame, buffer_bytes};
 use crate::run::RunContext;
 use crate::{Event, Fault, Sink};
 
@@ -32,18 +32,14 @@ pub(crate) struct StageRun {
     pub source_fill: Vec<u8>,
     /// What the padding of a target chunk holds, in its byte order.
     pub target_fill: Vec<u8>,
-    /// A target chunk that holds nothing but `target_fill` is left out.
-    pub skip_empty: bool,
+    /// A target chunk that holds nothing but `target_fill` is left out, whether or not some of it
+    /// is stored in the source.
+    pub skips_stored: bool,
+    /// It is left out if nothing of it is stored in the source.
+    pub skips_absent: bool,
 }
 
 impl StageRun {
-    /// Bytes of the largest piece of an intermediate that a task of this stage reads.
-    pub(crate) fn piece_bytes_max(&self) -> u64 {
-        let boxes = self.geometry.input_grid().chunk_shape().iter().zip(self.stage.filled());
-        let elements = boxes.fold(1_u64, |product, (&a, &b)| product.saturating_mul(a.min(b)));
-        elements.saturating_mul(wide(self.item_bytes))
-    }
-
     pub(crate) fn new(run: Arc<RunContext>, number: usize) -> Result<Self, Fault> {
         let execution = &run.execution;
         let stage = execution.plan.stages[number].clone();
@@ -63,6 +59,7 @@ impl StageRun {
         let swap_bytes = if swaps { data_type.swap_bytes() } else { 1 };
         let workers = u64::from(stage.tasks_at_once).saturating_mul(u64::from(stage.lanes));
         let threads = u64::from(execution.plan.threads).min(workers).max(1);
+        let has_fill = target.spec().fill_value.is_some();
         let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
         Ok(Self {
             cpu,
@@ -72,8 +69,13 @@ impl StageRun {
             swap_bytes: usize::try_from(swap_bytes).unwrap_or(1),
             source_fill: fill(source),
             target_fill: fill(target),
-            skip_empty: target.spec().fill_value.is_some()
-                && execution.write_empty != WriteEmpty::Always,
+            skips_stored: match execution.write_empty {
+                WriteEmpty::Always => false,
+                // What is stored says more than what is absent.
+                WriteEmpty::Auto => has_fill && !source.tells_absence(),
+                WriteEmpty::Never => has_fill,
+            },
+            skips_absent: has_fill && execution.write_empty != WriteEmpty::Always,
             stage,
             run,
         })

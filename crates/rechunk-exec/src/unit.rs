@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rechunk_grid::Region;
 
+use crate::stored::Stored;
+
 /// Units by ordinal. A unit is here from the first input that meets it to the last.
 #[derive(Debug, Default)]
 pub(crate) struct Units {
@@ -30,6 +32,8 @@ pub(crate) struct Filling {
     pub buffer: Vec<u8>,
     /// Inputs that have not been copied into it.
     pub inputs_left: u64,
+    /// What some input stored of it, where that matters.
+    pub stored: Stored,
 }
 
 /// A unit that has all its elements.
@@ -43,6 +47,8 @@ pub(crate) struct Finished {
     pub region: Region,
     /// The elements.
     pub buffer: Vec<u8>,
+    /// What some input stored of it, where that matters.
+    pub stored: Stored,
 }
 
 impl Units {
@@ -56,17 +62,20 @@ impl Units {
         let mut units = self.units.lock().unwrap_or_else(PoisonError::into_inner);
         let unit = units.entry(ordinal).or_insert_with(|| {
             let (region, inputs_left) = make();
-            let filling = Mutex::new(Filling { buffer: Vec::new(), inputs_left });
+            let filling =
+                Mutex::new(Filling { buffer: Vec::new(), inputs_left, stored: Stored::default() });
             Arc::new(Unit { ordinal, index, region, filling })
         });
         Arc::clone(unit)
     }
 
     /// Takes a unit out that has all its inputs.
-    pub(crate) fn finish(&self, unit: &Unit, buffer: Vec<u8>) -> Finished {
+    pub(crate) fn finish(&self, unit: &Unit, filling: &mut Filling) -> Finished {
         self.units.lock().unwrap_or_else(PoisonError::into_inner).remove(&unit.ordinal);
         let (index, region) = (unit.index.clone(), unit.region.clone());
-        Finished { ordinal: unit.ordinal, index, region, buffer }
+        let buffer = std::mem::take(&mut filling.buffer);
+        let stored = std::mem::take(&mut filling.stored);
+        Finished { ordinal: unit.ordinal, index, region, buffer, stored }
     }
 }
 

@@ -8,7 +8,7 @@ use rechunk_store::Role;
 
 use crate::Fault;
 use crate::frame::wide;
-use crate::gather::{Input, decode_and_spread, spread};
+use crate::gather::{Brought, Input, decode_and_spread, spread};
 use crate::task::{Lane, LaneDone, TaskRun};
 use crate::unit::Finished;
 
@@ -85,7 +85,7 @@ fn take_apart(
             Some(entry) => {
                 decode_and_spread(task, &chunk, ShardIndex::slice(encoded, entry), scratch, &input)?
             }
-            None => spread(task, &input, None)?,
+            None => spread(task, &input, Brought::Nothing)?,
         });
     }
     Ok(finished)
@@ -114,7 +114,7 @@ async fn by_chunk(
                 let Lane { encoded, scratch } = &mut lane;
                 decode_and_spread(&job, &chunk, encoded, scratch, &input)?
             } else {
-                spread(&job, &input, None)?
+                spread(&job, &input, Brought::Nothing)?
             };
             Ok((lane, done))
         };

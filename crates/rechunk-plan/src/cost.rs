@@ -9,6 +9,7 @@
 use rechunk_grid::RANK_MAX;
 use serde::{Deserialize, Serialize};
 
+use crate::absence::{parts_max, parts_of_three};
 use crate::count::{cells, pairs, product};
 use crate::memory::{
     CellAxis, SteppedAxis, decode_lane_bytes, encode_lane_bytes, resident_cells, resident_units,
@@ -172,11 +173,15 @@ impl StageDraft {
             StageInput::Pieces { written_in } => {
                 let role = &mut figures.traffic.intermediate;
                 role.get_requests = pairs(&request.shape, self.filled(), written_in);
-                role.read_bytes = array_bytes;
+                let marks = marks(request, self.filled(), written_in);
+                role.read_bytes = array_bytes.saturating_add(marks);
                 role.decoded_read_bytes = array_bytes;
                 let piece =
                     self.filled().iter().zip(written_in).map(|(&tile, &from)| tile.min(from));
-                figures.lane_bytes = product(piece).saturating_mul(item);
+                let piece: Vec<u64> = piece.collect();
+                figures.lane_bytes = product(piece.iter().copied())
+                    .saturating_mul(item)
+                    .saturating_add(marks_max(request, &piece));
             }
         }
     }
@@ -264,13 +269,18 @@ impl StageDraft {
             StageOutput::TargetChunks | StageOutput::TargetShards => {
                 self.count_target(request, figures);
             }
-            StageOutput::Pieces { .. } => {
+            StageOutput::Pieces { read_in } => {
+                let marks = marks(request, &self.tile, read_in);
                 let role = &mut figures.traffic.intermediate;
                 role.put_requests = figures.tasks;
                 role.objects = figures.tasks;
-                role.written_bytes = array_bytes;
+                role.written_bytes = array_bytes.saturating_add(marks);
                 role.decoded_written_bytes = array_bytes;
-                figures.resident_bytes = figures.tile_bytes;
+                let pieces = product(
+                    self.tile.iter().zip(read_in).map(|(tile, piece)| tile.div_ceil(*piece) + 1),
+                );
+                let marks = pieces.saturating_mul(marks_max(request, read_in));
+                figures.resident_bytes = figures.tile_bytes.saturating_add(marks);
             }
         }
     }
@@ -325,6 +335,19 @@ impl StageDraft {
         let axes = &axes[..self.step_axes.len()];
         (resident_units(axes), axes.iter().any(|axis| !axis.is_whole))
     }
+}
+
+/// Bytes that all pieces between boxes of two shapes keep of absence.
+fn marks(request: &PlanRequest, a: &[u64], b: &[u64]) -> u64 {
+    if !request.keeps_absence {
+        return 0;
+    }
+    parts_of_three(&request.shape, a, b, &request.target.chunk_shape)
+}
+
+/// The most that a piece of `shape` keeps of absence, bytes.
+fn marks_max(request: &PlanRequest, shape: &[u64]) -> u64 {
+    if request.keeps_absence { parts_max(shape, &request.target.chunk_shape) } else { 0 }
 }
 
 /// How much runs at the same time.

@@ -24,6 +24,9 @@ pub(crate) fn of(plan: &Plan) -> String {
             field(name, shard);
         }
     }
+    if plan.keeps_absence {
+        field("keeps absence", &[]);
+    }
     for stage in &plan.stages {
         field(&stage.name, &[u64::from(stage.passthrough)]);
         field("tile", &stage.tile);

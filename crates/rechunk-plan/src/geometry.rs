@@ -2,6 +2,7 @@
 
 use rechunk_grid::{ChunkGrid, GridError, IndexIter, Region};
 
+use crate::absence::AbsenceMarks;
 use crate::{Plan, Stage, StageOutput};
 
 /// The grids of one stage.
@@ -17,6 +18,10 @@ pub struct StageGeometry {
     step_axes: Vec<usize>,
     item_bytes: u64,
     output_is_pieces: bool,
+    /// What the pieces that are read keep behind their elements.
+    read_marks: Option<AbsenceMarks>,
+    /// And those that are written.
+    written_marks: Option<AbsenceMarks>,
 }
 
 impl StageGeometry {
@@ -33,6 +38,11 @@ impl StageGeometry {
             step_axes: stage.step_axes.clone(),
             item_bytes: plan.item_bytes,
             output_is_pieces: matches!(stage.output, StageOutput::Pieces { .. }),
+            read_marks: marks(plan, stage.filled())?,
+            written_marks: match &stage.output {
+                StageOutput::Pieces { read_in } => marks(plan, read_in)?,
+                _ => None,
+            },
         })
     }
 
@@ -122,15 +132,51 @@ impl StageGeometry {
         ordinal
     }
 
-    /// Bytes of the intermediate object of a tile: its elements, exactly.
+    /// Bytes of the intermediate object of a tile: its elements, exactly, and what is kept behind
+    /// each piece.
     pub fn object_bytes(&self, tile: &Region) -> u64 {
-        tile.elements().saturating_mul(self.item_bytes)
+        let marks = self.written_marks.as_ref().map_or(0, |marks| marks.object_bytes(tile));
+        tile.elements().saturating_mul(self.item_bytes).saturating_add(marks)
+    }
+
+    /// Where the piece for `part`, a box of this stage, is in the `object` that the stage before
+    /// wrote: offset and length, bytes, with what is kept behind its elements.
+    pub fn piece_range(&self, object: &Region, part: &Region) -> (u64, u64) {
+        let elements = piece_offset_elements(object, part).saturating_mul(self.item_bytes);
+        let length = part.elements().saturating_mul(self.item_bytes);
+        let Some(marks) = &self.read_marks else { return (elements, length) };
+        let (before, own) = (marks.before(object, part), marks.of(part).elements());
+        (elements.saturating_add(before), length.saturating_add(own))
+    }
+
+    /// Bytes of the largest piece that is read, with what is kept behind its elements.
+    pub fn piece_bytes_max(&self) -> u64 {
+        let sides = self.input.chunk_shape().iter().zip(self.boxes.chunk_shape());
+        let shape: Vec<u64> = sides.map(|(&object, &part)| object.min(part)).collect();
+        let elements = shape.iter().fold(self.item_bytes, |bytes, &n| bytes.saturating_mul(n));
+        let marks = self.read_marks.as_ref().map_or(0, |marks| marks.bytes_max(&shape));
+        elements.saturating_add(marks)
+    }
+
+    /// Where a piece is marked for what was absent in the source: the target chunks that `region`
+    /// meets, as a box of indices. One byte each, in C order, says whether any of that part was
+    /// stored. `None` where nothing is marked.
+    pub fn absence_marks(&self, region: &Region) -> Option<Region> {
+        self.read_marks.as_ref().map(|marks| marks.of(region))
     }
 
     /// True if the output is pieces of an intermediate.
     pub fn writes_pieces(&self) -> bool {
         self.output_is_pieces
     }
+}
+
+/// What pieces for `boxes` keep of absence, if they do.
+fn marks(plan: &Plan, boxes: &[u64]) -> Result<Option<AbsenceMarks>, GridError> {
+    if !plan.keeps_absence {
+        return Ok(None);
+    }
+    Ok(Some(AbsenceMarks::new(ChunkGrid::new(&plan.shape, &plan.target_chunk)?, boxes)))
 }
 
 /// Iterator over the steps of a tile.

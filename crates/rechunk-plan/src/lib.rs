@@ -8,6 +8,7 @@
 //!
 //! [`baseline`] has the literature's planners, to compare with.
 
+mod absence;
 pub mod baseline;
 mod cost;
 mod count;

@@ -29,6 +29,10 @@ pub struct Plan {
     /// Shape of a target shard, elements, where chunks lie in shards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_shard: Option<Vec<u64>>,
+    /// An intermediate says of each piece, for every target chunk it meets, whether any of that
+    /// part was stored in the source: a byte each, behind its elements.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_absence: bool,
     /// The passes, in order.
     pub stages: Vec<Stage>,
     /// What the run may use and will use.

@@ -413,6 +413,7 @@ impl<'a> Sizing<'a> {
             target_chunk: request.target.chunk_shape.clone(),
             source_shard: request.source.shard_shape().map(<[u64]>::to_vec),
             target_shard: request.target.shard_shape().map(<[u64]>::to_vec),
+            keeps_absence: request.keeps_absence && stages.len() > 1,
             stages,
             memory: PlanMemory {
                 budget_bytes: request.budget.memory_bytes,

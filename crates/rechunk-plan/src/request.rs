@@ -189,6 +189,7 @@ pub enum IntermediateGrid {
 
 /// Everything a plan depends on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct PlanRequest {
     /// Shape of the array, elements.
     pub shape: Vec<u64>,
@@ -203,6 +204,9 @@ pub struct PlanRequest {
     /// And a source shard, as it is, as a target shard of the same shape.
     #[serde(default)]
     pub same_shards: bool,
+    /// What of the source is stored and what is absent has to be known at the target: an
+    /// intermediate keeps a byte for every target chunk that a piece meets.
+    pub keeps_absence: bool,
     /// What may be used.
     pub budget: Budget,
     /// What the stores and codecs cost.

@@ -25,6 +25,7 @@ fn request(shape: &[u64], source: &[u64], target: &[u64], memory_bytes: u64) -> 
         target: side(target),
         same_encoding: true,
         same_shards: false,
+        keeps_absence: false,
         budget: Budget { memory_bytes, box_bytes: None, threads: 2, concurrency: None, workers: 1 },
         profile: Profile::uniform(&StoreProfile::local()),
         strategy: Kind::Auto,

@@ -93,6 +93,7 @@ async fn plan_request(
         target: side(target.as_ref(), if layout.codec_cost().is_raw { 0.7 } else { ratio }),
         same_encoding,
         same_shards: same_encoding && layout.shards() == target.shards(),
+        keeps_absence: layout.tells_absence() && request.write_empty == WriteEmpty::Auto,
         budget: request.planning.budget(),
         profile: request.planning.profile([&request.source, temp, &request.target])?,
         strategy: request.planning.strategy,

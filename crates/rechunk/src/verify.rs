@@ -156,6 +156,7 @@ async fn plan_comparison(
         target,
         same_encoding: false,
         same_shards: false,
+        keeps_absence: false,
         budget: planning.budget(),
         profile: planning.profile([&a.location, "", ""])?,
         strategy: Strategy::Pull,

@@ -125,7 +125,13 @@ impl Case {
         };
         let mut layout = TestLayout::new(spec, side.order.clone(), side.codec);
         layout.shards = self.shards(side);
+        layout.tells_absence = self.tells_absence();
         layout
+    }
+
+    /// What is absent in the source is something else than fill values.
+    fn tells_absence(&self) -> bool {
+        self.seed.is_multiple_of(7)
     }
 
     pub(crate) fn shards(&self, side: &SideCase) -> Option<ShardFormat> {
@@ -180,6 +186,7 @@ impl Case {
             same_encoding: self.kind == Kind::Passthrough,
             same_shards: self.kind == Kind::Passthrough
                 && self.shards(&self.source) == self.shards(&self.target),
+            keeps_absence: self.tells_absence() && self.write_empty == WriteEmpty::Auto,
             budget: Budget {
                 memory_bytes: 0,
                 box_bytes: None,
@@ -327,6 +334,34 @@ impl Case {
         let mut chunk = Vec::new();
         array.read_entry_into(index, shard.entry(format.slot(index))?, &mut chunk).await.unwrap();
         Some(chunk)
+    }
+
+    /// Which target chunks are stored is what it has to be.
+    pub(crate) async fn check_stored(&self, prepared: &Prepared) -> Result<(), TestCaseError> {
+        let sources = self.layout(&self.source).spec().grid().unwrap();
+        let layout = self.layout(&self.target);
+        let whole = Region::whole(&self.shape);
+        let item_bytes = self.item_bytes();
+        for index in layout.spec().grid().unwrap().indices().positions() {
+            let region = layout.spec().grid().unwrap().region(&index);
+            let is_fill = |position: Vec<u64>| {
+                let at = usize::try_from(whole.ordinal(&position)).unwrap() * item_bytes;
+                prepared.elements[at..at + item_bytes] == self.fill(&self.target)
+            };
+            let is_empty = self.target.fill.is_some() && region.positions().all(is_fill);
+            let is_absent = sources
+                .covering(&region)
+                .positions()
+                .all(|chunk| self.is_missing(sources.indices().ordinal(&chunk)));
+            let is_left_out = match self.write_empty {
+                WriteEmpty::Always => false,
+                WriteEmpty::Never => is_empty,
+                WriteEmpty::Auto => is_empty && (is_absent || !self.tells_absence()),
+            };
+            let found = self.read_chunk(&self.target, &prepared.target, &index).await;
+            prop_assert_eq!(found.is_none(), is_left_out, "chunk {:?}", index);
+        }
+        Ok(())
     }
 
     /// Reads the whole array, C order, little-endian.

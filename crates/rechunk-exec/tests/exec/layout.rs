@@ -30,6 +30,7 @@ pub(crate) struct TestLayout {
     cost: CodecCost,
     identity: String,
     pub shards: Option<ShardFormat>,
+    pub tells_absence: bool,
     pub gauge: Option<Arc<Gauge>>,
     /// How long decoding takes.
     pub delay: Duration,
@@ -56,6 +57,7 @@ impl TestLayout {
             cost,
             identity,
             shards: None,
+            tells_absence: false,
             gauge: None,
             delay: Duration::ZERO,
             panics: false,
@@ -99,6 +101,10 @@ impl Layout for TestLayout {
         }
         let index: Vec<String> = index.iter().map(u64::to_string).collect();
         format!("c/{}", index.join(".")).trim_end_matches('/').to_owned()
+    }
+
+    fn tells_absence(&self) -> bool {
+        self.tells_absence
     }
 
     fn decode<'a>(
