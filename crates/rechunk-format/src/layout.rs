@@ -3,7 +3,7 @@ use std::fmt::Debug;
 use rechunk_grid::{ArraySpec, Endian};
 use serde::{Deserialize, Serialize};
 
-use crate::{CodecCost, FormatError, ShardFormat};
+use crate::{CodecCost, FormatError, RunFormat, ShardFormat};
 
 /// How the elements of a decoded chunk lie in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -76,9 +76,16 @@ pub trait Layout: Debug + Send + Sync {
     }
 
     /// The bytes of its object that chunk `index` is, offset and length, where that is known without
-    /// looking: arrays that are one file. `None` if the object is the chunk, or has an index.
+    /// looking: files of raw elements. Then the object has to be there. `None` if the object is the
+    /// chunk, whatever its size, or has an index.
     fn chunk_range(&self, index: &[u64]) -> Option<(u64, u64)> {
         let _ = index;
+        None
+    }
+
+    /// How elements lie in the objects, where these are files of raw elements and
+    /// [`Layout::chunk_range`] is known for every chunk.
+    fn runs(&self) -> Option<&RunFormat> {
         None
     }
 

@@ -7,10 +7,15 @@
 
 mod codec;
 mod error;
+pub mod field;
+pub mod json;
 mod layout;
+pub mod numpy;
+mod runs;
 mod shard;
 
 pub use codec::CodecCost;
 pub use error::FormatError;
 pub use layout::{ElementOrder, Layout};
+pub use runs::RunFormat;
 pub use shard::{IndexLocation, SHARD_CHUNKS_MAX, ShardFormat, ShardIndex};

@@ -1,5 +1,6 @@
 //! Types as NumPy spells them: `<f4`. Filters name the types they read and write this way.
 
+use rechunk_format::numpy;
 use rechunk_grid::{DataType, Endian};
 
 use crate::types_v2;
@@ -37,7 +38,7 @@ impl ElementType {
             Some(("|" | "=", kind)) => (kind, None),
             _ => (text, None),
         };
-        let data_type = types_v2::parse_kind(kind)?;
+        let data_type = numpy::parse_kind(kind)?;
         Self::new(data_type, Endian::Little).is_number().then_some((data_type, endian))
     }
 

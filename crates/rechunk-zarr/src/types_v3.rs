@@ -1,11 +1,10 @@
 //! Data types as `zarr.json` spells them, except records and what differs in length.
 
-use rechunk_format::FormatError;
+use rechunk_format::{FormatError, numpy::is_scale};
 use rechunk_grid::{DataType, ITEM_BYTES_MAX, TimeUnit};
 use serde_json::{Map, Value, json};
 
 use crate::field::{Field, shown};
-use crate::types_v2::is_scale;
 
 /// Reads a type by its name and configuration; `None` if it is not one of fixed size.
 pub(crate) fn parse(

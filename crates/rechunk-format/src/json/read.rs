@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use rechunk_format::FormatError;
+use crate::FormatError;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
@@ -24,7 +24,7 @@ const KEY_SHOWN_CHARS_MAX: usize = 60;
 ///
 /// Bare tokens become marker strings (see [`super::bare_token`]); a key that appears twice in an
 /// object is refused, because readers disagree about which one counts.
-pub(crate) fn read_object(key: &str, document: &[u8]) -> Result<Map<String, Value>, FormatError> {
+pub fn read_object(key: &str, document: &[u8]) -> Result<Map<String, Value>, FormatError> {
     let refuse = |reason: String| FormatError::Metadata { key: key.to_owned(), reason };
     if document.len() > DOCUMENT_BYTES_MAX {
         let size = document.len();
