@@ -154,16 +154,3 @@ impl Settings<'_> {
         Err(self.field.unsupported(what, ""))
     }
 }
-
-impl Field {
-    /// The unsigned integer in an optional member of a list's object.
-    pub(super) fn optional_u32(&self, value: Option<&Value>) -> Result<Option<u32>, FormatError> {
-        let value = value.filter(|value| !value.is_null());
-        value
-            .map(|value| {
-                let integer = self.integer(value, 0, i64::from(u32::MAX))?;
-                u32::try_from(integer).map_err(|error| self.invalid(error.to_string()))
-            })
-            .transpose()
-    }
-}
