@@ -29,7 +29,7 @@ const IMPURE: [&str; 10] = [
 /// Third parties that only these crates may name.
 const ONLY: [(&str, &[&str]); 4] = [
     ("object_store", &["rechunk-store"]),
-    ("zarrs", &["rechunk-zarr"]),
+    ("zarrs", &["rechunk-codec"]),
     ("clap", &["rechunk-cli"]),
     ("indicatif", &["rechunk-cli"]),
 ];

@@ -1,8 +1,8 @@
 //! Reading fields out of a document, with errors that say which one.
 
-use crate::FormatError;
 use serde_json::{Map, Value};
 
+use crate::FormatError;
 use crate::json::bare_token;
 
 /// Most characters of a stored value that are repeated in a message.
@@ -47,7 +47,7 @@ impl Field {
         FormatError::Unsupported { key: self.name(), what: harmless(&what.into()), hint }
     }
 
-    /// The value of this field in `map`, taken out of it; `null` counts as absent.
+    /// The value of field `name` of `map`, taken out of it; `null` counts as absent.
     pub fn take(map: &mut Map<String, Value>, name: &str) -> Option<Value> {
         map.shift_remove(name).filter(|value| !value.is_null())
     }
@@ -78,38 +78,34 @@ impl Field {
         list.iter().map(|item| item.as_u64().ok_or_else(wrong)).collect()
     }
 
-    /// An integer within `range`.
+    /// An integer from `low` to `high`.
     pub fn integer(&self, value: &Value, low: i64, high: i64) -> Result<i64, FormatError> {
         self.any_integer(value)
             .filter(|integer| (low..=high).contains(integer))
             .ok_or_else(|| self.wrong_type(&format!("an integer from {low} to {high}"), value))
     }
 
-    /// An integer within `range`; the nearest one in it where the stored one is outside.
+    /// An unsigned integer of 32 bits, where there is one.
+    pub fn optional_u32(&self, value: Option<&Value>) -> Result<Option<u32>, FormatError> {
+        let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
+        let integer = self.integer(value, 0, i64::from(u32::MAX))?;
+        u32::try_from(integer).map(Some).map_err(|error| self.invalid(error.to_string()))
+    }
+
+    /// An integer from `low` to `high`; the nearest one in it where the stored one is outside.
     pub fn clamped(&self, value: &Value, low: i64, high: i64) -> Result<i64, FormatError> {
         let integer =
             self.any_integer(value).ok_or_else(|| self.wrong_type("an integer", value))?;
         Ok(integer.clamp(low, high))
     }
 
-    /// The unsigned integer in an optional member of a list's object.
-    pub fn optional_u32(&self, value: Option<&Value>) -> Result<Option<u32>, FormatError> {
-        let value = value.filter(|value| !value.is_null());
-        value
-            .map(|value| {
-                let integer = self.integer(value, 0, i64::from(u32::MAX))?;
-                u32::try_from(integer).map_err(|error| self.invalid(error.to_string()))
-            })
-            .transpose()
-    }
-
-    /// In v2 also an integer in quotes: netCDF-C writes the level of a compressor so.
+    /// In Zarr v2 also an integer in quotes: netCDF-C writes the level of a compressor so.
     fn any_integer(&self, value: &Value) -> Option<i64> {
         let quoted = value.as_str().filter(|_| self.key == ".zarray");
         value.as_i64().or_else(|| quoted?.parse().ok())
     }
 
-    /// `true` or `false`.
+    /// True or false.
     pub fn boolean(&self, value: &Value) -> Result<bool, FormatError> {
         value.as_bool().ok_or_else(|| self.wrong_type("true or false", value))
     }

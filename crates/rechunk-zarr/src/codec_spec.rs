@@ -5,101 +5,14 @@ use std::fmt;
 use rechunk_format::FormatError;
 use rechunk_grid::Endian;
 
+pub use rechunk_codec::{BloscName, LzmaCheck, LzmaFilter, LzmaFormat, LzmaSpec, Shuffle};
+
 pub use crate::codec_settings::{
-    BitPacking, ChecksumKind, LzmaCheck, LzmaFilter, LzmaFormat, LzmaSpec, PcodecDelta, PcodecSpec,
-    Scalar, TypePair,
+    BitPacking, ChecksumKind, PcodecDelta, PcodecSpec, Scalar, TypePair,
 };
 use crate::element_type::ElementType;
 use crate::metadata::ZarrVersion;
 use crate::shard_codec::ShardCodec;
-
-/// The compressor inside Blosc.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum BloscName {
-    BloscLz,
-    Lz4,
-    Lz4hc,
-    Snappy,
-    Zlib,
-    Zstd,
-}
-
-impl BloscName {
-    const ALL: [Self; 6] =
-        [Self::BloscLz, Self::Lz4, Self::Lz4hc, Self::Snappy, Self::Zlib, Self::Zstd];
-
-    /// As metadata spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::BloscLz => "blosclz",
-            Self::Lz4 => "lz4",
-            Self::Lz4hc => "lz4hc",
-            Self::Snappy => "snappy",
-            Self::Zlib => "zlib",
-            Self::Zstd => "zstd",
-        }
-    }
-
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|cname| cname.name() == name)
-    }
-}
-
-/// How Blosc rearranges elements before it compresses them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Shuffle {
-    /// Not at all.
-    None,
-    /// By byte.
-    Byte,
-    /// By bit.
-    Bit,
-    /// v2 only (`-1`): by bit for elements of one byte, else by byte, as numcodecs does.
-    Auto,
-}
-
-impl Shuffle {
-    const ALL: [Self; 4] = [Self::None, Self::Byte, Self::Bit, Self::Auto];
-
-    /// As v3 metadata spells it; v3 has no `auto`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "noshuffle",
-            Self::Byte => "shuffle",
-            Self::Bit => "bitshuffle",
-            Self::Auto => "auto",
-        }
-    }
-
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|shuffle| shuffle.name() == name)
-    }
-
-    /// As v2 metadata spells it.
-    pub(crate) fn number(self) -> i64 {
-        match self {
-            Self::None => 0,
-            Self::Byte => 1,
-            Self::Bit => 2,
-            Self::Auto => -1,
-        }
-    }
-
-    pub(crate) fn from_number(number: i64) -> Option<Self> {
-        Self::ALL.into_iter().find(|shuffle| shuffle.number() == number)
-    }
-
-    /// What is really done to elements of `typesize` bytes: never `Auto`.
-    #[must_use]
-    pub fn resolved(self, typesize: u8) -> Self {
-        match self {
-            Self::Auto if typesize == 1 => Self::Bit,
-            Self::Auto => Self::Byte,
-            other => other,
-        }
-    }
-}
 
 /// One codec or filter, with its settings: what it does to the bytes of a chunk.
 // A tag of its own: without one, rustc 1.95 at opt-level 1 takes one variant for another in a `match`
@@ -407,18 +320,5 @@ impl fmt::Display for CodecSpec {
                 write!(formatter, "shards of {chunk} chunks({})", codecs.join(" + "))
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn automatic_shuffle_is_that_of_numcodecs() {
-        assert_eq!(Shuffle::Auto.resolved(1), Shuffle::Bit);
-        assert_eq!([2, 4, 8].map(|typesize| Shuffle::Auto.resolved(typesize)), [Shuffle::Byte; 3]);
-        assert_eq!(Shuffle::None.resolved(1), Shuffle::None);
-        assert_eq!(Shuffle::Bit.resolved(4), Shuffle::Bit);
     }
 }

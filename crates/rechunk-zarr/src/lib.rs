@@ -33,7 +33,7 @@ mod types_v2;
 mod types_v3;
 mod variable;
 
-// Shared by formats whose metadata is JSON.
+// Shared by formats, and named here as if they were ours.
 use rechunk_format::{field, json};
 
 pub use choice::{CodecChoice, parse_codec_choice};

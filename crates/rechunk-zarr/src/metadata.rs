@@ -1,11 +1,12 @@
 //! An array's metadata, whichever version of Zarr wrote it.
 
+use rechunk_codec::{blosc, lz4_block};
 use rechunk_format::{ElementOrder, FormatError, ShardFormat};
 use rechunk_grid::{ArraySpec, ChunkGrid, DataType, Endian};
 use serde_json::{Map, Value};
 
 use crate::codec_spec::CodecSpec;
-use crate::codecs::{Chain, LZ4_CHUNK_BYTES_MAX};
+use crate::codecs::Chain;
 use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::fill_value::{write_bits, write_byte_list, write_fill_value};
@@ -16,7 +17,7 @@ use crate::{record, types_v3, variable};
 pub const CHUNK_BYTES_MAX: u64 = 1 << 40;
 
 /// Largest chunk Blosc can hold, decoded (its `BLOSC_MAX_BUFFERSIZE`).
-pub const BLOSC_CHUNK_BYTES_MAX: u64 = 2_147_483_631;
+pub const BLOSC_CHUNK_BYTES_MAX: u64 = blosc::CHUNK_BYTES_MAX;
 
 /// Most codecs of a chain: more than anybody needs, and few enough to bound their work.
 pub(crate) const CHAIN_LENGTH_MAX: usize = 64;
@@ -232,7 +233,7 @@ impl ArrayMetadata {
         for codec in &self.codecs {
             let most = match codec {
                 CodecSpec::Blosc { .. } => BLOSC_CHUNK_BYTES_MAX,
-                CodecSpec::Lz4 { .. } => LZ4_CHUNK_BYTES_MAX,
+                CodecSpec::Lz4 { .. } => lz4_block::CHUNK_BYTES_MAX,
                 _ => continue,
             };
             if bytes > most {

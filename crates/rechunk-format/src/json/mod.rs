@@ -1,11 +1,14 @@
 //! JSON as metadata really is: with bare `NaN`, strict about everything else.
+//!
+//! One reader for all formats: what a bare token became in the attributes of one has to be written
+//! as that token by another.
 
 mod read;
 mod write;
 
 use serde_json::Value;
 
-pub use read::read_object;
+pub use read::{DOCUMENT_BYTES_MAX, read_object};
 pub use write::write_pretty;
 
 /// Starts the string that stands for a bare token in a [`serde_json::Value`].

@@ -1,17 +1,18 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::FormatError;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+
+use crate::FormatError;
 
 use super::{MARKER, is_foreign_token};
 
 /// Largest metadata document that is read.
-pub(crate) const DOCUMENT_BYTES_MAX: usize = 16 << 20;
+pub const DOCUMENT_BYTES_MAX: usize = 16 << 20;
 
 /// Deepest nesting of lists and objects that is read.
-pub(crate) const DEPTH_MAX: usize = 64;
+pub(super) const DEPTH_MAX: usize = 64;
 
 /// Most values a document may hold: a value in memory is many times its text, and an array's
 /// attributes are held several times.

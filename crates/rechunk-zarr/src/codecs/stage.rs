@@ -1,16 +1,11 @@
 //! One codec in its place in a chain.
 
+use rechunk_codec::{BloscSettings, blosc, bzip2_streams, deflate, lz4_block, lzma, zstd_frames};
 use rechunk_format::FormatError;
 
-use super::{
-    blosc, bzip2_streams, checksum, deflate, filters, lz4_block, lzma, pack_bits, pcodec, shards,
-    shuffle, zstd_frames,
-};
+use super::{checksum, filters, pack_bits, pcodec, shards, shuffle};
 use crate::codec_spec::{CodecSpec, TypePair};
 use crate::field::Field;
-
-/// What an encoder other than ours may have added beyond an eighth: headers and empty blocks.
-const SLACK_BYTES: u64 = 64 << 10;
 
 /// A codec in its place: what goes in and what comes out of it.
 #[derive(Debug, Clone)]
@@ -107,7 +102,10 @@ impl Stage {
     pub(super) fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
         let bound = self.encoded_bytes_max;
         match &self.codec {
-            CodecSpec::Blosc { .. } => blosc::encode(decoded, encoded, &self.codec),
+            &CodecSpec::Blosc { cname, clevel, shuffle, typesize, blocksize } => {
+                let settings = BloscSettings { cname, clevel, shuffle, typesize, blocksize };
+                blosc::encode(decoded, encoded, &settings)
+            }
             CodecSpec::Zstd { level, checksum } => {
                 zstd_frames::encode(decoded, encoded, *level, *checksum)
             }
@@ -195,15 +193,14 @@ fn item_bytes(codec: &CodecSpec) -> Option<u64> {
 /// Most bytes that `decoded` bytes can become; generous where other encoders may do worse.
 fn encoded_bytes_max(codec: &CodecSpec, decoded: u64) -> u64 {
     match codec {
-        // The format stores what it cannot compress as it is, behind its header.
-        CodecSpec::Blosc { .. } => decoded.saturating_add(blosc::HEADER_BYTES as u64),
+        CodecSpec::Blosc { .. } => blosc::encoded_bytes_max(decoded),
         CodecSpec::Checksum { .. } => decoded.saturating_add(checksum::BYTES as u64),
         CodecSpec::Zstd { .. }
         | CodecSpec::Gzip { .. }
         | CodecSpec::Zlib { .. }
         | CodecSpec::Lz4 { .. }
         | CodecSpec::Bz2 { .. }
-        | CodecSpec::Lzma(_) => decoded.saturating_add(decoded / 8).saturating_add(SLACK_BYTES),
+        | CodecSpec::Lzma(_) => rechunk_codec::encoded_bytes_max(decoded),
         CodecSpec::Pcodec { spec, element } => pcodec::encoded_bytes_max(spec, *element, decoded),
         CodecSpec::PackBits(packing) => pack_bits::encoded_bytes(decoded, *packing),
         CodecSpec::Delta(types)

@@ -8,6 +8,14 @@ use libdeflater::{
     CompressionError, CompressionLvl, Compressor, DecompressionError, Decompressor, adler32, crc32,
 };
 
+use crate::KIB;
+
+/// libdeflate's decoder is 12 KiB; the decoder for several gzip members has a window beside it.
+pub const DECODE_WORKSPACE_BYTES: u64 = 128 * KIB;
+
+/// libdeflate's encoder up to level 9, as measured (657 KiB).
+pub const ENCODE_WORKSPACE_BYTES: u64 = 704 * KIB;
+
 /// Bytes at the end of a gzip member: CRC-32 and length, little-endian.
 const GZIP_TRAILER_BYTES: usize = 8;
 
@@ -27,11 +35,7 @@ thread_local! {
 }
 
 /// Decodes a gzip stream of one member or several into at most `bound` bytes.
-pub(super) fn decode_gzip(
-    encoded: &[u8],
-    decoded: &mut Vec<u8>,
-    bound: usize,
-) -> Result<(), String> {
+pub fn decode_gzip(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
     decoded.resize(bound, 0);
     let length = DECODER
         .with_borrow_mut(|decoder| decoder.gzip_decompress(encoded, decoded))
@@ -70,11 +74,7 @@ fn decode_members(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result
 }
 
 /// Decodes a zlib stream into at most `bound` bytes.
-pub(super) fn decode_zlib(
-    encoded: &[u8],
-    decoded: &mut Vec<u8>,
-    bound: usize,
-) -> Result<(), String> {
+pub fn decode_zlib(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
     decoded.resize(bound, 0);
     let length = DECODER
         .with_borrow_mut(|decoder| decoder.zlib_decompress(encoded, decoded))
@@ -95,7 +95,7 @@ fn explain(error: &DecompressionError, bound: usize) -> String {
 }
 
 /// One gzip member.
-pub(super) fn encode_gzip(decoded: &[u8], encoded: &mut Vec<u8>, level: i32) -> Result<(), String> {
+pub fn encode_gzip(decoded: &[u8], encoded: &mut Vec<u8>, level: i32) -> Result<(), String> {
     encode(level, encoded, |encoder, encoded| {
         encoded.resize(encoder.gzip_compress_bound(decoded.len()), 0);
         encoder.gzip_compress(decoded, encoded)
@@ -103,7 +103,7 @@ pub(super) fn encode_gzip(decoded: &[u8], encoded: &mut Vec<u8>, level: i32) -> 
 }
 
 /// One zlib stream.
-pub(super) fn encode_zlib(decoded: &[u8], encoded: &mut Vec<u8>, level: i32) -> Result<(), String> {
+pub fn encode_zlib(decoded: &[u8], encoded: &mut Vec<u8>, level: i32) -> Result<(), String> {
     encode(level, encoded, |encoder, encoded| {
         encoded.resize(encoder.zlib_compress_bound(decoded.len()), 0);
         encoder.zlib_compress(decoded, encoded)

@@ -2,9 +2,23 @@
 
 use bzip2::{Action, Compress, Compression, Decompress, Error, Status};
 
+use crate::MIB;
+
+/// A decoder at its largest: blocks of 900 kB in words of 4 bytes, and tables.
+pub const DECODE_WORKSPACE_BYTES: u64 = 4 * MIB;
+
+/// An encoder: 8 bytes for each byte of a block, and tables (400 kB).
+const ENCODER_BYTES_PER_LEVEL: u64 = 800_000;
+const ENCODER_BYTES: u64 = MIB;
+
+/// The most that encoding at `level` allocates.
+pub fn encode_workspace_bytes(level: u8) -> u64 {
+    ENCODER_BYTES + u64::from(level) * ENCODER_BYTES_PER_LEVEL
+}
+
 /// Decodes one stream or several into at most `bound` bytes. What follows a whole stream and is
 /// none itself is ignored, as Python does.
-pub(super) fn decode(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
+pub fn decode(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
     decoded.clear();
     decoded.reserve_exact(bound);
     let mut rest = encoded;
@@ -60,8 +74,8 @@ fn decode_stream(
     }
 }
 
-/// One stream.
-pub(super) fn encode(
+/// One stream of at most `bound` bytes, at `level` 1 to 9: blocks of so many times 100 kB.
+pub fn encode(
     decoded: &[u8],
     encoded: &mut Vec<u8>,
     level: u8,

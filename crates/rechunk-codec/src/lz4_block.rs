@@ -2,14 +2,19 @@
 
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 
+use crate::KIB;
+
+/// lz4_flex's hash table.
+pub const ENCODE_WORKSPACE_BYTES: u64 = 64 * KIB;
+
 /// Bytes of the decoded size, little-endian.
-pub(super) const HEADER_BYTES: usize = 4;
+const HEADER_BYTES: usize = 4;
 
 /// Largest buffer LZ4 takes (`LZ4_MAX_INPUT_SIZE`).
-pub(crate) const CHUNK_BYTES_MAX: u64 = 0x7e00_0000;
+pub const CHUNK_BYTES_MAX: u64 = 0x7e00_0000;
 
 /// Decodes into a buffer of the size the header says, at most `bound`.
-pub(super) fn decode(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
+pub fn decode(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
     let (header, block) = encoded
         .split_first_chunk::<HEADER_BYTES>()
         .ok_or_else(|| format!("{} bytes are too few for a header", encoded.len()))?;
@@ -26,7 +31,7 @@ pub(super) fn decode(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Res
 }
 
 /// Encodes at LZ4's ordinary speed: every acceleration makes the same format.
-pub(super) fn encode(decoded: &[u8], encoded: &mut Vec<u8>) -> Result<(), String> {
+pub fn encode(decoded: &[u8], encoded: &mut Vec<u8>) -> Result<(), String> {
     let length = u32::try_from(decoded.len())
         .ok()
         .filter(|&length| u64::from(length) <= CHUNK_BYTES_MAX)

@@ -4,20 +4,26 @@ use zarrs::array::codec::{
     BloscCompressor, BloscShuffleMode, blosc_compress_bytes, blosc_decompress_bytes, blosc_validate,
 };
 
-use crate::codec_spec::{BloscName, CodecSpec, Shuffle};
+use crate::{BloscName, BloscSettings, KIB, Shuffle, deflate, zstd_frames};
 
 /// Bytes before the content, which are also the most that encoding can add.
-pub(super) const HEADER_BYTES: usize = 16;
+pub const HEADER_BYTES: usize = 16;
 
 /// Largest block where the metadata leaves the size to Blosc. It takes 1 MiB at most; another
 /// implementation may take more, but a decoder allocates three blocks, so there is a limit.
-pub(super) const AUTO_BLOCK_BYTES_MAX: u64 = 4 << 20;
+const AUTO_BLOCK_BYTES_MAX: u64 = 4 << 20;
 
 /// The only version of the format that c-blosc 1 reads.
 const FORMAT_VERSION: u8 = 2;
 
+/// Largest buffer Blosc can hold, decoded (its `BLOSC_MAX_BUFFERSIZE`).
+pub const CHUNK_BYTES_MAX: u64 = 2_147_483_631;
+
+/// c-blosc's context and tables beside its blocks.
+const BASE_BYTES: u64 = 64 * KIB;
+
 /// Decodes into a new buffer of exactly the size the header says, at most `bound`.
-pub(super) fn decode(
+pub fn decode(
     encoded: &[u8],
     decoded: &mut Vec<u8>,
     bound: usize,
@@ -67,28 +73,55 @@ fn check_header(encoded: &[u8], bound: usize, blocksize: u32) -> Result<usize, S
 }
 
 /// Largest block of a chunk of `decoded` bytes where the metadata says `blocksize` (0: automatic).
-pub(super) fn block_bytes_max(blocksize: u32, decoded: u64) -> u64 {
+fn block_bytes_max(blocksize: u32, decoded: u64) -> u64 {
     u64::from(blocksize).max(AUTO_BLOCK_BYTES_MAX).min(decoded)
 }
 
+/// Most bytes that `decoded` bytes can become: the format stores what it cannot compress as it is,
+/// behind its header.
+pub fn encoded_bytes_max(decoded: u64) -> u64 {
+    decoded.saturating_add(HEADER_BYTES as u64)
+}
+
+/// The most that decoding allocates for `decoded` bytes.
+pub fn decode_workspace_bytes(cname: BloscName, blocksize: u32, decoded: u64) -> u64 {
+    let inner = match cname {
+        BloscName::Zstd => zstd_frames::DECODE_WORKSPACE_BYTES,
+        BloscName::Zlib => deflate::DECODE_WORKSPACE_BYTES,
+        _ => 0,
+    };
+    BASE_BYTES + 3 * block_bytes_max(blocksize, decoded) + inner
+}
+
+/// The most that encoding allocates for `decoded` bytes.
+pub fn encode_workspace_bytes(cname: BloscName, clevel: u8, blocksize: u32, decoded: u64) -> u64 {
+    let block = block_bytes_max(blocksize, decoded);
+    let inner = match cname {
+        // c-blosc's own mapping of its levels; 9 is zstd's highest.
+        BloscName::Zstd if clevel >= 8 => zstd_frames::encode_workspace_bytes(22, block),
+        BloscName::Zstd => zstd_frames::encode_workspace_bytes(2 * i32::from(clevel) - 1, block),
+        BloscName::Zlib | BloscName::Lz4hc => 512 * KIB,
+        BloscName::BloscLz | BloscName::Lz4 | BloscName::Snappy => 128 * KIB,
+    };
+    BASE_BYTES + 3 * block + inner
+}
+
 /// Encodes on one thread, into a new buffer: c-blosc's wrapper allocates.
-pub(super) fn encode(
+pub fn encode(
     decoded: &[u8],
     encoded: &mut Vec<u8>,
-    codec: &CodecSpec,
+    settings: &BloscSettings,
 ) -> Result<(), String> {
     *encoded = Vec::new(); // two at once would be more than was accounted for
-    let CodecSpec::Blosc { cname, clevel, shuffle, typesize, blocksize } = codec else {
-        return Err("not a blosc codec".to_owned());
-    };
-    let clevel = (*clevel).try_into().map_err(|level| format!("there is no level {level}"))?;
-    let blocksize = usize::try_from(*blocksize).map_err(|error| error.to_string())?;
+    let &BloscSettings { cname, clevel, shuffle, typesize, blocksize } = settings;
+    let clevel = clevel.try_into().map_err(|level| format!("there is no level {level}"))?;
+    let blocksize = usize::try_from(blocksize).map_err(|error| error.to_string())?;
     *encoded = blosc_compress_bytes(
         decoded,
         clevel,
-        shuffle_mode(shuffle.resolved(*typesize)),
-        usize::from(*typesize),
-        compressor(*cname),
+        shuffle_mode(shuffle.resolved(typesize)),
+        usize::from(typesize),
+        compressor(cname),
         blocksize,
         1,
     )

@@ -5,7 +5,16 @@ use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::compress_bound;
 
-use super::workspace::zstd_encode_bytes;
+use crate::{KIB, MIB};
+
+/// A decoder's context is 94 KiB; there is no window, because the output serves as one.
+pub const DECODE_WORKSPACE_BYTES: u64 = 128 * KIB;
+
+/// zstd's own estimate (1.5.7) of a compression context at its largest, KiB, for levels 0 to 22.
+const CONTEXT_KIB: [u64; 23] = [
+    1273, 569, 761, 1273, 2553, 3577, 3577, 6649, 6649, 12_793, 25_081, 25_081, 49_657, 49_657,
+    49_657, 66_041, 66_041, 66_041, 66_041, 83_200, 165_120, 328_960, 722_256,
+];
 
 /// Largest context that a thread keeps from one chunk to the next. A larger one (level 9 and up)
 /// takes far longer to use than to set up, and would stay in memory that nobody accounts for.
@@ -18,7 +27,7 @@ thread_local! {
 
 /// Decodes one frame or several into at most `bound` bytes. What the frames claim is not believed:
 /// the output buffer is the limit, and serves as the window, so that nothing else is allocated.
-pub(super) fn decode(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
+pub fn decode(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
     decoded.resize(bound, 0);
     let length = DECODER
         .with_borrow_mut(|decoder| decoder.decompress_to_buffer(encoded, &mut decoded[..]))
@@ -28,7 +37,7 @@ pub(super) fn decode(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Res
 }
 
 /// One frame that says its content size, as readers expect.
-pub(super) fn encode(
+pub fn encode(
     decoded: &[u8],
     encoded: &mut Vec<u8>,
     level: i32,
@@ -41,7 +50,17 @@ pub(super) fn encode(
         encoder.include_checksum(checksum)?;
         encoder.compress_to_buffer(decoded, encoded).map(|_| ())
     };
-    let is_kept = zstd_encode_bytes(level, decoded.len() as u64) <= KEPT_BYTES_MAX;
+    let is_kept = encode_workspace_bytes(level, decoded.len() as u64) <= KEPT_BYTES_MAX;
     let done = if is_kept { ENCODER.with_borrow_mut(run) } else { run(&mut Compressor::default()) };
     done.map_err(|error| error.to_string())
+}
+
+/// A bound of the compression context for one piece of `decoded` bytes.
+pub fn encode_workspace_bytes(level: i32, decoded: u64) -> u64 {
+    // Tables shrink with the data: by zstd's estimates never more than 18 times its size (rounded
+    // up to a power of two) and a constant.
+    let by_size = 18_u64.saturating_mul(decoded.next_power_of_two()).saturating_add(MIB);
+    // Negative levels use less than level 1.
+    let level = usize::try_from(level.max(1)).unwrap_or(1).min(CONTEXT_KIB.len() - 1);
+    by_size.min(CONTEXT_KIB[level] * KIB)
 }

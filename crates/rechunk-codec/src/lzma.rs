@@ -4,7 +4,7 @@ use liblzma::stream::{
     Action, Check, Error, Filters, LzmaOptions, MatchFinder, Mode, Status, Stream,
 };
 
-use crate::codec_spec::{LzmaCheck, LzmaFilter, LzmaFormat, LzmaSpec};
+use crate::{LzmaCheck, LzmaFilter, LzmaFormat, LzmaSpec};
 
 /// Preset where nothing else is said, as in Python.
 const PRESET_DEFAULT: u32 = 6;
@@ -56,7 +56,7 @@ fn useful_dictionary_bytes(spec: &LzmaSpec, decoded: u64) -> u64 {
 
 /// The most a decoder may allocate. A stream with a header says itself how large its dictionary
 /// is, whatever its chunk's size: it may have that of its settings, or of the default preset.
-pub(super) fn decode_workspace_bytes(spec: &LzmaSpec, decoded: u64) -> u64 {
+pub fn decode_workspace_bytes(spec: &LzmaSpec, decoded: u64) -> u64 {
     let dictionary = match spec.format {
         LzmaFormat::Xz | LzmaFormat::Alone => dictionary_bytes(spec).max(DICTIONARY_KIB[6] << 10),
         LzmaFormat::Raw => useful_dictionary_bytes(spec, decoded),
@@ -65,7 +65,7 @@ pub(super) fn decode_workspace_bytes(spec: &LzmaSpec, decoded: u64) -> u64 {
 }
 
 /// The most an encoder allocates.
-pub(super) fn encode_workspace_bytes(spec: &LzmaSpec, decoded: u64) -> u64 {
+pub fn encode_workspace_bytes(spec: &LzmaSpec, decoded: u64) -> u64 {
     useful_dictionary_bytes(spec, decoded)
         .next_power_of_two()
         .saturating_mul(ENCODER_BYTES_PER_DICTIONARY_BYTE)
@@ -74,7 +74,7 @@ pub(super) fn encode_workspace_bytes(spec: &LzmaSpec, decoded: u64) -> u64 {
 
 /// Decodes one stream or, in the formats with a header, several, into at most `bound` bytes. What
 /// follows a whole stream and is none itself is ignored, as Python does.
-pub(super) fn decode(
+pub fn decode(
     encoded: &[u8],
     decoded: &mut Vec<u8>,
     bound: usize,
@@ -158,8 +158,8 @@ fn decoder(spec: &LzmaSpec, decoded: u64) -> Result<Stream, Error> {
     }
 }
 
-/// One stream.
-pub(super) fn encode(
+/// One stream of at most `bound` bytes.
+pub fn encode(
     decoded: &[u8],
     encoded: &mut Vec<u8>,
     bound: usize,

@@ -1,0 +1,35 @@
+//! Byte codecs that formats share. Pure: no I/O, no async.
+//!
+//! Each codec is a module with the same functions. `decode` takes the most bytes that may come out,
+//! which is known before a byte is looked at: no header's claim becomes an allocation. `encode`
+//! makes what readers of the format expect. `decode_workspace_bytes` and `encode_workspace_bytes`
+//! bound what they allocate beside their two buffers. Errors are sentences without the codec's name.
+//!
+//! What metadata calls a codec, and what stands before its bytes, is the business of a format.
+
+pub mod blosc;
+pub mod bzip2_streams;
+pub mod deflate;
+pub mod lz4_block;
+pub mod lzma;
+mod settings;
+pub mod zstd_frames;
+
+pub use settings::{
+    BloscName, BloscSettings, LzmaCheck, LzmaFilter, LzmaFormat, LzmaSpec, Shuffle,
+};
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// What an encoder other than ours may have added beyond an eighth: headers and empty blocks.
+const SLACK_BYTES: u64 = 64 * KIB;
+
+/// Most bytes that `decoded` bytes can become in any of the streams; generous where other encoders
+/// may do worse than ours.
+pub fn encoded_bytes_max(decoded: u64) -> u64 {
+    decoded.saturating_add(decoded / 8).saturating_add(SLACK_BYTES)
+}
+
+#[cfg(test)]
+mod tests;
