@@ -4,9 +4,13 @@
 //! says the key of a chunk, decodes its bytes and encodes elements into bytes. The elements of a
 //! decoded chunk stay in the order and byte order they are stored in ([`ElementOrder`]); whoever
 //! copies them deals with strides and swaps, so that no transposed copy is ever made.
+//!
+//! Documents are read alike by all formats: [`json`] and [`field`].
 
 mod codec;
 mod error;
+pub mod field;
+pub mod json;
 mod layout;
 mod shard;
 

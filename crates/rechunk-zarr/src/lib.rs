@@ -18,10 +18,8 @@ mod codecs;
 mod consolidated;
 mod documents;
 mod element_type;
-mod field;
 mod fill_value;
 mod group;
-mod json;
 mod kept_codecs;
 mod layout;
 mod metadata;
@@ -34,6 +32,9 @@ mod target;
 mod types_v2;
 mod types_v3;
 mod variable;
+
+// Shared by formats, and named here as if they were ours.
+use rechunk_format::{field, json};
 
 pub use choice::{CodecChoice, parse_codec_choice};
 pub use codec_spec::{

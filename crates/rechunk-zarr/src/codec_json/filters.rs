@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Settings;
 use crate::codec_spec::{BitPacking, CodecSpec, Scalar, TypePair};
 use crate::element_type::ElementType;
-use crate::field::{Field, shown};
+use crate::field::shown;
 use crate::metadata::ZarrVersion;
 
 /// Most decimal digits either side of the point: beyond them the scale is infinite or zero.
@@ -152,18 +152,5 @@ impl Settings<'_> {
         }
         let what = format!("codec \"packbits\" on {}", self.input.data_type.name());
         Err(self.field.unsupported(what, ""))
-    }
-}
-
-impl Field {
-    /// The unsigned integer in an optional member of a list's object.
-    pub(super) fn optional_u32(&self, value: Option<&Value>) -> Result<Option<u32>, FormatError> {
-        let value = value.filter(|value| !value.is_null());
-        value
-            .map(|value| {
-                let integer = self.integer(value, 0, i64::from(u32::MAX))?;
-                u32::try_from(integer).map_err(|error| self.invalid(error.to_string()))
-            })
-            .transpose()
     }
 }

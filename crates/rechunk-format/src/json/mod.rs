@@ -1,12 +1,15 @@
-//! JSON as Zarr metadata really is: with bare `NaN`, strict about everything else.
+//! JSON as metadata really is: with bare `NaN`, strict about everything else.
+//!
+//! One reader for all formats: what a bare token became in the attributes of one has to be written
+//! as that token by another.
 
 mod read;
 mod write;
 
 use serde_json::Value;
 
-pub(crate) use read::read_object;
-pub(crate) use write::write_pretty;
+pub use read::{DOCUMENT_BYTES_MAX, read_object};
+pub use write::write_pretty;
 
 /// Starts the string that stands for a bare token in a [`serde_json::Value`].
 const MARKER: &str = "\0token:";
@@ -45,12 +48,12 @@ fn is_json_number(digits: &str) -> bool {
 }
 
 /// The bare token a string stands for, if it stands for one.
-pub(crate) fn bare_token(text: &str) -> Option<&str> {
+pub fn bare_token(text: &str) -> Option<&str> {
     text.strip_prefix(MARKER).filter(|token| is_foreign_token(token))
 }
 
 /// A copy without bare tokens, which plain JSON cannot hold: they become strings.
-pub(crate) fn plain(value: &Value) -> Value {
+pub fn plain(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::from(bare_token(text).unwrap_or(text)),
         Value::Array(items) => items.iter().map(plain).collect(),

@@ -4,7 +4,7 @@ use super::bare_token;
 
 /// Writes a document for people: two spaces of indent, lists of scalars on one line, a newline at
 /// the end. Marker strings become the bare tokens they stand for.
-pub(crate) fn write_pretty(value: &Value) -> Vec<u8> {
+pub fn write_pretty(value: &Value) -> Vec<u8> {
     let mut text = String::new();
     write_value(&mut text, value, 0);
     text.push('\n');

@@ -1,17 +1,18 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use rechunk_format::FormatError;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+
+use crate::FormatError;
 
 use super::{MARKER, is_foreign_token};
 
 /// Largest metadata document that is read.
-pub(crate) const DOCUMENT_BYTES_MAX: usize = 16 << 20;
+pub const DOCUMENT_BYTES_MAX: usize = 16 << 20;
 
 /// Deepest nesting of lists and objects that is read.
-pub(crate) const DEPTH_MAX: usize = 64;
+pub(super) const DEPTH_MAX: usize = 64;
 
 /// Most values a document may hold: a value in memory is many times its text, and an array's
 /// attributes are held several times.
@@ -24,7 +25,7 @@ const KEY_SHOWN_CHARS_MAX: usize = 60;
 ///
 /// Bare tokens become marker strings (see [`super::bare_token`]); a key that appears twice in an
 /// object is refused, because readers disagree about which one counts.
-pub(crate) fn read_object(key: &str, document: &[u8]) -> Result<Map<String, Value>, FormatError> {
+pub fn read_object(key: &str, document: &[u8]) -> Result<Map<String, Value>, FormatError> {
     let refuse = |reason: String| FormatError::Metadata { key: key.to_owned(), reason };
     if document.len() > DOCUMENT_BYTES_MAX {
         let size = document.len();
