@@ -11,6 +11,8 @@ pub mod blosc;
 pub mod bzip2_streams;
 pub mod deflate;
 pub mod lz4_block;
+pub mod lz4_frame;
+pub mod lz4_stream;
 pub mod lzma;
 mod settings;
 pub mod zstd_frames;

@@ -30,6 +30,15 @@ pub fn decode(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(),
     Ok(())
 }
 
+/// Decodes a block without its size to at most `bound` bytes.
+pub fn decode_bare(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
+    decoded.clear();
+    decoded.resize(bound, 0);
+    let found = decompress_into(encoded, decoded).map_err(|error| error.to_string())?;
+    decoded.truncate(found);
+    Ok(())
+}
+
 /// Encodes at LZ4's ordinary speed: every acceleration makes the same format.
 pub fn encode(decoded: &[u8], encoded: &mut Vec<u8>) -> Result<(), String> {
     let length = u32::try_from(decoded.len())

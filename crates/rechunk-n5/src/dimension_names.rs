@@ -1,0 +1,64 @@
+//! Names of axes, which N5 has no field for, and their order.
+
+use serde_json::{Map, Value};
+
+/// Attribute with a name per axis, in N5's order.
+const AXES: &str = "axes";
+
+/// Attribute that xarray keeps the names in, slowest axis first.
+const XARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+/// How N5's axes, fastest first, become ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum AxisOrder {
+    /// The other way round: N5's x, y, z is z, y, x, and elements are in C order.
+    #[default]
+    Reversed,
+    /// As they are: x, y, z, and elements are in F order.
+    Kept,
+}
+
+impl AxisOrder {
+    /// What belongs to axes from N5's order to ours, or back.
+    pub(crate) fn turn<T: Clone>(self, list: &[T]) -> Vec<T> {
+        match self {
+            Self::Reversed => list.iter().rev().cloned().collect(),
+            Self::Kept => list.to_vec(),
+        }
+    }
+}
+
+/// The names of `rank` axes in our order, and the attribute they are in.
+pub(crate) fn read_names(
+    attributes: &Map<String, Value>,
+    rank: usize,
+    axis_order: AxisOrder,
+) -> Option<(&'static str, Vec<Option<String>>)> {
+    [AXES, XARRAY_DIMENSIONS].into_iter().find_map(|key| {
+        let list = attributes.get(key)?.as_array().filter(|list| list.len() == rank)?;
+        let name = |value: &Value| {
+            let text = value.as_str()?;
+            Some((!text.is_empty()).then(|| text.to_owned()))
+        };
+        let mut names = list.iter().map(name).collect::<Option<Vec<_>>>()?;
+        if key == XARRAY_DIMENSIONS {
+            names.reverse();
+        }
+        Some((key, axis_order.turn(&names)))
+    })
+}
+
+/// Puts names into attributes that have none.
+pub(crate) fn write_names(
+    attributes: &mut Map<String, Value>,
+    names: &[Option<String>],
+    axis_order: AxisOrder,
+) {
+    let has_names = names.iter().any(Option::is_some);
+    let is_taken = attributes.contains_key(AXES) || attributes.contains_key(XARRAY_DIMENSIONS);
+    if has_names && !is_taken {
+        let names = axis_order.turn(names);
+        let list = names.iter().map(|name| Value::from(name.as_deref().unwrap_or_default()));
+        attributes.insert(AXES.to_owned(), list.collect());
+    }
+}
