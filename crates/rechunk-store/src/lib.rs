@@ -36,7 +36,7 @@ pub use file_runs::{OPEN_FILES_MAX, Run};
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
 pub use object_writer::ObjectWriter;
 pub use operations::End;
-pub use part_file::PartFile;
+pub use part_file::{PartEnd, PartFile};
 pub use read_file::{FileSize, ReadFile};
 pub use store::Store;
 

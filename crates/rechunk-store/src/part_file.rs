@@ -32,6 +32,15 @@ pub struct PartFile {
     position: Position,
 }
 
+/// A file under way that is whole, for [`Store::finish_parts`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartEnd {
+    /// The name it is to have.
+    pub key: String,
+    /// Its bytes.
+    pub size_bytes: u64,
+}
+
 impl Store {
     /// Opens the file under way for `key`, of `size_bytes` in the end; one that is not there is
     /// made, without taking room on the disk. Counts as one open.
@@ -66,33 +75,72 @@ impl Store {
         part.write(vec![run], bytes).await.map(drop)
     }
 
-    /// Gives the file under way for `key` its name, in place of any file there, after `header` has
-    /// been written to its beginning. Durable when it returns. False if that has been done before:
-    /// there is no file under way, and one of the right size under the name.
+    /// Gives the file under way for `key`, of `size_bytes`, its name, in place of any file there,
+    /// after `header` has been written to its beginning. Durable when it returns. False if that has
+    /// been done before: there is no file under way, and one of the right size under the name.
     pub async fn finish_part(
         &self,
         key: &str,
         size_bytes: u64,
         header: &[u8],
     ) -> Result<bool, StoreError> {
-        let (part_key, path) = (part_of(key), self.file_path(key, OPERATION)?);
-        let part_path = self.file_path(&part_key, OPERATION)?;
-        let look = move || part_path.symlink_metadata().map(drop);
-        if let Err(error) = self.blocking(&part_key, "look at", look).await {
-            let missing = self.no_file(&part_key, error);
-            return match (missing.is_not_found(), self.head(key).await?) {
-                (true, Some(found)) if found == size_bytes => Ok(false),
-                _ => Err(missing),
+        let ends = [PartEnd { key: key.to_owned(), size_bytes }];
+        Ok(self.finish(&ends, header, true).await? > 0)
+    }
+
+    /// [`Store::finish_part`] of several files, one after the other, away from the async threads.
+    /// What was written to them has to be durable before, and their names are after: by
+    /// [`Store::sync`]. Returns how many it was that had not been finished before.
+    pub async fn finish_parts(&self, parts: &[PartEnd], header: &[u8]) -> Result<u64, StoreError> {
+        self.finish(parts, header, local_tree::PUTS_SYNC).await
+    }
+
+    async fn finish(
+        &self,
+        parts: &[PartEnd],
+        header: &[u8],
+        sync: bool,
+    ) -> Result<u64, StoreError> {
+        let paths = |part: &PartEnd| {
+            let part_path = self.file_path(&part_of(&part.key), OPERATION)?;
+            Ok((part_path, self.file_path(&part.key, OPERATION)?, part.size_bytes))
+        };
+        let files = parts.iter().map(paths).collect::<Result<Vec<_>, StoreError>>()?;
+        let header = header.to_owned();
+        let work = move || {
+            let finish = |(part, path, bytes): &(PathBuf, PathBuf, u64)| {
+                finish(part, path, *bytes, &header, sync)
             };
+            Ok(files.iter().map(finish).collect::<Vec<_>>())
+        };
+        let mut finished = 0;
+        for (part, result) in parts.iter().zip(self.blocking("", "finish files", work).await?) {
+            self.meter.count_put(Role::Control);
+            finished += u64::from(self.finished(part, result)?);
         }
-        let part = self.open_part(key, size_bytes).await?;
-        let (file, header) = (Arc::clone(&part.file), header.to_owned());
-        self.meter.count_put(Role::Control);
-        let part_path = self.file_path(&part_key, OPERATION)?;
-        let finish = move || finish(&file.0, &header, &part_path, &path);
-        self.blocking(key, "put in place", finish).await?;
-        self.meter.count_object(self.role);
-        Ok(true)
+        Ok(finished)
+    }
+
+    /// What has become of a file under way: true if it has just become visible.
+    fn finished(&self, part: &PartEnd, result: io::Result<Finished>) -> Result<bool, StoreError> {
+        let (location, key) = (self.label().to_owned(), part_of(&part.key));
+        match result {
+            Ok(Finished::Now) => {
+                self.meter.count_object(self.role);
+                Ok(true)
+            }
+            Ok(Finished::Before) => Ok(false),
+            Ok(Finished::Missing) => Err(StoreError::NotFound { location, key }),
+            Ok(Finished::OtherSize(size_bytes)) => {
+                let expected_bytes = part.size_bytes;
+                Err(StoreError::WrongSize { location, key, size_bytes, expected_bytes })
+            }
+            Err(error) => {
+                let (action, source) = ("put in place", Box::new(error));
+                let error = StoreError::Failed { location, key, action, source };
+                Err(self.no_file(&part_of(&part.key), error))
+            }
+        }
     }
 }
 
@@ -156,29 +204,45 @@ fn part_of(key: &str) -> String {
 /// Opens or makes a file and gives it its length. One that is longer is left as it is, which the
 /// returned size shows.
 fn open(path: &Path, size_bytes: u64) -> io::Result<(File, OpenSlot, u64)> {
-    let slot = OpenSlot::take()?;
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    set_no_follow(&mut options);
-    let file = match options.open(path) {
+    let mut options = options();
+    options.create(true).truncate(false);
+    let (file, slot) = match open_with(&options, path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent)?;
             }
-            options.open(path)
+            open_with(&options, path)?
         }
-        file => file,
+        opened => opened?,
     };
-    let file = file.map_err(|error| special(path).map_or(error, io::Error::other))?;
-    let metadata = file.metadata()?;
-    if let Some(what) = special_kind(&metadata) {
-        return Err(io::Error::other(NotAFile { what }));
-    }
+    let found_bytes = file.metadata()?.len();
     // A crash may have left it shorter, never longer: that is another array's file.
-    if metadata.len() < size_bytes {
+    if found_bytes < size_bytes {
         file.set_len(size_bytes)?;
     }
-    Ok((file, slot, metadata.len().max(size_bytes)))
+    Ok((file, slot, found_bytes.max(size_bytes)))
+}
+
+fn open_existing(path: &Path) -> io::Result<(File, OpenSlot)> {
+    open_with(&options(), path)
+}
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    set_no_follow(&mut options);
+    options
+}
+
+/// Opens a file and nothing else.
+fn open_with(options: &OpenOptions, path: &Path) -> io::Result<(File, OpenSlot)> {
+    let slot = OpenSlot::take()?;
+    let opened = options.open(path);
+    let file = opened.map_err(|error| special(path).map_or(error, io::Error::other))?;
+    match special_kind(&file.metadata()?) {
+        None => Ok((file, slot)),
+        Some(what) => Err(io::Error::other(NotAFile { what })),
+    }
 }
 
 /// What there is at `path` that does not let itself be opened.
@@ -199,9 +263,41 @@ fn set_no_follow(options: &mut OpenOptions) {
 #[cfg(not(unix))]
 fn set_no_follow(_: &mut OpenOptions) {}
 
-fn finish(file: &File, header: &[u8], part: &PathBuf, path: &Path) -> io::Result<()> {
-    write(file, &[Run { offset: 0, start: 0, length: header.len() }], header)?;
-    file.sync_all()?;
+/// What [`finish`] has found.
+#[derive(Debug)]
+enum Finished {
+    Now,
+    Before,
+    Missing,
+    OtherSize(u64),
+}
+
+fn finish(
+    part: &Path,
+    path: &Path,
+    size_bytes: u64,
+    header: &[u8],
+    sync: bool,
+) -> io::Result<Finished> {
+    let (file, _slot) = match open_existing(part) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let found = path.symlink_metadata();
+            let is_done = found.is_ok_and(|found| found.is_file() && found.len() == size_bytes);
+            return Ok(if is_done { Finished::Before } else { Finished::Missing });
+        }
+        opened => opened?,
+    };
+    let found_bytes = file.metadata()?.len();
+    if found_bytes != size_bytes {
+        return Ok(Finished::OtherSize(found_bytes));
+    }
+    write(&file, &[Run { offset: 0, start: 0, length: header.len() }], header)?;
+    if sync || !header.is_empty() {
+        file.sync_all()?;
+    }
     fs::rename(part, path)?;
-    local_tree::sync_directory(path.parent().unwrap_or(path))
+    if sync {
+        local_tree::sync_directory(path.parent().unwrap_or(path))?;
+    }
+    Ok(Finished::Now)
 }
