@@ -39,13 +39,17 @@ impl Array {
     /// The encoded bytes of chunk `index`, or `None` if there is no such chunk. One larger than
     /// the codecs can have made is refused before its body is read.
     pub async fn read_chunk(&self, index: &[u64]) -> Result<Option<Bytes>, ArrayError> {
+        if self.layout.chunk_range(index).is_some() {
+            let mut buffer = Vec::new();
+            return self.read_chunk_into(index, &mut buffer).await.map(|_| Some(buffer.into()));
+        }
         let key = self.layout.chunk_key(index);
         let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
         self.store.get(&key, limit_bytes).await.map_err(|error| self.store_error(index, error))
     }
 
     /// [`Array::read_chunk`] into a buffer that is used again from chunk to chunk. False if there
-    /// is no such chunk.
+    /// is no such chunk; where chunks are files of raw elements, or ranges of one, that is an error.
     pub async fn read_chunk_into(
         &self,
         index: &[u64],
@@ -53,14 +57,23 @@ impl Array {
     ) -> Result<bool, ArrayError> {
         let key = self.layout.chunk_key(index);
         let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
-        let found = self.store.get_into(&key, limit_bytes, buffer).await;
+        let found = match self.place(index)? {
+            None => self.store.get_into(&key, limit_bytes, buffer).await,
+            Some(place) => self.read_place(&key, place, limit_bytes, buffer).await.map(|()| true),
+        };
         found.map_err(|error| self.store_error(index, error))
     }
 
-    /// Stores `encoded` as chunk `index`, whole, in place of any that was there.
+    /// Stores `encoded` as chunk `index`, whole, in place of any that was there. One that is a range
+    /// of an object goes to the object under way, see [`Array::finish_objects`].
     pub async fn write_chunk(&self, index: &[u64], encoded: Bytes) -> Result<(), ArrayError> {
         let key = self.layout.chunk_key(index);
-        let stored = self.store.put(&key, vec![encoded]).await;
+        let stored = match self.place(index)? {
+            Some(place) if !place.is_whole => {
+                self.store.put_range(&key, place.object_bytes, place.offset, encoded).await
+            }
+            _ => self.store.put(&key, vec![encoded]).await,
+        };
         stored.map_err(|error| self.store_error(index, error))
     }
 
@@ -78,6 +91,7 @@ impl Array {
         let (what, index, key) = match unit {
             Unit::Chunk(index) => ("chunk", index, self.layout.chunk_key(index)),
             Unit::Shard(index) => ("shard", index, self.layout.object_key(index)),
+            Unit::Files => ("", &[][..], String::new()),
         };
         ArrayError::new(what, self.location().to_owned(), index.to_vec(), key, cause)
     }
@@ -88,4 +102,6 @@ impl Array {
 pub(crate) enum Unit<'a> {
     Chunk(&'a [u64]),
     Shard(&'a [u64]),
+    /// The store says which one.
+    Files,
 }

@@ -74,7 +74,7 @@ impl ArrayError {
     /// The stored chunk is not one: it does not decode, or is larger than a chunk can be.
     pub fn is_damage(&self) -> bool {
         match &self.0.cause {
-            Cause::Store(error) => error.is_too_large(),
+            Cause::Store(error) => error.is_too_large() || error.is_wrong_size(),
             Cause::Format(error) => matches!(error, FormatError::Decode { .. }),
         }
     }
@@ -107,6 +107,8 @@ impl fmt::Display for Sentence<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { what, array, index, key, cause } = self.0;
         match cause {
+            // The store has named the file.
+            Cause::Store(error) if what.is_empty() => write!(f, "{error}"),
             Cause::Store(error) => write!(f, "{what} {index:?}: {error}"),
             Cause::Format(error @ FormatError::Decode { .. }) => {
                 write!(f, "{what} {index:?}: {key} in {array} is damaged: {error}")

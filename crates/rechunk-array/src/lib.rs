@@ -3,10 +3,12 @@
 //! The layout says where a chunk is and how large it may be, the store holds the bytes; an
 //! [`Array`] is both. It moves encoded chunks and says in every error which array, chunk and key
 //! it is about. Where chunks lie in shards it reads their indexes, and fills them one chunk after the
-//! other. Decoding is left to whoever has the buffers and the threads for it.
+//! other; where they are ranges of files it fills these, and gives them their names in the end.
+//! Decoding is left to whoever has the buffers and the threads for it.
 
 mod array;
 mod error;
+mod files;
 mod shards;
 
 pub use array::Array;

@@ -16,6 +16,8 @@ pub struct RunFormat {
     pub axes: Vec<usize>,
     /// What the first of those bytes are; the others are zeros.
     pub header: Vec<u8>,
+    /// A file may have more bytes behind its elements, which are nobody's business.
+    pub has_tail: bool,
     /// All is one file, which is there even where the array has no elements.
     pub is_single: bool,
 }
@@ -37,6 +39,12 @@ impl RunFormat {
             .and_then(|bytes| bytes.checked_add(self.offset_bytes))
             .filter(|&bytes| i64::try_from(bytes).is_ok())
             .ok_or_else(|| GridError::TooLarge { what: "a file", shape: spec.shape.clone() })
+    }
+
+    /// Index of the file that chunk `index` of an array of `spec` is in.
+    pub fn file_of(&self, spec: &ArraySpec, index: &[u64]) -> Vec<u64> {
+        let starts = index.iter().zip(&spec.chunk_shape).map(|(index, chunk)| index * chunk);
+        starts.zip(&self.block_shape).map(|(start, block)| start / block).collect()
     }
 
     /// Index of every file, in C order.
@@ -69,7 +77,14 @@ mod tests {
     fn runs(block_shape: &[u64], is_single: bool) -> RunFormat {
         let axes = (0..block_shape.len()).collect();
         let block_shape = block_shape.to_vec();
-        RunFormat { block_shape, offset_bytes: 10, axes, header: Vec::new(), is_single }
+        RunFormat {
+            block_shape,
+            offset_bytes: 10,
+            axes,
+            header: Vec::new(),
+            has_tail: false,
+            is_single,
+        }
     }
 
     #[test]
@@ -81,6 +96,7 @@ mod tests {
             .map(|index| runs.file_bytes(&spec, &index).unwrap())
             .collect();
         assert_eq!(sizes, [22, 22, 18, 18]);
+        assert_eq!(runs.file_of(&spec, &[2, 3]), [0, 1]);
     }
 
     #[test]

@@ -85,6 +85,21 @@ pub enum StoreError {
         /// The most it may have.
         limit_bytes: u64,
     },
+    /// A file of another size than what is known to be in it has.
+    #[error(
+        "{key} in {location} has {size_bytes} bytes, but {expected_bytes} are expected; \
+         it is damaged, or not what its metadata says"
+    )]
+    WrongSize {
+        /// Label of the store.
+        location: String,
+        /// The key.
+        key: String,
+        /// Its size.
+        size_bytes: u64,
+        /// What it has to be, or what it has to be at least.
+        expected_bytes: u64,
+    },
     /// Fewer bytes than the object, or the range that was asked for, has.
     #[error("{key} in {location} gave {got_bytes} of {wanted_bytes} bytes")]
     Short {
@@ -120,6 +135,11 @@ impl StoreError {
     /// The object is larger than it may be; its body was not read.
     pub fn is_too_large(&self) -> bool {
         matches!(self, Self::TooLarge { .. })
+    }
+
+    /// The object has not the size it has to have.
+    pub fn is_wrong_size(&self) -> bool {
+        matches!(self, Self::WrongSize { .. })
     }
 
     /// The store does not let this user do that.
@@ -184,6 +204,11 @@ impl StoreError {
             return Self::NotAnObject { location, key, what: special.what };
         }
         Self::Failed { location, key, action, source: Box::new(error) }
+    }
+
+    /// What stands where a file should be, if that is the cause.
+    pub(crate) fn not_a_file(&self) -> Option<&'static str> {
+        chain(self).find_map(|error| error.downcast_ref::<NotAFile>()).map(|special| special.what)
     }
 }
 

@@ -6,12 +6,16 @@
 //! A missing object is `None`, never an error, and whatever is there but cannot be read is an
 //! error, never missing.
 //!
+//! Files of raw elements are moved in runs of bytes: a [`ReadFile`] is read at any place, and a
+//! [`PartFile`] is written at any place until it is whole. Only a local directory has them.
+//!
 //! Durability is explicit: [`Store::put`] is atomic (readers see all of an object or none) but
 //! survives a power cut only after [`Store::sync`].
 
 mod append_file;
 mod directory_lock;
 mod error;
+mod file_runs;
 mod key;
 mod local_files;
 mod local_tree;
@@ -20,15 +24,20 @@ mod memory;
 mod meter;
 mod object_writer;
 mod operations;
+mod part_file;
+mod read_file;
 mod store;
 mod zip;
 
 pub use append_file::AppendFile;
 pub use directory_lock::DirectoryLock;
 pub use error::StoreError;
+pub use file_runs::{OPEN_FILES_MAX, Run};
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
 pub use object_writer::ObjectWriter;
 pub use operations::End;
+pub use part_file::{PartEnd, PartFile};
+pub use read_file::{FileSize, ReadFile};
 pub use store::Store;
 
 #[cfg(test)]

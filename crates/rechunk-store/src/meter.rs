@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use crate::file_runs::RunCounts;
+
 /// What a store is used for, and so which counters its operations go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 #[serde(rename_all = "lowercase")]
@@ -42,6 +44,13 @@ pub struct RoleTraffic {
     pub written_bytes: u64,
     /// Objects stored.
     pub objects: u64,
+    /// Files opened to move runs of bytes; how else objects are opened is not counted.
+    pub opens: u64,
+    /// Runs of bytes moved through such files; each is a request too.
+    pub runs: u64,
+    /// Runs that did not begin where the last one through the same file ended. A file that has
+    /// just been opened is at its first byte.
+    pub seeks: u64,
     /// Attempts on the wire, retries included; 0 for stores without one.
     pub http_attempts: u64,
 }
@@ -102,6 +111,9 @@ struct RoleCounters {
     read_bytes: Counter,
     written_bytes: Counter,
     objects: Counter,
+    opens: Counter,
+    runs: Counter,
+    seeks: Counter,
     http_attempts: Counter,
 }
 
@@ -117,6 +129,9 @@ impl RoleCounters {
             read_bytes: self.read_bytes.get(),
             written_bytes: self.written_bytes.get(),
             objects: self.objects.get(),
+            opens: self.opens.get(),
+            runs: self.runs.get(),
+            seeks: self.seeks.get(),
             http_attempts: self.http_attempts.get(),
         }
     }
@@ -189,16 +204,25 @@ impl Meter {
 
     /// An object or range was asked for and is, or may be, there.
     pub(crate) fn count_get(&self, role: Role) {
+        self.count_gets(role, 1);
+    }
+
+    fn count_gets(&self, role: Role, requests: u64) {
         match self.role(role) {
-            Some(counters) => counters.get_requests.add(1),
-            None => self.get.add(1),
+            Some(counters) => counters.get_requests.add(requests),
+            None => self.get.add(requests),
         }
     }
 
     /// The body of a counted get has arrived.
     pub(crate) fn count_read(&self, role: Role, bytes: usize) {
+        self.count_read_bytes(role, u64::try_from(bytes).unwrap_or(u64::MAX));
+    }
+
+    /// Runs of a counted get have arrived.
+    pub(crate) fn count_read_bytes(&self, role: Role, bytes: u64) {
         if let Some(counters) = self.role(role) {
-            counters.read_bytes.add(u64::try_from(bytes).unwrap_or(u64::MAX));
+            counters.read_bytes.add(bytes);
         }
     }
 
@@ -217,17 +241,59 @@ impl Meter {
 
     /// A write was started.
     pub(crate) fn count_put(&self, role: Role) {
+        self.count_puts(role, 1);
+    }
+
+    fn count_puts(&self, role: Role, requests: u64) {
         match self.role(role) {
-            Some(counters) => counters.put_requests.add(1),
-            None => self.put.add(1),
+            Some(counters) => counters.put_requests.add(requests),
+            None => self.put.add(requests),
         }
     }
 
     /// A counted write has ended well.
     pub(crate) fn count_written(&self, role: Role, bytes: u64) {
+        self.count_written_bytes(role, bytes);
+        self.count_object(role);
+    }
+
+    /// Bytes of an object that is written in parts are in their place.
+    pub(crate) fn count_written_bytes(&self, role: Role, bytes: u64) {
         if let Some(counters) = self.role(role) {
             counters.written_bytes.add(bytes);
+        }
+    }
+
+    /// An object that is written in parts has become visible.
+    pub(crate) fn count_object(&self, role: Role) {
+        if let Some(counters) = self.role(role) {
             counters.objects.add(1);
+        }
+    }
+
+    /// A file was opened to move runs of bytes.
+    pub(crate) fn count_open(&self, role: Role) {
+        if let Some(counters) = self.role(role) {
+            counters.opens.add(1);
+        }
+    }
+
+    /// Runs are being read through an open file.
+    pub(crate) fn count_read_runs(&self, role: Role, counts: RunCounts) {
+        self.count_gets(role, counts.runs);
+        self.count_runs(role, counts);
+    }
+
+    /// Runs are being written through an open file.
+    pub(crate) fn count_write_runs(&self, role: Role, counts: RunCounts) {
+        self.count_puts(role, counts.runs);
+        self.count_runs(role, counts);
+    }
+
+    fn count_runs(&self, role: Role, counts: RunCounts) {
+        if let Some(counters) = self.role(role) {
+            counters.runs.add(counts.runs);
+            counters.seeks.add(counts.seeks);
         }
     }
 

@@ -9,7 +9,7 @@ use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, GetResultPayload, ObjectStoreExt, PutPayload};
 
-use crate::{Store, StoreError, key, local_tree};
+use crate::{FileSize, Store, StoreError, key, local_tree};
 
 /// An end of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,6 +152,21 @@ impl Store {
             return Ok(false);
         };
         self.body_into(key, response, size, limit_bytes, buffer).await.map(|()| true)
+    }
+
+    /// [`Store::get_into`] of an object that has to be there, of exactly `size_bytes`.
+    pub async fn get_exact_into(
+        &self,
+        key: &str,
+        size_bytes: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let Some((response, found)) = self.response(key, u64::MAX).await? else {
+            let (location, key) = (self.label().to_owned(), key.to_owned());
+            return Err(StoreError::NotFound { location, key });
+        };
+        self.check_size(key, FileSize::Exactly(size_bytes), found)?;
+        self.body_into(key, response, found, found, buffer).await
     }
 
     /// [`Store::get_range`] into a buffer that is used again; what it held is lost. Where it has

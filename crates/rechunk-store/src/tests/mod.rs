@@ -1,6 +1,7 @@
 mod local;
 mod location;
 mod operations;
+mod runs;
 
 use bytes::Bytes;
 use futures::TryStreamExt;

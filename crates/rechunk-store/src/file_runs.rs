@@ -1,0 +1,143 @@
+//! Runs of bytes between files and buffers: at any place, from any number of threads.
+
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Most files that are open through handles at once, in the whole process: under the 1024 that
+/// systems usually allow. Who moves runs has one file open at a time, or two.
+pub const OPEN_FILES_MAX: usize = 512;
+
+/// So many bytes from `offset` on in a file are those from `start` on in a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// First byte in the file.
+    pub offset: u64,
+    /// First byte in the buffer.
+    pub start: usize,
+    /// Bytes.
+    pub length: usize,
+}
+
+impl Run {
+    /// The byte behind the last one in the file, if it can be counted.
+    pub(crate) fn end(&self) -> Option<u64> {
+        self.offset.checked_add(u64::try_from(self.length).ok()?)
+    }
+
+    fn range(&self, buffer_bytes: usize) -> io::Result<std::ops::Range<usize>> {
+        let end = self.start.checked_add(self.length).filter(|&end| end <= buffer_bytes);
+        let outside = || io::Error::new(io::ErrorKind::InvalidInput, "a run outside of its buffer");
+        Ok(self.start..end.ok_or_else(outside)?)
+    }
+}
+
+/// Runs and bytes of one call.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct RunCounts {
+    pub(crate) runs: u64,
+    pub(crate) seeks: u64,
+    pub(crate) bytes: u64,
+}
+
+/// Where the last run through a handle ended: what begins elsewhere is a seek.
+#[derive(Debug, Default)]
+pub(crate) struct Position(AtomicU64);
+
+impl Position {
+    /// Counts `runs`, one after the other; those without bytes are none.
+    pub(crate) fn count(&self, runs: &[Run]) -> RunCounts {
+        let mut counts = RunCounts::default();
+        let Some(last) = runs.iter().rfind(|run| run.length > 0) else { return counts };
+        let mut at = self.0.swap(last.end().unwrap_or(u64::MAX), Ordering::Relaxed);
+        for run in runs.iter().filter(|run| run.length > 0) {
+            counts.runs += 1;
+            counts.seeks += u64::from(run.offset != at);
+            counts.bytes += u64::try_from(run.length).unwrap_or(u64::MAX);
+            at = run.end().unwrap_or(u64::MAX);
+        }
+        counts
+    }
+}
+
+static OPEN_FILES: AtomicUsize = AtomicUsize::new(0);
+
+/// A place among the files that may be open.
+#[derive(Debug)]
+pub(crate) struct OpenSlot(());
+
+impl OpenSlot {
+    pub(crate) fn take() -> io::Result<Self> {
+        let slot = Self(()); // gives the place back where there was none
+        if OPEN_FILES.fetch_add(1, Ordering::Relaxed) < OPEN_FILES_MAX {
+            return Ok(slot);
+        }
+        Err(io::Error::other(format!("{OPEN_FILES_MAX} files are open already")))
+    }
+}
+
+impl Drop for OpenSlot {
+    fn drop(&mut self) {
+        OPEN_FILES.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Fills the places of `runs` in `buffer`.
+pub(crate) fn read(file: &File, runs: &[Run], buffer: &mut [u8]) -> io::Result<()> {
+    for run in runs {
+        let range = run.range(buffer.len())?;
+        read_exact_at(file, &mut buffer[range], run.offset).map_err(|error| {
+            match error.kind() {
+                io::ErrorKind::UnexpectedEof => {
+                    io::Error::new(error.kind(), "the file became shorter while it was read")
+                }
+                _ => error,
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// Writes what `runs` have in `buffer` to their places.
+pub(crate) fn write(file: &File, runs: &[Run], buffer: &[u8]) -> io::Result<()> {
+    for run in runs {
+        write_all_at(file, &buffer[run.range(buffer.len())?], run.offset)?;
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
+}
+
+#[cfg(unix)]
+fn write_all_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        let read = std::os::windows::fs::FileExt::seek_read(file, buffer, offset)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        buffer = &mut buffer[read..];
+        offset += u64::try_from(read).unwrap_or(u64::MAX);
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+fn write_all_at(file: &File, mut buffer: &[u8], mut offset: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        let written = std::os::windows::fs::FileExt::seek_write(file, buffer, offset)?;
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        buffer = &buffer[written..];
+        offset += u64::try_from(written).unwrap_or(u64::MAX);
+    }
+    Ok(())
+}

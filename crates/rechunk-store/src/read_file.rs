@@ -1,0 +1,156 @@
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::NotAFile;
+use crate::file_runs::{OpenSlot, Position, Run, read};
+use crate::local_files::{self, special_kind};
+use crate::{Store, StoreError};
+
+/// What size a file has to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileSize {
+    /// This many bytes.
+    Exactly(u64),
+    /// This many bytes or more: what follows is nobody's business.
+    AtLeast(u64),
+}
+
+impl FileSize {
+    /// True for a file of `size_bytes`.
+    pub fn holds(self, size_bytes: u64) -> bool {
+        match self {
+            Self::Exactly(bytes) => size_bytes == bytes,
+            Self::AtLeast(bytes) => size_bytes >= bytes,
+        }
+    }
+
+    /// The bytes that are known to be there.
+    pub fn bytes(self) -> u64 {
+        let (Self::Exactly(bytes) | Self::AtLeast(bytes)) = self;
+        bytes
+    }
+}
+
+/// An open file of a local store that is read in runs. It holds one of
+/// [`OPEN_FILES_MAX`](crate::OPEN_FILES_MAX) open files until it is dropped.
+#[derive(Debug)]
+pub struct ReadFile {
+    store: Store,
+    key: String,
+    file: Arc<(File, OpenSlot)>,
+    bytes: u64,
+    position: Position,
+}
+
+impl Store {
+    /// Opens the file at `key`, which has to be there and of that size. Counts as one open.
+    pub async fn open_file(&self, key: &str, size: FileSize) -> Result<ReadFile, StoreError> {
+        let path = self.file_path(key, "give files of raw elements")?;
+        self.meter.count_open(self.role);
+        let opened = self.blocking(key, "open", move || open(&path)).await;
+        let (file, slot, size_bytes) = opened.map_err(|error| self.no_file(key, error))?;
+        self.check_size(key, size, size_bytes)?;
+        Ok(ReadFile {
+            store: self.clone(),
+            key: key.to_owned(),
+            file: Arc::new((file, slot)),
+            bytes: size.bytes(),
+            position: Position::default(),
+        })
+    }
+
+    /// Refuses a file of another size.
+    pub(crate) fn check_size(
+        &self,
+        key: &str,
+        size: FileSize,
+        size_bytes: u64,
+    ) -> Result<(), StoreError> {
+        if size.holds(size_bytes) {
+            return Ok(());
+        }
+        let (location, key) = (self.label().to_owned(), key.to_owned());
+        Err(StoreError::WrongSize { location, key, size_bytes, expected_bytes: size.bytes() })
+    }
+
+    /// Says of an error of the system that there is no file, or what there is instead, if that is
+    /// what it says.
+    pub(crate) fn no_file(&self, key: &str, error: StoreError) -> StoreError {
+        let (location, key) = (self.label().to_owned(), key.to_owned());
+        match error.not_a_file() {
+            Some(what) => StoreError::NotAnObject { location, key, what },
+            None if error.is_not_found() => StoreError::NotFound { location, key },
+            None => error,
+        }
+    }
+}
+
+impl ReadFile {
+    /// Bytes of it that may be read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Reads `runs`, in this order, into their places in `buffer`, which has to have them. All in
+    /// one go away from the async threads; each run counts as a request. If this fails, or is not
+    /// waited for, what `buffer` held may be lost, and it may be empty.
+    pub async fn read_runs(&self, runs: &[Run], buffer: &mut Vec<u8>) -> Result<(), StoreError> {
+        let counts = self.position.count(runs);
+        if counts.runs == 0 {
+            return Ok(());
+        }
+        check_runs(&self.store, &self.key, runs, self.bytes)?;
+        let (store, file) = (&self.store, Arc::clone(&self.file));
+        store.meter.count_read_runs(store.role, counts);
+        let (mut bytes, runs) = (std::mem::take(buffer), runs.to_vec());
+        let work = move || {
+            read(&file.0, &runs, &mut bytes)?;
+            Ok(bytes)
+        };
+        *buffer = store.blocking(&self.key, "read", work).await?;
+        store.meter.count_read_bytes(store.role, counts.bytes);
+        Ok(())
+    }
+
+    /// Reads `length` bytes from `offset` on into `buffer`, whose contents are lost.
+    pub async fn read_at(
+        &self,
+        offset: u64,
+        length: usize,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let run = Run { offset, start: 0, length };
+        // Before anything is sized by it.
+        check_runs(&self.store, &self.key, &[run], self.bytes)?;
+        buffer.resize(length, 0);
+        self.read_runs(&[run], buffer).await
+    }
+}
+
+/// Refuses a run that reaches over the end of a file.
+pub(crate) fn check_runs(
+    store: &Store,
+    key: &str,
+    runs: &[Run],
+    file_bytes: u64,
+) -> Result<(), StoreError> {
+    let outside = |run: &&Run| run.end().is_none_or(|end| end > file_bytes);
+    let Some(run) = runs.iter().find(outside) else { return Ok(()) };
+    Err(StoreError::Short {
+        location: store.label().to_owned(),
+        key: key.to_owned(),
+        wanted_bytes: run.end().unwrap_or(u64::MAX),
+        got_bytes: file_bytes,
+    })
+}
+
+fn open(path: &Path) -> io::Result<(File, OpenSlot, u64)> {
+    let slot = OpenSlot::take()?;
+    let (file, metadata) = local_files::open(path)?;
+    match special_kind(&metadata) {
+        None => Ok((file, slot, metadata.len())),
+        Some(what) => Err(io::Error::other(NotAFile { what })),
+    }
+}
