@@ -114,6 +114,8 @@ pub(crate) struct PlanningArgs {
 
 const STRATEGIES: [&str; 8] =
     ["auto", "passthrough", "direct", "keep", "pull", "push-pull", "multistage", "memory"];
+const FORMATS: [&str; 6] = ["zarr3", "zarr2", "n5", "raw", "npy", "nii"];
+const AXES: [&str; 2] = ["reverse", "keep"];
 const PROFILES: [&str; 7] = ["local", "hdd", "s3", "gs", "az", "http", "memory"];
 
 /// What the target shall be.
@@ -133,12 +135,20 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "BYTES", default_value = "16MiB")]
     pub chunk_bytes: String,
     /// Format [default: by the target's ending, else zarr3].
-    #[arg(long, value_name = "FORMAT", value_parser = ["zarr3", "zarr2"])]
+    #[arg(long, value_name = "FORMAT", value_parser = FORMATS)]
     pub format: Option<String>,
     /// Codec: `zstd:3`, `gzip:5`, `blosc:lz4:5:shuffle`, `none`, or the format's own JSON
     /// [default: the source's].
     #[arg(long, value_name = "SPEC")]
     pub codec: Option<String>,
+    /// What becomes of axes between N5 or NIfTI, which count them fastest first, and other formats:
+    /// their order is reversed and no element moves, or kept [default: what the source notes, else
+    /// reverse].
+    #[arg(long, value_name = "ORDER", value_parser = AXES)]
+    pub axes: Option<String>,
+    /// Version that a new N5 container says [default: 2.5.1, which old readers take too].
+    #[arg(long, value_name = "VERSION", hide_short_help = true)]
+    pub n5_version: Option<String>,
     /// Chunks that hold only the fill value: not written unless the format tells absent from
     /// zero (auto), written (always), not written (never).
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "always", "never"])]
@@ -288,6 +298,9 @@ pub(crate) struct VerifyArgs {
     pub a: String,
     /// The other.
     pub b: String,
+    /// What becomes of the axes of N5 or NIfTI, as for `copy`.
+    #[arg(long, value_name = "ORDER", value_parser = AXES)]
+    pub axes: Option<String>,
     /// Hard budget of the working memory.
     #[arg(long, value_name = "BYTES", env = "RECHUNK_MAX_MEM")]
     pub max_mem: Option<String>,

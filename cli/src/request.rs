@@ -1,7 +1,7 @@
 //! What was typed, given meaning: arguments become the library's requests.
 
 use rechunk::{
-    CopyRequest, Error, Existing, Format, IntermediateGrid, Planning, Running, Strategy,
+    Axes, CopyRequest, Error, Existing, Format, IntermediateGrid, Planning, Running, Strategy,
     WriteEmpty, parse_byte_size,
 };
 
@@ -70,6 +70,8 @@ pub(crate) fn copy(
         shards: target_args.shards.clone(),
         chunk_bytes: bytes("--chunk-bytes", &target_args.chunk_bytes)?,
         format: target_args.format.as_deref().and_then(Format::from_name),
+        axes: axes(target_args.axes.as_deref()),
+        n5_version: target_args.n5_version.clone(),
         codec: target_args.codec.clone(),
         write_empty: match target_args.write_empty.as_str() {
             "always" => WriteEmpty::Always,
@@ -79,6 +81,11 @@ pub(crate) fn copy(
         planning: planning(planning_args)?,
         temp: temp.map(str::to_owned),
     })
+}
+
+/// What `--axes` says.
+pub(crate) fn axes(name: Option<&str>) -> Option<Axes> {
+    name.and_then(Axes::from_name)
 }
 
 /// How to run.

@@ -34,6 +34,8 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Error> {
         chunks: "time=-1,latitude=6,longitude=36".to_owned(),
         chunk_bytes: 16 << 20,
         format: None,
+        axes: None,
+        n5_version: None,
         codec: None,
         write_empty: WriteEmpty::Auto,
         planning: Planning { memory_bytes: Some(MEMORY_BYTES), ..Planning::default() },

@@ -15,8 +15,9 @@ pub(crate) async fn run(args: VerifyArgs) -> Result<ExitCode, Error> {
     let planning = Planning { memory_bytes, threads: args.threads, ..Planning::default() };
     let observer = progress::observer(&args.output);
     let cancel = signals::cancel_on_signal();
-    let outcome =
-        rechunk::verify(&args.a, &args.b, &planning, Arc::clone(&observer) as _, cancel).await;
+    let axes = request::axes(args.axes.as_deref());
+    let told = Arc::clone(&observer) as _;
+    let outcome = rechunk::verify(&args.a, &args.b, axes, &planning, told, cancel).await;
     observer.finish();
     let comparison = outcome?;
     if args.output.json {

@@ -2,10 +2,12 @@
 
 use bytes::Bytes;
 use rechunk_format::FormatError;
+use rechunk_n5::{ATTRIBUTES_KEY, parse_dataset};
 use rechunk_store::{Store, StoreError};
 use rechunk_zarr::{ArrayDocuments, NodeKind, ZarrVersion, node_kind, parse_v2, parse_v3};
 use sha2::{Digest, Sha256};
 
+use crate::axes::Axes;
 use crate::format::Format;
 use crate::metadata::Metadata;
 
@@ -19,6 +21,8 @@ pub(crate) struct Documents {
     zarray: Option<Bytes>,
     zgroup: Option<Bytes>,
     zattrs: Option<Bytes>,
+    /// Of N5.
+    attributes_json: Option<Bytes>,
 }
 
 /// What documents say that a place is.
@@ -29,7 +33,7 @@ pub(crate) enum Node {
 }
 
 impl Documents {
-    /// Reads them: v3 where it is there, else v2.
+    /// Reads them: those of Zarr v3 where they are there, else v2, else N5.
     pub(crate) async fn fetch(store: &Store) -> Result<Self, StoreError> {
         let get = async |key: &str| store.get(key, METADATA_BYTES_MAX).await;
         let mut documents = Self { zarr_json: get("zarr.json").await?, ..Self::default() };
@@ -42,6 +46,8 @@ impl Documents {
         }
         if documents.zarray.is_some() || documents.zgroup.is_some() {
             documents.zattrs = get(".zattrs").await?;
+        } else {
+            documents.attributes_json = get(ATTRIBUTES_KEY).await?;
         }
         Ok(documents)
     }
@@ -67,29 +73,43 @@ impl Documents {
         if self.zarray.is_some() {
             return Ok(Some(Node::Array(Format::Zarr2)));
         }
+        if let Some(document) = &self.attributes_json {
+            let is_array = parse_dataset(document)?.is_some();
+            let node = if is_array { Node::Array } else { Node::Group };
+            return Ok(Some(node(Format::N5)));
+        }
         Ok(self.zgroup.is_some().then_some(Node::Group(Format::Zarr2)))
     }
 
     /// The array they describe; `None` if they describe none.
-    pub(crate) fn array(&self) -> Result<Option<Metadata>, FormatError> {
+    ///
+    /// `axes` is what is to become of the axes of N5, if it was said.
+    pub(crate) fn array(&self, axes: Option<Axes>) -> Result<Option<Metadata>, FormatError> {
         let Some(Node::Array(_)) = self.node()? else { return Ok(None) };
-        let metadata = match (&self.zarr_json, &self.zarray) {
-            (Some(document), _) => Metadata::Zarr(parse_v3(document)?),
-            (None, Some(document)) => Metadata::Zarr(parse_v2(document, self.zattrs.as_deref())?),
-            _ => return Ok(None),
-        };
-        Ok(Some(metadata))
+        if let Some(document) = &self.zarr_json {
+            return Ok(Some(Metadata::Zarr(Box::new(parse_v3(document)?))));
+        }
+        if let Some(document) = &self.zarray {
+            let metadata = parse_v2(document, self.zattrs.as_deref())?;
+            return Ok(Some(Metadata::Zarr(Box::new(metadata))));
+        }
+        let Some(document) = &self.attributes_json else { return Ok(None) };
+        Ok(parse_dataset(document)?.map(|metadata| {
+            let axes = axes.or_else(|| Axes::noted(&metadata.attributes)).unwrap_or_default();
+            Metadata::N5(Box::new(metadata), axes)
+        }))
     }
 
     /// The document with the attributes of a group.
     pub(crate) fn attributes(&self) -> Option<&Bytes> {
-        self.zarr_json.as_ref().or(self.zattrs.as_ref())
+        let found = self.zarr_json.as_ref().or(self.zattrs.as_ref());
+        found.or(self.attributes_json.as_ref())
     }
 
     /// SHA-256 of the documents of an array, hex.
     pub(crate) fn identity(&self) -> String {
         let mut hash = Sha256::new();
-        for document in [&self.zarr_json, &self.zarray, &self.zattrs] {
+        for document in [&self.zarr_json, &self.zarray, &self.zattrs, &self.attributes_json] {
             let bytes = document.as_deref().unwrap_or_default();
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);

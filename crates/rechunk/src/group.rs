@@ -1,5 +1,6 @@
 //! What is in a group: its arrays and groups, from its consolidated metadata or by walking down.
 
+use rechunk_n5::parse_group;
 use rechunk_store::{Role, Store};
 use rechunk_zarr::{Consolidated, ConsolidatedKind, ZarrVersion, group_attributes};
 use serde::Serialize;
@@ -85,8 +86,9 @@ pub(crate) async fn group_info(
 ) -> Result<GroupInfo, Error> {
     let failed = |source| Error::source_metadata(location, source);
     let attributes = match (documents.attributes(), format.zarr_version()) {
+        (None, _) => serde_json::json!({}),
         (Some(document), Some(version)) => group_attributes(version, document).map_err(failed)?,
-        _ => serde_json::json!({}),
+        (Some(document), None) => parse_group(document).map_err(failed)?.plain_attributes(),
     };
     let (mut members, consolidated, truncated) = members(location, store, format).await?;
     members.sort_by(|a, b| a.path.cmp(&b.path));
@@ -134,7 +136,7 @@ fn member_kind(documents: &Documents) -> Option<MemberKind> {
         Ok(None) => None,
         Ok(Some(Node::Group(_))) => Some(MemberKind::Group),
         Ok(Some(Node::Array(_))) => {
-            match documents.array().map(|array| array.as_ref().map(array_of)) {
+            match documents.array(None).map(|array| array.as_ref().map(array_of)) {
                 Ok(Some(Ok(array))) => Some(MemberKind::Array(array)),
                 Ok(None) => None,
                 Ok(Some(Err(error))) | Err(error) => unreadable(&error),

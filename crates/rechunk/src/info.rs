@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::TryStreamExt;
 use rechunk_array::Array;
+use rechunk_n5::ATTRIBUTES_KEY;
 use rechunk_store::{Meter, Role, Store, StoreError};
 use serde::Serialize;
 
@@ -109,7 +110,7 @@ impl KeyCount {
 /// Reads the metadata at `location`; of an array, lists the chunks too.
 pub async fn info(location: &str) -> Result<Info, Error> {
     let store = open_store(location, &Meter::new())?;
-    match open_node(location, &store).await? {
+    match open_node(location, None, &store).await? {
         Opened::Array(open) => array_info(&open, &store).await.map(Box::new).map(Info::Array),
         Opened::Group(documents, format) => {
             group_info(location, &store, &documents, format).await.map(Info::Group)
@@ -182,7 +183,7 @@ async fn described_above(
     let found = consolidated::find(store).await;
     // A damaged document above is no fault of an array that has its own.
     let Ok(Some((documents, group))) = found else { return Ok((None, None)) };
-    let differs = documents.array().ok().flatten().as_ref() != Some(&open.metadata);
+    let differs = documents.array(None).ok().flatten().as_ref() != Some(&open.metadata);
     let hint = differs.then(|| {
         format!("the consolidated metadata of {group} says something else: consolidate again")
     });
@@ -244,7 +245,8 @@ impl Stored {
 
 /// Documents that stand beside chunks: of Zarr, and of netCDF-C's flavour of it.
 fn is_metadata(key: &str) -> bool {
-    const KEYS: [&str; 8] = [
+    const KEYS: [&str; 9] = [
+        ATTRIBUTES_KEY,
         "zarr.json",
         ".zarray",
         ".zattrs",

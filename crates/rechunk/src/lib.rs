@@ -4,6 +4,7 @@
 //! it; [`verify`] compares two arrays; [`info`] describes an array or a group. The command line is a thin face
 //! over this crate, and so will be the Python package.
 
+mod axes;
 mod byte_size;
 mod chunk_sizes;
 mod chunk_spec;
@@ -27,6 +28,7 @@ mod target;
 mod verify;
 mod work_dir;
 
+pub use axes::Axes;
 pub use byte_size::{format_byte_size, parse_byte_size};
 pub use chunk_sizes::SizeSummary;
 pub use chunk_spec::{ChunkSpec, Extent};

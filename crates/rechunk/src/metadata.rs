@@ -2,25 +2,30 @@
 
 use std::sync::Arc;
 
-use rechunk_format::{FormatError, Layout};
+use rechunk_format::{FormatError, Layout, json};
 use rechunk_grid::ArraySpec;
+use rechunk_n5::{ATTRIBUTES_KEY, N5Layout, N5Metadata, N5Version};
 use rechunk_zarr::{ArrayMetadata as ZarrMetadata, ZarrLayout};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use crate::axes::Axes;
 use crate::format::Format;
 
 /// The metadata of an array in one of the formats.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Metadata {
     /// Zarr v2 or v3.
-    Zarr(ZarrMetadata),
+    Zarr(Box<ZarrMetadata>),
+    /// N5, and what becomes of its axes.
+    N5(Box<N5Metadata>, Axes),
 }
 
 impl Metadata {
     /// The array.
-    pub fn spec(&self) -> &ArraySpec {
+    pub fn spec(&self) -> ArraySpec {
         match self {
-            Self::Zarr(metadata) => &metadata.spec,
+            Self::Zarr(metadata) => metadata.spec.clone(),
+            Self::N5(metadata, axes) => metadata.spec(axes.of_n5()),
         }
     }
 
@@ -28,20 +33,26 @@ impl Metadata {
     pub fn format(&self) -> Format {
         match self {
             Self::Zarr(metadata) => metadata.version.into(),
+            Self::N5(..) => Format::N5,
         }
     }
 
     /// The byte layout it describes.
     pub(crate) fn layout(&self) -> Result<Arc<dyn Layout>, FormatError> {
         Ok(match self {
-            Self::Zarr(metadata) => Arc::new(ZarrLayout::new(metadata.clone())?),
+            Self::Zarr(metadata) => Arc::new(ZarrLayout::new((**metadata).clone())?),
+            Self::N5(metadata, axes) => {
+                Arc::new(N5Layout::new((**metadata).clone(), axes.of_n5())?)
+            }
         })
     }
 
-    /// Shape of what one object holds, elements: a shard, else a chunk.
-    pub fn object_shape(&self) -> &[u64] {
+    /// Shape of what one object holds, elements: a shard, else a chunk; all of the array where it
+    /// is one file.
+    pub fn object_shape(&self) -> Vec<u64> {
         match self {
-            Self::Zarr(metadata) => metadata.object_shape(),
+            Self::Zarr(metadata) => metadata.object_shape().to_vec(),
+            Self::N5(..) => self.spec().chunk_shape,
         }
     }
 
@@ -49,6 +60,7 @@ impl Metadata {
     pub fn data_type_name(&self) -> String {
         match self {
             Self::Zarr(metadata) => metadata.data_type_name(),
+            Self::N5(metadata, _) => metadata.data_type_name(),
         }
     }
 
@@ -56,17 +68,26 @@ impl Metadata {
     pub fn fill_value_text(&self) -> String {
         match self {
             Self::Zarr(metadata) => metadata.fill_value_text(),
+            Self::N5(..) => "none: what is absent is no data, and reads as 0".to_owned(),
+        }
+    }
+
+    /// The user's attributes. Bare tokens such as `NaN` are strings that only
+    /// [`rechunk_format::json`] knows.
+    pub(crate) fn attributes(&self) -> &Map<String, Value> {
+        match self {
+            Self::Zarr(metadata) => &metadata.attributes,
+            Self::N5(metadata, _) => &metadata.attributes,
         }
     }
 
     /// The user's attributes as plain JSON.
     pub fn plain_attributes(&self) -> Value {
-        match self {
-            Self::Zarr(metadata) => metadata.plain_attributes(),
-        }
+        json::plain(&Value::Object(self.attributes().clone()))
     }
 
-    /// The documents that make a place this array, by key; what makes it one comes last.
+    /// The documents that make a place this array, by key; what makes it one comes last. Files with
+    /// a header of their own have none.
     pub(crate) fn documents(&self) -> Vec<(String, Vec<u8>)> {
         match self {
             Self::Zarr(metadata) => {
@@ -75,31 +96,54 @@ impl Metadata {
                 documents.sort_by_key(|(key, _)| key == ".zarray" || key == "zarr.json");
                 documents
             }
+            Self::N5(metadata, _) => vec![(ATTRIBUTES_KEY.to_owned(), metadata.document())],
         }
     }
 
     /// The index of the object that a key stands for; `None` if it is the key of none.
     pub(crate) fn object_index(&self, key: &str) -> Option<Vec<u64>> {
+        let spec = self.spec();
         match self {
-            Self::Zarr(metadata) => {
-                metadata.key_encoding.chunk_index(key, metadata.spec.shape.len())
+            Self::Zarr(metadata) => metadata.key_encoding.chunk_index(key, spec.shape.len()),
+            Self::N5(_, axes) => {
+                let mut index = n5_index(key, spec.shape.len())?;
+                if *axes == Axes::Reverse {
+                    index.reverse();
+                }
+                Some(index)
             }
         }
     }
 
     /// The Zarr metadata, if it is that.
-    #[expect(clippy::unnecessary_wraps, reason = "other formats follow")]
     pub(crate) fn zarr(&self) -> Option<&ZarrMetadata> {
         match self {
             Self::Zarr(metadata) => Some(metadata),
+            Self::N5(..) => None,
         }
     }
 }
 
-/// The documents that make a place a group without attributes, by key.
-pub(crate) fn group_documents(format: Format) -> Vec<(String, Vec<u8>)> {
-    match format.zarr_version() {
-        Some(version) => rechunk_zarr::group_documents(version),
-        None => Vec::new(),
+/// The index in N5's order that a key of a block stands for.
+fn n5_index(key: &str, rank: usize) -> Option<Vec<u64>> {
+    let index = key.split('/').map(|part| part.parse().ok()).collect::<Option<Vec<u64>>>()?;
+    let again: Vec<String> = index.iter().map(u64::to_string).collect();
+    (index.len() == rank && again.join("/") == key).then_some(index)
+}
+
+/// The documents that make a place a group without attributes, by key. `n5_version` is what a
+/// container of N5 says, `None` for a group in one.
+pub(crate) fn group_documents(
+    format: Format,
+    n5_version: Option<N5Version>,
+) -> Vec<(String, Vec<u8>)> {
+    match (format, format.zarr_version(), n5_version) {
+        (_, Some(version), _) => rechunk_zarr::group_documents(version),
+        // Without attributes any directory is a group of N5.
+        (Format::N5, None, Some(_)) => {
+            let document = rechunk_n5::group_document(&Map::new(), n5_version);
+            vec![(ATTRIBUTES_KEY.to_owned(), document)]
+        }
+        _ => Vec::new(),
     }
 }

@@ -9,9 +9,10 @@ use rechunk_grid::{ArraySpec, ChunkGrid};
 use rechunk_store::{Meter, Role, Store, StoreError};
 
 use crate::Error;
+use crate::axes::Axes;
 use crate::consolidated;
 use crate::documents::{Documents, Node};
-use crate::format::Format;
+use crate::format::{Format, has_ending};
 use crate::group::arrays_below;
 use crate::metadata::Metadata;
 
@@ -38,12 +39,12 @@ pub struct OpenArray {
 impl OpenArray {
     /// What it is.
     pub fn spec(&self) -> &ArraySpec {
-        self.metadata.spec()
+        self.array.layout().spec()
     }
 
     /// The grid of its objects: shards, else chunks.
     pub fn object_grid(&self) -> Result<ChunkGrid, Error> {
-        ChunkGrid::new(&self.spec().shape, self.metadata.object_shape())
+        ChunkGrid::new(&self.spec().shape, &self.metadata.object_shape())
             .map_err(|error| Error::source_grid(&self.location, &error))
     }
 
@@ -53,12 +54,17 @@ impl OpenArray {
     }
 }
 
-/// Opens the array at `location`; requests count as control.
-pub async fn open_array(location: &str, meter: &Arc<Meter>) -> Result<OpenArray, Error> {
+/// Opens the array at `location`; `axes` is what is to become of the axes of N5 or NIfTI, if it was
+/// said. Requests count as control.
+pub async fn open_array(
+    location: &str,
+    axes: Option<Axes>,
+    meter: &Arc<Meter>,
+) -> Result<OpenArray, Error> {
     let store = open_store(location, meter)?;
-    match open_node(location, &store).await? {
+    match open_node(location, axes, &store).await? {
         Opened::Array(array) => Ok(*array),
-        Opened::Group(..) => Err(group_error(location, &store).await),
+        Opened::Group(_, format) => Err(group_error(location, format, &store).await),
     }
 }
 
@@ -70,7 +76,11 @@ pub(crate) enum Opened {
 }
 
 /// Opens what is at `location`; an error if that is neither an array nor a group.
-pub(crate) async fn open_node(location: &str, store: &Store) -> Result<Opened, Error> {
+pub(crate) async fn open_node(
+    location: &str,
+    axes: Option<Axes>,
+    store: &Store,
+) -> Result<Opened, Error> {
     let control = store.with_role(Role::Control);
     let metadata_error = |source: FormatError| Error::source_metadata(location, source);
     let fetched = Documents::fetch(&control).await;
@@ -86,7 +96,12 @@ pub(crate) async fn open_node(location: &str, store: &Store) -> Result<Opened, E
     if let Some(Node::Group(format)) = documents.node().map_err(metadata_error)? {
         return Ok(Opened::Group(documents, format));
     }
-    let Some(metadata) = documents.array().map_err(metadata_error)? else {
+    let Some(metadata) = documents.array(axes).map_err(metadata_error)? else {
+        let is_container = has_ending(location.trim_end_matches('/'), "n5");
+        if is_container && control.exists_anything().await.unwrap_or(false) {
+            // Some writers give the root of a container no document.
+            return Ok(Opened::Group(documents, Format::N5));
+        }
         return Err(nothing_error(location, &control).await);
     };
     let layout = metadata.layout().map_err(metadata_error)?;
@@ -107,11 +122,11 @@ pub(crate) fn open_store(location: &str, meter: &Arc<Meter>) -> Result<Store, Er
 }
 
 /// The location is a group: name the arrays in it.
-async fn group_error(location: &str, store: &Store) -> Error {
+async fn group_error(location: &str, format: Format, store: &Store) -> Error {
     let arrays = arrays_below(store).await;
     let reason = match named(&arrays) {
-        None => "it is a Zarr group".to_owned(),
-        Some(names) => format!("it is a Zarr group with {names}"),
+        None => format!("it is {} group", format.with_article()),
+        Some(names) => format!("it is {} group with {names}", format.with_article()),
     };
     let hint = one_of(location, &arrays).unwrap_or_else(|| "name the array inside it".to_owned());
     Error::NotAnArray { location: location.to_owned(), reason, hint: Some(hint) }
@@ -151,15 +166,11 @@ fn unread(location: &str, source: StoreError) -> Error {
 
 /// No metadata of ours: say what is there.
 async fn nothing_error(location: &str, store: &Store) -> Error {
-    let exists = async |key: &str| store.exists(key).await.unwrap_or(false);
     let error = |reason: &str, hint: Option<String>| Error::NotAnArray {
         location: location.to_owned(),
         reason: reason.to_owned(),
         hint,
     };
-    if exists("attributes.json").await {
-        return error("it looks like N5, which this version does not read yet", None);
-    }
     match store.exists_anything().await {
         Ok(false) => {
             return error("there is nothing at this location", Some("check the path".to_owned()));
@@ -172,7 +183,7 @@ async fn nothing_error(location: &str, store: &Store) -> Error {
     match named(&arrays) {
         Some(names) => error(&format!("it only holds {names}"), one_of(location, &arrays)),
         None => error(
-            "it has neither zarr.json nor .zarray",
+            "it has neither zarr.json nor .zarray nor attributes.json",
             Some("name the array inside the container".to_owned()),
         ),
     }

@@ -1,9 +1,11 @@
 //! What a user asks for, as data: it is saved with the plan and with an interrupted run.
 
 use rechunk_grid::WriteEmpty;
+use rechunk_n5::N5Version;
 use rechunk_plan::{IntermediateGrid, Profile, StoreProfile, Strategy};
 use serde::{Deserialize, Serialize};
 
+use crate::axes::Axes;
 use crate::format::Format;
 use crate::{Error, system};
 
@@ -23,6 +25,13 @@ pub struct CopyRequest {
     pub chunk_bytes: u64,
     /// Format of the target; `None`: by its name.
     pub format: Option<Format>,
+    /// What becomes of axes between N5 or NIfTI and other formats; `None`: as the source notes, else
+    /// reversed.
+    #[serde(default)]
+    pub axes: Option<Axes>,
+    /// Version that a new N5 container says; `None`: one that old readers take.
+    #[serde(default)]
+    pub n5_version: Option<String>,
     /// Codec, as `--codec` takes it; `None`: the source's.
     pub codec: Option<String>,
     /// When all-fill chunks are written.
@@ -31,6 +40,13 @@ pub struct CopyRequest {
     pub planning: Planning,
     /// Where an intermediate goes; `None`: beside the target; `memory:`: in memory.
     pub temp: Option<String>,
+}
+
+impl CopyRequest {
+    /// The version that a new N5 container says.
+    pub(crate) fn n5_version(&self) -> N5Version {
+        self.n5_version.as_deref().map_or(N5Version::DEFAULT, N5Version::from_text)
+    }
 }
 
 /// How to plan.

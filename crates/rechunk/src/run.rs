@@ -256,7 +256,9 @@ impl Job {
         };
         if !place.is_replaced().await? {
             let location = &self.request.target;
-            commit(location, &place.chunks, &place.groups, &self.target, &self.meter).await?;
+            let version = self.request.n5_version();
+            commit(location, &place.chunks, &place.groups, &self.target, version, &self.meter)
+                .await?;
             place.replace().await?;
         }
         // Before it is said that all is done, so that a resume does what a kill has cut off.

@@ -4,10 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rechunk_n5::{ATTRIBUTES_KEY, N5Version, parse_dataset};
 use rechunk_store::{Meter, Role, Store};
 use rechunk_zarr::{NodeKind, node_kind};
 
 use crate::Error;
+use crate::documents::{self, Documents};
 use crate::format::Format;
 use crate::metadata::{Metadata, group_documents};
 use crate::open::METADATA_BYTES_MAX;
@@ -122,7 +124,7 @@ pub(crate) async fn check_replaceable(location: &str, store: &Store) -> Result<(
         Some(Node::Array) => {}
         Some(Node::Group(_)) => {
             return Err(conflict(
-                "is a Zarr group, which --overwrite does not replace",
+                "is a group, which --overwrite does not replace",
                 "name the array inside it",
             ));
         }
@@ -136,9 +138,9 @@ pub(crate) async fn check_replaceable(location: &str, store: &Store) -> Result<(
     Ok(())
 }
 
-/// The bytes of a local `zarr.json`, if there is one of a size that is read.
-fn zarr_json(directory: &Path) -> Option<Vec<u8>> {
-    let path = directory.join("zarr.json");
+/// The bytes of a local document, if there is one of a size that is read.
+fn document(directory: &Path, name: &str) -> Option<Vec<u8>> {
+    let path = directory.join(name);
     let found = path.metadata().ok()?;
     let is_read = found.is_file() && found.len() <= METADATA_BYTES_MAX;
     is_read.then(|| std::fs::read(&path).ok()).flatten()
@@ -146,14 +148,10 @@ fn zarr_json(directory: &Path) -> Option<Vec<u8>> {
 
 /// True if there is a whole array at the target: its metadata is written last.
 pub(crate) async fn is_array(store: &Store) -> Result<bool, Error> {
-    let control = store.with_role(Role::Control);
-    for key in ["zarr.json", ".zarray"] {
-        let found = control.exists(key).await;
-        if found.map_err(|source| store_error("look at", store.label(), source))? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let found = Documents::fetch(&store.with_role(Role::Control)).await;
+    let found = found.map_err(|source| store_error("look at", store.label(), source))?;
+    // What cannot be understood is there all the same.
+    Ok(!matches!(found.node(), Ok(None | Some(documents::Node::Group(_)))))
 }
 
 /// The groups above a local target, outermost first, that are to exist when it is committed: from
@@ -171,7 +169,8 @@ pub(crate) fn groups_above(target: &Store, format: Format) -> Result<Vec<PathBuf
             container = Some(groups.len() + 1);
         }
         groups.push(ancestor.to_path_buf());
-        if ancestor.extension().is_some_and(|extension| extension == format.container_ending()) {
+        let ending = ancestor.extension().and_then(|ending| ending.to_str());
+        if ending.is_some() && ending == format.container_ending() {
             container = Some(groups.len());
             break;
         }
@@ -192,10 +191,16 @@ fn what_is(directory: &Path) -> Option<Node> {
     if file(".zarray").is_file() {
         return Some(Node::Array);
     }
-    if let Some(bytes) = zarr_json(directory) {
+    if let Some(bytes) = document(directory, "zarr.json") {
         return match node_kind(&bytes) {
             Ok(NodeKind::Array) => Some(Node::Array),
             _ => Some(Node::Group(Format::Zarr3)),
+        };
+    }
+    if let Some(bytes) = document(directory, ATTRIBUTES_KEY) {
+        return match parse_dataset(&bytes) {
+            Ok(Some(_)) => Some(Node::Array),
+            _ => Some(Node::Group(Format::N5)),
         };
     }
     file(".zgroup").is_file().then_some(Node::Group(Format::Zarr2))
@@ -228,14 +233,16 @@ pub(crate) async fn commit(
     store: &Store,
     groups: &[PathBuf],
     metadata: &Metadata,
+    n5_version: N5Version,
     meter: &Arc<Meter>,
 ) -> Result<(), Error> {
     let failed = |source| store_error("write the metadata of", location, source);
-    for group in groups {
+    for (depth, group) in groups.iter().enumerate() {
         if what_is(group).is_none() {
             let parent = Store::open(&group.display().to_string()).map_err(failed)?;
             let parent = parent.with_meter(meter).with_role(Role::Control);
-            for (key, bytes) in group_documents(metadata.format()) {
+            let version = (depth == 0).then_some(n5_version);
+            for (key, bytes) in group_documents(metadata.format(), version) {
                 parent.put_durable(&key, bytes).await.map_err(failed)?;
             }
         }

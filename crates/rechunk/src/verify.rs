@@ -15,6 +15,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::Error;
+use crate::axes::Axes;
 use crate::job::{array_at, sample_ratio, side};
 use crate::open::{OpenArray, open_array};
 use crate::request::Planning;
@@ -47,22 +48,41 @@ impl Comparison {
     }
 }
 
-/// Compares the arrays at two locations.
+/// Compares the arrays at two locations; `axes` as for a copy.
 pub async fn verify(
     a: &str,
     b: &str,
+    axes: Option<Axes>,
     planning: &Planning,
     observer: Arc<dyn Observer>,
     cancel: CancellationToken,
 ) -> Result<Comparison, Error> {
     let meter = Meter::new();
-    let (a, b) = (open_array(a, &meter).await?, open_array(b, &meter).await?);
+    let (mut a, mut b) = (open_array(a, axes, &meter).await?, open_array(b, axes, &meter).await?);
+    if axes.is_none() {
+        a = turned_like(a, &b, &meter).await?;
+        b = turned_like(b, &a, &meter).await?;
+    }
     if let Some(difference) = incomparable(&a, &b) {
         let (a, b) = (a.location, b.location);
         return Err(Error::Unlike { a, b, difference });
     }
     let other = array_at(b.array.layout(), b.array.store(), Role::Target);
     compare_with(&a, &other, planning, observer, cancel).await
+}
+
+/// `array` with its axes as a copy of it, or what it is a copy of, notes that they were turned.
+async fn turned_like(
+    array: OpenArray,
+    other: &OpenArray,
+    meter: &Arc<Meter>,
+) -> Result<OpenArray, Error> {
+    let is_fastest_first = |array: &OpenArray| array.metadata.format().is_fastest_first();
+    let noted = Axes::noted(other.metadata.attributes());
+    if !is_fastest_first(&array) || is_fastest_first(other) || noted.is_none() {
+        return Ok(array);
+    }
+    open_array(&array.location, noted, meter).await
 }
 
 /// Compares `a` with `other`, which has the same shape and type.

@@ -1,0 +1,85 @@
+//! What the target is to be: what was asked for, the rest as the source.
+
+mod codecs;
+mod n5;
+mod zarr;
+
+use rechunk_format::{FormatError, ShardFormat};
+
+use crate::axes::Axes;
+use crate::format::Format;
+use crate::metadata::Metadata;
+use crate::open::OpenArray;
+use crate::request::CopyRequest;
+use crate::shard_spec::ShardWish;
+use crate::{ChunkSpec, Error};
+
+/// What a target follows from.
+#[derive(Debug, Clone, Copy)]
+struct Wish<'a> {
+    request: &'a CopyRequest,
+    source: &'a OpenArray,
+    /// Shape of its chunks, elements.
+    chunk_shape: &'a [u64],
+}
+
+/// The target's metadata, and a sentence for whatever the source has and it has not.
+pub(crate) fn specify_target(
+    request: &CopyRequest,
+    source: &OpenArray,
+) -> Result<(Metadata, Vec<String>), Error> {
+    let chunk_shape =
+        ChunkSpec::parse(&request.chunks)?.resolve(source.spec(), request.chunk_bytes)?;
+    let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
+    let (shard_shape, warning) = shards(request, source, format, &chunk_shape)?;
+    let wish = Wish { request, source, chunk_shape: &chunk_shape };
+    let (target, mut warnings) = match format {
+        Format::Zarr3 | Format::Zarr2 => zarr::target(&wish, format, shard_shape)?,
+        Format::N5 => n5::target(&wish)?,
+        Format::Raw | Format::Npy | Format::Nii => {
+            return Err(Error::Usage {
+                message: format!("this version does not write --format {}", format.name()),
+                hint: Some("give --format zarr3, zarr2 or n5".to_owned()),
+            });
+        }
+    };
+    warnings.extend(warning);
+    Ok((target, warnings))
+}
+
+/// The shape of its shards, and what is to be said about it.
+fn shards(
+    request: &CopyRequest,
+    source: &OpenArray,
+    format: Format,
+    chunk: &[u64],
+) -> Result<(Option<Vec<u64>>, Option<String>), Error> {
+    let wish = ShardWish {
+        text: request.shards.as_deref(),
+        format,
+        source: source.spec(),
+        source_shard: source.array.layout().shards().map(ShardFormat::shard_shape),
+        chunk,
+    };
+    wish.resolve()
+}
+
+impl Wish<'_> {
+    /// What becomes of axes between this source and a target of `format`.
+    fn axes(&self) -> Axes {
+        if let Metadata::N5(_, axes) = &self.source.metadata {
+            return *axes;
+        }
+        let noted = Axes::noted(self.source.metadata.attributes());
+        self.request.axes.or(noted).unwrap_or_default()
+    }
+
+    /// An error of a target that cannot be: the source's where nothing else could have been asked.
+    fn refuse(&self, error: FormatError) -> Error {
+        if self.source.spec().data_type.is_variable() {
+            Error::source_metadata(&self.source.location, error)
+        } else {
+            Error::target_metadata(error)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A target in N5.
+
+use rechunk_n5::{N5Metadata, N5Target, N5Version, parse_compression};
+
+use super::{Wish, codecs};
+use crate::Error;
+use crate::axes::Axes;
+use crate::format::Format;
+use crate::metadata::Metadata;
+
+/// The metadata of a target in N5.
+pub(super) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> {
+    let source = &wish.source.metadata;
+    let (kept, mut warnings) = match source {
+        Metadata::Zarr(metadata) => codecs::n5_of_zarr(&metadata.codecs),
+        Metadata::N5(metadata, _) => (metadata.compression, Vec::new()),
+    };
+    let compression = match &wish.request.codec {
+        None => kept,
+        Some(text) => {
+            warnings.clear();
+            parse_compression(text).map_err(Error::target_metadata)?
+        }
+    };
+    let axes = wish.axes();
+    let mut spec = wish.source.spec().clone();
+    spec.chunk_shape = wish.chunk_shape.to_vec();
+    let mut attributes = source.attributes().clone();
+    axes.note(source.format(), Format::N5, &mut attributes);
+    let target = N5Target { compression, axis_order: axes.of_n5(), version: version(wish) };
+    if let Metadata::N5(metadata, _) = source {
+        // All that is not asked for stays, also what only N5 has.
+        let mut block_size = wish.chunk_shape.to_vec();
+        if axes == Axes::Reverse {
+            block_size.reverse();
+        }
+        let version = target.version;
+        let kept = N5Metadata { block_size, compression, version, ..(**metadata).clone() };
+        return Ok((Metadata::N5(Box::new(kept), axes), warnings));
+    }
+    let (metadata, more) =
+        N5Metadata::new_target(&spec, &attributes, &target).map_err(|error| wish.refuse(error))?;
+    warnings.extend(more);
+    Ok((Metadata::N5(Box::new(metadata), axes), warnings))
+}
+
+/// The version it says: only a container does, and this array may be all there is in one.
+fn version(wish: &Wish<'_>) -> Option<N5Version> {
+    let location = wish.request.target.trim_end_matches('/');
+    let inside = location.rsplit_once('/').is_some_and(|(above, _)| above.contains(".n5"));
+    (!inside).then(|| wish.request.n5_version())
+}

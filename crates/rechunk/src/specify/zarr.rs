@@ -1,0 +1,61 @@
+//! A target in Zarr.
+
+use std::borrow::Cow;
+
+use rechunk_format::ElementOrder;
+use rechunk_n5::N5Metadata;
+use rechunk_zarr::{
+    ArrayMetadata, KeyEncoding, KeyStyle, TargetOptions, Verbatim, ZarrVersion, parse_codec_choice,
+    target_metadata,
+};
+
+use super::{Wish, codecs};
+use crate::Error;
+use crate::axes::Axes;
+use crate::format::Format;
+use crate::metadata::Metadata;
+
+/// Attribute that xarray keeps dimension names in, where a format has no place for them.
+const XARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+/// The metadata of a target in Zarr.
+pub(super) fn target(
+    wish: &Wish<'_>,
+    format: Format,
+    shard_shape: Option<Vec<u64>>,
+) -> Result<(Metadata, Vec<String>), Error> {
+    let codec = wish.request.codec.as_deref().map(parse_codec_choice).transpose();
+    let codec = codec.map_err(Error::target_metadata)?;
+    let version = format.zarr_version().unwrap_or(ZarrVersion::V3);
+    let chunk_shape = wish.chunk_shape.to_vec();
+    let options = TargetOptions { version, chunk_shape, shard_shape, codec };
+    let source = &wish.source.metadata;
+    let seen = match source {
+        Metadata::Zarr(metadata) => Cow::Borrowed(&**metadata),
+        Metadata::N5(metadata, axes) => Cow::Owned(n5_as_zarr(metadata, *axes)),
+    };
+    let (mut target, warnings) =
+        target_metadata(&seen, &options).map_err(|error| wish.refuse(error))?;
+    wish.axes().note(source.format(), format, &mut target.attributes);
+    Ok((Metadata::Zarr(Box::new(target)), warnings))
+}
+
+/// An N5 dataset as Zarr v3 would describe it: in C order, little-endian, with the codecs that are
+/// N5's compressions.
+fn n5_as_zarr(source: &N5Metadata, axes: Axes) -> ArrayMetadata {
+    let spec = source.spec(axes.of_n5());
+    let item_bytes = spec.item_bytes();
+    // The names are in `spec`.
+    let mut attributes = source.attributes.clone();
+    attributes.shift_remove(XARRAY_DIMENSIONS);
+    ArrayMetadata {
+        order: ElementOrder::c_little(spec.shape.len()),
+        spec,
+        version: ZarrVersion::V3,
+        codecs: codecs::zarr_of_n5(source.compression, item_bytes),
+        sharding: None,
+        key_encoding: KeyEncoding { style: KeyStyle::Default, separator: '/' },
+        attributes,
+        verbatim: Verbatim::default(),
+    }
+}
