@@ -44,8 +44,10 @@ def is_array(directory):
 
 
 def is_n5_array(directory):
+    """True where tensorstore can read it: it has no lz4. Beside those arrays is one that holds the same."""
     document = directory / "attributes.json"
-    return document.exists() and "dimensions" in json.loads(document.read_text())
+    document = json.loads(document.read_text()) if document.exists() else {}
+    return "dimensions" in document and document.get("compression", {}).get("type") != "lz4"
 
 
 def n5_digest_of(directory):

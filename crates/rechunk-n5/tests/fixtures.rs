@@ -74,6 +74,18 @@ fn datasets_of_other_implementations_hold_what_those_read() {
     }
 }
 
+/// The only other reader of these is Java; the same array without compression is beside them.
+#[test]
+fn lz4_of_java() {
+    let of = |name: &str| {
+        let folder = fixtures().join("lz4-java").join(name);
+        elements(&folder, &open(&folder, AxisOrder::Reversed))
+    };
+    let raw = of("raw");
+    assert!(raw.iter().any(|byte| *byte != 0));
+    assert!(of("small") == raw && of("default") == raw);
+}
+
 /// Blocks that Java wrote are written alike.
 #[test]
 fn blocks_are_written_as_java_writes_them() {
