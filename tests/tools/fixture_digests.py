@@ -1,15 +1,20 @@
-"""Digests of the fixtures: `--check` compares them with fixtures/SHA256.json, without it writes that file.
+"""Digests of the fixtures: `--check` compares them with fixtures/SHA256.json and fixtures/n5/SHA256.json, without
+it writes those files.
 
 Run it with an oracle's Python: .venv-oracle-z3/bin/python tests/tools/fixture_digests.py --check
 """
 
 import json
 import pathlib
+import shutil
 import sys
+import tempfile
+
+import tensorstore
 
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests/oracle"))
-from read import read  # noqa: E402
+from read import digest, read  # noqa: E402
 
 FIXTURES = ROOT / "fixtures"
 # Codecs that only zarr-python has; tensorstore is not asked.
@@ -38,10 +43,35 @@ def is_array(directory):
     return document.exists() and json.loads(document.read_text())["node_type"] == "array"
 
 
-found = dict(sorted(digest_of(path) for path in FIXTURES.rglob("*") if path.is_dir() and is_array(path)))
-record = FIXTURES / "SHA256.json"
-if "--check" not in sys.argv:
-    record.write_text(json.dumps(found, indent=1) + "\n")
-elif json.loads(record.read_text()) != found:
-    sys.exit("fixtures/SHA256.json does not describe the fixtures")
-print(f"{len(found)} arrays")
+def is_n5_array(directory):
+    """True where tensorstore can read it: it has no lz4. Beside those arrays is one that holds the same."""
+    document = directory / "attributes.json"
+    document = json.loads(document.read_text()) if document.exists() else {}
+    return "dimensions" in document and document.get("compression", {}).get("type") != "lz4"
+
+
+def n5_digest_of(directory):
+    """As tensorstore reads it, N5's axes reversed; a compression that version 1 names is said as it is today."""
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = pathlib.Path(temporary) / "copy"
+        shutil.copytree(directory, copy)
+        document = json.loads((copy / "attributes.json").read_text())
+        if "compressionType" in document:
+            document["compression"] = {"type": document.pop("compressionType")}
+            (copy / "attributes.json").write_text(json.dumps(document))
+        spec = {"driver": "n5", "kvstore": {"driver": "file", "path": str(copy)}}
+        return str(directory.relative_to(N5)), digest(tensorstore.open(spec).result().read().result().T)
+
+
+def check_or_write(record, found):
+    if "--check" not in sys.argv:
+        record.write_text(json.dumps(found, indent=1) + "\n")
+    elif json.loads(record.read_text()) != found:
+        sys.exit(f"{record.relative_to(ROOT)} does not describe the fixtures")
+    print(f"{len(found)} arrays")
+
+
+N5 = FIXTURES / "n5"
+folders = [path for path in FIXTURES.rglob("*") if path.is_dir()]
+check_or_write(FIXTURES / "SHA256.json", dict(sorted(digest_of(path) for path in folders if is_array(path))))
+check_or_write(N5 / "SHA256.json", dict(sorted(n5_digest_of(path) for path in folders if is_n5_array(path))))
