@@ -17,6 +17,7 @@ mod error;
 mod families;
 mod fingerprint;
 mod geometry;
+pub mod keep;
 mod memory;
 mod plan;
 mod planner;
