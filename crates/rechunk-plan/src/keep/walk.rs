@@ -25,7 +25,10 @@ pub(super) struct Walk<'b, 'a> {
 impl<'b, 'a> Walk<'b, 'a> {
     pub(super) fn new(best: &'b mut Best<'a>, axes: &'b [Vec<Length>]) -> Self {
         let lengths = Vec::with_capacity(axes.len());
-        Self { best, axes, lengths, only_all: false, filled: None, left: STEPS_MAX }
+        // Each look takes longer, and every axis is filled.
+        let beyond = axes.len().saturating_sub(SUBSET_AXES_MAX).max(1) as u64;
+        let left = STEPS_MAX / (beyond * beyond);
+        Self { best, axes, lengths, only_all: false, filled: None, left }
     }
 
     /// Tries no schedule but those that keep all axes.

@@ -1,6 +1,4 @@
 //! The keep strategy against the reference model and the published measurements, case by case.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::Instant;
