@@ -8,7 +8,7 @@ use super::{Found, Model};
 use crate::count::{cells, product};
 
 /// Schedules with more buffers are not looked at exactly.
-const EXACT_BUFFERS_MAX: u64 = 4096;
+pub(crate) const EXACT_BUFFERS_MAX: u64 = 4096;
 /// Schedules that are looked at exactly, at most.
 const EXACT_MAX: usize = 256;
 /// How far over the memory the bound may be for that.

@@ -29,6 +29,7 @@ mod search;
 mod walk;
 
 pub use baseline::Baseline;
+pub(crate) use best::EXACT_BUFFERS_MAX;
 pub use buffers::{Buffers, FilePart, WriteBlock, WriteBlocks};
 pub use counts::{Counts, SideCounts};
 pub use error::KeepError;

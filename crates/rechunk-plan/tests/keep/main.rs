@@ -4,4 +4,5 @@
 mod cases;
 mod geometry;
 mod golden;
+mod plan;
 mod walk;
