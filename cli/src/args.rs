@@ -112,6 +112,8 @@ pub(crate) struct PlanningArgs {
     pub target_profile: Option<String>,
 }
 
+const BASELINES: [&str; 6] = ["ppc", "naive", "clustered", "multiple", "keep-draft", "keep-paper"];
+
 const STRATEGIES: [&str; 8] =
     ["auto", "passthrough", "direct", "keep", "pull", "push-pull", "multistage", "memory"];
 const FORMATS: [&str; 6] = ["zarr3", "zarr2", "n5", "raw", "npy", "nii"];
@@ -258,9 +260,13 @@ pub(crate) struct SyntheticArgs {
     /// Worker processes, each with --max-mem.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
     pub workers: u32,
+    /// Format of the source, where it matters: `raw` for files that are read in runs of bytes.
+    #[arg(long, value_name = "FORMAT", requires = "shape", value_parser = ["raw"])]
+    pub source_format: Option<String>,
     /// Plan as the literature does, to compare: rechunker's push-pull-consolidated (`ppc`), or a
-    /// task per target chunk (`naive`).
-    #[arg(long, value_name = "NAME", value_parser = ["ppc", "naive"])]
+    /// task per target chunk (`naive`); between raw files also `clustered`, `multiple`,
+    /// `keep-draft` and `keep-paper`.
+    #[arg(long, value_name = "NAME", value_parser = BASELINES)]
     pub baseline: Option<String>,
     /// With `--baseline ppc`: a task reads one source chunk.
     #[arg(long, requires = "baseline")]

@@ -6,7 +6,8 @@ use rechunk::planner::baseline::{
     BaselineTraffic, MultistagePlan, PlannerOptions, Rechunking, naive, rechunking_plan,
     traffic_as_designed, traffic_as_executed,
 };
-use rechunk::planner::{PlanRequest, Planned, Side, plan};
+use rechunk::planner::keep::Baseline;
+use rechunk::planner::{PlanRequest, Planned, RunsBaseline, RunsSide, Side, plan, runs_baseline};
 use rechunk::{DataType, Error, Job, Report, Strategy, format_shape};
 use serde_json::{Value, json};
 
@@ -116,11 +117,13 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
     let mut planning = request::planning(&args.planning)?;
     planning.workers = synthetic.workers;
     let item_bytes = data_type.item_bytes();
+    let source_runs = runs(synthetic.source_format.as_deref(), &source);
+    let target_runs = runs(args.target_options.format.as_deref(), &target);
     Ok(PlanRequest {
         shape,
         item_bytes,
-        source: Side::raw(&source, item_bytes),
-        target: Side { shard, ..Side::raw(&target, item_bytes) },
+        source: Side { runs: source_runs, ..Side::raw(&source, item_bytes) },
+        target: Side { shard, runs: target_runs, ..Side::raw(&target, item_bytes) },
         same_encoding: true,
         same_shards: false,
         keeps_absence: false,
@@ -132,21 +135,48 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
     })
 }
 
+/// Files of `chunk` in C order, if the format is raw.
+fn runs(format: Option<&str>, chunk: &[u64]) -> Option<RunsSide> {
+    (format == Some("raw")).then(|| RunsSide {
+        block_shape: chunk.to_vec(),
+        order: (0..chunk.len()).collect(),
+        offset_bytes: 0,
+    })
+}
+
 /// The literature's plan, and what it would move.
 async fn baseline(args: &PlanArgs) -> Result<ExitCode, Error> {
     let mut planning = request::planning(&args.planning)?;
     planning.strategy = Strategy::Auto;
-    let (shape, source, target, item_bytes) = if let Some(source) = &args.source {
+    let (shape, source, target, item_bytes, runs) = if let Some(source) = &args.source {
         let plan = open(args, source).await?.planned.plan;
+        let runs = plan.source_runs.clone().zip(plan.target_runs.clone());
         // The literature knows no shards: to it, what is written at once is a chunk.
         let target = plan.target_shard.unwrap_or(plan.target_chunk);
-        (plan.shape, plan.source_chunk, target, plan.item_bytes)
+        (plan.shape, plan.source_chunk, target, plan.item_bytes, runs)
     } else {
         let request = synthetic_request(args)?;
         let target = request.target.commit_shape().to_vec();
-        (request.shape, request.source.chunk_shape, target, request.item_bytes)
+        let runs = request.source.runs.zip(request.target.runs);
+        (request.shape, request.source.chunk_shape, target, request.item_bytes, runs)
     };
     let budget = planning.budget();
+    let name = args.synthetic.baseline.as_deref().unwrap_or_default();
+    match (Baseline::from_name(name), &runs) {
+        (Some(baseline), Some((source, target))) => {
+            let memory_bytes = budget.box_bytes.unwrap_or(budget.memory_bytes);
+            let found = runs_baseline(baseline, &shape, item_bytes, (source, target), memory_bytes)
+                .map_err(|error| Error::no_plan(memory_bytes, error))?;
+            show_baseline(args, &runs_report(baseline, found.as_ref())?);
+            return Ok(ExitCode::SUCCESS);
+        }
+        (Some(Baseline::Naive) | None, _) => {}
+        (Some(baseline), None) => {
+            let name = baseline.name();
+            let why = format!("--baseline {name} is for raw files: source and target must be raw");
+            return Err(usage(why, None));
+        }
+    }
     let rechunking = Rechunking {
         shape: &shape,
         source_chunks: &source,
@@ -162,7 +192,7 @@ async fn baseline(args: &PlanArgs) -> Result<ExitCode, Error> {
     let refused = |error: rechunk::planner::baseline::BaselineError| {
         usage(format!("the baseline refuses: {error}"), None)
     };
-    let report = if args.synthetic.baseline.as_deref() == Some("naive") {
+    let report = if name == "naive" {
         let traffic = naive(&rechunking).map_err(refused)?;
         json!({ "baseline": "naive", "write_box": target, "estimate": estimate(&traffic) })
     } else {
@@ -184,12 +214,31 @@ async fn baseline(args: &PlanArgs) -> Result<ExitCode, Error> {
             "estimate_as_executed": estimate(&executed),
         })
     };
-    if args.output.json {
-        render::print_json(&report);
-    } else {
-        render::print(&explain::baseline(&report));
-    }
+    show_baseline(args, &report);
     Ok(ExitCode::SUCCESS)
+}
+
+fn show_baseline(args: &PlanArgs, report: &Value) {
+    if args.output.json {
+        render::print_json(report);
+    } else {
+        render::print(&explain::baseline(report));
+    }
+}
+
+fn runs_report(baseline: Baseline, found: Option<&RunsBaseline>) -> Result<Value, Error> {
+    let name = baseline.name();
+    let Some(RunsBaseline { schedule, memory_bytes, estimate }) = found else {
+        return Err(usage(format!("the baseline {name} has no schedule in this memory"), None));
+    };
+    Ok(json!({
+        "baseline": name,
+        "buffer": schedule.buffer,
+        "kept": schedule.kept,
+        "step_axes": schedule.step_axes,
+        "memory_bytes": memory_bytes,
+        "estimate": { "source": estimate.source, "target": estimate.target },
+    }))
 }
 
 fn estimate(traffic: &BaselineTraffic) -> Value {

@@ -35,6 +35,15 @@ pub struct RoleEstimate {
     pub written_bytes: u64,
     /// Objects written.
     pub objects: u64,
+    /// Files opened to move runs of bytes.
+    #[serde(default)]
+    pub opens: u64,
+    /// Runs of bytes moved through such files; each is a request too.
+    #[serde(default)]
+    pub runs: u64,
+    /// Runs that do not begin where the last one through the same open file ended.
+    #[serde(default)]
+    pub seeks: u64,
 }
 
 impl RoleEstimate {
@@ -47,6 +56,9 @@ impl RoleEstimate {
         self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
         self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
         self.objects = self.objects.saturating_add(other.objects);
+        self.opens = self.opens.saturating_add(other.opens);
+        self.runs = self.runs.saturating_add(other.runs);
+        self.seeks = self.seeks.saturating_add(other.seeks);
     }
 }
 

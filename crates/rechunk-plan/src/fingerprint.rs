@@ -5,6 +5,7 @@ use crate::{Plan, StageInput, StageOutput};
 /// SHA-256 over what decides which objects are written by which task: geometry, not parallelism,
 /// so that a run may be resumed with other `--threads`, `--concurrency` or memory.
 pub(crate) fn of(plan: &Plan) -> String {
+    let axes = |axes: &[usize]| -> Vec<u64> { axes.iter().map(|&axis| axis as u64).collect() };
     let mut hash = Sha256::new();
     let mut field = |name: &str, values: &[u64]| {
         hash.update(name.as_bytes());
@@ -24,6 +25,13 @@ pub(crate) fn of(plan: &Plan) -> String {
             field(name, shard);
         }
     }
+    for (name, runs) in [("source files", &plan.source_runs), ("target files", &plan.target_runs)] {
+        if let Some(runs) = runs {
+            field(name, &runs.block_shape);
+            field("stored by", &axes(&runs.order));
+            field("behind", &[runs.offset_bytes]);
+        }
+    }
     if plan.keeps_absence {
         field("keeps absence", &[]);
     }
@@ -34,9 +42,14 @@ pub(crate) fn of(plan: &Plan) -> String {
             field("box", shape);
         }
         field("step", &stage.step_chunks);
-        let axes: Vec<u64> = stage.step_axes.iter().map(|&axis| axis as u64).collect();
-        field("axes", &axes);
+        field("axes", &axes(&stage.step_axes));
         field("tasks", &[stage.tasks]);
+        if let Some(schedule) = &stage.runs {
+            field("buffer", &schedule.buffer);
+            let kept: Vec<u64> = schedule.kept.iter().map(|&kept| u64::from(kept)).collect();
+            field("kept", &kept);
+            field("buffer axes", &axes(&schedule.step_axes));
+        }
         match &stage.input {
             StageInput::SourceChunks => field("from source", &[]),
             StageInput::SourceShards => field("from source shards", &[]),

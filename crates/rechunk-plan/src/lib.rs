@@ -6,6 +6,8 @@
 //! of *tile streams*: a task owns a tile of the array, reads the input chunks the tile meets in
 //! steps, and writes each output unit once. [`Plan::geometry`] computes where the tasks are.
 //!
+//! Raw files on both sides are read and written in runs of bytes, by a schedule of [`keep`].
+//!
 //! [`baseline`] has the literature's planners, to compare with.
 
 mod absence;
@@ -17,11 +19,13 @@ mod error;
 mod families;
 mod fingerprint;
 mod geometry;
+pub mod keep;
 mod memory;
 mod plan;
 mod planner;
 mod profile;
 mod request;
+mod runs;
 mod search;
 
 pub use cost::{Estimate, RoleEstimate, price_traffic};
@@ -32,5 +36,6 @@ pub use plan::{PLAN_VERSION, Plan, PlanMemory, Stage, StageInput, StageOutput};
 pub use planner::{Candidate, CandidateOutcome, Planned, plan};
 pub use profile::{CodecSpeed, CodecSpeeds, Profile, StoreProfile};
 pub use request::{
-    Budget, IntermediateGrid, PlanRequest, ShardSide, Side, Strategy, shard_state_bytes,
+    Budget, IntermediateGrid, PlanRequest, RunsSide, ShardSide, Side, Strategy, shard_state_bytes,
 };
+pub use runs::{BOUNCE_BYTES, RunsBaseline, runs_baseline};

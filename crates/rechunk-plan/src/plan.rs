@@ -3,7 +3,8 @@
 use rechunk_grid::{GridError, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
-use crate::{Estimate, StageGeometry, Strategy};
+use crate::keep::{Buffers, EXACT_BUFFERS_MAX, KeepError, Model, Problem, Schedule};
+use crate::{Estimate, RunsSide, StageGeometry, Strategy};
 
 /// Version of the plan's JSON form; a reader refuses versions it does not know.
 pub const PLAN_VERSION: u32 = 1;
@@ -29,6 +30,12 @@ pub struct Plan {
     /// Shape of a target shard, elements, where chunks lie in shards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_shard: Option<Vec<u64>>,
+    /// The raw files of the source, where a stage reads runs of their bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_runs: Option<RunsSide>,
+    /// The raw files of the target, where a stage writes runs of their bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_runs: Option<RunsSide>,
     /// An intermediate says of each piece, for every target chunk it meets, whether any of that
     /// part was stored in the source: a byte each, behind its elements.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -181,12 +188,22 @@ pub struct Stage {
     /// What one task reserves before it starts: `resident_bytes + shard_state_bytes +
     /// lanes * lane_bytes`.
     pub task_bytes: u64,
+    /// The stage reads and writes runs of bytes of raw files by this schedule, buffer by buffer
+    /// ([`Plan::buffers`]); what is said of chunks and steps does not matter then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<Schedule>,
 }
 
 impl Plan {
     /// Where the tasks of stage `stage` are and what they read and write.
     pub fn geometry(&self, stage: usize) -> Result<StageGeometry, GridError> {
         StageGeometry::new(self, &self.stages[stage])
+    }
+
+    /// The buffers of stage `stage`, where it reads and writes runs of bytes of raw files.
+    pub fn buffers(&self, stage: usize) -> Result<Option<Buffers>, KeepError> {
+        let Some(schedule) = &self.stages[stage].runs else { return Ok(None) };
+        Buffers::new(&self.problem()?, schedule).map(Some)
     }
 
     /// The fingerprint that its contents have; [`Plan::fingerprint`] is what it says.
@@ -224,12 +241,35 @@ impl Plan {
             if !is_whole || !stage.memory_adds_up(self.memory.fixed_bytes) {
                 return Err(format!("stage {number} is not whole"));
             }
+            self.check_runs(stage).map_err(|why| format!("stage {number}: {why}"))?;
             let geometry = self.geometry(number).map_err(|error| error.to_string())?;
             if geometry.task_count() != stage.tasks {
                 return Err(format!("stage {number} has another number of tasks than its tiles"));
             }
         }
         Ok(())
+    }
+
+    /// Checks that a schedule, if the stage has one, is of these files and within its memory.
+    fn check_runs(&self, stage: &Stage) -> Result<(), String> {
+        let Some(schedule) = &stage.runs else { return Ok(()) };
+        let problem = self.problem().map_err(|error| error.to_string())?;
+        let model = Model::new(&problem).map_err(|error| error.to_string())?;
+        model.check(schedule).map_err(|error| error.to_string())?;
+        let fits = |elements| model.bytes(elements) <= stage.resident_bytes;
+        let is_within = fits(model.memory_bound(schedule))
+            || model.memory_exact(schedule, EXACT_BUFFERS_MAX).is_some_and(fits);
+        if is_within { Ok(()) } else { Err("it holds more than it reserves".to_owned()) }
+    }
+
+    /// The files that runs are moved between.
+    fn problem(&self) -> Result<Problem, KeepError> {
+        let why = "it reads and writes runs but its files are not known";
+        let files = self.source_runs.as_ref().zip(self.target_runs.as_ref());
+        let (source, target) = files.ok_or(KeepError::NotOfThisArray { why })?;
+        let memory_bytes = self.item_bytes.max(self.memory.budget_bytes);
+        let (shape, item_bytes) = (&self.shape, self.item_bytes);
+        Ok(crate::runs::problem(shape, item_bytes, source, target, memory_bytes))
     }
 
     /// Makes the plan run within `memory_bytes`, if it can by running fewer tasks and chunks at
@@ -307,8 +347,12 @@ impl Stage {
         task_bytes == Some(self.task_bytes) && all_bytes.is_some()
     }
 
-    /// What a task reads at once, elements: the input chunks of one step, at most the tile.
+    /// What a task reads at once, elements: the input chunks of one step, at most the tile; or a
+    /// buffer.
     pub fn read_box(&self, plan: &Plan) -> Vec<u64> {
+        if let Some(schedule) = &self.runs {
+            return schedule.buffer.clone();
+        }
         let input = self.fetch_shape(plan);
         (0..self.tile.len())
             .map(|axis| self.step_chunks[axis].saturating_mul(input[axis]).min(self.filled()[axis]))

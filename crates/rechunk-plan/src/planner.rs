@@ -74,6 +74,9 @@ pub enum CandidateOutcome {
 /// Plans. Pure and deterministic: equal requests give equal plans and fingerprints.
 pub fn plan(request: &PlanRequest) -> Result<Planned, PlanError> {
     check(request)?;
+    if let Some(sides) = crate::runs::sides(request) {
+        return crate::runs::plan(request, sides);
+    }
     let mut fitting: Vec<(Plan, Candidate)> = Vec::new();
     let mut others: Vec<Candidate> = Vec::new();
     let mut minimum = u64::MAX;
@@ -353,22 +356,12 @@ impl<'a> Sizing<'a> {
         }
         let mut regimes = vec![
             Parallel { tasks_at_once: 1, lanes: threads },
-            Parallel { tasks_at_once: 1, lanes: self.requests_at_once().max(threads) },
+            Parallel { tasks_at_once: 1, lanes: self.request.requests_at_once().max(threads) },
             Parallel { tasks_at_once: threads, lanes: 1 },
             Parallel { tasks_at_once: 1, lanes: 1 },
         ];
         regimes.dedup();
         regimes
-    }
-
-    fn requests_at_once(&self) -> u32 {
-        let profile = &self.request.profile;
-        let most = [&profile.source, &profile.intermediate, &profile.target]
-            .iter()
-            .map(|store| store.concurrency)
-            .max()
-            .unwrap_or(1);
-        self.request.budget.concurrency.unwrap_or(most).clamp(1, 256)
     }
 
     /// The best division of memory for each stage, and with it the plan; `None` if none fits.
@@ -402,6 +395,7 @@ impl<'a> Sizing<'a> {
                 lane_bytes: figures.lane_bytes,
                 is_stepped: figures.is_stepped,
                 task_bytes,
+                runs: None,
             });
         }
         let mut plan = Plan {
@@ -413,6 +407,8 @@ impl<'a> Sizing<'a> {
             target_chunk: request.target.chunk_shape.clone(),
             source_shard: request.source.shard_shape().map(<[u64]>::to_vec),
             target_shard: request.target.shard_shape().map(<[u64]>::to_vec),
+            source_runs: None,
+            target_runs: None,
             keeps_absence: request.keeps_absence && stages.len() > 1,
             stages,
             memory: PlanMemory {
@@ -435,7 +431,7 @@ impl<'a> Sizing<'a> {
     fn allocate(&self, figures: &Figures) -> Option<(Parallel, f64, f64)> {
         const LANES: [u32; 13] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256];
         let threads = self.request.budget.threads;
-        let lanes_max = self.requests_at_once().max(threads);
+        let lanes_max = self.request.requests_at_once().max(threads);
         let mut options = Vec::new();
         let mut tasks = 1;
         loop {

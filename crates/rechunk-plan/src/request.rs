@@ -23,6 +23,18 @@ pub fn shard_state_bytes(index_bytes: u64) -> u64 {
     index_bytes.saturating_mul(2).saturating_add(BESIDE_INDEX)
 }
 
+/// Raw files that one side is stored in: any run of their bytes can be read or written by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunsSide {
+    /// Shape of the block a file holds, elements; the last of each axis is clipped.
+    pub block_shape: Vec<u64>,
+    /// Axes as a file stores them, slowest first.
+    pub order: Vec<usize>,
+    /// Bytes of a file before its first element.
+    #[serde(default)]
+    pub offset_bytes: u64,
+}
+
 /// How the array is stored on one side, as far as the cost of a plan depends on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Side {
@@ -31,6 +43,9 @@ pub struct Side {
     /// The shards that chunks lie in, if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardSide>,
+    /// The raw files that chunks lie in, if they can be read and written in runs of bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<RunsSide>,
     /// Name of the codec, looked up in [`crate::CodecSpeeds`].
     pub codec: String,
     /// Encoded bytes are the elements themselves: no buffer to decode into or encode from.
@@ -52,6 +67,7 @@ impl Side {
         Self {
             chunk_shape: chunk_shape.to_vec(),
             shard: None,
+            runs: None,
             codec: "none".to_owned(),
             is_raw: true,
             encoded_bytes_max: chunk_bytes,
@@ -217,4 +233,17 @@ pub struct PlanRequest {
     pub intermediate_grid: IntermediateGrid,
     /// The intermediate is held in memory and counts against the budget.
     pub intermediate_in_memory: bool,
+}
+
+impl PlanRequest {
+    /// Requests that may usefully be in flight from one process.
+    pub(crate) fn requests_at_once(&self) -> u32 {
+        let profile = &self.profile;
+        let most = [&profile.source, &profile.intermediate, &profile.target]
+            .iter()
+            .map(|store| store.concurrency)
+            .max()
+            .unwrap_or(1);
+        self.budget.concurrency.unwrap_or(most).clamp(1, 256)
+    }
 }

@@ -127,6 +127,7 @@ pub(crate) fn side(layout: &dyn Layout, ratio: f64) -> Side {
     Side {
         chunk_shape: spec.chunk_shape.clone(),
         shard,
+        runs: None,
         codec: cost.name.clone(),
         is_raw: cost.is_raw,
         encoded_bytes_max: cost.encoded_bytes_max,

@@ -170,6 +170,7 @@ impl Case {
             Side {
                 chunk_shape: side.chunk.clone(),
                 shard,
+                runs: None,
                 codec: cost.name,
                 is_raw: cost.is_raw,
                 encoded_bytes_max: cost.encoded_bytes_max,

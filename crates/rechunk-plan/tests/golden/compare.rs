@@ -137,6 +137,7 @@ fn estimate(traffic: &BaselineTraffic) -> Estimate {
         read_bytes: read,
         written_bytes: written,
         objects: put,
+        ..RoleEstimate::default()
     };
     Estimate {
         source: role(traffic.source_get, 0, traffic.source_bytes, 0),
