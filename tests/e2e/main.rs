@@ -29,6 +29,8 @@ mod layers;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod n5;
+#[cfg(test)]
 mod oracle;
 #[cfg(test)]
 mod public_arrays;

@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use crate::harness::{Folder, rechunk, root};
 use crate::interop::{Source, is_variable, survive, version_of};
+use crate::n5::decoded_sha256;
 use crate::oracle::available;
 
 /// Ways to cut each array.
 const CUTS: usize = 3;
 /// What is refused: kind of array or name of a codec; what the message says; what `docs/reference.md`
 /// says.
-const REFUSED: [(&str, &str, &str); 4] = [
-    ("n5", "it looks like N5, which this version does not read yet", "N5"),
-    ("raw split", "it has neither zarr.json nor .zarray", "raw files"),
+const REFUSED: [(&str, &str, &str); 3] = [
+    ("raw split", "it has neither zarr.json nor .zarray nor attributes.json", "raw files"),
     ("nifti", "it looks like NIfTI, which this version does not read yet", "NIfTI"),
     ("zfpy", "codec \"zfpy\" is not supported", "`zfpy`"),
 ];
@@ -26,6 +26,8 @@ const UNREAD: (&str, &str) = ("pcodec", "none");
 /// What an array of INDEX.json is to us.
 enum Case {
     Copied(Source),
+    /// N5: where, and the digest of its elements.
+    N5(String, Option<String>),
     /// Where, and which of [`REFUSED`].
     Refused(String, usize),
 }
@@ -43,10 +45,15 @@ fn public_arrays_survive_a_copy() {
     let index: Value = serde_json::from_str(&index).unwrap();
     let arrays = index["arrays"].as_array().unwrap();
     let views = Folder::new();
-    let (mut sources, mut refused) = (Vec::new(), BTreeMap::<&str, usize>::new());
+    let (mut sources, mut n5, mut refused) = (Vec::new(), 0, BTreeMap::<&str, usize>::new());
     for (number, array) in arrays.iter().enumerate() {
         match case(&data, array, &views.at(&number.to_string())) {
             Case::Copied(source) => sources.push(source),
+            Case::N5(path, digest) => {
+                let decoded = decoded_sha256(&path);
+                assert!(digest.is_none_or(|digest| digest == decoded), "{path}");
+                n5 += 1;
+            }
             Case::Refused(path, reason) => {
                 is_refused(&path, &views.at("target"), REFUSED[reason].1);
                 *refused.entry(REFUSED[reason].0).or_default() += 1;
@@ -58,7 +65,7 @@ fn public_arrays_survive_a_copy() {
     println!(
         "{} arrays: decoded to their digest: {}; passed through byte for byte (variable length): {variable}; refused: {refused:?}",
         arrays.len(),
-        sources.len() - variable,
+        sources.len() - variable + n5,
     );
     let unused: Vec<_> = REFUSED.iter().filter(|row| !refused.contains_key(row.0)).collect();
     assert!(unused.is_empty(), "no array is refused for {unused:?}");
@@ -74,7 +81,9 @@ fn case(data: &Path, array: &Value, view: &str) -> Case {
         let path = if kind == "zarr v2" { path_of_v2(&path, view) } else { path };
         return Case::Refused(path.display().to_string(), reason);
     }
+    let digest = |array: &Value| array["sha256"].as_str().map(str::to_owned);
     let version = match kind {
+        "n5" => return Case::N5(path.display().to_string(), digest(array)),
         "zarr v2" => 2,
         "zarr v3" => 3,
         other => panic!("{}: what is {other}?", path.display()),
@@ -83,7 +92,6 @@ fn case(data: &Path, array: &Value, view: &str) -> Case {
     let path = if version == 2 { path_of_v2(&path, view) } else { path };
     assert_eq!(version_of(&path), version, "{}", path.display());
     let source = Source::new(path.display().to_string(), version);
-    let digest = |array: &Value| array["sha256"].as_str().map(str::to_owned);
     let source = Source { sha256: digest(array), twin, ..source };
     assert!(
         source.sha256.is_some() || source.twin.is_some() || is_variable(&source),

@@ -45,8 +45,11 @@ pub(super) fn target(
 fn n5_as_zarr(source: &N5Metadata, axes: Axes) -> ArrayMetadata {
     let spec = source.spec(axes.of_n5());
     let item_bytes = spec.item_bytes();
-    // The names are in `spec`.
-    let mut attributes = source.attributes.clone();
+    // The names are in `spec`. What says them stays where N5 is the array's own format.
+    let mut attributes = match Axes::noted(&source.attributes) {
+        Some(_) => source.user_attributes(),
+        None => source.attributes.clone(),
+    };
     attributes.shift_remove(XARRAY_DIMENSIONS);
     ArrayMetadata {
         order: ElementOrder::c_little(spec.shape.len()),
