@@ -1,9 +1,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rechunk_format::{CodecCost, ElementOrder, FormatError, IndexLocation, Layout, ShardFormat};
+use rechunk_format::{
+    CodecCost, ElementOrder, FormatError, IndexLocation, Layout, RunFormat, ShardFormat,
+};
 use rechunk_grid::{ArraySpec, DataType, Endian};
 use rechunk_store::{Meter, Role, Store, StoreError};
+use tempfile::TempDir;
 
 use crate::{Array, WholeShard};
 
@@ -172,4 +175,175 @@ async fn a_damaged_shard_is_named() {
             "{text}"
         );
     }
+}
+
+/// Seven elements of a byte behind a header, in ranges of three of one file `a.raw`; or in files of
+/// three, `0` to `2`.
+#[derive(Debug)]
+struct Line(RawPairs, RunFormat);
+
+impl Layout for Line {
+    fn spec(&self) -> &ArraySpec {
+        self.0.spec()
+    }
+
+    fn format_name(&self) -> &'static str {
+        "line"
+    }
+
+    fn element_order(&self) -> &ElementOrder {
+        self.0.element_order()
+    }
+
+    fn codec_cost(&self) -> &CodecCost {
+        self.0.codec_cost()
+    }
+
+    fn encoding_identity(&self) -> &'static str {
+        "line"
+    }
+
+    fn codec_summary(&self) -> &'static str {
+        "none"
+    }
+
+    fn shards(&self) -> Option<&ShardFormat> {
+        None
+    }
+
+    fn object_key(&self, index: &[u64]) -> String {
+        if self.1.is_single { "a.raw".to_owned() } else { index[0].to_string() }
+    }
+
+    fn chunk_range(&self, index: &[u64]) -> Option<(u64, u64)> {
+        let start = if self.1.is_single { 3 * index[0] } else { 0 };
+        Some((self.1.offset_bytes + start, if index[0] == 2 { 1 } else { 3 }))
+    }
+
+    fn runs(&self) -> Option<&RunFormat> {
+        Some(&self.1)
+    }
+
+    fn decode<'a>(
+        &self,
+        _index: &[u64],
+        encoded: &'a [u8],
+        _scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        Ok(encoded)
+    }
+
+    fn encode(
+        &self,
+        _index: &[u64],
+        elements: &[u8],
+        encoded: &mut Vec<u8>,
+    ) -> Result<(), FormatError> {
+        elements.clone_into(encoded);
+        Ok(())
+    }
+}
+
+/// A line of `extent` elements in a directory of its own, which is to be held on to.
+fn line(extent: u64, is_single: bool, header: &[u8]) -> (TempDir, Array) {
+    let spec = ArraySpec {
+        shape: vec![extent],
+        data_type: DataType::Uint8,
+        chunk_shape: vec![3],
+        fill_value: None,
+        dimension_names: None,
+    };
+    let cost = CodecCost {
+        name: "none".to_owned(),
+        is_raw: false,
+        encoded_bytes_max: 3,
+        decode_workspace_bytes: 0,
+        encode_workspace_bytes: 0,
+    };
+    let runs = RunFormat {
+        block_shape: vec![if is_single { extent.max(1) } else { 3 }],
+        offset_bytes: header.len() as u64,
+        axes: vec![0],
+        header: header.to_vec(),
+        has_tail: false,
+        is_single,
+    };
+    let pairs = RawPairs { spec, order: ElementOrder::c_little(1), cost, shards: None };
+    let directory = TempDir::new().unwrap();
+    let store = Store::open(directory.path().join("a").to_str().unwrap()).unwrap();
+    let store = store.with_role(Role::Target).with_meter(&Meter::new());
+    (directory, Array::new(Arc::new(Line(pairs, runs)), store))
+}
+
+async fn write_line(array: &Array) {
+    for (index, bytes) in [(2, "g"), (0, "abc"), (1, "def")] {
+        array.write_chunk(&[index], Bytes::from(bytes)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn ranges_of_a_file_are_written_and_read_where_they_lie() {
+    let (_directory, array) = line(7, true, b"HDR");
+    write_line(&array).await;
+    assert!(!array.store().exists("a.raw").await.unwrap());
+    array.finish_objects().await.unwrap();
+    assert_eq!(array.store().get("a.raw", 10).await.unwrap().unwrap(), "HDRabcdefg");
+    array.finish_objects().await.unwrap(); // again, as after a crash
+    let mut buffer = Vec::new();
+    assert!(array.read_chunk_into(&[1], &mut buffer).await.unwrap());
+    assert_eq!(buffer, b"def");
+    assert_eq!(array.read_chunk(&[2]).await.unwrap().unwrap(), "g");
+    let traffic = array.store().meter().traffic().target;
+    assert_eq!((traffic.put_requests, traffic.written_bytes, traffic.objects), (3, 7, 1));
+    assert_eq!((traffic.opens, traffic.runs, traffic.seeks), (0, 0, 0));
+}
+
+#[tokio::test]
+async fn a_file_that_is_missing_or_short_is_named() {
+    let (_directory, array) = line(7, true, b"HDR");
+    let error = array.read_chunk(&[1]).await.unwrap_err();
+    assert!(error.is_not_found(), "{error}");
+    assert!(error.to_string().starts_with("chunk [1]: a.raw is missing in "), "{error}");
+    let error = array.finish_objects().await.unwrap_err();
+    assert!(error.is_not_found());
+    assert!(error.to_string().starts_with("a.raw.part is missing in "), "{error}");
+    array.store().put("a.raw", vec![Bytes::from("HDRabcd")]).await.unwrap();
+    assert_eq!(array.read_chunk(&[0]).await.unwrap().unwrap(), "abc");
+    let error = array.read_chunk(&[1]).await.unwrap_err();
+    assert!(matches!(error.store_error(), Some(StoreError::Short { got_bytes: 1, .. })), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_per_chunk_is_an_object_of_exactly_its_size() {
+    let (_directory, array) = line(7, false, b"");
+    write_line(&array).await;
+    array.finish_objects().await.unwrap();
+    assert_eq!(array.read_chunk(&[2]).await.unwrap().unwrap(), "g");
+    let traffic = array.store().meter().traffic().target;
+    assert_eq!((traffic.put_requests, traffic.objects), (3, 3));
+    array.store().put("2", vec![Bytes::from("gh")]).await.unwrap();
+    let error = array.read_chunk(&[2]).await.unwrap_err();
+    assert!(error.is_damage() && !error.is_retryable(), "{error}");
+    assert!(
+        error.to_string().contains("2 in ") && error.to_string().contains("has 2 bytes, but 1")
+    );
+    array.store().delete("1").await.unwrap();
+    assert!(array.read_chunk(&[1]).await.unwrap_err().is_not_found());
+    assert!(array.finish_objects().await.unwrap_err().is_not_found());
+    // Written in runs by somebody else, and not finished.
+    let part = array.store().part("1", 3).await.unwrap();
+    part.write_at(0, Bytes::from("xyz")).await.unwrap();
+    array.store().put("2", vec![Bytes::from("g")]).await.unwrap();
+    array.finish_objects().await.unwrap();
+    assert_eq!(array.read_chunk(&[1]).await.unwrap().unwrap(), "xyz");
+}
+
+#[tokio::test]
+async fn an_array_without_elements_is_a_file_too() {
+    let (_directory, array) = line(0, true, b"HDR");
+    array.finish_objects().await.unwrap();
+    assert_eq!(array.store().get("a.raw", 10).await.unwrap().unwrap(), "HDR");
+    let (_directory, array) = line(0, false, b"");
+    array.finish_objects().await.unwrap();
+    assert!(array.store().is_empty().await.unwrap());
 }

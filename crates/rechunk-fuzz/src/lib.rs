@@ -9,15 +9,15 @@ mod memory;
 mod targets;
 
 use targets::{
-    chunk_decode, chunk_spec, codec_choice, consolidated, journal, location, metadata, saved_plan,
-    shard, zip,
+    chunk_decode, chunk_spec, codec_choice, consolidated, journal, location, metadata, raw,
+    saved_plan, shard, zip,
 };
 
 /// A fuzz target.
 pub type Target = fn(&[u8]);
 
 /// Every target with its name, which is also that of its corpus.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("v2_metadata", metadata::v2),
     ("v3_metadata", metadata::v3),
     ("other_version", metadata::other_version),
@@ -31,6 +31,9 @@ pub const TARGETS: [(&str, Target); 13] = [
     ("saved_plan", saved_plan::target),
     ("journal", journal::target),
     ("location", location::target),
+    ("array_json", raw::array_json),
+    ("npy_header", raw::npy),
+    ("nifti_header", raw::nifti),
 ];
 
 /// The target of a name.
