@@ -9,7 +9,7 @@ mod memory;
 mod targets;
 
 use targets::{
-    chunk_decode, chunk_spec, codec_choice, consolidated, journal, location, metadata, raw,
+    chunk_decode, chunk_spec, codec_choice, consolidated, journal, location, metadata, n5, raw,
     saved_plan, shard, zip,
 };
 
@@ -17,7 +17,7 @@ use targets::{
 pub type Target = fn(&[u8]);
 
 /// Every target with its name, which is also that of its corpus.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 18] = [
     ("v2_metadata", metadata::v2),
     ("v3_metadata", metadata::v3),
     ("other_version", metadata::other_version),
@@ -26,6 +26,8 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("chunk_decode", chunk_decode::target),
     ("shard_index", shard::index),
     ("shard", shard::whole),
+    ("n5_attributes", n5::attributes),
+    ("n5_block", n5::block),
     ("zip", zip::target),
     ("chunk_spec", chunk_spec::target),
     ("saved_plan", saved_plan::target),

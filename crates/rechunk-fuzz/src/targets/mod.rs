@@ -7,6 +7,7 @@ pub(crate) mod consolidated;
 pub(crate) mod journal;
 pub(crate) mod location;
 pub(crate) mod metadata;
+pub(crate) mod n5;
 pub(crate) mod raw;
 mod round_trip;
 pub(crate) mod saved_plan;
