@@ -50,7 +50,8 @@ fn main() -> ExitCode {
 
 async fn dispatch(command: Command) -> Result<ExitCode, rechunk::Error> {
     match command {
-        Command::Copy(args) => commands::copy::run(args).await,
+        // Plans lie in it, some of them twice: too large for the stack of every command.
+        Command::Copy(args) => Box::pin(commands::copy::run(args)).await,
         Command::Plan(args) => commands::plan::run(args).await,
         Command::Run(args) => commands::run::run(args).await,
         Command::Info(args) => commands::info::run(args).await,

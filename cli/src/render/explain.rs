@@ -1,11 +1,12 @@
 //! The plan as a text table and as a picture.
 
+use rechunk::planner::keep::Schedule;
 use rechunk::planner::{
     Candidate, CandidateOutcome, Plan, Planned, Stage, StageInput, StageOutput,
 };
 use rechunk::{Job, format_byte_size, format_shape};
 
-use super::svg::{CandidatePicture, PlanPicture, StagePicture, draw};
+use super::svg::{BuffersPicture, CandidatePicture, PlanPicture, StagePicture, draw};
 use super::table::{lay_out, number, seconds};
 
 /// What a plan is about, in words.
@@ -64,9 +65,9 @@ pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> Str
         String::new(),
         stage_table(plan),
         String::new(),
-        memory_line(plan),
-        cost_line(plan),
     ];
+    lines.extend(runs_lines(subject, plan));
+    lines.extend([memory_line(plan), cost_line(plan)]);
     if all && planned.candidates.len() > 1 {
         lines.push(String::new());
         lines.push("  considered".to_owned());
@@ -149,6 +150,9 @@ fn stage_table(plan: &Plan) -> String {
 
 /// Read and write requests of one stage.
 fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
+    if stage.runs.is_some() {
+        return (plan.estimate.source.get_requests, plan.estimate.target.put_requests);
+    }
     let pairs = |chunk: &[u64]| rechunk::planner::pairs(&plan.shape, stage.filled(), chunk);
     let gets = match &stage.input {
         StageInput::SourceChunks => {
@@ -163,6 +167,44 @@ fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
         StageOutput::Pieces { .. } => stage.tasks,
     };
     (gets, puts)
+}
+
+/// How runs of bytes are moved: what is asked of the files, the order of the buffers, what each
+/// leaves to a later one.
+fn runs_lines(subject: &Subject, plan: &Plan) -> Vec<String> {
+    let Some(schedule) = plan.stages.iter().find_map(|stage| stage.runs.as_ref()) else {
+        return Vec::new();
+    };
+    let Ok(model) = plan.keep_model() else { return Vec::new() };
+    let name = |axis: usize| subject.axes.get(axis).map_or("axis", String::as_str);
+    let asked = |role: &rechunk::planner::RoleEstimate| {
+        let [opens, runs, seeks] = [role.opens, role.runs, role.seeks].map(number);
+        format!("{opens} opens, {runs} runs, {seeks} seeks")
+    };
+    let carries = model.carries(&schedule.buffer);
+    let kept = (0..carries.len()).filter(|&axis| schedule.kept[axis] && carries[axis] > 0);
+    let kept: Vec<String> =
+        kept.map(|axis| format!("up to {} of {}", number(carries[axis]), name(axis))).collect();
+    let cut = (0..carries.len()).filter(|&axis| !schedule.kept[axis] && carries[axis] > 0);
+    let cut: Vec<&str> = cut.map(name).collect();
+    let carried = if kept.is_empty() { "nothing".to_owned() } else { kept.join(", ") };
+    let parts = if cut.is_empty() {
+        String::new()
+    } else {
+        format!("; target files are written in parts along {}", cut.join(", "))
+    };
+    let order: Vec<&str> = schedule.step_axes.iter().map(|&axis| name(axis)).collect();
+    vec![
+        format!("  source  {}", asked(&plan.estimate.source)),
+        format!("  target  {}", asked(&plan.estimate.target)),
+        format!(
+            "  buffer  {} × {}, slowest axis first: {}",
+            number(model.buffers(schedule)),
+            format_shape(&schedule.buffer),
+            order.join(", ")
+        ),
+        format!("  carry   {carried}{parts}"),
+    ]
 }
 
 fn memory_line(plan: &Plan) -> String {
@@ -242,6 +284,7 @@ pub(crate) fn plan_svg(subject: &Subject, planned: &Planned) -> String {
         tasks: stage.tasks,
         tasks_at_once: stage.tasks_at_once,
         memory_bytes: stage.task_bytes,
+        buffers: stage.runs.as_ref().and_then(|schedule| buffers_picture(plan, schedule)),
     });
     let candidates = planned.candidates.iter().map(|candidate| {
         let (cost, note) = match &candidate.outcome {
@@ -286,6 +329,26 @@ pub(crate) fn plan_svg(subject: &Subject, planned: &Planned) -> String {
     })
 }
 
+/// Buffers, and the largest of what they carry: on one axis the carry, on the faster ones all.
+fn buffers_picture(plan: &Plan, schedule: &Schedule) -> Option<BuffersPicture> {
+    let model = plan.keep_model().ok()?;
+    let carries = model.carries(&schedule.buffer);
+    let mut carried: Vec<Vec<u64>> = Vec::new();
+    for (place, &axis) in schedule.step_axes.iter().enumerate() {
+        if schedule.kept[axis] && carries[axis] > 0 {
+            let mut shape = schedule.buffer.clone();
+            shape[axis] = carries[axis];
+            for &faster in &schedule.step_axes[place + 1..] {
+                shape[faster] = plan.shape[faster];
+            }
+            carried.push(shape);
+        }
+    }
+    let volume = |shape: &Vec<u64>| shape.iter().fold(1_u64, |all, &n| all.saturating_mul(n));
+    let carried = carried.into_iter().max_by_key(volume);
+    Some(BuffersPicture { count: model.buffers(schedule), carried })
+}
+
 /// A baseline's boxes and traffic, as text.
 pub(crate) fn baseline(report: &serde_json::Value) -> String {
     let text = |value: &serde_json::Value| value.to_string().replace('"', "");
@@ -294,6 +357,10 @@ pub(crate) fn baseline(report: &serde_json::Value) -> String {
         if let Some(roles) = value.as_object() {
             lines.push(name.clone());
             let mut rows = vec![["", "GET", "PUT", "read", "written"].map(str::to_owned).to_vec()];
+            let has_runs = roles.values().any(|counts| counts["runs"].as_u64().unwrap_or(0) > 0);
+            if has_runs {
+                rows[0].extend(["opens", "runs", "seeks"].map(str::to_owned));
+            }
             for (role, counts) in roles {
                 let count = |key: &str| counts[key].as_u64().unwrap_or(0);
                 rows.push(vec![
@@ -303,8 +370,11 @@ pub(crate) fn baseline(report: &serde_json::Value) -> String {
                     format_byte_size(count("decoded_read_bytes")),
                     format_byte_size(count("decoded_written_bytes")),
                 ]);
+                if has_runs && let Some(row) = rows.last_mut() {
+                    row.extend(["opens", "runs", "seeks"].map(|key| number(count(key))));
+                }
             }
-            lines.push(lay_out(&rows, &[1, 2, 3, 4]));
+            lines.push(lay_out(&rows, &[1, 2, 3, 4, 5, 6, 7]));
         } else {
             lines.push(format!("{name}  {}", text(value)));
         }

@@ -68,6 +68,17 @@ pub(crate) struct StagePicture {
     pub(crate) tasks_at_once: u32,
     /// Memory of one task.
     pub(crate) memory_bytes: u64,
+    /// The one task reads and writes runs of raw files, a buffer at a time: `read_box`.
+    pub(crate) buffers: Option<BuffersPicture>,
+}
+
+/// Buffers that are read one after the other.
+#[derive(Debug, Clone)]
+pub(crate) struct BuffersPicture {
+    /// How many.
+    pub(crate) count: u64,
+    /// Shape of the most that is carried over the ends of buffers of one axis, if anything is.
+    pub(crate) carried: Option<Vec<u64>>,
 }
 
 /// One plan that was considered.

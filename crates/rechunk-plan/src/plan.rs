@@ -250,11 +250,16 @@ impl Plan {
         Ok(())
     }
 
+    /// The model of the keep strategy for the plan's raw files: counts, carries and memory of a
+    /// schedule.
+    pub fn keep_model(&self) -> Result<Model, KeepError> {
+        Model::new(&self.problem()?)
+    }
+
     /// Checks that a schedule, if the stage has one, is of these files and within its memory.
     fn check_runs(&self, stage: &Stage) -> Result<(), String> {
         let Some(schedule) = &stage.runs else { return Ok(()) };
-        let problem = self.problem().map_err(|error| error.to_string())?;
-        let model = Model::new(&problem).map_err(|error| error.to_string())?;
+        let model = self.keep_model().map_err(|error| error.to_string())?;
         model.check(schedule).map_err(|error| error.to_string())?;
         let fits = |elements| model.bytes(elements) <= stage.resident_bytes;
         let is_within = fits(model.memory_bound(schedule))

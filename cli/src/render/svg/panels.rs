@@ -2,7 +2,7 @@
 
 use super::canvas::{Area, Canvas, Face, Point, text_width};
 use super::solid::{Liberties, Solid};
-use super::{INNER_WIDTH, MARGIN, PlanPicture, StagePicture, WIDTH, style, words};
+use super::{BuffersPicture, INNER_WIDTH, MARGIN, PlanPicture, StagePicture, WIDTH, style, words};
 
 /// Panels beside each other; more go on in the next row.
 const COLUMNS_MAX: usize = 4;
@@ -158,6 +158,14 @@ impl<'a> Frame<'a> {
         let tasks = if stage.tasks == 1 { "task" } else { "tasks" };
         let tasks = format!("{} {tasks}", words::short_count(stage.tasks));
         let at_once = format!("{} at once", words::short_count(stage.tasks_at_once.into()));
+        let (tasks, at_once) = match &stage.buffers {
+            None => (tasks, at_once),
+            Some(buffers) => {
+                let unit = if buffers.count == 1 { "buffer" } else { "buffers" };
+                let count = words::short_count(buffers.count);
+                (format!("{count} {unit}"), "in turn".to_owned())
+            }
+        };
         canvas.text((middle, y - 10.0), style::STRONG_MIDDLE, room, &stage.name);
         canvas.text((middle, y + 18.0), style::MUTED_MIDDLE, room, &tasks);
         canvas.text((middle, y + 32.0), style::MUTED_MIDDLE, room, &at_once);
@@ -166,6 +174,7 @@ impl<'a> Frame<'a> {
     fn panel(&self, canvas: &mut Canvas, at: Point, content: Content<'_>) -> Liberties {
         let head = match content {
             Content::Source => "Source".to_owned(),
+            Content::Stage(StagePicture { buffers: Some(_), .. }) => "One buffer".to_owned(),
             Content::Stage(stage) => format!("One {} task", stage.name),
             Content::Target => "Target".to_owned(),
         };
@@ -175,7 +184,10 @@ impl<'a> Frame<'a> {
         }
         let liberties = match content {
             Content::Source => self.chunks(canvas, at, &self.picture.source_chunk, "read"),
-            Content::Stage(stage) => self.task(canvas, at, stage),
+            Content::Stage(stage) => match &stage.buffers {
+                Some(buffers) => self.buffer(canvas, at, stage, buffers),
+                None => self.task(canvas, at, stage),
+            },
             Content::Target => self.chunks(canvas, at, &self.picture.target_chunk, "write"),
         };
         self.axis_labels(canvas, at, matches!(content, Content::Source));
@@ -200,6 +212,36 @@ impl<'a> Frame<'a> {
         let shown = if self.picture.shape.is_empty() { 3 } else { 4 };
         self.caption(canvas, at, &lines[..shown]);
         Liberties { thickened: first.thickened, ..grid }
+    }
+
+    /// The first buffer, and how much is carried over the ends of buffers.
+    fn buffer(
+        &self,
+        canvas: &mut Canvas,
+        at: Point,
+        stage: &StagePicture,
+        buffers: &BuffersPicture,
+    ) -> Liberties {
+        let origin = self.origin(at);
+        let grid = self.solid.array(canvas, origin, Some(&stage.read_box));
+        let mut boxes = vec![(&stage.read_box, "read glass")];
+        boxes.extend(buffers.carried.iter().map(|carried| (carried, "write glass")));
+        // The largest one is behind.
+        boxes.sort_by(|a, b| self.solid.share(b.0).total_cmp(&self.solid.share(a.0)));
+        let mut thickened = false;
+        for (shape, class) in boxes {
+            thickened |= self.solid.highlight(canvas, origin, shape, class).thickened;
+        }
+        let carried = buffers.carried.as_ref().map_or("nothing".to_owned(), |s| words::shape(s));
+        let swatch = buffers.carried.as_ref().map(|_| "write");
+        let lines = [
+            (Some("read"), style::STRONG, format!("buffer {}", words::shape(&stage.read_box))),
+            (swatch, style::STRONG, format!("carries {carried}")),
+            (None, style::LINE, format!("{} in memory", words::bytes(stage.memory_bytes.into()))),
+            (None, style::LINE, format!("one of {}", words::count(buffers.count.into()))),
+        ];
+        self.caption(canvas, at, &lines);
+        Liberties { thickened, ..grid }
     }
 
     /// What one task reads and writes.

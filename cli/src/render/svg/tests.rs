@@ -52,7 +52,28 @@ fn stage(name: &str, read_box: &[u64], write_box: &[u64], tasks: u64) -> StagePi
         tasks,
         tasks_at_once: 2,
         memory_bytes: 180 << 20,
+        buffers: None,
     }
+}
+
+#[test]
+fn buffers_of_raw_files_are_drawn_with_what_they_carry() {
+    let mut picture = satellite();
+    let mut copy = stage("copy", &[269, 100, 36000], &[6443, 17999, 36000], 1);
+    let carried = Some(vec![269, 40, 36000]);
+    copy.buffers = Some(BuffersPicture { count: 4_320, carried });
+    picture.stages = vec![copy.clone()];
+    let svg = draw(&picture);
+    assert_well_formed(&svg);
+    assert_numbers(&svg);
+    for words in ["One buffer", "buffer 269 × 100 × 36000", "carries 269 × 40 × 36000"] {
+        assert!(svg.contains(words), "{words}");
+    }
+    copy.buffers = Some(BuffersPicture { count: 1, carried: None });
+    picture.stages = vec![copy];
+    let svg = draw(&picture);
+    assert_well_formed(&svg);
+    assert!(svg.contains("carries nothing") && svg.contains("1 buffer"));
 }
 
 fn candidate(kind: &str, cost: Option<f64>, note: &str) -> CandidatePicture {

@@ -96,6 +96,33 @@ fn less_memory_is_more_runs_and_one_schedule_for_any_number_of_threads() {
 }
 
 #[test]
+fn scalars_and_empty_arrays_have_plans() {
+    for (shape, runs) in [(vec![], 1), (vec![0, 4], 0), (vec![1, 1], 1)] {
+        let block = vec![1; shape.len()];
+        let problem = Problem::in_c_order(&shape, &block, &block, 4, 0);
+        let schedule = Model::new(&Problem { memory_bytes: 64, ..problem.clone() })
+            .unwrap()
+            .schedule(&block, &vec![false; block.len()]);
+        let plan = plan(&request(&Case { problem, schedule }, 32 << 20)).unwrap().plan;
+        plan.check().unwrap();
+        assert_eq!((plan.estimate.source.runs, plan.task_count()), (runs, runs));
+    }
+}
+
+#[test]
+fn less_memory_makes_do_with_fewer_lanes() {
+    let mut plan = plan(&transposed()).unwrap().plan;
+    let fingerprint = plan.fingerprint.clone();
+    let (peak, lanes) = (plan.memory.planned_peak_bytes, plan.stages[0].lanes);
+    assert!(lanes > 1);
+    assert!(plan.fit_to(peak - 1));
+    assert!(plan.stages[0].lanes < lanes && plan.memory.planned_peak_bytes < peak);
+    plan.check().unwrap();
+    assert_eq!(plan.computed_fingerprint(), fingerprint);
+    assert!(!plan.fit_to(plan.stages[0].resident_bytes), "the schedule is what it is");
+}
+
+#[test]
 fn other_strategies_take_chunks_as_before() {
     let mut request = transposed();
     request.strategy = Kind::PushPull;
