@@ -1,4 +1,5 @@
 //! Datasets that other implementations wrote decode to the elements those read.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -68,6 +68,26 @@ impl KeyTemplate {
         }
         key
     }
+
+    /// The index that a name stands for in an array of `rank` axes; `None` if it is that of no
+    /// block.
+    pub fn index(&self, key: &str, rank: usize) -> Option<Vec<u64>> {
+        let mut index = vec![0; rank];
+        let mut rest = key;
+        for part in &self.0 {
+            match part {
+                Part::Text(text) => rest = rest.strip_prefix(text.as_str())?,
+                Part::Axis(axis) => {
+                    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+                    let (digits, behind) = rest.split_at(end);
+                    *index.get_mut(*axis)? = digits.parse().ok()?;
+                    rest = behind;
+                }
+            }
+        }
+        // Equal again from the index: `01` names no block.
+        (self.key(&index) == key).then_some(index)
+    }
 }
 
 impl fmt::Display for KeyTemplate {
