@@ -78,6 +78,7 @@ fn pairs_in(shards: Option<ShardFormat>) -> Array {
         shape: vec![6],
         data_type: DataType::Uint8,
         chunk_shape: vec![2],
+        edges: None,
         fill_value: None,
         dimension_names: None,
     };

@@ -190,6 +190,7 @@ mod tests {
             shape: vec![1460, 720, 1440],
             data_type: DataType::Int16,
             chunk_shape: vec![1, 720, 1440],
+            edges: None,
             fill_value: None,
             dimension_names: names
                 .map(|names| names.iter().map(|name| Some((*name).to_owned())).collect()),

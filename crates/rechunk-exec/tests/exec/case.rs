@@ -120,6 +120,7 @@ impl Case {
             shape: self.shape.clone(),
             data_type: self.data_type,
             chunk_shape: side.chunk.clone(),
+            edges: None,
             fill_value: side.fill.map(|_| FillValue { bytes: self.fill(side) }),
             dimension_names: None,
         };
