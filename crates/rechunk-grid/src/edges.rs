@@ -1,6 +1,6 @@
 //! Chunks of different lengths along an axis: the grids that Zarr calls rectilinear.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub enum AxisChunks {
 /// Where the chunks of one axis end. There are at least two, and their lengths are not all equal.
 ///
 /// Stored as text, runs of equal lengths as `length` or `length x count`: `31 28 31 30x2`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AxisEdges {
     /// Ends of the chunks, elements, ascending. The last may lie beyond the array.
@@ -171,6 +171,13 @@ impl AxisEdges {
     }
 }
 
+/// Not every edge: there may be a million.
+impl fmt::Debug for AxisEdges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} to {}", self.count(), self.shortest, self.longest)
+    }
+}
+
 impl From<AxisEdges> for String {
     fn from(edges: AxisEdges) -> Self {
         let mut text = Self::new();
@@ -213,6 +220,12 @@ impl Edges {
     /// The edges of `axis`; `None` if it is regular.
     pub fn axis(&self, axis: usize) -> Option<&AxisEdges> {
         self.axes.get(axis)?.as_ref()
+    }
+
+    /// Shape of the smallest chunk; `largest` is that of the largest.
+    pub fn smallest(&self, largest: &[u64]) -> Vec<u64> {
+        let shortest = |axis| self.axis(axis).map(AxisEdges::shortest);
+        largest.iter().enumerate().map(|(axis, &most)| shortest(axis).unwrap_or(most)).collect()
     }
 
     /// Checks what a grid relies on: the chunks of every axis end in or behind its last element,

@@ -43,6 +43,9 @@ impl OpenArray {
 
     /// The grid of its objects: shards, else chunks.
     pub fn object_grid(&self) -> Result<ChunkGrid, Error> {
+        if self.metadata.sharding.is_none() {
+            return self.grid();
+        }
         ChunkGrid::new(&self.spec().shape, self.metadata.object_shape())
             .map_err(|error| Error::source_grid(&self.location, &error))
     }
