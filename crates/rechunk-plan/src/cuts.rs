@@ -67,12 +67,11 @@ impl<'a> Cuts<'a> {
     pub(crate) fn pairs(&self, request: &PlanRequest, boxes: &[u64]) -> (u64, u64) {
         let chunk = &request.source.chunk_shape;
         (0..boxes.len()).fold((1, 1), |(pairs, elements): (u64, u64), axis| {
-            let along = match self.axis(axis) {
-                Some(cuts) => cuts.pairs(boxes[axis]),
-                None => {
-                    let pairs = pairs_along(request.shape[axis], boxes[axis], chunk[axis]);
-                    (pairs, pairs.saturating_mul(chunk[axis]))
-                }
+            let along = if let Some(cuts) = self.axis(axis) {
+                cuts.pairs(boxes[axis])
+            } else {
+                let pairs = pairs_along(request.shape[axis], boxes[axis], chunk[axis]);
+                (pairs, pairs.saturating_mul(chunk[axis]))
             };
             (pairs.saturating_mul(along.0), elements.saturating_mul(along.1))
         })
@@ -249,9 +248,8 @@ mod tests {
             let cuts = AxisCuts::new(&edges, extent, commit);
             let ends = edges.ends();
             let fits = |length: &u64| {
-                length.is_multiple_of(commit)
-                    && (1..).map(|k| k * length).take_while(|end| *end < extent)
-                        .all(|end| ends.contains(&end))
+                let mut all = (0..extent.div_ceil(*length)).skip(1).map(|k| k * length);
+                length.is_multiple_of(commit) && all.all(|end| ends.contains(&end))
             };
             let smallest = (1..extent).find(fits).unwrap_or(extent);
             prop_assert_eq!(cuts.common(), smallest);

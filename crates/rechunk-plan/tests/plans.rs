@@ -372,7 +372,7 @@ fn months_are_read_once_where_memory_allows_it() {
             assert_eq!(source.decoded_read_bytes, elements * 4);
         }
     }
-    let request = PlanRequest { strategy: Kind::Keep, ..months(12 << 30, true) };
+    let request = PlanRequest { strategy: Kind::Keep, ..months(16 << 30, true) };
     assert_eq!(plan(&request).unwrap().plan.estimate.source.get_requests, 1200 * 3 * 6);
 }
 

@@ -109,6 +109,11 @@ pub(crate) fn cases(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = 
     })
 }
 
+/// Any array: with chunks of one length, or of several.
+pub(crate) fn all_cases(kind: impl Strategy<Value = Kind> + Clone) -> impl Strategy<Value = Case> {
+    prop_oneof![3 => cases(kind.clone()), 1 => rectilinear_cases(kind)]
+}
+
 /// Any array whose source chunks differ in length on some axes.
 pub(crate) fn rectilinear_cases(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = Case> {
     let runs = prop::collection::vec((1_u64..9, 1_u64..4), 1..7);
