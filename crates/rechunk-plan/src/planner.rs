@@ -323,7 +323,7 @@ impl<'a> Sizing<'a> {
             .map_or_else(|| extent.div_ceil(self.read_unit()[axis]), AxisCuts::count)
     }
 
-    /// More of them than any tile of `extent` meets.
+    /// At least as many of them as a tile of `extent` meets.
     pub(crate) fn whole_step(&self, axis: usize, extent: u64) -> u64 {
         let all = || extent.div_ceil(self.read_unit()[axis]).saturating_add(1);
         self.cuts.axis(axis).map_or_else(all, AxisCuts::count)
