@@ -206,7 +206,7 @@ fn what_a_later_version_adds_is_refused_not_ignored() {
         |document| document["storage_transformers"] = json!([{"name": "x"}]),
         &["storage_transformers"],
     );
-    changed(3, |document| document["chunk_grid"]["name"] = json!("rectilinear"), &["rectilinear"]);
+    changed(3, |document| document["chunk_grid"]["name"] = json!("hexagonal"), &["hexagonal"]);
     changed(3, |document| document["zarr_format"] = json!(4), &["zarr_format"]);
     changed(2, |document| document["zarr_format"] = json!(3), &["zarr_format"]);
 }

@@ -105,6 +105,7 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
         shape: shape.clone(),
         data_type,
         chunk_shape: source.clone(),
+        edges: None,
         fill_value: None,
         dimension_names: None,
     };

@@ -85,14 +85,26 @@ fn array_lines(subject: &Subject, plan: &Plan) -> String {
     let cells = |chunk: &[u64]| -> u64 {
         plan.shape.iter().zip(chunk).map(|(&n, &c)| n.div_ceil(c)).fold(1, u64::saturating_mul)
     };
+    let edges = plan.source_edges.as_ref();
+    let source_chunks = || {
+        let count = |axis: usize| match edges.and_then(|edges| edges.axis(axis)) {
+            Some(edges) => edges.count(),
+            None => plan.shape[axis].div_ceil(plan.source_chunk[axis]),
+        };
+        (0..plan.shape.len()).map(count).fold(1, u64::saturating_mul)
+    };
     let side = |name: &str, words: &str, chunk: &[u64], shard: Option<&Vec<u64>>| {
         let shards = shard.map_or(String::new(), |shard| {
             format!(", in {} shards of {}", number(cells(shard)), format_shape(shard))
         });
+        let (count, up_to) = match edges {
+            Some(_) if name == "source" => (source_chunks(), "up to "),
+            _ => (cells(chunk), ""),
+        };
         vec![
             name.to_owned(),
-            format!("chunks {}", format_shape(chunk)),
-            format!("{} × {}", number(cells(chunk)), bytes(chunk)),
+            format!("chunks {up_to}{}", format_shape(chunk)),
+            format!("{} × {up_to}{}", number(count), bytes(chunk)),
             format!("{words}{shards}"),
         ]
     };
@@ -155,11 +167,8 @@ fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
     }
     let pairs = |chunk: &[u64]| rechunk::planner::pairs(&plan.shape, stage.filled(), chunk);
     let gets = match &stage.input {
-        StageInput::SourceChunks => {
-            let indexes = plan.source_shard.as_deref().map_or(0, pairs);
-            pairs(&plan.source_chunk).saturating_add(indexes)
-        }
-        StageInput::SourceShards => pairs(stage.fetch_shape(plan)),
+        // One stage reads the source.
+        StageInput::SourceChunks | StageInput::SourceShards => plan.estimate.source.get_requests,
         StageInput::Pieces { written_in } => pairs(written_in),
     };
     let puts = match &stage.output {

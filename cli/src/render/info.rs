@@ -39,7 +39,11 @@ fn array_text(info: &ArrayInfo) -> String {
     lines.line("type", &format!("{}{}", info.data_type, order(info)));
     let chunk = format_shape(&info.chunk_shape);
     let bytes = info.chunk_bytes.map(|bytes| format!(" ({})", format_byte_size(bytes)));
-    lines.line("chunks", &format!("{chunk}{}", bytes.unwrap_or_default()));
+    let smallest = info.smallest_chunk_shape.as_ref().map(|shape| {
+        format!(", the largest; the smallest {} (a rectilinear grid)", format_shape(shape))
+    });
+    let (bytes, smallest) = (bytes.unwrap_or_default(), smallest.unwrap_or_default());
+    lines.line("chunks", &format!("{chunk}{bytes}{smallest}"));
     if let Some(shards) = &info.shard_shape {
         lines.line("shards", &format_shape(shards));
     }

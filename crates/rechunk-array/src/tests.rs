@@ -81,6 +81,7 @@ fn pairs_in(shards: Option<ShardFormat>) -> Array {
         shape: vec![6],
         data_type: DataType::Uint8,
         chunk_shape: vec![2],
+        edges: None,
         fill_value: None,
         dimension_names: None,
     };
@@ -252,6 +253,7 @@ fn line(extent: u64, is_single: bool, header: &[u8]) -> (TempDir, Array) {
         chunk_shape: vec![3],
         fill_value: None,
         dimension_names: None,
+        edges: None,
     };
     let cost = CodecCost {
         name: "none".to_owned(),

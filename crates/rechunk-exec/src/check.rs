@@ -53,6 +53,12 @@ fn check_arrays(execution: &Execution) -> Result<(), Fault> {
             format!("the fill value of the {name} is not one element")
         })?;
     }
+    require(source.edges == plan.source_edges, || {
+        "the source's chunks have other lengths than the plan's".to_owned()
+    })?;
+    require(target.edges.is_none(), || {
+        "the target's chunks differ in length, which is not planned for".to_owned()
+    })?;
     require(source.data_type == target.data_type, || {
         format!(
             "the source has {}, the target {}",

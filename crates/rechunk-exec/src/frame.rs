@@ -24,12 +24,11 @@ impl Frame {
         order: &ElementOrder,
         item_bytes: usize,
     ) -> Result<Self, Fault> {
-        let shape = grid.chunk_shape();
-        let origin = index.iter().zip(shape).map(|(index, extent)| index * extent).collect();
+        let chunk = grid.chunk(index);
         Ok(Self {
-            origin,
-            strides_bytes: order.strides_bytes(shape, wide(item_bytes)),
-            bytes: buffer_bytes(grid.chunk_elements(), item_bytes)?,
+            strides_bytes: order.strides_bytes(&chunk.shape, wide(item_bytes)),
+            bytes: buffer_bytes(chunk.elements(), item_bytes)?,
+            origin: chunk.start,
         })
     }
 

@@ -38,8 +38,9 @@ impl ElementOrder {
 /// A *chunk* is what is encoded by itself; where chunks lie in shards, `spec().chunk_shape` is that
 /// of the chunks inside.
 ///
-/// Chunks are whole: a decoded chunk always has `spec().chunk_shape` elements, edge chunks padded. How
-/// much of an edge chunk is stored is the format's own affair.
+/// Chunks are whole: a decoded chunk always has `spec().chunk_shape` elements (where the spec has
+/// edges, those that [`rechunk_grid::ChunkGrid::chunk`] says), edge chunks padded. How much of an edge
+/// chunk is stored is the format's own affair.
 pub trait Layout: Debug + Send + Sync {
     /// The array.
     fn spec(&self) -> &ArraySpec;

@@ -69,6 +69,7 @@ mod tests {
             shape: shape.to_vec(),
             data_type: DataType::Uint16,
             chunk_shape: vec![1; shape.len()],
+            edges: None,
             fill_value: None,
             dimension_names: None,
         }

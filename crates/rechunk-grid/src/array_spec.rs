@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ChunkGrid, DataType, Endian, GridError};
+use crate::{ChunkGrid, DataType, Edges, Endian, GridError};
 
 /// The bytes of one element, little-endian, bit-exact (NaN payloads and all).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -47,8 +47,12 @@ pub struct ArraySpec {
     pub shape: Vec<u64>,
     /// Type of an element.
     pub data_type: DataType,
-    /// Shape of a chunk (the assembly unit: what is filled and encoded in memory), elements.
+    /// Shape of a chunk (the assembly unit: what is filled and encoded in memory), elements. Where
+    /// chunks differ in length, the largest there is.
     pub chunk_shape: Vec<u64>,
+    /// Where chunks end, on axes where they differ in length; `None` if there is no such axis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edges: Option<Edges>,
     /// What a missing chunk holds. `None` where the metadata says `null`: a missing chunk then
     /// reads as zero and no chunk may be left out when writing.
     pub fill_value: Option<FillValue>,
@@ -59,7 +63,7 @@ pub struct ArraySpec {
 impl ArraySpec {
     /// The grid of its chunks.
     pub fn grid(&self) -> Result<ChunkGrid, GridError> {
-        ChunkGrid::new(&self.shape, &self.chunk_shape)
+        ChunkGrid::with_edges(&self.shape, &self.chunk_shape, self.edges.as_ref())
     }
 
     /// Bytes of one element.

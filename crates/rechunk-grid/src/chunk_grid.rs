@@ -1,24 +1,37 @@
-//! The regular chunk grid: equal chunks from the origin, the last of each axis clipped.
+//! The chunk grid: equal chunks from the origin, the last of each axis clipped; on axes with edges,
+//! chunks of different lengths.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{GridError, RANK_MAX, Region, element_count};
+use crate::{AxisEdges, Edges, GridError, RANK_MAX, Region, element_count};
 
-/// A regular grid over an array: chunk `i` of an axis covers `i * chunk .. (i + 1) * chunk`,
-/// clipped to the array.
+/// A grid over an array: chunk `i` of an axis covers `i * chunk .. (i + 1) * chunk`, or on an axis with
+/// edges, what lies between two of them; clipped to the array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ChunkGrid {
     array_shape: Vec<u64>,
     chunk_shape: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    edges: Option<Edges>,
 }
 
 impl ChunkGrid {
-    /// A grid of `chunk_shape` over an array of `array_shape`.
+    /// A regular grid of `chunk_shape` over an array of `array_shape`.
     ///
     /// A chunk may be larger than its axis (Zarr allows it); it may not be of extent 0. The
     /// number of elements of the array, of a chunk, and of all padded chunks together must fit
     /// 63 bits, so that later sums and products of counts cannot overflow.
     pub fn new(array_shape: &[u64], chunk_shape: &[u64]) -> Result<Self, GridError> {
+        Self::with_edges(array_shape, chunk_shape, None)
+    }
+
+    /// A grid whose chunks differ in length on the axes that have edges. `chunk_shape` is there the
+    /// longest of them.
+    pub fn with_edges(
+        array_shape: &[u64],
+        chunk_shape: &[u64],
+        edges: Option<&Edges>,
+    ) -> Result<Self, GridError> {
         const LIMIT: u64 = 1 << 63;
         if array_shape.len() != chunk_shape.len() {
             return Err(GridError::RankMismatch {
@@ -42,13 +55,26 @@ impl ChunkGrid {
         if !below(element_count(chunk_shape)) {
             return Err(too_large("the element count of a chunk", chunk_shape));
         }
-        let padded: Option<Vec<u64>> = nonzero_pairs(array_shape, chunk_shape)
-            .map(|(extent, chunk)| extent.div_ceil(chunk).checked_mul(chunk))
+        if let Some(edges) = edges {
+            edges.check(array_shape, chunk_shape)?;
+        }
+        let padded: Option<Vec<u64>> = (0..array_shape.len())
+            .filter(|&axis| array_shape[axis] > 0)
+            .map(|axis| match edges.and_then(|edges| edges.axis(axis)) {
+                Some(edges) => edges.ends().last().copied(),
+                None => {
+                    array_shape[axis].div_ceil(chunk_shape[axis]).checked_mul(chunk_shape[axis])
+                }
+            })
             .collect();
         if !below(padded.as_deref().and_then(element_count)) {
             return Err(too_large("the element count of all padded chunks", array_shape));
         }
-        Ok(Self { array_shape: array_shape.to_vec(), chunk_shape: chunk_shape.to_vec() })
+        Ok(Self {
+            array_shape: array_shape.to_vec(),
+            chunk_shape: chunk_shape.to_vec(),
+            edges: edges.cloned(),
+        })
     }
 
     /// Number of axes.
@@ -61,19 +87,48 @@ impl ChunkGrid {
         &self.array_shape
     }
 
-    /// Shape of a full chunk in elements.
+    /// Shape of a full chunk in elements; the largest, where chunks differ.
     pub fn chunk_shape(&self) -> &[u64] {
         &self.chunk_shape
     }
 
-    /// Elements of a full chunk (edge chunks are stored padded to it in Zarr).
+    /// The axes where chunks differ in length.
+    pub fn edges(&self) -> Option<&Edges> {
+        self.edges.as_ref()
+    }
+
+    fn axis_edges(&self, axis: usize) -> Option<&AxisEdges> {
+        self.edges.as_ref()?.axis(axis)
+    }
+
+    /// Elements of a full chunk (edge chunks are stored padded to it in Zarr); of the largest, where
+    /// chunks differ.
     pub fn chunk_elements(&self) -> u64 {
         self.chunk_shape.iter().product()
     }
 
+    /// First element and length of chunk `position` along `axis`, not clipped to the array. Behind
+    /// the last edge chunks have no elements.
+    fn chunk_along(&self, axis: usize, position: u64) -> (u64, u64) {
+        match self.axis_edges(axis) {
+            None => (position * self.chunk_shape[axis], self.chunk_shape[axis]),
+            Some(edges) => edges.chunk(position).unwrap_or((self.array_shape[axis], 0)),
+        }
+    }
+
+    /// All elements of chunk `index`, also those beyond the end of the array: what is stored of it.
+    pub fn chunk(&self, index: &[u64]) -> Region {
+        let (start, shape) =
+            index.iter().enumerate().map(|(axis, &at)| self.chunk_along(axis, at)).unzip();
+        Region::new(start, shape)
+    }
+
     /// Number of chunks along `axis`; 0 for an axis of extent 0.
     pub fn count_along(&self, axis: usize) -> u64 {
-        self.array_shape[axis].div_ceil(self.chunk_shape[axis])
+        match self.axis_edges(axis) {
+            None => self.array_shape[axis].div_ceil(self.chunk_shape[axis]),
+            Some(edges) => edges.count(),
+        }
     }
 
     /// Number of chunks.
@@ -88,45 +143,50 @@ impl ChunkGrid {
 
     /// The elements of chunk `index`, clipped to the array.
     pub fn region(&self, index: &[u64]) -> Region {
-        let mut start = Vec::with_capacity(index.len());
-        let mut shape = Vec::with_capacity(index.len());
-        for (axis, &position) in index.iter().enumerate() {
-            let low = position * self.chunk_shape[axis];
-            start.push(low);
-            shape.push(self.chunk_shape[axis].min(self.array_shape[axis] - low));
+        let mut region = self.chunk(index);
+        for (axis, extent) in region.shape.iter_mut().enumerate() {
+            *extent = (*extent).min(self.array_shape[axis] - region.start[axis]);
         }
-        Region::new(start, shape)
+        region
     }
 
     /// True if chunk `index` reaches over the end of the array (its padding holds no data).
     pub fn is_clipped(&self, index: &[u64]) -> bool {
-        index
-            .iter()
-            .enumerate()
-            .any(|(axis, &i)| (i + 1) * self.chunk_shape[axis] > self.array_shape[axis])
+        index.iter().enumerate().any(|(axis, &position)| {
+            let (start, length) = self.chunk_along(axis, position);
+            start + length > self.array_shape[axis]
+        })
+    }
+
+    /// The chunk that `element` of `axis` lies in.
+    fn position(&self, axis: usize, element: u64) -> u64 {
+        match self.axis_edges(axis) {
+            None => element / self.chunk_shape[axis],
+            Some(edges) => edges.position(element),
+        }
     }
 
     /// The box of chunk indices that meet `region`, which must lie in the array.
     pub fn covering(&self, region: &Region) -> Region {
         let mut start = Vec::with_capacity(region.rank());
         let mut shape = Vec::with_capacity(region.rank());
-        for (axis, &chunk) in self.chunk_shape.iter().enumerate() {
-            let first = region.start[axis] / chunk;
+        for axis in 0..self.rank() {
+            let first = self.position(axis, region.start[axis]);
             start.push(first);
             let extent = region.shape[axis];
-            shape.push(if extent == 0 { 0 } else { (region.end(axis) - 1) / chunk + 1 - first });
+            shape.push(match extent {
+                0 => 0,
+                _ => self.position(axis, region.end(axis) - 1) + 1 - first,
+            });
         }
         Region::new(start, shape)
     }
 }
 
-fn nonzero_pairs<'a>(a: &'a [u64], b: &'a [u64]) -> impl Iterator<Item = (u64, u64)> + 'a {
-    a.iter().copied().zip(b.iter().copied()).filter(|&(extent, _)| extent > 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::AxisChunks;
     use proptest::prelude::*;
 
     #[test]
@@ -163,6 +223,58 @@ mod tests {
                 seen += region.elements();
             }
             prop_assert_eq!(seen, array.iter().product::<u64>());
+        }
+
+        #[test]
+        fn chunks_of_different_lengths_tile_the_array(
+            axes in prop::collection::vec((0_u64..20, prop::collection::vec((1_u64..6, 1_u64..3), 1..8)), 0..4),
+        ) {
+            let mut cut = Vec::new();
+            let mut array = Vec::new();
+            for (axis, (extent, runs)) in axes.iter().enumerate() {
+                let all: u64 = runs.iter().map(|(length, count)| length * count).sum();
+                array.push(*extent.min(&all));
+                cut.push(AxisChunks::of_runs(axis, array[axis], runs.iter().copied()).unwrap());
+            }
+            let chunk: Vec<u64> = cut.iter().map(AxisChunks::longest).collect();
+            let edges = Edges::new(cut.into_iter().map(AxisChunks::into_edges).collect());
+            let grid = ChunkGrid::with_edges(&array, &chunk, edges.as_ref()).unwrap();
+            let mut seen = 0;
+            for index in grid.indices().positions() {
+                let (whole, region) = (grid.chunk(&index), grid.region(&index));
+                prop_assert!(!region.is_empty() && whole.contains(&region));
+                prop_assert_eq!(grid.is_clipped(&index), whole != region);
+                prop_assert!(whole.shape.iter().zip(&chunk).all(|(own, most)| own <= most));
+                for (axis, &at) in index.iter().enumerate() {
+                    // The list itself, as the metadata has it.
+                    let (_, runs) = &axes[axis];
+                    let list: Vec<u64> = runs
+                        .iter()
+                        .flat_map(|&(length, count)| (0..count).map(move |_| length))
+                        .collect();
+                    let at = usize::try_from(at).unwrap();
+                    prop_assert_eq!(whole.shape[axis], list[at]);
+                    prop_assert_eq!(whole.start[axis], list[..at].iter().sum::<u64>());
+                }
+                prop_assert_eq!(grid.covering(&region), Region::new(index, vec![1; array.len()]));
+                seen += region.elements();
+            }
+            prop_assert_eq!(seen, array.iter().product::<u64>());
+        }
+    }
+
+    #[test]
+    fn edges_have_to_fit_the_array() {
+        let edges = |extent, runs: &[(u64, u64)]| {
+            let axis = AxisChunks::of_runs(0, extent, runs.iter().copied()).unwrap();
+            Edges::new(vec![axis.into_edges()]).unwrap()
+        };
+        let of_six = edges(6, &[(1, 1), (2, 1), (3, 1)]);
+        assert!(ChunkGrid::with_edges(&[6], &[3], Some(&of_six)).is_ok());
+        for (shape, chunk) in [(&[7][..], &[3][..]), (&[3], &[3]), (&[6], &[4]), (&[6, 6], &[3, 3])]
+        {
+            let grid = ChunkGrid::with_edges(shape, chunk, Some(&of_six));
+            assert!(grid.is_err(), "{grid:?}");
         }
     }
 }

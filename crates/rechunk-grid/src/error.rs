@@ -26,6 +26,14 @@ pub enum GridError {
         /// The axis, slowest first.
         axis: usize,
     },
+    /// Chunks of different lengths do not make up an axis.
+    #[error("the chunk lengths of axis {axis} {reason}")]
+    ChunkLengths {
+        /// The axis, slowest first.
+        axis: usize,
+        /// What is wrong with them.
+        reason: String,
+    },
     /// The number of elements, bytes or chunks does not fit 64 bits.
     #[error("{what} of shape {shape:?} does not fit 63 bits")]
     TooLarge {

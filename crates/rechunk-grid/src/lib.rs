@@ -7,6 +7,7 @@
 mod array_spec;
 mod chunk_grid;
 mod data_type;
+mod edges;
 mod error;
 mod region;
 mod small_float;
@@ -15,6 +16,7 @@ mod time_unit;
 pub use array_spec::{ArraySpec, FillValue, WriteEmpty};
 pub use chunk_grid::ChunkGrid;
 pub use data_type::{DataType, Endian};
+pub use edges::{AxisChunks, AxisEdges, EDGES_MAX, Edges};
 pub use error::GridError;
 pub use region::{IndexIter, Region};
 pub use small_float::SmallFloat;

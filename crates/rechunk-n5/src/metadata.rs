@@ -59,6 +59,7 @@ impl N5Metadata {
             shape: axis_order.turn(&self.dimensions),
             data_type,
             chunk_shape: axis_order.turn(&self.block_size),
+            edges: None,
             fill_value: Some(FillValue::zero(data_type.item_bytes())),
             dimension_names: names.map(|(_, names)| names),
         }

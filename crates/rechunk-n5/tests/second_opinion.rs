@@ -20,6 +20,7 @@ fn layout(shape: &[u64], chunk_shape: &[u64], codec: &str) -> N5Layout {
         chunk_shape: chunk_shape.to_vec(),
         fill_value: Some(FillValue::zero(4)),
         dimension_names: None,
+        edges: None,
     };
     let compression = parse_compression(codec).unwrap();
     let target = N5Target { compression, axis_order: AxisOrder::Reversed, version: None };

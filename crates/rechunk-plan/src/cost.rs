@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::absence::{parts_max, parts_of_three};
 use crate::count::{cells, pairs, product};
+use crate::cuts::{AxisCuts, Cuts};
 use crate::memory::{
     CellAxis, SteppedAxis, decode_lane_bytes, encode_lane_bytes, resident_cells, resident_units,
     units_state_bytes,
@@ -149,19 +150,25 @@ impl StageDraft {
     }
 
     /// Exact counts and memory of the stage.
-    pub(crate) fn figures(&self, request: &PlanRequest) -> Figures {
+    pub(crate) fn figures(&self, request: &PlanRequest, cuts: &Cuts<'_>) -> Figures {
         let shape = &request.shape;
         let item = request.item_bytes;
         let array_bytes = product(shape.iter().copied()).saturating_mul(item);
         let mut figures = Figures { tasks: cells(shape, &self.tile), ..Figures::default() };
         let clipped = self.filled().iter().zip(shape).map(|(&tile, &extent)| tile.min(extent));
         figures.tile_bytes = product(clipped).saturating_mul(item);
-        self.count_input(request, array_bytes, &mut figures);
-        self.count_output(request, array_bytes, &mut figures);
+        self.count_input(request, cuts, array_bytes, &mut figures);
+        self.count_output(request, cuts, array_bytes, &mut figures);
         let rank = shape.len();
         let input = self.fetch_shape(request);
         let unit = self.unit_shape(request);
-        let inputs = |a: usize| self.filled()[a].min(shape[a]).div_ceil(input[a]).max(1);
+        let inputs = |a: usize| match self.cuts(cuts, a) {
+            // On average: this is for the price alone.
+            Some(cuts) => {
+                cuts.pairs(self.filled()[a]).0.div_ceil(shape[a].div_ceil(self.filled()[a]))
+            }
+            None => self.filled()[a].min(shape[a]).div_ceil(input[a]).max(1),
+        };
         let steps = product((0..rank).map(|a| inputs(a).div_ceil(self.step_chunks[a])));
         let units =
             product((0..rank).map(|a| self.filled()[a].min(shape[a]).div_ceil(unit[a]).max(1)));
@@ -176,11 +183,22 @@ impl StageDraft {
         figures
     }
 
-    fn count_input(&self, request: &PlanRequest, array_bytes: u64, figures: &mut Figures) {
+    /// The cuts of what is read along `axis`, if they are not regular.
+    fn cuts<'a>(&self, cuts: &'a Cuts<'a>, axis: usize) -> Option<&'a AxisCuts<'a>> {
+        cuts.axis(axis).filter(|_| self.input.is_source())
+    }
+
+    fn count_input(
+        &self,
+        request: &PlanRequest,
+        cuts: &Cuts<'_>,
+        array_bytes: u64,
+        figures: &mut Figures,
+    ) {
         let item = request.item_bytes;
         match &self.input {
             StageInput::SourceChunks | StageInput::SourceShards => {
-                self.count_source(request, figures);
+                self.count_source(request, cuts, figures);
             }
             StageInput::Pieces { written_in } => {
                 let role = &mut figures.traffic.intermediate;
@@ -198,10 +216,10 @@ impl StageDraft {
         }
     }
 
-    fn count_source(&self, request: &PlanRequest, figures: &mut Figures) {
+    fn count_source(&self, request: &PlanRequest, cuts: &Cuts<'_>, figures: &mut Figures) {
         let (side, shape) = (&request.source, &request.shape);
         let chunk_bytes = side.chunk_bytes(request.item_bytes);
-        let chunks = pairs(shape, self.filled(), &side.chunk_shape);
+        let (chunks, elements) = cuts.pairs(request, self.filled());
         let shards =
             side.shard.as_ref().map(|shard| (shard, pairs(shape, self.filled(), &shard.shape)));
         let expected = side.encoded_bytes_expected;
@@ -219,13 +237,18 @@ impl StageDraft {
                 role.get_requests = chunks.saturating_add(shards);
                 let indexes = shards.saturating_mul(shard.index_bytes);
                 role.read_bytes = chunks.saturating_mul(expected).saturating_add(indexes);
-                let held = self.shards_held(request, &shard.shape);
+                let held = self.shards_held(request, cuts, &shard.shape);
                 figures.shard_state_bytes = held.saturating_mul(side.shard_state_bytes());
                 side.encoded_bytes_max
             }
             (_, None) => {
                 role.get_requests = chunks;
-                role.read_bytes = chunks.saturating_mul(expected);
+                role.read_bytes = match side.edges {
+                    Some(_) => {
+                        scaled(expected, elements, product(side.chunk_shape.iter().copied()))
+                    }
+                    None => chunks.saturating_mul(expected),
+                };
                 side.encoded_bytes_max
             }
         };
@@ -236,7 +259,7 @@ impl StageDraft {
                 figures.lane_bytes = fetched_bytes.saturating_add(side.encoded_bytes_max);
             }
         } else {
-            role.decoded_read_bytes = chunks.saturating_mul(chunk_bytes);
+            role.decoded_read_bytes = elements.saturating_mul(request.item_bytes);
             figures.lane_bytes = decode_lane_bytes(side, fetched_bytes, chunk_bytes);
         }
     }
@@ -254,17 +277,19 @@ impl StageDraft {
     }
 
     /// Shards of `shape` that a task needs at once, from its first input to its last.
-    fn shards_held(&self, request: &PlanRequest, shape: &[u64]) -> u64 {
+    fn shards_held(&self, request: &PlanRequest, cuts: &Cuts<'_>, shape: &[u64]) -> u64 {
         let input = self.fetch_shape(request);
         resident_cells(self.step_axes.iter().map(|&axis| {
             let extent = request.shape[axis].max(1);
-            CellAxis {
-                tile: self.filled()[axis].min(extent),
-                is_whole: self.filled()[axis] >= extent,
-                input: input[axis],
-                window: input[axis].saturating_mul(self.step_chunks[axis]),
-                cell: shape[axis],
+            let tile = self.filled()[axis].min(extent);
+            if let Some(cuts) = self.cuts(cuts, axis) {
+                return cuts.cells(tile, shape[axis], self.step_chunks[axis]);
             }
+            let is_whole = self.filled()[axis] >= extent;
+            let window = input[axis].saturating_mul(self.step_chunks[axis]);
+            let is_one_step =
+                window >= tile.saturating_add(input[axis]) || is_whole && window >= tile;
+            CellAxis { tile, is_whole, grain: input[axis], window, is_one_step, cell: shape[axis] }
         }))
     }
 
@@ -276,10 +301,16 @@ impl StageDraft {
         self.output.unit(&request.target.chunk_shape, request.target.shard_shape())
     }
 
-    fn count_output(&self, request: &PlanRequest, array_bytes: u64, figures: &mut Figures) {
+    fn count_output(
+        &self,
+        request: &PlanRequest,
+        cuts: &Cuts<'_>,
+        array_bytes: u64,
+        figures: &mut Figures,
+    ) {
         match &self.output {
             StageOutput::TargetChunks | StageOutput::TargetShards => {
-                self.count_target(request, figures);
+                self.count_target(request, cuts, figures);
             }
             StageOutput::Pieces { read_in } => {
                 let marks = marks(request, &self.tile, read_in);
@@ -297,11 +328,11 @@ impl StageDraft {
         }
     }
 
-    fn count_target(&self, request: &PlanRequest, figures: &mut Figures) {
+    fn count_target(&self, request: &PlanRequest, cuts: &Cuts<'_>, figures: &mut Figures) {
         let (side, shape) = (&request.target, &request.shape);
         let chunk_bytes = side.chunk_bytes(request.item_bytes);
         let chunks = cells(shape, &side.chunk_shape);
-        let (units, is_stepped) = self.resident(request);
+        let (units, is_stepped) = self.resident(request, cuts);
         let role = &mut figures.traffic.target;
         role.put_requests = cells(shape, side.commit_shape());
         role.objects = role.put_requests;
@@ -315,7 +346,7 @@ impl StageDraft {
             let held = if self.box_shape.is_some() {
                 self.objects(request) // each box may add to all of them
             } else {
-                self.shards_held(request, &shard.shape)
+                self.shards_held(request, cuts, &shard.shape)
             };
             let held_bytes = held.saturating_mul(state_bytes);
             figures.shard_state_bytes = figures.shard_state_bytes.saturating_add(held_bytes);
@@ -334,7 +365,7 @@ impl StageDraft {
     }
 
     /// Units resident at once, and whether a tile may take more than one step.
-    fn resident(&self, request: &PlanRequest) -> (u64, bool) {
+    fn resident(&self, request: &PlanRequest, cuts: &Cuts<'_>) -> (u64, bool) {
         let unit = self.unit_shape(request);
         let input = self.fetch_shape(request);
         let mut axes =
@@ -342,7 +373,10 @@ impl StageDraft {
         for (slot, &a) in self.step_axes.iter().enumerate() {
             let whole = self.filled()[a] >= request.shape[a];
             let tile = self.filled()[a].min(request.shape[a]).max(1);
-            axes[slot] = SteppedAxis::new(tile, unit[a], input[a], self.step_chunks[a], whole);
+            axes[slot] = match self.cuts(cuts, a) {
+                Some(cuts) => cuts.stepped(tile, unit[a], self.step_chunks[a]),
+                None => SteppedAxis::new(tile, unit[a], input[a], self.step_chunks[a], whole),
+            };
         }
         let axes = &axes[..self.step_axes.len()];
         (resident_units(axes), axes.iter().any(|axis| !axis.is_whole))
@@ -360,6 +394,12 @@ fn marks(request: &PlanRequest, a: &[u64], b: &[u64]) -> u64 {
 /// The most that a piece of `shape` keeps of absence, bytes.
 fn marks_max(request: &PlanRequest, shape: &[u64]) -> u64 {
     if request.keeps_absence { parts_max(shape, &request.target.chunk_shape) } else { 0 }
+}
+
+/// Expected bytes of `elements`, where those of a chunk of `chunk_elements` are `expected`.
+fn scaled(expected: u64, elements: u64, chunk_elements: u64) -> u64 {
+    let bytes = u128::from(expected) * u128::from(elements) / u128::from(chunk_elements.max(1));
+    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 /// How much runs at the same time.

@@ -11,14 +11,19 @@ pub(crate) struct Draft {
     pub stages: Vec<StageDraft>,
 }
 
-/// Steps that take a whole tile at once: more chunks than any tile meets.
+/// Steps that take a whole tile at once: more boxes of the stage before than any tile meets.
 fn whole_steps(tile: &[u64], input: &[u64]) -> Vec<u64> {
     tile.iter().zip(input).map(|(&tile, &input)| tile.div_ceil(input).saturating_add(1)).collect()
 }
 
+/// The same of the source.
+pub(crate) fn whole_source_steps(sizing: &Sizing<'_>, tile: &[u64]) -> Vec<u64> {
+    tile.iter().enumerate().map(|(axis, &extent)| sizing.whole_step(axis, extent)).collect()
+}
+
 /// Source → target in one pass, a tile at a time.
 pub(crate) fn tiles(sizing: &Sizing<'_>, tile: &[u64]) -> Draft {
-    let step_chunks = whole_steps(tile, sizing.read_unit());
+    let step_chunks = whole_source_steps(sizing, tile);
     stream(sizing, tile, &step_chunks, (0..tile.len()).collect())
 }
 
@@ -82,14 +87,15 @@ pub(crate) fn staged(sizing: &Sizing<'_>, boxes: &[Vec<u64>]) -> Draft {
             None => StageOutput::TargetChunks,
             Some(next) => StageOutput::Pieces { read_in: next.clone() },
         };
-        let source = &sizing.request.source;
-        let from = input.chunk(&source.chunk_shape, source.shard_shape());
         let (tile, box_shape) = match output {
             StageOutput::Pieces { .. } => (filled.clone(), None),
             _ => owned(sizing, filled),
         };
         stages.push(StageDraft {
-            step_chunks: whole_steps(filled, from),
+            step_chunks: match &input {
+                StageInput::Pieces { written_in } => whole_steps(filled, written_in),
+                _ => whole_source_steps(sizing, filled),
+            },
             step_axes: (0..filled.len()).collect(),
             input,
             output,

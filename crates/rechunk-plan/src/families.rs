@@ -1,8 +1,11 @@
 //! The families of candidates: for each plan kind, which boxes are tried.
 
 use crate::baseline::{PlannerOptions, Rechunking, rechunking_plan};
-use crate::count::{lcm_capped, pairs};
-use crate::draft::{Draft, geometric_boxes, passthrough, staged, stream, tiles};
+use crate::count::{lcm_capped, pairs_along, product};
+use crate::cuts::AxisCuts;
+use crate::draft::{
+    Draft, geometric_boxes, passthrough, staged, stream, tiles, whole_source_steps,
+};
 use crate::planner::Sizing;
 use crate::search::{INFEASIBLE, descend, extents, position_at_most};
 use crate::{IntermediateGrid, PlanRequest, StageOutput, Strategy};
@@ -79,12 +82,23 @@ fn axis_extents(request: &PlanRequest) -> Vec<u64> {
 }
 
 fn reads_once(sizing: &Sizing<'_>, tile: &[u64]) -> bool {
-    let (request, chunk) = (sizing.request, sizing.read_unit());
-    pairs(&request.shape, tile, chunk) == crate::count::cells(&request.shape, chunk)
+    let pairs = |axis: usize| match sizing.cuts.axis(axis) {
+        Some(cuts) => cuts.pairs(tile[axis]).0,
+        None => pairs_along(sizing.request.shape[axis], tile[axis], sizing.read_unit()[axis]),
+    };
+    let cells = |axis: usize| match sizing.request.shape[axis] {
+        0 => 0,
+        _ => sizing.inputs_along(axis),
+    };
+    product((0..tile.len()).map(pairs)) == product((0..tile.len()).map(cells))
 }
 
-/// On every axis one of the two chunks is a multiple of the other, or spans the axis.
+/// On every axis one of the two chunks is a multiple of the other, or spans the axis. Source chunks
+/// of different lengths never are.
 fn nested(sizing: &Sizing<'_>) -> bool {
+    if sizing.request.source.edges.is_some() {
+        return false;
+    }
     let (request, read) = (sizing.request, sizing.read_unit());
     axis_extents(request).iter().enumerate().all(|(axis, &extent)| {
         let (i, o) = (read[axis], request.target.commit_shape()[axis]);
@@ -100,7 +114,7 @@ fn common_box(sizing: &Sizing<'_>) -> Vec<u64> {
         .enumerate()
         .map(|(axis, &extent)| {
             let (i, o) = (read[axis], request.target.commit_shape()[axis]);
-            lcm_capped(i, o, extent)
+            sizing.cuts.axis(axis).map_or_else(|| lcm_capped(i, o, extent), AxisCuts::common)
         })
         .collect()
 }
@@ -108,6 +122,9 @@ fn common_box(sizing: &Sizing<'_>) -> Vec<u64> {
 fn passthrough_drafts(sizing: &Sizing<'_>) -> Drafts {
     let request = sizing.request;
     let (source, target) = (&request.source, &request.target);
+    if source.edges.is_some() {
+        return Err("the chunks of the source differ in length");
+    }
     if !request.same_encoding || source.chunk_shape != target.chunk_shape {
         return Err("source and target differ in chunk shape or encoding");
     }
@@ -143,6 +160,9 @@ fn passthrough_tile(request: &PlanRequest) -> Vec<u64> {
 
 fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
     let request = sizing.request;
+    if request.source.edges.is_some() {
+        return Err("the chunks of the source differ in length: `keep` does the same");
+    }
     if !nested(sizing) {
         return Err("on some axis neither chunk extent is a multiple of the other");
     }
@@ -231,9 +251,8 @@ fn keep_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
 fn stream_drafts(sizing: &Sizing<'_>, tile_lists: &[Vec<u64>]) -> Vec<Draft> {
     let request = sizing.request;
     let extent = axis_extents(request);
-    let input = sizing.read_unit();
     let rank = extent.len();
-    let long: Vec<usize> = (0..rank).filter(|&axis| extent[axis] > input[axis]).collect();
+    let long: Vec<usize> = (0..rank).filter(|&axis| sizing.inputs_along(axis) > 1).collect();
     let mut walks: Vec<Vec<usize>> = long.iter().map(|&axis| vec![axis]).collect();
     if long.len() > 1 {
         walks.push(long);
@@ -243,7 +262,7 @@ fn stream_drafts(sizing: &Sizing<'_>, tile_lists: &[Vec<u64>]) -> Vec<Draft> {
     for walk in walks {
         let mut lists = tile_lists.to_vec();
         for &axis in &walk {
-            let chunks = extent[axis].div_ceil(input[axis]);
+            let chunks = sizing.inputs_along(axis);
             let mut steps = vec![1];
             while let Some(&last) = steps.last()
                 && last * 2 < chunks
@@ -259,8 +278,7 @@ fn stream_drafts(sizing: &Sizing<'_>, tile_lists: &[Vec<u64>]) -> Vec<Draft> {
         start.resize(lists.len(), 0);
         let build = |values: &[u64]| {
             let (tile, steps) = values.split_at(rank);
-            let mut step_chunks: Vec<u64> =
-                (0..rank).map(|a| tile[a].div_ceil(input[a]) + 1).collect();
+            let mut step_chunks = whole_source_steps(sizing, tile);
             for (slot, &axis) in walk.iter().enumerate() {
                 step_chunks[axis] = steps[slot];
             }
@@ -291,8 +309,13 @@ fn box_lists(sizing: &Sizing<'_>, read: &[u64], write: &[u64]) -> Vec<Vec<u64>> 
     let request = sizing.request;
     let extent = axis_extents(request);
     let (i, o) = (sizing.read_unit(), request.target.commit_shape());
+    // Boxes that end where chunks do, if there are such.
+    let unit = |axis: usize| {
+        let aligned = sizing.cuts.axis(axis).map(AxisCuts::aligned);
+        aligned.filter(|&aligned| aligned < extent[axis]).unwrap_or(i[axis])
+    };
     let mut lists: Vec<Vec<u64>> =
-        (0..extent.len()).map(|a| extents(extent[a], i[a], o[a], &[read[a]])).collect();
+        (0..extent.len()).map(|a| extents(extent[a], unit(a), o[a], &[read[a]])).collect();
     lists.extend((0..extent.len()).map(|a| write_extents(sizing, a, &[write[a]])));
     lists
 }

@@ -35,6 +35,12 @@ pub(crate) fn of(plan: &Plan) -> String {
     if plan.keeps_absence {
         field("keeps absence", &[]);
     }
+    for axis in 0..plan.shape.len() {
+        if let Some(edges) = plan.source_edges.as_ref().and_then(|edges| edges.axis(axis)) {
+            field("source edges", &[axis as u64]);
+            field("ends", edges.ends());
+        }
+    }
     for stage in &plan.stages {
         field(&stage.name, &[u64::from(stage.passthrough)]);
         field("tile", &stage.tile);

@@ -27,11 +27,14 @@ pub struct StageGeometry {
 impl StageGeometry {
     pub(crate) fn new(plan: &Plan, stage: &Stage) -> Result<Self, GridError> {
         let grid = |chunk: &[u64]| ChunkGrid::new(&plan.shape, chunk);
+        // A source that has edges has no shards.
+        let edges = plan.source_edges.as_ref().filter(|_| stage.input.is_source());
+        let input = |chunk: &[u64]| ChunkGrid::with_edges(&plan.shape, chunk, edges);
         Ok(Self {
             tiles: grid(&stage.tile)?,
             boxes: grid(stage.filled())?,
-            input: grid(stage.fetch_shape(plan))?,
-            grain: grid(stage.grain_shape(plan))?,
+            input: input(stage.fetch_shape(plan))?,
+            grain: input(stage.grain_shape(plan))?,
             output: grid(stage.unit_shape(plan))?,
             commit: grid(stage.commit_shape(plan))?,
             step_chunks: stage.step_chunks.clone(),

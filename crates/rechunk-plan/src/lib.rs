@@ -14,6 +14,7 @@ mod absence;
 pub mod baseline;
 mod cost;
 mod count;
+mod cuts;
 mod draft;
 mod error;
 mod families;

@@ -66,9 +66,8 @@ pub(crate) fn resident_cells(axes: impl Iterator<Item = CellAxis>) -> u64 {
         let start_grain = if axis.is_whole { 0 } else { axis.tile };
         let cells = cells_touched_max(axis.tile, start_grain, axis.cell);
         let all = cells.saturating_mul(faster);
-        let is_one_step = axis.window >= axis.tile.saturating_add(axis.input);
-        let touched = cells_touched_max(axis.window, axis.input, axis.cell).min(cells);
-        resident = if is_one_step || axis.is_whole && axis.window >= axis.tile {
+        let touched = cells_touched_max(axis.window, axis.grain, axis.cell).min(cells);
+        resident = if axis.is_one_step {
             cells.saturating_mul(resident)
         } else {
             touched.saturating_mul(resident).saturating_add(faster)
@@ -86,10 +85,12 @@ pub(crate) struct CellAxis {
     pub tile: u64,
     /// The tile spans the axis.
     pub is_whole: bool,
-    /// Extent of an input.
-    pub input: u64,
-    /// Extent of the inputs of one step.
+    /// Inputs begin at multiples of it.
+    pub grain: u64,
+    /// Extent of the inputs of one step, at most.
     pub window: u64,
+    /// One step takes the whole tile.
+    pub is_one_step: bool,
     /// Extent of a cell.
     pub cell: u64,
 }

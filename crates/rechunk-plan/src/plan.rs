@@ -1,6 +1,6 @@
 //! The plan: versioned data, a few hundred bytes for an array of any size.
 
-use rechunk_grid::{GridError, ITEM_BYTES_MAX};
+use rechunk_grid::{Edges, GridError, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
 use crate::keep::{Buffers, EXACT_BUFFERS_MAX, KeepError, Model, Problem, Schedule};
@@ -20,8 +20,11 @@ pub struct Plan {
     pub shape: Vec<u64>,
     /// Bytes of one element.
     pub item_bytes: u64,
-    /// Shape of a source chunk, elements.
+    /// Shape of a source chunk, elements. Where chunks differ in length, the largest.
     pub source_chunk: Vec<u64>,
+    /// Where source chunks end, on axes where they differ in length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_edges: Option<Edges>,
     /// Shape of a target chunk, elements.
     pub target_chunk: Vec<u64>,
     /// Shape of a source shard, elements, where chunks lie in shards.

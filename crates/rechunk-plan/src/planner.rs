@@ -7,6 +7,7 @@ use rechunk_grid::{ChunkGrid, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
 use crate::cost::{Figures, Parallel, price};
+use crate::cuts::{AxisCuts, Cuts};
 use crate::draft::Draft;
 use crate::families::Family;
 use crate::memory::fixed_bytes;
@@ -77,6 +78,7 @@ pub fn plan(request: &PlanRequest) -> Result<Planned, PlanError> {
     if let Some(sides) = crate::runs::sides(request) {
         return crate::runs::plan(request, sides);
     }
+    let cuts = Cuts::new(request);
     let mut fitting: Vec<(Plan, Candidate)> = Vec::new();
     let mut others: Vec<Candidate> = Vec::new();
     let mut minimum = u64::MAX;
@@ -85,7 +87,7 @@ pub fn plan(request: &PlanRequest) -> Result<Planned, PlanError> {
         if request.strategy != Strategy::Auto && request.strategy != family.kind() {
             continue;
         }
-        match of_family(request, family)? {
+        match of_family(request, &cuts, family)? {
             Ok((plans, needs_bytes)) => {
                 minimum = minimum.min(needs_bytes);
                 if plans.is_empty() {
@@ -112,8 +114,13 @@ pub fn plan(request: &PlanRequest) -> Result<Planned, PlanError> {
 }
 
 /// The draft of a family that needs least memory, and how much, bytes.
-fn least(request: &PlanRequest, reads_shards: bool, family: Family) -> (Option<Draft>, u64) {
-    let sizing = Sizing { limit_bytes: 0, ..Sizing::new(request, reads_shards) };
+fn least(
+    request: &PlanRequest,
+    cuts: &Cuts<'_>,
+    reads_shards: bool,
+    family: Family,
+) -> (Option<Draft>, u64) {
+    let sizing = Sizing { limit_bytes: 0, ..Sizing::new(request, cuts, reads_shards) };
     let _ = family.drafts(&sizing); // none of them fits: what was seen on the way is wanted
     let least = sizing.least.take();
     least.map_or((None, u64::MAX), |(draft, bytes)| (Some(draft), bytes))
@@ -124,11 +131,15 @@ fn least(request: &PlanRequest, reads_shards: bool, family: Family) -> (Option<D
 type OfFamily = Result<(Vec<Plan>, u64), &'static str>;
 
 /// Tries a family: reading chunk by chunk and, where there are shards, whole shards too.
-fn of_family(request: &PlanRequest, family: Family) -> Result<OfFamily, PlanError> {
+fn of_family(
+    request: &PlanRequest,
+    cuts: &Cuts<'_>,
+    family: Family,
+) -> Result<OfFamily, PlanError> {
     let (mut plans, mut minimum, mut refusal) = (Vec::new(), u64::MAX, None);
     let readings = if request.source.shard.is_some() { &[false, true][..] } else { &[false] };
     for &reads_shards in readings {
-        let sizing = Sizing::new(request, reads_shards);
+        let sizing = Sizing::new(request, cuts, reads_shards);
         let drafts = match family.drafts(&sizing) {
             Ok(drafts) => drafts,
             Err(reason) => {
@@ -143,7 +154,7 @@ fn of_family(request: &PlanRequest, family: Family) -> Result<OfFamily, PlanErro
         if plans.len() == found {
             // What needs least is looked for without regard to the budget, so that the minimum
             // that is named is one that works when it is given.
-            let (draft, needs_bytes) = least(request, reads_shards, family);
+            let (draft, needs_bytes) = least(request, cuts, reads_shards, family);
             minimum = minimum.min(needs_bytes);
             if let Some(draft) = draft.filter(|_| needs_bytes <= request.budget.memory_bytes) {
                 plans.extend(sizing.finish(family, &draft)?);
@@ -239,8 +250,13 @@ fn boxes(plan: &Plan) -> Vec<Vec<u64>> {
 }
 
 fn check(request: &PlanRequest) -> Result<(), PlanError> {
-    ChunkGrid::new(&request.shape, &request.source.chunk_shape)?;
+    let source = &request.source;
+    ChunkGrid::with_edges(&request.shape, &source.chunk_shape, source.edges.as_ref())?;
     ChunkGrid::new(&request.shape, &request.target.chunk_shape)?;
+    if request.target.edges.is_some() || source.edges.is_some() && source.shard.is_some() {
+        let (what, range) = ("the length of shards and of target chunks", "the same for all");
+        return Err(PlanError::OutOfRange { what, range });
+    }
     for side in [&request.source, &request.target] {
         check_shards(request, side)?;
     }
@@ -264,6 +280,8 @@ fn check_shards(request: &PlanRequest, side: &Side) -> Result<(), PlanError> {
 #[derive(Debug)]
 pub(crate) struct Sizing<'a> {
     pub request: &'a PlanRequest,
+    /// Where source chunks differ in length.
+    pub cuts: &'a Cuts<'a>,
     /// Whole source shards are fetched at once, not their chunks.
     reads_shards: bool,
     fixed_bytes: u64,
@@ -274,14 +292,14 @@ pub(crate) struct Sizing<'a> {
 }
 
 impl<'a> Sizing<'a> {
-    fn new(request: &'a PlanRequest, reads_shards: bool) -> Self {
+    fn new(request: &'a PlanRequest, cuts: &'a Cuts<'a>, reads_shards: bool) -> Self {
         let fixed = fixed_bytes(request);
         let limit = match request.budget.box_bytes {
             Some(box_bytes) => box_bytes,
             None => request.budget.memory_bytes.saturating_sub(fixed),
         };
         let least = RefCell::new(None);
-        Self { request, reads_shards, fixed_bytes: fixed, limit_bytes: limit, least }
+        Self { request, cuts, reads_shards, fixed_bytes: fixed, limit_bytes: limit, least }
     }
 
     /// Whole source shards are fetched at once.
@@ -298,6 +316,20 @@ impl<'a> Sizing<'a> {
     pub(crate) fn read_unit(&self) -> &'a [u64] {
         let source = &self.request.source;
         if self.reads_shards { source.commit_shape() } else { &source.chunk_shape }
+    }
+
+    /// Number of what the first stage fetches along `axis`.
+    pub(crate) fn inputs_along(&self, axis: usize) -> u64 {
+        let extent = self.request.shape[axis].max(1);
+        self.cuts
+            .axis(axis)
+            .map_or_else(|| extent.div_ceil(self.read_unit()[axis]), AxisCuts::count)
+    }
+
+    /// At least as many of them as a tile of `extent` meets.
+    pub(crate) fn whole_step(&self, axis: usize, extent: u64) -> u64 {
+        let all = || extent.div_ceil(self.read_unit()[axis]).saturating_add(1);
+        self.cuts.axis(axis).map_or_else(all, AxisCuts::count)
     }
 
     /// The least budget with which some draft seen so far would have fitted.
@@ -325,7 +357,7 @@ impl<'a> Sizing<'a> {
         let mut over = 0.0;
         let mut least = 0;
         for stage in &draft.stages {
-            let figures = stage.figures(self.request);
+            let figures = stage.figures(self.request, self.cuts);
             let needs = self.needs(&figures, parallel);
             if needs > self.limit_bytes {
                 over += needs as f64 / (self.limit_bytes.max(1)) as f64;
@@ -371,7 +403,7 @@ impl<'a> Sizing<'a> {
         let mut stages = Vec::with_capacity(draft.stages.len());
         let mut peak = 0;
         for (position, stage) in draft.stages.iter().enumerate() {
-            let figures = stage.figures(request);
+            let figures = stage.figures(request, self.cuts);
             let Some((parallel, seconds, usd)) = self.allocate(&figures) else { return Ok(None) };
             let mut traffic = figures.traffic.clone();
             (traffic.seconds, traffic.usd) = (seconds, usd);
@@ -404,6 +436,7 @@ impl<'a> Sizing<'a> {
             shape: request.shape.clone(),
             item_bytes: request.item_bytes,
             source_chunk: request.source.chunk_shape.clone(),
+            source_edges: request.source.edges.clone(),
             target_chunk: request.target.chunk_shape.clone(),
             source_shard: request.source.shard_shape().map(<[u64]>::to_vec),
             target_shard: request.target.shard_shape().map(<[u64]>::to_vec),

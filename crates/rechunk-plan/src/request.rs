@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rechunk_grid::Edges;
 use serde::{Deserialize, Serialize};
 
 use crate::Profile;
@@ -38,8 +39,12 @@ pub struct RunsSide {
 /// How the array is stored on one side, as far as the cost of a plan depends on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Side {
-    /// Shape of a chunk, what is encoded by itself, elements.
+    /// Shape of a chunk, what is encoded by itself, elements. Where chunks differ in length, the
+    /// largest.
     pub chunk_shape: Vec<u64>,
+    /// Where chunks end, on axes where they differ in length. Only a source without shards has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edges: Option<Edges>,
     /// The shards that chunks lie in, if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardSide>,
@@ -50,7 +55,7 @@ pub struct Side {
     pub codec: String,
     /// Encoded bytes are the elements themselves: no buffer to decode into or encode from.
     pub is_raw: bool,
-    /// Bound of one chunk's encoded bytes.
+    /// Bound of one chunk's encoded bytes; the largest chunk's, as all that is said of one chunk.
     pub encoded_bytes_max: u64,
     /// Encoded bytes one chunk is expected to have.
     pub encoded_bytes_expected: u64,
@@ -66,6 +71,7 @@ impl Side {
         let chunk_bytes = chunk_shape.iter().product::<u64>().saturating_mul(item_bytes);
         Self {
             chunk_shape: chunk_shape.to_vec(),
+            edges: None,
             shard: None,
             runs: None,
             codec: "none".to_owned(),

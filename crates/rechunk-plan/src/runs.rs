@@ -255,6 +255,7 @@ fn planned(
         item_bytes: request.item_bytes,
         source_chunk: request.source.chunk_shape.clone(),
         target_chunk: request.target.chunk_shape.clone(),
+        source_edges: None,
         source_shard: None,
         target_shard: None,
         source_runs: Some(source.clone()),

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
-use rechunk_grid::{ChunkGrid, Region};
+use rechunk_grid::{AxisChunks, ChunkGrid, Edges, Region};
 use rechunk_plan::{
     Budget, IntermediateGrid, Plan, PlanError, PlanRequest, Profile, ShardSide, Side, StageInput,
     StageOutput, StoreProfile, Strategy as Kind, piece_offset_elements, plan,
@@ -58,22 +58,43 @@ fn into_shards(request: &mut PlanRequest, axes: &[Axis], on: (bool, bool)) {
     request.same_shards = request.source.shard == request.target.shard;
 }
 
-/// The requests of a plan, counted by walking through its tasks.
+/// Runs of chunk lengths for each axis.
+type Lists = Vec<Vec<(u64, u64)>>;
+
+/// Cuts the source as the lists say, as often as it takes to reach the end; without shards.
+fn into_lengths(request: &mut PlanRequest, lists: &Lists) {
+    let mut edges = Vec::new();
+    for (axis, runs) in lists.iter().enumerate().take(request.shape.len()) {
+        let runs = runs.iter().copied().cycle().take(runs.len() * 64);
+        let cut = AxisChunks::of_runs(axis, request.shape[axis], runs).unwrap();
+        request.source.chunk_shape[axis] = cut.longest();
+        edges.push(cut.into_edges());
+    }
+    (request.source.edges, request.source.shard) = (Edges::new(edges), None);
+    request.same_shards = false;
+}
+
+/// The requests and decoded bytes of a plan, counted by walking through its tasks.
 fn assert_counts(plan: &Plan) -> Result<(), TestCaseError> {
     let grid = |chunk: &[u64]| ChunkGrid::new(&plan.shape, chunk).unwrap();
-    let mut gets = 0;
+    let (mut gets, mut elements) = (0, 0);
     let first = &plan.stages[0];
     let geometry = plan.geometry(0).unwrap();
     for task in 0..geometry.task_count() {
         let tile = geometry.tile(task);
         for part in geometry.boxes(&tile) {
             gets += geometry.input_grid().covering(&part).elements();
+            let grains = geometry.grain_grid().covering(&part).positions();
+            elements += grains.map(|at| geometry.grain_grid().chunk(&at).elements()).sum::<u64>();
             if let (StageInput::SourceChunks, Some(shard)) = (&first.input, &plan.source_shard) {
                 gets += grid(shard).covering(&part).elements();
             }
         }
     }
     prop_assert_eq!(plan.estimate.source.get_requests, gets);
+    if !first.passthrough {
+        prop_assert_eq!(plan.estimate.source.decoded_read_bytes, elements * plan.item_bytes);
+    }
     let commit = grid(plan.target_shard.as_ref().unwrap_or(&plan.target_chunk));
     prop_assert_eq!(plan.estimate.target.put_requests, commit.count());
     Ok(())
@@ -123,6 +144,39 @@ fn assert_indexes_fit(plan: &Plan, request: &PlanRequest) -> Result<(), TestCase
             let fetched = request.source.object_bytes_max(request.item_bytes);
             let lane = fetched + 2 * shard.index_bytes;
             prop_assert!(lane <= stage.lane_bytes, "{lane} {}", stage.lane_bytes);
+        }
+    }
+    Ok(())
+}
+
+fn lists() -> impl Strategy<Value = Lists> {
+    prop::collection::vec(prop::collection::vec((1_u64..16, 1_u64..4), 1..7), 4)
+}
+
+/// What is resident at once, by walking the steps of every tile, is no more than is reserved.
+fn assert_resident(plan: &Plan) -> Result<(), TestCaseError> {
+    for (number, stage) in plan.stages.iter().enumerate() {
+        let geometry = plan.geometry(number).unwrap();
+        if stage.passthrough || !stage.output.is_target() {
+            continue;
+        }
+        let unit_bytes = geometry.output_grid().chunk_elements() * plan.item_bytes;
+        for task in 0..geometry.task_count() {
+            for part in geometry.boxes(&geometry.tile(task)) {
+                let steps: Vec<Region> = geometry.steps(&part).collect();
+                prop_assert!(stage.is_stepped || steps.len() == 1, "{} steps", steps.len());
+                let mut held = vec![0; steps.len()];
+                for index in geometry.units(&part).positions() {
+                    let unit = geometry.unit_region(&index, &part).unwrap();
+                    let touching = geometry.input_grid().covering(&unit);
+                    let meets = |step: &Region| step.intersect(&touching).is_some();
+                    let first = steps.iter().position(meets).unwrap();
+                    let last = steps.iter().rposition(meets).unwrap();
+                    held[first..=last].iter_mut().for_each(|bytes| *bytes += unit_bytes);
+                }
+                let most = held.into_iter().max().unwrap_or(0);
+                prop_assert!(most <= stage.resident_bytes, "{most} {}", stage.resident_bytes);
+            }
         }
     }
     Ok(())
@@ -199,11 +253,15 @@ proptest! {
     #[test]
     fn every_plan_has_one_writer_and_keeps_its_budget(
         axes in arrays(), extra in 0_u64..60_000, kind in 0_usize..8, shards: (bool, bool),
+        lists in prop::option::of(lists()),
     ) {
         let (shape, source, target) = split(&axes);
         let fixed = (1 << 20) + 2 * (128 << 10);
         let mut request = request(&shape, &source, &target, fixed + extra);
         into_shards(&mut request, &axes, shards);
+        if let Some(lists) = &lists {
+            into_lengths(&mut request, lists);
+        }
         request.strategy = Kind::KINDS.get(kind).copied().unwrap_or(Kind::Auto);
         match plan(&request) {
             Ok(planned) => {
@@ -218,6 +276,7 @@ proptest! {
                 }
                 assert_one_writer(&planned.plan)?;
                 assert_counts(&planned.plan)?;
+                assert_resident(&planned.plan)?;
                 assert_indexes_fit(&planned.plan, &request)?;
             }
             Err(PlanError::DoesNotFit { minimum_bytes, .. }) => {
@@ -274,4 +333,61 @@ fn what_finds_tiny_chunks_is_paid_for() {
         PlanError::DoesNotFit { minimum_bytes, .. } if minimum_bytes > 210 << 20
     );
     assert!(needs_more, "{refused}");
+}
+
+/// Daily data in monthly chunks, a century of it on a large grid, to be read as time series.
+fn months(memory_bytes: u64, with_leap_years: bool) -> PlanRequest {
+    let of_year = |year: u64| {
+        let february = if with_leap_years && year.is_multiple_of(4) { 29 } else { 28 };
+        [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].map(|days| (days, 1))
+    };
+    let runs: Vec<(u64, u64)> = (0..100).flat_map(of_year).collect();
+    let days = runs.iter().map(|run| run.0).sum();
+    let cut = AxisChunks::of_runs(0, days, runs).unwrap();
+    let mut request = request(&[days, 1800, 3600], &[31, 600, 600], &[3650, 60, 60], memory_bytes);
+    request.source.edges = Edges::new(vec![cut.into_edges(), None, None]);
+    request
+}
+
+#[test]
+fn months_are_read_once_where_memory_allows_it() {
+    for (memory_bytes, with_leap_years, most_read_twice) in
+        // Where years are equal, boxes end on months. Where they are not, months at the end of a
+        // box are read for both.
+        [(6 << 30, false, 0), (6 << 30, true, 1), (1 << 30, false, 0), (1 << 30, true, 10)]
+    {
+        let request = months(memory_bytes, with_leap_years);
+        let planned = plan(&request).unwrap();
+        let source = &planned.plan.estimate.source;
+        let all = 1200 * 3 * 6;
+        let most = all + all * most_read_twice / 100;
+        assert!(
+            source.get_requests <= most,
+            "{} of {all}: {:?}",
+            source.get_requests,
+            planned.plan
+        );
+        if most_read_twice == 0 {
+            let elements: u64 = request.shape.iter().product();
+            assert_eq!(source.decoded_read_bytes, elements * 4);
+        }
+    }
+    let request = PlanRequest { strategy: Kind::Keep, ..months(16 << 30, true) };
+    assert_eq!(plan(&request).unwrap().plan.estimate.source.get_requests, 1200 * 3 * 6);
+}
+
+/// The most edges there may be, in an awkward list.
+#[test]
+fn a_million_edges_plan_in_seconds() {
+    let runs = (0..1 << 20).map(|i| (1 + i % 977, 1));
+    let shape = [(0..1 << 20).map(|i| 1 + i % 977).sum(), 4000];
+    let cut = AxisChunks::of_runs(0, shape[0], runs).unwrap();
+    let mut request = request(&shape, &[cut.longest(), 1000], &[1000, 100], 1 << 30);
+    request.source.edges = Edges::new(vec![cut.into_edges(), None]);
+    let started = std::time::Instant::now();
+    let planned = plan(&request).unwrap();
+    assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
+    let json = serde_json::to_string(&planned.plan).unwrap();
+    assert!(json.len() < 8 << 20, "{} bytes", json.len());
+    assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), planned.plan);
 }

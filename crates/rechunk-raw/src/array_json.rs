@@ -49,7 +49,8 @@ pub fn parse_array_json(document: &[u8]) -> Result<RawMetadata, FormatError> {
         let what = format!("this member ({})", shown(value));
         return Err(field(name).unsupported(what, "it may change what the elements mean"));
     }
-    let spec = ArraySpec { shape, data_type, chunk_shape, fill_value: None, dimension_names };
+    let spec =
+        ArraySpec { shape, data_type, chunk_shape, fill_value: None, dimension_names, edges: None };
     let order = ElementOrder { axes, endian };
     let files = Files::Blocks { key, offset_bytes };
     let metadata = RawMetadata { spec, order, files, record, attributes };

@@ -47,7 +47,14 @@ pub fn parse_npy(first_bytes: &[u8], name: &str) -> Result<RawMetadata, FormatEr
     let header = Header::Npy(first_bytes[..offset].to_vec());
     let chunk_shape = slab_shape(&shape, &axes, data_type.item_bytes());
     let metadata = RawMetadata {
-        spec: ArraySpec { shape, data_type, chunk_shape, fill_value: None, dimension_names: None },
+        spec: ArraySpec {
+            shape,
+            data_type,
+            chunk_shape,
+            fill_value: None,
+            dimension_names: None,
+            edges: None,
+        },
         order: ElementOrder { axes, endian },
         files: Files::Single {
             name: name.to_owned(),
@@ -234,6 +241,7 @@ mod tests {
             chunk_shape: vec![1],
             fill_value: None,
             dimension_names: None,
+            edges: None,
         };
         let order = ElementOrder::c_little(1);
         let version = |name: &str| {
@@ -256,6 +264,7 @@ mod tests {
             chunk_shape: vec![1],
             fill_value: None,
             dimension_names: None,
+            edges: None,
         };
         let made = RawMetadata::npy(spec, ElementOrder::c_little(1), None, "a.npy");
         assert!(made.unwrap_err().to_string().contains("bfloat16 is not supported; NumPy has no"));

@@ -7,7 +7,7 @@ use crate::codec_json::{write_v2_codec, write_v3_codec};
 use crate::codec_spec::CodecSpec;
 use crate::json::write_pretty;
 use crate::metadata::{ArrayMetadata, KeyStyle, V2_DIMENSIONS, ZarrVersion};
-use crate::{record, sharding, types_v2, types_v3};
+use crate::{chunk_lengths, record, sharding, types_v2, types_v3};
 
 impl ArrayMetadata {
     /// The documents that describe this array, as (key relative to the array, bytes): `.zarray`
@@ -77,9 +77,12 @@ impl ArrayMetadata {
             "node_type": "array",
             "shape": spec.shape,
             "data_type": self.v3_data_type(),
-            "chunk_grid": {
-                "name": "regular",
-                "configuration": {"chunk_shape": self.object_shape()},
+            "chunk_grid": match &spec.edges {
+                Some(edges) => chunk_lengths::write(spec, edges),
+                None => json!({
+                    "name": "regular",
+                    "configuration": {"chunk_shape": self.object_shape()},
+                }),
             },
             "chunk_key_encoding": {
                 "name": style,

@@ -1,7 +1,9 @@
 //! The byte layout of one array.
 
+use std::borrow::Cow;
+
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
-use rechunk_grid::ArraySpec;
+use rechunk_grid::{ArraySpec, ChunkGrid};
 
 use crate::codecs::Chain;
 use crate::metadata::ArrayMetadata;
@@ -11,7 +13,10 @@ use crate::variable;
 #[derive(Debug, Clone)]
 pub struct ZarrLayout {
     metadata: ArrayMetadata,
+    /// The codecs for a chunk of the chunk shape.
     chain: Chain,
+    /// The grid, where chunks differ in length: the codecs are those for a chunk's own size.
+    lengths: Option<ChunkGrid>,
     cost: CodecCost,
     identity: String,
     summary: String,
@@ -22,16 +27,29 @@ impl ZarrLayout {
     pub fn new(metadata: ArrayMetadata) -> Result<Self, FormatError> {
         metadata.check()?;
         let chain = Chain::new(&metadata.codecs, metadata.chunk_bytes())?;
+        let lengths = metadata.spec.edges.as_ref().and_then(|_| metadata.spec.grid().ok());
         let is_variable = metadata.spec.data_type.is_variable();
         let cost = if is_variable { variable::cost() } else { chain.cost() };
         let identity = identity(&metadata);
         let summary = summary(&metadata);
-        Ok(Self { metadata, chain, cost, identity, summary })
+        Ok(Self { metadata, chain, lengths, cost, identity, summary })
     }
 
     /// The metadata it was made from.
     pub fn metadata(&self) -> &ArrayMetadata {
         &self.metadata
+    }
+
+    /// The codecs for chunk `index`. Making them for each chunk is nothing beside decoding it.
+    fn chain_of(&self, index: &[u64]) -> Result<Cow<'_, Chain>, FormatError> {
+        let Some(grid) = &self.lengths else { return Ok(Cow::Borrowed(&self.chain)) };
+        let chunk = grid.chunk(index);
+        if chunk.shape == self.metadata.spec.chunk_shape {
+            return Ok(Cow::Borrowed(&self.chain));
+        }
+        // No more than the largest, which was counted.
+        let bytes = chunk.elements().saturating_mul(self.metadata.spec.item_bytes());
+        Chain::new(&self.metadata.codecs, bytes).map(Cow::Owned)
     }
 
     /// Refuses elements of variable length, whose chunks are only copied.
@@ -78,22 +96,22 @@ impl Layout for ZarrLayout {
 
     fn decode<'a>(
         &self,
-        _index: &[u64],
+        index: &[u64],
         encoded: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError> {
         self.check_decodes()?;
-        self.chain.decode(encoded, scratch)
+        self.chain_of(index)?.decode(encoded, scratch)
     }
 
     fn encode(
         &self,
-        _index: &[u64],
+        index: &[u64],
         elements: &[u8],
         encoded: &mut Vec<u8>,
     ) -> Result<(), FormatError> {
         self.check_decodes()?;
-        self.chain.encode(elements, encoded)
+        self.chain_of(index)?.encode(elements, encoded)
     }
 }
 

@@ -11,6 +11,7 @@
 //! decoded.
 
 mod choice;
+mod chunk_lengths;
 mod codec_json;
 mod codec_settings;
 mod codec_spec;

@@ -10,7 +10,7 @@ use crate::codecs::Chain;
 use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::fill_value::{write_bits, write_byte_list, write_fill_value};
-use crate::{record, types_v3, variable};
+use crate::{chunk_lengths, record, types_v3, variable};
 
 /// Largest chunk that is accepted, decoded: beyond any real one, and small enough that sums of
 /// such sizes cannot overflow.
@@ -203,7 +203,7 @@ impl ArrayMetadata {
         self.sharding.as_ref().map_or(&self.spec.chunk_shape, ShardFormat::shard_shape)
     }
 
-    /// Bytes of a decoded chunk. Checked metadata has at most [`CHUNK_BYTES_MAX`].
+    /// Bytes of a decoded chunk; of the largest, where chunks differ. Checked metadata has at most [`CHUNK_BYTES_MAX`].
     pub fn chunk_bytes(&self) -> u64 {
         let elements = rechunk_grid::element_count(&self.spec.chunk_shape).unwrap_or(u64::MAX);
         elements.saturating_mul(self.spec.item_bytes())
@@ -218,6 +218,9 @@ impl ArrayMetadata {
     pub(crate) fn check(&self) -> Result<(), FormatError> {
         let chunks = self.version.chunk_field();
         self.spec.grid().map_err(|error| chunks.invalid(error.to_string()))?;
+        if self.spec.edges.is_some() {
+            self.check_chunk_lengths(&chunks)?;
+        }
         if let Some(shards) = &self.sharding {
             ChunkGrid::new(&self.spec.shape, shards.shard_shape())
                 .map_err(|error| chunks.invalid(error.to_string()))?;
@@ -244,6 +247,19 @@ impl ArrayMetadata {
             }
         }
         self.check_parts()
+    }
+
+    /// Chunks of different lengths are something of v3, and no shards.
+    fn check_chunk_lengths(&self, chunks: &Field) -> Result<(), FormatError> {
+        let is_shards = |codec: &CodecSpec| matches!(codec, CodecSpec::Shards(_));
+        if self.sharding.is_some() || self.codecs.iter().any(is_shards) {
+            return Err(chunk_lengths::no_shards());
+        }
+        if self.version == ZarrVersion::V2 {
+            let what = "chunks of different lengths in Zarr v2";
+            return Err(chunks.unsupported(what, "use --format zarr3"));
+        }
+        Ok(())
     }
 
     fn check_parts(&self) -> Result<(), FormatError> {

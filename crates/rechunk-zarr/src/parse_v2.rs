@@ -53,7 +53,7 @@ pub fn parse_v2(zarray: &[u8], zattrs: Option<&[u8]>) -> Result<ArrayMetadata, F
     };
     let dimension_names = take_dimension_names(&mut attributes, rank);
     let metadata = ArrayMetadata {
-        spec: ArraySpec { shape, data_type, chunk_shape, fill_value, dimension_names },
+        spec: ArraySpec { shape, data_type, chunk_shape, edges: None, fill_value, dimension_names },
         version: ZarrVersion::V2,
         order: ElementOrder { axes, endian },
         codecs,

@@ -1,7 +1,7 @@
 //! Reading `zarr.json`.
 
 use rechunk_format::{ElementOrder, FormatError};
-use rechunk_grid::{ArraySpec, DataType, Endian, FillValue};
+use rechunk_grid::{ArraySpec, DataType, Edges, Endian, FillValue};
 use serde_json::{Map, Value};
 
 use crate::codec_json::{parse_v3_codec, parse_v3_extension};
@@ -17,7 +17,7 @@ use crate::parse_v2::separator;
 use crate::record::{self, Record};
 use crate::shard_codec::ShardCodec;
 use crate::sharding::Sharding;
-use crate::{sharding, types_v3, variable};
+use crate::{chunk_lengths, sharding, types_v3, variable};
 
 const KEY: &str = "zarr.json";
 
@@ -61,7 +61,7 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
     let rank = shape.len();
     let mut verbatim = Verbatim::default();
     let data_type = parse_data_type(require(&mut map, "data_type")?, &mut verbatim)?;
-    let chunk_shape = parse_chunk_grid(&require(&mut map, "chunk_grid")?)?;
+    let (chunk_shape, edges) = parse_chunk_grid(&require(&mut map, "chunk_grid")?, &shape)?;
     let key_encoding = parse_key_encoding(&require(&mut map, "chunk_key_encoding")?)?;
     let fill_value = require(&mut map, "fill_value")?;
     let codecs = require(&mut map, "codecs")?;
@@ -70,6 +70,9 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
         verbatim.codecs = Some(variable::check_v3_codecs(codecs)?);
         (ElementOrder::c_little(rank), Vec::new(), chunk_shape, None)
     } else {
+        if edges.is_some() {
+            refuse_shards(&codecs)?;
+        }
         let found = sharding::parse_alone(&Field::new(KEY, "codecs"), &codecs, &chunk_shape)?;
         let (chunk_shape, codecs, sharding) = match found {
             Some(found) => (found.chunk_shape, found.codecs, Some(found.format)),
@@ -93,7 +96,7 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
     refuse_unknown(&map)?;
     verbatim.fields = map;
     let metadata = ArrayMetadata {
-        spec: ArraySpec { shape, data_type, chunk_shape, fill_value, dimension_names },
+        spec: ArraySpec { shape, data_type, chunk_shape, edges, fill_value, dimension_names },
         version: ZarrVersion::V3,
         order,
         codecs,
@@ -154,15 +157,36 @@ fn parse_fill(
     }
 }
 
-fn parse_chunk_grid(value: &Value) -> Result<Vec<u64>, FormatError> {
+/// The chunk shape, and where chunks differ in length the edges; `chunk_shape` is then the largest.
+fn parse_chunk_grid(
+    value: &Value,
+    shape: &[u64],
+) -> Result<(Vec<u64>, Option<Edges>), FormatError> {
     let field = Field::new(KEY, "chunk_grid");
     let (name, configuration) = parse_v3_extension(&field, value)?;
-    if name != "regular" {
-        return Err(field.unsupported(format!("chunk grid {name:?}"), ""));
+    match name {
+        "regular" => {
+            let field = ZarrVersion::V3.chunk_field();
+            let chunk = configuration.get("chunk_shape");
+            let chunk = chunk.ok_or_else(|| field.invalid("is missing"))?;
+            Ok((field.shape(chunk)?, None))
+        }
+        chunk_lengths::NAME => {
+            chunk_lengths::parse(&field.child("configuration"), &configuration, shape)
+        }
+        other => Err(field.unsupported(format!("chunk grid {other:?}"), "")),
     }
-    let field = ZarrVersion::V3.chunk_field();
-    let shape = configuration.get("chunk_shape").ok_or_else(|| field.invalid("is missing"))?;
-    field.shape(shape)
+}
+
+/// Shards of different shapes have indexes of different sizes, and are not read.
+fn refuse_shards(codecs: &Value) -> Result<(), FormatError> {
+    let field = Field::new(KEY, "codecs");
+    for codec in field.list(codecs)? {
+        if parse_v3_extension(&field, codec)?.0 == sharding::NAME {
+            return Err(chunk_lengths::no_shards());
+        }
+    }
+    Ok(())
 }
 
 fn parse_key_encoding(value: &Value) -> Result<KeyEncoding, FormatError> {

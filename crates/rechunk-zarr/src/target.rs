@@ -50,6 +50,7 @@ pub fn target_metadata(
     let mut target = source.clone();
     target.version = options.version;
     target.spec.chunk_shape.clone_from(&options.chunk_shape);
+    target.spec.edges = None; // whatever the source has: chunks are written in one shape
     target.sharding = sharding(source, options)?;
     target.key_encoding = key_encoding(source, options.version);
     target.codecs = match &options.codec {

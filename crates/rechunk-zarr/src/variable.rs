@@ -128,6 +128,9 @@ pub(crate) fn target(
     let clipped = spec.chunk_shape.iter().zip(&spec.shape).map(|(c, n)| *c.min(n.max(&1)));
     let is_kept =
         options.chunk_shape == spec.chunk_shape || options.chunk_shape.iter().copied().eq(clipped);
+    if spec.edges.is_some() {
+        return Err(refusal(source, "writing chunks of different lengths"));
+    }
     if !is_kept {
         return Err(refusal(source, "re-cutting elements of variable length"));
     }

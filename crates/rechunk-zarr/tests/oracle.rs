@@ -219,3 +219,65 @@ fn groups() {
         assert!(zarrs::group::Group::open(store, "/").is_ok(), "{version:?}");
     }
 }
+
+/// An array of 9 × 7 × 5 in chunks of different lengths, written by `zarrs` as a whole.
+fn rectilinear(codecs: &Value) -> (Arc<MemoryStore>, Vec<u8>) {
+    let document = json!({
+        "zarr_format": 3, "node_type": "array", "shape": [9, 7, 5], "data_type": "uint16",
+        "chunk_grid": {"name": "rectilinear", "configuration": {
+            "kind": "inline", "chunk_shapes": [[2, [3, 2], 4], 3, [[1, 2], 3]]}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": 7, "codecs": codecs,
+        "attributes": {},
+    });
+    let store = Arc::new(MemoryStore::new());
+    store.set(&StoreKey::new("a/zarr.json").unwrap(), document.to_string().into()).unwrap();
+    let array = Array::open(Arc::clone(&store), "/a").unwrap();
+    let elements: Vec<u8> = (100..100 + 9 * 7 * 5_u16).flat_map(u16::to_le_bytes).collect();
+    let bytes = ArrayBytes::new_flen(elements.clone());
+    array.store_array_subset(&array.subset_all(), bytes).unwrap();
+    (store, elements)
+}
+
+#[test]
+fn chunks_of_different_lengths() {
+    let bytes = json!({"name": "bytes", "configuration": {"endian": "big"}});
+    let transpose = json!({"name": "transpose", "configuration": {"order": [2, 0, 1]}});
+    let zstd = json!({"name": "zstd", "configuration": {"level": 1, "checksum": false}});
+    for codecs in [json!([bytes]), json!([transpose, bytes, zstd, "crc32c"]), json!([bytes, zstd])]
+    {
+        let (store, elements) = rectilinear(&codecs);
+        let get = |key: &str| store.get(&StoreKey::new(format!("a/{key}")).unwrap()).unwrap();
+        let layout = ZarrLayout::new(parse_v3(&get("zarr.json").unwrap()).unwrap()).unwrap();
+        let grid = layout.spec().grid().unwrap();
+        assert_eq!(grid.indices().shape, [4, 3, 3]);
+        let whole = rechunk_grid::Region::whole(&[9, 7, 5]);
+        let mut scratch = Vec::new();
+        for index in grid.indices().positions() {
+            let encoded = get(&layout.chunk_key(&index)).unwrap();
+            let decoded = layout.decode(&index, &encoded, &mut scratch).unwrap();
+            let chunk = grid.chunk(&index);
+            let strides = layout.element_order().strides_bytes(&chunk.shape, 2);
+            assert_eq!(decoded.len() as u64, chunk.elements() * 2);
+            for position in grid.region(&index).positions() {
+                let inner = position.iter().zip(&chunk.start).map(|(at, start)| at - start);
+                let at: u64 = inner.zip(&strides).map(|(at, stride)| at * stride).sum();
+                let at = usize::try_from(at).unwrap();
+                let ordinal = usize::try_from(whole.ordinal(&position)).unwrap() * 2;
+                let element = [decoded[at + 1], decoded[at]]; // stored big-endian
+                assert_eq!(element, elements[ordinal..ordinal + 2], "{codecs} {position:?}");
+            }
+            // And back: ours, read by zarrs.
+            let own = decoded.to_vec();
+            let mut again = Vec::new();
+            layout.encode(&index, &own, &mut again).unwrap();
+            let key = StoreKey::new(format!("a/{}", layout.chunk_key(&index))).unwrap();
+            store.set(&key, again.into()).unwrap();
+        }
+        // The document that we write says the same.
+        let (_, document) = layout.metadata().documents().remove(0);
+        store.set(&StoreKey::new("a/zarr.json").unwrap(), document.into()).unwrap();
+        let array = Array::open(Arc::clone(&store), "/a").unwrap();
+        let read: ArrayBytes = array.retrieve_array_subset(&array.subset_all()).unwrap();
+        assert_eq!(read.into_fixed().unwrap().as_ref(), elements, "{codecs}");
+    }
+}

@@ -61,7 +61,7 @@ impl ChunkSpec {
             chunk.push(match extent {
                 Extent::Elements(elements) => (*elements).min(length),
                 Extent::Whole => length,
-                Extent::Keep => source.chunk_shape[axis],
+                Extent::Keep => kept(source, axis)?,
                 Extent::Auto => 1,
             });
         }
@@ -176,6 +176,25 @@ fn axes(source: &ArraySpec) -> String {
     if list.is_empty() { "none: it is a scalar".to_owned() } else { list.join(", ") }
 }
 
+/// The length of the source's chunks, if they have one.
+fn kept(source: &ArraySpec, axis: usize) -> Result<u64, Error> {
+    let Some(edges) = source.edges.as_ref().and_then(|edges| edges.axis(axis)) else {
+        return Ok(source.chunk_shape[axis]);
+    };
+    let names = source.dimension_names.as_ref();
+    let name = names.and_then(|names| names.get(axis)?.as_deref());
+    let name = name.map_or_else(|| format!("axis {axis}"), |name| format!("dimension `{name}`"));
+    Err(Error::Usage {
+        message: format!(
+            "the chunks of {name} cannot be kept: they have {} to {} elements, and chunks of \
+             different lengths are read, not written",
+            edges.shortest(),
+            edges.longest()
+        ),
+        hint: Some("give --chunks a number for it, -1 (the whole axis) or auto".to_owned()),
+    })
+}
+
 fn usage(message: String) -> Error {
     Error::Usage { message, hint: None }
 }
@@ -190,6 +209,7 @@ mod tests {
             shape: vec![1460, 720, 1440],
             data_type: DataType::Int16,
             chunk_shape: vec![1, 720, 1440],
+            edges: None,
             fill_value: None,
             dimension_names: names
                 .map(|names| names.iter().map(|name| Some((*name).to_owned())).collect()),
@@ -210,6 +230,31 @@ mod tests {
         assert_eq!(resolve("lon=30,time=-1").unwrap(), [1460, 720, 30]);
         assert_eq!(resolve("9999,9999,9999").unwrap(), [1460, 720, 1440]);
         assert_eq!(resolve("keep").unwrap(), [1, 720, 1440]);
+    }
+
+    #[test]
+    fn different_lengths_are_not_kept() {
+        use rechunk_grid::{AxisChunks, Edges};
+        let lengths = [(300, 4), (260, 1)];
+        let time = AxisChunks::of_runs(0, 1460, lengths).unwrap().into_edges();
+        let names = ["time", "lat", "lon"];
+        for names in [Some(&names[..]), None] {
+            let mut source = spec(names);
+            source.chunk_shape[0] = 300;
+            source.edges = Edges::new(vec![time.clone(), None, None]);
+            let resolve = |text: &str| ChunkSpec::parse(text)?.resolve(&source, 1 << 20);
+            let error = resolve("keep").unwrap_err();
+            let what = if names.is_some() { "dimension `time`" } else { "axis 0" };
+            assert!(error.to_string().contains(what), "{error}");
+            assert!(error.to_string().contains("260 to 300 elements"), "{error}");
+            assert!(error.hint().unwrap().contains("--chunks"));
+            assert_eq!(resolve("-1,keep,keep").unwrap(), [1460, 720, 1440]);
+            assert_eq!(resolve("10,keep,5").unwrap(), [10, 720, 5]);
+            if names.is_some() {
+                assert!(resolve("lat=5").is_err());
+                assert_eq!(resolve("time=10").unwrap(), [10, 720, 1440]);
+            }
+        }
     }
 
     #[test]

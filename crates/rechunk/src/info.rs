@@ -43,9 +43,11 @@ pub struct ArrayInfo {
     pub dimension_names: Option<Vec<Option<String>>>,
     /// Data type.
     pub data_type: String,
-    /// Shape of a chunk, elements.
+    /// Shape of a chunk, elements; of the largest, where chunks differ.
     pub chunk_shape: Vec<u64>,
-    /// Bytes of a decoded chunk; `None` where elements differ in length.
+    /// Shape of the smallest chunk, where chunks differ (Zarr's `rectilinear` grid).
+    pub smallest_chunk_shape: Option<Vec<u64>>,
+    /// Bytes of a decoded chunk, the largest; `None` where elements differ in length.
     pub chunk_bytes: Option<u64>,
     /// Shape of a shard, elements, where chunks are kept in shards.
     pub shard_shape: Option<Vec<u64>>,
@@ -138,6 +140,7 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
         shape: spec.shape,
         dimension_names: spec.dimension_names,
         data_type: open.metadata.data_type_name(),
+        smallest_chunk_shape: spec.edges.as_ref().map(|edges| edges.smallest(&spec.chunk_shape)),
         chunk_shape: spec.chunk_shape,
         chunk_bytes,
         shards: layout.shards().map(|_| objects.count()),
@@ -153,9 +156,12 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
         missing_chunks: grid.count().saturating_sub(stored_chunks),
         stored_bytes,
         stored_chunk_bytes: stored.sizes.summary(),
-        compression_ratio: chunk_bytes
-            .filter(|_| stored_bytes > 0)
-            .map(|bytes| (stored_chunks as f64 * bytes as f64) / stored_bytes as f64),
+        compression_ratio: chunk_bytes.filter(|_| stored_bytes > 0).map(|bytes| {
+            let decoded = stored
+                .lengths_bytes
+                .map_or_else(|| stored_chunks as f64 * bytes as f64, |bytes| bytes as f64);
+            decoded / stored_bytes as f64
+        }),
         leftovers: stored.leftovers,
         foreign: stored.foreign,
         consolidated_in,
@@ -196,6 +202,8 @@ struct Stored {
     sizes: ChunkSizes,
     /// Chunks in the shards, where there are shards.
     chunks: Option<u64>,
+    /// Decoded bytes of the stored chunks, where they differ in length.
+    lengths_bytes: Option<u64>,
     /// Shards whose index cannot be read.
     damaged: KeyCount,
     leftovers: KeyCount,
@@ -220,6 +228,12 @@ impl Stored {
             match index {
                 Some(index) if is_inside(&index) => {
                     stored.sizes.add(size);
+                    if grid.edges().is_some() {
+                        let elements = grid.chunk(&index).elements();
+                        let bytes = elements.saturating_mul(open.spec().item_bytes());
+                        let sum = stored.lengths_bytes.unwrap_or(0).saturating_add(bytes);
+                        stored.lengths_bytes = Some(sum);
+                    }
                     stored.look_into(open, &store, &key, &index).await;
                 }
                 _ if is_metadata(&key) => {}

@@ -126,6 +126,7 @@ pub(crate) fn side(layout: &dyn Layout, ratio: f64) -> Side {
     });
     Side {
         chunk_shape: spec.chunk_shape.clone(),
+        edges: spec.edges.clone(),
         shard,
         runs: None,
         codec: cost.name.clone(),
@@ -143,26 +144,28 @@ pub(crate) async fn sample_ratio(source: &OpenArray) -> Result<f64, Error> {
         return Ok(1.0);
     }
     let grid = source.object_grid()?;
-    let object_bytes = grid.chunk_elements() * source.spec().item_bytes();
+    let item_bytes = source.spec().item_bytes();
     let count = grid.count();
     let store = source.array.store().with_role(Role::Control);
-    let (mut bytes, mut seen) = (0_u64, 0_u64);
+    let (mut bytes, mut decoded_bytes) = (0_u64, 0_u64);
     for sample in 0..SAMPLED_CHUNKS.min(count) {
         let ordinal = sample * (count / SAMPLED_CHUNKS.min(count));
-        let key = source.array.layout().object_key(&grid.indices().position(ordinal));
+        let index = grid.indices().position(ordinal);
+        let key = source.array.layout().object_key(&index);
         let size =
             store.head(&key).await.map_err(|error| Error::source_store(&source.location, error))?;
         if let Some(size) = size {
             bytes = bytes.saturating_add(size);
-            seen += 1;
+            let elements = grid.chunk(&index).elements();
+            decoded_bytes = decoded_bytes.saturating_add(elements.saturating_mul(item_bytes));
         }
     }
-    if seen == 0 || object_bytes == 0 {
+    if decoded_bytes == 0 {
         return Ok(0.5);
     }
     // Nothing is known of the decoded size of elements of variable length.
     let most = if source.spec().data_type.is_variable() { f64::MAX } else { 1.5 };
-    Ok((bytes as f64 / (seen as f64 * object_bytes as f64)).min(most))
+    Ok((bytes as f64 / decoded_bytes as f64).min(most))
 }
 
 /// An array at a store.

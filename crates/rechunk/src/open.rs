@@ -44,6 +44,9 @@ impl OpenArray {
 
     /// The grid of its objects: shards, else chunks.
     pub fn object_grid(&self) -> Result<ChunkGrid, Error> {
+        if self.spec().edges.is_some() {
+            return self.grid(); // there are no such shards
+        }
         ChunkGrid::new(&self.spec().shape, &self.metadata.object_shape())
             .map_err(|error| Error::source_grid(&self.location, &error))
     }

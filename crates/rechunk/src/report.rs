@@ -43,8 +43,11 @@ pub struct PlanReport {
     pub shape: Vec<u64>,
     /// Bytes of one element.
     pub item_bytes: u64,
-    /// Shape of a source chunk, elements.
+    /// Shape of a source chunk, elements; of the largest, where chunks differ.
     pub source_chunks: Vec<u64>,
+    /// Shape of the smallest source chunk, elements, where chunks differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest_source_chunk: Option<Vec<u64>>,
     /// Shape of a target chunk, elements.
     pub target_chunks: Vec<u64>,
     /// Shape of a source shard, elements, where chunks lie in shards.
@@ -132,6 +135,10 @@ impl PlanReport {
             shape: plan.shape.clone(),
             item_bytes: plan.item_bytes,
             source_chunks: plan.source_chunk.clone(),
+            smallest_source_chunk: plan
+                .source_edges
+                .as_ref()
+                .map(|edges| edges.smallest(&plan.source_chunk)),
             target_chunks: plan.target_chunk.clone(),
             source_shards: plan.source_shard.clone(),
             target_shards: plan.target_shard.clone(),

@@ -131,6 +131,7 @@ mod tests {
             shape: vec![100, 241, 480],
             data_type: DataType::Int16,
             chunk_shape: vec![1, 241, 480],
+            edges: None,
             fill_value: None,
             dimension_names: Some(["time", "y", "x"].map(|name| Some(name.to_owned())).to_vec()),
         };

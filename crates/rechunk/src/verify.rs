@@ -31,7 +31,8 @@ pub struct Comparison {
     pub elements: u64,
     /// Position of the first difference in C order.
     pub first_difference: Option<Vec<u64>>,
-    /// The chunk of the second array it lies in.
+    /// The chunk of the second array it lies in; of the first, where those of the second differ in
+    /// length.
     pub first_region: Option<Region>,
 }
 
@@ -67,6 +68,7 @@ pub async fn verify(
         let (a, b) = (a.location, b.location);
         return Err(Error::Unlike { a, b, difference });
     }
+    let (a, b) = second_of_one_shape(a, b)?;
     let other = array_at(b.array.layout(), b.array.store(), Role::Target);
     compare_with(&a, &other, planning, observer, cancel).await
 }
@@ -83,6 +85,25 @@ async fn turned_like(
         return Ok(array);
     }
     open_array(&array.location, noted, meter).await
+}
+
+/// The second array is compared chunk by chunk, and those have to be of one shape: the arrays, in
+/// that order.
+fn second_of_one_shape(a: OpenArray, b: OpenArray) -> Result<(OpenArray, OpenArray), Error> {
+    let differs = |array: &OpenArray| array.spec().edges.is_some();
+    match (differs(&a), differs(&b)) {
+        // Not decoded: compared as they are stored.
+        _ if a.spec().data_type.is_variable() => Ok((a, b)),
+        (_, false) => Ok((a, b)),
+        (false, true) => Ok((b, a)),
+        (true, true) => Err(Error::NotAnArray {
+            location: b.location,
+            reason: "the chunks of both arrays differ in length, and two such arrays are not \
+                     compared"
+                .to_owned(),
+            hint: Some("copy one of them with --chunks, and compare the copy".to_owned()),
+        }),
+    }
 }
 
 /// Compares `a` with `other`, which has the same shape and type.

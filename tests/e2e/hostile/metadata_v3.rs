@@ -22,13 +22,20 @@ fn codecs(document: &mut Value) -> &mut Vec<Value> {
     document["codecs"].as_array_mut().unwrap()
 }
 
+/// A grid of chunks of different lengths.
+#[expect(clippy::needless_pass_by_value, reason = "shorter where it is used")]
+fn lengths(document: &mut Value, chunk_shapes: Value) {
+    let configuration = json!({"kind": "inline", "chunk_shapes": chunk_shapes});
+    document["chunk_grid"] = json!({"name": "rectilinear", "configuration": configuration});
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "shorter where it is used")]
 fn transpose(order: Value) -> Value {
     json!({"name": "transpose", "configuration": {"order": order}})
 }
 
 #[rustfmt::skip]
-const FIELDS: [(&str, Change, &[&str]); 62] = [
+const FIELDS: [(&str, Change, &[&str]); 75] = [
     ("no zarr_format", |d| take(d, "zarr_format"), &["zarr_format", "missing"]),
     ("zarr_format 3.5", |d| d["zarr_format"] = json!(3.5), &["zarr_format"]),
     ("zarr_format 2", |d| d["zarr_format"] = json!(2), &["zarr_format"]),
@@ -47,7 +54,7 @@ const FIELDS: [(&str, Change, &[&str]); 62] = [
     ("data_type with a configuration", |d| d["data_type"] = json!({"name": "float32", "configuration": {"bits": 3}}), &["data_type"]),
     ("data_type with a name of 1 MB", |d| d["data_type"] = json!("f".repeat(1 << 20)), &["data_type"]),
     ("no chunk_grid", |d| take(d, "chunk_grid"), &["chunk_grid", "missing"]),
-    ("chunk_grid not known", |d| d["chunk_grid"]["name"] = json!("rectilinear"), &["chunk_grid", "rectilinear"]),
+    ("chunk_grid not known", |d| d["chunk_grid"]["name"] = json!("hexagonal"), &["chunk_grid", "hexagonal"]),
     ("chunk_grid without a shape", |d| d["chunk_grid"]["configuration"] = json!({}), &["chunk_shape", "missing"]),
     ("chunk_grid without a name", |d| take(&mut d["chunk_grid"], "name"), &["chunk_grid", "name"]),
     ("chunk_grid a number", |d| d["chunk_grid"] = json!(4), &["chunk_grid"]),
@@ -55,6 +62,19 @@ const FIELDS: [(&str, Change, &[&str]); 62] = [
     ("chunks of zero", |d| d["chunk_grid"]["configuration"]["chunk_shape"] = json!([4, 0]), &["chunk_shape"]),
     ("chunks of another rank", |d| d["chunk_grid"]["configuration"]["chunk_shape"] = json!([4]), &["chunk_shape"]),
     ("chunks of 2^63 elements", |d| d["chunk_grid"]["configuration"]["chunk_shape"] = json!([1_u64 << 63, 1]), &["chunk_shape"]),
+    ("rectilinear without lengths", |d| d["chunk_grid"]["name"] = json!("rectilinear"), &["chunk_grid.configuration.kind", "missing"]),
+    ("rectilinear of another rank", |d| lengths(d, json!([[3, 5]])), &["chunk_shapes", "1 entries for 2 axes"]),
+    ("rectilinear too short", |d| lengths(d, json!([[3, 4], 4])), &["axis 0", "add up to 7"]),
+    ("rectilinear with a 0", |d| lengths(d, json!([[3, 0, 5], 4])), &["axis 0", "0 among them"]),
+    ("rectilinear 0 times", |d| lengths(d, json!([[[3, 0], 8], 4])), &["axis 0", "0 among them"]),
+    ("rectilinear of 0", |d| lengths(d, json!([[3, 5], 0])), &["axis 1", "0"]),
+    ("rectilinear with a negative length", |d| lengths(d, json!([[3, -5, 10], 4])), &["axis 0", "-5"]),
+    ("rectilinear with a length of 2^63", |d| lengths(d, json!([[3, 1_u64 << 63], 4])), &["axis 0", "63 bits"]),
+    ("rectilinear with a length of 2^62", |d| lengths(d, json!([[3, 1_u64 << 62], 4])), &["63 bits"]),
+    ("rectilinear with a float", |d| lengths(d, json!([[3, 5.5], 4])), &["axis 0", "5.5"]),
+    ("rectilinear with runs of runs", |d| lengths(d, json!([[3, [[5, 1], 1]], 4])), &["axis 0"]),
+    ("rectilinear of millions of lengths", |d| lengths(d, json!([vec![1; 2_000_000], 4])), &["values"]),
+    ("rectilinear of millions of chunks", |d| { d["shape"] = json!([1_u64 << 40, 8]); lengths(d, json!([[[1, 1_u64 << 39], [2, 1_u64 << 39]], 4])); }, &["axis 0", "1048576"]),
     ("no chunk_key_encoding", |d| take(d, "chunk_key_encoding"), &["chunk_key_encoding", "missing"]),
     ("chunk_key_encoding not known", |d| d["chunk_key_encoding"] = json!({"name": "suffix"}), &["chunk_key_encoding", "suffix"]),
     ("separator that leads out", |d| d["chunk_key_encoding"]["configuration"]["separator"] = json!("/../"), &["separator"]),

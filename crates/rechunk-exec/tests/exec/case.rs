@@ -8,7 +8,9 @@ use proptest::prelude::*;
 use rechunk_array::{Array, ShardWriter};
 use rechunk_exec::{ExecError, Execution, Journal, NullObserver, Observer, RunReport, Sink, run};
 use rechunk_format::{ElementOrder, IndexLocation, Layout, ShardFormat};
-use rechunk_grid::{ArraySpec, ChunkGrid, DataType, Endian, FillValue, Region, WriteEmpty};
+use rechunk_grid::{
+    ArraySpec, AxisChunks, ChunkGrid, DataType, Edges, Endian, FillValue, Region, WriteEmpty,
+};
 use rechunk_plan::{
     Budget, IntermediateGrid, Plan, PlanError, PlanRequest, Profile, ShardSide, Side, StoreProfile,
     Strategy as Kind, plan,
@@ -23,6 +25,8 @@ use crate::layout::{Codec, TestLayout};
 #[derive(Debug, Clone)]
 pub(crate) struct SideCase {
     pub chunk: Vec<u64>,
+    /// Where chunks differ in length; `chunk` is then the largest.
+    pub edges: Option<Edges>,
     /// Chunks of a shard along each axis, and whether its index comes first.
     pub shards: Option<(Vec<u64>, bool)>,
     pub order: ElementOrder,
@@ -56,6 +60,7 @@ fn side(rank: usize) -> impl Strategy<Value = SideCase> {
     (prop::collection::vec(1_u64..9, rank), shards, axes, endian, codec, fill).prop_map(
         |(chunk, shards, axes, endian, codec, fill)| SideCase {
             chunk,
+            edges: None,
             shards,
             order: ElementOrder { axes, endian },
             codec,
@@ -104,6 +109,32 @@ pub(crate) fn cases(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = 
     })
 }
 
+/// Any array: with chunks of one length, or of several.
+pub(crate) fn all_cases(kind: impl Strategy<Value = Kind> + Clone) -> impl Strategy<Value = Case> {
+    prop_oneof![3 => cases(kind.clone()), 1 => rectilinear_cases(kind)]
+}
+
+/// Any array whose source chunks differ in length on some axes.
+pub(crate) fn rectilinear_cases(kind: impl Strategy<Value = Kind>) -> impl Strategy<Value = Case> {
+    let runs = prop::collection::vec((1_u64..9, 1_u64..4), 1..7);
+    (cases(kind), prop::collection::vec(prop::option::weighted(0.8, runs), 4)).prop_map(
+        |(mut case, lists)| {
+            let mut edges = vec![None; case.shape.len()];
+            for (axis, runs) in lists.iter().enumerate().take(case.shape.len()) {
+                let Some(runs) = runs else { continue };
+                let extent = case.shape[axis];
+                // As often as it takes to reach the end.
+                let runs = runs.iter().copied().cycle().take(runs.len() * 64);
+                let cut = AxisChunks::of_runs(axis, extent, runs).unwrap();
+                case.source.chunk[axis] = cut.longest();
+                edges[axis] = cut.into_edges();
+            }
+            (case.source.edges, case.source.shards) = (Edges::new(edges), None);
+            case
+        },
+    )
+}
+
 impl Case {
     pub(crate) fn item_bytes(&self) -> usize {
         usize::try_from(self.data_type.item_bytes()).unwrap()
@@ -120,6 +151,7 @@ impl Case {
             shape: self.shape.clone(),
             data_type: self.data_type,
             chunk_shape: side.chunk.clone(),
+            edges: side.edges.clone(),
             fill_value: side.fill.map(|_| FillValue { bytes: self.fill(side) }),
             dimension_names: None,
         };
@@ -155,9 +187,10 @@ impl Case {
 
     /// Number of objects of a side, were no chunk missing.
     pub(crate) fn objects(&self, side: &SideCase) -> u64 {
-        let shards = self.shards(side);
-        let shape = shards.as_ref().map_or(&side.chunk[..], ShardFormat::shard_shape);
-        ChunkGrid::new(&self.shape, shape).unwrap().count()
+        match self.shards(side) {
+            Some(shards) => ChunkGrid::new(&self.shape, shards.shard_shape()).unwrap().count(),
+            None => self.layout(side).spec().grid().unwrap().count(),
+        }
     }
 
     pub(crate) fn request(&self) -> PlanRequest {
@@ -169,6 +202,7 @@ impl Case {
             });
             Side {
                 chunk_shape: side.chunk.clone(),
+                edges: side.edges.clone(),
                 shard,
                 runs: None,
                 codec: cost.name,
@@ -225,8 +259,8 @@ impl Case {
         let grid = self.layout(&self.source).spec().grid().unwrap();
         let mut elements = Vec::new();
         for position in array.positions() {
-            let chunk: Vec<u64> =
-                position.iter().zip(&self.source.chunk).map(|(at, extent)| at / extent).collect();
+            let one = Region::new(position.clone(), vec![1; position.len()]);
+            let chunk = grid.covering(&one).start;
             if self.is_missing(grid.indices().ordinal(&chunk)) {
                 elements.extend(self.fill(&self.source));
             } else {
@@ -262,11 +296,11 @@ impl Case {
         self.missing >> (ordinal % 64) & 1 == 1
     }
 
-    /// Where, in a decoded chunk, the element at `position` of the array is.
-    fn offset(&self, side: &SideCase, position: &[u64]) -> usize {
+    /// Where, in the decoded `chunk`, the element at `position` of the array is.
+    fn offset(&self, side: &SideCase, chunk: &Region, position: &[u64]) -> usize {
         let mut offset = 0;
         for &axis in &side.order.axes {
-            offset = offset * side.chunk[axis] + position[axis] % side.chunk[axis];
+            offset = offset * chunk.shape[axis] + position[axis] - chunk.start[axis];
         }
         usize::try_from(offset).unwrap() * self.item_bytes()
     }
@@ -297,11 +331,12 @@ impl Case {
             if skip(grid.indices().ordinal(&index)) {
                 continue;
             }
-            let bytes = usize::try_from(grid.chunk_elements()).unwrap() * item_bytes;
+            let own = grid.chunk(&index);
+            let bytes = usize::try_from(own.elements()).unwrap() * item_bytes;
             let mut chunk = vec![0xEE; bytes]; // padding that nobody may read
             for position in grid.region(&index).positions() {
                 let from = usize::try_from(whole.ordinal(&position)).unwrap() * item_bytes;
-                let to = self.offset(side, &position);
+                let to = self.offset(side, &own, &position);
                 chunk[to..to + item_bytes]
                     .copy_from_slice(&self.ordered(side, &elements[from..from + item_bytes]));
             }
@@ -374,13 +409,14 @@ impl Case {
         let mut elements = vec![0; usize::try_from(whole.elements()).unwrap() * item_bytes];
         for index in grid.indices().positions() {
             let encoded = self.read_chunk(side, array, &index).await;
+            let own = grid.chunk(&index);
             let mut scratch = Vec::new();
             let chunk = encoded
                 .as_ref()
                 .map(|encoded| layout.decode(&index, encoded, &mut scratch).unwrap());
             for position in grid.region(&index).positions() {
                 let to = usize::try_from(whole.ordinal(&position)).unwrap() * item_bytes;
-                let from = self.offset(side, &position);
+                let from = self.offset(side, &own, &position);
                 let item = match chunk {
                     Some(chunk) => self.ordered(side, &chunk[from..from + item_bytes]),
                     None => self.fill(side),

@@ -7,7 +7,7 @@ use rechunk_grid::Region;
 use rechunk_plan::Strategy as Kind;
 use rechunk_store::{Meter, Role};
 
-use crate::case::{Case, cases, counted, execute, runtime};
+use crate::case::{Case, all_cases, counted, execute, runtime};
 
 /// Positions of the elements that differ, C order.
 fn naive(case: &Case, a: &[u8], b: &[u8]) -> Vec<Vec<u64>> {
@@ -55,7 +55,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
     #[test]
     fn finds_what_a_naive_comparison_finds(
-        case in cases(prop::sample::select(&[Kind::Pull, Kind::Keep, Kind::Memory][..])),
+        case in all_cases(prop::sample::select(&[Kind::Pull, Kind::Keep, Kind::Memory][..])),
         changed in prop::collection::vec(any::<usize>(), 0..4),
         lacking in prop_oneof![3 => Just(0), 1 => any::<u64>()],
     ) {

@@ -18,6 +18,7 @@ use crate::layout::Codec;
 fn case(kind: Kind) -> Case {
     let side = |chunk: &[u64]| SideCase {
         chunk: chunk.to_vec(),
+        edges: None,
         shards: None,
         order: ElementOrder::c_little(2),
         codec: Codec::Runs,

@@ -15,7 +15,7 @@ use rechunk_store::{Meter, Store, Traffic};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::case::{Case, Prepared, SideCase, cases, execute, execute_observed, runtime};
+use crate::case::{Case, Prepared, SideCase, all_cases, execute, execute_observed, runtime};
 use crate::layout::{Codec, TestLayout};
 
 /// Cancels when so many units and tasks are done.
@@ -114,7 +114,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
     #[test]
     fn a_cancelled_run_goes_on_where_it_was(
-        case in cases(prop::sample::select(&Kind::KINDS[..])),
+        case in all_cases(prop::sample::select(&Kind::KINDS[..])),
         cancels in prop::collection::vec(1_u64..12, 0..3),
     ) {
         if let Some(plan) = case.plan() {
@@ -124,7 +124,7 @@ proptest! {
 
     #[test]
     fn a_damaged_journal_is_believed_up_to_the_damage(
-        case in cases(prop::sample::select(&[Kind::Pull, Kind::PushPull][..])),
+        case in all_cases(prop::sample::select(&[Kind::Pull, Kind::PushPull][..])),
         at in any::<prop::sample::Index>(), cut in any::<bool>(),
     ) {
         if let Some(plan) = case.plan() {
@@ -134,7 +134,7 @@ proptest! {
 
     #[test]
     fn finished_steps_of_a_task_are_not_done_again(
-        case in cases(Just(Kind::Keep)), steps in any::<prop::sample::Index>(),
+        case in all_cases(Just(Kind::Keep)), steps in any::<prop::sample::Index>(),
     ) {
         if let Some(plan) = case.plan() {
             runtime().block_on(assert_resumes_steps(&case, &plan, steps));
@@ -240,6 +240,7 @@ async fn assert_resumes_steps(case: &Case, plan: &Plan, steps: prop::sample::Ind
 fn slow_stream() -> Case {
     let side = |chunk: u64, codec| SideCase {
         chunk: vec![chunk],
+        edges: None,
         shards: None,
         order: rechunk_format::ElementOrder::c_little(1),
         codec,

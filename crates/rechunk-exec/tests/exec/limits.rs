@@ -17,6 +17,7 @@ use crate::layout::{Codec, Gauge};
 fn most_in_flight(kind: Kind, lanes: u32, tasks_at_once: u32) -> i64 {
     let side = |chunk: &[u64]| SideCase {
         chunk: chunk.to_vec(),
+        edges: None,
         shards: None,
         order: ElementOrder::c_little(2),
         codec: Codec::Runs,

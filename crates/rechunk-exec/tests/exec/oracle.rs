@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rechunk_plan::{Plan, RoleEstimate, StageOutput, Strategy as Kind};
 use rechunk_store::{Meter, RoleTraffic, Traffic};
 
-use crate::case::{Case, cases, execute, runtime};
+use crate::case::{Case, cases, execute, rectilinear_cases, runtime};
 
 /// Requests, decoded bytes and objects of a role are as planned.
 fn assert_role(planned: &RoleEstimate, counted: &RoleTraffic) -> Result<(), TestCaseError> {
@@ -62,18 +62,18 @@ fn assert_rechunks(case: &Case) -> Result<(), TestCaseError> {
 }
 
 macro_rules! kinds {
-    ($($name:ident: $kind:expr;)*) => {
+    ($cases:ident, $count:literal; $($name:ident: $kind:expr;)*) => {
         proptest! {
-            #![proptest_config(ProptestConfig::with_cases(500))]
+            #![proptest_config(ProptestConfig::with_cases($count))]
             $(#[test]
-            fn $name(case in cases(Just($kind))) {
+            fn $name(case in $cases(Just($kind))) {
                 assert_rechunks(&case)?;
             })*
         }
     };
 }
 
-kinds! {
+kinds! { cases, 500;
     passthrough_equals_a_naive_copy: Kind::Passthrough;
     direct_equals_a_naive_copy: Kind::Direct;
     keep_equals_a_naive_copy: Kind::Keep;
@@ -82,4 +82,22 @@ kinds! {
     multistage_equals_a_naive_copy: Kind::Multistage;
     memory_equals_a_naive_copy: Kind::Memory;
     auto_equals_a_naive_copy: Kind::Auto;
+}
+
+kinds! { rectilinear_cases, 300;
+    keep_of_different_lengths: Kind::Keep;
+    pull_of_different_lengths: Kind::Pull;
+    push_pull_of_different_lengths: Kind::PushPull;
+    multistage_of_different_lengths: Kind::Multistage;
+    memory_of_different_lengths: Kind::Memory;
+    auto_of_different_lengths: Kind::Auto;
+}
+
+proptest! {
+    #[test]
+    fn direct_and_passthrough_need_equal_lengths(
+        case in rectilinear_cases(prop_oneof![Just(Kind::Direct), Just(Kind::Passthrough)]),
+    ) {
+        prop_assert!(case.source.edges.is_none() || case.plan().is_none());
+    }
 }

@@ -32,6 +32,7 @@ fn array(shape: &[u64], names: Option<&[&str]>) -> ArraySpec {
         shape: shape.to_vec(),
         data_type: DataType::Float32,
         chunk_shape: shape.iter().map(|&extent| extent.clamp(1, 10)).collect(),
+        edges: None,
         fill_value: None,
         dimension_names: names.map(|names| names.iter().map(name).collect()),
     }

@@ -193,6 +193,7 @@ fn spec(data_type: DataType) -> ArraySpec {
         shape: vec![5, 9],
         data_type,
         chunk_shape: vec![5, 4],
+        edges: None,
         fill_value: Some(FillValue::zero(data_type.item_bytes())),
         dimension_names: Some(vec![Some("y".to_owned()), Some("x".to_owned())]),
     }
@@ -236,6 +237,7 @@ fn what_n5_does_not_have() {
     let scalar = ArraySpec {
         shape: vec![],
         chunk_shape: vec![],
+        edges: None,
         dimension_names: None,
         ..spec(DataType::Int8)
     };

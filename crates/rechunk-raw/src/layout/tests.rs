@@ -11,6 +11,7 @@ fn metadata(shape: &[u64], chunk_shape: &[u64], axes: Vec<usize>, is_single: boo
         chunk_shape: chunk_shape.to_vec(),
         fill_value: None,
         dimension_names: None,
+        edges: None,
     };
     let files = if is_single {
         Files::Single { name: "a.raw".to_owned(), offset_bytes: 5, header: Header::None }

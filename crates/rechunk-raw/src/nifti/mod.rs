@@ -120,7 +120,14 @@ pub fn parse_nifti(
     let order = ElementOrder { axes: axes.storage_axes(shape.len()), endian };
     let chunk_shape = slab_shape(&shape, &order.axes, data_type.item_bytes());
     let metadata = RawMetadata {
-        spec: ArraySpec { shape, data_type, chunk_shape, fill_value: None, dimension_names: None },
+        spec: ArraySpec {
+            shape,
+            data_type,
+            chunk_shape,
+            fill_value: None,
+            dimension_names: None,
+            edges: None,
+        },
         order,
         files: Files::Single {
             name: name.to_owned(),

@@ -6,7 +6,14 @@ use super::*;
 fn spec(shape: &[u64], data_type: DataType) -> ArraySpec {
     let chunk_shape = vec![1; shape.len()];
     let shape = shape.to_vec();
-    ArraySpec { shape, data_type, chunk_shape, fill_value: None, dimension_names: None }
+    ArraySpec {
+        shape,
+        data_type,
+        chunk_shape,
+        fill_value: None,
+        dimension_names: None,
+        edges: None,
+    }
 }
 
 fn least(shape: &[u64], data_type: DataType) -> Result<Vec<u8>, String> {

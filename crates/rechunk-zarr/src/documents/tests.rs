@@ -25,6 +25,7 @@ fn metadata(version: ZarrVersion) -> ArrayMetadata {
             shape: vec![12, 180, 360],
             data_type: DataType::Float32,
             chunk_shape: vec![1, 90, 90],
+            edges: None,
             fill_value: Some(FillValue { bytes: 0x7fc0_0000_u32.to_le_bytes().to_vec() }),
             dimension_names: Some(["time", "lat", "lon"].map(|n| Some(n.to_owned())).to_vec()),
         },
@@ -146,6 +147,7 @@ fn small_and_plain_arrays() {
         shape: vec![],
         data_type: DataType::Bool,
         chunk_shape: vec![],
+        edges: None,
         fill_value: None,
         dimension_names: None,
     };
