@@ -182,11 +182,11 @@ impl Settings<'_> {
             },
             Compression::Xz { preset } => self.xz(preset)?,
             Compression::Lz4 { block_bytes } => {
-                let (low, high) =
-                    (*lz4_stream::BLOCK_BYTES.start(), *lz4_stream::BLOCK_BYTES.end());
-                let range = (low.into(), high.into());
-                let block_bytes = self.integer("blockSize", block_bytes.into(), range)?;
-                Compression::Lz4 { block_bytes: narrow(block_bytes) }
+                let said = self.integer("blockSize", block_bytes.into(), (0, i32::MAX.into()))?;
+                // z5 writes its level here; decoding does not need to know.
+                let said = u32::try_from(said).ok();
+                let said = said.filter(|said| lz4_stream::BLOCK_BYTES.contains(said));
+                Compression::Lz4 { block_bytes: said.unwrap_or(block_bytes) }
             }
             Compression::Blosc { .. } => self.blosc()?,
             Compression::Zstd { level } => {

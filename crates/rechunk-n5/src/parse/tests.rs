@@ -48,6 +48,8 @@ fn compressions_as_writers_spell_them() {
             Compression::Xz { preset: 6 },
         ),
         (r#"{"type": "lzma", "format": 1, "preset": 2147483649}"#, Compression::Xz { preset: 1 }),
+        // z5, whose block size is a level.
+        (r#"{"type": "lz4", "blockSize": 6}"#, Compression::Lz4 { block_bytes: 1 << 16 }),
         (r#"{"type": "lz4", "blockSize": 1024}"#, Compression::Lz4 { block_bytes: 1024 }),
         (
             r#"{"type": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}"#,
@@ -142,7 +144,7 @@ fn what_is_refused() {
         (refuse(&with(r#""compression": {"type": "xz", "preset": 10}"#)), "10 is not from 0 to 9"),
         (refuse(&with(r#""compression": {"type": "xz", "format": 3}"#)), "3 of LZMA"),
         (refuse(&with(r#""compression": {"type": "xz", "filters": [{}]}"#)), "filters"),
-        (refuse(&with(r#""compression": {"type": "lz4", "blockSize": 1}"#)), "from 64 to"),
+        (refuse(&with(r#""compression": {"type": "lz4", "blockSize": -1}"#)), "from 0 to"),
         (refuse(&with(r#""compression": {"type": "blosc"}"#)), "cname"),
         (refuse(&with(r#""compression": {"type": "raw"}, "shardSize": [8, 5]"#)), "shard"),
         (refuse(r#"{"dimensions": [1], "dimensions": [2]}"#), "appears twice"),
