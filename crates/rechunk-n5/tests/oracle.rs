@@ -99,6 +99,7 @@ fn write(folder: &Path, data_type: DataType, codec: &str) -> Vec<u8> {
         chunk_shape: vec![2, 3, 6],
         fill_value: Some(FillValue::zero(data_type.item_bytes())),
         dimension_names: Some(["z", "y", "x"].map(|name| Some(name.to_owned())).to_vec()),
+        edges: None,
     };
     let compression = parse_compression(codec).unwrap();
     let target = N5Target { compression, axis_order: AxisOrder::Reversed, version: None };
