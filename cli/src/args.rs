@@ -155,6 +155,35 @@ pub(crate) struct TargetArgs {
     /// zero (auto), written (always), not written (never).
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "always", "never"])]
     pub write_empty: String,
+    #[command(flatten)]
+    pub raw: RawArgs,
+}
+
+/// What is in a file that has no header.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Files without a header")]
+pub(crate) struct RawArgs {
+    /// The source is a file of elements alone: extent of each axis, slowest first.
+    #[arg(long = "raw-shape", id = "raw-shape", value_name = "SHAPE", requires = "raw-dtype")]
+    pub shape: Option<String>,
+    /// Its data type: `uint16`, `float32`.
+    #[arg(long = "raw-dtype", id = "raw-dtype", value_name = "TYPE", requires = "raw-shape")]
+    pub dtype: Option<String>,
+    /// The last axis is the fastest (C), or the first (F).
+    #[arg(long = "raw-order", id = "raw-order", value_name = "ORDER", default_value = "C", value_parser = ["C", "F"], hide_short_help = true)]
+    pub order: String,
+    /// Its byte order.
+    #[arg(long = "raw-endian", id = "raw-endian", value_name = "ORDER", default_value = "little", value_parser = ["little", "big"], hide_short_help = true)]
+    pub endian: String,
+    /// Bytes before its first element.
+    #[arg(
+        long = "raw-offset",
+        id = "raw-offset",
+        value_name = "BYTES",
+        default_value = "0",
+        hide_short_help = true
+    )]
+    pub offset: String,
 }
 
 /// How a run treats what it finds and leaves.
@@ -292,6 +321,11 @@ pub(crate) struct RunArgs {
 pub(crate) struct InfoArgs {
     /// The array or group.
     pub path: String,
+    /// What becomes of the axes of N5 or NIfTI, as for `copy`.
+    #[arg(long, value_name = "ORDER", value_parser = AXES)]
+    pub axes: Option<String>,
+    #[command(flatten)]
+    pub raw: RawArgs,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
@@ -307,6 +341,8 @@ pub(crate) struct VerifyArgs {
     /// What becomes of the axes of N5 or NIfTI, as for `copy`.
     #[arg(long, value_name = "ORDER", value_parser = AXES)]
     pub axes: Option<String>,
+    #[command(flatten)]
+    pub raw: RawArgs,
     /// Hard budget of the working memory.
     #[arg(long, value_name = "BYTES", env = "RECHUNK_MAX_MEM")]
     pub max_mem: Option<String>,

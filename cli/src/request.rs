@@ -1,11 +1,11 @@
 //! What was typed, given meaning: arguments become the library's requests.
 
 use rechunk::{
-    Axes, CopyRequest, Error, Existing, Format, IntermediateGrid, Planning, Running, Strategy,
-    WriteEmpty, parse_byte_size,
+    Axes, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Planning, RawFile,
+    Running, Strategy, WriteEmpty, parse_byte_size,
 };
 
-use crate::args::{PlanningArgs, RunningArgs, TargetArgs};
+use crate::args::{PlanningArgs, RawArgs, RunningArgs, TargetArgs};
 
 /// A usage error.
 pub(crate) fn usage(message: String, hint: Option<&str>) -> Error {
@@ -71,6 +71,7 @@ pub(crate) fn copy(
         chunk_bytes: bytes("--chunk-bytes", &target_args.chunk_bytes)?,
         format: target_args.format.as_deref().and_then(Format::from_name),
         axes: axes(target_args.axes.as_deref()),
+        raw: raw(&target_args.raw)?,
         n5_version: target_args.n5_version.clone(),
         codec: target_args.codec.clone(),
         write_empty: match target_args.write_empty.as_str() {
@@ -86,6 +87,25 @@ pub(crate) fn copy(
 /// What `--axes` says.
 pub(crate) fn axes(name: Option<&str>) -> Option<Axes> {
     name.and_then(Axes::from_name)
+}
+
+/// What is said of files without a header.
+pub(crate) fn raw(args: &RawArgs) -> Result<Option<RawFile>, Error> {
+    let (Some(text), Some(data_type)) = (&args.shape, &args.dtype) else {
+        return Ok(None);
+    };
+    Ok(Some(RawFile {
+        shape: shape("--raw-shape", text)?,
+        data_type: data_type.clone(),
+        is_fortran: args.order == "F",
+        is_big_endian: args.endian == "big",
+        offset_bytes: bytes("--raw-offset", &args.offset)?,
+    }))
+}
+
+/// How an array is opened.
+pub(crate) fn open_options(name: Option<&str>, args: &RawArgs) -> Result<OpenOptions, Error> {
+    Ok(OpenOptions { axes: axes(name), raw: raw(args)? })
 }
 
 /// How to run.

@@ -35,6 +35,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Error> {
         chunk_bytes: 16 << 20,
         format: None,
         axes: None,
+        raw: None,
         n5_version: None,
         codec: None,
         write_empty: WriteEmpty::Auto,

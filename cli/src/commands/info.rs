@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use rechunk::Error;
 
 use crate::args::InfoArgs;
-use crate::render;
+use crate::{render, request};
 
 pub(crate) async fn run(args: InfoArgs) -> Result<ExitCode, Error> {
-    let info = rechunk::info(&args.path).await?;
+    let options = request::open_options(args.axes.as_deref(), &args.raw)?;
+    let info = rechunk::info(&args.path, &options).await?;
     if args.json {
         render::print_json(&info);
     } else {

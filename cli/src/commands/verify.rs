@@ -15,9 +15,9 @@ pub(crate) async fn run(args: VerifyArgs) -> Result<ExitCode, Error> {
     let planning = Planning { memory_bytes, threads: args.threads, ..Planning::default() };
     let observer = progress::observer(&args.output);
     let cancel = signals::cancel_on_signal();
-    let axes = request::axes(args.axes.as_deref());
+    let options = request::open_options(args.axes.as_deref(), &args.raw)?;
     let told = Arc::clone(&observer) as _;
-    let outcome = rechunk::verify(&args.a, &args.b, axes, &planning, told, cancel).await;
+    let outcome = rechunk::verify(&args.a, &args.b, &options, &planning, told, cancel).await;
     observer.finish();
     let comparison = outcome?;
     if args.output.json {

@@ -46,6 +46,14 @@ impl Axes {
         }
     }
 
+    /// As the crate of raw files has it, for NIfTI.
+    pub(crate) fn of_nifti(self) -> rechunk_raw::AxisOrder {
+        match self {
+            Self::Reverse => rechunk_raw::AxisOrder::Reversed,
+            Self::Keep => rechunk_raw::AxisOrder::Kept,
+        }
+    }
+
     /// What `attributes` note.
     pub(crate) fn noted(attributes: &Map<String, Value>) -> Option<Self> {
         attributes.get(NOTE).and_then(Value::as_str).and_then(Self::from_name)

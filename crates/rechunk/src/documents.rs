@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use rechunk_format::FormatError;
 use rechunk_n5::{ATTRIBUTES_KEY, parse_dataset};
+use rechunk_raw::{ARRAY_JSON, parse_array_json};
 use rechunk_store::{Store, StoreError};
 use rechunk_zarr::{ArrayDocuments, NodeKind, ZarrVersion, node_kind, parse_v2, parse_v3};
 use sha2::{Digest, Sha256};
@@ -23,6 +24,8 @@ pub(crate) struct Documents {
     zattrs: Option<Bytes>,
     /// Of N5.
     attributes_json: Option<Bytes>,
+    /// Of files of raw elements.
+    array_json: Option<Bytes>,
 }
 
 /// What documents say that a place is.
@@ -47,6 +50,9 @@ impl Documents {
         if documents.zarray.is_some() || documents.zgroup.is_some() {
             documents.zattrs = get(".zattrs").await?;
         } else {
+            documents.array_json = get(ARRAY_JSON).await?;
+        }
+        if documents.is_empty() {
             documents.attributes_json = get(ATTRIBUTES_KEY).await?;
         }
         Ok(documents)
@@ -62,6 +68,11 @@ impl Documents {
         }
     }
 
+    fn is_empty(&self) -> bool {
+        let found = [&self.zarr_json, &self.zarray, &self.zgroup, &self.array_json];
+        found.into_iter().all(Option::is_none)
+    }
+
     /// What they say the place is; `None` where there are none.
     pub(crate) fn node(&self) -> Result<Option<Node>, FormatError> {
         if let Some(document) = &self.zarr_json {
@@ -72,6 +83,9 @@ impl Documents {
         }
         if self.zarray.is_some() {
             return Ok(Some(Node::Array(Format::Zarr2)));
+        }
+        if self.array_json.is_some() {
+            return Ok(Some(Node::Array(Format::Raw)));
         }
         if let Some(document) = &self.attributes_json {
             let is_array = parse_dataset(document)?.is_some();
@@ -93,6 +107,9 @@ impl Documents {
             let metadata = parse_v2(document, self.zattrs.as_deref())?;
             return Ok(Some(Metadata::Zarr(Box::new(metadata))));
         }
+        if let Some(document) = &self.array_json {
+            return Ok(Some(Metadata::Raw(Box::new(parse_array_json(document)?))));
+        }
         let Some(document) = &self.attributes_json else { return Ok(None) };
         Ok(parse_dataset(document)?.map(|metadata| {
             let axes = axes.or_else(|| Axes::noted(&metadata.attributes)).unwrap_or_default();
@@ -109,7 +126,9 @@ impl Documents {
     /// SHA-256 of the documents of an array, hex.
     pub(crate) fn identity(&self) -> String {
         let mut hash = Sha256::new();
-        for document in [&self.zarr_json, &self.zarray, &self.zattrs, &self.attributes_json] {
+        for document in
+            [&self.zarr_json, &self.zarray, &self.zattrs, &self.attributes_json, &self.array_json]
+        {
             let bytes = document.as_deref().unwrap_or_default();
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);

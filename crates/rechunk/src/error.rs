@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 
+use rechunk_array::ArrayError;
 use rechunk_exec::ExecError;
 use rechunk_format::FormatError;
 use rechunk_grid::GridError;
@@ -118,6 +119,15 @@ pub enum Error {
         #[source]
         source: Box<ExecError>,
     },
+    /// All is written, but the files of the target could not be given their names.
+    #[error("cannot finish {location}")]
+    Finish {
+        /// The target.
+        location: String,
+        /// Why.
+        #[source]
+        source: Box<ArrayError>,
+    },
     /// Two arrays cannot be equal, whatever they hold.
     #[error("{a} and {b} differ: {difference}")]
     Unlike {
@@ -202,7 +212,9 @@ impl Error {
             {
                 Class::Target
             }
-            Self::Run { .. } | Self::Store { .. } | Self::State { .. } => Class::Failed,
+            Self::Run { .. } | Self::Finish { .. } | Self::Store { .. } | Self::State { .. } => {
+                Class::Failed
+            }
         }
     }
 

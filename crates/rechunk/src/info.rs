@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::TryStreamExt;
 use rechunk_array::Array;
 use rechunk_n5::ATTRIBUTES_KEY;
+use rechunk_raw::ARRAY_JSON;
 use rechunk_store::{Meter, Role, Store, StoreError};
 use serde::Serialize;
 
@@ -13,7 +14,7 @@ use crate::Error;
 use crate::chunk_sizes::{ChunkSizes, SizeSummary};
 use crate::consolidated;
 use crate::group::{GroupInfo, group_info};
-use crate::open::{OpenArray, Opened, open_node, open_store};
+use crate::open::{OpenArray, OpenOptions, Opened, open_node, open_store};
 
 /// Smallest chunk that reads well, decoded bytes.
 const SMALL_CHUNK_BYTES: u64 = 1 << 20;
@@ -110,9 +111,9 @@ impl KeyCount {
 }
 
 /// Reads the metadata at `location`; of an array, lists the chunks too.
-pub async fn info(location: &str) -> Result<Info, Error> {
+pub async fn info(location: &str, options: &OpenOptions) -> Result<Info, Error> {
     let store = open_store(location, &Meter::new())?;
-    match open_node(location, None, &store).await? {
+    match open_node(location, options, &store).await? {
         Opened::Array(open) => array_info(&open, &store).await.map(Box::new).map(Info::Array),
         Opened::Group(documents, format) => {
             group_info(location, &store, &documents, format).await.map(Info::Group)
@@ -219,6 +220,15 @@ impl Stored {
         let (count, example) = store.count_staging().await.map_err(failed)?;
         let leftovers = KeyCount { count, example };
         let mut stored = Self { leftovers, ..Self::default() };
+        if let Some(name) = open.metadata.file_name() {
+            // What else is in its folder is none of its affair.
+            let size = store.head(&name).await.map_err(failed)?;
+            if let Some(size) = size {
+                stored.sizes.add(size);
+            }
+            stored.chunks = Some(open.grid()?.count());
+            return Ok(stored);
+        }
         let mut keys = store.list("");
         while let Some((key, size)) = keys.try_next().await.map_err(failed)? {
             let index = open.metadata.object_index(&key);
@@ -259,7 +269,8 @@ impl Stored {
 
 /// Documents that stand beside chunks: of Zarr, and of netCDF-C's flavour of it.
 fn is_metadata(key: &str) -> bool {
-    const KEYS: [&str; 9] = [
+    const KEYS: [&str; 10] = [
+        ARRAY_JSON,
         ATTRIBUTES_KEY,
         "zarr.json",
         ".zarray",

@@ -39,7 +39,7 @@ impl Job {
     /// Opens the source and plans. Reads metadata and a few chunk sizes; writes nothing.
     pub async fn prepare(request: CopyRequest) -> Result<Self, Error> {
         let meter = Meter::new();
-        let source = open_array(&request.source, request.axes, &meter).await?;
+        let source = open_array(&request.source, &request.open_options(), &meter).await?;
         let (target, warnings) = specify_target(&request, &source)?;
         let target_layout = target.layout().map_err(Error::target_metadata)?;
         let mut plan_request = plan_request(&request, &source, &target_layout).await?;

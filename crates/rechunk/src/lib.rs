@@ -5,6 +5,7 @@
 //! over this crate, and so will be the Python package.
 
 mod axes;
+mod block_files;
 mod byte_size;
 mod chunk_sizes;
 mod chunk_spec;
@@ -22,6 +23,7 @@ mod report;
 mod request;
 mod run;
 mod shard_spec;
+mod single_file;
 mod specify;
 pub mod system;
 mod target;
@@ -38,10 +40,11 @@ pub use group::{GroupInfo, Member, MemberArray, MemberKind};
 pub use info::{ArrayInfo, Info, KeyCount, info};
 pub use job::Job;
 pub use metadata::Metadata;
-pub use open::{OpenArray, open_array};
+pub use open::{OpenArray, OpenOptions, open_array};
 pub use report::{MemoryReport, PlanReport, Report, StageReport, TaskReport};
 pub use request::{CopyRequest, Existing, Planning, Running};
 pub use shard_spec::plan_shards;
+pub use single_file::RawFile;
 pub use verify::{Comparison, verify};
 pub use work_dir::SavedJob;
 

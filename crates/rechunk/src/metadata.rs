@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rechunk_format::{FormatError, Layout, json};
 use rechunk_grid::ArraySpec;
 use rechunk_n5::{ATTRIBUTES_KEY, N5Layout, N5Metadata, N5Version};
+use rechunk_raw::{ARRAY_JSON, RawLayout, RawMetadata};
 use rechunk_zarr::{ArrayMetadata as ZarrMetadata, ZarrLayout};
 use serde_json::{Map, Value};
 
@@ -18,6 +19,8 @@ pub enum Metadata {
     Zarr(Box<ZarrMetadata>),
     /// N5, and what becomes of its axes.
     N5(Box<N5Metadata>, Axes),
+    /// Files of raw elements.
+    Raw(Box<RawMetadata>),
 }
 
 impl Metadata {
@@ -26,6 +29,7 @@ impl Metadata {
         match self {
             Self::Zarr(metadata) => metadata.spec.clone(),
             Self::N5(metadata, axes) => metadata.spec(axes.of_n5()),
+            Self::Raw(metadata) => metadata.spec.clone(),
         }
     }
 
@@ -34,6 +38,9 @@ impl Metadata {
         match self {
             Self::Zarr(metadata) => metadata.version.into(),
             Self::N5(..) => Format::N5,
+            Self::Raw(metadata) => {
+                Format::from_name(metadata.files.format_name()).unwrap_or(Format::Raw)
+            }
         }
     }
 
@@ -44,6 +51,7 @@ impl Metadata {
             Self::N5(metadata, axes) => {
                 Arc::new(N5Layout::new((**metadata).clone(), axes.of_n5())?)
             }
+            Self::Raw(metadata) => Arc::new(RawLayout::new((**metadata).clone())?),
         })
     }
 
@@ -53,6 +61,7 @@ impl Metadata {
         match self {
             Self::Zarr(metadata) => metadata.object_shape().to_vec(),
             Self::N5(..) => self.spec().chunk_shape,
+            Self::Raw(metadata) => metadata.runs().block_shape,
         }
     }
 
@@ -61,6 +70,7 @@ impl Metadata {
         match self {
             Self::Zarr(metadata) => metadata.data_type_name(),
             Self::N5(metadata, _) => metadata.data_type_name(),
+            Self::Raw(metadata) => metadata.spec.data_type.name(),
         }
     }
 
@@ -69,6 +79,7 @@ impl Metadata {
         match self {
             Self::Zarr(metadata) => metadata.fill_value_text(),
             Self::N5(..) => "none: what is absent is no data, and reads as 0".to_owned(),
+            Self::Raw(_) => "none: every element is stored".to_owned(),
         }
     }
 
@@ -78,6 +89,7 @@ impl Metadata {
         match self {
             Self::Zarr(metadata) => &metadata.attributes,
             Self::N5(metadata, _) => &metadata.attributes,
+            Self::Raw(metadata) => &metadata.attributes,
         }
     }
 
@@ -97,6 +109,11 @@ impl Metadata {
                 documents
             }
             Self::N5(metadata, _) => vec![(ATTRIBUTES_KEY.to_owned(), metadata.document())],
+            // It was written once when the metadata was made.
+            Self::Raw(metadata) => {
+                let document = metadata.array_json().ok().flatten();
+                document.map(|bytes| (ARRAY_JSON.to_owned(), bytes)).into_iter().collect()
+            }
         }
     }
 
@@ -112,6 +129,20 @@ impl Metadata {
                 }
                 Some(index)
             }
+            Self::Raw(metadata) => match metadata.key_template() {
+                Some(template) => template.index(key, spec.shape.len()),
+                None => (metadata.file_key(&[]) == key).then(|| vec![0; spec.shape.len()]),
+            },
+        }
+    }
+
+    /// The name of its file, if it is one: it has no place of its own.
+    pub(crate) fn file_name(&self) -> Option<String> {
+        match self {
+            Self::Raw(metadata) if metadata.key_template().is_none() => {
+                Some(metadata.file_key(&[]))
+            }
+            _ => None,
         }
     }
 
@@ -119,7 +150,7 @@ impl Metadata {
     pub(crate) fn zarr(&self) -> Option<&ZarrMetadata> {
         match self {
             Self::Zarr(metadata) => Some(metadata),
-            Self::N5(..) => None,
+            Self::N5(..) | Self::Raw(_) => None,
         }
     }
 }

@@ -6,15 +6,18 @@ use std::sync::Arc;
 use rechunk_array::Array;
 use rechunk_format::FormatError;
 use rechunk_grid::{ArraySpec, ChunkGrid};
-use rechunk_store::{Meter, Role, Store, StoreError};
+use rechunk_store::{Meter, Role, Store};
+use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::axes::Axes;
+use crate::block_files::check_blocks;
 use crate::consolidated;
 use crate::documents::{Documents, Node};
 use crate::format::{Format, has_ending};
 use crate::group::arrays_below;
 use crate::metadata::Metadata;
+use crate::single_file::{RawFile, SingleFile, open_file};
 
 pub(crate) use crate::documents::{METADATA_BYTES_MAX, hex};
 
@@ -57,15 +60,23 @@ impl OpenArray {
     }
 }
 
-/// Opens the array at `location`; `axes` is what is to become of the axes of N5 or NIfTI, if it was
-/// said. Requests count as control.
+/// What somebody says about an array that is opened.
+#[derive(Debug, Clone, Default)]
+pub struct OpenOptions {
+    /// What is to become of the axes of N5 or NIfTI.
+    pub axes: Option<Axes>,
+    /// What is in a file that has no header.
+    pub raw: Option<RawFile>,
+}
+
+/// Opens the array at `location`; requests count as control.
 pub async fn open_array(
     location: &str,
-    axes: Option<Axes>,
+    options: &OpenOptions,
     meter: &Arc<Meter>,
 ) -> Result<OpenArray, Error> {
     let store = open_store(location, meter)?;
-    match open_node(location, axes, &store).await? {
+    match open_node(location, options, &store).await? {
         Opened::Array(array) => Ok(*array),
         Opened::Group(_, format) => Err(group_error(location, format, &store).await),
     }
@@ -81,13 +92,22 @@ pub(crate) enum Opened {
 /// Opens what is at `location`; an error if that is neither an array nor a group.
 pub(crate) async fn open_node(
     location: &str,
-    axes: Option<Axes>,
+    options: &OpenOptions,
     store: &Store,
 ) -> Result<Opened, Error> {
+    if let Some(file) = open_file(location, options, store).await? {
+        return opened_file(location, file).map(Box::new).map(Opened::Array);
+    }
+    if options.raw.is_some() {
+        return Err(Error::Usage {
+            message: format!("--raw-shape is of a file, and {location} is none"),
+            hint: None,
+        });
+    }
     let control = store.with_role(Role::Control);
     let metadata_error = |source: FormatError| Error::source_metadata(location, source);
     let fetched = Documents::fetch(&control).await;
-    let mut documents = fetched.map_err(|source| unread(location, source))?;
+    let mut documents = fetched.map_err(|source| Error::source_store(location, source))?;
     let mut described_by = None;
     if documents.node().map_err(metadata_error)?.is_none()
         && let Some((found, group)) =
@@ -99,7 +119,7 @@ pub(crate) async fn open_node(
     if let Some(Node::Group(format)) = documents.node().map_err(metadata_error)? {
         return Ok(Opened::Group(documents, format));
     }
-    let Some(metadata) = documents.array(axes).map_err(metadata_error)? else {
+    let Some(metadata) = documents.array(options.axes).map_err(metadata_error)? else {
         let is_container = has_ending(location.trim_end_matches('/'), "n5");
         if is_container && control.exists_anything().await.unwrap_or(false) {
             // Some writers give the root of a container no document.
@@ -108,6 +128,9 @@ pub(crate) async fn open_node(
         return Err(nothing_error(location, &control).await);
     };
     let layout = metadata.layout().map_err(metadata_error)?;
+    if let Metadata::Raw(raw) = &metadata {
+        check_blocks(location, raw, store).await?;
+    }
     Ok(Opened::Array(Box::new(OpenArray {
         location: location.to_owned(),
         array: Array::new(layout, store.with_role(Role::Source)),
@@ -115,6 +138,19 @@ pub(crate) async fn open_node(
         identity: documents.identity(),
         described_by,
     })))
+}
+
+/// An array that is one file.
+fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
+    let layout = file.metadata.layout();
+    let layout = layout.map_err(|source| Error::source_metadata(location, source))?;
+    Ok(OpenArray {
+        location: location.to_owned(),
+        array: Array::new(layout, file.folder.with_role(Role::Source)),
+        metadata: file.metadata,
+        identity: hex(&Sha256::digest(&file.header)),
+        described_by: None,
+    })
 }
 
 /// Opens a store to read from.
@@ -152,21 +188,6 @@ fn one_of(location: &str, arrays: &[String]) -> Option<String> {
     arrays.first().map(|first| format!("name one of its arrays, e.g. {root}/{first}"))
 }
 
-/// The documents could not be read: where there is a file, there are none.
-fn unread(location: &str, source: StoreError) -> Error {
-    const LATER: [(&str, &str); 3] = [(".nii", "NIfTI"), (".nii.gz", "NIfTI"), (".npy", "NumPy")];
-    let name = location.trim_end_matches('/').to_ascii_lowercase();
-    let known = LATER.iter().find(|(ending, _)| name.ends_with(ending));
-    match known.filter(|_| source.is_not_a_directory()) {
-        Some((_, format)) => Error::NotAnArray {
-            location: location.to_owned(),
-            reason: format!("it looks like {format}, which this version does not read yet"),
-            hint: None,
-        },
-        None => Error::source_store(location, source),
-    }
-}
-
 /// No metadata of ours: say what is there.
 async fn nothing_error(location: &str, store: &Store) -> Error {
     let error = |reason: &str, hint: Option<String>| Error::NotAnArray {
@@ -186,7 +207,7 @@ async fn nothing_error(location: &str, store: &Store) -> Error {
     match named(&arrays) {
         Some(names) => error(&format!("it only holds {names}"), one_of(location, &arrays)),
         None => error(
-            "it has neither zarr.json nor .zarray nor attributes.json",
+            "it has none of zarr.json, .zarray, attributes.json and array.json",
             Some("name the array inside the container".to_owned()),
         ),
     }

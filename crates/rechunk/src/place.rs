@@ -9,11 +9,12 @@ use sha2::{Digest, Sha256};
 use crate::Error;
 use crate::consolidated;
 use crate::job::{Job, temp_is_memory};
+use crate::metadata::Metadata;
 use crate::open::hex;
 use crate::request::{Existing, Running};
 use crate::target::{
-    canonical, check_absent, check_apart, check_replaceable, check_writable, groups_above,
-    is_array, open_target,
+    canonical, check_absent, check_apart, check_file, check_replaceable, check_writable,
+    groups_above, is_array, open_target,
 };
 use crate::work_dir::{Left, SavedJob, WorkDir, store_error};
 
@@ -45,6 +46,7 @@ impl Place {
         check_apart(&job.request.source, &location, "target")?;
         check_temp(job)?;
         let target = open_target(&location, &meter)?;
+        check_file(&location, &target, &job.target)?;
         let groups = groups_above(&target, job.target.format())?;
         consolidated::check(&location, &target, job.target.format()).await?;
         let work = match target.local_root() {
@@ -76,16 +78,19 @@ impl Place {
             lock = Some(work.lock(&location).await?);
         }
 
-        let chunks = match &work {
-            Some(work) if replaces => work.staging()?.with_role(Role::Target),
+        let chunks = match (&work, folder(&target, &job.target)?) {
+            // One file is built beside its place, and takes it when it is whole.
+            (_, Some((folder, _))) => folder,
+            (Some(work), None) if replaces => work.staging()?.with_role(Role::Target),
             _ => target.clone(),
         };
         let (intermediate, temp_to_remove) = intermediate(job, work.as_ref(), &meter)?;
         if let Some(work) = &work {
-            if resumes {
+            if resumes && job.target.file_name().is_none() {
                 let swept = chunks.remove_staging().await;
                 swept.map_err(|source| store_error("sweep", chunks.label(), source))?;
-            } else {
+            }
+            if !resumes {
                 let mut saved = job.saved();
                 saved.replaces = replaces;
                 work.save_job(&saved).await?;
@@ -135,6 +140,15 @@ impl Place {
     }
 }
 
+/// Where the file of a target is, and its name, if it is one file.
+fn folder(target: &Store, metadata: &Metadata) -> Result<Option<(Store, String)>, Error> {
+    if metadata.file_name().is_none() {
+        return Ok(None);
+    }
+    let parent = target.parent();
+    parent.map_err(|source| store_error("open the folder of", target.label(), source))
+}
+
 pub(crate) fn other_job(location: &str, difference: &str) -> Error {
     Error::Conflict {
         location: location.to_owned(),
@@ -165,17 +179,18 @@ pub(crate) async fn may_start(
     location: &str,
     existing: Existing,
     target: &Store,
+    is_file: bool,
     left: &Left,
 ) -> Result<bool, Error> {
     if matches!(left, Left::Unfinished(_)) && existing == Existing::Refuse {
         return Err(unfinished(location));
     }
-    let absent = check_absent(location, target).await;
+    let absent = check_absent(location, target, is_file).await;
     let replaces = absent.is_err();
     if existing != Existing::Overwrite {
         absent?;
     } else if replaces && !matches!(left, Left::Unfinished(_)) {
-        check_replaceable(location, target).await?;
+        check_replaceable(location, target, is_file).await?;
     }
     Ok(replaces)
 }
@@ -190,7 +205,8 @@ async fn start_over(
     left: &Left,
 ) -> Result<bool, Error> {
     let location = &job.request.target;
-    let replaces = may_start(location, existing, target, left).await?;
+    let file = folder(target, &job.target)?;
+    let replaces = may_start(location, existing, target, file.is_some(), left).await?;
     match (work, left) {
         (Some(_), Left::Nothing) => {}
         (Some(work), _) => work.remove().await?,
@@ -201,6 +217,12 @@ async fn start_over(
             return Ok(false);
         }
         (None, _) => {}
+    }
+    if let Some((folder, name)) = file {
+        // What a run that is given up has written of it.
+        let removed = folder.with_role(Role::Control).delete(&format!("{name}.part")).await;
+        removed.map_err(|source| store_error("remove", location, source))?;
+        return Ok(false);
     }
     Ok(replaces)
 }

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::axes::Axes;
 use crate::format::Format;
+use crate::open::OpenOptions;
+use crate::single_file::RawFile;
 use crate::{Error, system};
 
 /// A copy: what to read, what to write, how to plan it.
@@ -29,6 +31,9 @@ pub struct CopyRequest {
     /// reversed.
     #[serde(default)]
     pub axes: Option<Axes>,
+    /// What is in the source, if that is a file without a header.
+    #[serde(default)]
+    pub raw: Option<RawFile>,
     /// Version that a new N5 container says; `None`: one that old readers take.
     #[serde(default)]
     pub n5_version: Option<String>,
@@ -43,6 +48,11 @@ pub struct CopyRequest {
 }
 
 impl CopyRequest {
+    /// What is said of the source.
+    pub(crate) fn open_options(&self) -> OpenOptions {
+        OpenOptions { axes: self.axes, raw: self.raw.clone() }
+    }
+
     /// The version that a new N5 container says.
     pub(crate) fn n5_version(&self) -> N5Version {
         self.n5_version.as_deref().map_or(N5Version::DEFAULT, N5Version::from_text)

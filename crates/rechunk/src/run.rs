@@ -14,10 +14,11 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::job::{Job, array_at};
+use crate::metadata::Metadata;
 use crate::place::{Place, check_temp, may_start, other_job, resume_job};
 use crate::report::{Report, TaskReport};
 use crate::request::{Existing, Running};
-use crate::target::{check_apart, commit, groups_above, is_array, open_target};
+use crate::target::{check_apart, check_file, commit, groups_above, is_array, open_target};
 use crate::work_dir::{Left, REPORT_KEY, SavedJob, WorkDir, store_error};
 use crate::{Error, consolidated, system, verify};
 
@@ -75,6 +76,7 @@ impl Job {
         check_apart(&self.request.source, &location, "target")?;
         check_temp(self)?;
         let target = open_target(&location, &self.meter)?;
+        check_file(&location, &target, &self.target)?;
         groups_above(&target, self.target.format())?;
         consolidated::check(&location, &target, self.target.format()).await?;
         let left = match target.local_root() {
@@ -89,7 +91,10 @@ impl Job {
             Left::Done(_) if running.existing == Existing::Resume && is_array(&target).await? => {
                 Ok(())
             }
-            left => may_start(&location, running.existing, &target, &left).await.map(|_| ()),
+            left => {
+                let is_file = self.target.file_name().is_some();
+                may_start(&location, running.existing, &target, is_file, &left).await.map(drop)
+            }
         }
     }
 
@@ -247,14 +252,23 @@ impl Job {
     /// After the last chunk: verify, make visible, take the old array's place, tell the groups
     /// above, clean up.
     async fn finish(&self, place: &Place, running: Running) -> Result<Option<bool>, Error> {
+        let is_replaced = place.is_replaced().await?;
+        let chunks = if is_replaced { &place.target } else { &place.chunks };
+        if !is_replaced {
+            let written = array_at(&self.target_layout, chunks, Role::Target);
+            written.finish_objects().await.map_err(|source| Error::Finish {
+                location: self.request.target.clone(),
+                source: Box::new(source),
+            })?;
+        }
         let verified = if running.verify {
-            let written = array_at(&self.target_layout, &place.chunks, Role::Control);
+            let written = array_at(&self.target_layout, chunks, Role::Control);
             verify::compare(&self.source, &written, &self.request.planning).await?.into_result()?;
             Some(true)
         } else {
             None
         };
-        if !place.is_replaced().await? {
+        if !is_replaced {
             let location = &self.request.target;
             let version = self.request.n5_version();
             commit(location, &place.chunks, &place.groups, &self.target, version, &self.meter)
@@ -322,5 +336,10 @@ fn target_identity(job: &Job) -> String {
         hash.update(bytes);
     }
     hash.update(job.target_layout.format_name().as_bytes());
+    if let Metadata::Raw(metadata) = &job.target {
+        // A file says in its header what others say in documents.
+        hash.update(&metadata.runs().header);
+        hash.update(format!("{:?} {:?}", metadata.spec, metadata.order));
+    }
     crate::open::hex(&hash.finalize())
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rechunk_n5::{ATTRIBUTES_KEY, N5Version, parse_dataset};
+use rechunk_raw::ARRAY_JSON;
 use rechunk_store::{Meter, Role, Store};
 use rechunk_zarr::{NodeKind, node_kind};
 
@@ -81,9 +82,29 @@ pub(crate) fn canonical(location: &str) -> Option<PathBuf> {
     }
 }
 
-/// Refuses a target where something is.
-pub(crate) async fn check_absent(location: &str, store: &Store) -> Result<(), Error> {
-    let is_array = store.local_root().is_none_or(|path| what_is(path) == Some(Node::Array));
+/// Refuses one file where there are no files to be written in parts.
+pub(crate) fn check_file(location: &str, store: &Store, target: &Metadata) -> Result<(), Error> {
+    if target.file_name().is_none() || store.local_root().is_some() {
+        return Ok(());
+    }
+    Err(Error::Usage {
+        message: format!(
+            "cannot write {location}: an array that is one file has to be a local one"
+        ),
+        hint: Some("write it to a disk and upload it, or give --format zarr3".to_owned()),
+    })
+}
+
+/// Refuses a target where something is; `is_file`: it is to be one file.
+pub(crate) async fn check_absent(
+    location: &str,
+    store: &Store,
+    is_file: bool,
+) -> Result<(), Error> {
+    let is_array = store.local_root().is_none_or(|path| {
+        let is_old_file = is_file && path.is_file();
+        is_old_file || what_is(path) == Some(Node::Array)
+    });
     let conflict = |reason: &str| Error::Conflict {
         location: location.to_owned(),
         reason: reason.to_owned(),
@@ -113,22 +134,29 @@ pub(crate) async fn check_absent(location: &str, store: &Store) -> Result<(), Er
 
 /// Refuses to replace what is no array of its own: a group with all its members, or somebody's
 /// directory.
-pub(crate) async fn check_replaceable(location: &str, store: &Store) -> Result<(), Error> {
+pub(crate) async fn check_replaceable(
+    location: &str,
+    store: &Store,
+    is_file: bool,
+) -> Result<(), Error> {
     let Some(path) = store.local_root() else { return Ok(()) };
+    if is_file && path.is_file() {
+        return Ok(());
+    }
     let conflict = |reason: &str, hint: &str| Error::Conflict {
         location: location.to_owned(),
         reason: reason.to_owned(),
         hint: Some(hint.to_owned()),
     };
     match what_is(path) {
-        Some(Node::Array) => {}
+        Some(Node::Array) if !is_file => {}
         Some(Node::Group(_)) => {
             return Err(conflict(
                 "is a group, which --overwrite does not replace",
                 "name the array inside it",
             ));
         }
-        None => {
+        Some(Node::Array) | None => {
             return Err(conflict(
                 "is not an array, and --overwrite replaces nothing else",
                 "choose another target, or remove it yourself",
@@ -148,6 +176,9 @@ fn document(directory: &Path, name: &str) -> Option<Vec<u8>> {
 
 /// True if there is a whole array at the target: its metadata is written last.
 pub(crate) async fn is_array(store: &Store) -> Result<bool, Error> {
+    if store.local_root().is_some_and(Path::is_file) {
+        return Ok(true); // it got its name when it was whole
+    }
     let found = Documents::fetch(&store.with_role(Role::Control)).await;
     let found = found.map_err(|source| store_error("look at", store.label(), source))?;
     // What cannot be understood is there all the same.
@@ -196,6 +227,9 @@ fn what_is(directory: &Path) -> Option<Node> {
             Ok(NodeKind::Array) => Some(Node::Array),
             _ => Some(Node::Group(Format::Zarr3)),
         };
+    }
+    if file(ARRAY_JSON).is_file() {
+        return Some(Node::Array);
     }
     if let Some(bytes) = document(directory, ATTRIBUTES_KEY) {
         return match parse_dataset(&bytes) {

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Error;
 use crate::axes::Axes;
 use crate::job::{array_at, sample_ratio, side};
-use crate::open::{OpenArray, open_array};
+use crate::open::{OpenArray, OpenOptions, open_array};
 use crate::request::Planning;
 
 /// The outcome of a comparison.
@@ -49,18 +49,19 @@ impl Comparison {
     }
 }
 
-/// Compares the arrays at two locations; `axes` as for a copy.
+/// Compares the arrays at two locations; `options` are of both of them.
 pub async fn verify(
     a: &str,
     b: &str,
-    axes: Option<Axes>,
+    options: &OpenOptions,
     planning: &Planning,
     observer: Arc<dyn Observer>,
     cancel: CancellationToken,
 ) -> Result<Comparison, Error> {
     let meter = Meter::new();
-    let (mut a, mut b) = (open_array(a, axes, &meter).await?, open_array(b, axes, &meter).await?);
-    if axes.is_none() {
+    let (mut a, mut b) =
+        (open_array(a, options, &meter).await?, open_array(b, options, &meter).await?);
+    if options.axes.is_none() {
         a = turned_like(a, &b, &meter).await?;
         b = turned_like(b, &a, &meter).await?;
     }
@@ -84,7 +85,7 @@ async fn turned_like(
     if !is_fastest_first(&array) || is_fastest_first(other) || noted.is_none() {
         return Ok(array);
     }
-    open_array(&array.location, noted, meter).await
+    open_array(&array.location, &OpenOptions { axes: noted, raw: None }, meter).await
 }
 
 /// The second array is compared chunk by chunk, and those have to be of one shape: the arrays, in

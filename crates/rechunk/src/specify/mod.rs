@@ -2,6 +2,7 @@
 
 mod codecs;
 mod n5;
+mod raw;
 mod zarr;
 
 use rechunk_format::{FormatError, ShardFormat};
@@ -36,12 +37,7 @@ pub(crate) fn specify_target(
     let (target, mut warnings) = match format {
         Format::Zarr3 | Format::Zarr2 => zarr::target(&wish, format, shard_shape)?,
         Format::N5 => n5::target(&wish)?,
-        Format::Raw | Format::Npy | Format::Nii => {
-            return Err(Error::Usage {
-                message: format!("this version does not write --format {}", format.name()),
-                hint: Some("give --format zarr3, zarr2 or n5".to_owned()),
-            });
-        }
+        Format::Raw | Format::Npy | Format::Nii => raw::target(&wish, format)?,
     };
     warnings.extend(warning);
     Ok((target, warnings))
@@ -67,8 +63,13 @@ fn shards(
 impl Wish<'_> {
     /// What becomes of axes between this source and a target of `format`.
     fn axes(&self) -> Axes {
-        if let Metadata::N5(_, axes) = &self.source.metadata {
-            return *axes;
+        match &self.source.metadata {
+            Metadata::N5(_, axes) => return *axes,
+            // Of NIfTI nothing is noted in the file.
+            metadata if metadata.format() == Format::Nii => {
+                return self.request.axes.unwrap_or_default();
+            }
+            _ => {}
         }
         let noted = Axes::noted(self.source.metadata.attributes());
         self.request.axes.or(noted).unwrap_or_default()

@@ -14,6 +14,7 @@ pub(super) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     let (kept, mut warnings) = match source {
         Metadata::Zarr(metadata) => codecs::n5_of_zarr(&metadata.codecs),
         Metadata::N5(metadata, _) => (metadata.compression, Vec::new()),
+        Metadata::Raw(_) => (codecs::N5_DEFAULT, Vec::new()),
     };
     let compression = match &wish.request.codec {
         None => kept,

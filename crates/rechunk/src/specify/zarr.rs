@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use rechunk_format::ElementOrder;
+use rechunk_grid::{ArraySpec, FillValue};
 use rechunk_n5::N5Metadata;
+use rechunk_raw::RawMetadata;
 use rechunk_zarr::{
     ArrayMetadata, KeyEncoding, KeyStyle, TargetOptions, Verbatim, ZarrVersion, parse_codec_choice,
     target_metadata,
@@ -33,6 +35,7 @@ pub(super) fn target(
     let seen = match source {
         Metadata::Zarr(metadata) => Cow::Borrowed(&**metadata),
         Metadata::N5(metadata, axes) => Cow::Owned(n5_as_zarr(metadata, *axes)),
+        Metadata::Raw(metadata) => Cow::Owned(raw_as_zarr(metadata)),
     };
     let (mut target, warnings) =
         target_metadata(&seen, &options).map_err(|error| wish.refuse(error))?;
@@ -60,5 +63,20 @@ fn n5_as_zarr(source: &N5Metadata, axes: Axes) -> ArrayMetadata {
         key_encoding: KeyEncoding { style: KeyStyle::Default, separator: '/' },
         attributes,
         verbatim: Verbatim::default(),
+    }
+}
+
+/// An array in raw files as Zarr v2 would describe it: in C order, little-endian, without codecs.
+fn raw_as_zarr(source: &RawMetadata) -> ArrayMetadata {
+    let zero = FillValue::zero(source.spec.item_bytes());
+    ArrayMetadata {
+        order: ElementOrder::c_little(source.spec.shape.len()),
+        spec: ArraySpec { fill_value: Some(zero), ..source.spec.clone() },
+        version: ZarrVersion::V2,
+        codecs: Vec::new(),
+        sharding: None,
+        key_encoding: KeyEncoding { style: KeyStyle::V2, separator: '.' },
+        attributes: source.attributes.clone(),
+        verbatim: Verbatim { data_type: source.record.clone(), ..Verbatim::default() },
     }
 }

@@ -1,0 +1,118 @@
+//! Arrays that are one file: of NumPy, of NIfTI, or elements alone.
+
+use rechunk_format::FormatError;
+use rechunk_grid::{ArraySpec, Endian};
+use rechunk_raw::{HEADER_BYTES_MAX, RawMetadata, parse_nifti, parse_npy};
+use rechunk_store::{End, Role, Store};
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::format::has_ending;
+use crate::metadata::Metadata;
+use crate::open::OpenOptions;
+
+/// What somebody says of a file that has no header.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawFile {
+    /// Extent of each axis, elements, slowest first.
+    pub shape: Vec<u64>,
+    /// Name of the data type.
+    pub data_type: String,
+    /// The last axis is the slowest in the file: F order.
+    pub is_fortran: bool,
+    /// Elements are big-endian.
+    pub is_big_endian: bool,
+    /// Bytes before the first element.
+    pub offset_bytes: u64,
+}
+
+/// An array that is one file, and where the file is.
+#[derive(Debug)]
+pub(crate) struct SingleFile {
+    /// The place it is in.
+    pub folder: Store,
+    pub metadata: Metadata,
+    /// The bytes its metadata was made from.
+    pub header: Vec<u8>,
+}
+
+/// The array in the file at `store`; `None` if there is no such file, or it may be something else.
+pub(crate) async fn open_file(
+    location: &str,
+    options: &OpenOptions,
+    store: &Store,
+) -> Result<Option<SingleFile>, Error> {
+    let failed = |source| Error::source_store(location, source);
+    let is_named = has_ending(location, "npy") || has_ending(location, "nii");
+    let is_file = match store.local_root() {
+        Some(path) => path.is_file(),
+        None => options.raw.is_some() || is_named,
+    };
+    if !is_file {
+        return Ok(None);
+    }
+    let Some((folder, name)) = store.parent().map_err(failed)? else { return Ok(None) };
+    let control = folder.with_role(Role::Control);
+    let found = control.get_end(&name, End::First, HEADER_BYTES_MAX).await.map_err(failed)?;
+    let Some((header, size_bytes)) = found else { return Ok(None) };
+    let metadata = match &options.raw {
+        Some(raw) => headerless(raw, &name),
+        None if header.starts_with(b"\x93NUMPY") => parse_npy(&header, &name),
+        None if has_ending(&name, "nii") => {
+            parse_nifti(&header, &name, options.axes.unwrap_or_default().of_nifti())
+        }
+        None => return Err(unknown(location)),
+    };
+    let metadata = metadata.map_err(|source| Error::source_metadata(location, source))?;
+    check_size(location, &metadata, size_bytes)?;
+    let metadata = Metadata::Raw(Box::new(metadata));
+    Ok(Some(SingleFile { folder, metadata, header: header.to_vec() }))
+}
+
+/// A file that is neither.
+fn unknown(location: &str) -> Error {
+    Error::NotAnArray {
+        location: location.to_owned(),
+        reason: "it is a file, but neither of NumPy (.npy) nor of NIfTI (.nii, .nii.gz)".to_owned(),
+        hint: Some(
+            "of a file of elements alone say --raw-shape 100,200 and --raw-dtype uint16".to_owned(),
+        ),
+    }
+}
+
+fn headerless(raw: &RawFile, name: &str) -> Result<RawMetadata, FormatError> {
+    let rank = raw.shape.len();
+    let axes = if raw.is_fortran { (0..rank).rev().collect() } else { (0..rank).collect() };
+    let endian = if raw.is_big_endian { Endian::Big } else { Endian::Little };
+    let spec = ArraySpec {
+        shape: raw.shape.clone(),
+        data_type: RawMetadata::data_type_of(&raw.data_type)?,
+        chunk_shape: vec![1; rank],
+        fill_value: None,
+        dimension_names: None,
+        edges: None,
+    };
+    let order = rechunk_format::ElementOrder { axes, endian };
+    RawMetadata::headerless(spec, order, None, raw.offset_bytes, name)
+}
+
+/// Refuses a file that has more or fewer bytes than the array.
+fn check_size(location: &str, metadata: &RawMetadata, size_bytes: u64) -> Result<(), Error> {
+    let first = vec![0; metadata.spec.shape.len()];
+    let wanted = metadata.file_bytes(&first);
+    let wanted = wanted.map_err(|error| Error::source_grid(location, &error))?;
+    let has_tail = metadata.runs().has_tail;
+    if size_bytes == wanted || (has_tail && size_bytes > wanted) {
+        return Ok(());
+    }
+    Err(wrong_size(location, location, size_bytes, wanted))
+}
+
+/// A file of another size than the array's.
+pub(crate) fn wrong_size(location: &str, file: &str, found: u64, wanted: u64) -> Error {
+    Error::NotAnArray {
+        location: location.to_owned(),
+        reason: format!("{file} has {found} bytes, but its elements need {wanted}"),
+        hint: Some("it is cut off, or shape and data type are not those of the file".to_owned()),
+    }
+}

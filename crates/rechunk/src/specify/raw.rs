@@ -1,0 +1,105 @@
+//! A target in files of raw elements.
+
+use rechunk_format::ElementOrder;
+use rechunk_grid::{ArraySpec, DataType};
+use rechunk_raw::RawMetadata;
+use rechunk_zarr::ZarrVersion;
+use serde_json::{Map, Value};
+
+use super::Wish;
+use crate::Error;
+use crate::format::{Format, has_ending};
+use crate::metadata::Metadata;
+
+/// Endings of files that hold elements alone.
+const HEADERLESS: [&str; 4] = ["raw", "bin", "dat", "img"];
+
+/// The metadata of a target in files of raw elements.
+pub(super) fn target(wish: &Wish<'_>, format: Format) -> Result<(Metadata, Vec<String>), Error> {
+    if let Some(codec) = wish.request.codec.as_deref().filter(|codec| *codec != "none") {
+        return Err(Error::Usage {
+            message: format!("--codec {codec}: --format {} has no codecs", format.name()),
+            hint: Some("leave it out, or give --format zarr3".to_owned()),
+        });
+    }
+    let location = wish.request.target.trim_end_matches('/');
+    let name = location.rsplit('/').next().unwrap_or(location);
+    let is_file = format != Format::Raw || HEADERLESS.iter().any(|end| has_ending(name, end));
+    if is_file && wish.request.chunks != "keep" {
+        return Err(Error::Usage {
+            message: format!("--chunks {}: {name} is one file", wish.request.chunks),
+            hint: Some(
+                "leave --chunks out, or name a directory with --format raw for a file per block"
+                    .to_owned(),
+            ),
+        });
+    }
+    let spec = ArraySpec {
+        chunk_shape: wish.chunk_shape.to_vec(),
+        edges: None,
+        ..wish.source.spec().clone()
+    };
+    let rank = spec.shape.len();
+    let order = ElementOrder::c_little(rank);
+    let record = record(wish, spec.data_type)?;
+    let mut attributes = wish.source.metadata.attributes().clone();
+    let axes = wish.axes();
+    axes.note(wish.source.metadata.format(), format, &mut attributes);
+    let mut warnings = Vec::new();
+    let metadata = match format {
+        Format::Nii => {
+            lost(&attributes, &["nifti"], "NIfTI", &mut warnings);
+            RawMetadata::nifti(spec, attributes, name, axes.of_nifti())
+        }
+        Format::Npy => {
+            lost(&attributes, &[], "NumPy", &mut warnings);
+            RawMetadata::npy(spec, order, record, name)
+        }
+        _ if is_file => {
+            let text = format!(
+                "{name} has no header: read it with --raw-shape {} --raw-dtype {}",
+                spec.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(","),
+                spec.data_type.name(),
+            );
+            warnings.push(text);
+            lost(&attributes, &[], "a file of elements alone", &mut warnings);
+            RawMetadata::headerless(spec, order, record, 0, name)
+        }
+        _ => RawMetadata::blocks(spec, order, record)
+            .map(|metadata| RawMetadata { attributes, ..metadata }),
+    };
+    let metadata = metadata.map_err(|error| wish.refuse(error))?;
+    Ok((Metadata::Raw(Box::new(metadata)), warnings))
+}
+
+/// Says which attributes a format has no place for.
+fn lost(attributes: &Map<String, Value>, kept: &[&str], what: &str, warnings: &mut Vec<String>) {
+    let names: Vec<String> = attributes
+        .keys()
+        .filter(|name| !kept.contains(&name.as_str()))
+        .map(|name| format!("{name:?}"))
+        .collect();
+    if !names.is_empty() {
+        warnings.push(format!("{what} has no place for the attributes {}", names.join(", ")));
+    }
+}
+
+/// The fields of a record, as Zarr v2 and NumPy spell them.
+fn record(wish: &Wish<'_>, data_type: DataType) -> Result<Option<Value>, Error> {
+    if !matches!(data_type, DataType::Structured { .. }) {
+        return Ok(None);
+    }
+    match &wish.source.metadata {
+        Metadata::Raw(metadata) => Ok(metadata.record.clone()),
+        Metadata::Zarr(metadata) if metadata.version == ZarrVersion::V2 => {
+            Ok(metadata.verbatim.data_type.clone())
+        }
+        other => Err(Error::Usage {
+            message: format!(
+                "records of {} are not written to files of raw elements",
+                other.format().name()
+            ),
+            hint: Some("copy the array to --format zarr2 first".to_owned()),
+        }),
+    }
+}
