@@ -1,11 +1,11 @@
 //! What was typed, given meaning: arguments become the library's requests.
 
 use rechunk::{
-    Axes, CopyRequest, Error, Existing, Format, IntermediateGrid, Planning, Running, Strategy,
+    Axes, CopyRequest, Error, Existing, Format, IntermediateGrid, Planning, Running, Selection, Strategy,
     WriteEmpty, parse_byte_size,
 };
 
-use crate::args::{PlanningArgs, RunningArgs, TargetArgs};
+use crate::args::{PlanningArgs, RunningArgs, SelectionArgs, TargetArgs};
 
 /// A usage error.
 pub(crate) fn usage(message: String, hint: Option<&str>) -> Error {
@@ -86,6 +86,15 @@ pub(crate) fn copy(
 /// What `--axes` says.
 pub(crate) fn axes(name: Option<&str>) -> Option<Axes> {
     name.and_then(Axes::from_name)
+}
+
+/// Which arrays of a group.
+pub(crate) fn selection(args: &SelectionArgs) -> Selection {
+    Selection {
+        rules: args.var.clone(),
+        include: args.include.clone(),
+        exclude: args.exclude.clone(),
+    }
 }
 
 /// How to run.

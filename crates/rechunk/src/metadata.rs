@@ -147,3 +147,24 @@ pub(crate) fn group_documents(
         _ => Vec::new(),
     }
 }
+
+/// What the documents of a group say, whatever its format.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct GroupMetadata {
+    /// The user's attributes, bare tokens such as `NaN` in the form that only our writer knows.
+    pub attributes: Map<String, Value>,
+    /// Fields that no target is given.
+    pub other_fields: Vec<String>,
+}
+
+/// The documents that make a place a group with these attributes, by key; what makes it one comes
+/// last.
+pub(crate) fn group_documents_of(
+    format: Format,
+    attributes: &Map<String, Value>,
+) -> Vec<(String, Vec<u8>)> {
+    match format.zarr_version() {
+        Some(version) => rechunk_zarr::group_documents_of(version, attributes),
+        None => Vec::new(),
+    }
+}
