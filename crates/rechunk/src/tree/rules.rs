@@ -67,7 +67,7 @@ impl Rules {
             texts.iter().map(|text| Pattern::parse(option, text)).collect()
         };
         Ok(Self {
-            rules: selection
+            settings: selection
                 .rules
                 .iter()
                 .map(|text| Rule::parse(text))
