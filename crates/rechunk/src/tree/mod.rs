@@ -280,15 +280,14 @@ fn reason(error: &Error) -> String {
 
 fn unreadable_error(location: &str, unreadable: &[(String, String)]) -> Error {
     let named = unreadable.iter().take(NAMED_MAX);
-    let mut lines: Vec<String> =
-        named.map(|(path, reason)| format!("\n  {path}: {reason}")).collect();
+    let mut names: Vec<String> = named.map(|(path, reason)| format!("{path} ({reason})")).collect();
     if let Some(more) = unreadable.len().checked_sub(NAMED_MAX).filter(|more| *more > 0) {
-        lines.push(format!("\n  and {more} more"));
+        names.push(format!("and {more} more"));
     }
-    let (path, _) = &unreadable[0];
+    let first = unreadable.first().map_or("", |(path, _)| path);
     Error::NotATree {
         location: location.to_owned(),
-        reason: format!("this version cannot copy{}", lines.concat()),
-        hint: Some(format!("leave them out, e.g. --exclude '{path}'")),
+        reason: format!("this version cannot read or write {}", names.join(", ")),
+        hint: Some(format!("leave them out: --exclude '{first}'")),
     }
 }
