@@ -86,8 +86,9 @@ impl TreeJob {
     pub(super) async fn open_target(&self) -> Result<Store, Error> {
         let (source, location) = (&self.request.source, &self.request.target);
         check_apart(source, location, "target")?;
+        let has_intermediate = self.arrays.iter().any(|a| a.job.planned.plan.stages.len() > 1);
         let temp = self.request.temp.as_deref().filter(|temp| !temp_is_memory(temp));
-        if let Some(temp) = temp {
+        if let Some(temp) = temp.filter(|_| has_intermediate) {
             check_apart(source, temp, "place for the intermediate")?;
         }
         let target = open_target(location, &self.meter)?;
