@@ -9,6 +9,7 @@ use rechunk_store::{Meter, Role, Store};
 use rechunk_zarr::{Consolidated, ZarrVersion};
 
 use super::TreeJob;
+use crate::documents::METADATA_BYTES_MAX;
 use crate::format::Format;
 use crate::metadata::{GroupMetadata, Metadata, group_documents_of};
 use crate::target::{create_groups, groups_above};
@@ -74,6 +75,9 @@ impl TreeDocuments {
         let mut consolidated = Consolidated::new(version, &self.root.attributes);
         self.describe_in(&mut consolidated, "").map_err(Error::target_metadata)?;
         let (key, bytes) = (Consolidated::key(version), consolidated.to_bytes());
+        if !is_readable(version, &bytes) {
+            return Ok(documents);
+        }
         match version {
             ZarrVersion::V2 => {
                 let last = documents.len().saturating_sub(1);
@@ -83,6 +87,17 @@ impl TreeDocuments {
             ZarrVersion::V3 => documents = vec![(key.to_owned(), bytes)],
         }
         Ok(documents)
+    }
+
+    /// What is to be said about the documents.
+    pub(super) fn warning(&self) -> Result<Option<String>, Error> {
+        let Some(version) = self.format.zarr_version() else { return Ok(None) };
+        let key = Consolidated::key(version);
+        let documents = self.root_documents()?;
+        let has = |(name, bytes): &(String, Vec<u8>)| name == key && is_readable(version, bytes);
+        Ok((!documents.iter().any(has)).then(|| {
+            "the group is too large for consolidated metadata: it is written without".to_owned()
+        }))
     }
 
     /// Puts all groups and arrays in, at `prefix` and their path.
@@ -102,6 +117,12 @@ impl TreeDocuments {
     pub(super) async fn are_at(&self, target: &Store) -> Result<bool, Error> {
         holds(target, &self.root_documents()?).await
     }
+}
+
+/// True if a consolidated document keeps to the limits of its readers.
+fn is_readable(version: ZarrVersion, bytes: &[u8]) -> bool {
+    bytes.len() as u64 <= METADATA_BYTES_MAX
+        && Consolidated::parse(version, bytes).is_ok_and(|found| found.is_some())
 }
 
 /// True if each document is at its key, byte by byte.

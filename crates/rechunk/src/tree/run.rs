@@ -63,6 +63,10 @@ impl TreeJob {
         let place = TreePlace::prepare(&self, running).await?;
         let mut report = TreeReport::begin(&self);
         let documents = TreeDocuments::of(&self);
+        if let Some(text) = documents.warning()? {
+            observer.event(&Event::Warning { text: text.clone() });
+            report.warnings.push(text);
+        }
         let resumes = matches!(place.start, Start::Resume | Start::Done);
         // Each array starts, or goes on where it stopped.
         let existing = if place.work.is_some() { Existing::Resume } else { Existing::Refuse };
