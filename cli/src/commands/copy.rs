@@ -18,8 +18,8 @@ pub(crate) async fn run(args: CopyArgs) -> Result<ExitCode, Error> {
         args.running.temp.as_deref(),
     )?;
     match rechunk::prepare(copy, request::selection(&args.selection)).await? {
-        Prepared::Array(job) => copy_array(*job, &args).await?,
-        Prepared::Tree(job) => copy_group(*job, &args).await?,
+        Prepared::Array(job) => Box::pin(copy_array(*job, &args)).await?,
+        Prepared::Tree(job) => Box::pin(copy_group(*job, &args)).await?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -151,7 +151,7 @@ async fn run_array(
         report.tasks = Some(TaskReport { total, done: total, resumed: total });
         return Ok(report);
     }
-    job.run(running, Arc::clone(observer), cancel.clone()).await
+    Box::pin(job.run(running, Arc::clone(observer), cancel.clone())).await
 }
 
 /// True if an earlier run has completed the array: its metadata is there, and its work directory,
