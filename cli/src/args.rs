@@ -11,6 +11,7 @@ Examples:
   rechunk plan sst.zarr/sst --chunks -1,30,30 --svg plan.svg
   rechunk plan --shape 6443,17999,36000 --dtype int16 --source-chunks 5,1799,3600 \\
                --chunks 6443,100,100 --max-mem 2GB --source-profile s3 --target-profile s3
+  rechunk copy group.zarr new.zarr --chunks time=-1,lat=30,lon=30
   rechunk verify sst.zarr/sst by-pixel.zarr
 
 Exit codes: 0 done, 1 failed while running (resumable), 2 usage, 3 source missing, damaged or
@@ -27,7 +28,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Re-cut an array into other chunks, another format or another codec.
+    /// Re-cut an array, or all arrays of a group, into other chunks, another format or another codec.
     Copy(CopyArgs),
     /// Say what `copy` would do and cost; write nothing.
     Plan(PlanArgs),
@@ -186,6 +187,23 @@ pub(crate) struct RawArgs {
     pub offset: String,
 }
 
+/// Which arrays of a group, and what differs for some.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Groups")]
+pub(crate) struct SelectionArgs {
+    /// Only these arrays of the group: a path, or a pattern; `*` stays within a name, `**` goes
+    /// across groups; the path of a group is all below it.
+    #[arg(long, value_name = "GLOB")]
+    pub include: Vec<String>,
+    /// Not these arrays of the group.
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+    /// What differs for some arrays: `GLOB: chunks SPEC; codec SPEC; shards SPEC; write-empty WHEN`;
+    /// of several that set the same, the last counts.
+    #[arg(long, value_name = "RULE")]
+    pub var: Vec<String>,
+}
+
 /// How a run treats what it finds and leaves.
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -219,14 +237,18 @@ Examples:
   rechunk copy sst.zarr/sst by-pixel.zarr --chunks time=-1,lat=30,lon=30 --max-mem 1GiB
   rechunk copy old.zarr new.zarr --format zarr3 --codec zstd:5          # convert, same chunks
   rechunk copy sst.zarr by-pixel.zarr --chunks -1,30,30 --resume        # after an interruption
-  rechunk copy sst.zarr by-pixel.zarr --chunks -1,30,30 --dry-run       # what would it cost?")]
+  rechunk copy sst.zarr by-pixel.zarr --chunks -1,30,30 --dry-run       # what would it cost?
+  rechunk copy group.zarr new.zarr --chunks time=-1,lat=30,lon=30       # a whole group
+  rechunk copy group.zarr new.zarr --exclude 'raw/**' --var 'air/*: chunks -1,30,30; codec zstd:5'")]
 pub(crate) struct CopyArgs {
-    /// The array to read.
+    /// The array to read, or the group: with all arrays and groups below it.
     pub source: String,
-    /// The array to write.
+    /// The array or group to write.
     pub target: String,
     #[command(flatten)]
     pub target_options: TargetArgs,
+    #[command(flatten)]
+    pub selection: SelectionArgs,
     #[command(flatten)]
     pub planning: PlanningArgs,
     #[command(flatten)]
@@ -250,12 +272,14 @@ Examples:
                --chunks 6443,100,100 --max-mem 2GB --workers 20 \\
                --source-profile s3 --temp-profile s3 --target-profile s3")]
 pub(crate) struct PlanArgs {
-    /// The array to read; leave it out to plan with --shape.
+    /// The array or group to read; leave it out to plan with --shape.
     pub source: Option<String>,
-    /// The array that would be written.
+    /// The array or group that would be written.
     pub target: Option<String>,
     #[command(flatten)]
     pub target_options: TargetArgs,
+    #[command(flatten)]
+    pub selection: SelectionArgs,
     #[command(flatten)]
     pub planning: PlanningArgs,
     #[command(flatten)]

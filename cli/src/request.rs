@@ -2,10 +2,10 @@
 
 use rechunk::{
     Axes, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Planning, RawFile,
-    Running, Strategy, WriteEmpty, parse_byte_size,
+    Running, Selection, Strategy, WriteEmpty, parse_byte_size,
 };
 
-use crate::args::{PlanningArgs, RawArgs, RunningArgs, TargetArgs};
+use crate::args::{PlanningArgs, RawArgs, RunningArgs, SelectionArgs, TargetArgs};
 
 /// A usage error.
 pub(crate) fn usage(message: String, hint: Option<&str>) -> Error {
@@ -106,6 +106,15 @@ pub(crate) fn raw(args: &RawArgs) -> Result<Option<RawFile>, Error> {
 /// How an array is opened.
 pub(crate) fn open_options(name: Option<&str>, args: &RawArgs) -> Result<OpenOptions, Error> {
     Ok(OpenOptions { axes: axes(name), raw: raw(args)? })
+}
+
+/// Which arrays of a group.
+pub(crate) fn selection(args: &SelectionArgs) -> Selection {
+    Selection {
+        rules: args.var.clone(),
+        include: args.include.clone(),
+        exclude: args.exclude.clone(),
+    }
 }
 
 /// How to run.

@@ -194,7 +194,9 @@ fn zip_stores_are_read() {
         let about = rechunk(&["info", &zip]);
         assert!(format!("{}{}", about.stdout, about.stderr).contains("in/sst"), "{about:?}");
         rechunk(&["copy", &format!("{zip}/nothing"), &folder.at("x")]).ends_with(3);
-        rechunk(&["copy", &zip, &folder.at("x")]).ends_with(3).says(&["in/sst"]);
+        let group = folder.at(&format!("{world:?}-{deflate}-group.zarr"));
+        rechunk(&["copy", &zip, &group]).ok();
+        rechunk(&["verify", &ostia(), &format!("{group}/in/sst")]).ok();
     }
 }
 
@@ -257,7 +259,6 @@ fn info_lists_a_group() {
         (&b["path"], &b["node"], &b["shape"]),
         (&json!("sub/b"), &json!("array"), &json!([4]))
     );
-    rechunk(&["copy", &group, &folder.at("t")]).ends_with(3).says(&["sub/b", "group"]);
 }
 
 #[test]

@@ -42,3 +42,5 @@ mod regressions;
 mod report;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod trees;

@@ -4,7 +4,11 @@ stdin:  JSON list of jobs
         {"do": "consolidate", "path", "format"}             consolidates the metadata of a group
         {"do": "read", "path", "array", "format"}           reads an array by the consolidated metadata of a group
         {"do": "zip", "path", "target", "name", "deflate"}  copies an array into a new ZipStore
-stdout: JSON list, in the same order, of {"ok"}, or for "read" {"shape", "chunks", "sha256", "units", "members"}
+        {"do": "tree", "path", "format"}                    writes a group of groups and arrays, consolidated
+        {"do": "members", "path", "format"}                 reads everything below a group, by its consolidated metadata
+                                                            alone: path -> {"attributes", and of arrays "shape",
+                                                            "chunks", "sha256"}; attributes as a text of JSON
+stdout: JSON list, in the same order, of {"ok"}, or the members, or for "read" {"shape", "chunks", "sha256", "units", "members"}
 """
 
 import json
@@ -65,6 +69,68 @@ def into_zip(job):
     return {"ok": True}
 
 
+def tree(job):
+    """Nested, with an empty group, a scalar, arrays of other rank, and attributes that are no JSON."""
+    if IS_2:
+        root = zarr.open_group(zarr.DirectoryStore(job["path"]), mode="w")
+    else:
+        root = zarr.open_group(job["path"], mode="w", zarr_format=job["format"])
+
+    def array(group, name, data, chunks, dimensions):
+        dimensions = dimensions.split()
+        if IS_2:
+            made = group.array(name, data, chunks=chunks or True, fill_value=0)
+            made.attrs["_ARRAY_DIMENSIONS"] = dimensions
+        elif job["format"] == 2:
+            made = group.create_array(name, data=data, chunks=chunks, fill_value=0)
+            made.attrs["_ARRAY_DIMENSIONS"] = dimensions
+        else:
+            made = group.create_array(
+                name, data=data, chunks=chunks, fill_value=0, dimension_names=dimensions
+            )
+        made.attrs["units"] = name
+
+    root.attrs.update({"title": "tree", "bad": float("nan"), "far": -float("inf"), "z": 1.0})
+    cube = np.arange(1, 1 + 12 * 10 * 8, dtype="<f4").reshape(12, 10, 8)
+    air = root.create_group("air")
+    air.attrs["level"] = [float("nan"), 2]
+    array(air, "t", cube, (1, 10, 8), "time lat lon")
+    array(air, "u", cube * 2, (5, 4, 8), "time lat lon")
+    deep = air.create_group("deep/er")
+    array(deep, "mask", np.arange(80, dtype="<u2").reshape(10, 8), (3, 8), "lat lon")
+    array(root, "lat", np.linspace(0, 1, 10), (10,), "lat")
+    array(root, "crs", np.array(7, dtype="<i4"), (), "")
+    root.create_group("empty").attrs["why"] = "kept"
+    consolidate(job)
+    return {"ok": True}
+
+
+def members(job):
+    if IS_2:
+        root = zarr.open_consolidated(zarr.DirectoryStore(job["path"]), mode="r")
+        found = []
+        root.visititems(lambda name, node: found.append((name, node)))
+    else:
+        root = zarr.open_group(
+            job["path"], mode="r", zarr_format=job["format"], use_consolidated=True
+        )
+        found = list(root.members(max_depth=None))
+    answer = {}
+    for name, node in [("", root), *found]:
+        about = {"attributes": json.dumps(dict(node.attrs), sort_keys=True)}
+        if isinstance(node, zarr.Array):
+            about["shape"], about["chunks"] = list(node.shape), list(node.chunks)
+            about["sha256"] = digest(np.asarray(node[...]))
+        answer[name] = about
+    return answer
+
+
 if __name__ == "__main__":
-    doing = {"consolidate": consolidate, "read": read, "zip": into_zip}
+    doing = {
+        "tree": tree,
+        "members": members,
+        "consolidate": consolidate,
+        "read": read,
+        "zip": into_zip,
+    }
     json.dump([doing[job["do"]](job) for job in json.load(sys.stdin)], sys.stdout)

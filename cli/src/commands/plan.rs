@@ -8,11 +8,11 @@ use rechunk::planner::baseline::{
 };
 use rechunk::planner::keep::Baseline;
 use rechunk::planner::{PlanRequest, Planned, RunsBaseline, RunsSide, Side, plan, runs_baseline};
-use rechunk::{DataType, Error, Job, Report, Strategy, format_shape};
+use rechunk::{DataType, Error, Job, Prepared, Report, Strategy, format_shape};
 use serde_json::{Value, json};
 
 use crate::args::PlanArgs;
-use crate::commands::copy::show_plan;
+use crate::commands::copy::{refuse_for_group, show_group_plan, show_plan};
 use crate::render::{self, explain};
 use crate::request::{self, usage};
 
@@ -32,7 +32,15 @@ pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Error> {
 }
 
 async fn with_data(args: &PlanArgs, source: &str) -> Result<ExitCode, Error> {
-    let job = open(args, source).await?;
+    let job = match open(args, source).await? {
+        Prepared::Array(job) => job,
+        Prepared::Tree(job) => {
+            refuse_for_group(args.svg.is_some(), "--svg")?;
+            refuse_for_group(args.out.is_some(), "--out")?;
+            show_group_plan(&job, &args.output);
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
     if let Some(path) = &args.svg {
         render::write_file(path, &explain::svg(&job))?;
     }
@@ -47,12 +55,23 @@ async fn with_data(args: &PlanArgs, source: &str) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn open(args: &PlanArgs, source: &str) -> Result<Job, Error> {
+async fn open(args: &PlanArgs, source: &str) -> Result<Prepared, Error> {
     let target = args.target.as_deref().unwrap_or_default();
     let mut copy =
         request::copy(source, target, &args.target_options, &args.planning, args.temp.as_deref())?;
     copy.planning.workers = args.synthetic.workers;
-    Job::prepare(copy).await
+    rechunk::prepare(copy, request::selection(&args.selection)).await
+}
+
+/// The same where only an array will do.
+async fn open_one(args: &PlanArgs, source: &str) -> Result<Box<Job>, Error> {
+    match open(args, source).await? {
+        Prepared::Array(job) => Ok(job),
+        Prepared::Tree(_) => {
+            let hint = Some("name one of the arrays of the group");
+            Err(usage("--baseline is for one array".to_owned(), hint))
+        }
+    }
 }
 
 fn without_data(args: &PlanArgs) -> Result<ExitCode, Error> {
@@ -150,7 +169,7 @@ async fn baseline(args: &PlanArgs) -> Result<ExitCode, Error> {
     let mut planning = request::planning(&args.planning)?;
     planning.strategy = Strategy::Auto;
     let (shape, source, target, item_bytes, runs) = if let Some(source) = &args.source {
-        let plan = open(args, source).await?.planned.plan;
+        let plan = open_one(args, source).await?.planned.plan;
         let runs = plan.source_runs.clone().zip(plan.target_runs.clone());
         // The literature knows no shards: to it, what is written at once is a chunk.
         let target = plan.target_shard.unwrap_or(plan.target_chunk);

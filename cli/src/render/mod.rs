@@ -9,6 +9,7 @@ pub(crate) mod progress;
 pub(crate) mod report;
 mod svg;
 pub(crate) mod table;
+pub(crate) mod tree;
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};

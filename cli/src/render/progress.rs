@@ -30,6 +30,8 @@ enum Kind {
 
 #[derive(Debug, Default)]
 struct State {
+    /// The array, where the job has many.
+    array: Option<ArrayState>,
     stage: String,
     /// Bytes of elements written in this stage, and of these, before this run.
     bytes: u64,
@@ -39,6 +41,17 @@ struct State {
     tasks_total: u64,
     started: Option<Instant>,
     line_at: Option<Instant>,
+}
+
+/// Which of many arrays is copied, and how far all are.
+#[derive(Debug, Clone)]
+struct ArrayState {
+    path: String,
+    number: usize,
+    arrays: usize,
+    /// Bytes of elements written by the stages of all arrays.
+    bytes: u64,
+    bytes_total: u64,
 }
 
 /// The display the options ask for.
@@ -85,7 +98,8 @@ impl Display {
         let eta = (speed > 0.0).then(|| left / speed);
         match &self.kind {
             Kind::Plain => super::say(&format!(
-                "{}: {} of {}, {} of {} tasks, {}/s{}",
+                "{}{}: {} of {}, {} of {} tasks, {}/s{}{}",
+                state.array.as_ref().map_or(String::new(), |array| format!("{}: ", array.path)),
                 state.stage,
                 format_byte_size(state.bytes),
                 format_byte_size(state.bytes_total),
@@ -93,9 +107,10 @@ impl Display {
                 state.tasks_total,
                 format_byte_size(to_bytes(speed)),
                 eta.map_or(String::new(), |eta| format!(", {} left", seconds(eta))),
+                state.array.as_ref().map_or(String::new(), ArrayState::words),
             )),
-            Kind::Json => super::say(
-                &json!({
+            Kind::Json => {
+                let mut line = json!({
                     "event": "progress",
                     "stage": state.stage,
                     "bytes": state.bytes,
@@ -104,11 +119,26 @@ impl Display {
                     "tasks_total": state.tasks_total,
                     "bytes_per_second": speed,
                     "eta_seconds": eta,
-                })
-                .to_string(),
-            ),
+                });
+                if let Some(array) = &state.array {
+                    line["array"] = json!(array.path);
+                    line["array_number"] = json!(array.number);
+                    line["arrays"] = json!(array.arrays);
+                    line["all_bytes"] = json!(array.bytes);
+                    line["all_bytes_total"] = json!(array.bytes_total);
+                }
+                super::say(&line.to_string());
+            }
             Kind::None | Kind::Bar(_) => {}
         }
+    }
+}
+
+impl ArrayState {
+    /// How far all arrays are.
+    fn words(&self) -> String {
+        let [done, all] = [self.bytes, self.bytes_total].map(format_byte_size);
+        format!("; array {} of {}, {done} of {all} in all", self.number, self.arrays)
     }
 }
 
@@ -117,6 +147,24 @@ fn to_bytes(speed: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shown, clamped")]
     let bytes = speed.clamp(0.0, 1e18) as u64;
     bytes
+}
+
+/// Sets a bar to a stage, or to where it stands in all arrays.
+fn begin(bar: &ProgressBar, state: &State) {
+    if let Some(array) = &state.array {
+        // One bar for all: it goes on from array to array.
+        if array.number == 1 || bar.length() != Some(array.bytes_total) {
+            bar.reset();
+        }
+        bar.set_prefix(array.path.clone());
+        bar.set_length(array.bytes_total);
+        bar.set_position(array.bytes);
+    } else {
+        bar.reset();
+        bar.set_prefix(state.stage.clone());
+        bar.set_length(state.bytes_total);
+        bar.set_position(state.bytes);
+    }
 }
 
 impl Observer for Display {
@@ -132,8 +180,22 @@ impl Observer for Display {
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
+            Event::ArrayStarted { path, number, arrays, bytes_total, bytes_before } => {
+                state.array = Some(ArrayState {
+                    path: path.clone(),
+                    number: *number,
+                    arrays: *arrays,
+                    bytes: *bytes_before,
+                    bytes_total: *bytes_total,
+                });
+            }
             Event::StageStarted { name, tasks, tasks_done, bytes_total, bytes_done, .. } => {
+                let mut array = state.array.take();
+                if let Some(array) = &mut array {
+                    array.bytes += bytes_done;
+                }
                 *state = State {
+                    array,
                     stage: name.clone(),
                     bytes: *bytes_done,
                     bytes_before: *bytes_done,
@@ -144,15 +206,15 @@ impl Observer for Display {
                     line_at: None,
                 };
                 if let Kind::Bar(bar) = &self.kind {
-                    bar.reset();
-                    bar.set_prefix(name.clone());
-                    bar.set_length(*bytes_total);
-                    bar.set_position(*bytes_done);
+                    begin(bar, &state);
                 }
                 self.line(&mut state, true);
             }
             Event::Progress { decoded_bytes, .. } => {
                 state.bytes += decoded_bytes;
+                if let Some(array) = &mut state.array {
+                    array.bytes += decoded_bytes;
+                }
                 if let Kind::Bar(bar) = &self.kind {
                     bar.inc(*decoded_bytes);
                 }

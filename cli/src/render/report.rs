@@ -1,14 +1,55 @@
 //! What a run did, in a few lines.
 
-use rechunk::{Comparison, Report, format_byte_size, format_shape};
+use rechunk::planner::Estimate;
+use rechunk::{
+    Comparison, MemoryReport, Report, TaskReport, Traffic, TreeReport, format_byte_size,
+    format_shape,
+};
 
 use super::table::{lay_out, number, seconds};
+use super::tree::plural;
 
 /// Predicted against counted, memory and time.
 pub(crate) fn summary(report: &Report) -> String {
+    let mut lines = vec![traffic_table(&report.estimate, report.traffic.as_ref())];
+    lines.push(time_line(bytes_of(report), report.elapsed_seconds, report.tasks));
+    lines.push(memory_line(&report.memory));
+    if report.verified == Some(true) {
+        lines.push("  verified: every element of the target equals the source".to_owned());
+    }
+    lines.join("\n")
+}
+
+/// The same of a group, all arrays together.
+pub(crate) fn group_summary(report: &TreeReport) -> String {
+    let mut lines = vec![traffic_table(&report.estimate, report.traffic.as_ref())];
+    let copied = report.arrays.iter().filter(|array| !is_resumed(&array.report));
+    let bytes = copied.clone().map(|array| bytes_of(&array.report)).fold(0, u64::saturating_add);
+    lines.push(time_line(bytes, report.elapsed_seconds, report.tasks));
+    let before = report.arrays.len() - copied.count();
+    if before > 0 {
+        lines.push(format!("  {} complete before", plural(before, "array")));
+    }
+    lines.push(memory_line(&report.memory));
+    if report.verified == Some(true) {
+        lines.push("  verified: every element of the arrays equals the source".to_owned());
+    }
+    lines.join("\n")
+}
+
+/// An earlier run has copied all of it.
+fn is_resumed(report: &Report) -> bool {
+    report.tasks.is_some_and(|tasks| tasks.resumed == tasks.total)
+}
+
+fn bytes_of(report: &Report) -> u64 {
+    let elements = report.plan.shape.iter().fold(1_u64, |product, &n| product.saturating_mul(n));
+    elements.saturating_mul(report.plan.item_bytes)
+}
+
+fn traffic_table(estimate: &Estimate, traffic: Option<&Traffic>) -> String {
     let mut rows = vec![["", "GET", "PUT", "read", "written"].map(str::to_owned).to_vec()];
-    if let Some(traffic) = &report.traffic {
-        let estimate = &report.estimate;
+    if let Some(traffic) = traffic {
         for (name, predicted, counted) in [
             ("source", &estimate.source, &traffic.source),
             ("intermediate", &estimate.intermediate, &traffic.intermediate),
@@ -30,12 +71,13 @@ pub(crate) fn summary(report: &Report) -> String {
             ]);
         }
     }
-    let mut lines = vec![lay_out(&rows, &[1, 2, 3, 4])];
-    let elapsed = report.elapsed_seconds.unwrap_or(0.0);
-    let bytes: u64 =
-        report.plan.shape.iter().product::<u64>().saturating_mul(report.plan.item_bytes);
+    lay_out(&rows, &[1, 2, 3, 4])
+}
+
+fn time_line(bytes: u64, elapsed_seconds: Option<f64>, tasks: Option<TaskReport>) -> String {
+    let elapsed = elapsed_seconds.unwrap_or(0.0);
     let speed = if elapsed > 0.0 { bytes as f64 / elapsed / 1e6 } else { 0.0 };
-    let resumed = match report.tasks {
+    let resumed = match tasks {
         Some(tasks) if tasks.resumed > 0 => {
             format!(
                 " ({} of {} tasks were done before)",
@@ -45,18 +87,16 @@ pub(crate) fn summary(report: &Report) -> String {
         }
         _ => String::new(),
     };
-    lines.push(format!("  done in {}, {speed:.0} MB/s{resumed}", seconds(elapsed)));
-    let peak = report.memory.peak_rss_bytes.unwrap_or(0);
-    lines.push(format!(
+    format!("  done in {}, {speed:.0} MB/s{resumed}", seconds(elapsed))
+}
+
+fn memory_line(memory: &MemoryReport) -> String {
+    format!(
         "  memory: {} allowed, {} planned, {} resident at the peak, the program itself included",
-        format_byte_size(report.memory.budget_bytes),
-        format_byte_size(report.memory.planned_peak_bytes),
-        format_byte_size(peak),
-    ));
-    if report.verified == Some(true) {
-        lines.push("  verified: every element of the target equals the source".to_owned());
-    }
-    lines.join("\n")
+        format_byte_size(memory.budget_bytes),
+        format_byte_size(memory.planned_peak_bytes),
+        format_byte_size(memory.peak_rss_bytes.unwrap_or(0)),
+    )
 }
 
 /// Bytes, nothing for none.

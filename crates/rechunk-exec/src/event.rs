@@ -4,6 +4,19 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
+    /// A job of many arrays goes on to one of them; a run of one array never says this.
+    ArrayStarted {
+        /// Path of the array in the group.
+        path: String,
+        /// Its number in the job, from 1.
+        number: usize,
+        /// All arrays of the job.
+        arrays: usize,
+        /// What the stages of all arrays write, bytes of elements without padding.
+        bytes_total: u64,
+        /// Of these, those of the arrays before it.
+        bytes_before: u64,
+    },
     /// The run begins.
     RunStarted {
         /// Tasks of all stages.

@@ -93,12 +93,13 @@ impl Estimate {
         })
     }
 
-    pub(crate) fn add(&mut self, stage: &Self) {
-        self.source.add(&stage.source);
-        self.intermediate.add(&stage.intermediate);
-        self.target.add(&stage.target);
-        self.seconds += stage.seconds;
-        self.usd += stage.usd;
+    /// Adds what comes after it: another stage, another array.
+    pub fn add(&mut self, next: &Self) {
+        self.source.add(&next.source);
+        self.intermediate.add(&next.intermediate);
+        self.target.add(&next.target);
+        self.seconds += next.seconds;
+        self.usd += next.usd;
     }
 }
 

@@ -85,6 +85,36 @@ pub struct Traffic {
     pub control: ControlTraffic,
 }
 
+impl Traffic {
+    /// Adds what another meter has counted.
+    pub fn add(&mut self, other: &Self) {
+        self.source.add(&other.source);
+        self.intermediate.add(&other.intermediate);
+        self.target.add(&other.target);
+        let (control, more) = (&mut self.control, &other.control);
+        control.get += more.get;
+        control.put += more.put;
+        control.head += more.head;
+        control.list += more.list;
+        control.delete += more.delete;
+    }
+}
+
+impl RoleTraffic {
+    fn add(&mut self, other: &Self) {
+        self.get_requests += other.get_requests;
+        self.get_missing += other.get_missing;
+        self.put_requests += other.put_requests;
+        self.put_skipped += other.put_skipped;
+        self.decoded_read_bytes += other.decoded_read_bytes;
+        self.decoded_written_bytes += other.decoded_written_bytes;
+        self.read_bytes += other.read_bytes;
+        self.written_bytes += other.written_bytes;
+        self.objects += other.objects;
+        self.http_attempts += other.http_attempts;
+    }
+}
+
 /// A number that only grows. Relaxed: counters are independent, and who reads a final count has
 /// joined the tasks that made it.
 #[derive(Debug, Default)]

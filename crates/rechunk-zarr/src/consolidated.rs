@@ -5,8 +5,9 @@
 //! documents. Neither is in the specification; zarr-python's own reader is what counts.
 
 use rechunk_format::FormatError;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::documents::group_members;
 use crate::field::Field;
 use crate::json::{read_object, write_pretty};
 use crate::metadata::{ArrayMetadata, ZarrVersion};
@@ -29,6 +30,15 @@ pub enum ConsolidatedKind {
 pub struct ArrayDocuments {
     /// `.zarray` or `zarr.json`.
     pub array: Vec<u8>,
+    /// `.zattrs`, where there is one.
+    pub zattrs: Option<Vec<u8>>,
+}
+
+/// The documents of a group, as bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupDocuments {
+    /// `.zgroup` or `zarr.json`.
+    pub group: Vec<u8>,
     /// `.zattrs`, where there is one.
     pub zattrs: Option<Vec<u8>>,
 }
@@ -72,6 +82,28 @@ impl Consolidated {
         let consolidated = Self { version, document };
         consolidated.check()?;
         Ok(Some(consolidated))
+    }
+
+    /// The document of a new group with these attributes, in which nothing is yet; as zarr-python
+    /// writes it.
+    pub fn new(version: ZarrVersion, attributes: &Map<String, Value>) -> Self {
+        let mut document = Map::new();
+        match version {
+            ZarrVersion::V2 => {
+                let members: Map<String, Value> = group_members(version, attributes)
+                    .into_iter()
+                    .map(|(key, value)| (key.to_owned(), value))
+                    .collect();
+                document.insert("zarr_consolidated_format".to_owned(), json!(1));
+                document.insert("metadata".to_owned(), Value::Object(members));
+            }
+            ZarrVersion::V3 => {
+                let own = group_members(version, attributes).into_iter().map(|(_, value)| value);
+                document.extend(own.filter_map(|value| value.as_object().cloned()).flatten());
+                document.insert(V3_MEMBER.to_owned(), no_members());
+            }
+        }
+        Self { version, document }
     }
 
     /// The version of the documents in it.
@@ -154,6 +186,32 @@ impl Consolidated {
         }
     }
 
+    /// The documents of the group at `path`, if there is one.
+    pub fn group(&self, path: &str) -> Option<GroupDocuments> {
+        let members = self.members()?;
+        match self.version {
+            ZarrVersion::V2 => Some(GroupDocuments {
+                group: write_pretty(members.get(&format!("{path}/.zgroup"))?),
+                zattrs: members.get(&format!("{path}/.zattrs")).map(write_pretty),
+            }),
+            ZarrVersion::V3 => {
+                let document = members.get(path)?;
+                let is_group = document.get("node_type")?.as_str() == Some("group");
+                is_group.then(|| GroupDocuments { group: write_pretty(document), zattrs: None })
+            }
+        }
+    }
+
+    /// Puts a group with these attributes in at `path`, and the groups above it that are not there
+    /// yet.
+    pub fn set_group(&mut self, path: &str, attributes: &Map<String, Value>) {
+        let version = self.version;
+        let Some(members) = self.members_mut() else { return };
+        set_groups_above(members, path, version);
+        members.shift_remove(&format!("{path}/.zattrs"));
+        members.extend(group_entries(path, version, attributes));
+    }
+
     /// Puts the array at `path` in, in the place of one that was there, and the groups above it
     /// that are not there yet: readers build the tree from this document alone.
     pub fn set_array(&mut self, path: &str, array: &ArrayMetadata) -> Result<(), FormatError> {
@@ -163,9 +221,7 @@ impl Consolidated {
         }
         let version = self.version;
         let Some(members) = self.members_mut() else { return Ok(()) };
-        for (end, _) in path.match_indices('/') {
-            set_group(members, &path[..end], version);
-        }
+        set_groups_above(members, path, version);
         match version {
             ZarrVersion::V2 => {
                 // Without attributes the new array has no such document.
@@ -191,13 +247,36 @@ impl Consolidated {
     }
 }
 
-/// Puts an empty group in where there is none.
-fn set_group(members: &mut Map<String, Value>, path: &str, version: ZarrVersion) {
-    let name = match version {
-        ZarrVersion::V2 => format!("{path}/.zgroup"),
-        ZarrVersion::V3 => path.to_owned(),
+/// Puts groups without attributes in above `path` where there are none.
+fn set_groups_above(members: &mut Map<String, Value>, path: &str, version: ZarrVersion) {
+    for (end, _) in path.match_indices('/') {
+        for (name, document) in group_entries(&path[..end], version, &Map::new()) {
+            members.entry(name).or_insert(document);
+        }
+    }
+}
+
+/// The entries of a group.
+fn group_entries(
+    path: &str,
+    version: ZarrVersion,
+    attributes: &Map<String, Value>,
+) -> Vec<(String, Value)> {
+    let entry = |(key, mut document): (&str, Value)| match version {
+        ZarrVersion::V2 => (format!("{path}/{key}"), document),
+        ZarrVersion::V3 => {
+            // zarr-python would look for the members of a group without.
+            if let Some(map) = document.as_object_mut() {
+                map.insert(V3_MEMBER.to_owned(), no_members());
+            }
+            (path.to_owned(), document)
+        }
     };
-    members.entry(name).or_insert_with(|| crate::documents::group_document(version));
+    group_members(version, attributes).into_iter().map(entry).collect()
+}
+
+fn no_members() -> Value {
+    json!({"kind": "inline", "must_understand": false, "metadata": {}})
 }
 
 #[cfg(test)]

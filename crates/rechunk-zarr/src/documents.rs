@@ -160,21 +160,35 @@ impl ArrayMetadata {
     }
 }
 
-/// The document of an empty group, as (key relative to the group, bytes).
+/// The document of a group without attributes, as (key relative to the group, bytes).
 pub fn group_documents(version: ZarrVersion) -> Vec<(String, Vec<u8>)> {
-    let key = match version {
-        ZarrVersion::V2 => ".zgroup",
-        ZarrVersion::V3 => "zarr.json",
-    };
-    vec![(key.to_owned(), write_pretty(&group_document(version)))]
+    group_documents_of(version, &Map::new())
 }
 
-pub(crate) fn group_document(version: ZarrVersion) -> Value {
+/// The documents of a group with these attributes, as (key relative to the group, bytes): what
+/// makes it a group comes last. Without attributes v2 has one document only.
+pub fn group_documents_of(
+    version: ZarrVersion,
+    attributes: &Map<String, Value>,
+) -> Vec<(String, Vec<u8>)> {
+    let documents = group_members(version, attributes).into_iter();
+    documents.map(|(key, value)| (key.to_owned(), write_pretty(&value))).collect()
+}
+
+/// The same as values.
+pub(crate) fn group_members(
+    version: ZarrVersion,
+    attributes: &Map<String, Value>,
+) -> Vec<(&'static str, Value)> {
     match version {
-        ZarrVersion::V2 => json!({"zarr_format": 2}),
+        ZarrVersion::V2 => {
+            let zattrs = (!attributes.is_empty()).then(|| (".zattrs", json!(attributes)));
+            zattrs.into_iter().chain([(".zgroup", json!({"zarr_format": 2}))]).collect()
+        }
         ZarrVersion::V3 => {
-            let attributes = Map::new();
-            json!({"zarr_format": 3, "node_type": "group", "attributes": attributes})
+            let document =
+                json!({"zarr_format": 3, "node_type": "group", "attributes": attributes});
+            vec![("zarr.json", document)]
         }
     }
 }

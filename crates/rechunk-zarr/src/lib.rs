@@ -42,10 +42,10 @@ pub use codec_spec::{
     BitPacking, BloscName, ChecksumKind, CodecSpec, LzmaCheck, LzmaFilter, LzmaFormat, LzmaSpec,
     PcodecDelta, PcodecSpec, Scalar, Shuffle, TypePair,
 };
-pub use consolidated::{ArrayDocuments, Consolidated, ConsolidatedKind};
-pub use documents::group_documents;
+pub use consolidated::{ArrayDocuments, Consolidated, ConsolidatedKind, GroupDocuments};
+pub use documents::{group_documents, group_documents_of};
 pub use element_type::ElementType;
-pub use group::group_attributes;
+pub use group::{GroupMetadata, group_attributes};
 pub use layout::ZarrLayout;
 pub use metadata::{
     ArrayMetadata, BLOSC_CHUNK_BYTES_MAX, CHUNK_BYTES_MAX, KeyEncoding, KeyStyle, Verbatim,

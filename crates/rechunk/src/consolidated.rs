@@ -136,20 +136,34 @@ pub(crate) async fn check(location: &str, target: &Store, format: Format) -> Res
 /// Puts the array that now is at `target` into every consolidated document above it, the outermost
 /// last: whoever opens the hierarchy there sees all of the change. Doing it again changes nothing.
 pub(crate) async fn update(location: &str, target: &Store, array: &Metadata) -> Result<(), Error> {
-    let (Some(array), Some(_)) = (array.zarr(), target.local_root()) else { return Ok(()) };
+    let Some(array) = array.zarr() else { return Ok(()) };
+    update_with(location, target, array.version, |document, path| document.set_array(path, array))
+        .await
+}
+
+/// The same for whatever `change` puts in at the path of `target`.
+pub(crate) async fn update_with(
+    location: &str,
+    target: &Store,
+    version: ZarrVersion,
+    change: impl Fn(&mut Consolidated, &str) -> Result<(), FormatError>,
+) -> Result<(), Error> {
+    if target.local_root().is_none() {
+        return Ok(());
+    }
     let failed = |source| store_error("update the consolidated metadata above", location, source);
     for above in above(target).await.map_err(|fault| fault.of_target(location))? {
-        if above.document.version() != array.version {
+        if above.document.version() != version {
             continue;
         }
         // Another copy may have written an array into this group in the meantime.
         let _lock = DirectoryLock::take(&above.group).await.map_err(failed)?;
-        let found = fetch(&above.group, array.version).await;
+        let found = fetch(&above.group, version).await;
         let Some(before) = found.map_err(|fault| fault.of_target(location))? else { continue };
         let mut after = before.clone();
-        after.set_array(&above.path, array).map_err(Error::target_metadata)?;
+        change(&mut after, &above.path).map_err(Error::target_metadata)?;
         if after != before {
-            let key = Consolidated::key(array.version);
+            let key = Consolidated::key(version);
             above.group.put_durable(key, after.to_bytes()).await.map_err(failed)?;
         }
     }

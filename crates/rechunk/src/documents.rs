@@ -2,15 +2,17 @@
 
 use bytes::Bytes;
 use rechunk_format::FormatError;
-use rechunk_n5::{ATTRIBUTES_KEY, parse_dataset};
+use rechunk_n5::{ATTRIBUTES_KEY, parse_dataset, parse_group};
 use rechunk_raw::{ARRAY_JSON, parse_array_json};
 use rechunk_store::{Store, StoreError};
-use rechunk_zarr::{ArrayDocuments, NodeKind, ZarrVersion, node_kind, parse_v2, parse_v3};
+use rechunk_zarr::{
+    ArrayDocuments, GroupDocuments, NodeKind, ZarrVersion, node_kind, parse_v2, parse_v3,
+};
 use sha2::{Digest, Sha256};
 
 use crate::axes::Axes;
 use crate::format::Format;
-use crate::metadata::Metadata;
+use crate::metadata::{GroupMetadata, Metadata};
 
 /// Largest metadata document that is read, bytes.
 pub(crate) const METADATA_BYTES_MAX: u64 = 16 << 20;
@@ -68,6 +70,16 @@ impl Documents {
         }
     }
 
+    /// Those of a group in a consolidated document.
+    pub(crate) fn of_group(version: ZarrVersion, group: GroupDocuments) -> Self {
+        let document = Some(Bytes::from(group.group));
+        let zattrs = group.zattrs.map(Bytes::from);
+        match version {
+            ZarrVersion::V2 => Self { zgroup: document, zattrs, ..Self::default() },
+            ZarrVersion::V3 => Self { zarr_json: document, ..Self::default() },
+        }
+    }
+
     fn is_empty(&self) -> bool {
         let found = [&self.zarr_json, &self.zarray, &self.zgroup, &self.array_json];
         found.into_iter().all(Option::is_none)
@@ -115,6 +127,23 @@ impl Documents {
             let axes = axes.or_else(|| Axes::noted(&metadata.attributes)).unwrap_or_default();
             Metadata::N5(Box::new(metadata), axes)
         }))
+    }
+
+    /// The group they describe; one without attributes where they describe none.
+    pub(crate) fn group(&self) -> Result<GroupMetadata, FormatError> {
+        let Some(Node::Group(format)) = self.node()? else { return Ok(GroupMetadata::default()) };
+        match (self.attributes(), format.zarr_version()) {
+            (Some(document), Some(version)) => {
+                let group = rechunk_zarr::GroupMetadata::parse(version, document)?;
+                let (attributes, other_fields) = (group.attributes, group.other_fields);
+                Ok(GroupMetadata { attributes, other_fields })
+            }
+            (Some(document), None) => {
+                let attributes = parse_group(document)?.attributes;
+                Ok(GroupMetadata { attributes, other_fields: Vec::new() })
+            }
+            _ => Ok(GroupMetadata::default()),
+        }
     }
 
     /// The document with the attributes of a group.

@@ -53,6 +53,25 @@ pub enum Error {
         /// What to do instead.
         hint: Option<String>,
     },
+    /// The group cannot be copied as it is.
+    #[error("cannot copy the group {location}: {reason}")]
+    NotATree {
+        /// The location.
+        location: String,
+        /// Which of its members are in the way, and why.
+        reason: String,
+        /// What to do instead.
+        hint: Option<String>,
+    },
+    /// An array of a group is to blame.
+    #[error("the array {path}")]
+    Member {
+        /// Its path in the group.
+        path: String,
+        /// Why.
+        #[source]
+        source: Box<Error>,
+    },
     /// The source's metadata cannot be used.
     #[error("cannot use the metadata of {location}")]
     SourceMetadata {
@@ -172,6 +191,10 @@ impl Error {
         Self::SourceMetadata { location: location.to_owned(), source: Box::new(source) }
     }
 
+    pub(crate) fn of_member(self, path: &str) -> Self {
+        Self::Member { path: path.to_owned(), source: Box::new(self) }
+    }
+
     pub(crate) fn target_metadata(source: FormatError) -> Self {
         Self::TargetMetadata { source: Box::new(source) }
     }
@@ -185,9 +208,7 @@ impl Error {
     pub fn class(&self) -> Class {
         match self {
             Self::Usage { .. } | Self::TargetMetadata { .. } => Class::Usage,
-            Self::NotAnArray { .. } | Self::SourceMetadata { .. } | Self::SourceStore { .. } => {
-                Class::Source
-            }
+            Self::Member { source, .. } => source.class(),
             Self::Conflict { .. } => Class::Target,
             Self::Plan { source, .. } => match **source {
                 PlanError::DoesNotFit { .. } => Class::Memory,
@@ -197,8 +218,12 @@ impl Error {
             Self::Run { source, .. } if source.is_cancelled() => Class::Interrupted,
             Self::Run { source, .. } if source.is_source_fault() => Class::Source,
             Self::Compare { source } if source.is_cancelled() => Class::Interrupted,
-            // Both arrays are sources here.
-            Self::Compare { .. } => Class::Source,
+            // Both arrays of a comparison are sources.
+            Self::NotAnArray { .. }
+            | Self::NotATree { .. }
+            | Self::SourceMetadata { .. }
+            | Self::SourceStore { .. }
+            | Self::Compare { .. } => Class::Source,
             Self::VerifyFailed { .. } | Self::Unlike { .. } => Class::Differ,
             Self::Store { source, .. }
                 if matches!(**source, StoreError::UnsupportedScheme { .. }) =>
@@ -223,8 +248,10 @@ impl Error {
         match self {
             Self::Usage { hint, .. }
             | Self::NotAnArray { hint, .. }
+            | Self::NotATree { hint, .. }
             | Self::Conflict { hint, .. }
             | Self::Run { hint, .. } => hint.clone(),
+            Self::Member { source, .. } => source.hint(),
             Self::Plan { source, .. } => match **source {
                 PlanError::DoesNotFit { minimum_bytes, .. } => Some(format!(
                     "give at least `--max-mem {minimum_bytes}` ({})",

@@ -10,11 +10,10 @@ use crate::consolidated;
 use crate::documents::{Documents, Node};
 use crate::format::Format;
 use crate::metadata::Metadata;
+use crate::walk::walk;
 
 /// Most directories that are looked at.
 const DIRECTORIES_MAX: usize = 10_000;
-/// Deepest directory below the group that is looked at.
-const DEPTH_MAX: usize = 32;
 
 /// What `rechunk info` shows of a group.
 #[derive(Debug, Clone, Serialize)]
@@ -110,7 +109,7 @@ async fn members(
             return Ok((of_document(&document), true, false));
         }
     }
-    let (members, truncated) = walk(location, &store, DIRECTORIES_MAX).await?;
+    let (members, truncated) = walked(location, &store, DIRECTORIES_MAX).await?;
     Ok((members, false, truncated))
 }
 
@@ -161,34 +160,17 @@ fn array_of(metadata: &Metadata) -> Result<MemberArray, rechunk_format::FormatEr
     })
 }
 
-/// Looks at every directory below a place that is not inside an array, at most `limit` of them;
-/// whether there are more.
-async fn walk(location: &str, store: &Store, limit: usize) -> Result<(Vec<Member>, bool), Error> {
-    let failed = |source| Error::source_store(location, source);
+/// The members below a place, from at most `limit` directories; whether there are more.
+async fn walked(location: &str, store: &Store, limit: usize) -> Result<(Vec<Member>, bool), Error> {
     let mut members = Vec::new();
-    let mut open = vec![String::new()];
-    let mut seen = 0;
-    while let Some(directory) = open.pop() {
-        let mut names = store.list_directories(&directory).await.map_err(failed)?;
-        names.sort_unstable();
-        // Where a run keeps its state there may be half an array.
-        names.retain(|name| !name.ends_with(".rechunk"));
-        for name in names.into_iter().rev() {
-            seen += 1;
-            if seen > limit {
-                return Ok((members, true));
-            }
-            let path = if directory.is_empty() { name } else { format!("{directory}/{name}") };
-            let place = store.child(&path).map_err(failed)?;
-            let kind = member_kind(&Documents::fetch(&place).await.map_err(failed)?);
-            let is_below = matches!(kind, None | Some(MemberKind::Group));
-            members.extend(kind.map(|kind| Member { path: path.clone(), kind }));
-            if is_below && path.split('/').count() < DEPTH_MAX {
-                open.push(path);
-            }
-        }
-    }
-    Ok((members, false))
+    let cut = walk(store, limit, |path, documents| {
+        let kind = member_kind(documents);
+        let is_below = matches!(kind, None | Some(MemberKind::Group));
+        members.extend(kind.map(|kind| Member { path: path.to_owned(), kind }));
+        is_below
+    });
+    let truncated = cut.await.map_err(|source| Error::source_store(location, source))?;
+    Ok((members, truncated))
 }
 
 /// Paths of the arrays below a place, in order, for a message: those that are found soon.
@@ -203,8 +185,8 @@ pub(crate) async fn arrays_below(store: &Store) -> Vec<String> {
     }
     if found.is_empty() {
         // What cannot be listed is not named.
-        let walked = walk("", &store, LOOKED_AT_MAX).await;
-        found = walked.map(|(members, _)| members).unwrap_or_default();
+        let below = walked("", &store, LOOKED_AT_MAX).await;
+        found = below.map(|(members, _)| members).unwrap_or_default();
     }
     found.retain(|member| !matches!(member.kind, MemberKind::Group));
     let mut paths: Vec<String> = found.into_iter().map(|member| member.path).collect();

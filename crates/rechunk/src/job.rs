@@ -33,6 +33,9 @@ pub struct Job {
     /// What the target cannot keep of the source.
     pub warnings: Vec<String>,
     pub(crate) meter: Arc<Meter>,
+    /// It is a part of the copy of a group, which makes the groups above it and describes it in
+    /// consolidated metadata when all arrays are complete.
+    pub(crate) in_tree: bool,
 }
 
 impl Job {
@@ -40,6 +43,15 @@ impl Job {
     pub async fn prepare(request: CopyRequest) -> Result<Self, Error> {
         let meter = Meter::new();
         let source = open_array(&request.source, &request.open_options(), &meter).await?;
+        Self::plan(request, source, meter).await
+    }
+
+    /// [`Job::prepare`] for a source that is open.
+    pub(crate) async fn plan(
+        request: CopyRequest,
+        source: OpenArray,
+        meter: Arc<Meter>,
+    ) -> Result<Self, Error> {
         let (target, warnings) = specify_target(&request, &source)?;
         let target_layout = target.layout().map_err(Error::target_metadata)?;
         let mut plan_request = plan_request(&request, &source, &target_layout).await?;
@@ -48,7 +60,8 @@ impl Job {
         }
         let planned = plan(&plan_request)
             .map_err(|error| Error::no_plan(plan_request.budget.memory_bytes, error))?;
-        Ok(Self { request, source, target, target_layout, planned, warnings, meter })
+        let in_tree = false;
+        Ok(Self { request, source, target, target_layout, planned, warnings, meter, in_tree })
     }
 }
 

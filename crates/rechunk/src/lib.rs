@@ -1,7 +1,7 @@
 //! Opens, plans, runs, resumes and verifies: the public library.
 //!
-//! [`Job::prepare`] opens a source and plans a copy without writing anything; [`Job::run`] runs
-//! it; [`verify`] compares two arrays; [`info`] describes an array or a group. The command line is a thin face
+//! [`prepare`] opens a source and plans its copy without writing anything: a [`Job`] for an array,
+//! a [`TreeJob`] for a group. [`Job::run`] and [`TreeJob::run`] run it; [`verify`] compares two arrays; [`info`] describes an array or a group. The command line is a thin face
 //! over this crate, and so will be the Python package.
 
 mod axes;
@@ -27,7 +27,9 @@ mod single_file;
 mod specify;
 pub mod system;
 mod target;
+mod tree;
 mod verify;
+mod walk;
 mod work_dir;
 
 pub use axes::Axes;
@@ -45,6 +47,7 @@ pub use report::{MemoryReport, PlanReport, Report, StageReport, TaskReport};
 pub use request::{CopyRequest, Existing, Planning, Running};
 pub use shard_spec::plan_shards;
 pub use single_file::RawFile;
+pub use tree::{ArrayReport, Prepared, Selection, TreeArray, TreeJob, TreeReport, prepare};
 pub use verify::{Comparison, verify};
 pub use work_dir::SavedJob;
 

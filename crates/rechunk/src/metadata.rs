@@ -162,19 +162,29 @@ fn n5_index(key: &str, rank: usize) -> Option<Vec<u64>> {
     (index.len() == rank && again.join("/") == key).then_some(index)
 }
 
-/// The documents that make a place a group without attributes, by key. `n5_version` is what a
-/// container of N5 says, `None` for a group in one.
+/// What the documents of a group say, whatever its format.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct GroupMetadata {
+    /// The user's attributes, bare tokens such as `NaN` in the form that only our writer knows.
+    pub attributes: Map<String, Value>,
+    /// Fields that no target is given.
+    pub other_fields: Vec<String>,
+}
+
+/// The documents that make a place a group with these attributes, by key; what makes it one comes
+/// last. `n5_version` is what a container of N5 says, `None` for a group in one.
 pub(crate) fn group_documents(
     format: Format,
+    attributes: &Map<String, Value>,
     n5_version: Option<N5Version>,
 ) -> Vec<(String, Vec<u8>)> {
-    match (format, format.zarr_version(), n5_version) {
-        (_, Some(version), _) => rechunk_zarr::group_documents(version),
-        // Without attributes any directory is a group of N5.
-        (Format::N5, None, Some(_)) => {
-            let document = rechunk_n5::group_document(&Map::new(), n5_version);
-            vec![(ATTRIBUTES_KEY.to_owned(), document)]
-        }
-        _ => Vec::new(),
+    if let Some(version) = format.zarr_version() {
+        return rechunk_zarr::group_documents_of(version, attributes);
     }
+    // Without attributes any directory is a group of N5; the container says its version.
+    if format == Format::N5 && (n5_version.is_some() || !attributes.is_empty()) {
+        let document = rechunk_n5::group_document(attributes, n5_version);
+        return vec![(ATTRIBUTES_KEY.to_owned(), document)];
+    }
+    Vec::new()
 }

@@ -47,8 +47,11 @@ impl Place {
         check_temp(job)?;
         let target = open_target(&location, &meter)?;
         check_file(&location, &target, &job.target)?;
-        let groups = groups_above(&target, job.target.format())?;
-        consolidated::check(&location, &target, job.target.format()).await?;
+        let mut groups = Vec::new();
+        if !job.in_tree {
+            groups = groups_above(&target, job.target.format())?;
+            consolidated::check(&location, &target, job.target.format()).await?;
+        }
         let work = match target.local_root() {
             Some(_) => Some(WorkDir::of(&location, &meter)?),
             None => None,
@@ -166,7 +169,7 @@ pub(crate) fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {
     job.adopt(saved.plan.clone())
 }
 
-fn unfinished(location: &str) -> Error {
+pub(crate) fn unfinished(location: &str) -> Error {
     Error::Conflict {
         location: location.to_owned(),
         reason: "holds an interrupted (or running) job".to_owned(),

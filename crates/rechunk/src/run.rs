@@ -77,8 +77,10 @@ impl Job {
         check_temp(self)?;
         let target = open_target(&location, &self.meter)?;
         check_file(&location, &target, &self.target)?;
-        groups_above(&target, self.target.format())?;
-        consolidated::check(&location, &target, self.target.format()).await?;
+        if !self.in_tree {
+            groups_above(&target, self.target.format())?;
+            consolidated::check(&location, &target, self.target.format()).await?;
+        }
         let left = match target.local_root() {
             Some(_) => WorkDir::of(&location, &self.meter)?.left().await?,
             None => Left::Nothing,
@@ -184,7 +186,7 @@ impl Job {
     }
 
     /// The plan, and what this process has done so far.
-    fn report(&self, started: Instant) -> Report {
+    pub(crate) fn report(&self, started: Instant) -> Report {
         let mut report = Report::of_plan(&self.planned, &self.warnings);
         report.traffic = Some(self.meter.traffic());
         report.memory.peak_rss_bytes = Some(system::peak_rss_bytes());
@@ -276,7 +278,9 @@ impl Job {
             place.replace().await?;
         }
         // Before it is said that all is done, so that a resume does what a kill has cut off.
-        consolidated::update(&self.request.target, &place.target, &self.target).await?;
+        if !self.in_tree {
+            consolidated::update(&self.request.target, &place.target, &self.target).await?;
+        }
         if let Some(work) = &place.work {
             work.set_done(&self.saved()).await?;
             if !running.keep_temp {

@@ -8,6 +8,7 @@ use rechunk_n5::{ATTRIBUTES_KEY, N5Version, parse_dataset};
 use rechunk_raw::ARRAY_JSON;
 use rechunk_store::{Meter, Role, Store};
 use rechunk_zarr::{NodeKind, node_kind};
+use serde_json::Map;
 
 use crate::Error;
 use crate::documents::{self, Documents};
@@ -261,6 +262,29 @@ fn refuse_foreign(path: &Path, ancestor: &Path, node: Node, format: Format) -> R
     }
 }
 
+/// Makes those of the directories above a target groups that are none yet; the outermost of N5 says
+/// `n5_version`.
+pub(crate) async fn create_groups(
+    location: &str,
+    groups: &[PathBuf],
+    format: Format,
+    n5_version: N5Version,
+    meter: &Arc<Meter>,
+) -> Result<(), Error> {
+    let failed = |source| store_error("write the groups above", location, source);
+    for (depth, group) in groups.iter().enumerate() {
+        if what_is(group).is_none() {
+            let parent = Store::open(&group.display().to_string()).map_err(failed)?;
+            let parent = parent.with_meter(meter).with_role(Role::Control);
+            let version = (depth == 0).then_some(n5_version);
+            for (key, bytes) in group_documents(format, &Map::new(), version) {
+                parent.put_durable(&key, bytes).await.map_err(failed)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Makes the array visible: groups above it first, its own metadata last, all durable.
 pub(crate) async fn commit(
     location: &str,
@@ -270,17 +294,8 @@ pub(crate) async fn commit(
     n5_version: N5Version,
     meter: &Arc<Meter>,
 ) -> Result<(), Error> {
+    create_groups(location, groups, metadata.format(), n5_version, meter).await?;
     let failed = |source| store_error("write the metadata of", location, source);
-    for (depth, group) in groups.iter().enumerate() {
-        if what_is(group).is_none() {
-            let parent = Store::open(&group.display().to_string()).map_err(failed)?;
-            let parent = parent.with_meter(meter).with_role(Role::Control);
-            let version = (depth == 0).then_some(n5_version);
-            for (key, bytes) in group_documents(metadata.format(), version) {
-                parent.put_durable(&key, bytes).await.map_err(failed)?;
-            }
-        }
-    }
     let control = store.with_role(Role::Control);
     for (key, bytes) in metadata.documents() {
         control.put_durable(&key, bytes).await.map_err(failed)?;

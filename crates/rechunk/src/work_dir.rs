@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use rechunk_exec::JOURNAL_KEY;
 use rechunk_plan::Plan;
 use rechunk_store::{AppendFile, Meter, Role, Store};
@@ -21,12 +22,16 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 pub(crate) const JOB_KEY: &str = "job.json";
 /// Key of the job again, once its target is complete: only leftovers are to be removed then.
 const DONE_KEY: &str = "done.json";
+/// Key of the saved copy of a whole group. It goes last: while it is there, a run can go on.
+const TREE_KEY: &str = "tree.json";
 /// Key of the report of a run that did not finish.
 pub(crate) const REPORT_KEY: &str = "report.json";
 /// What there may be in a work directory, in the order in which it is removed.
 const PLACES: [&str; 3] = ["intermediate", "target", "replaced"];
-const KEYS: [&str; 5] = [JOURNAL_KEY, REPORT_KEY, JOB_KEY, LOCK_KEY, DONE_KEY];
+const KEYS: [&str; 6] = [JOURNAL_KEY, REPORT_KEY, JOB_KEY, LOCK_KEY, DONE_KEY, TREE_KEY];
 const JOB_BYTES_MAX: u64 = 16 << 20;
+/// Largest saved copy of a group that is read, bytes.
+const TREE_BYTES_MAX: u64 = 256 << 20;
 const JOB_VERSION: u32 = 1;
 
 /// A job with its plan: what `plan --out` writes, and what a run leaves to be resumed.
@@ -157,6 +162,9 @@ impl WorkDir {
     pub(crate) async fn left(&self) -> Result<Left, Error> {
         let failed = |source| store_error("look at", self.store.label(), source);
         self.check_ours().await?;
+        if self.store.exists(TREE_KEY).await.map_err(failed)? {
+            return Err(self.conflict("holds an interrupted run of the copy of a whole group"));
+        }
         if let Some(Ok(job)) = self.job(DONE_KEY).await? {
             return Ok(Left::Done(Some(job)));
         }
@@ -170,9 +178,44 @@ impl WorkDir {
             Some(Err(_)) | None => {}
         }
         // The directory goes last, so an empty one may be the end of a run; or the beginning.
+        Ok(if self.is_emptied().await? { Left::Done(None) } else { Left::Nothing })
+    }
+
+    /// True if the directory is there with nothing in it.
+    pub(crate) async fn is_emptied(&self) -> Result<bool, Error> {
+        let failed = |source| store_error("look at", self.store.label(), source);
         let exists = self.store.exists_anything().await.map_err(failed)?;
-        let is_empty = exists && self.store.is_empty().await.map_err(failed)?;
-        Ok(if is_empty { Left::Done(None) } else { Left::Nothing })
+        Ok(exists && self.store.is_empty().await.map_err(failed)?)
+    }
+
+    /// The copy of a group that a run has left, as bytes. Refuses a place that is not ours, or that
+    /// of the copy of one array.
+    pub(crate) async fn tree(&self) -> Result<Option<Bytes>, Error> {
+        let failed = |source| store_error("read", self.store.label(), source);
+        self.check_ours().await?;
+        for key in [JOB_KEY, DONE_KEY] {
+            if self.store.exists(key).await.map_err(failed)? {
+                return Err(self.conflict("holds an interrupted run of the copy of one array"));
+            }
+        }
+        self.store.get(TREE_KEY, TREE_BYTES_MAX).await.map_err(failed)
+    }
+
+    /// Writes the copy of a group; the run starts with it.
+    pub(crate) async fn save_tree(&self, bytes: Vec<u8>) -> Result<(), Error> {
+        self.put(TREE_KEY, bytes).await
+    }
+
+    fn conflict(&self, reason: &str) -> Error {
+        Error::Conflict {
+            location: self.location.clone(),
+            reason: reason.to_owned(),
+            hint: Some(
+                "resume that with the same arguments, or remove this directory and what it has \
+                 begun"
+                    .to_owned(),
+            ),
+        }
     }
 
     /// Refuses a link to somewhere, and a directory in which somebody has put something.

@@ -8,7 +8,7 @@ mod zarr;
 use rechunk_format::{FormatError, ShardFormat};
 
 use crate::axes::Axes;
-use crate::format::Format;
+use crate::format::{Format, has_ending};
 use crate::metadata::Metadata;
 use crate::open::OpenArray;
 use crate::request::CopyRequest;
@@ -83,4 +83,10 @@ impl Wish<'_> {
             Error::target_metadata(error)
         }
     }
+}
+
+/// True if the place is below a container of N5, which says the version for all that is in it.
+pub(crate) fn is_inside_n5(location: &str) -> bool {
+    let above = location.trim_end_matches('/').rsplit('/').skip(1);
+    above.into_iter().any(|name| has_ending(name, "n5"))
 }

@@ -2,7 +2,7 @@
 
 use rechunk_n5::{N5Metadata, N5Target, N5Version, parse_compression};
 
-use super::{Wish, codecs};
+use super::{Wish, codecs, is_inside_n5};
 use crate::Error;
 use crate::axes::Axes;
 use crate::format::Format;
@@ -47,7 +47,6 @@ pub(super) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
 
 /// The version it says: only a container does, and this array may be all there is in one.
 fn version(wish: &Wish<'_>) -> Option<N5Version> {
-    let location = wish.request.target.trim_end_matches('/');
-    let inside = location.rsplit_once('/').is_some_and(|(above, _)| above.contains(".n5"));
-    (!inside).then(|| wish.request.n5_version())
+    let version = wish.request.n5_version();
+    Some(version).filter(|_| !is_inside_n5(&wish.request.target))
 }

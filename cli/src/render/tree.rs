@@ -1,0 +1,88 @@
+//! The plan of the copy of a group: a line for each array, and their sum.
+
+use rechunk::{TreeArray, TreeJob, format_byte_size, format_shape};
+
+use super::table::{lay_out, number, seconds};
+
+/// Array, shape, chunks, plan, requests, expected bytes and memory.
+const HEAD: [&str; 9] =
+    ["array", "shape", "chunks", "plan", "GET", "PUT", "read", "written", "memory"];
+
+/// The plan as text.
+pub(crate) fn table(job: &TreeJob) -> String {
+    let target = if job.request.target.is_empty() { "…" } else { &job.request.target };
+    let groups = job.groups().count();
+    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
+    rows.extend(job.arrays.iter().map(row));
+    let estimate = job.estimate();
+    let intermediate = &estimate.intermediate;
+    let gets = estimate.source.get_requests.saturating_add(intermediate.get_requests);
+    let puts = estimate.target.put_requests.saturating_add(intermediate.put_requests);
+    let read = estimate.source.read_bytes.saturating_add(intermediate.read_bytes);
+    let written = estimate.target.written_bytes.saturating_add(intermediate.written_bytes);
+    let peak = job.arrays.iter().map(|array| array.job.planned.plan.memory.planned_peak_bytes);
+    let peak = peak.max().unwrap_or(0);
+    if job.arrays.len() > 1 {
+        let mut total = vec!["total".to_owned(), String::new(), String::new(), String::new()];
+        total.extend([number(gets), number(puts)]);
+        total.extend([read, written, peak].map(format_byte_size));
+        rows.push(total);
+    }
+    let usd = if estimate.usd > 0.0 {
+        format!(", {:.2} $ of requests", estimate.usd)
+    } else {
+        String::new()
+    };
+    [
+        format!(
+            "{} → {target}    {}, {}, {}",
+            job.request.source,
+            plural(job.arrays.len(), "array"),
+            plural(groups, "group"),
+            job.format().name(),
+        ),
+        lay_out(&rows, &[4, 5, 6, 7, 8]),
+        String::new(),
+        format!(
+            "  memory  {} planned of {} allowed, one array after the other",
+            format_byte_size(peak),
+            format_byte_size(job.request.planning.budget().memory_bytes),
+        ),
+        format!(
+            "  cost    about {} read, {} written, {} by the profile{usd}",
+            format_byte_size(read),
+            format_byte_size(written),
+            seconds(estimate.seconds),
+        ),
+    ]
+    .join("\n")
+}
+
+fn row(array: &TreeArray) -> Vec<String> {
+    let plan = &array.job.planned.plan;
+    let estimate = &plan.estimate;
+    let intermediate = &estimate.intermediate;
+    let cut = |chunk: &[u64], shard: Option<&Vec<u64>>| match shard {
+        Some(shard) => format!("{} in {}", format_shape(chunk), format_shape(shard)),
+        None => format_shape(chunk),
+    };
+    let source = cut(&plan.source_chunk, plan.source_shard.as_ref());
+    let target = cut(&plan.target_chunk, plan.target_shard.as_ref());
+    vec![
+        array.path.clone(),
+        format_shape(&plan.shape),
+        if source == target { source } else { format!("{source} → {target}") },
+        plan.kind.to_string(),
+        number(estimate.source.get_requests.saturating_add(intermediate.get_requests)),
+        number(estimate.target.put_requests.saturating_add(intermediate.put_requests)),
+        format_byte_size(estimate.source.read_bytes.saturating_add(intermediate.read_bytes)),
+        format_byte_size(estimate.target.written_bytes.saturating_add(intermediate.written_bytes)),
+        format_byte_size(plan.memory.planned_peak_bytes),
+    ]
+}
+
+/// `1 array`, `2 arrays`.
+pub(crate) fn plural(count: usize, what: &str) -> String {
+    let number = number(count as u64);
+    if count == 1 { format!("{number} {what}") } else { format!("{number} {what}s") }
+}

@@ -1,0 +1,145 @@
+//! Makes the copy of a group visible: the groups in it, nested first, then those above it, and the
+//! root last, with consolidated metadata where the format has it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rechunk_format::FormatError;
+use rechunk_n5::N5Version;
+use rechunk_store::{Meter, Role, Store};
+use rechunk_zarr::{Consolidated, ZarrVersion};
+
+use super::TreeJob;
+use crate::documents::METADATA_BYTES_MAX;
+use crate::format::Format;
+use crate::metadata::{GroupMetadata, Metadata, group_documents};
+use crate::specify::is_inside_n5;
+use crate::target::{create_groups, groups_above};
+use crate::work_dir::store_error;
+use crate::{Error, consolidated};
+
+/// What is written when all arrays are complete.
+#[derive(Debug)]
+pub(super) struct TreeDocuments {
+    location: String,
+    format: Format,
+    n5_version: N5Version,
+    root: GroupMetadata,
+    /// The groups below the root, by path.
+    groups: BTreeMap<String, GroupMetadata>,
+    /// The arrays, by path.
+    arrays: Vec<(String, Metadata)>,
+    meter: Arc<Meter>,
+}
+
+impl TreeDocuments {
+    pub(super) fn of(job: &TreeJob) -> Self {
+        let arrays = job.arrays.iter();
+        Self {
+            location: job.request.target.clone(),
+            format: job.format,
+            n5_version: job.request.n5_version(),
+            root: job.root.clone(),
+            groups: job.groups.clone(),
+            arrays: arrays.map(|array| (array.path.clone(), array.job.target.clone())).collect(),
+            meter: Arc::clone(&job.meter),
+        }
+    }
+
+    /// Writes the documents of all groups, durably. Doing it again changes nothing.
+    pub(super) async fn commit(&self, target: &Store) -> Result<(), Error> {
+        let location = &self.location;
+        let control = target.with_role(Role::Control);
+        let failed = |source| store_error("write the groups of", location, source);
+        // In the order of paths a group stands before what is in it.
+        for (path, group) in self.groups.iter().rev() {
+            let place = control.child(path).map_err(failed)?;
+            for (key, bytes) in group_documents(self.format, &group.attributes, None) {
+                place.put_durable(&key, bytes).await.map_err(failed)?;
+            }
+        }
+        let above = groups_above(target, self.format)?;
+        create_groups(location, &above, self.format, self.n5_version, &self.meter).await?;
+        for (key, bytes) in self.root_documents()? {
+            control.put_durable(&key, bytes).await.map_err(failed)?;
+        }
+        control.sync().await.map_err(failed)?;
+        let Some(version) = self.format.zarr_version() else { return Ok(()) };
+        consolidated::update_with(location, target, version, |document, path| {
+            document.set_group(path, &self.root.attributes);
+            self.describe_in(document, &format!("{path}/"))
+        })
+        .await
+    }
+
+    /// The documents of the root, by key; what makes it a group comes last.
+    fn root_documents(&self) -> Result<Vec<(String, Vec<u8>)>, Error> {
+        let version = Some(self.n5_version).filter(|_| !is_inside_n5(&self.location));
+        let mut documents = group_documents(self.format, &self.root.attributes, version);
+        let Some(version) = self.format.zarr_version() else { return Ok(documents) };
+        let mut consolidated = Consolidated::new(version, &self.root.attributes);
+        self.describe_in(&mut consolidated, "").map_err(Error::target_metadata)?;
+        let (key, bytes) = (Consolidated::key(version), consolidated.to_bytes());
+        if !is_readable(version, &bytes) {
+            return Ok(documents);
+        }
+        match version {
+            ZarrVersion::V2 => {
+                let last = documents.len().saturating_sub(1);
+                documents.insert(last, (key.to_owned(), bytes));
+            }
+            // In v3 they are one document.
+            ZarrVersion::V3 => documents = vec![(key.to_owned(), bytes)],
+        }
+        Ok(documents)
+    }
+
+    /// What is to be said about the documents.
+    pub(super) fn warning(&self) -> Result<Option<String>, Error> {
+        let Some(version) = self.format.zarr_version() else { return Ok(None) };
+        let key = Consolidated::key(version);
+        let documents = self.root_documents()?;
+        let has = |(name, bytes): &(String, Vec<u8>)| name == key && is_readable(version, bytes);
+        Ok((!documents.iter().any(has)).then(|| {
+            "the group is too large for consolidated metadata: it is written without".to_owned()
+        }))
+    }
+
+    /// Puts all groups and arrays in, at `prefix` and their path.
+    fn describe_in(&self, document: &mut Consolidated, prefix: &str) -> Result<(), FormatError> {
+        for (path, group) in &self.groups {
+            document.set_group(&format!("{prefix}{path}"), &group.attributes);
+        }
+        for (path, array) in &self.arrays {
+            if let Some(metadata) = array.zarr() {
+                document.set_array(&format!("{prefix}{path}"), metadata)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// True if the root is there as it is written here.
+    pub(super) async fn are_at(&self, target: &Store) -> Result<bool, Error> {
+        holds(target, &self.root_documents()?).await
+    }
+}
+
+/// True if a consolidated document keeps to the limits of its readers.
+fn is_readable(version: ZarrVersion, bytes: &[u8]) -> bool {
+    bytes.len() as u64 <= METADATA_BYTES_MAX
+        && Consolidated::parse(version, bytes).is_ok_and(|found| found.is_some())
+}
+
+/// True if each document is at its key, byte by byte.
+pub(super) async fn holds(store: &Store, documents: &[(String, Vec<u8>)]) -> Result<bool, Error> {
+    let control = store.with_role(Role::Control);
+    for (key, expected) in documents {
+        let limit = (expected.len() as u64).saturating_add(1 << 20);
+        let found = control.get(key, limit).await;
+        let found = found.map_err(|source| store_error("read", store.label(), source))?;
+        if found.as_deref() != Some(expected) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,163 @@
+//! One `--chunks` for arrays of many shapes: what each of them takes of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rechunk_grid::ArraySpec;
+
+use super::rules::Wishes;
+use crate::{ChunkSpec, CopyRequest, Error, Extent};
+
+/// Follows which specifications were of use to any array.
+#[derive(Debug, Default)]
+pub(crate) struct Fit {
+    used: BTreeMap<(&'static str, String), Use>,
+}
+
+/// What has become of a specification.
+#[derive(Debug, Default)]
+struct Use {
+    /// It was of use to an array.
+    fits: bool,
+    /// An array had another number of axes: its path and axes.
+    misfit: Option<(String, usize)>,
+    /// Dimensions it names that no array has so far.
+    unseen: BTreeSet<String>,
+}
+
+impl Fit {
+    /// The request of the array at `path`, and what is to be said about it.
+    pub(crate) fn request(
+        &mut self,
+        path: &str,
+        spec: &ArraySpec,
+        wishes: Wishes,
+        whole: &CopyRequest,
+    ) -> Result<(CopyRequest, Vec<String>), Error> {
+        let mut request = CopyRequest { write_empty: wishes.write_empty, ..whole.clone() };
+        if spec.data_type.is_variable() {
+            return Ok(as_it_is(request, &wishes));
+        }
+        let mut warnings = Vec::new();
+        request.codec = wishes.codec;
+        let chunks = self.part("--chunks", &wishes.chunks, path, spec)?;
+        if let Part::Misfit = chunks {
+            warnings.push(misfit("--chunks", &wishes.chunks, spec, "its chunks are kept"));
+        }
+        request.chunks = chunks.text().unwrap_or_else(|| "keep".to_owned());
+        request.shards = match wishes.shards.as_deref().map(str::trim) {
+            // An element is no shard.
+            Some(text) if text != "none" && spec.shape.is_empty() => None,
+            Some(text) if !matches!(text, "none" | "keep") => {
+                let shards = self.part("--shards", text, path, spec)?;
+                if let Part::Misfit = shards {
+                    warnings.push(misfit("--shards", text, spec, "it gets those it would without"));
+                }
+                shards.text()
+            }
+            other => other.map(str::to_owned),
+        };
+        Ok((request, warnings))
+    }
+
+    /// What an array takes of a specification.
+    fn part(
+        &mut self,
+        option: &'static str,
+        text: &str,
+        path: &str,
+        spec: &ArraySpec,
+    ) -> Result<Part, Error> {
+        let parsed = ChunkSpec::parse(text)?;
+        let is_new = !self.used.contains_key(&(option, text.to_owned()));
+        let used = self.used.entry((option, text.to_owned())).or_default();
+        match &parsed {
+            ChunkSpec::Named(named) => {
+                if is_new {
+                    used.unseen.extend(named.iter().map(|(name, _)| name.clone()));
+                }
+                let has = |name: &str| {
+                    let names = spec.dimension_names.as_deref().unwrap_or_default();
+                    names.iter().flatten().any(|other| other == name)
+                };
+                used.unseen.retain(|name| !has(name));
+                used.fits = true;
+                let is_of_it =
+                    |entry: &&str| entry.split_once('=').is_some_and(|(name, _)| has(name.trim()));
+                let entries: Vec<&str> = text.split(',').filter(is_of_it).collect();
+                Ok(if entries.is_empty() { Part::None } else { Part::Text(entries.join(",")) })
+            }
+            ChunkSpec::Positional(extents)
+                if extents.len() != spec.shape.len() && extents[..] != [Extent::Whole] =>
+            {
+                used.misfit.get_or_insert_with(|| (path.to_owned(), spec.shape.len()));
+                Ok(Part::Misfit)
+            }
+            ChunkSpec::Positional(_) | ChunkSpec::Every(_) => {
+                used.fits = true;
+                Ok(Part::Text(text.to_owned()))
+            }
+        }
+    }
+
+    /// Refuses specifications that were of use to no array: they are misspelt.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        for ((option, text), used) in &self.used {
+            let message = match (&used.misfit, used.unseen.first()) {
+                (Some((path, axes)), _) if !used.fits => {
+                    format!("{option}: no array has as many axes as `{text}` ({path} has {axes})")
+                }
+                (_, Some(name)) => format!("{option}: no array has a dimension `{name}`"),
+                _ => continue,
+            };
+            let hint = Some("`rechunk info GROUP` shows their axes".to_owned());
+            return Err(Error::Usage { message, hint });
+        }
+        Ok(())
+    }
+}
+
+/// The part of a specification that is an array's.
+#[derive(Debug)]
+enum Part {
+    /// It names none of its dimensions.
+    None,
+    /// It has another number of axes.
+    Misfit,
+    Text(String),
+}
+
+impl Part {
+    fn text(self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::None | Self::Misfit => None,
+        }
+    }
+}
+
+fn misfit(option: &str, text: &str, spec: &ArraySpec, then: &str) -> String {
+    let axes = match spec.shape.len() {
+        1 => "1 axis".to_owned(),
+        count => format!("{count} axes"),
+    };
+    format!("it has {axes}, which `{option} {}` does not fit: {then}", text.trim())
+}
+
+/// What cannot be cut is copied chunk by chunk, whatever was asked for the others.
+fn as_it_is(request: CopyRequest, wishes: &Wishes) -> (CopyRequest, Vec<String>) {
+    let asks = wishes.chunks.trim() != "keep"
+        || wishes.codec.is_some()
+        || wishes.shards.as_deref().is_some_and(|shards| shards.trim() != "keep");
+    let warning = asks.then(|| {
+        "its elements differ in length: chunks, shards and codecs stay as they are".to_owned()
+    });
+    let mut request = CopyRequest {
+        chunks: "keep".to_owned(),
+        shards: None,
+        codec: None,
+        write_empty: rechunk_grid::WriteEmpty::Auto,
+        ..request
+    };
+    request.planning.strategy = rechunk_plan::Strategy::Auto;
+    (request, warning.into_iter().collect())
+}

@@ -1,0 +1,296 @@
+//! The copy of a whole group: its arrays one after the other, then the groups, the root last.
+
+mod commit;
+mod fit;
+mod pattern;
+mod report;
+mod rules;
+mod run;
+mod state;
+mod walk;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rechunk_plan::{Estimate, PlanError};
+use rechunk_store::{Meter, Store};
+
+pub use report::{ArrayReport, TreeReport};
+pub use rules::Selection;
+
+use crate::documents::Documents;
+use crate::format::Format;
+use crate::job::Job;
+use crate::metadata::GroupMetadata;
+use crate::open::{Opened, open_array, open_node, open_store};
+use crate::request::CopyRequest;
+use crate::{ChunkSpec, Error};
+use fit::Fit;
+use rules::Rules;
+use walk::{Found, dropped};
+
+/// Most arrays named in a message.
+const NAMED_MAX: usize = 12;
+
+/// A planned copy: of an array, or of a group.
+#[derive(Debug)]
+pub enum Prepared {
+    /// The source is an array.
+    Array(Box<Job>),
+    /// The source is a group.
+    Tree(Box<TreeJob>),
+}
+
+/// A planned copy of a group with everything below it.
+#[derive(Debug)]
+pub struct TreeJob {
+    /// What was asked for; of an array in it, [`Job::request`] says what is.
+    pub request: CopyRequest,
+    /// Which arrays, and what differs for some.
+    pub selection: Selection,
+    /// The arrays, in the order in which they are copied.
+    pub arrays: Vec<TreeArray>,
+    /// What is lost or worth a look, beside what the arrays warn of.
+    pub warnings: Vec<String>,
+    pub(crate) format: Format,
+    /// The groups below the root, by path.
+    pub(crate) groups: BTreeMap<String, GroupMetadata>,
+    pub(crate) root: GroupMetadata,
+    pub(crate) meter: Arc<Meter>,
+}
+
+/// An array of a group that is copied.
+#[derive(Debug)]
+pub struct TreeArray {
+    /// Its path in the group.
+    pub path: String,
+    /// Its copy.
+    pub job: Job,
+}
+
+/// Opens the source, an array or a group, and plans its copy. Reads metadata and a few chunk sizes;
+/// writes nothing.
+pub async fn prepare(request: CopyRequest, selection: Selection) -> Result<Prepared, Error> {
+    let meter = Meter::new();
+    let store = open_store(&request.source, &meter)?;
+    match open_node(&request.source, &request.open_options(), &store).await? {
+        Opened::Array(array) => {
+            selection.check_unused()?;
+            Job::plan(request, *array, meter).await.map(Box::new).map(Prepared::Array)
+        }
+        Opened::Group(documents, format) => {
+            let source = Source { store, documents, format };
+            let job = TreeJob::prepare(request, selection, &source, meter).await?;
+            Ok(Prepared::Tree(Box::new(job)))
+        }
+    }
+}
+
+/// A group that is open.
+struct Source {
+    store: Store,
+    documents: Documents,
+    format: Format,
+}
+
+impl TreeJob {
+    async fn prepare(
+        mut request: CopyRequest,
+        selection: Selection,
+        source: &Source,
+        meter: Arc<Meter>,
+    ) -> Result<Self, Error> {
+        let rules = Rules::parse(&selection)?;
+        // What is misspelt is no matter of one array.
+        ChunkSpec::parse(&request.chunks)?;
+        let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
+        if format.container_ending().is_none() {
+            return Err(Error::Usage {
+                message: format!("a group cannot be written as {}", format.name()),
+                hint: Some("give --format zarr3, zarr2 or n5".to_owned()),
+            });
+        }
+        // One budget, whatever is free when the next array is planned.
+        request.planning.memory_bytes = Some(request.planning.budget().memory_bytes);
+        let location = request.source.clone();
+        let root = source.documents.group();
+        let root = root.map_err(|error| Error::source_metadata(&location, error))?;
+        let mut found = Found::below(&location, &source.store, source.format).await?;
+        let mut warnings: Vec<String> = dropped("", &root).into_iter().collect();
+        warnings.append(&mut found.warnings);
+        select(&rules, &selection, &mut found, &location)?;
+        let whole = CopyRequest { format: Some(format), ..request.clone() };
+        let arrays = plan_all(&rules, &whole, found.arrays, found.unreadable).await?;
+        let groups = found.groups;
+        Ok(Self { request, selection, arrays, warnings, format, groups, root, meter })
+    }
+
+    /// Paths of the groups below the root that are made.
+    pub fn groups(&self) -> impl Iterator<Item = &str> {
+        self.groups.keys().map(String::as_str)
+    }
+
+    /// Name of the format that is written.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Predicted traffic of all arrays.
+    pub fn estimate(&self) -> Estimate {
+        let mut sum = Estimate::default();
+        for array in &self.arrays {
+            sum.add(&array.job.planned.plan.estimate);
+        }
+        sum
+    }
+
+    /// Everything that is to be said: of the group, and of each array after its path.
+    pub fn all_warnings(&self) -> Vec<String> {
+        let of_arrays = self.arrays.iter().flat_map(|TreeArray { path, job }| {
+            job.warnings.iter().map(move |warning| format!("{path}: {warning}"))
+        });
+        self.warnings.iter().cloned().chain(of_arrays).collect()
+    }
+}
+
+/// The place of `path` below `root`; nowhere below a target that is not named.
+pub(crate) fn member_location(root: &str, path: &str) -> String {
+    if root.is_empty() {
+        return String::new();
+    }
+    // A URL's % are read as codes.
+    let path = if root.starts_with("file://") { path.replace('%', "%25") } else { path.to_owned() };
+    format!("{}/{path}", root.trim_end_matches('/'))
+}
+
+/// Leaves what is to be copied, with the groups above each array; groups in which no array ever was
+/// stay where they are selected themselves.
+fn select(
+    rules: &Rules,
+    selection: &Selection,
+    found: &mut Found,
+    location: &str,
+) -> Result<(), Error> {
+    let selects = |path: &String| rules.selects(path);
+    let paths = |found: &Found| -> Vec<String> {
+        let unreadable = found.unreadable.iter().map(|(path, _)| path);
+        found.arrays.iter().chain(unreadable).cloned().collect()
+    };
+    let all = paths(found);
+    found.arrays.retain(selects);
+    found.unreadable.retain(|(path, _)| selects(path));
+    let selected = paths(found);
+    rules.check_used(&all, &selected)?;
+    let is_filtered = !selection.include.is_empty() || !selection.exclude.is_empty();
+    if selected.is_empty() && is_filtered {
+        return Err(Error::Usage {
+            message: format!("--include and --exclude leave no array of {location}"),
+            hint: Some("`rechunk info GROUP` lists them".to_owned()),
+        });
+    }
+    let is_above = |group: &str, paths: &[String]| {
+        let below = |path: &String| path.strip_prefix(group).is_some_and(|r| r.starts_with('/'));
+        paths.iter().any(below)
+    };
+    found.groups.retain(|group, _| {
+        is_above(group, &selected) || (!is_above(group, &all) && rules.selects(group))
+    });
+    // What lies between, without a document of its own, has to be a group to be found.
+    let below: Vec<String> = selected.iter().chain(found.groups.keys()).cloned().collect();
+    for path in &below {
+        for (end, _) in path.match_indices('/') {
+            found.groups.entry(path[..end].to_owned()).or_default();
+        }
+    }
+    Ok(())
+}
+
+/// Plans the copy of every array, or says what is in the way: all that cannot be read at once, and
+/// the most memory that is needed.
+async fn plan_all(
+    rules: &Rules,
+    whole: &CopyRequest,
+    paths: Vec<String>,
+    mut unreadable: Vec<(String, String)>,
+) -> Result<Vec<TreeArray>, Error> {
+    let mut fit = Fit::default();
+    let mut arrays = Vec::with_capacity(paths.len());
+    let mut largest: Option<(u64, Error)> = None;
+    for path in paths {
+        match plan_one(rules, &mut fit, whole, &path).await {
+            Ok(job) => arrays.push(TreeArray { path, job }),
+            Err(error @ (Error::SourceMetadata { .. } | Error::NotAnArray { .. })) => {
+                unreadable.push((path, reason(&error)));
+            }
+            Err(error) => match minimum_bytes(&error) {
+                Some(bytes) if largest.as_ref().is_none_or(|(most, _)| *most < bytes) => {
+                    largest = Some((bytes, error.of_member(&path)));
+                }
+                Some(_) => {}
+                None => return Err(error.of_member(&path)),
+            },
+        }
+    }
+    if !unreadable.is_empty() {
+        unreadable.sort_unstable();
+        return Err(unreadable_error(&whole.source, &unreadable));
+    }
+    fit.check()?;
+    match largest {
+        Some((_, error)) => Err(error),
+        None => Ok(arrays),
+    }
+}
+
+async fn plan_one(
+    rules: &Rules,
+    fit: &mut Fit,
+    whole: &CopyRequest,
+    path: &str,
+) -> Result<Job, Error> {
+    let meter = Meter::new();
+    let location = member_location(&whole.source, path);
+    let source = open_array(&location, &whole.open_options(), &meter).await?;
+    let wishes = rules.wishes(path, whole);
+    let (mut request, warnings) = fit.request(path, source.spec(), wishes, whole)?;
+    request.source.clone_from(&source.location);
+    request.target = member_location(&whole.target, path);
+    let mut job = Job::plan(request, source, meter).await?;
+    job.warnings.splice(0..0, warnings);
+    job.in_tree = true;
+    Ok(job)
+}
+
+/// The memory that would do, bytes, where that is what is missing.
+fn minimum_bytes(error: &Error) -> Option<u64> {
+    match error {
+        Error::Plan { source, .. } => match **source {
+            PlanError::DoesNotFit { minimum_bytes, .. } => Some(minimum_bytes),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Why an array cannot be read, without the place that is said beside it.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::SourceMetadata { source, .. } => source.to_string(),
+        Error::NotAnArray { reason, .. } => reason.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn unreadable_error(location: &str, unreadable: &[(String, String)]) -> Error {
+    let named = unreadable.iter().take(NAMED_MAX);
+    let mut names: Vec<String> = named.map(|(path, reason)| format!("{path} ({reason})")).collect();
+    if let Some(more) = unreadable.len().checked_sub(NAMED_MAX).filter(|more| *more > 0) {
+        names.push(format!("and {more} more"));
+    }
+    let first = unreadable.first().map_or("", |(path, _)| path);
+    Error::NotATree {
+        location: location.to_owned(),
+        reason: format!("this version cannot read or write {}", names.join(", ")),
+        hint: Some(format!("leave them out: --exclude '{first}'")),
+    }
+}

@@ -1,0 +1,118 @@
+//! The report of the copy of a group, as `--json` prints it.
+
+use std::time::Instant;
+
+use rechunk_plan::Estimate;
+use rechunk_store::Traffic;
+use serde::{Deserialize, Serialize};
+
+use super::{TreeArray, TreeJob};
+use crate::report::{MemoryReport, Report, TaskReport};
+use crate::system;
+
+/// Everything said about the copy of a group: the plan before a run; with traffic and times after it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TreeReport {
+    /// The arrays, in the order in which they are copied.
+    pub arrays: Vec<ArrayReport>,
+    /// Paths of the groups below the root.
+    pub groups: Vec<String>,
+    /// Predicted traffic of all arrays.
+    pub estimate: Estimate,
+    /// Counted traffic of all arrays; absent for a plan that was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Traffic>,
+    /// Memory; the planned peak is that of the array that needs most.
+    pub memory: MemoryReport,
+    /// Tasks of all arrays; absent for a plan that was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<TaskReport>,
+    /// Wall time of the run, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_seconds: Option<f64>,
+    /// True if every array was read back and found equal; arrays that an earlier run completed are
+    /// not read again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
+    /// What was changed or could not be kept, of arrays after their path.
+    pub warnings: Vec<String>,
+}
+
+/// The report of one array of a group.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ArrayReport {
+    /// Its path in the group.
+    pub path: String,
+    /// Its copy.
+    #[serde(flatten)]
+    pub report: Report,
+}
+
+impl TreeReport {
+    /// The report of a plan that has not run.
+    pub fn of_plan(job: &TreeJob) -> Self {
+        let arrays = job.arrays.iter().map(ArrayReport::of_plan).collect();
+        let mut report = Self::new(job, arrays);
+        report.warnings = job.all_warnings();
+        report
+    }
+
+    fn new(job: &TreeJob, arrays: Vec<ArrayReport>) -> Self {
+        let peaks = job.arrays.iter().map(|array| array.job.planned.plan.memory.planned_peak_bytes);
+        Self {
+            arrays,
+            groups: job.groups().map(str::to_owned).collect(),
+            estimate: job.estimate(),
+            traffic: None,
+            memory: MemoryReport {
+                budget_bytes: job.request.planning.budget().memory_bytes,
+                planned_peak_bytes: peaks.max().unwrap_or(0),
+                peak_rss_bytes: None,
+            },
+            tasks: None,
+            elapsed_seconds: None,
+            verified: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Before a run, without arrays yet.
+    pub(super) fn begin(job: &TreeJob) -> Self {
+        let mut report = Self::new(job, Vec::new());
+        report.warnings.clone_from(&job.warnings);
+        report
+    }
+
+    /// Adds an array that is complete.
+    pub(super) fn add(&mut self, path: String, report: Report) {
+        let traffic = self.traffic.get_or_insert_default();
+        if let Some(more) = &report.traffic {
+            traffic.add(more);
+        }
+        let none = TaskReport { total: 0, done: 0, resumed: 0 };
+        let tasks = self.tasks.get_or_insert(none);
+        if let Some(more) = &report.tasks {
+            tasks.total += more.total;
+            tasks.done += more.done;
+            tasks.resumed += more.resumed;
+        }
+        self.verified = self.verified.or(report.verified);
+        self.warnings.extend(report.warnings.iter().map(|warning| format!("{path}: {warning}")));
+        self.arrays.push(ArrayReport { path, report });
+    }
+
+    /// After the last array.
+    pub(super) fn end(&mut self, started: Instant, control: &Traffic) {
+        self.traffic.get_or_insert_default().add(control);
+        self.tasks.get_or_insert(TaskReport { total: 0, done: 0, resumed: 0 });
+        self.memory.peak_rss_bytes = Some(system::peak_rss_bytes());
+        self.elapsed_seconds = Some(started.elapsed().as_secs_f64());
+    }
+}
+
+impl ArrayReport {
+    fn of_plan(array: &TreeArray) -> Self {
+        let job = &array.job;
+        Self { path: array.path.clone(), report: Report::of_plan(&job.planned, &job.warnings) }
+    }
+}

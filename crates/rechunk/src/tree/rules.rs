@@ -1,0 +1,268 @@
+//! Which arrays of a group are copied, and what is asked for each: `--include`, `--exclude`,
+//! `--var`.
+
+use rechunk_grid::WriteEmpty;
+use serde::{Deserialize, Serialize};
+
+use super::pattern::Pattern;
+use crate::{CopyRequest, Error};
+
+/// Which arrays of a group are copied, and what differs for some: as it is typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selection {
+    /// Rules, as `--var` takes them: `GLOB: chunks SPEC; codec SPEC; shards SPEC; write-empty WHEN`.
+    pub rules: Vec<String>,
+    /// Arrays that are copied, as `--include` takes them; all if there are none.
+    pub include: Vec<String>,
+    /// Arrays that are left out, as `--exclude` takes them.
+    pub exclude: Vec<String>,
+}
+
+impl Selection {
+    /// Refuses options that only a group has.
+    pub(crate) fn check_unused(&self) -> Result<(), Error> {
+        let option = match self {
+            Self { rules, .. } if !rules.is_empty() => "--var",
+            Self { include, .. } if !include.is_empty() => "--include",
+            Self { exclude, .. } if !exclude.is_empty() => "--exclude",
+            _ => return Ok(()),
+        };
+        Err(Error::Usage {
+            message: format!("{option} is for the arrays of a group, and the source is one array"),
+            hint: Some("leave it out; --chunks, --shards and --codec are for one array".to_owned()),
+        })
+    }
+}
+
+/// What is asked of one array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wishes {
+    pub chunks: String,
+    pub shards: Option<String>,
+    pub codec: Option<String>,
+    pub write_empty: WriteEmpty,
+}
+
+/// A [`Selection`] that was understood.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    settings: Vec<Rule>,
+    include: Vec<Pattern>,
+    exclude: Vec<Pattern>,
+}
+
+/// What differs for the arrays of a pattern.
+#[derive(Debug)]
+struct Rule {
+    pattern: Pattern,
+    chunks: Option<String>,
+    shards: Option<String>,
+    codec: Option<String>,
+    write_empty: Option<WriteEmpty>,
+}
+
+impl Rules {
+    pub(crate) fn parse(selection: &Selection) -> Result<Self, Error> {
+        let patterns = |option, texts: &[String]| -> Result<Vec<Pattern>, Error> {
+            texts.iter().map(|text| Pattern::parse(option, text)).collect()
+        };
+        Ok(Self {
+            settings: selection
+                .rules
+                .iter()
+                .map(|text| Rule::parse(text))
+                .collect::<Result<_, _>>()?,
+            include: patterns("--include", &selection.include)?,
+            exclude: patterns("--exclude", &selection.exclude)?,
+        })
+    }
+
+    /// Whether the node at `path` is copied.
+    pub(crate) fn selects(&self, path: &str) -> bool {
+        let one_of = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.means(path));
+        (self.include.is_empty() || one_of(&self.include)) && !one_of(&self.exclude)
+    }
+
+    /// Refuses patterns that mean none of `all` arrays, and rules for none of those that are
+    /// `selected`: they are misspelt.
+    pub(crate) fn check_used(&self, all: &[String], selected: &[String]) -> Result<(), Error> {
+        let filters = self.include.iter().chain(&self.exclude).map(|pattern| (pattern, all));
+        let rules = self.settings.iter().map(|rule| (&rule.pattern, selected));
+        for (pattern, paths) in filters.chain(rules) {
+            if !paths.iter().any(|path| pattern.means(path)) {
+                return Err(pattern.unused());
+            }
+        }
+        Ok(())
+    }
+
+    /// What is asked of the array at `path`: of each setting, what the last rule says.
+    pub(crate) fn wishes(&self, path: &str, request: &CopyRequest) -> Wishes {
+        let mut wishes = Wishes {
+            chunks: request.chunks.clone(),
+            shards: request.shards.clone(),
+            codec: request.codec.clone(),
+            write_empty: request.write_empty,
+        };
+        for rule in self.settings.iter().filter(|rule| rule.pattern.means(path)) {
+            if let Some(chunks) = &rule.chunks {
+                wishes.chunks.clone_from(chunks);
+            }
+            wishes.shards = rule.shards.clone().or(wishes.shards);
+            wishes.codec = rule.codec.clone().or(wishes.codec);
+            wishes.write_empty = rule.write_empty.unwrap_or(wishes.write_empty);
+        }
+        wishes
+    }
+}
+
+impl Rule {
+    fn parse(text: &str) -> Result<Self, Error> {
+        let wrong = |reason: String| Error::Usage {
+            message: format!("--var: `{text}`: {reason}"),
+            hint: Some(
+                "write it like 'air/*: chunks -1,30,30; codec zstd:5; shards none; write-empty \
+                 never'"
+                    .to_owned(),
+            ),
+        };
+        let (pattern, settings) =
+            text.split_once(':').ok_or_else(|| wrong("there is no `:` behind a path".into()))?;
+        let pattern = Pattern::parse("--var", pattern)?;
+        let mut rule = Self { pattern, chunks: None, shards: None, codec: None, write_empty: None };
+        let settings: Vec<&str> =
+            parts(settings).into_iter().map(str::trim).filter(|part| !part.is_empty()).collect();
+        if settings.is_empty() {
+            return Err(wrong("it sets nothing".to_owned()));
+        }
+        for setting in settings {
+            let (name, value) = setting.split_once(char::is_whitespace).unwrap_or((setting, ""));
+            let value = value.trim();
+            let is_double = match name {
+                "chunks" => rule.chunks.replace(value.to_owned()).is_some(),
+                "shards" => rule.shards.replace(value.to_owned()).is_some(),
+                "codec" => rule.codec.replace(value.to_owned()).is_some(),
+                "write-empty" => {
+                    let when = match value {
+                        "auto" => WriteEmpty::Auto,
+                        "always" => WriteEmpty::Always,
+                        "never" => WriteEmpty::Never,
+                        _ => return Err(wrong(format!("`{value}` is not auto, always or never"))),
+                    };
+                    rule.write_empty.replace(when).is_some()
+                }
+                _ => {
+                    let known = "chunks, codec, shards or write-empty";
+                    return Err(wrong(format!("`{name}` is not one of {known}")));
+                }
+            };
+            if is_double {
+                return Err(wrong(format!("`{name}` is there twice")));
+            }
+            if value.is_empty() && name != "chunks" {
+                return Err(wrong(format!("`{name}` has no value")));
+            }
+        }
+        Ok(rule)
+    }
+}
+
+/// The parts between `;`, those inside of JSON not counted.
+fn parts(text: &str) -> Vec<&str> {
+    let (mut depth, mut is_quoted, mut start) = (0_u32, false, 0);
+    let mut parts = Vec::new();
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            ';' if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Planning;
+
+    fn rules(rules: &[&str], include: &[&str], exclude: &[&str]) -> Result<Rules, Error> {
+        let own = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let (rules, include, exclude) = (own(rules), own(include), own(exclude));
+        Rules::parse(&Selection { rules, include, exclude })
+    }
+
+    fn request() -> CopyRequest {
+        CopyRequest {
+            source: "s".to_owned(),
+            target: "t".to_owned(),
+            chunks: "keep".to_owned(),
+            shards: None,
+            chunk_bytes: 1,
+            format: None,
+            axes: None,
+            raw: None,
+            n5_version: None,
+            codec: None,
+            write_empty: WriteEmpty::Auto,
+            planning: Planning::default(),
+            temp: None,
+        }
+    }
+
+    #[test]
+    fn the_last_rule_counts_for_each_setting() {
+        let rules = rules(
+            &[
+                "**: codec zstd:5; shards none",
+                r#"a/*: chunks -1,3; codec {"id": "x;y", "l": [1]}; write-empty never"#,
+                "a/b: chunks 2,2",
+            ],
+            &[],
+            &[],
+        )
+        .unwrap();
+        let of = |path| rules.wishes(path, &request());
+        let b = of("a/b");
+        assert_eq!((b.chunks.as_str(), b.shards.as_deref()), ("2,2", Some("none")));
+        assert_eq!(b.codec.as_deref(), Some(r#"{"id": "x;y", "l": [1]}"#));
+        assert_eq!(b.write_empty, WriteEmpty::Never);
+        let c = of("c");
+        assert_eq!((c.chunks.as_str(), c.codec.as_deref()), ("keep", Some("zstd:5")));
+    }
+
+    #[test]
+    fn what_is_no_rule_is_refused() {
+        for (text, says) in [
+            ("a", "no `:`"),
+            ("a:", "sets nothing"),
+            ("a: chunk 1", "`chunk` is not one of"),
+            ("a: codec", "`codec` has no value"),
+            ("a: codec x; codec y", "twice"),
+            ("a: write-empty sometimes", "not auto"),
+            (": chunks 1", "is empty"),
+        ] {
+            let error = rules(&[text], &[], &[]).unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn exclusion_wins_and_unused_patterns_are_refused() {
+        let rules = rules(&[], &["a", "b/*"], &["a/x"]).unwrap();
+        let selected: Vec<&str> =
+            ["a/x", "a/y", "b/z", "b/c/d", "e"].into_iter().filter(|p| rules.selects(p)).collect();
+        assert_eq!(selected, ["a/y", "b/z"]);
+        let own = |paths: [&str; 2]| paths.map(str::to_owned);
+        assert!(rules.check_used(&own(["a/x", "b/z"]), &[]).is_ok());
+        let error = rules.check_used(&own(["a/y", "b/z"]), &[]).unwrap_err().to_string();
+        assert_eq!(error, "--exclude: `a/x` matches no array");
+    }
+}

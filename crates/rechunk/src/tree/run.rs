@@ -1,0 +1,178 @@
+//! Runs the copy of a group: arrays one after the other, each with the whole budget.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use rechunk_exec::{Event, Observer};
+use rechunk_store::Store;
+use tokio_util::sync::CancellationToken;
+
+use super::commit::{TreeDocuments, holds};
+use super::report::TreeReport;
+use super::state::{Left, Start, TreePlace, start};
+use super::{TreeArray, TreeJob};
+use crate::job::{Job, temp_is_memory};
+use crate::place::check_temp;
+use crate::report::{Report, TaskReport};
+use crate::request::{Existing, Running};
+use crate::target::{check_apart, groups_above, is_array, open_target};
+use crate::work_dir::{WorkDir, store_error};
+use crate::{Error, consolidated, verify};
+
+impl TreeJob {
+    /// Checks, without writing anything, that [`TreeJob::run`] may write its target, and takes over
+    /// the plans it would resume.
+    pub async fn check_target(&mut self, running: Running) -> Result<(), Error> {
+        let target = self.open_target().await?;
+        let left = match self.work_dir(&target)? {
+            Some(work) => Left::at(&work, &target).await?,
+            None => Left::Nothing,
+        };
+        let start = start(self, running, &target, &left).await?;
+        for array in &mut self.arrays {
+            let job = &mut array.job;
+            let checked = async {
+                check_temp(job)?;
+                match start {
+                    Start::Done => return Ok(()),
+                    Start::Resume if is_complete(job).await? => return Ok(()),
+                    Start::Resume => job.check_target(running).await?,
+                    Start::Fresh | Start::Over => {}
+                }
+                if running.verify {
+                    let planning = &job.request.planning;
+                    verify::check_fits(&job.source, job.target_layout.as_ref(), planning).await?;
+                }
+                Ok(())
+            };
+            checked.await.map_err(|error: Error| error.of_member(&array.path))?;
+        }
+        Ok(())
+    }
+
+    /// Runs the copy. On an error what is done is kept, and a later run with [`Existing::Resume`]
+    /// goes on from there: arrays that are complete are not copied again.
+    pub async fn run(
+        mut self,
+        running: Running,
+        observer: Arc<dyn Observer>,
+        cancel: CancellationToken,
+    ) -> Result<TreeReport, Error> {
+        let started = Instant::now();
+        self.check_target(running).await?;
+        let place = TreePlace::prepare(&self, running).await?;
+        let mut report = TreeReport::begin(&self);
+        let documents = TreeDocuments::of(&self);
+        if let Some(text) = documents.warning()? {
+            observer.event(&Event::Warning { text: text.clone() });
+            report.warnings.push(text);
+        }
+        let resumes = matches!(place.start, Start::Resume | Start::Done);
+        // Each array starts, or goes on where it stopped.
+        let existing = if place.work.is_some() { Existing::Resume } else { Existing::Refuse };
+        let running = Running { existing, ..running };
+        for (event, TreeArray { path, job }) in announced(std::mem::take(&mut self.arrays)) {
+            observer.event(&event);
+            let done = run_array(job, resumes, running, &observer, &cancel).await;
+            report.add(path.clone(), done.map_err(|error| error.of_member(&path))?);
+        }
+        if place.start != Start::Done {
+            documents.commit(&place.target).await?;
+        }
+        if let Some(work) = &place.work {
+            work.remove().await?;
+        }
+        report.end(started, &self.meter.traffic());
+        Ok(report)
+    }
+
+    /// Opens the target, and checks what is around it and in its way.
+    pub(super) async fn open_target(&self) -> Result<Store, Error> {
+        let (source, location) = (&self.request.source, &self.request.target);
+        check_apart(source, location, "target")?;
+        let has_intermediate = self.arrays.iter().any(|a| a.job.planned.plan.stages.len() > 1);
+        let temp = self.request.temp.as_deref().filter(|temp| !temp_is_memory(temp));
+        if let Some(temp) = temp.filter(|_| has_intermediate) {
+            check_apart(source, temp, "place for the intermediate")?;
+        }
+        let target = open_target(location, &self.meter)?;
+        groups_above(&target, self.format)?;
+        consolidated::check(location, &target, self.format).await?;
+        Ok(target)
+    }
+
+    /// Where the state of a run goes; `None` in memory.
+    pub(super) fn work_dir(&self, target: &Store) -> Result<Option<WorkDir>, Error> {
+        match target.local_root() {
+            Some(_) => WorkDir::of(&self.request.target, &self.meter).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Each array with what is said when it is its turn.
+fn announced(arrays: Vec<TreeArray>) -> impl Iterator<Item = (Event, TreeArray)> {
+    let count = arrays.len();
+    let bytes = |array: &TreeArray| written_bytes(&array.job);
+    let bytes_total = arrays.iter().map(bytes).fold(0, u64::saturating_add);
+    let mut before = 0_u64;
+    arrays.into_iter().enumerate().map(move |(position, array)| {
+        let event = Event::ArrayStarted {
+            path: array.path.clone(),
+            number: position + 1,
+            arrays: count,
+            bytes_total,
+            bytes_before: before,
+        };
+        before = before.saturating_add(written_bytes(&array.job));
+        (event, array)
+    })
+}
+
+/// What the stages of a job write, bytes of elements without padding.
+fn written_bytes(job: &Job) -> u64 {
+    let plan = &job.planned.plan;
+    let elements = plan.shape.iter().fold(1, |product: u64, &n| product.saturating_mul(n));
+    let stages = plan.stages.len() as u64;
+    elements.saturating_mul(plan.item_bytes).saturating_mul(stages)
+}
+
+/// Copies one array, unless an earlier run has done it.
+async fn run_array(
+    job: Job,
+    resumes: bool,
+    running: Running,
+    observer: &Arc<dyn Observer>,
+    cancel: &CancellationToken,
+) -> Result<Report, Error> {
+    if resumes && is_complete(&job).await? {
+        let mut report = job.report(Instant::now());
+        let total = job.planned.plan.task_count();
+        report.tasks = Some(TaskReport { total, done: total, resumed: total });
+        return Ok(report);
+    }
+    Box::pin(job.run(running, Arc::clone(observer), cancel.clone())).await
+}
+
+/// True if an earlier run has completed the array: its metadata is there, and its work directory,
+/// which is removed after that, is not.
+async fn is_complete(job: &Job) -> Result<bool, Error> {
+    let location = &job.request.target;
+    let target = open_target(location, &job.meter)?;
+    if target.local_root().is_none() || !is_array(&target).await? {
+        return Ok(false);
+    }
+    let work = WorkDir::of(location, &job.meter)?;
+    let there = work.store.exists_anything().await;
+    if there.map_err(|source| store_error("look at", location, source))? {
+        return Ok(false);
+    }
+    if holds(&target, &job.target.documents()).await? {
+        return Ok(true);
+    }
+    Err(Error::Conflict {
+        location: location.clone(),
+        reason: "is another array than the interrupted run writes".to_owned(),
+        hint: Some("remove it, or start over with --overwrite".to_owned()),
+    })
+}

@@ -1,0 +1,270 @@
+//! The state of the copy of a group: what is saved in `TARGET.rechunk/`, what an earlier run has
+//! left there, and whether a run may start.
+
+use rechunk_store::{AppendFile, Role, Store};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::commit::TreeDocuments;
+use super::rules::Selection;
+use super::{TreeArray, TreeJob};
+use crate::Error;
+use crate::documents::Documents;
+use crate::open::hex;
+use crate::place::{other_job, unfinished};
+use crate::request::{CopyRequest, Existing, Running};
+use crate::target::check_absent;
+use crate::work_dir::{WorkDir, store_error};
+
+const TREE_VERSION: u32 = 1;
+
+/// The copy of a group, as a run leaves it to be resumed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct SavedTree {
+    version: u32,
+    request: CopyRequest,
+    selection: Selection,
+    /// SHA-256 of the groups with their attributes, hex.
+    groups: String,
+    arrays: Vec<SavedArray>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct SavedArray {
+    path: String,
+    /// SHA-256 of the source's metadata documents, hex.
+    source_identity: String,
+    /// SHA-256 of the target's metadata documents, hex.
+    target_identity: String,
+}
+
+impl SavedTree {
+    pub(crate) fn new(job: &TreeJob) -> Self {
+        let array = |TreeArray { path, job }: &TreeArray| {
+            let saved = job.saved();
+            let (source_identity, target_identity) = (saved.source_identity, saved.target_identity);
+            SavedArray { path: path.clone(), source_identity, target_identity }
+        };
+        Self {
+            version: TREE_VERSION,
+            request: job.request.clone(),
+            selection: job.selection.clone(),
+            groups: groups_identity(job),
+            arrays: job.arrays.iter().map(array).collect(),
+        }
+    }
+
+    fn to_json(&self) -> Result<Vec<u8>, Error> {
+        serde_json::to_vec_pretty(self).map_err(|error| state(error.to_string()))
+    }
+
+    fn from_json(bytes: &[u8]) -> Result<Self, Error> {
+        let saved: Self =
+            serde_json::from_slice(bytes).map_err(|error| state(error.to_string()))?;
+        if saved.version != TREE_VERSION {
+            return Err(state(format!("its version {} is not known", saved.version)));
+        }
+        Ok(saved)
+    }
+
+    /// What differs between this copy and another, in words; `None` if they are the same.
+    fn difference(&self, other: &Self) -> Option<String> {
+        if self.request.source != other.request.source {
+            return Some(format!("its source is {}", self.request.source));
+        }
+        let find = |tree: &'_ Self, path: &str| {
+            tree.arrays.iter().find(|array| array.path == path).cloned()
+        };
+        for mine in &self.arrays {
+            let path = &mine.path;
+            let Some(theirs) = find(other, path) else {
+                return Some(format!("the array {path} is one of its arrays"));
+            };
+            if mine.source_identity != theirs.source_identity {
+                return Some(format!("the metadata of the array {path} in the source has changed"));
+            }
+            if mine.target_identity != theirs.target_identity {
+                return Some(format!(
+                    "its array {path} has other chunks, codecs or another format"
+                ));
+            }
+        }
+        if let Some(theirs) = other.arrays.iter().find(|array| find(self, &array.path).is_none()) {
+            return Some(format!("the array {} is none of its arrays", theirs.path));
+        }
+        if self.groups != other.groups {
+            return Some("the groups of the source, their attributes or the format differ".into());
+        }
+        None
+    }
+}
+
+fn state(reason: String) -> Error {
+    Error::State { path: "tree.json".to_owned(), reason }
+}
+
+fn groups_identity(job: &TreeJob) -> String {
+    let mut hash = Sha256::new();
+    hash.update(job.format.name());
+    for (path, group) in [(&String::new(), &job.root)].into_iter().chain(&job.groups) {
+        for text in [path, &serde_json::Value::Object(group.attributes.clone()).to_string()] {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        }
+    }
+    hex(&hash.finalize())
+}
+
+/// What an earlier run has left.
+#[derive(Debug)]
+pub(crate) enum Left {
+    /// Nothing that counts.
+    Nothing,
+    /// An empty work directory: the end of a run, or its beginning.
+    Emptied,
+    /// A copy of a group to go on with.
+    Unfinished(Box<SavedTree>),
+}
+
+impl Left {
+    /// Looks. What cannot be understood was torn by a power cut before anything was written, or is
+    /// an error.
+    pub(crate) async fn at(work: &WorkDir, target: &Store) -> Result<Self, Error> {
+        let Some(bytes) = work.tree().await? else {
+            return Ok(if work.is_emptied().await? { Self::Emptied } else { Self::Nothing });
+        };
+        match SavedTree::from_json(&bytes) {
+            Ok(saved) => Ok(Self::Unfinished(Box::new(saved))),
+            Err(_) if check_absent(work.store.label(), target, false).await.is_ok() => {
+                Ok(Self::Nothing)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What a run does with what is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// It starts where nothing is.
+    Fresh,
+    /// It removes what an interrupted run has written, and starts.
+    Over,
+    /// It goes on.
+    Resume,
+    /// All is there, and an empty directory is to be removed.
+    Done,
+}
+
+/// Decides what a run does with what is at its target; refuses it otherwise. Changes nothing.
+pub(crate) async fn start(
+    job: &TreeJob,
+    running: Running,
+    target: &Store,
+    left: &Left,
+) -> Result<Start, Error> {
+    let location = &job.request.target;
+    match (left, running.existing) {
+        (Left::Unfinished(_), Existing::Refuse) => Err(unfinished(location)),
+        (Left::Unfinished(saved), Existing::Resume) => {
+            match saved.difference(&SavedTree::new(job)) {
+                Some(difference) => Err(other_job(location, &difference)),
+                None => Ok(Start::Resume),
+            }
+        }
+        (Left::Unfinished(_), Existing::Overwrite) => {
+            // Complete, it may have been put to use.
+            if is_node(target).await? {
+                return Err(there(
+                    location,
+                    "is complete",
+                    "--resume removes what the run has left",
+                ));
+            }
+            Ok(Start::Over)
+        }
+        (Left::Emptied, Existing::Resume) if TreeDocuments::of(job).are_at(target).await? => {
+            Ok(Start::Done)
+        }
+        (Left::Nothing | Left::Emptied, _) => {
+            absent(location, target).await?;
+            Ok(Start::Fresh)
+        }
+    }
+}
+
+/// True if there is an array or a group.
+async fn is_node(target: &Store) -> Result<bool, Error> {
+    let documents = Documents::fetch(&target.with_role(Role::Control)).await;
+    let documents = documents.map_err(|source| store_error("look at", target.label(), source))?;
+    // What cannot be understood is there.
+    Ok(documents.node().map_or(true, |node| node.is_some()))
+}
+
+/// Refuses a target where something is: a group is never replaced, nor an array by one.
+async fn absent(location: &str, target: &Store) -> Result<(), Error> {
+    match check_absent(location, target, false).await {
+        Err(Error::Conflict { location, reason, .. }) => {
+            let hint = "choose another target, or remove it yourself: a group is not put in the \
+                        place of what is there";
+            Err(there(&location, &reason, hint))
+        }
+        other => other,
+    }
+}
+
+fn there(location: &str, reason: &str, hint: &str) -> Error {
+    Error::Conflict {
+        location: location.to_owned(),
+        reason: reason.to_owned(),
+        hint: Some(hint.to_owned()),
+    }
+}
+
+/// The place of a run that may write.
+#[derive(Debug)]
+pub(crate) struct TreePlace {
+    pub target: Store,
+    /// `None` in memory.
+    pub work: Option<WorkDir>,
+    pub start: Start,
+    /// Held until the run ends, so that no other process writes the same target.
+    _lock: Option<AppendFile>,
+}
+
+impl TreePlace {
+    /// Takes the target and leaves the first traces: the saved copy, nothing else.
+    pub(crate) async fn prepare(job: &TreeJob, running: Running) -> Result<Self, Error> {
+        let location = &job.request.target;
+        let target = job.open_target().await?;
+        let Some(work) = job.work_dir(&target)? else {
+            let start = start(job, running, &target, &Left::Nothing).await?;
+            return Ok(Self { target, work: None, start, _lock: None });
+        };
+        let mut lock = None;
+        let mut left = Left::at(&work, &target).await?;
+        if matches!(left, Left::Unfinished(_)) && running.existing != Existing::Refuse {
+            lock = Some(work.lock(location).await?);
+            // Whoever had it may have ended in the meantime.
+            left = Left::at(&work, &target).await?;
+        }
+        let start = start(job, running, &target, &left).await?;
+        if start == Start::Over {
+            let failed = |source| store_error("remove what was begun at", location, source);
+            target.with_role(Role::Control).delete_prefix("").await.map_err(failed)?;
+        }
+        if start == Start::Resume {
+            let swept = target.remove_staging().await;
+            swept.map_err(|source| store_error("sweep", target.label(), source))?;
+        } else {
+            lock = match lock {
+                Some(lock) => Some(lock),
+                None => Some(work.lock(location).await?),
+            };
+        }
+        if matches!(start, Start::Fresh | Start::Over) {
+            work.save_tree(SavedTree::new(job).to_json()?).await?;
+        }
+        Ok(Self { target, work: Some(work), start, _lock: lock })
+    }
+}

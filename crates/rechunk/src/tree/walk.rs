@@ -1,0 +1,123 @@
+//! What is in a group that is to be copied: all of it, or an error.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rechunk_format::FormatError;
+use rechunk_store::{Role, Store};
+use rechunk_zarr::{Consolidated, ConsolidatedKind};
+
+use crate::Error;
+use crate::consolidated;
+use crate::documents::{Documents, Node};
+use crate::format::Format;
+use crate::metadata::GroupMetadata;
+use crate::walk::walk;
+
+/// Most directories that are looked at: more arrays than a job can plan.
+const DIRECTORIES_MAX: usize = 200_000;
+
+/// Everything below a group, by path.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Paths of the arrays.
+    pub arrays: Vec<String>,
+    /// The groups, without the root.
+    pub groups: BTreeMap<String, GroupMetadata>,
+    /// What should be an array or a group, and why it cannot be read.
+    pub unreadable: Vec<(String, String)>,
+    /// What is to be said.
+    pub warnings: Vec<String>,
+}
+
+impl Found {
+    /// Looks through the group at `location`.
+    pub(crate) async fn below(
+        location: &str,
+        store: &Store,
+        format: Format,
+    ) -> Result<Self, Error> {
+        let store = store.with_role(Role::Control);
+        let document = match format.zarr_version() {
+            Some(version) => consolidated::fetch(&store, version)
+                .await
+                .map_err(|fault| fault.of_source(location))?,
+            None => None,
+        };
+        let described: BTreeMap<String, ConsolidatedKind> =
+            document.iter().flat_map(Consolidated::nodes).collect();
+        let mut found = Self::default();
+        let mut walked = BTreeSet::new();
+        let cut = walk(&store, DIRECTORIES_MAX, |path, documents| {
+            match documents.node() {
+                // An array that only the consolidated metadata describes: chunks are below it.
+                Ok(None) => return described.get(path) != Some(&ConsolidatedKind::Array),
+                Ok(Some(Node::Array(_))) => found.arrays.push(path.to_owned()),
+                Ok(Some(Node::Group(_))) => found.add_group(path, documents.group()),
+                Err(error) => found.unreadable.push((path.to_owned(), error.to_string())),
+            }
+            walked.insert(path.to_owned());
+            matches!(documents.node(), Ok(Some(Node::Group(_))))
+        });
+        if cut.await.map_err(|source| Error::source_store(location, source))? {
+            return Err(Error::NotATree {
+                location: location.to_owned(),
+                reason: "there is more in it than a job takes, or a link leads round in a circle"
+                    .to_owned(),
+                hint: Some("copy the groups in it one by one".to_owned()),
+            });
+        }
+        if let Some(document) = &document {
+            found.add_described(document, &walked);
+        }
+        found.arrays.sort_unstable();
+        found.unreadable.sort_unstable();
+        Ok(found)
+    }
+
+    fn add_group(&mut self, path: &str, group: Result<GroupMetadata, FormatError>) {
+        match group {
+            Ok(group) => {
+                self.warnings.extend(dropped(path, &group));
+                self.groups.insert(path.to_owned(), group);
+            }
+            Err(error) => self.unreadable.push((path.to_owned(), error.to_string())),
+        }
+    }
+
+    /// Adds what only the consolidated metadata knows, and says what it does not know.
+    fn add_described(&mut self, document: &Consolidated, walked: &BTreeSet<String>) {
+        let mut described = BTreeSet::new();
+        for (path, kind) in document.nodes() {
+            described.insert(path.clone());
+            if path.is_empty() || walked.contains(&path) {
+                continue;
+            }
+            match kind {
+                ConsolidatedKind::Array => self.arrays.push(path),
+                ConsolidatedKind::Group => {
+                    if let Some(group) = document.group(&path) {
+                        let documents = Documents::of_group(document.version(), group);
+                        self.add_group(&path, documents.group());
+                    }
+                }
+            }
+        }
+        let unknown: Vec<&String> =
+            self.arrays.iter().filter(|path| !described.contains(*path)).collect();
+        if let Some(first) = unknown.first() {
+            self.warnings.push(format!(
+                "{} arrays that are there are missing in the consolidated metadata of the source, \
+                 e.g. {first}: they are copied too",
+                unknown.len()
+            ));
+        }
+    }
+}
+
+/// What a group has that its copy has not.
+pub(crate) fn dropped(path: &str, group: &GroupMetadata) -> Option<String> {
+    let names: Vec<String> = group.other_fields.iter().map(|name| format!("{name:?}")).collect();
+    let place = if path.is_empty() { "the group".to_owned() } else { format!("the group {path}") };
+    (!names.is_empty())
+        .then(|| format!("{place} has fields that are dropped: {}", names.join(", ")))
+}
