@@ -130,6 +130,7 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
     let order = layout.element_order();
     let item_bytes = (!spec.data_type.is_variable()).then(|| spec.item_bytes());
     let chunk_bytes = item_bytes.map(|item| grid.chunk_elements() * item);
+    let decoded_bytes = item_bytes.map(|item| spec.shape.iter().product::<u64>() * item);
     let objects = open.object_grid()?;
     let stored_objects = stored.sizes.count();
     let stored_chunks = stored.chunks.unwrap_or(stored_objects);
@@ -137,7 +138,7 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
     let mut info = ArrayInfo {
         location: open.location.clone(),
         format: layout.format_name().to_owned(),
-        decoded_bytes: item_bytes.map(|item| spec.shape.iter().product::<u64>() * item),
+        decoded_bytes,
         shape: spec.shape,
         dimension_names: spec.dimension_names,
         data_type: open.metadata.data_type_name(),
@@ -156,11 +157,17 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
         stored_chunks,
         missing_chunks: grid.count().saturating_sub(stored_chunks),
         stored_bytes,
-        stored_chunk_bytes: stored.sizes.summary(),
+        stored_chunk_bytes: stored.sizes.summary().filter(|_| open.metadata.file_name().is_none()),
         compression_ratio: chunk_bytes.filter(|_| stored_bytes > 0).map(|bytes| {
-            let decoded = stored
-                .lengths_bytes
-                .map_or_else(|| stored_chunks as f64 * bytes as f64, |bytes| bytes as f64);
+            let padded = stored_chunks as f64 * bytes as f64;
+            let decoded = match (stored.lengths_bytes, decoded_bytes) {
+                (Some(bytes), _) => bytes as f64,
+                // Chunks at the edges are clipped.
+                (None, Some(all)) if open.metadata.zarr().is_none() => {
+                    all as f64 * stored_chunks as f64 / grid.count().max(1) as f64
+                }
+                _ => padded,
+            };
             decoded / stored_bytes as f64
         }),
         leftovers: stored.leftovers,
@@ -222,7 +229,10 @@ impl Stored {
         let mut stored = Self { leftovers, ..Self::default() };
         if let Some(name) = open.metadata.file_name() {
             // What else is in its folder is none of its affair.
-            let size = store.head(&name).await.map_err(failed)?;
+            let size = match &open.packed {
+                Some(packed) => packed.metadata().ok().map(|found| found.len()),
+                None => store.head(&name).await.map_err(failed)?,
+            };
             if let Some(size) = size {
                 stored.sizes.add(size);
             }

@@ -9,6 +9,7 @@ use rechunk_plan::{PlanRequest, Planned, ShardSide, Side, Strategy, plan};
 use rechunk_store::{Meter, Role};
 
 use crate::Error;
+use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, open_array};
 use crate::request::CopyRequest;
@@ -44,6 +45,11 @@ impl Job {
         let meter = Meter::new();
         let source = open_array(&request.source, &request.open_options(), &meter).await?;
         Self::plan(request, source, meter).await
+    }
+
+    /// The target is one file that is compressed as a whole.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.target.file_name().is_some() && unpacked_name(&self.request.target).is_some()
     }
 
     /// [`Job::prepare`] for a source that is open.

@@ -14,6 +14,7 @@ mod documents;
 mod error;
 mod format;
 mod group;
+mod gzip_file;
 mod info;
 mod job;
 mod metadata;

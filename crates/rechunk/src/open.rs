@@ -1,6 +1,7 @@
 //! Opening an array: which format is it, and what does its metadata say? The only place that
 //! knows every format.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rechunk_array::Array;
@@ -35,6 +36,8 @@ pub struct OpenArray {
     pub metadata: Metadata,
     /// SHA-256 of its metadata documents, hex: the same array as another time?
     pub identity: String,
+    /// The compressed file it is in: it is read when that is unpacked.
+    pub(crate) packed: Option<PathBuf>,
     /// The group whose consolidated metadata describes it, where it has no document of its own.
     pub described_by: Option<String>,
 }
@@ -136,6 +139,7 @@ pub(crate) async fn open_node(
         array: Array::new(layout, store.with_role(Role::Source)),
         metadata,
         identity: documents.identity(),
+        packed: None,
         described_by,
     })))
 }
@@ -149,6 +153,7 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
         array: Array::new(layout, file.folder.with_role(Role::Source)),
         metadata: file.metadata,
         identity: hex(&Sha256::digest(&file.header)),
+        packed: file.packed,
         described_by: None,
     })
 }

@@ -82,6 +82,7 @@ impl Place {
         }
 
         let chunks = match (&work, folder(&target, &job.target)?) {
+            (Some(work), Some(_)) if job.is_packed() => work.staging()?.with_role(Role::Target),
             // One file is built beside its place, and takes it when it is whole.
             (_, Some((folder, _))) => folder,
             (Some(work), None) if replaces => work.staging()?.with_role(Role::Target),

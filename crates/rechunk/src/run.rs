@@ -13,6 +13,7 @@ use rechunk_store::Role;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
+use crate::gzip_file::{pack, unpack};
 use crate::job::{Job, array_at};
 use crate::metadata::Metadata;
 use crate::place::{Place, check_temp, may_start, other_job, resume_job};
@@ -119,6 +120,10 @@ impl Job {
             verify::check_fits(&self.source, self.target_layout.as_ref(), planning).await?;
         }
         let place = Place::prepare(&mut self, running).await?;
+        if self.source.packed.is_some() {
+            let Some(work) = &place.work else { return Err(no_room(&self.request.target)) };
+            self.source = unpack(&self.source, &work.unpacked()?).await?;
+        }
         let outcome = self.execute(&place, running, Arc::clone(&observer), cancel).await;
         let outcome = match outcome {
             Ok(run_report) => {
@@ -276,6 +281,10 @@ impl Job {
             commit(location, &place.chunks, &place.groups, &self.target, version, &self.meter)
                 .await?;
             place.replace().await?;
+            if self.is_packed() {
+                let name = self.target.file_name().unwrap_or_default();
+                pack(&place.chunks, &name, &place.target).await?;
+            }
         }
         // Before it is said that all is done, so that a resume does what a kill has cut off.
         if !self.in_tree {
@@ -294,6 +303,16 @@ impl Job {
             removed.map_err(|source| store_error("remove", temp.label(), source))?;
         }
         Ok(verified)
+    }
+}
+
+/// There is no place to unpack the source in.
+fn no_room(target: &str) -> Error {
+    Error::Usage {
+        message: format!(
+            "a compressed file cannot be copied to {target}: it is unpacked beside it"
+        ),
+        hint: Some("write to a local disk, or unpack it yourself".to_owned()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Arrays that are one file: of NumPy, of NIfTI, or elements alone.
 
+use std::path::{Path, PathBuf};
+
 use rechunk_format::FormatError;
 use rechunk_grid::{ArraySpec, Endian};
 use rechunk_raw::{HEADER_BYTES_MAX, RawMetadata, parse_nifti, parse_npy};
@@ -8,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::format::has_ending;
+use crate::gzip_file::{first_bytes, unpacked_name};
 use crate::metadata::Metadata;
 use crate::open::OpenOptions;
 
@@ -34,6 +37,8 @@ pub(crate) struct SingleFile {
     pub metadata: Metadata,
     /// The bytes its metadata was made from.
     pub header: Vec<u8>,
+    /// The file itself, if it is compressed.
+    pub packed: Option<PathBuf>,
 }
 
 /// The array in the file at `store`; `None` if there is no such file, or it may be something else.
@@ -43,7 +48,8 @@ pub(crate) async fn open_file(
     store: &Store,
 ) -> Result<Option<SingleFile>, Error> {
     let failed = |source| Error::source_store(location, source);
-    let is_named = has_ending(location, "npy") || has_ending(location, "nii");
+    let inner = unpacked_name(location).unwrap_or(location);
+    let is_named = has_ending(location, "npy") || has_ending(inner, "nii");
     let is_file = match store.local_root() {
         Some(path) => path.is_file(),
         None => options.raw.is_some() || is_named,
@@ -55,6 +61,9 @@ pub(crate) async fn open_file(
     let control = folder.with_role(Role::Control);
     let found = control.get_end(&name, End::First, HEADER_BYTES_MAX).await.map_err(failed)?;
     let Some((header, size_bytes)) = found else { return Ok(None) };
+    if let Some(inner) = unpacked_name(&name).filter(|inner| has_ending(inner, "nii")) {
+        return packed_nifti(location, options, store, &header, inner).map(Some);
+    }
     let metadata = match &options.raw {
         Some(raw) => headerless(raw, &name),
         None if header.starts_with(b"\x93NUMPY") => parse_npy(&header, &name),
@@ -66,7 +75,36 @@ pub(crate) async fn open_file(
     let metadata = metadata.map_err(|source| Error::source_metadata(location, source))?;
     check_size(location, &metadata, size_bytes)?;
     let metadata = Metadata::Raw(Box::new(metadata));
-    Ok(Some(SingleFile { folder, metadata, header: header.to_vec() }))
+    Ok(Some(SingleFile { folder, metadata, header: header.to_vec(), packed: None }))
+}
+
+/// A compressed file of NIfTI, of which `beginning` are the first bytes.
+fn packed_nifti(
+    location: &str,
+    options: &OpenOptions,
+    store: &Store,
+    beginning: &[u8],
+    name: &str,
+) -> Result<SingleFile, Error> {
+    let refuse = |reason: String, hint: &str| Error::NotAnArray {
+        location: location.to_owned(),
+        reason,
+        hint: Some(hint.to_owned()),
+    };
+    let packed = store.local_root().map(Path::to_owned).ok_or_else(|| {
+        refuse("a compressed file has to be a local one".to_owned(), "download it first")
+    })?;
+    let header = first_bytes(beginning, HEADER_BYTES_MAX);
+    let header = header.map_err(|error| {
+        refuse(format!("it does not unpack: {error}"), "is it really compressed by gzip?")
+    })?;
+    let axes = options.axes.unwrap_or_default().of_nifti();
+    let metadata = parse_nifti(&header, name, axes);
+    let metadata = metadata.map_err(|source| Error::source_metadata(location, source))?;
+    let folder = store.parent().map_err(|source| Error::source_store(location, source))?;
+    let folder = folder.map_or_else(|| store.clone(), |(folder, _)| folder);
+    let metadata = Metadata::Raw(Box::new(metadata));
+    Ok(SingleFile { folder, metadata, header, packed: Some(packed) })
 }
 
 /// A file that is neither.

@@ -10,15 +10,18 @@ use rechunk_exec::{Execution, NullObserver, Observer, Sink, run};
 use rechunk_format::Layout;
 use rechunk_grid::{Region, WriteEmpty};
 use rechunk_plan::{PlanError, PlanRequest, Planned, Strategy, plan};
-use rechunk_store::{Meter, Role};
+use rechunk_store::{Meter, Role, Store};
 use serde::Serialize;
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::Error;
 use crate::axes::Axes;
+use crate::gzip_file::unpack;
 use crate::job::{array_at, sample_ratio, side};
 use crate::open::{OpenArray, OpenOptions, open_array};
 use crate::request::Planning;
+use crate::work_dir::store_error;
 
 /// The outcome of a comparison.
 #[derive(Debug, Clone, Serialize)]
@@ -70,8 +73,31 @@ pub async fn verify(
         return Err(Error::Unlike { a, b, difference });
     }
     let (a, b) = second_of_one_shape(a, b)?;
+    let folders = (Unpacked::of(&a)?, Unpacked::of(&b)?);
+    let (a, b) = (folders.0.open(a).await?, folders.1.open(b).await?);
     let other = array_at(b.array.layout(), b.array.store(), Role::Target);
     compare_with(&a, &other, planning, observer, cancel).await
+}
+
+/// A folder that lives as long as a compressed file is read, where there is one.
+struct Unpacked(Option<TempDir>);
+
+impl Unpacked {
+    fn of(array: &OpenArray) -> Result<Self, Error> {
+        let folder = array.packed.as_ref().map(|_| TempDir::new()).transpose();
+        folder.map(Self).map_err(|error| Error::State {
+            path: std::env::temp_dir().display().to_string(),
+            reason: format!("{} cannot be unpacked there: {error}", array.location),
+        })
+    }
+
+    /// The array as what it unpacks to.
+    async fn open(&self, array: OpenArray) -> Result<OpenArray, Error> {
+        let Some(folder) = &self.0 else { return Ok(array) };
+        let path = folder.path().display().to_string();
+        let store = Store::open(&path).map_err(|source| store_error("open", &path, source))?;
+        unpack(&array, &store).await
+    }
 }
 
 /// `array` with its axes as a copy of it, or what it is a copy of, notes that they were turned.

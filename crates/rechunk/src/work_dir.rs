@@ -27,7 +27,7 @@ const TREE_KEY: &str = "tree.json";
 /// Key of the report of a run that did not finish.
 pub(crate) const REPORT_KEY: &str = "report.json";
 /// What there may be in a work directory, in the order in which it is removed.
-const PLACES: [&str; 3] = ["intermediate", "target", "replaced"];
+const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
 const KEYS: [&str; 6] = [JOURNAL_KEY, REPORT_KEY, JOB_KEY, LOCK_KEY, DONE_KEY, TREE_KEY];
 const JOB_BYTES_MAX: u64 = 16 << 20;
 /// Largest saved copy of a group that is read, bytes.
@@ -152,6 +152,11 @@ impl WorkDir {
     /// Where a replaced array is put aside.
     pub(crate) fn replaced(&self) -> Result<Store, Error> {
         self.child("replaced")
+    }
+
+    /// Where a compressed source is unpacked.
+    pub(crate) fn unpacked(&self) -> Result<Store, Error> {
+        self.child("source")
     }
 
     fn child(&self, name: &str) -> Result<Store, Error> {

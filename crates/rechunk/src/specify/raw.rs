@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::Wish;
 use crate::Error;
 use crate::format::{Format, has_ending};
+use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
 
 /// Endings of files that hold elements alone.
@@ -24,6 +25,8 @@ pub(super) fn target(wish: &Wish<'_>, format: Format) -> Result<(Metadata, Vec<S
     }
     let location = wish.request.target.trim_end_matches('/');
     let name = location.rsplit('/').next().unwrap_or(location);
+    // What is compressed as a whole is written first.
+    let name = unpacked_name(name).filter(|_| format == Format::Nii).unwrap_or(name);
     let is_file = format != Format::Raw || HEADERLESS.iter().any(|end| has_ending(name, end));
     if is_file && wish.request.chunks != "keep" {
         return Err(Error::Usage {

@@ -1,0 +1,164 @@
+//! Files that are compressed as a whole (`.nii.gz`): unpacked beside the target before they are
+//! read, packed when they are complete. Both are streams, in memory of a fixed size; a run that is
+//! killed while it packs or unpacks does that again.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flate2::Compression;
+use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use rechunk_array::Array;
+use rechunk_store::{Role, Store};
+
+use crate::Error;
+use crate::format::has_ending;
+use crate::open::OpenArray;
+
+/// Bytes moved at a time.
+const WINDOW_BYTES: usize = 1 << 20;
+
+/// The level most writers of NIfTI take.
+const LEVEL: u32 = 6;
+
+/// The name without `.gz`, if it ends so.
+pub(crate) fn unpacked_name(name: &str) -> Option<&str> {
+    has_ending(name, "gz").then(|| &name[..name.len() - ".gz".len()])
+}
+
+/// The first bytes of what `packed`, the beginning of a file, unpacks to: at most `limit`.
+pub(crate) fn first_bytes(packed: &[u8], limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut decoder = MultiGzDecoder::new(packed).take(limit);
+    match decoder.read_to_end(&mut bytes) {
+        // The rest of the file was not given.
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && !bytes.is_empty() => {}
+        Err(error) => return Err(error),
+        Ok(_) => {}
+    }
+    Ok(bytes)
+}
+
+/// `source` as the file it unpacks to, in `folder`; itself if it is not packed.
+pub(crate) async fn unpack(source: &OpenArray, folder: &Store) -> Result<OpenArray, Error> {
+    let Some(packed) = source.packed.clone() else { return Ok(source.clone()) };
+    let name = source.metadata.file_name().unwrap_or_default();
+    let root = folder.local_root().map(Path::to_owned).ok_or_else(|| not_local(source))?;
+    let target = root.join(&name);
+    let runs = source.array.layout().runs();
+    let wanted = runs.and_then(|runs| {
+        let first = vec![0; source.spec().shape.len()];
+        runs.file_bytes(source.spec(), &first).ok()
+    });
+    let wanted = wanted.unwrap_or(u64::MAX);
+    let unpacking = move || unpack_file(&packed, &target, wanted);
+    run_blocking(unpacking).await.map_err(|error| Error::NotAnArray {
+        location: source.location.clone(),
+        reason: format!("cannot be unpacked into {}: {error}", root.display()),
+        hint: Some("it is damaged or cut off, or there is no room for what it holds".to_owned()),
+    })?;
+    let store = folder.with_meter(source.array.store().meter()).with_role(Role::Source);
+    let array = Array::new(Arc::clone(source.array.layout()), store);
+    Ok(OpenArray { array, packed: None, ..source.clone() })
+}
+
+fn not_local(source: &OpenArray) -> Error {
+    Error::NotAnArray {
+        location: source.location.clone(),
+        reason: "a compressed file is unpacked on a local disk first, and there is none beside \
+                 the target"
+            .to_owned(),
+        hint: Some("unpack it yourself, or write to a local disk".to_owned()),
+    }
+}
+
+/// Unpacks the first `wanted` bytes of a file, and checks the rest of it.
+fn unpack_file(packed: &Path, target: &Path, wanted: u64) -> io::Result<()> {
+    if target.metadata().is_ok_and(|found| found.len() == wanted) {
+        return Ok(()); // an earlier run has: it got its name when it was whole
+    }
+    if let Some(folder) = target.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let reader = BufReader::with_capacity(WINDOW_BYTES, File::open(packed)?);
+    let mut decoder = MultiGzDecoder::new(reader);
+    let part = part_of(target);
+    let mut file = BufWriter::with_capacity(WINDOW_BYTES, File::create(&part)?);
+    let copied = io::copy(&mut decoder.by_ref().take(wanted), &mut file)?;
+    if copied < wanted {
+        let reason = format!("it holds {copied} bytes, but its elements need {wanted}");
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
+    }
+    // What follows the elements is not needed, but its checksum is.
+    io::copy(&mut decoder, &mut io::sink())?;
+    file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    fs::rename(part, target)
+}
+
+/// Packs the file `name` of `folder` to `target`, in place of any file there.
+pub(crate) async fn pack(folder: &Store, name: &str, target: &Store) -> Result<(), Error> {
+    let failed = |reason: String| Error::State { path: target.label().to_owned(), reason };
+    let (Some(root), Some(target_path)) = (folder.local_root(), target.local_root()) else {
+        return Err(failed("it is not on a local disk".to_owned()));
+    };
+    let (from, to) = (root.join(name), target_path.to_owned());
+    let packing = move || pack_file(&from, &to);
+    run_blocking(packing).await.map_err(|error| failed(format!("cannot be packed: {error}")))
+}
+
+fn pack_file(from: &Path, to: &Path) -> io::Result<()> {
+    let part = part_of(to);
+    let mut file = BufReader::with_capacity(WINDOW_BYTES, File::open(from)?);
+    let writer = BufWriter::with_capacity(WINDOW_BYTES, File::create(&part)?);
+    let mut encoder = GzEncoder::new(writer, Compression::new(LEVEL));
+    io::copy(&mut file, &mut encoder)?;
+    let mut writer = encoder.finish()?;
+    writer.flush()?;
+    writer.get_ref().sync_all()?;
+    fs::rename(&part, to)?;
+    match to.parent() {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+fn part_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    PathBuf::from(name)
+}
+
+async fn run_blocking(work: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_and_unpacked() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let bytes: Vec<u8> = (0..3_000_000_u32).flat_map(|n| (n / 7).to_le_bytes()).collect();
+        fs::write(at("a"), &bytes).unwrap();
+        pack_file(&at("a"), &at("a.gz")).unwrap();
+        let packed = fs::read(at("a.gz")).unwrap();
+        assert!(packed.len() < bytes.len());
+        assert_eq!(first_bytes(&packed[..5000], 100).unwrap(), bytes[..100]);
+        unpack_file(&at("a.gz"), &at("b"), bytes.len() as u64).unwrap();
+        assert_eq!(fs::read(at("b")).unwrap(), bytes);
+        let short = unpack_file(&at("a.gz"), &at("c"), bytes.len() as u64 + 1).unwrap_err();
+        assert!(short.to_string().contains("its elements need"), "{short}");
+        fs::write(at("cut.gz"), &packed[..packed.len() - 9]).unwrap();
+        assert!(unpack_file(&at("cut.gz"), &at("d"), bytes.len() as u64).is_err());
+        let mut damaged = packed;
+        let last = damaged.len() - 6;
+        damaged[last] ^= 1; // the checksum
+        fs::write(at("bad.gz"), &damaged).unwrap();
+        assert!(unpack_file(&at("bad.gz"), &at("e"), 10).is_err());
+        assert!(!at("e").exists());
+    }
+}
