@@ -40,21 +40,32 @@ pub(crate) struct RunCounts {
     pub(crate) bytes: u64,
 }
 
-/// Where the last run through a handle ended: what begins elsewhere is a seek.
-#[derive(Debug, Default)]
+/// Where the last run through a handle ended. What begins there goes on with that run, however
+/// many calls it takes; what begins elsewhere is another one, and a seek.
+#[derive(Debug)]
 pub(crate) struct Position(AtomicU64);
+
+/// Nothing has been moved yet: the file is at its first byte. (No run ends here.)
+const JUST_OPENED: u64 = u64::MAX;
+
+impl Default for Position {
+    fn default() -> Self {
+        Self(AtomicU64::new(JUST_OPENED))
+    }
+}
 
 impl Position {
     /// Counts `runs`, one after the other; those without bytes are none.
     pub(crate) fn count(&self, runs: &[Run]) -> RunCounts {
         let mut counts = RunCounts::default();
         let Some(last) = runs.iter().rfind(|run| run.length > 0) else { return counts };
-        let mut at = self.0.swap(last.end().unwrap_or(u64::MAX), Ordering::Relaxed);
+        let mut at = self.0.swap(last.end().unwrap_or(JUST_OPENED), Ordering::Relaxed);
         for run in runs.iter().filter(|run| run.length > 0) {
-            counts.runs += 1;
-            counts.seeks += u64::from(run.offset != at);
+            counts.runs += u64::from(run.offset != at);
+            let expected = if at == JUST_OPENED { 0 } else { at };
+            counts.seeks += u64::from(run.offset != expected);
             counts.bytes += u64::try_from(run.length).unwrap_or(u64::MAX);
-            at = run.end().unwrap_or(u64::MAX);
+            at = run.end().unwrap_or(JUST_OPENED);
         }
         counts
     }
