@@ -194,6 +194,41 @@ async fn batches_are_counted_in_the_order_they_are_made() {
 }
 
 #[tokio::test]
+async fn short_runs_near_each_other_are_read_as_if_one_by_one() {
+    let _shared = OPEN_FILES.read().await;
+    let (_directory, store) = local();
+    let store = store.with_role(Role::Source).with_meter(&Meter::new());
+    let whole = pattern(400_000);
+    store.put("a", vec![whole.clone().into()]).await.unwrap();
+    let file = store.open_file("a", FileSize::Exactly(400_000)).await.unwrap();
+    let (mut runs, mut offset, mut start) = (Vec::new(), 1_u64, 3);
+    // Short and long ones, with small and large gaps and none; a step back; more than one span.
+    for number in 0..400_usize {
+        let length = [8, 1, 512, 2048, 2049, 17][number % 6];
+        runs.push(run(offset, start, length));
+        start += length + 1;
+        offset += length as u64 + [3, 0, 2048, 40, 2049][number % 5];
+        if number == 200 {
+            offset = 100;
+        }
+    }
+    assert!(offset < 400_000 && runs[199].end().unwrap() > 200_000);
+    runs.push(run(399_999, 0, 1));
+    let mut buffer = vec![0xEE; start];
+    file.read_runs(&runs, &mut buffer).await.unwrap();
+    let mut expected = vec![0xEE; start];
+    for run in &runs {
+        let from = usize::try_from(run.offset).unwrap();
+        expected[run.start..run.start + run.length]
+            .copy_from_slice(&whole[from..from + run.length]);
+    }
+    assert!(buffer == expected);
+    let traffic = store.meter().traffic().source;
+    let bytes: usize = runs.iter().map(|run| run.length).sum();
+    assert_eq!(traffic.read_bytes, bytes as u64);
+}
+
+#[tokio::test]
 async fn a_file_has_to_be_there_and_of_its_size() {
     let _shared = OPEN_FILES.read().await;
     let (_directory, store) = local();
