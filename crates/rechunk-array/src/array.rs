@@ -91,6 +91,7 @@ impl Array {
         let (what, index, key) = match unit {
             Unit::Chunk(index) => ("chunk", index, self.layout.chunk_key(index)),
             Unit::Shard(index) => ("shard", index, self.layout.object_key(index)),
+            Unit::File(index) => ("file", index, self.layout.object_key(index)),
             Unit::Files => ("", &[][..], String::new()),
         };
         ArrayError::new(what, self.location().to_owned(), index.to_vec(), key, cause)
@@ -102,6 +103,7 @@ impl Array {
 pub(crate) enum Unit<'a> {
     Chunk(&'a [u64]),
     Shard(&'a [u64]),
+    File(&'a [u64]),
     /// The store says which one.
     Files,
 }

@@ -45,7 +45,7 @@ impl ArrayError {
         &self.0.array
     }
 
-    /// Which chunk (or shard).
+    /// Which chunk (or shard, or file).
     pub fn index(&self) -> &[u64] {
         &self.0.index
     }

@@ -2,7 +2,7 @@
 
 use rechunk_format::{FormatError, RunFormat};
 use rechunk_grid::GridError;
-use rechunk_store::{PartEnd, StoreError};
+use rechunk_store::{FileSize, PartEnd, PartFile, ReadFile, StoreError};
 
 use crate::array::Unit;
 use crate::error::Cause;
@@ -54,6 +54,36 @@ impl Array {
             return self.store().get_exact_into(key, length, buffer).await;
         }
         self.store().get_range_into(key, offset, length, room_bytes, buffer).await
+    }
+
+    /// Opens file `index` of raw elements, to read runs of it. It has to be there, of its size.
+    pub async fn open_file(&self, index: &[u64]) -> Result<ReadFile, ArrayError> {
+        let runs = self.run_format(index)?;
+        let bytes = self.file_bytes(runs, index)?;
+        let size = if runs.has_tail { FileSize::AtLeast(bytes) } else { FileSize::Exactly(bytes) };
+        let opened = self.store().open_file(&self.layout().object_key(index), size).await;
+        opened.map_err(|error| self.file_error(index, error))
+    }
+
+    /// Opens what file `index` of raw elements is until it is whole, to write runs of it; see
+    /// [`Array::finish_objects`].
+    pub async fn open_part(&self, index: &[u64]) -> Result<PartFile, ArrayError> {
+        let bytes = self.file_bytes(self.run_format(index)?, index)?;
+        let opened = self.store().part(&self.layout().object_key(index), bytes).await;
+        opened.map_err(|error| self.file_error(index, error))
+    }
+
+    /// That runs of file `index` could not be read or written.
+    pub fn file_error(&self, index: &[u64], error: StoreError) -> ArrayError {
+        self.error(Unit::File(index), Cause::Store(error))
+    }
+
+    fn run_format(&self, index: &[u64]) -> Result<&RunFormat, ArrayError> {
+        self.layout().runs().ok_or_else(|| {
+            let key = "layout".to_owned();
+            let reason = format!("{} has no files of raw elements", self.layout().format_name());
+            self.error(Unit::File(index), Cause::Format(FormatError::Metadata { key, reason }))
+        })
     }
 
     /// Gives the files of raw elements that were filled in ranges their names, with their header

@@ -1,7 +1,7 @@
 //! Does the plan fit the arrays? Asked once, before anything moves.
 
 use rechunk_format::ShardFormat;
-use rechunk_plan::{PLAN_VERSION, Stage, StageInput, StageOutput};
+use rechunk_plan::{PLAN_VERSION, RunsSide, Stage, StageInput, StageOutput};
 
 use crate::frame::wide;
 use crate::journal::DoneSet;
@@ -89,6 +89,9 @@ fn check_stages(execution: &Execution) -> Result<(), Fault> {
         if stage.passthrough {
             check_passthrough(execution)?;
         }
+        if stage.runs.is_some() {
+            check_runs(execution, number)?;
+        }
         let takes_apart = stage.input == StageInput::SourceShards;
         require(!takes_apart || plan.source_shard.is_some(), || {
             format!("stage {number} reads shards, but the source has none")
@@ -98,6 +101,34 @@ fn check_stages(execution: &Execution) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// Refuses a schedule for other files than those of the arrays.
+fn check_runs(execution: &Execution, number: usize) -> Result<(), Fault> {
+    let plan = &execution.plan;
+    let stage = &plan.stages[number];
+    require(matches!(execution.sink, Sink::Write(_)), || {
+        "runs of raw files are copied, but elements are to be compared".to_owned()
+    })?;
+    require(plan.stages.len() == 1 && stage.tasks <= 1 && !stage.passthrough, || {
+        "runs of raw files are copied, but not in one task".to_owned()
+    })?;
+    let sides = [
+        ("source", execution.source.layout(), &plan.source_runs),
+        ("target", execution.sink.array().layout(), &plan.target_runs),
+    ];
+    for (name, layout, planned) in sides {
+        let found = layout.runs().map(|runs| RunsSide {
+            block_shape: runs.block_shape.clone(),
+            order: runs.axes.clone(),
+            offset_bytes: runs.offset_bytes,
+        });
+        require(found.is_some() && found == *planned, || {
+            format!("the {name} has raw files of {found:?}, the plan {planned:?}")
+        })?;
+    }
+    let buffers = plan.buffers(number);
+    buffers.map(drop).map_err(|error| Fault::Plan { reason: error.to_string() })
 }
 
 fn check_same_shards(execution: &Execution, stage: &Stage) -> Result<(), Fault> {

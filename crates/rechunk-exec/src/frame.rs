@@ -42,6 +42,22 @@ impl Frame {
         })
     }
 
+    /// Exactly the elements of `region`, packed in the order of `axes`, slowest first.
+    pub(crate) fn of_region_in(
+        region: &Region,
+        axes: &[usize],
+        item_bytes: usize,
+    ) -> Result<Self, Fault> {
+        let bytes = buffer_bytes(region.elements(), item_bytes)?;
+        let mut strides_bytes = vec![0; region.rank()];
+        let mut stride = wide(item_bytes);
+        for &axis in axes.iter().rev() {
+            strides_bytes[axis] = stride;
+            stride *= region.shape[axis];
+        }
+        Ok(Self { origin: region.start.clone(), strides_bytes, bytes })
+    }
+
     fn offset_bytes(&self, position: &[u64]) -> u64 {
         let steps = position.iter().zip(&self.origin).zip(&self.strides_bytes);
         steps.map(|((at, origin), stride)| (at - origin) * stride).sum()

@@ -22,6 +22,7 @@ mod passthrough;
 mod pieces;
 mod pool;
 mod run;
+mod runs;
 mod shards;
 mod stage_run;
 mod step_marks;

@@ -23,6 +23,12 @@ impl BufferPool {
         Self { limit_bytes, state: Mutex::default() }
     }
 
+    /// [`BufferPool::take`]; `None` where what is in use would exceed the limit.
+    pub(crate) fn take_within(&self, bytes: usize) -> Option<Vec<u8>> {
+        let in_use_bytes = self.lock().in_use_bytes.checked_add(bytes)?;
+        (in_use_bytes <= self.limit_bytes).then(|| self.take(bytes))
+    }
+
     /// A buffer of `bytes` bytes with any contents.
     pub(crate) fn take(&self, bytes: usize) -> Vec<u8> {
         let mut state = self.lock();
@@ -83,6 +89,16 @@ mod tests {
         assert_eq!(pool.lock().in_use_bytes, 70);
         pool.gone(c.len());
         assert_eq!(pool.lock().in_use_bytes, 0);
+    }
+
+    #[test]
+    fn the_limit_holds_for_what_is_in_use() {
+        let pool = BufferPool::new(100);
+        let first = pool.take_within(60).unwrap();
+        assert!(pool.take_within(41).is_none());
+        assert!(pool.take_within(40).is_some());
+        pool.give(first);
+        assert!(pool.take_within(60).is_some());
     }
 
     #[test]

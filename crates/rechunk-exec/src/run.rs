@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::check::check;
 use crate::gate::Gate;
 use crate::journal::{DoneSet, Mark, Marks, Writer};
+use crate::runs;
 use crate::stage_run::StageRun;
 use crate::tasks::run_tasks;
 use crate::{
@@ -144,7 +145,8 @@ async fn run_stages(context: &Arc<RunContext>, done: &DoneSet) -> Result<(), Exe
     for number in stages {
         let stage = StageRun::new(Arc::clone(context), number).map_err(ExecError::Run)?;
         let stage = Arc::new(stage);
-        context.observer.event(&stage_started(&stage, done));
+        let started = stage_started(&stage, done).map_err(ExecError::Run)?;
+        context.observer.event(&started);
         run_tasks(&stage, done).await?;
         settle(context, number).await.map_err(ExecError::Run)?;
         context.observer.event(&Event::StageDone { stage: number });
@@ -168,18 +170,22 @@ async fn settle(context: &RunContext, stage: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-fn stage_started(stage: &StageRun, done: &DoneSet) -> Event {
+fn stage_started(stage: &StageRun, done: &DoneSet) -> Result<Event, Fault> {
     let plan = &stage.run.execution.plan;
     let bytes = |task| stage.geometry.tile(task).elements().saturating_mul(plan.item_bytes);
     let tasks_done = done.ranges(stage.number).flat_map(|(start, end)| start..end);
-    Event::StageStarted {
+    let mut bytes_done = tasks_done.map(bytes).sum();
+    if stage.stage.runs.is_some() && bytes_done == 0 {
+        bytes_done = runs::bytes_done(stage, done.steps(stage.number, 0))?;
+    }
+    Ok(Event::StageStarted {
         stage: stage.number,
         name: stage.stage.name.clone(),
         tasks: stage.stage.tasks,
         tasks_done: done.count(stage.number),
         bytes_total: plan.shape.iter().product::<u64>().saturating_mul(plan.item_bytes),
-        bytes_done: tasks_done.map(bytes).sum(),
-    }
+        bytes_done,
+    })
 }
 
 fn report(context: &RunContext, done: &DoneSet, compares: bool, started: Instant) -> RunReport {

@@ -8,7 +8,7 @@ use crate::journal::Mark;
 use crate::task::TaskRun;
 
 /// Shortest time between two step marks of a task.
-const STEP_MARK_INTERVAL: Duration = Duration::from_millis(100);
+pub(crate) const STEP_MARK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Marks the steps of a task in the journal, not too often: a step is done when the units
 /// completed in it and before it have been written.

@@ -17,7 +17,7 @@ use crate::shards::{SourceIndexes, TargetShards};
 use crate::stage_run::StageRun;
 use crate::step_marks::StepMarks;
 use crate::unit::{Finished, Units};
-use crate::{commit, gather, passthrough};
+use crate::{commit, gather, passthrough, runs};
 
 /// What one lane keeps between two chunks: the memory a chunk goes through.
 ///
@@ -125,6 +125,9 @@ pub(crate) async fn run_task(
     number: u64,
     steps_done: u64,
 ) -> Result<(), Fault> {
+    if stage.stage.runs.is_some() {
+        return runs::run_task(stage, Arc::clone(&slot.buffers), number, steps_done).await;
+    }
     let shards = Arc::new(TargetShards::default());
     let owned = stage.geometry.tile(number);
     for tile in stage.geometry.boxes(&owned) {

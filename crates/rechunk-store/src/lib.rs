@@ -36,8 +36,8 @@ pub use file_runs::{OPEN_FILES_MAX, Run};
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
 pub use object_writer::ObjectWriter;
 pub use operations::End;
-pub use part_file::{PartEnd, PartFile};
-pub use read_file::{FileSize, ReadFile};
+pub use part_file::{PartEnd, PartFile, WriteBatch};
+pub use read_file::{FileSize, ReadBatch, ReadFile};
 pub use store::Store;
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub struct RoleTraffic {
     pub objects: u64,
     /// Files opened to move runs of bytes; how else objects are opened is not counted.
     pub opens: u64,
-    /// Runs of bytes moved through such files; each is a request too.
+    /// Runs of bytes moved through such files, however many calls each took; each is a request too.
     pub runs: u64,
     /// Runs that did not begin where the last one through the same file ended. A file that has
     /// just been opened is at its first byte.

@@ -72,7 +72,7 @@ impl Store {
         let run = Run { offset, start: 0, length: bytes.len() };
         check_runs(self, &part.key, &[run], size_bytes)?;
         self.meter.count_put(self.role);
-        part.write(vec![run], bytes).await.map(drop)
+        part.uncounted(vec![run]).write(bytes).await.map(drop)
     }
 
     /// Gives the file under way for `key`, of `size_bytes`, its name, in place of any file there,
@@ -153,34 +153,27 @@ impl PartFile {
     /// Writes what `runs` have in `buffer` to their places, in this order. All in one go away from
     /// the async threads; each run counts as a request. Gives the buffer back.
     pub async fn write_runs(&self, runs: &[Run], buffer: Bytes) -> Result<Bytes, StoreError> {
-        check_runs(&self.store, &self.key, runs, self.size_bytes)?;
-        let counts = self.position.count(runs);
-        if counts.runs == 0 {
-            return Ok(buffer);
-        }
-        self.store.meter.count_write_runs(self.store.role, counts);
-        self.write(runs.to_vec(), buffer).await
+        let (_, buffer) = self.batch(runs.to_vec())?.write(buffer).await?;
+        Ok(buffer)
+    }
+
+    /// `runs`, to be written later. They are counted now: of batches that are written at the same
+    /// time, it is the order they were made in that counts.
+    pub fn batch(&self, runs: Vec<Run>) -> Result<WriteBatch, StoreError> {
+        check_runs(&self.store, &self.key, &runs, self.size_bytes)?;
+        self.store.meter.count_write_runs(self.store.role, self.position.count(&runs));
+        Ok(self.uncounted(runs))
+    }
+
+    fn uncounted(&self, runs: Vec<Run>) -> WriteBatch {
+        let (store, key, file) = (self.store.clone(), self.key.clone(), Arc::clone(&self.file));
+        WriteBatch { store, key, file, runs }
     }
 
     /// Writes `bytes` at `offset`. Gives them back, so that their buffer can be used again.
     pub async fn write_at(&self, offset: u64, bytes: Bytes) -> Result<Bytes, StoreError> {
         let run = Run { offset, start: 0, length: bytes.len() };
         self.write_runs(&[run], bytes).await
-    }
-
-    async fn write(&self, runs: Vec<Run>, buffer: Bytes) -> Result<Bytes, StoreError> {
-        let bytes = runs.iter().map(|run| u64::try_from(run.length).unwrap_or(u64::MAX)).sum();
-        let file = Arc::clone(&self.file);
-        let work = move || {
-            write(&file.0, &runs, &buffer)?;
-            if local_tree::PUTS_SYNC {
-                file.0.sync_data()?;
-            }
-            Ok(buffer)
-        };
-        let buffer = self.store.blocking(&self.key, "write", work).await?;
-        self.store.meter.count_written_bytes(self.store.role, bytes);
-        Ok(buffer)
     }
 
     /// Returns when what has been written would survive a power cut.
@@ -194,6 +187,38 @@ impl PartFile {
         let Self { store, key, size_bytes, .. } = self;
         let key = key.strip_suffix(PART_SUFFIX).unwrap_or(&key);
         store.finish_part(key, size_bytes, &[]).await.map(drop)
+    }
+}
+
+/// Runs of a file under way that wait to be written (see [`PartFile::batch`]).
+#[derive(Debug)]
+pub struct WriteBatch {
+    store: Store,
+    key: String,
+    file: Arc<(File, OpenSlot)>,
+    runs: Vec<Run>,
+}
+
+impl WriteBatch {
+    /// Writes what the runs have in `buffer` to their places, in their order, all in one go away
+    /// from the async threads. Gives both back, to be used again.
+    pub async fn write(self, buffer: Bytes) -> Result<(Vec<Run>, Bytes), StoreError> {
+        let Self { store, key, file, runs } = self;
+        let lengths = runs.iter().map(|run| u64::try_from(run.length).unwrap_or(u64::MAX));
+        let bytes: u64 = lengths.sum();
+        if bytes == 0 {
+            return Ok((runs, buffer));
+        }
+        let work = move || {
+            write(&file.0, &runs, &buffer)?;
+            if local_tree::PUTS_SYNC {
+                file.0.sync_data()?;
+            }
+            Ok((runs, buffer))
+        };
+        let written = store.blocking(&key, "write", work).await?;
+        store.meter.count_written_bytes(store.role, bytes);
+        Ok(written)
     }
 }
 

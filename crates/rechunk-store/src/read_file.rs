@@ -97,21 +97,19 @@ impl ReadFile {
     /// one go away from the async threads; each run counts as a request. If this fails, or is not
     /// waited for, what `buffer` held may be lost, and it may be empty.
     pub async fn read_runs(&self, runs: &[Run], buffer: &mut Vec<u8>) -> Result<(), StoreError> {
-        let counts = self.position.count(runs);
-        if counts.runs == 0 {
-            return Ok(());
-        }
-        check_runs(&self.store, &self.key, runs, self.bytes)?;
-        let (store, file) = (&self.store, Arc::clone(&self.file));
-        store.meter.count_read_runs(store.role, counts);
-        let (mut bytes, runs) = (std::mem::take(buffer), runs.to_vec());
-        let work = move || {
-            read(&file.0, &runs, &mut bytes)?;
-            Ok(bytes)
-        };
-        *buffer = store.blocking(&self.key, "read", work).await?;
-        store.meter.count_read_bytes(store.role, counts.bytes);
+        let batch = self.batch(runs.to_vec())?;
+        (_, *buffer) = batch.read(std::mem::take(buffer)).await?;
         Ok(())
+    }
+
+    /// `runs`, to be read later. They are counted now: of batches that are read at the same time,
+    /// it is the order they were made in that counts.
+    pub fn batch(&self, runs: Vec<Run>) -> Result<ReadBatch, StoreError> {
+        check_runs(&self.store, &self.key, &runs, self.bytes)?;
+        let counts = self.position.count(&runs);
+        self.store.meter.count_read_runs(self.store.role, counts);
+        let (store, key, file) = (self.store.clone(), self.key.clone(), Arc::clone(&self.file));
+        Ok(ReadBatch { store, key, file, runs, bytes: counts.bytes })
     }
 
     /// Reads `length` bytes from `offset` on into `buffer`, whose contents are lost.
@@ -126,6 +124,34 @@ impl ReadFile {
         check_runs(&self.store, &self.key, &[run], self.bytes)?;
         buffer.resize(length, 0);
         self.read_runs(&[run], buffer).await
+    }
+}
+
+/// Runs of a file that wait to be read (see [`ReadFile::batch`]).
+#[derive(Debug)]
+pub struct ReadBatch {
+    store: Store,
+    key: String,
+    file: Arc<(File, OpenSlot)>,
+    runs: Vec<Run>,
+    bytes: u64,
+}
+
+impl ReadBatch {
+    /// Reads the runs, in their order, into their places in `buffer`, all in one go away from the
+    /// async threads. Gives both back, to be used again.
+    pub async fn read(self, mut buffer: Vec<u8>) -> Result<(Vec<Run>, Vec<u8>), StoreError> {
+        let Self { store, key, file, runs, bytes } = self;
+        if bytes == 0 {
+            return Ok((runs, buffer));
+        }
+        let work = move || {
+            read(&file.0, &runs, &mut buffer)?;
+            Ok((runs, buffer))
+        };
+        let read = store.blocking(&key, "read", work).await?;
+        store.meter.count_read_bytes(store.role, bytes);
+        Ok(read)
     }
 }
 

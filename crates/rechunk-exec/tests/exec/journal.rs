@@ -20,13 +20,13 @@ use crate::layout::{Codec, TestLayout};
 
 /// Cancels when so many units and tasks are done.
 #[derive(Debug)]
-struct CancelAfter {
+pub(crate) struct CancelAfter {
     left: AtomicU64,
-    token: CancellationToken,
+    pub token: CancellationToken,
 }
 
 impl CancelAfter {
-    fn new(events: u64) -> Arc<Self> {
+    pub(crate) fn new(events: u64) -> Arc<Self> {
         Arc::new(Self { left: AtomicU64::new(events), token: CancellationToken::new() })
     }
 }
@@ -40,11 +40,11 @@ impl Observer for CancelAfter {
     }
 }
 
-fn work_store(directory: &tempfile::TempDir) -> Store {
+pub(crate) fn work_store(directory: &tempfile::TempDir) -> Store {
     Store::open(directory.path().to_str().unwrap()).unwrap()
 }
 
-fn header(plan: &Plan) -> JournalHeader {
+pub(crate) fn header(plan: &Plan) -> JournalHeader {
     JournalHeader::new(&plan.fingerprint, json!({"from": "a", "to": "b"}))
 }
 
@@ -178,7 +178,7 @@ async fn assert_survives_damage(case: &Case, plan: &Plan, at: prop::sample::Inde
 }
 
 /// Adds a line to a journal as an earlier run would have.
-fn add_line(path: &Path, json: &str) {
+pub(crate) fn add_line(path: &Path, json: &str) {
     let mut text = std::fs::read_to_string(path).unwrap();
     writeln!(text, "{json} #{:08x}", crc32c::crc32c(json.as_bytes())).unwrap();
     std::fs::write(path, text).unwrap();

@@ -8,3 +8,5 @@ mod journal;
 mod layout;
 mod limits;
 mod oracle;
+mod run_case;
+mod runs;

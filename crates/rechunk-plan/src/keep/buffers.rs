@@ -94,6 +94,14 @@ impl Buffers {
         WriteBlocks { buffers: self, buffer, files }
     }
 
+    /// The last buffer that a write block meets: it is written when that has been read.
+    pub fn last_buffer(&self, block: &WriteBlock) -> u64 {
+        let buffer = self.grid.chunk_shape();
+        let last = |axis| (block.region.end(axis) - 1) / buffer[axis];
+        let last: Vec<u64> = (0..block.region.rank()).map(last).collect();
+        self.number(&last)
+    }
+
     /// Whether, with all write blocks done whose last buffer comes before buffer `next`, buffer
     /// `number` has to be read again to go on with `next`: it meets one that is not done.
     pub fn is_needed(&self, number: u64, next: u64) -> bool {

@@ -27,7 +27,8 @@ pub struct Runs {
     run_shape: Vec<u64>,
     length_bytes: u64,
     /// Next run, by axis, from the start of the part.
-    next: Option<Vec<u64>>,
+    next: Vec<u64>,
+    is_done: bool,
 }
 
 impl Runs {
@@ -51,7 +52,8 @@ impl Runs {
         }
         Self {
             length_bytes: run_shape.iter().product::<u64>() * item_bytes,
-            next: (!part.is_empty()).then(|| vec![0; order.len()]),
+            next: vec![0; order.len()],
+            is_done: part.is_empty(),
             part: part.clone(),
             strides,
             first_bytes,
@@ -77,25 +79,34 @@ impl Runs {
     pub fn run_bytes(&self) -> u64 {
         self.length_bytes
     }
+
+    /// Where the next run starts in the file, bytes: [`Iterator::next`] for who has millions of
+    /// them to go through and needs no more.
+    pub fn next_offset(&mut self) -> Option<u64> {
+        if self.is_done {
+            return None;
+        }
+        let offset = self.next.iter().zip(&self.strides).map(|(at, stride)| at * stride);
+        let offset_bytes = self.first_bytes + offset.sum::<u64>();
+        self.is_done = true;
+        for &axis in self.outer.iter().rev() {
+            self.next[axis] += 1;
+            if self.next[axis] < self.part.shape[axis] {
+                self.is_done = false;
+                break;
+            }
+            self.next[axis] = 0;
+        }
+        Some(offset_bytes)
+    }
 }
 
 impl Iterator for Runs {
     type Item = Run;
 
     fn next(&mut self) -> Option<Run> {
-        let at = self.next.take()?;
-        let offset = at.iter().zip(&self.strides).map(|(at, stride)| at * stride);
-        let offset_bytes = self.first_bytes + offset.sum::<u64>();
-        let start = self.part.start.iter().zip(&at).map(|(start, at)| start + at).collect();
-        let mut following = at;
-        for &axis in self.outer.iter().rev() {
-            following[axis] += 1;
-            if following[axis] < self.part.shape[axis] {
-                self.next = Some(following);
-                break;
-            }
-            following[axis] = 0;
-        }
+        let start = self.part.start.iter().zip(&self.next).map(|(start, at)| start + at).collect();
+        let offset_bytes = self.next_offset()?;
         Some(Run { offset_bytes, length_bytes: self.length_bytes, start })
     }
 }

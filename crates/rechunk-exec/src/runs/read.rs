@@ -1,0 +1,86 @@
+//! The way in: the files a buffer is made of.
+
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, FutureExt};
+use rechunk_grid::Region;
+use rechunk_plan::keep::FilePart;
+use rechunk_store::{ReadBatch, ReadFile, Role};
+
+use super::Pass;
+use super::held::Held;
+use super::lanes::{Bounce, Crew, crews, over};
+use crate::Fault;
+use crate::frame::wide;
+
+/// Reads a buffer: each file once, as many at a time as there are lanes.
+pub(super) async fn buffer(
+    pass: &Arc<Pass>,
+    held: &Arc<Held>,
+    lanes: &mut Vec<Bounce>,
+) -> Result<(), Fault> {
+    let parts = || pass.buffers.reads(held.number()).filter(|part| held.wants(pass, &part.region));
+    let mut crews = crews(lanes, parts().take(lanes.len()).count());
+    over(&mut crews, parts(), |crew, part| {
+        let work: BoxFuture<'static, Result<Crew, Fault>> =
+            file(Arc::clone(pass), Arc::clone(held), crew, part).boxed();
+        Ok(work)
+    })
+    .await?;
+    lanes.extend(crews.into_iter().flatten());
+    Ok(())
+}
+
+/// Reads the part of one file.
+async fn file(
+    pass: Arc<Pass>,
+    held: Arc<Held>,
+    mut crew: Crew,
+    part: FilePart,
+) -> Result<Crew, Fault> {
+    let source = &pass.source;
+    let file = source.array.open_file(&part.file).await.map_err(Fault::Source)?;
+    let elements = pass.buffers.source_grid().region(&part.file);
+    let slabs = source.slabs(&elements, &part.region, pass.stage.stage.lane_bytes)?;
+    over(&mut crew, slabs, |mut bounce, slab| {
+        source.put_runs(&elements, &slab, 0, &mut bounce.runs)?;
+        let batch = batch(&pass, &part, &file, &mut bounce)?;
+        Ok(take_in(&pass, &held, &part, batch, bounce, slab))
+    })
+    .await?;
+    let bytes = part.region.elements().saturating_mul(wide(pass.item_bytes()));
+    source.array.store().meter().add_decoded_read(Role::Source, bytes);
+    Ok(crew)
+}
+
+fn batch(
+    pass: &Pass,
+    part: &FilePart,
+    file: &ReadFile,
+    bounce: &mut Bounce,
+) -> Result<ReadBatch, Fault> {
+    let batch = file.batch(std::mem::take(&mut bounce.runs));
+    batch.map_err(|error| Fault::Source(pass.source.array.file_error(&part.file, error)))
+}
+
+/// Reads a slab and copies it into the pieces.
+async fn take_in(
+    pass: &Arc<Pass>,
+    held: &Arc<Held>,
+    part: &FilePart,
+    batch: ReadBatch,
+    mut bounce: Bounce,
+    slab: Region,
+) -> Result<Bounce, Fault> {
+    let bytes = bounce.make_room(slab.elements(), pass.item_bytes())?;
+    let read = batch.read(std::mem::take(&mut bounce.bytes)).await;
+    (bounce.runs, bounce.bytes) =
+        read.map_err(|error| Fault::Source(pass.source.array.file_error(&part.file, error)))?;
+    let (pass, held) = (Arc::clone(pass), Arc::clone(held));
+    let copied = Arc::clone(&pass);
+    pass.copy(bytes, move || {
+        held.scatter(&copied, &slab, &bounce.bytes[..bytes])?;
+        Ok(bounce)
+    })
+    .await
+}

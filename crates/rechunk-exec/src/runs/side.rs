@@ -1,0 +1,104 @@
+//! The raw files of one side.
+
+use rechunk_array::Array;
+use rechunk_grid::Region;
+use rechunk_plan::keep::Runs;
+use rechunk_store::Run;
+
+use super::slabs::Slabs;
+use crate::Fault;
+use crate::frame::{Frame, wide};
+
+/// An array of raw files.
+#[derive(Debug)]
+pub(super) struct Side {
+    pub array: Array,
+    /// Axes as a file stores them, slowest first.
+    order: Vec<usize>,
+    /// Bytes of a file before its first element.
+    offset_bytes: u64,
+    item_bytes: usize,
+}
+
+impl Side {
+    pub(super) fn new(array: &Array) -> Result<Self, Fault> {
+        let no_runs = || format!("{} has no files of raw elements", array.location());
+        let runs = array.layout().runs().ok_or_else(|| Fault::Plan { reason: no_runs() })?;
+        let item_bytes = usize::try_from(array.layout().spec().item_bytes());
+        Ok(Self {
+            array: array.clone(),
+            order: runs.axes.clone(),
+            offset_bytes: runs.offset_bytes,
+            item_bytes: item_bytes.map_err(|_| Fault::BufferTooLarge { elements: 1 })?,
+        })
+    }
+
+    /// Where the elements of `region` are when they lie packed in the order of a file.
+    pub(super) fn frame(&self, region: &Region) -> Result<Frame, Fault> {
+        Frame::of_region_in(region, &self.order, self.item_bytes)
+    }
+
+    /// What of `part` of a file, whose elements are `file`, goes through a lane of `lane_bytes` at a
+    /// time, one after the other as they lie in the file.
+    pub(super) fn slabs(
+        &self,
+        file: &Region,
+        part: &Region,
+        lane_bytes: u64,
+    ) -> Result<Slabs, Fault> {
+        let run_bytes = self.runs_of(file, part).run_bytes();
+        let elements = slab_bytes(lane_bytes, run_bytes) / wide(self.item_bytes);
+        Slabs::new(part, &self.order, elements).map_err(Fault::Grid)
+    }
+
+    /// The runs of `slab` in a file whose elements are `file`, in place of what `runs` held. In
+    /// memory they lie one behind the other from `start` on.
+    pub(super) fn put_runs(
+        &self,
+        file: &Region,
+        slab: &Region,
+        start: usize,
+        runs: &mut Vec<Run>,
+    ) -> Result<(), Fault> {
+        let mut of_slab = self.runs_of(file, slab);
+        let too_large = |_| Fault::BufferTooLarge { elements: slab.elements() };
+        let length = usize::try_from(of_slab.run_bytes()).map_err(too_large)?;
+        let total = usize::try_from(of_slab.total()).map_err(too_large)?;
+        runs.clear();
+        runs.reserve_exact(total);
+        let mut start = start;
+        while let Some(offset) = of_slab.next_offset() {
+            runs.push(Run { offset: self.offset_bytes + offset, start, length });
+            start += length;
+        }
+        Ok(())
+    }
+
+    fn runs_of(&self, file: &Region, part: &Region) -> Runs {
+        Runs::new(file, part, &self.order, wide(self.item_bytes))
+    }
+}
+
+/// Bytes that go through a lane of `lane_bytes` at a time, so that what says where their runs are
+/// fits beside them.
+fn slab_bytes(lane_bytes: u64, run_bytes: u64) -> u64 {
+    let described_by = wide(size_of::<Run>());
+    let described = lane_bytes.saturating_mul(described_by);
+    let described = described.div_ceil(run_bytes.saturating_add(described_by));
+    lane_bytes - described.min(lane_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slab_bytes;
+
+    #[test]
+    fn runs_fit_beside_their_bytes() {
+        assert_eq!(slab_bytes(1 << 20, u64::MAX), (1 << 20) - 1);
+        assert_eq!(slab_bytes(1 << 20, 8), 1 << 18);
+        for run_bytes in [1, 3, 100, 5000] {
+            let bytes = slab_bytes(1 << 20, run_bytes);
+            assert!(bytes + bytes / run_bytes * 24 <= 1 << 20);
+        }
+    }
+}
