@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::Layout;
+use rechunk_format::{Layout, RunFormat};
 use rechunk_grid::WriteEmpty;
-use rechunk_plan::{PlanRequest, Planned, ShardSide, Side, Strategy, plan};
+use rechunk_plan::{PlanRequest, Planned, RunsSide, ShardSide, Side, Strategy, plan};
 use rechunk_store::{Meter, Role};
 
 use crate::Error;
 use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, open_array};
-use crate::request::CopyRequest;
+use crate::request::{CopyRequest, is_local};
 use crate::specify::specify_target;
 
 /// Chunks whose size is looked up to predict encoded bytes.
@@ -105,11 +105,20 @@ async fn plan_request(
         // A chunk that is missing has to read the same.
         && layout.spec().fill_value == target.spec().fill_value
         && request.write_empty == WriteEmpty::Auto;
+    let mut sides = [
+        side(layout.as_ref(), ratio),
+        side(target.as_ref(), if layout.codec_cost().is_raw { 0.7 } else { ratio }),
+    ];
+    if moves_runs(request) {
+        sides[0].runs = layout.runs().map(runs_side);
+        sides[1].runs = target.runs().map(runs_side);
+    }
+    let [source_side, target_side] = sides;
     Ok(PlanRequest {
         shape: source.spec().shape.clone(),
         item_bytes,
-        source: side(layout.as_ref(), ratio),
-        target: side(target.as_ref(), if layout.codec_cost().is_raw { 0.7 } else { ratio }),
+        source: source_side,
+        target: target_side,
         same_encoding,
         same_shards: same_encoding && layout.shards() == target.shards(),
         keeps_absence: layout.tells_absence() && request.write_empty == WriteEmpty::Auto,
@@ -119,6 +128,22 @@ async fn plan_request(
         intermediate_grid: request.planning.intermediate_grid,
         intermediate_in_memory: temp_is_memory(temp),
     })
+}
+
+/// Runs of bytes of raw files are read and written, where both sides have them: on local disks, and
+/// unless another way was asked for.
+fn moves_runs(request: &CopyRequest) -> bool {
+    matches!(request.planning.strategy, Strategy::Auto | Strategy::Keep)
+        && [&request.source, &request.target].iter().all(|location| is_local(location))
+}
+
+/// The files of a raw side, for the planner.
+fn runs_side(runs: &RunFormat) -> RunsSide {
+    RunsSide {
+        block_shape: runs.block_shape.clone(),
+        order: runs.axes.clone(),
+        offset_bytes: runs.offset_bytes,
+    }
 }
 
 /// `--temp memory:` (or a whole job in memory): the intermediate counts against the budget.

@@ -124,6 +124,11 @@ impl Planning {
     }
 }
 
+/// It is on a local disk.
+pub(crate) fn is_local(location: &str) -> bool {
+    profile_of(location) == "local"
+}
+
 /// The built-in profile for a location.
 fn profile_of(location: &str) -> &'static str {
     match location.split_once("://").map(|(scheme, _)| scheme) {

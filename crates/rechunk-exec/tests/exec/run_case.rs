@@ -206,6 +206,7 @@ impl RunCase {
             chunk_shape: side.block.clone(),
             fill_value: None,
             dimension_names: None,
+            edges: None,
         };
         let bytes = side.block.iter().product::<u64>() * spec.item_bytes();
         RunLayout {
