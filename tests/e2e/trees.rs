@@ -256,6 +256,38 @@ fn what_cannot_be_read_is_refused_by_name() {
     assert!(exists(&target, "g/h/c") && !exists(&target, "odd"));
 }
 
+/// To N5 and back: the same arrays, groups and attributes.
+#[test]
+fn a_tree_goes_to_n5_and_back() {
+    let folder = Folder::new();
+    let source = raw_tree(&folder);
+    let (n5, back) = (folder.at("t.n5"), folder.at("back.zarr"));
+    rechunk(&["copy", &source, &n5, "--chunks", "4,5", "--verify"]).ok();
+    let document = |path: &str| {
+        std::fs::read_to_string(Path::new(&n5).join(path).join("attributes.json")).unwrap()
+    };
+    assert!(document("").contains(r#""n5": ""#) && document("").contains(r#""n": NaN"#));
+    assert!(document("g/e").contains(r#""at": "g/e""#) && !document("g/e").contains("n5"));
+    // A directory is all that a group of N5 needs.
+    std::fs::create_dir(Path::new(&n5).join("bare")).unwrap();
+    rechunk(&["copy", &n5, &back]).ok();
+    for array in ["a", "g/b", "g/h/c"] {
+        let of = |root: &str| format!("{root}/{array}");
+        rechunk(&["verify", &of(&source), &of(&n5)]).ok();
+        rechunk(&["verify", &of(&source), &of(&back)]).ok();
+    }
+    let group = std::fs::read_to_string(Path::new(&back).join("g/h/zarr.json")).unwrap();
+    assert!(group.contains(r#""at": "g/h""#) && group.contains(r#""n": NaN"#), "{group}");
+    assert!(exists(&back, "bare"));
+    let again = folder.at("again.n5");
+    rechunk(&["copy", &n5, &again]).ok();
+    assert!(Path::new(&again).join("bare/attributes.json").is_file());
+    for name in ["x.npy", "x.nii"] {
+        let target = folder.at(name);
+        rechunk(&["copy", &source, &target]).ends_with(2).says(&["a group cannot be written as"]);
+    }
+}
+
 /// What a kill has left in a source is no part of it.
 #[test]
 fn the_state_of_runs_is_not_copied() {

@@ -54,7 +54,7 @@ impl TreeDocuments {
         // In the order of paths a group stands before what is in it.
         for (path, group) in self.groups.iter().rev() {
             let place = control.child(path).map_err(failed)?;
-            for (key, bytes) in group_documents(self.format, &group.attributes, None) {
+            for (key, bytes) in self.group_documents(path, group) {
                 place.put_durable(&key, bytes).await.map_err(failed)?;
             }
         }
@@ -70,6 +70,20 @@ impl TreeDocuments {
             self.describe_in(document, &format!("{path}/"))
         })
         .await
+    }
+
+    /// The documents of the group at `path`. A group of N5 needs none where something is below it;
+    /// its directory has to come from somewhere where nothing is.
+    fn group_documents(&self, path: &str, group: &GroupMetadata) -> Vec<(String, Vec<u8>)> {
+        let documents = group_documents(self.format, &group.attributes, None);
+        let is_below =
+            |other: &String| other.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        let paths = self.arrays.iter().map(|(path, _)| path).chain(self.groups.keys());
+        if self.format != Format::N5 || !documents.is_empty() || paths.into_iter().any(is_below) {
+            return documents;
+        }
+        let document = rechunk_n5::group_document(&group.attributes, None);
+        vec![(rechunk_n5::ATTRIBUTES_KEY.to_owned(), document)]
     }
 
     /// The documents of the root, by key; what makes it a group comes last.

@@ -50,7 +50,13 @@ impl Found {
         let cut = walk(&store, DIRECTORIES_MAX, |path, documents| {
             match documents.node() {
                 // An array that only the consolidated metadata describes: chunks are below it.
-                Ok(None) => return described.get(path) != Some(&ConsolidatedKind::Array),
+                Ok(None) if described.get(path) == Some(&ConsolidatedKind::Array) => return false,
+                Ok(None) if format == Format::N5 => {
+                    // A directory is all that a group of N5 needs.
+                    found.groups.insert(path.to_owned(), GroupMetadata::default());
+                    return true;
+                }
+                Ok(None) => return true,
                 Ok(Some(Node::Array(_))) => found.arrays.push(path.to_owned()),
                 Ok(Some(Node::Group(_))) => found.add_group(path, documents.group()),
                 Err(error) => found.unreadable.push((path.to_owned(), error.to_string())),
