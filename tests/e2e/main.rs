@@ -35,6 +35,8 @@ mod oracle;
 #[cfg(test)]
 mod public_arrays;
 #[cfg(test)]
+mod raw;
+#[cfg(test)]
 mod rectilinear;
 #[cfg(test)]
 mod regressions;

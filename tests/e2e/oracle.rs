@@ -85,6 +85,11 @@ pub(crate) fn make(world: World, directory: &str) -> Vec<(String, u8)> {
         .collect()
 }
 
+/// Has NumPy do what `tests/oracle/raw.py` is told.
+pub(crate) fn numpy(arguments: &[&str], input: &[u8]) -> Value {
+    serde_json::from_slice(&python(World::Z3, "tests/oracle/raw.py", arguments, input)).unwrap()
+}
+
 fn python(world: World, script: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut child = Command::new(world.python())
         .args(["-W", "ignore"])

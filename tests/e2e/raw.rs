@@ -1,0 +1,286 @@
+//! Files of raw elements: split, merged and cut again in runs of bytes, as many as were planned;
+//! NumPy's files as NumPy reads and writes them; NIfTI byte for byte.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::harness::{BINARY, Done, Folder, fixture, ostia, rechunk, tree};
+use crate::n5::decoded_sha256;
+use crate::oracle::{available, numpy};
+use crate::report::{number, text};
+
+/// A `.npy` file of `shape` with two-byte elements that all differ from their neighbours.
+fn numbers(path: &str, shape: &[u64]) {
+    let count = usize::try_from(shape.iter().product::<u64>()).unwrap();
+    let list: Vec<String> = shape.iter().map(|n| format!("{n},")).collect();
+    let list = list.concat();
+    let mut header =
+        format!("{{'descr': '<u2', 'fortran_order': False, 'shape': ({list}), }}").into_bytes();
+    header.resize((header.len() + 11).next_multiple_of(64) - 11, b' ');
+    header.push(b'\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+    bytes.extend(header);
+    let hash = |n: usize| (n as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48;
+    bytes.extend((0..count).flat_map(|n| u16::try_from(hash(n)).unwrap().to_le_bytes()));
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// The traffic is what was predicted, in files opened, runs, seeks and bytes, each byte once.
+fn assert_as_planned(report: &Value, array_bytes: u64) {
+    assert_eq!(text(report, "plan.kind"), "keep");
+    for (role, bytes) in [("source", "read_bytes"), ("target", "written_bytes")] {
+        for field in ["opens", "runs", "seeks", "get_requests", "put_requests", bytes] {
+            let (estimate, traffic) = (
+                number(report, &format!("estimate.{role}.{field}")),
+                number(report, &format!("traffic.{role}.{field}")),
+            );
+            assert_eq!(estimate, traffic, "{role}.{field}");
+        }
+        assert_eq!(number(report, &format!("traffic.{role}.{bytes}")), array_bytes);
+    }
+}
+
+fn copy(arguments: &[&str]) -> Value {
+    // Other tests write to the same disk.
+    rechunk(&[&["copy", "--json", "--no-fsync"], arguments].concat()).ok().json()
+}
+
+/// The least memory that a copy works in, as its refusal names it.
+fn least_memory(arguments: &[&str]) -> u64 {
+    let refused = rechunk(&[&["copy", "--max-mem", "1KiB"], arguments].concat()).ends_with(5);
+    let after = refused.stderr.split("--max-mem ").nth(1).unwrap();
+    after.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
+}
+
+/// Configurations 0 to 6 of "A heuristic to repartition large multi-dimensional arrays with reduced
+/// disk seeking", scaled down 25 times on each axis.
+const CONFIGURATIONS: [(&str, &str); 7] = [
+    ("35,35,35", "35,70,35"),
+    ("35,35,35", "28,35,28"),
+    ("14,14,14", "20,20,20"),
+    ("14,14,14", "10,10,10"),
+    ("7,7,7", "10,10,10"),
+    ("14,35,14", "20,35,20"),
+    ("14,35,14", "14,20,14"),
+];
+
+#[test]
+fn published_configurations_take_the_runs_that_were_planned() {
+    let folder = Folder::new();
+    let (whole, bytes) = (folder.at("whole.npy"), 140 * 140 * 140 * 2);
+    numbers(&whole, &[140, 140, 140]);
+    for (number, (source, target)) in CONFIGURATIONS.into_iter().enumerate() {
+        let at = |name: &str| folder.at(&format!("{number}-{name}"));
+        let (split, again, merged) = (at("split"), at("resplit"), at("merged.npy"));
+        let raw = ["--format", "raw", "--chunks"];
+        let least =
+            least_memory(&[&[&whole[..], &split], &raw[..], &[source]].concat()).to_string();
+        for memory in [&least[..], "3MiB", "64MiB"] {
+            let memory = ["--max-mem", memory, "--overwrite"];
+            let report = copy(&[&[&whole[..], &split], &raw[..], &[source], &memory[..]].concat());
+            assert_as_planned(&report, bytes);
+            let report = copy(&[&[&split[..], &again], &raw[..], &[target], &memory[..]].concat());
+            assert_as_planned(&report, bytes);
+            let report = copy(&[&[&again[..], &merged], &memory[..]].concat());
+            assert_as_planned(&report, bytes);
+            let same = std::fs::read(&whole).unwrap() == std::fs::read(&merged).unwrap();
+            assert!(same, "configuration {number} with {memory:?}");
+        }
+    }
+}
+
+/// Calls of a system trace on files whose name ends so.
+fn calls(trace: &str, name: &str, ending: &str) -> usize {
+    let is_call = |line: &&str| line.contains(&format!("{name}(")) && line.contains(ending);
+    trace.lines().filter(is_call).count()
+}
+
+#[test]
+fn the_system_sees_the_runs_that_are_reported() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        println!("SKIPPED: there is no strace, the runs of bytes are not counted by the system");
+        return;
+    }
+    let folder = Folder::new();
+    let (whole, blocks, log) = (folder.at("whole.npy"), folder.at("blocks"), folder.at("log"));
+    numbers(&whole, &[60, 50, 40]);
+    let options = ["--format", "raw", "--chunks", "13,17,40", "--max-mem", "2MiB", "--json"];
+    let calls_of = "trace=openat,pread64,pwrite64,preadv,pwritev,read,write";
+    let output = Command::new("strace")
+        .args(["-f", "-y", "-e", calls_of, "-o", &log, BINARY, "copy", &whole, &blocks])
+        .args(options)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let trace = String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned();
+    assert_eq!(
+        calls(&trace, "pwrite64", ".bin.part>") as u64,
+        number(&report, "traffic.target.runs"),
+        "{trace}"
+    );
+    assert_eq!(
+        calls(&trace, "openat", ".bin.part\"") as u64,
+        number(&report, "traffic.target.opens")
+    );
+    // Runs that lie near each other may be read by one call, and a long one by several.
+    let reads = calls(&trace, "pread64", "whole.npy>") + calls(&trace, "preadv", "whole.npy>");
+    assert!(reads > 0, "{trace}");
+}
+
+#[test]
+fn memory_goes_down_to_a_row() {
+    let folder = Folder::new();
+    let (whole, blocks, merged) = (folder.at("whole.npy"), folder.at("blocks"), folder.at("m.npy"));
+    numbers(&whole, &[30, 400, 700]);
+    let split = [&whole[..], &blocks, "--format", "raw", "--chunks", "11,90,33"];
+    let least = least_memory(&split);
+    assert!(least < 3 << 20, "{least}");
+    // Of which a row takes 1400 bytes.
+    let least = (least + 4096).to_string();
+    copy(&[&split[..], &["--max-mem", &least]].concat());
+    let report = copy(&[&blocks, &merged, "--max-mem", &least]);
+    assert_as_planned(&report, 30 * 400 * 700 * 2);
+    assert!(std::fs::read(&whole).unwrap() == std::fs::read(&merged).unwrap());
+}
+
+#[test]
+fn files_of_numpy_are_read_and_written() {
+    if !available() {
+        return;
+    }
+    let folder = Folder::new();
+    let made = numpy(&["make", &folder.at("")], b"");
+    let made = made.as_array().unwrap();
+    assert!(made.len() > 100, "{}", made.len());
+    let mut written = Vec::new();
+    for array in made {
+        let (path, digest) = (array["path"].as_str().unwrap(), array["sha256"].as_str().unwrap());
+        if !path.contains("-0.npy") {
+            assert_eq!(decoded_sha256(path), digest, "{path}");
+        }
+        let (zarr, back) = (format!("{path}.zarr"), path.replace(".npy", "-back.npy"));
+        rechunk(&["copy", path, &zarr, "--chunks", "auto", "--chunk-bytes", "40", "-q"]).ok();
+        rechunk(&["copy", &zarr, &back, "-q"]).ok();
+        written.push((back, array));
+    }
+    let paths: Vec<&String> = written.iter().map(|(path, _)| path).collect();
+    let read = numpy(&["read"], &serde_json::to_vec(&paths).unwrap());
+    for ((path, array), read) in written.iter().zip(read.as_array().unwrap()) {
+        assert_eq!(read["sha256"], array["sha256"], "{path}");
+        assert_eq!(read["fortran"], false);
+    }
+}
+
+#[test]
+fn raw_arrays_become_others_and_come_back() {
+    let (source, folder) = (ostia(), Folder::new());
+    let expected = decoded_sha256(&source);
+    for (number, target) in ["a.npy", "b", "c.nii", "d.nii.gz", "e.n5"].into_iter().enumerate() {
+        let (there, back) = (folder.at(target), folder.at(&format!("{number}.zarr")));
+        let format: &[&str] = if target == "b" { &["--format", "raw"] } else { &[] };
+        let chunks: &[&str] = if target == "b" { &["--chunks", "10,7,100"] } else { &[] };
+        rechunk(&[&["copy", &source, &there, "-q", "--verify"], format, chunks].concat()).ok();
+        rechunk(&["verify", &source, &there]).ok();
+        assert_eq!(decoded_sha256(&there), expected, "{target}");
+        rechunk(&["copy", &there, &back, "--chunks", "9,9,99", "--codec", "zstd:1", "-q"]).ok();
+        rechunk(&["verify", &back, &source]).ok();
+    }
+    assert!(!tree(folder.path()).keys().any(|name| name.contains(".part")));
+}
+
+#[test]
+fn nifti_comes_back_byte_for_byte() {
+    for name in
+        ["le-i2.nii", "be-f4.nii", "second.nii", "second-be.nii", "extension.nii", "four.nii"]
+    {
+        let source = fixture(&format!("raw/{name}"));
+        let folder = Folder::new();
+        for axes in ["reverse", "keep"] {
+            let at = |name: &str| folder.at(&format!("{axes}-{name}"));
+            let (zarr, back, packed) = (at("a.zarr"), at("back.nii"), at("back.nii.gz"));
+            rechunk(&["copy", &source, &zarr, "--axes", axes, "-q"]).ok();
+            rechunk(&["copy", &zarr, &back, "-q"]).ok();
+            rechunk(&["copy", &zarr, &packed, "-q"]).ok();
+            let (before, after) = (std::fs::read(&source).unwrap(), std::fs::read(&back).unwrap());
+            assert!(before.starts_with(&after), "{name} {axes}");
+            let mut unpacked = Vec::new();
+            let file = std::fs::File::open(&packed).unwrap();
+            std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(file), &mut unpacked)
+                .unwrap();
+            assert_eq!(unpacked, after);
+        }
+    }
+}
+
+#[test]
+fn a_file_without_a_header_is_what_somebody_says() {
+    let folder = Folder::new();
+    let (npy, raw) = (folder.at("a.npy"), folder.at("a.raw"));
+    numbers(&npy, &[6, 5, 4]);
+    rechunk(&["copy", &npy, &raw, "--format", "raw"])
+        .ok()
+        .says(&["--raw-shape 6,5,4 --raw-dtype uint16"]);
+    let bytes = std::fs::read(&npy).unwrap();
+    assert_eq!(std::fs::read(&raw).unwrap(), bytes[bytes.len() - 240..]);
+    let said = ["--raw-shape", "6,5,4", "--raw-dtype", "uint16"];
+    let info = |more: &[&str]| -> Value {
+        rechunk(&[&["info", &raw, "--json"], &said[..], more].concat()).ok().json()
+    };
+    assert_eq!(info(&[])["decoded_bytes"], 240);
+    assert_eq!(info(&["--raw-order", "F"])["axes"], serde_json::json!([2, 1, 0]));
+    let back = folder.at("back.npy");
+    rechunk(&[&["copy", &raw, &back, "-q"], &said[..]].concat()).ok();
+    assert!(std::fs::read(&back).unwrap() == bytes);
+    rechunk(&["copy", &raw, &folder.at("b.npy")]).ends_with(3).says(&["--raw-shape"]);
+    rechunk(&["copy", &raw, &folder.at("b.npy"), "--raw-shape", "6,5", "--raw-dtype", "uint16"])
+        .ends_with(3)
+        .says(&["240 bytes", "need 60"]);
+}
+
+#[test]
+fn blocks_that_are_not_there_stop_the_copy() {
+    let folder = Folder::new();
+    let (npy, blocks, target) = (folder.at("a.npy"), folder.at("blocks"), folder.at("b.npy"));
+    numbers(&npy, &[6, 5, 4]);
+    let split = ["copy", &npy, &blocks, "--format", "raw", "--chunks", "4,3,4", "-q"];
+    rechunk(&split).ok();
+    let refused = |says: &[&str]| -> Done {
+        let done = rechunk(&["copy", &blocks, &target]).ends_with(3).says(says);
+        assert!(!Path::new(&target).exists() && !Path::new(&format!("{target}.part")).exists());
+        done
+    };
+    let block = Path::new(&blocks).join("1_0_0.bin");
+    let bytes = std::fs::read(&block).unwrap();
+    std::fs::write(&block, &bytes[1..]).unwrap();
+    refused(&["1_0_0.bin", "47 bytes", "need 48"]);
+    std::fs::write(&block, [&bytes[..], &[0]].concat()).unwrap();
+    refused(&["1_0_0.bin", "49 bytes"]);
+    std::fs::remove_file(&block).unwrap();
+    refused(&["1_0_0.bin is missing", "3 of 4"]);
+    rechunk(&split).ends_with(4);
+}
+
+#[test]
+fn an_existing_file_is_replaced_only_when_told() {
+    let folder = Folder::new();
+    let (one, two, target) = (folder.at("1.npy"), folder.at("2.npy"), folder.at("t.npy"));
+    numbers(&one, &[8, 9]);
+    numbers(&two, &[9, 8]);
+    rechunk(&["copy", &one, &target, "-q"]).ok();
+    rechunk(&["copy", &two, &target]).ends_with(4).says(&["exists", "--overwrite"]);
+    rechunk(&["copy", &two, &target, "--overwrite", "-q"]).ok();
+    assert_eq!(std::fs::read(&two).unwrap(), std::fs::read(&target).unwrap());
+    rechunk(&["copy", &two, &folder.at("x.npy"), "--chunks", "2,2"]).ends_with(2);
+    rechunk(&["copy", &two, "memory://x/y.npy"]).ends_with(2);
+    rechunk(&["copy", &two, &folder.at("x.npy"), "--codec", "zstd"]).ends_with(2);
+    let left: BTreeMap<String, String> = tree(folder.path());
+    assert_eq!(left.len(), 3, "{left:?}");
+    let digest = format!("{:x}", Sha256::digest(std::fs::read(&two).unwrap()));
+    assert_eq!(left["t.npy"], digest);
+}
