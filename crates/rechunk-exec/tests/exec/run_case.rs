@@ -204,7 +204,6 @@ impl RunCase {
             shape: self.shape.clone(),
             data_type: self.data_type,
             chunk_shape: side.block.clone(),
-            edges: None,
             fill_value: None,
             dimension_names: None,
             edges: None,
