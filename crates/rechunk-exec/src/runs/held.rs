@@ -65,9 +65,11 @@ impl Held {
 
     /// Some of `region`, which lies in the buffer, is to be written.
     pub(super) fn wants(&self, pass: &Pass, region: &Region) -> bool {
+        // A piece that is being copied into is wanted.
+        let is_wanted = |piece: &Mutex<Vec<u8>>| piece.try_lock().map_or(true, |p| !p.is_empty());
         let files = pass.buffers.target_grid().covering(region);
         pass.buffers_done == 0
-            || files.positions().any(|file| self.piece(&file).is_some_and(|p| !lock(p).is_empty()))
+            || files.positions().any(|file| self.piece(&file).is_some_and(is_wanted))
     }
 
     /// Copies the elements of `slab`, packed in the source's order, into the pieces they are of.

@@ -4,7 +4,7 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_store::{OPEN_FILES_MAX, Run};
 
 use crate::Fault;
-use crate::frame::buffer_bytes;
+use crate::frame::wide;
 
 /// Files of one side that are open at once, at most: other runs have files too.
 const FILES_AT_ONCE: usize = OPEN_FILES_MAX / 2;
@@ -17,13 +17,28 @@ pub(super) struct Bounce {
 }
 
 impl Bounce {
-    /// Makes room for so many elements. Returns their bytes; there may be more behind them.
-    pub(super) fn make_room(&mut self, elements: u64, item_bytes: usize) -> Result<usize, Fault> {
-        let bytes = buffer_bytes(elements, item_bytes)?;
-        if self.bytes.len() < bytes {
-            self.bytes = vec![0; bytes]; // what it held is not needed, and freed first
+    /// Makes room for so many bytes and runs, and gives up what would not fit beside them.
+    pub(super) fn make_room(&mut self, bytes: usize, runs: usize, lane_bytes: u64) {
+        let run_bytes = |runs: usize| wide(runs).saturating_mul(wide(size_of::<Run>()));
+        let holds = |lane: &Self| {
+            let described = run_bytes(lane.runs.capacity().max(runs));
+            wide(lane.bytes.capacity().max(bytes)).saturating_add(described)
+        };
+        if holds(self) > lane_bytes && self.runs.capacity() > runs {
+            self.runs = Vec::new();
         }
-        Ok(bytes)
+        if holds(self) > lane_bytes && self.bytes.capacity() > bytes {
+            self.bytes = Vec::new();
+        }
+        if self.bytes.len() < bytes {
+            self.bytes = Vec::new(); // free the old one first
+            self.bytes = vec![0; bytes];
+        }
+        self.runs.clear();
+        if self.runs.capacity() < runs {
+            self.runs = Vec::new();
+            self.runs.reserve_exact(runs);
+        }
     }
 }
 
@@ -81,6 +96,20 @@ mod tests {
         assert_eq!(sizes(3, 0), [3]);
         let many = sizes(1000, 900);
         assert_eq!((many.len(), many.iter().sum::<usize>()), (FILES_AT_ONCE, 1000));
+    }
+
+    #[test]
+    fn a_lane_never_holds_more_than_it_may() {
+        let mut lane = Bounce::default();
+        for (bytes, runs) in [(1000, 1), (280, 30), (1000, 0), (0, 40), (500, 20), (976, 1)] {
+            lane.make_room(bytes, runs, 1000);
+            assert!(lane.bytes.len() >= bytes && lane.runs.capacity() >= runs);
+            let held = lane.bytes.capacity() + lane.runs.capacity() * size_of::<Run>();
+            assert!(held <= 1024, "{held} for {bytes} and {runs}");
+        }
+        let before = lane.bytes.as_ptr();
+        lane.make_room(100, 0, 1000);
+        assert_eq!(lane.bytes.as_ptr(), before, "allocated again");
     }
 
     #[tokio::test]

@@ -11,7 +11,7 @@ use super::Pass;
 use super::held::Held;
 use super::lanes::{Bounce, Crew, crews, over};
 use crate::Fault;
-use crate::frame::wide;
+use crate::frame::{buffer_bytes, wide};
 
 /// Reads a buffer: each file once, as many at a time as there are lanes.
 pub(super) async fn buffer(
@@ -41,9 +41,11 @@ async fn file(
     let source = &pass.source;
     let file = source.array.open_file(&part.file).await.map_err(Fault::Source)?;
     let elements = pass.buffers.source_grid().region(&part.file);
-    let slabs = source.slabs(&elements, &part.region, pass.stage.stage.lane_bytes)?;
+    let lane_bytes = pass.stage.stage.lane_bytes;
+    let slabs = source.slabs(&elements, &part.region, lane_bytes)?;
     over(&mut crew, slabs, |mut bounce, slab| {
-        source.put_runs(&elements, &slab, 0, &mut bounce.runs)?;
+        let bytes = buffer_bytes(slab.elements(), pass.item_bytes())?;
+        source.put_runs((&elements, &slab), 0, &mut bounce, bytes, lane_bytes)?;
         let batch = batch(&pass, &part, &file, &mut bounce)?;
         Ok(take_in(&pass, &held, &part, batch, bounce, slab))
     })
@@ -72,7 +74,7 @@ async fn take_in(
     mut bounce: Bounce,
     slab: Region,
 ) -> Result<Bounce, Fault> {
-    let bytes = bounce.make_room(slab.elements(), pass.item_bytes())?;
+    let bytes = buffer_bytes(slab.elements(), pass.item_bytes())?;
     let read = batch.read(std::mem::take(&mut bounce.bytes)).await;
     (bounce.runs, bounce.bytes) =
         read.map_err(|error| Fault::Source(pass.source.array.file_error(&part.file, error)))?;

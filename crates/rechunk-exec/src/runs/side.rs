@@ -5,6 +5,7 @@ use rechunk_grid::Region;
 use rechunk_plan::keep::Runs;
 use rechunk_store::Run;
 
+use super::lanes::Bounce;
 use super::slabs::Slabs;
 use crate::Fault;
 use crate::frame::{Frame, wide};
@@ -51,24 +52,24 @@ impl Side {
         Slabs::new(part, &self.order, elements).map_err(Fault::Grid)
     }
 
-    /// The runs of `slab` in a file whose elements are `file`, in place of what `runs` held. In
-    /// memory they lie one behind the other from `start` on.
+    /// Makes a lane ready to move `slab` of a file whose elements are `file`: it has the runs, which
+    /// lie one behind the other from `start` on in memory, and room for so many bytes.
     pub(super) fn put_runs(
         &self,
-        file: &Region,
-        slab: &Region,
+        (file, slab): (&Region, &Region),
         start: usize,
-        runs: &mut Vec<Run>,
+        bounce: &mut Bounce,
+        room_bytes: usize,
+        lane_bytes: u64,
     ) -> Result<(), Fault> {
-        let mut of_slab = self.runs_of(file, slab);
+        let mut runs = self.runs_of(file, slab);
         let too_large = |_| Fault::BufferTooLarge { elements: slab.elements() };
-        let length = usize::try_from(of_slab.run_bytes()).map_err(too_large)?;
-        let total = usize::try_from(of_slab.total()).map_err(too_large)?;
-        runs.clear();
-        runs.reserve_exact(total);
+        let length = usize::try_from(runs.run_bytes()).map_err(too_large)?;
+        let total = usize::try_from(runs.total()).map_err(too_large)?;
+        bounce.make_room(room_bytes, total, lane_bytes);
         let mut start = start;
-        while let Some(offset) = of_slab.next_offset() {
-            runs.push(Run { offset: self.offset_bytes + offset, start, length });
+        while let Some(offset) = runs.next_offset() {
+            bounce.runs.push(Run { offset: self.offset_bytes + offset, start, length });
             start += length;
         }
         Ok(())

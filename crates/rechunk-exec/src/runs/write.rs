@@ -58,13 +58,15 @@ async fn file(pass: Arc<Pass>, mut crew: Crew, complete: Complete) -> Result<Cre
     let out = Arc::new(Outgoing::new(&pass, complete)?);
     let file = target.array.open_part(&out.block.file).await.map_err(Fault::Target)?;
     let elements = pass.buffers.target_grid().region(&out.block.file);
-    let slabs = target.slabs(&elements, &out.block.region, pass.stage.stage.lane_bytes)?;
+    let lane_bytes = pass.stage.stage.lane_bytes;
+    let slabs = target.slabs(&elements, &out.block.region, lane_bytes)?;
     let mut start = 0;
     over(&mut crew, slabs, |mut bounce, slab| {
         // A block of one piece is written straight out of it.
-        let from = if out.lone().is_some() { start } else { 0 };
-        target.put_runs(&elements, &slab, from, &mut bounce.runs)?;
-        start += buffer_bytes(slab.elements(), pass.item_bytes())?;
+        let bytes = buffer_bytes(slab.elements(), pass.item_bytes())?;
+        let (from, room) = if out.lone().is_some() { (start, 0) } else { (0, bytes) };
+        target.put_runs((&elements, &slab), from, &mut bounce, room, lane_bytes)?;
+        start += bytes;
         let batch = file.batch(std::mem::take(&mut bounce.runs));
         let batch = batch.map_err(|error| out.fault(&pass, error))?;
         Ok(send_out(&pass, &out, batch, bounce, slab))
@@ -90,7 +92,7 @@ async fn send_out(
         let written = batch.write(bytes.clone()).await;
         (bounce.runs, _) = written.map_err(|error| out.fault(pass, error))?;
     } else {
-        let bytes = bounce.make_room(slab.elements(), pass.item_bytes())?;
+        let bytes = buffer_bytes(slab.elements(), pass.item_bytes())?;
         let (job_pass, job_out, job_slab) = (Arc::clone(pass), Arc::clone(out), slab.clone());
         let job = move || {
             job_out.gather(&job_pass, &job_slab, &mut bounce.bytes[..bytes])?;

@@ -68,12 +68,19 @@ async fn assert_copies(case: &RunCase) {
 #[derive(Debug, Default)]
 struct Watch {
     bytes: AtomicU64,
+    done_before: AtomicU64,
 }
 
 impl Observer for Watch {
     fn event(&self, event: &Event) {
-        if let Event::Progress { decoded_bytes, .. } = event {
-            self.bytes.fetch_add(*decoded_bytes, Ordering::SeqCst);
+        match event {
+            Event::Progress { decoded_bytes, .. } => {
+                self.bytes.fetch_add(*decoded_bytes, Ordering::SeqCst);
+            }
+            Event::StageStarted { bytes_done, .. } => {
+                self.done_before.store(*bytes_done, Ordering::SeqCst);
+            }
+            _ => {}
         }
     }
 }
@@ -294,6 +301,7 @@ fn a_long_copy_marks_its_buffers() {
         let rows_done = steps / 3 * 3;
         assert_eq!(meter.traffic().source.opens, 40 - rows_done);
         assert_eq!(seen.bytes.load(Ordering::SeqCst), (40 - rows_done) * 12);
+        assert_eq!(seen.done_before.load(Ordering::SeqCst), rows_done * 12);
         prepared.assert_target(&case.files(&case.target)).await;
     });
 }
