@@ -25,6 +25,8 @@ mod interop;
 #[cfg(test)]
 mod kill;
 #[cfg(test)]
+mod kill_files;
+#[cfg(test)]
 mod layers;
 #[cfg(test)]
 mod memory;

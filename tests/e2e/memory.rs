@@ -2,6 +2,7 @@
 //! and 48 MiB, whatever the shapes, the plan and the threads. Arrays are larger than the budget.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::arrays::RawArray;
 use crate::harness::{Folder, Run, rechunk};
@@ -21,6 +22,9 @@ struct Cell {
     codec: &'static str,
     budget_mib: u64,
     threads: &'static str,
+    /// Name of the target, which says its format, and more options.
+    target: &'static str,
+    options: &'static [&'static str],
 }
 
 #[rustfmt::skip]
@@ -28,7 +32,13 @@ const fn cell(
     source: &'static str, chunks: &'static str, strategy: &'static str, codec: &'static str,
     budget_mib: u64, threads: &'static str,
 ) -> Cell {
-    Cell { source, chunks, shards: "none", strategy, codec, budget_mib, threads }
+    let (target, options) = ("target", &[]);
+    Cell { source, chunks, shards: "none", strategy, codec, budget_mib, threads, target, options }
+}
+
+/// A cell with another format.
+const fn to(target: &'static str, options: &'static [&'static str], cell: Cell) -> Cell {
+    Cell { target, options, shards: "", ..cell }
 }
 
 /// A cell with a sharded target.
@@ -41,7 +51,7 @@ const SLICES: [u64; 3] = [360, 512, 512];
 const CUBES: [u64; 3] = [400, 640, 640];
 
 #[rustfmt::skip]
-const QUICK: [Cell; 20] = [
+const QUICK: [Cell; 27] = [
     cell("raw",   "-1,32,32",    "auto",        "none",                64,   "16"),
     cell("raw",   "-1,32,32",    "push-pull",   "none",                64,   "1"),
     cell("raw",   "-1,32,32",    "multistage",  "none",                64,   "16"),
@@ -63,6 +73,14 @@ const QUICK: [Cell; 20] = [
     sharded("none",        cell("shards", "-1,32,32",  "auto",        "none",   64,  "16")),
     sharded("360,64,512",  cell("shards", "9,32,32",   "keep",        "zstd:1", 96,  "1")),
     sharded("none",        cell("big",    "10,50,50",  "auto",        "zstd:1", 64,  "16")),
+    // Other formats. Raw files are moved in runs of bytes, through buffers of what is allowed.
+    sharded("90,256,256",  cell("n5",     "10,64,64",  "auto",        "zstd:1", 64,  "16")),
+    to("target.n5", &[],                     cell("raw",    "-1,32,32",  "auto", "gzip:1", 64,  "16")),
+    to("target", &["--format", "raw"],       cell("files",  "90,90,90",  "auto", "none",   64,  "16")),
+    to("target", &["--format", "raw"],       cell("files",  "360,32,512", "auto", "none",  96,  "1")),
+    to("target.npy", &[],                    cell("files",  "keep",      "auto", "none",   64,  "16")),
+    to("target.nii.gz", &[],                 cell("files",  "keep",      "auto", "none",   64,  "16")),
+    sharded("none",        cell("packed.nii.gz", "32,64,64", "auto",  "zstd:1", 64,  "16")),
 ];
 
 /// Sources, made when they are first needed: raw by a writer here, the others from it by ourselves.
@@ -86,6 +104,20 @@ impl Sources {
                 let options = ["--chunks", "10,64,64", "--shards", shards, "--codec", "zstd:1"];
                 let copy = ["copy", &raw, &path, "--no-fsync"];
                 rechunk(&[&copy[..], &options].concat()).ok();
+            }
+            "n5" => {
+                let raw = self.path("raw");
+                let options = ["--format", "n5", "--codec", "gzip:1", "--chunks", "8,128,128"];
+                rechunk(&[&["copy", &raw, &path, "--no-fsync"], &options[..]].concat()).ok();
+            }
+            "files" => {
+                let raw = self.path("raw");
+                let options = ["--format", "raw", "--codec", "none", "--chunks", "60,128,512"];
+                rechunk(&[&["copy", &raw, &path, "--no-fsync"], &options[..]].concat()).ok();
+            }
+            "packed.nii.gz" => {
+                let raw = self.path("raw");
+                rechunk(&["copy", &raw, &path, "--codec", "none", "--no-fsync"]).ok();
             }
             "cubes" => RawArray::v2(&CUBES, &[64, 64, 64]).of_uint16().write(&path),
             _ => {
@@ -114,18 +146,19 @@ fn allowed_bytes(cell: Cell, source: &str, target: &str) -> u64 {
     digits.parse().unwrap()
 }
 
-fn plan<'a>(cell: Cell, command: &'a str, source: &'a str, target: &'a str) -> [&'a str; 14] {
+fn plan<'a>(cell: Cell, command: &'a str, source: &'a str, target: &'a str) -> Vec<&'a str> {
     #[rustfmt::skip]
     let arguments = [
         command, source, target, "--chunks", cell.chunks, "--strategy", cell.strategy, "--codec", cell.codec,
-        "--shards", cell.shards, "--threads", cell.threads, "--json",
+        "--threads", cell.threads, "--json",
     ];
-    arguments
+    let shards = if cell.shards.is_empty() { Vec::new() } else { vec!["--shards", cell.shards] };
+    [&arguments[..], &shards, cell.options].concat()
 }
 
 /// Runs one cell; a line about it, and whether it kept to its budget.
 fn measure(cell: Cell, source: &str, folder: &Folder) -> (String, bool) {
-    let target = folder.at("target");
+    let target = folder.at(cell.target);
     let allowed_bytes = allowed_bytes(cell, source, &target);
     let budget = allowed_bytes.to_string();
     let copy = plan(cell, "copy", source, &target);
@@ -140,7 +173,11 @@ fn measure(cell: Cell, source: &str, folder: &Folder) -> (String, bool) {
     let verify = ["verify", source, &target, "--max-mem", &budget, "--threads", cell.threads];
     let (done, verify_peak_bytes) = Run::rechunk(&verify).go_measured();
     done.ok();
-    std::fs::remove_dir_all(&target).unwrap();
+    if Path::new(&target).is_dir() {
+        std::fs::remove_dir_all(&target).unwrap();
+    } else {
+        std::fs::remove_file(&target).unwrap();
+    }
     let limit_bytes = allowed_bytes + BEYOND_BYTES;
     let line = format!(
         "{:>6} → {:<11} shards {:<10} {:<11} {:<19} {:>2} threads: {:>4} MiB allowed, {:>4} planned, {:>4} at its peak, verify {:>4}",

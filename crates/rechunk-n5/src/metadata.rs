@@ -123,8 +123,12 @@ impl N5Metadata {
         };
         of(DIMENSIONS, &self.dimensions, 0, EXTENT_MAX)?;
         of(BLOCK_SIZE, &self.block_size, 1, BLOCK_BYTES_MAX)?;
-        ChunkGrid::new(&self.dimensions, &self.block_size)
-            .map_err(|error| field(BLOCK_SIZE).invalid(error.to_string()))?;
+        // With blocks of one element only the dimensions themselves can be too much.
+        let single = vec![1; self.dimensions.len()];
+        for (name, block_size) in [(DIMENSIONS, &single), (BLOCK_SIZE, &self.block_size)] {
+            ChunkGrid::new(&self.dimensions, block_size)
+                .map_err(|error| field(name).invalid(error.to_string()))?;
+        }
         let bytes = self.block_bytes();
         if bytes > BLOCK_BYTES_MAX {
             let what = format!("a block of {bytes} bytes");

@@ -20,12 +20,23 @@ use crate::open::OpenArray;
 /// Bytes moved at a time.
 const WINDOW_BYTES: usize = 1 << 20;
 
+/// Most bytes that a byte of deflate can stand for: 258 in two bits.
+const RATIO_MAX: u64 = 1032;
+
+/// Most bytes behind the elements, which are unpacked for their checksum alone.
+const TAIL_BYTES_MAX: u64 = 16 << 20;
+
 /// The level most writers of NIfTI take.
 const LEVEL: u32 = 6;
 
 /// The name without `.gz`, if it ends so.
 pub(crate) fn unpacked_name(name: &str) -> Option<&str> {
     has_ending(name, "gz").then(|| &name[..name.len() - ".gz".len()])
+}
+
+/// The most that so many bytes of gzip unpack to.
+pub(crate) fn unpacked_bytes_max(packed_bytes: u64) -> u64 {
+    packed_bytes.saturating_mul(RATIO_MAX)
 }
 
 /// The first bytes of what `packed`, the beginning of a file, unpacks to: at most `limit`.
@@ -85,14 +96,18 @@ fn unpack_file(packed: &Path, target: &Path, wanted: u64) -> io::Result<()> {
     let reader = BufReader::with_capacity(WINDOW_BYTES, File::open(packed)?);
     let mut decoder = MultiGzDecoder::new(reader);
     let part = part_of(target);
-    let mut file = BufWriter::with_capacity(WINDOW_BYTES, File::create(&part)?);
+    let mut file = BufWriter::with_capacity(WINDOW_BYTES, create(&part)?);
     let copied = io::copy(&mut decoder.by_ref().take(wanted), &mut file)?;
     if copied < wanted {
         let reason = format!("it holds {copied} bytes, but its elements need {wanted}");
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
     }
     // What follows the elements is not needed, but its checksum is.
-    io::copy(&mut decoder, &mut io::sink())?;
+    let tail = io::copy(&mut decoder.take(TAIL_BYTES_MAX + 1), &mut io::sink())?;
+    if tail > TAIL_BYTES_MAX {
+        let reason = format!("more than {TAIL_BYTES_MAX} bytes follow after its elements");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+    }
     file.into_inner().map_err(io::IntoInnerError::into_error)?;
     fs::rename(part, target)
 }
@@ -111,7 +126,7 @@ pub(crate) async fn pack(folder: &Store, name: &str, target: &Store) -> Result<(
 fn pack_file(from: &Path, to: &Path) -> io::Result<()> {
     let part = part_of(to);
     let mut file = BufReader::with_capacity(WINDOW_BYTES, File::open(from)?);
-    let writer = BufWriter::with_capacity(WINDOW_BYTES, File::create(&part)?);
+    let writer = BufWriter::with_capacity(WINDOW_BYTES, create(&part)?);
     let mut encoder = GzEncoder::new(writer, Compression::new(LEVEL));
     io::copy(&mut file, &mut encoder)?;
     let mut writer = encoder.finish()?;
@@ -124,7 +139,17 @@ fn pack_file(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-fn part_of(path: &Path) -> PathBuf {
+/// A new file in place of what an earlier run has left; no link is followed.
+fn create(part: &Path) -> io::Result<File> {
+    match fs::remove_file(part) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    File::create_new(part)
+}
+
+/// The name of a file under way.
+pub(crate) fn part_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     PathBuf::from(name)
@@ -160,5 +185,26 @@ mod tests {
         fs::write(at("bad.gz"), &damaged).unwrap();
         assert!(unpack_file(&at("bad.gz"), &at("e"), 10).is_err());
         assert!(!at("e").exists());
+        fs::write(at("long.gz"), {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::new(1));
+            io::copy(&mut io::repeat(0).take(TAIL_BYTES_MAX + 11), &mut encoder).unwrap();
+            encoder.finish().unwrap()
+        })
+        .unwrap();
+        assert!(unpack_file(&at("long.gz"), &at("f"), 11).is_ok());
+        let long = unpack_file(&at("long.gz"), &at("g"), 10).unwrap_err();
+        assert!(long.to_string().contains("follow after"), "{long}");
+    }
+
+    #[test]
+    fn a_link_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("a"), "elements").unwrap();
+        fs::write(at("somebody's"), "keep me").unwrap();
+        std::os::unix::fs::symlink(at("somebody's"), at("a.gz.part")).unwrap();
+        pack_file(&at("a"), &at("a.gz")).unwrap();
+        assert_eq!(fs::read(at("somebody's")).unwrap(), b"keep me");
+        assert!(!at("a.gz").is_symlink());
     }
 }

@@ -102,6 +102,9 @@ pub(crate) async fn open_node(
         return opened_file(location, file).map(Box::new).map(Opened::Array);
     }
     if options.raw.is_some() {
+        if !store.with_role(Role::Control).exists_anything().await.unwrap_or(true) {
+            return Err(nothing_error(location, store).await);
+        }
         return Err(Error::Usage {
             message: format!("--raw-shape is of a file, and {location} is none"),
             hint: None,

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::consolidated;
+use crate::gzip_file::part_of;
 use crate::job::{Job, temp_is_memory};
 use crate::metadata::Metadata;
 use crate::open::hex;
@@ -189,6 +190,9 @@ pub(crate) async fn may_start(
     if matches!(left, Left::Unfinished(_)) && existing == Existing::Refuse {
         return Err(unfinished(location));
     }
+    if is_file && matches!(left, Left::Nothing) {
+        check_part(location, target)?;
+    }
     let absent = check_absent(location, target, is_file).await;
     let replaces = absent.is_err();
     if existing != Existing::Overwrite {
@@ -211,6 +215,11 @@ async fn start_over(
     let location = &job.request.target;
     let file = folder(target, &job.target)?;
     let replaces = may_start(location, existing, target, file.is_some(), left).await?;
+    if let (Some((folder, name)), false) = (&file, matches!(left, Left::Nothing)) {
+        // What a run that is given up has written of it: before that run is forgotten.
+        let removed = folder.with_role(Role::Control).delete(&format!("{name}.part")).await;
+        removed.map_err(|source| store_error("remove", location, source))?;
+    }
     match (work, left) {
         (Some(_), Left::Nothing) => {}
         (Some(work), _) => work.remove().await?,
@@ -222,13 +231,22 @@ async fn start_over(
         }
         (None, _) => {}
     }
-    if let Some((folder, name)) = file {
-        // What a run that is given up has written of it.
-        let removed = folder.with_role(Role::Control).delete(&format!("{name}.part")).await;
-        removed.map_err(|source| store_error("remove", location, source))?;
-        return Ok(false);
+    // One file takes the place of another at the end.
+    Ok(replaces && file.is_none())
+}
+
+/// Refuses a file under way that no run of ours has left: it is somebody's.
+fn check_part(location: &str, target: &Store) -> Result<(), Error> {
+    let Some(path) = target.local_root() else { return Ok(()) };
+    if part_of(path).symlink_metadata().is_err() {
+        return Ok(());
     }
-    Ok(replaces)
+    Err(Error::Conflict {
+        location: format!("{}.part", location.trim_end_matches('/')),
+        reason: "is in the way: the array is written under this name until it is complete"
+            .to_owned(),
+        hint: Some("no run that could be resumed has left it: move it away".to_owned()),
+    })
 }
 
 /// Name of the intermediate in a place that several jobs may share: one per target and source,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::format::has_ending;
-use crate::gzip_file::{first_bytes, unpacked_name};
+use crate::gzip_file::{first_bytes, unpacked_bytes_max, unpacked_name};
 use crate::metadata::Metadata;
 use crate::open::OpenOptions;
 
@@ -51,7 +51,12 @@ pub(crate) async fn open_file(
     let inner = unpacked_name(location).unwrap_or(location);
     let is_named = has_ending(location, "npy") || has_ending(inner, "nii");
     let is_file = match store.local_root() {
-        Some(path) => path.is_file(),
+        Some(path) => match path.metadata() {
+            Ok(found) if !found.is_file() && !found.is_dir() => return Err(special(location)),
+            Ok(found) => found.is_file(),
+            // Whoever lists the place says why it cannot be looked at.
+            Err(_) => false,
+        },
         None => options.raw.is_some() || is_named,
     };
     if !is_file {
@@ -101,10 +106,27 @@ fn packed_nifti(
     let axes = options.axes.unwrap_or_default().of_nifti();
     let metadata = parse_nifti(&header, name, axes);
     let metadata = metadata.map_err(|source| Error::source_metadata(location, source))?;
+    let packed_bytes = packed.metadata().map_or(0, |found| found.len());
+    let wanted = wanted_bytes(location, &metadata)?;
+    if wanted > unpacked_bytes_max(packed_bytes) {
+        let reason = format!(
+            "its elements need {wanted} bytes, which {packed_bytes} compressed ones cannot hold"
+        );
+        return Err(refuse(reason, "it is cut off, or its header is damaged"));
+    }
     let folder = store.parent().map_err(|source| Error::source_store(location, source))?;
     let folder = folder.map_or_else(|| store.clone(), |(folder, _)| folder);
     let metadata = Metadata::Raw(Box::new(metadata));
     Ok(SingleFile { folder, metadata, header, packed: Some(packed) })
+}
+
+/// Something that a read would wait for, or never end.
+fn special(location: &str) -> Error {
+    Error::NotAnArray {
+        location: location.to_owned(),
+        reason: "it is a pipe or a device, not a file".to_owned(),
+        hint: Some("write what comes out of it to a file first".to_owned()),
+    }
 }
 
 /// A file that is neither.
@@ -134,11 +156,15 @@ fn headerless(raw: &RawFile, name: &str) -> Result<RawMetadata, FormatError> {
     RawMetadata::headerless(spec, order, None, raw.offset_bytes, name)
 }
 
+/// Bytes of the file, with its header.
+fn wanted_bytes(location: &str, metadata: &RawMetadata) -> Result<u64, Error> {
+    let first = vec![0; metadata.spec.shape.len()];
+    metadata.file_bytes(&first).map_err(|error| Error::source_grid(location, &error))
+}
+
 /// Refuses a file that has more or fewer bytes than the array.
 fn check_size(location: &str, metadata: &RawMetadata, size_bytes: u64) -> Result<(), Error> {
-    let first = vec![0; metadata.spec.shape.len()];
-    let wanted = metadata.file_bytes(&first);
-    let wanted = wanted.map_err(|error| Error::source_grid(location, &error))?;
+    let wanted = wanted_bytes(location, metadata)?;
     let has_tail = metadata.runs().has_tail;
     if size_bytes == wanted || (has_tail && size_bytes > wanted) {
         return Ok(());

@@ -121,6 +121,9 @@ pub(crate) async fn check_absent(
             Ok(found) if !found.is_dir() && !path.is_dir() => {
                 return Err(conflict("exists and is a file"));
             }
+            Ok(_) if is_file => {
+                return Err(conflict("exists and is a directory, but the array is to be one file"));
+            }
             // A directory is listed; what cannot be looked at is reported by listing it.
             Ok(_) | Err(_) => {}
         }

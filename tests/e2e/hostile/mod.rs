@@ -10,8 +10,13 @@ mod build;
 mod chunks;
 mod metadata_v2;
 mod metadata_v3;
+mod n5;
+mod n5_blocks;
 mod odd_v2;
 mod outcome;
+mod raw_files;
+mod raw_headers;
+mod raw_targets;
 mod shards;
 mod surroundings;
 
@@ -33,6 +38,8 @@ const AS_NOBODY: &str = r#"exec setpriv --reuid 65534 --regid 65534 --clear-grou
 /// Something hostile, and what must come of it.
 pub(crate) struct Case {
     name: String,
+    /// Name of the source: formats are told apart by their endings too.
+    source: &'static str,
     build: Box<dyn Fn(&Scene)>,
     /// Arguments in place of the usual copy; `SOURCE` and `TARGET` stand for the paths.
     arguments: Option<Vec<String>>,
@@ -47,10 +54,11 @@ pub(crate) struct Case {
 /// Where a case is played: a source, and an empty directory for the target.
 pub(crate) struct Scene {
     folder: Folder,
+    source: &'static str,
 }
 
 impl Scene {
-    fn new(is_public: bool) -> Self {
+    fn new(is_public: bool, source: &'static str) -> Self {
         let folder = if is_public { Folder::public() } else { Folder::new() };
         std::fs::create_dir(folder.at("out")).unwrap();
         if is_public {
@@ -58,12 +66,12 @@ impl Scene {
             open_to_all(folder.path(), 0o755);
             std::fs::copy(BINARY, folder.at("rechunk")).unwrap();
         }
-        Self { folder }
+        Self { folder, source }
     }
 
     /// The source's path, where a builder puts something.
     pub(crate) fn source(&self) -> String {
-        self.folder.at("source.zarr")
+        self.folder.at(self.source)
     }
 
     /// The target's path.
@@ -78,14 +86,19 @@ impl Scene {
 
     /// Writes a file of the source.
     pub(crate) fn write(&self, key: &str, bytes: impl AsRef<[u8]>) {
-        let path = self.folder.path().join("source.zarr").join(key);
+        let path = self.folder.path().join(self.source).join(key);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, bytes).unwrap();
     }
 
+    /// Writes the source itself, which is one file.
+    pub(crate) fn write_file(&self, bytes: impl AsRef<[u8]>) {
+        std::fs::write(self.source(), bytes).unwrap();
+    }
+
     /// Takes a file of the source away.
     pub(crate) fn remove(&self, key: &str) {
-        std::fs::remove_file(self.folder.path().join("source.zarr").join(key)).unwrap();
+        std::fs::remove_file(self.folder.path().join(self.source).join(key)).unwrap();
     }
 }
 
@@ -98,6 +111,7 @@ impl Case {
         let (name, build) = (name.into(), Box::new(build));
         Self {
             name,
+            source: "source.zarr",
             build,
             arguments: None,
             shell: None,
@@ -105,6 +119,11 @@ impl Case {
             options: Vec::new(),
             outcome,
         }
+    }
+
+    /// With another name of the source.
+    pub(crate) fn from(self, source: &'static str) -> Self {
+        Self { source, ..self }
     }
 
     /// With more options of `copy`.
@@ -166,7 +185,7 @@ impl Case {
 
     /// Plays the case; says what is wrong.
     fn play(&self) -> Result<(), String> {
-        let scene = Scene::new(self.is_by_nobody);
+        let scene = Scene::new(self.is_by_nobody, self.source);
         (self.build)(&scene);
         let before = Listing::of(scene.source().as_ref());
         let started = Instant::now();
@@ -223,7 +242,7 @@ fn play_all(group: &str, cases: &[Case]) {
 }
 
 /// Fewest cases in all, so that a table is not lost unseen.
-const CASES_MIN: usize = 120;
+const CASES_MIN: usize = 320;
 
 #[test]
 fn there_are_cases_for_every_group() {
@@ -235,6 +254,11 @@ fn there_are_cases_for_every_group() {
         shards::cases(),
         bombs::cases(),
         surroundings::cases(),
+        n5::cases(),
+        n5_blocks::cases(),
+        raw_files::cases(),
+        raw_headers::cases(),
+        raw_targets::cases(),
     ];
     assert!(groups.iter().all(|cases| cases.len() >= 10));
     let names: Vec<&String> = groups.iter().flatten().map(|case| &case.name).collect();

@@ -108,7 +108,7 @@ fn around_the_source() -> Vec<Case> {
             scene.write(".zgroup", r#"{"zarr_format": 2}"#);
             symlink(".", format!("{}/loop", scene.source())).unwrap();
             small(2).write(&format!("{}/a", scene.source()));
-        }, Outcome::refused(&["source.zarr", "group"])),
+        }, Outcome::refused(&["source.zarr/loop", "loop"])),
         Case::new("directory with a link to / inside", |scene| {
             std::fs::create_dir(scene.source()).unwrap();
             symlink("/", format!("{}/root", scene.source())).unwrap();
@@ -127,11 +127,11 @@ fn around_the_source() -> Vec<Case> {
             scene.write(".zgroup", "{}");
             std::fs::create_dir(Path::new(&scene.source()).join(OsStr::from_bytes(b"\xff"))).unwrap();
             small(2).write(&format!("{}/a", scene.source()));
-        }, Outcome::refused(&["group"])),
+        }, Outcome::refused(&["source.zarr", "%FF", "utf-8"])),
         Case::new("chunk directories that clash with chunk files", |scene| {
             changed(scene, 2, |document| document["dimension_separator"] = json!("/"));
             scene.write("0", "a file where a directory should be");
-        }, Outcome::stopped(&["source.zarr", "0/0", "a part of the path is a file"])),
+        }, Outcome::stopped(&["source.zarr", "0/", "a part of the path is a file"])),
         Case::new("files that differ in case", |scene| {
             usual(scene);
             scene.write(".ZARRAY", "{");

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use rechunk_format::ElementOrder;
+use rechunk_format::field::Field;
+use rechunk_format::{ElementOrder, FormatError};
 use rechunk_grid::{ArraySpec, FillValue};
-use rechunk_n5::N5Metadata;
+use rechunk_n5::{ATTRIBUTES_KEY, N5Metadata};
 use rechunk_raw::RawMetadata;
 use rechunk_zarr::{
     ArrayMetadata, KeyEncoding, KeyStyle, TargetOptions, Verbatim, ZarrVersion, parse_codec_choice,
@@ -34,6 +35,9 @@ pub(super) fn target(
     let source = &wish.source.metadata;
     let seen = match source {
         Metadata::Zarr(metadata) => Cow::Borrowed(&**metadata),
+        Metadata::N5(metadata, _) if wish.source.spec().data_type.is_variable() => {
+            return Err(wish.refuse(variable_in_n5(metadata)));
+        }
         Metadata::N5(metadata, axes) => Cow::Owned(n5_as_zarr(metadata, *axes)),
         Metadata::Raw(metadata) => Cow::Owned(raw_as_zarr(metadata)),
     };
@@ -41,6 +45,13 @@ pub(super) fn target(
         target_metadata(&seen, &options).map_err(|error| wish.refuse(error))?;
     wish.axes().note(source.format(), format, &mut target.attributes);
     Ok((Metadata::Zarr(Box::new(target)), warnings))
+}
+
+/// Elements of variable length mean in Zarr what they do not in N5.
+fn variable_in_n5(source: &N5Metadata) -> FormatError {
+    let what = format!("data type {:?} in another format", source.data_type_name());
+    let hint = "--format n5 with the same blocks copies them as they are";
+    Field::new(ATTRIBUTES_KEY, "dataType").unsupported(what, hint)
 }
 
 /// An N5 dataset as Zarr v3 would describe it: in C order, little-endian, with the codecs that are
