@@ -29,15 +29,15 @@ struct Job {
 }
 
 impl Job {
-    /// The source in raw files of `chunks`; the target by `options`.
+    /// The source, `rows` × 48 × 64, in raw files of `chunks`; the target by `options`.
     fn new(
-        chunks: &str,
+        (rows, chunks): (u64, &str),
         (target, visible): (&'static str, &'static str),
         options: &[&'static str],
     ) -> Self {
         let folder = Folder::new();
         let (zarr, source) = (folder.at("source.zarr"), folder.at("source"));
-        RawArray::v3(&[96, 48, 64], &[96, 48, 64]).of_uint16().write(&zarr);
+        RawArray::v3(&[rows, 48, 64], &[rows, 48, 64]).of_uint16().write(&zarr);
         let to_raw = ["copy", &zarr, &source, "--format", "raw", "--codec", "none", "--no-fsync"];
         rechunk(&[&to_raw[..], &["--chunks", chunks]].concat()).ok();
         let options = [options, &["--threads", "2", "--json"]].concat();
@@ -68,9 +68,8 @@ impl Job {
     }
 
     fn under_killpoint(&self, round: &Path, tool_options: &[&str]) -> Done {
-        // What begins like the target is all that a run writes: beside it, its work and its parts.
-        let first = self.target.split('/').next().unwrap_or(self.target);
-        let prefix = round.join(first).display().to_string();
+        // All of the directory: what is beside the target is synced with it.
+        let prefix = round.display().to_string();
         let log = round.with_extension("log").display().to_string();
         let command = self.command(round, &[]);
         let mut arguments = vec!["--prefix", prefix.as_str(), "--log", log.as_str()];
@@ -144,7 +143,7 @@ impl Job {
 #[test]
 fn raw_files_cut_anew_survive_every_kill() {
     let options = ["--format", "raw", "--chunks", "16,24,32", "--max-mem", "3MiB"];
-    let job = Job::new("5,48,64", ("target", "target/array.json"), &options);
+    let job = Job::new((96, "5,48,64"), ("target", "target/array.json"), &options);
     assert_eq!(job.kind, "keep");
     job.survives();
 }
@@ -152,20 +151,21 @@ fn raw_files_cut_anew_survive_every_kill() {
 /// Files side by side into one: a run of bytes in it for each row of each file.
 #[test]
 fn a_merge_into_one_file_survives_every_kill() {
-    let job = Job::new("16,24,64", ("t.npy", "t.npy"), &["--max-mem", "3MiB"]);
+    // Larger than the budget: several buffers, each of which is marked.
+    let job = Job::new((768, "16,24,64"), ("t.npy", "t.npy"), &["--max-mem", "3MiB"]);
     job.survives();
 }
 
 /// One that is compressed when it is complete.
 #[test]
 fn a_merge_into_a_compressed_file_survives_every_kill() {
-    let job = Job::new("16,24,64", ("t.nii.gz", "t.nii.gz"), &["--max-mem", "3MiB"]);
+    let job = Job::new((96, "16,24,64"), ("t.nii.gz", "t.nii.gz"), &["--max-mem", "3MiB"]);
     job.survives();
 }
 
 #[test]
 fn a_dataset_of_n5_survives_every_kill() {
     let options = ["--chunks", "16,24,32", "--codec", "gzip:1", "--max-mem", "4MiB"];
-    let job = Job::new("5,48,64", ("t.n5/a", "t.n5/a/attributes.json"), &options);
+    let job = Job::new((96, "5,48,64"), ("t.n5/a", "t.n5/a/attributes.json"), &options);
     job.survives();
 }
