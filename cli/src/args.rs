@@ -239,6 +239,9 @@ Examples:
   rechunk copy sst.zarr by-pixel.zarr --chunks -1,30,30 --resume        # after an interruption
   rechunk copy sst.zarr by-pixel.zarr --chunks -1,30,30 --dry-run       # what would it cost?
   rechunk copy group.zarr new.zarr --chunks time=-1,lat=30,lon=30       # a whole group
+  rechunk copy volume.n5/s0 volume.zarr/s0 --chunks 64,64,64            # N5 to Zarr
+  rechunk copy blocks whole.npy --max-mem 2GiB                          # merge raw files
+  rechunk copy scan.nii.gz scan.zarr --chunks 64,64,64                  # NIfTI
   rechunk copy group.zarr new.zarr --exclude 'raw/**' --var 'air/*: chunks -1,30,30; codec zstd:5'")]
 pub(crate) struct CopyArgs {
     /// The array to read, or the group: with all arrays and groups below it.

@@ -52,7 +52,7 @@ fn in_the_way() -> Vec<Case> {
     let nothing = |code, words: &[&str]| Outcome::fails(code, words, Left::Nothing);
     vec![
         to("out/t.npy", "a file is there", |scene| put(scene, "out/t.npy", b"somebody's"), conflict(&["t.npy", "exists", "--overwrite"])),
-        to("out/t.npy", "a directory is there", |scene| put(scene, "out/t.npy/thesis.tex", b"x"), conflict(&["t.npy", "not empty"])),
+        to("out/t.npy", "a directory is there", |scene| put(scene, "out/t.npy/thesis.tex", b"x"), conflict(&["t.npy", "is a directory"])),
         replacing(to("out/t.npy", "a directory is to be replaced", |scene| put(scene, "out/t.npy/thesis.tex", b"x"), conflict(&["t.npy"])), "out/t.npy"),
         to("out/t.nii.gz", "a file is there", |scene| put(scene, "out/t.nii.gz", b"somebody's"), conflict(&["t.nii.gz", "exists"])),
         to("out/t.npy", "an empty directory is there", |scene| std::fs::create_dir(scene.at("out/t.npy")).unwrap(), conflict(&["t.npy", "directory"])),
