@@ -49,10 +49,12 @@ fn what_is_not_an_array_is_named() {
     refused(&folder.at("nowhere"), &target, 3, &["nowhere"]);
     refused(&empty, &target, 3, &["empty", "not an array"]);
     refused(&file, &target, 3, &["file.txt", "a file"]);
-    for (name, format) in [("t1.nii", "NIfTI"), ("t1.NII.gz", "NIfTI"), ("a.npy", "NumPy")] {
+    for (name, words) in
+        [("t1.nii", "no NIfTI file"), ("t1.NII.gz", "does not unpack"), ("a.npy", "NumPy")]
+    {
         let file = folder.at(name);
         std::fs::write(&file, "not an array").unwrap();
-        refused(&file, &target, 3, &[name, format, "does not read yet"]);
+        refused(&file, &target, 3, &[name, words]);
     }
     let group = fixture("ostia_monthly.zarr");
     refused(
