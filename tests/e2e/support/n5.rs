@@ -6,9 +6,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::digest;
 use super::types::{SHAPE, Sample, every_type};
-use super::{digest, reason};
 use crate::harness::{on_two_threads, rechunk};
+use crate::n5_interop::new_container;
 use crate::oracle::{World, echo_n5};
 
 /// The compressions: as the table shows them, `--codec`, and what the metadata has to say.
@@ -63,6 +64,7 @@ pub(super) fn section(folder: &Path) -> Result<String, Vec<String>> {
 
 fn trials(folder: &Path) -> Vec<Trial> {
     let mut trials = Vec::new();
+    new_container(&folder.join("ours.n5"));
     for sample in every_type() {
         let base = folder.join(format!("n5-base-{}", sample.name)).display().to_string();
         sample.write(&base, 3, false);
@@ -84,11 +86,11 @@ impl Trial {
 
 /// Writes the dataset and reads it back.
 fn written_by_us(trial: &Trial) -> Result<Cell, String> {
-    let Trial { sample, codec: (_, option, mark), base, path, .. } = trial;
+    let Trial { codec: (_, option, mark), base, path, .. } = trial;
     let options = ["--format", "n5", "--chunks", "4,3", "--codec", option, "--verify"];
     let common = ["--no-fsync", "-q", "--threads", "1"];
     let done = rechunk(&[&["copy", base.as_str(), path.as_str()], &options[..], &common].concat());
-    if done.code == 3 && reason(&done.stderr, sample)?.contains("; N5 has integers") {
+    if matches!(done.code, 2 | 3) && done.stderr.contains("is not supported; N5 has integers") {
         return Ok(None);
     }
     if done.code != 0 {
