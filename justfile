@@ -52,6 +52,10 @@ fuzz-all SECONDS="60": fuzz-build
 fuzz-keep TARGET: fuzz-build
     RECHUNK_FUZZ_TARGET={{TARGET}} target/fuzz/{{fuzz-host}}/fuzz/rechunk-fuzz -merge=1 -max_len=4096 fixtures/fuzz/{{TARGET}} target/fuzz/corpus/{{TARGET}}
 
+# N5 to sharded Zarr v3 and back, against tensorstore; minutes. ARGUMENTS are those of the script.
+bench-n5 *ARGUMENTS: build oracles
+    .venv-oracle-z3/bin/python -W ignore tests/bench/n5_race.py {{ARGUMENTS}}
+
 # How our planner and the literature's compare on the golden cases.
 golden-report:
     cargo test --release -p rechunk-plan --test golden -- --nocapture

@@ -6,6 +6,8 @@ use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -222,9 +224,31 @@ impl Done {
     }
 }
 
+/// Does `work` for every item, on two threads; the answers in the order of the items.
+pub(crate) fn on_two_threads<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let answers: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
+    let worker = || {
+        while let Some((item, answer)) = {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            items.get(at).zip(answers.get(at))
+        } {
+            *answer.lock().unwrap() = Some(work(item));
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(worker);
+        scope.spawn(worker);
+    });
+    answers.into_iter().map(|answer| answer.into_inner().unwrap().unwrap()).collect()
+}
+
 /// A helper of `tests/tools`, compiled when it is first needed.
 pub(crate) fn tool(name: &str) -> PathBuf {
-    static COMPILING: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    static COMPILING: Mutex<()> = Mutex::new(());
     let _one_at_a_time = COMPILING.lock().unwrap();
     let source = root().join("tests/tools").join(format!("{name}.c"));
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);

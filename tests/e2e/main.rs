@@ -33,6 +33,8 @@ mod memory;
 #[cfg(test)]
 mod n5;
 #[cfg(test)]
+mod n5_interop;
+#[cfg(test)]
 mod oracle;
 #[cfg(test)]
 mod public_arrays;

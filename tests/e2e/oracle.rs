@@ -1,4 +1,4 @@
-//! Readers and writers that are not ours: zarr-python 2 and 3, and tensorstore.
+//! Readers and writers that are not ours: zarr-python 2 and 3, tensorstore, and z5py.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::harness::root;
 /// An environment of `tests/oracle/setup.sh`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum World {
-    /// zarr-python 2.
+    /// zarr-python 2 and z5py.
     Z2,
     /// zarr-python 3 and tensorstore.
     Z3,
@@ -66,10 +66,50 @@ pub(crate) fn echo(world: World, library: &str, jobs: &[Value]) -> Vec<Value> {
     answers
 }
 
+/// Has all libraries of a world do jobs of `n5.py echo`; answers in their order, by reader.
+pub(crate) fn echo_n5(world: World, jobs: &[Value]) -> Vec<Value> {
+    answers(
+        &python(world, "tests/oracle/n5.py", &["echo"], &serde_json::to_vec(jobs).unwrap()),
+        jobs,
+    )
+}
+
+/// Has NumPy do jobs of `tests/oracle/npy.py`; answers in their order.
+pub(crate) fn echo_npy(jobs: &[Value]) -> Vec<Value> {
+    answers(
+        &python(World::Z3, "tests/oracle/npy.py", &[], &serde_json::to_vec(jobs).unwrap()),
+        jobs,
+    )
+}
+
+/// The answers, one to each job.
+fn answers(output: &[u8], jobs: &[Value]) -> Vec<Value> {
+    let answers: Vec<Value> = serde_json::from_slice(output).unwrap();
+    assert_eq!(answers.len(), jobs.len());
+    answers
+}
+
 /// Has zarr-python do jobs of `tests/oracle/groups.py`; answers in their order.
 pub(crate) fn groups(world: World, jobs: &[Value]) -> Vec<Value> {
     let answer = python(world, "tests/oracle/groups.py", &[], &serde_json::to_vec(jobs).unwrap());
     serde_json::from_slice(&answer).unwrap()
+}
+
+/// Has the libraries of a world write N5 datasets (`make`), or zarr-python 3 arrays that N5 can hold
+/// (`sources`), into `directory`; what `tests/oracle/n5.py` says of each.
+pub(crate) fn make_n5(world: World, what: &str, directory: &str) -> Vec<Value> {
+    std::fs::create_dir_all(directory).unwrap();
+    let answer = python(world, "tests/oracle/n5.py", &[what, directory], b"");
+    serde_json::from_slice(&answer).unwrap()
+}
+
+/// Has every library of a world read N5 datasets; answers in the order of `paths`, by reader.
+pub(crate) fn read_n5(world: World, paths: &[&str]) -> Vec<Value> {
+    let input = serde_json::to_vec(paths).unwrap();
+    let answer = python(world, "tests/oracle/n5.py", &["read"], &input);
+    let answers: Vec<Value> = serde_json::from_slice(&answer).unwrap();
+    assert_eq!(answers.len(), paths.len());
+    answers
 }
 
 /// Has zarr-python write its collection of arrays into `directory`; their paths and versions.

@@ -1,5 +1,6 @@
-//! The table of what is read and written, `docs/support.md`: every codec of every version with every
-//! group of data types, written by us, decoded again by us, and read and written by others.
+//! The tables of what is read and written, `docs/support.md`: every codec of every version with every
+//! group of data types, written by us, decoded again by us, and read and written by others; then N5
+//! and raw files.
 //!
 //! `RECHUNK_BLESS=1` writes the table anew.
 
@@ -16,6 +17,8 @@ use crate::harness::{Folder, rechunk, root};
 use crate::oracle::{World, available, echo};
 
 mod codecs;
+mod n5;
+mod raw;
 mod table;
 mod types;
 
@@ -71,8 +74,14 @@ fn the_table_of_support_is_true() {
     for (name, answers) in echoes(&trials) {
         problems.extend(echoed(&mut trials, name, &answers));
     }
+    let mut text = table::render(&cells(&trials));
+    for section in [n5::section(folder.path()), raw::section(folder.path())] {
+        match section {
+            Ok(section) => text.extend(["\n", &section]),
+            Err(found) => problems.extend(found),
+        }
+    }
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
-    let text = table::render(&cells(&trials));
     let path = root().join("docs/support.md");
     if std::env::var("RECHUNK_BLESS").is_ok_and(|value| value == "1") {
         std::fs::write(&path, text).unwrap();

@@ -49,6 +49,25 @@ pub(super) fn samples() -> Vec<Sample> {
     samples
 }
 
+/// Every type on its own: the samples of fixed length, and the numbers that no sample stands for.
+pub(super) fn every_type() -> Vec<Sample> {
+    let whole = |name, numpy| Sample::new("int, uint", name, numpy);
+    let complex = |x: u8| [f64::from(x).to_le_bytes(), 1.5_f64.to_le_bytes()].concat();
+    let mut types = vec![
+        whole("uint8", "|u1").of(|x| [x]),
+        whole("int16", "<i2").of(|x| i16::from(x).to_le_bytes()),
+        whole("uint32", "<u4").of(|x| u32::from(x).to_le_bytes()),
+        whole("uint64", ">u8").of(|x| u64::from(x).to_le_bytes()),
+        Sample::new("complex", "complex128", "<c16")
+            .of::<16>(|x| complex(x).try_into().unwrap())
+            .filled(json!([0.0, 0.0])),
+    ];
+    types.extend(samples().into_iter().filter(|sample| !sample.is_variable()));
+    let rank = |sample: &Sample| GROUPS.iter().position(|group| *group == sample.group);
+    types.sort_by_key(|sample| (rank(sample), sample.item_bytes()));
+    types
+}
+
 impl Sample {
     fn new(group: &'static str, name: &'static str, numpy: &'static str) -> Self {
         let (v2, v3) = (json!(numpy), json!(name));

@@ -6,12 +6,18 @@ use rechunk_zarr::{CodecSpec, LzmaCheck, LzmaFormat, LzmaSpec};
 /// What a target of N5 is compressed with where the source says nothing.
 pub(super) const N5_DEFAULT: Compression = Compression::Gzip { level: 5, use_zlib: false };
 
+/// Level of gzip and zlib that encoders choose by themselves.
+const DEFLATE_LEVEL: i32 = 6;
+
 /// The codecs of Zarr that do what a compression of N5 does, for elements of `item_bytes`.
 pub(super) fn zarr_of_n5(compression: Compression, item_bytes: u64) -> Vec<CodecSpec> {
     let codec = match compression {
         Compression::Raw => return Vec::new(),
-        Compression::Gzip { level, use_zlib: false } => CodecSpec::Gzip { level },
-        Compression::Gzip { level, use_zlib: true } => CodecSpec::Zlib { level },
+        Compression::Gzip { level, use_zlib } => {
+            // Readers of Zarr know no -1, which is what N5 calls the encoder's own choice.
+            let level = if level < 0 { DEFLATE_LEVEL } else { level };
+            if use_zlib { CodecSpec::Zlib { level } } else { CodecSpec::Gzip { level } }
+        }
         Compression::Bzip2 { block_size } => CodecSpec::Bz2 { level: block_size },
         Compression::Xz { preset } => CodecSpec::Lzma(LzmaSpec {
             format: LzmaFormat::Xz,
