@@ -121,8 +121,8 @@ fn nifti() -> Vec<u8> {
     for (at, value) in [(40, 2_i16), (42, 6), (44, 4), (70, 512), (72, 16)] {
         header[at..at + 2].copy_from_slice(&value.to_le_bytes());
     }
-    for at in 46..56 {
-        header[at] = u8::from(at % 2 == 0);
+    for at in (46..56).step_by(2) {
+        header[at] = 1;
     }
     header[108..112].copy_from_slice(&352_f32.to_le_bytes());
     header[344..348].copy_from_slice(b"n+1\0");
@@ -155,9 +155,9 @@ fn with_offset(offset: f32) -> Vec<u8> {
     bytes
 }
 
-fn with_magic(magic: &[u8; 4]) -> Vec<u8> {
+fn with_magic(magic: [u8; 4]) -> Vec<u8> {
     let mut bytes = nifti();
-    bytes[344..348].copy_from_slice(magic);
+    bytes[344..348].copy_from_slice(&magic);
     bytes
 }
 
@@ -205,10 +205,10 @@ fn nifti_headers() -> Vec<Case> {
         refused("an offset of half a byte", || with_offset(352.5), &["vox_offset"]),
         refused("an offset beyond the file", || with_offset(500_000.0), &["ends"]),
         refused("an offset of 16 MiB", || with_offset(16_777_216.0), &["vox_offset"]),
-        refused("another magic", || with_magic(b"nope"), &["magic"]),
-        refused("a magic of control characters", || with_magic(b"n\x1b[m"), &["magic"]),
-        refused("a pair of files", || with_magic(b"ni1\0"), &["magic", ".hdr"]),
-        refused("ANALYZE 7.5", || with_magic(&[0; 4]), &["ANALYZE"]),
+        refused("another magic", || with_magic(*b"nope"), &["magic"]),
+        refused("a magic of control characters", || with_magic(*b"n\x1b[m"), &["magic"]),
+        refused("a pair of files", || with_magic(*b"ni1\0"), &["magic", ".hdr"]),
+        refused("ANALYZE 7.5", || with_magic([0; 4]), &["ANALYZE"]),
         refused("a data type that there is not", || with_i16(70, 9999), &["datatype", "9999"]),
         refused("no data type", || with_i16(70, 0), &["datatype"]),
         refused("single bits", || with_i16(70, 1), &["datatype"]),
