@@ -10,11 +10,16 @@ use crate::harness::{Folder, fixture, ostia, rechunk, tree};
 
 /// SHA-256 of all elements of an array in C order, little-endian, as the program decodes them.
 pub(crate) fn decoded_sha256(array: &str) -> String {
+    decoded_sha256_with(array, &[])
+}
+
+/// [`decoded_sha256`] with more options.
+pub(crate) fn decoded_sha256_with(array: &str, options: &[&str]) -> String {
     let folder = Folder::new();
     let target = folder.at("whole");
     let whole =
         ["--chunks", "-1", "--codec", "none", "--format", "zarr2", "--write-empty", "always"];
-    rechunk(&[&["copy", array, &target, "-q"], &whole[..]].concat()).ok();
+    rechunk(&[&["copy", array, &target, "-q"], &whole[..], options].concat()).ok();
     let metadata = std::fs::read(Path::new(&target).join(".zarray")).unwrap();
     let metadata: Value = serde_json::from_slice(&metadata).unwrap();
     assert_eq!(metadata["order"], "C");
