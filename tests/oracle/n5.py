@@ -4,7 +4,7 @@
     python n5.py sources DIRECTORY  writes Zarr arrays that N5 can hold (zarr-python 3 only); the same, with "format"
     python n5.py read               stdin: JSON list of paths; stdout: JSON list, in the same order, of
                                     {reader: {"sha256", "shape", "dtype", "attributes"} or {"error"}}
-    python n5.py echo               stdin: JSON list of {"path", "dtype", "shape", "elements" (hex), "copy"}; stdout: JSON list, in
+    python n5.py echo               stdin: JSON list of {"path", "dtype", "shape", "elements" (bytes), "copy"}; stdout: JSON list, in
                                     the same order, of {reader: {"sha256" (null: does not read), "wrote"}}; `copy`-`reader` is made
                                     a dataset with the same attributes.json, whose blocks are written by the library
 
@@ -180,7 +180,7 @@ def wrote(name, job):
     shutil.copy(pathlib.Path(job["path"]) / "attributes.json", copy)
     (copy.parent / "attributes.json").write_text('{"n5": "2.0.0"}')
     array = opening(copy, "r+")[name]()
-    array[...] = np.frombuffer(bytes.fromhex(job["elements"]), job["dtype"]).reshape(job["shape"])
+    array[...] = np.frombuffer(bytes(job["elements"]), job["dtype"]).reshape(job["shape"])
     return {}
 
 

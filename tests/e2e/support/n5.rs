@@ -106,13 +106,9 @@ fn written_by_us(trial: &Trial) -> Result<Cell, String> {
 /// Has the other libraries read what we wrote and write the same; what went wrong.
 fn by_others(trials: &[Trial], cells: &mut [Cell]) -> Vec<String> {
     let there: Vec<usize> = (0..trials.len()).filter(|&at| cells[at].is_some()).collect();
-    let hex = |bytes: &[u8]| {
-        let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        digits.concat()
-    };
     let job = |&at: &usize| {
         let Trial { sample, path, copy, .. } = &trials[at];
-        let elements = hex(sample.little_endian());
+        let elements = sample.little_endian();
         json!({
             "path": path, "copy": copy, "shape": SHAPE, "dtype": sample.name, "elements": elements,
         })
