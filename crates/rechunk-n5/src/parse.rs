@@ -11,6 +11,7 @@ use crate::data_type::N5Type;
 use crate::metadata::{
     BLOCK_SIZE, COMPRESSION, COMPRESSION_TYPE, DATA_TYPE, DIMENSIONS, N5Metadata, field,
 };
+use crate::target::RESERVED;
 use crate::version::{N5Version, VERSION_KEY};
 
 /// Attribute of datasets whose elements are sets of labels.
@@ -99,13 +100,21 @@ pub fn parse_group(document: &[u8]) -> Result<N5Group, FormatError> {
     Ok(N5Group { version: take_version(&mut attributes)?, attributes })
 }
 
-/// The `attributes.json` of a group with these attributes; that of a root says a version.
+/// Attributes of a group that N5 has no place for: their names are those of a dataset's fields.
+pub fn reserved_names(attributes: &Map<String, Value>) -> Vec<&String> {
+    attributes.keys().filter(|key| RESERVED.contains(&key.as_str())).collect()
+}
+
+/// The `attributes.json` of a group with these attributes, but for [`reserved_names`]; that of a
+/// root says a version.
 pub fn group_document(attributes: &Map<String, Value>, version: Option<N5Version>) -> Vec<u8> {
     let mut map = Map::new();
     if let Some(version) = version {
         map.insert(VERSION_KEY.to_owned(), version.to_string().into());
     }
-    for (key, value) in attributes.iter().filter(|(key, _)| *key != VERSION_KEY) {
+    // Any of these would make it a dataset.
+    let is_free = |(key, _): &(&String, &Value)| !RESERVED.contains(&key.as_str());
+    for (key, value) in attributes.iter().filter(is_free) {
         map.insert(key.clone(), value.clone());
     }
     write_pretty(&Value::Object(map))

@@ -13,7 +13,7 @@ use crate::metadata::{
 use crate::version::{N5Version, VERSION_KEY};
 
 /// Names in `attributes.json` that a user's attributes cannot have.
-const RESERVED: [&str; 6] =
+pub(crate) const RESERVED: [&str; 6] =
     [VERSION_KEY, DIMENSIONS, BLOCK_SIZE, DATA_TYPE, COMPRESSION, COMPRESSION_TYPE];
 
 /// What is asked of a target.

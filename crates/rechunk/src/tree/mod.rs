@@ -119,6 +119,10 @@ impl TreeJob {
         let mut warnings: Vec<String> = dropped("", &root).into_iter().collect();
         warnings.append(&mut found.warnings);
         select(&rules, &selection, &mut found, &location)?;
+        if format == Format::N5 {
+            let root = [(&String::new(), &root)];
+            warnings.extend(found.groups.iter().chain(root).filter_map(reserved));
+        }
         let whole = CopyRequest { format: Some(format), ..request.clone() };
         let arrays = plan_all(&rules, &whole, found.arrays, found.unreadable).await?;
         let groups = found.groups;
@@ -151,6 +155,16 @@ impl TreeJob {
         });
         self.warnings.iter().cloned().chain(of_arrays).collect()
     }
+}
+
+/// What is to be said of the attributes of a group that N5 has no place for.
+fn reserved((path, group): (&String, &GroupMetadata)) -> Option<String> {
+    let names = rechunk_n5::reserved_names(&group.attributes);
+    let names: Vec<String> = names.into_iter().map(|name| format!("{name:?}")).collect();
+    let place = if path.is_empty() { "the group".to_owned() } else { format!("the group {path}") };
+    (!names.is_empty()).then(|| {
+        format!("{place}: N5 uses the names {} itself, they are left out", names.join(", "))
+    })
 }
 
 /// The place of `path` below `root`; nowhere below a target that is not named.
