@@ -52,6 +52,10 @@ impl Layout for RawPairs {
         format!("c/{}", index[0])
     }
 
+    fn object_index(&self, key: &str) -> Option<Vec<u64>> {
+        Some(vec![key.strip_prefix("c/")?.parse().ok()?])
+    }
+
     fn decode<'a>(
         &self,
         _index: &[u64],
@@ -214,6 +218,14 @@ impl Layout for Line {
 
     fn object_key(&self, index: &[u64]) -> String {
         if self.1.is_single { "a.raw".to_owned() } else { index[0].to_string() }
+    }
+
+    fn object_index(&self, key: &str) -> Option<Vec<u64>> {
+        if self.1.is_single {
+            (key == "a.raw").then(|| vec![0])
+        } else {
+            Some(vec![key.parse().ok()?])
+        }
     }
 
     fn chunk_range(&self, index: &[u64]) -> Option<(u64, u64)> {

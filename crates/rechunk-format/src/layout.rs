@@ -68,6 +68,10 @@ pub trait Layout: Debug + Send + Sync {
     /// shards, else of a chunk.
     fn object_key(&self, index: &[u64]) -> String;
 
+    /// The inverse of [`Layout::object_key`]: the index of the object that `key` stands for, which
+    /// may lie outside the grid; `None` if it is the key of none.
+    fn object_index(&self, key: &str) -> Option<Vec<u64>>;
+
     /// Key of the object that chunk `index` is in.
     fn chunk_key(&self, index: &[u64]) -> String {
         match self.shards() {

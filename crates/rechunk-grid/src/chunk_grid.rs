@@ -136,6 +136,11 @@ impl ChunkGrid {
         (0..self.rank()).map(|axis| self.count_along(axis)).product()
     }
 
+    /// True if `index`, one position per axis, is that of a chunk.
+    pub fn contains(&self, index: &[u64]) -> bool {
+        index.iter().enumerate().all(|(axis, &position)| position < self.count_along(axis))
+    }
+
     /// All chunk indices, as a box.
     pub fn indices(&self) -> Region {
         Region::whole(&(0..self.rank()).map(|axis| self.count_along(axis)).collect::<Vec<_>>())
@@ -207,6 +212,15 @@ mod tests {
         assert_eq!((scalar.count(), scalar.chunk_elements()), (1, 1));
         let empty = ChunkGrid::new(&[3, 0], &[2, 5]).unwrap();
         assert_eq!(empty.count(), 0);
+    }
+
+    #[test]
+    fn indices_beyond_the_last_chunk_are_outside() {
+        let grid = ChunkGrid::new(&[5, 4], &[2, 4]).unwrap();
+        assert!(grid.contains(&[2, 0]));
+        assert!(!grid.contains(&[3, 0]) && !grid.contains(&[0, 1]));
+        assert!(!ChunkGrid::new(&[3, 0], &[2, 5]).unwrap().contains(&[0, 0]));
+        assert!(ChunkGrid::new(&[], &[]).unwrap().contains(&[]));
     }
 
     proptest! {

@@ -77,15 +77,6 @@ impl N5Layout {
         self.axis_order
     }
 
-    /// The index of the block a key stands for; `None` if it is no key of a block.
-    pub fn block_index(&self, key: &str) -> Option<Vec<u64>> {
-        let parts: Vec<u64> =
-            key.split('/').map(|part| part.parse().ok()).collect::<Option<_>>()?;
-        let index = self.axis_order.turn(&parts);
-        // Equal again from the index: `01` or `+1` name no block.
-        (index.len() == self.spec.shape.len() && self.object_key(&index) == key).then_some(index)
-    }
-
     fn damaged(&self, reason: String) -> FormatError {
         FormatError::Decode { codec: self.metadata.compression.name(), reason }
     }
@@ -198,6 +189,14 @@ impl Layout for N5Layout {
     fn object_key(&self, index: &[u64]) -> String {
         let parts: Vec<String> = self.axis_order.turn(index).iter().map(u64::to_string).collect();
         parts.join("/")
+    }
+
+    fn object_index(&self, key: &str) -> Option<Vec<u64>> {
+        let parts: Vec<u64> =
+            key.split('/').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+        let index = self.axis_order.turn(&parts);
+        // Equal again from the index: `01` or `+1` name no block.
+        (index.len() == self.spec.shape.len() && self.object_key(&index) == key).then_some(index)
     }
 
     /// N5 has no fill value: an absent block is no data.

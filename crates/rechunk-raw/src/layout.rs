@@ -120,6 +120,10 @@ impl Layout for RawLayout {
         self.metadata.file_key(index)
     }
 
+    fn object_index(&self, key: &str) -> Option<Vec<u64>> {
+        self.metadata.file_index(key)
+    }
+
     fn chunk_range(&self, index: &[u64]) -> Option<(u64, u64)> {
         let region = self.grid.region(index);
         let item_bytes = self.metadata.spec.item_bytes();

@@ -108,6 +108,16 @@ impl RawMetadata {
         }
     }
 
+    /// The index of the file that a name stands for, which may lie outside the array; `None` if it
+    /// is the name of none.
+    pub fn file_index(&self, name: &str) -> Option<Vec<u64>> {
+        let rank = self.spec.shape.len();
+        match &self.files {
+            Files::Blocks { key, .. } => key.index(name, rank),
+            Files::Single { name: own, .. } => (own == name).then(|| vec![0; rank]),
+        }
+    }
+
     /// The template of the names of blocks, if these are blocks.
     pub fn key_template(&self) -> Option<&KeyTemplate> {
         match &self.files {

@@ -94,6 +94,10 @@ impl Layout for ZarrLayout {
         self.metadata.key_encoding.chunk_key(index)
     }
 
+    fn object_index(&self, key: &str) -> Option<Vec<u64>> {
+        self.metadata.key_encoding.chunk_index(key, self.metadata.spec.shape.len())
+    }
+
     fn decode<'a>(
         &self,
         index: &[u64],

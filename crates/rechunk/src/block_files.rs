@@ -23,10 +23,8 @@ pub(crate) async fn check_blocks(
     let mut keys = control.list("");
     let mut found = 0_u64;
     while let Some((key, size_bytes)) = keys.try_next().await.map_err(failed)? {
-        let Some(index) = template.index(&key, grid.rank()) else { continue };
-        if index.iter().enumerate().any(|(axis, &at)| at >= grid.count_along(axis)) {
-            continue;
-        }
+        let index = template.index(&key, grid.rank()).filter(|index| grid.contains(index));
+        let Some(index) = index else { continue };
         let wanted = metadata.file_bytes(&index).map_err(grid_error)?;
         if size_bytes != wanted {
             return Err(wrong_size(location, &key, size_bytes, wanted));

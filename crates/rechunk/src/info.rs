@@ -241,12 +241,8 @@ impl Stored {
         }
         let mut keys = store.list("");
         while let Some((key, size)) = keys.try_next().await.map_err(failed)? {
-            let index = open.metadata.object_index(&key);
-            let is_inside = |index: &[u64]| {
-                index.iter().enumerate().all(|(axis, &at)| at < grid.count_along(axis))
-            };
-            match index {
-                Some(index) if is_inside(&index) => {
+            match open.array.layout().object_index(&key) {
+                Some(index) if grid.contains(&index) => {
                     stored.sizes.add(size);
                     if grid.edges().is_some() {
                         let elements = grid.chunk(&index).elements();

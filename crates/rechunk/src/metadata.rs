@@ -117,25 +117,6 @@ impl Metadata {
         }
     }
 
-    /// The index of the object that a key stands for; `None` if it is the key of none.
-    pub(crate) fn object_index(&self, key: &str) -> Option<Vec<u64>> {
-        let spec = self.spec();
-        match self {
-            Self::Zarr(metadata) => metadata.key_encoding.chunk_index(key, spec.shape.len()),
-            Self::N5(_, axes) => {
-                let mut index = n5_index(key, spec.shape.len())?;
-                if *axes == Axes::Reverse {
-                    index.reverse();
-                }
-                Some(index)
-            }
-            Self::Raw(metadata) => match metadata.key_template() {
-                Some(template) => template.index(key, spec.shape.len()),
-                None => (metadata.file_key(&[]) == key).then(|| vec![0; spec.shape.len()]),
-            },
-        }
-    }
-
     /// The name of its file, if it is one: it has no place of its own.
     pub(crate) fn file_name(&self) -> Option<String> {
         match self {
@@ -153,13 +134,6 @@ impl Metadata {
             Self::N5(..) | Self::Raw(_) => None,
         }
     }
-}
-
-/// The index in N5's order that a key of a block stands for.
-fn n5_index(key: &str, rank: usize) -> Option<Vec<u64>> {
-    let index = key.split('/').map(|part| part.parse().ok()).collect::<Option<Vec<u64>>>()?;
-    let again: Vec<String> = index.iter().map(u64::to_string).collect();
-    (index.len() == rank && again.join("/") == key).then_some(index)
 }
 
 /// What the documents of a group say, whatever its format.

@@ -103,6 +103,11 @@ impl Layout for TestLayout {
         format!("c/{}", index.join(".")).trim_end_matches('/').to_owned()
     }
 
+    fn object_index(&self, key: &str) -> Option<Vec<u64>> {
+        let index = key.strip_prefix('c')?.trim_start_matches('/');
+        index.split('.').filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
+    }
+
     fn tells_absence(&self) -> bool {
         self.tells_absence
     }

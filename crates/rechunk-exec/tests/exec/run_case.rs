@@ -65,6 +65,11 @@ impl Layout for RunLayout {
         if index.is_empty() { "c/0".to_owned() } else { format!("c/{}", index.join(".")) }
     }
 
+    fn object_index(&self, key: &str) -> Option<Vec<u64>> {
+        let index = key.strip_prefix("c/")?.split('.').map(|part| part.parse().ok());
+        index.take(self.spec.shape.len()).collect()
+    }
+
     fn decode<'a>(
         &self,
         _index: &[u64],

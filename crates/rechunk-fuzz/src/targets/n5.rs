@@ -43,7 +43,7 @@ fn holds(layout: &N5Layout, metadata: &N5Metadata) {
     let Ok(grid) = grid else { return };
     let last: Vec<u64> =
         (0..grid.rank()).map(|axis| grid.count_along(axis).saturating_sub(1)).collect();
-    assert_eq!(layout.block_index(&layout.object_key(&last)), Some(last));
+    assert_eq!(layout.object_index(&layout.object_key(&last)), Some(last));
     assert_eq!(spec.dimension_names.as_ref().map_or(grid.rank(), Vec::len), grid.rank());
     let names = usize::from(spec.dimension_names.is_some());
     assert_eq!(metadata.user_attributes().len() + names, metadata.attributes.len());

@@ -115,11 +115,11 @@ fn where_blocks_are_and_what_order_elements_have() {
     for layout in [&kept, &reversed] {
         assert!(layout.tells_absence() && !layout.codec_cost().is_raw);
         for key in ["2/0", "2/0/3/1", "2/00/3", "2/-1/3", "+2/0/3", "2/0/3/", "a"] {
-            assert_eq!(layout.block_index(key), None, "{key}");
+            assert_eq!(layout.object_index(key), None, "{key}");
         }
     }
-    assert_eq!(reversed.block_index("2/0/3"), Some(vec![3, 0, 2]));
-    assert_eq!(kept.block_index("2/0/3"), Some(vec![2, 0, 3]));
+    assert_eq!(reversed.object_index("2/0/3"), Some(vec![3, 0, 2]));
+    assert_eq!(kept.object_index("2/0/3"), Some(vec![2, 0, 3]));
 }
 
 #[test]
@@ -274,7 +274,7 @@ proptest! {
             let decoded = decode(&layout, &encoded).unwrap();
             prop_assert_eq!(decoded, clipped(&layout, &index, &elements), "{}", compression);
             let key = layout.object_key(&index);
-            prop_assert_eq!(layout.block_index(&key), Some(index));
+            prop_assert_eq!(layout.object_index(&key), Some(index));
         }
         let mut scratch = Vec::new();
         prop_assert!(layout.encode(&vec![0; dimensions.len()], &[], &mut scratch).is_err());
