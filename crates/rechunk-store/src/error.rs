@@ -3,6 +3,8 @@ use std::{fmt, io};
 
 use thiserror::Error;
 
+use crate::remote::{Failure, access_hint, retries};
+
 /// Any error below this crate.
 type Source = Box<dyn Error + Send + Sync>;
 
@@ -23,10 +25,10 @@ pub enum StoreError {
         /// What the system said.
         source: Option<io::Error>,
     },
-    /// A kind of store this version has no code for.
+    /// A scheme of no kind of store.
     #[error(
-        "cannot open {location:?}: {scheme}:// is not supported by this version yet; \
-         copy the data to a local directory"
+        "cannot open {location:?}: {scheme}:// is no kind of store; give a path or one of \
+         s3://, gs://, az://, http(s)://, file://, memory://"
     )]
     UnsupportedScheme {
         /// The location as given.
@@ -41,6 +43,12 @@ pub enum StoreError {
         location: String,
         /// What was asked, as a verb phrase.
         operation: &'static str,
+    },
+    /// What is there cannot be asked for.
+    #[error("{location} cannot be listed: an HTTP server says only what is at a name")]
+    NoListing {
+        /// Label of the store.
+        location: String,
     },
     /// A key that could leave the store or that it cannot hold.
     #[error("{key:?} is not a key for {location}: {reason}")]
@@ -167,6 +175,7 @@ impl StoreError {
     pub fn is_retryable(&self) -> bool {
         use io::ErrorKind as Kind;
         matches!(self, Self::Short { .. })
+            || self.failure().is_some_and(|failure| failure.is_passing())
             || self.has_io_kind(&[
                 Kind::Interrupted,
                 Kind::TimedOut,
@@ -181,6 +190,11 @@ impl StoreError {
                 Kind::StaleNetworkFileHandle,
                 Kind::ResourceBusy,
             ])
+    }
+
+    /// What a remote store said, or that it said nothing.
+    fn failure(&self) -> Option<Failure> {
+        chain(self).find_map(Failure::of)
     }
 
     fn has_io_kind(&self, kinds: &[io::ErrorKind]) -> bool {
@@ -240,7 +254,12 @@ fn cause(error: &(dyn Error + Send + Sync + 'static)) -> impl fmt::Display {
     let error: &(dyn Error + 'static) = error;
     let last = chain(error).last().unwrap_or(error);
     let kind = chain(error).filter_map(|e| e.downcast_ref::<io::Error>()).last();
-    format!("{last}{}", kind.map_or("", |kind| hint(kind.kind())))
+    let store = chain(error).find_map(|e| e.downcast_ref::<object_store::Error>());
+    let hint = store.and_then(access_hint).or(kind.map(|kind| hint(kind.kind())));
+    let said = chain(error).find_map(Failure::of).and_then(|failure| failure.text());
+    let said = said.unwrap_or_else(|| last.to_string());
+    let retried = chain(error).find_map(retries).map_or(String::new(), |text| format!(", {text}"));
+    format!("{said}{retried}{}", hint.unwrap_or_default())
 }
 
 fn hint(kind: io::ErrorKind) -> &'static str {

@@ -1,8 +1,9 @@
 //! Opens a location and moves whole objects or ranges, counting every request and byte.
 //!
-//! A [`Store`] is a place that holds objects by key: a local directory, a named space in memory, or
-//! (read only) a ZIP file; cloud stores follow behind the same type. Opening has no side effects. Every operation
-//! is counted in one place, the [`Meter`], under the [`Role`] the store plays, above any retry.
+//! A [`Store`] is a place that holds objects by key: a local directory, a named space in memory, a
+//! bucket of S3, GCS or Azure, or (read only) a ZIP file or an HTTP server; [`Stores`] opens them and
+//! shares connections. Opening has no side effects. Every operation is counted in one place, the
+//! [`Meter`], under the [`Role`] the store plays, above any retry; attempts on the wire apart.
 //! A missing object is `None`, never an error, and whatever is there but cannot be read is an
 //! error, never missing.
 //!
@@ -26,7 +27,11 @@ mod object_writer;
 mod operations;
 mod part_file;
 mod read_file;
+mod reads;
+mod remote;
+mod retry;
 mod store;
+mod stores;
 mod zip;
 
 pub use append_file::AppendFile;
@@ -35,10 +40,12 @@ pub use error::StoreError;
 pub use file_runs::{OPEN_FILES_MAX, Run};
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
 pub use object_writer::ObjectWriter;
-pub use operations::End;
 pub use part_file::{PartEnd, PartFile, WriteBatch};
 pub use read_file::{FileSize, ReadBatch, ReadFile};
+pub use reads::End;
+pub use remote::StoreOptions;
 pub use store::Store;
+pub use stores::Stores;
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,10 @@
-//! From what a person types to a place: paths, `file://` and `memory:`.
+//! From what a person types to a place: paths, `file://`, `memory:` and URLs of remote stores.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::StoreError;
+use crate::remote::Address;
 
 /// A place a store can be opened at.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,9 +18,11 @@ pub(crate) enum Place {
         /// The part below it.
         below: String,
     },
+    /// A place in a remote store.
+    Remote(Address),
 }
 
-fn refuse(location: &str, reason: &str) -> StoreError {
+pub(crate) fn refuse(location: &str, reason: &str) -> StoreError {
     let (location, reason) = (location.to_owned(), reason.to_owned());
     StoreError::Location { location, reason, source: None }
 }
@@ -45,10 +48,13 @@ pub(crate) fn parse(location: &str) -> Result<Place, StoreError> {
             let below = below.trim_end_matches('/').to_owned();
             Ok(Place::Memory { name: Some(name.to_owned()), below })
         }
-        _ => Err(StoreError::UnsupportedScheme {
-            location: location.to_owned(),
-            scheme: scheme.to_owned(),
-        }),
+        _ => match Address::parse(location)? {
+            Some(address) => Ok(Place::Remote(address)),
+            None => Err(StoreError::UnsupportedScheme {
+                location: location.to_owned(),
+                scheme: scheme.to_owned(),
+            }),
+        },
     }
 }
 
@@ -68,7 +74,7 @@ fn file_url(location: &str, rest: &str) -> Result<PathBuf, StoreError> {
     Ok(PathBuf::from(path))
 }
 
-fn percent_decode(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn percent_decode(text: &str) -> Option<Vec<u8>> {
     let mut decoded = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

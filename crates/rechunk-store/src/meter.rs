@@ -269,6 +269,13 @@ impl Meter {
         }
     }
 
+    /// A request goes over the wire, for the first time or again.
+    pub(crate) fn count_attempt(&self, role: Role) {
+        if let Some(counters) = self.role(role) {
+            counters.http_attempts.add(1);
+        }
+    }
+
     /// A write was started.
     pub(crate) fn count_put(&self, role: Role) {
         self.count_puts(role, 1);

@@ -1,236 +1,20 @@
-//! What a store does. Each operation: check the key, count, do, translate the error.
+//! What a store does beside reading. Each operation: check the key, count, do, try again, translate
+//! the error.
 
-use std::io::{self, Read, Seek};
+use std::io;
 use std::path::PathBuf;
 
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, GetResult, GetResultPayload, ObjectStoreExt, PutPayload};
+use object_store::{ObjectStoreExt, PutOptions, PutPayload};
 
-use crate::{FileSize, Store, StoreError, key, local_tree};
-
-/// An end of an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// Its first bytes.
-    First,
-    /// Its last bytes.
-    Last,
-}
+use crate::remote::{Permit, attempts_of};
+use crate::retry::Attempts;
+use crate::{Store, StoreError, key, local_tree};
 
 impl Store {
-    /// The whole object, or `None` if there is none. One of more than `limit_bytes` is refused
-    /// before its body is read.
-    pub async fn get(&self, key: &str, limit_bytes: u64) -> Result<Option<Bytes>, StoreError> {
-        let Some((response, size)) = self.response(key, limit_bytes).await? else {
-            return Ok(None);
-        };
-        self.body(key, response, size).await.map(Some)
-    }
-
-    /// The answer to a request for a whole object, its body unread, and its accepted size.
-    async fn response(
-        &self,
-        key: &str,
-        limit_bytes: u64,
-    ) -> Result<Option<(GetResult, u64)>, StoreError> {
-        let path = self.object_path(key)?;
-        let response = match self.inner.get_opts(&path, GetOptions::default()).await {
-            Err(object_store::Error::NotFound { .. }) => {
-                self.meter.count_get_missing(self.role);
-                return Ok(None);
-            }
-            response => {
-                self.meter.count_get(self.role);
-                response.map_err(|error| self.failed(key, "read", error))?
-            }
-        };
-        let size_bytes = response.meta.size;
-        if size_bytes > limit_bytes {
-            let (location, key) = (self.label().to_owned(), key.to_owned());
-            return Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes });
-        }
-        Ok(Some((response, size_bytes)))
-    }
-
-    /// `length` bytes from `start` on. Fewer than that, or no object, is an error. Nothing is
-    /// asked of the store for 0 bytes.
-    pub async fn get_range(&self, key: &str, start: u64, length: u64) -> Result<Bytes, StoreError> {
-        if length == 0 {
-            return self.object_path(key).map(|_| Bytes::new());
-        }
-        let response = self.range_response(key, start, length).await?;
-        self.body(key, response, length).await
-    }
-
-    /// `length` bytes at an end of an object (all it has, if it has fewer) and its size; `None` if
-    /// there is no object.
-    pub async fn get_end(
-        &self,
-        key: &str,
-        end: End,
-        length: u64,
-    ) -> Result<Option<(Bytes, u64)>, StoreError> {
-        let path = self.object_path(key)?;
-        let range = Some(match end {
-            End::First => GetRange::Bounded(0..length),
-            End::Last => GetRange::Suffix(length),
-        });
-        let options = GetOptions { range, ..GetOptions::default() };
-        let response = match self.inner.get_opts(&path, options).await {
-            Err(object_store::Error::NotFound { .. }) => {
-                self.meter.count_get_missing(self.role);
-                return Ok(None);
-            }
-            response => {
-                self.meter.count_get(self.role);
-                match response {
-                    Ok(response) => response,
-                    // Some stores refuse any range of an object without bytes.
-                    Err(_) if self.head(key).await? == Some(0) => {
-                        return Ok(Some((Bytes::new(), 0)));
-                    }
-                    Err(error) => return Err(self.failed(key, "read", error)),
-                }
-            }
-        };
-        let (got, size) = (response.range.end - response.range.start, response.meta.size);
-        if got != length.min(size) {
-            return Err(self.short(key, length, got));
-        }
-        let bytes = self.body(key, response, got).await?;
-        Ok(Some((bytes, size)))
-    }
-
-    /// The answer to a request for a range, its body unread: exactly that range.
-    async fn range_response(
-        &self,
-        key: &str,
-        start: u64,
-        length: u64,
-    ) -> Result<GetResult, StoreError> {
-        let path = self.object_path(key)?;
-        // A range beyond what can be counted is beyond the end of any object.
-        let end = start.checked_add(length).ok_or_else(|| self.short(key, length, 0))?;
-        let range = Some(GetRange::Bounded(start..end));
-        let options = GetOptions { range, ..GetOptions::default() };
-        let result = self.inner.get_opts(&path, options).await;
-        match &result {
-            Err(object_store::Error::NotFound { .. }) => self.meter.count_get_missing(self.role),
-            _ => self.meter.count_get(self.role),
-        }
-        let response = result.map_err(|error| self.failed(key, "read", error))?;
-        let got = response.range.end.saturating_sub(response.range.start);
-        if response.range.start != start || got != length {
-            return Err(self.short(key, length, got));
-        }
-        Ok(response)
-    }
-
-    /// Reads a body whose size is known and has been accepted.
-    async fn body(&self, key: &str, response: GetResult, size: u64) -> Result<Bytes, StoreError> {
-        let bytes = response.bytes().await.map_err(|error| self.failed(key, "read", error))?;
-        self.meter.count_read(self.role, bytes.len());
-        match u64::try_from(bytes.len()) {
-            Ok(got) if got == size => Ok(bytes),
-            got => Err(self.short(key, size, got.unwrap_or(u64::MAX))),
-        }
-    }
-
-    /// [`Store::get`] into a buffer that is used again from object to object; what it held is
-    /// lost. Its capacity grows to `limit_bytes` once and then stays, so that fetching many
-    /// objects neither allocates nor leaves holes. False if there is no object.
-    pub async fn get_into(
-        &self,
-        key: &str,
-        limit_bytes: u64,
-        buffer: &mut Vec<u8>,
-    ) -> Result<bool, StoreError> {
-        let Some((response, size)) = self.response(key, limit_bytes).await? else {
-            return Ok(false);
-        };
-        self.body_into(key, response, size, limit_bytes, buffer).await.map(|()| true)
-    }
-
-    /// [`Store::get_into`] of an object that has to be there, of exactly `size_bytes`.
-    pub async fn get_exact_into(
-        &self,
-        key: &str,
-        size_bytes: u64,
-        buffer: &mut Vec<u8>,
-    ) -> Result<(), StoreError> {
-        let Some((response, found)) = self.response(key, u64::MAX).await? else {
-            let (location, key) = (self.label().to_owned(), key.to_owned());
-            return Err(StoreError::NotFound { location, key });
-        };
-        self.check_size(key, FileSize::Exactly(size_bytes), found)?;
-        self.body_into(key, response, found, found, buffer).await
-    }
-
-    /// [`Store::get_range`] into a buffer that is used again; what it held is lost. Where it has
-    /// to grow it gets a capacity of `room_bytes` (at least `length`), so that it grows once.
-    pub async fn get_range_into(
-        &self,
-        key: &str,
-        start: u64,
-        length: u64,
-        room_bytes: u64,
-        buffer: &mut Vec<u8>,
-    ) -> Result<(), StoreError> {
-        buffer.clear();
-        if length == 0 {
-            return self.object_path(key).map(|_| ());
-        }
-        let response = self.range_response(key, start, length).await?;
-        self.body_into(key, response, length, room_bytes.max(length), buffer).await
-    }
-
-    /// Reads a body whose size has been accepted into `buffer`, making room for `room` bytes.
-    async fn body_into(
-        &self,
-        key: &str,
-        response: GetResult,
-        size: u64,
-        room: u64,
-        buffer: &mut Vec<u8>,
-    ) -> Result<(), StoreError> {
-        let mut bytes = std::mem::take(buffer);
-        bytes.clear();
-        // A size that does not fit the address space does not fit memory either.
-        let room = usize::try_from(room).unwrap_or(usize::MAX);
-        if bytes.capacity() < usize::try_from(size).unwrap_or(usize::MAX) {
-            bytes = Vec::new(); // free the old one first
-            bytes.try_reserve_exact(room).map_err(|_| self.short(key, size, 0))?;
-        }
-        let start = response.range.start;
-        bytes = match response.payload {
-            GetResultPayload::File(mut file, _) => {
-                self.blocking(key, "read", move || {
-                    file.seek(io::SeekFrom::Start(start))?;
-                    file.take(size).read_to_end(&mut bytes)?;
-                    Ok(bytes)
-                })
-                .await?
-            }
-            GetResultPayload::Stream(mut stream) => {
-                while let Some(part) = stream.next().await {
-                    bytes
-                        .extend_from_slice(&part.map_err(|error| self.failed(key, "read", error))?);
-                }
-                bytes
-            }
-        };
-        self.meter.count_read(self.role, bytes.len());
-        let got = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        if got != size {
-            return Err(self.short(key, size, got));
-        }
-        *buffer = bytes;
-        Ok(())
-    }
-
     /// Stores a whole object made of `parts`, in place of any that was there. Readers see the
     /// old one or the new one, never a part. Durable after [`Store::sync`].
     pub async fn put(&self, key: &str, parts: Vec<Bytes>) -> Result<(), StoreError> {
@@ -238,7 +22,19 @@ impl Store {
         let payload: PutPayload = parts.into_iter().collect();
         let bytes = u64::try_from(payload.content_length()).unwrap_or(u64::MAX);
         self.meter.count_put(self.role);
-        self.inner.put(&path, payload).await.map_err(|error| self.failed(key, "write", error))?;
+        let mut attempts = Attempts::new(self.patience, key);
+        loop {
+            let permit = self.permit().await;
+            let extensions = attempts_of(&self.meter, self.role);
+            let options = PutOptions { extensions, ..PutOptions::default() };
+            let put = self.inner.put_opts(&path, payload.clone(), options).await;
+            drop(permit);
+            match put.map_err(|error| self.failed(key, "write", error)) {
+                Err(error) if attempts.again(&error).await => {}
+                Err(error) => return Err(error),
+                Ok(_) => break,
+            }
+        }
         self.meter.count_written(self.role, bytes);
         Ok(())
     }
@@ -262,9 +58,20 @@ impl Store {
     pub async fn delete(&self, key: &str) -> Result<(), StoreError> {
         let path = self.object_path(key)?;
         self.meter.count_delete();
-        match self.inner.delete(&path).await {
-            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(error) => Err(self.failed(key, "delete", error)),
+        let mut attempts = Attempts::new(self.patience, key);
+        loop {
+            let permit = self.permit().await;
+            let deleted = self.inner.delete(&path).await;
+            drop(permit);
+            match deleted {
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => return Ok(()),
+                Err(error) => {
+                    let error = self.failed(key, "delete", error);
+                    if !attempts.again(&error).await {
+                        return Err(error);
+                    }
+                }
+            }
         }
     }
 
@@ -282,6 +89,16 @@ impl Store {
             let root = root.to_owned();
             return self.blocking(prefix, "delete", move || local_tree::remove(&root)).await;
         }
+        let mut attempts = Attempts::new(self.patience, prefix);
+        loop {
+            match self.delete_listed(&place, prefix).await {
+                Err(error) if attempts.again(&error).await => {}
+                result => return result,
+            }
+        }
+    }
+
+    async fn delete_listed(&self, place: &Self, prefix: &str) -> Result<(), StoreError> {
         self.meter.count_list();
         let listed = place.inner.list(place.list_prefix()).map_ok(|object| object.location);
         let mut deleted = place.inner.delete_stream(listed.boxed());
@@ -299,10 +116,18 @@ impl Store {
     pub async fn head(&self, key: &str) -> Result<Option<u64>, StoreError> {
         let path = self.object_path(key)?;
         self.meter.count_head();
-        match self.inner.head(&path).await {
-            Ok(object) => Ok(Some(object.size)),
-            Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(self.failed(key, "look at", error)),
+        let mut attempts = Attempts::new(self.patience, key);
+        loop {
+            match self.inner.head(&path).await {
+                Ok(object) => return Ok(Some(object.size)),
+                Err(object_store::Error::NotFound { .. }) => return Ok(None),
+                Err(error) => {
+                    let error = self.failed(key, "look at", error);
+                    if !attempts.again(&error).await {
+                        return Err(error);
+                    }
+                }
+            }
         }
     }
 
@@ -318,6 +143,9 @@ impl Store {
             Ok(place) => place,
             Err(error) => return stream::iter([Err(error)]).boxed(),
         };
+        if let Err(error) = self.require_list() {
+            return stream::iter([Err(error)]).boxed();
+        }
         self.meter.count_list();
         let (store, prefix) = (self.clone(), prefix.to_owned());
         let objects = place.inner.list(place.list_prefix()).map(move |object| {
@@ -333,9 +161,16 @@ impl Store {
     /// also those that are empty.
     pub async fn list_directories(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
         let place = self.child(prefix)?;
+        self.require_list()?;
         self.meter.count_list();
-        let listed = place.inner.list_with_delimiter(place.list_prefix()).await;
-        let listed = listed.map_err(|error| self.failed(prefix, "list", error))?;
+        let mut attempts = Attempts::new(self.patience, prefix);
+        let listed = loop {
+            let listed = place.inner.list_with_delimiter(place.list_prefix()).await;
+            match listed.map_err(|error| self.failed(prefix, "list", error)) {
+                Err(error) if attempts.again(&error).await => {}
+                listed => break listed?,
+            }
+        };
         let name = |path: &Path| path.filename().map(ToOwned::to_owned);
         Ok(listed.common_prefixes.iter().filter_map(name).collect())
     }
@@ -352,7 +187,13 @@ impl Store {
 
     /// Whether the store holds no object.
     pub async fn is_empty(&self) -> Result<bool, StoreError> {
-        Ok(self.list("").try_next().await?.is_none())
+        let mut attempts = Attempts::new(self.patience, "");
+        loop {
+            match self.list("").try_next().await {
+                Err(error) if attempts.again(&error).await => {}
+                found => return Ok(found?.is_none()),
+            }
+        }
     }
 
     /// Whether there is anything at the location: a directory, even an empty one, a file, a link;
@@ -415,15 +256,35 @@ impl Store {
         Ok(self.require_local(operation)?.join(key))
     }
 
+    /// The right to one more request in flight.
+    pub(crate) async fn permit(&self) -> Option<Permit> {
+        match &self.limiter {
+            Some(limiter) => Some(limiter.acquire().await),
+            None => None,
+        }
+    }
+
+    /// An error where what is there cannot be asked for.
+    fn require_list(&self) -> Result<(), StoreError> {
+        if self.can_list() {
+            return Ok(());
+        }
+        Err(StoreError::NoListing { location: self.label().to_owned() })
+    }
+
     fn list_prefix(&self) -> Option<&Path> {
         (!self.prefix.is_root()).then_some(&self.prefix)
     }
 
-    fn failed(&self, key: &str, action: &'static str, error: object_store::Error) -> StoreError {
+    pub(crate) fn failed(&self, key: &str, action: &'static str, error: object_store::Error) -> StoreError {
         StoreError::from_object_store(self.label(), key, action, error)
     }
 
-    fn short(&self, key: &str, wanted_bytes: u64, got_bytes: u64) -> StoreError {
+    pub(crate) fn not_found(&self, key: &str) -> StoreError {
+        StoreError::NotFound { location: self.label().to_owned(), key: key.to_owned() }
+    }
+
+    pub(crate) fn short(&self, key: &str, wanted_bytes: u64, got_bytes: u64) -> StoreError {
         let (location, key) = (self.label().to_owned(), key.to_owned());
         StoreError::Short { location, key, wanted_bytes, got_bytes }
     }

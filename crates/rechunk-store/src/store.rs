@@ -1,5 +1,6 @@
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
@@ -8,6 +9,9 @@ use object_store::path::Path;
 
 use crate::local_files::LocalFiles;
 use crate::location::{Place, parse, resolve, zip_file};
+use crate::remote::{Limiter, Remote, Scheme};
+use crate::retry::Patience;
+use crate::stores::Stores;
 use crate::zip::ZipFile;
 use crate::{Meter, Role, StoreError, key, local_tree, memory};
 
@@ -21,38 +25,73 @@ pub struct Store {
     label: Arc<str>,
     pub(crate) role: Role,
     pub(crate) meter: Arc<Meter>,
-    /// The directory, if this is one.
-    local_root: Option<Arc<FilePath>>,
-    /// The ZIP file it is, or is inside of.
-    archive: Option<Arc<FilePath>>,
+    pub(crate) kind: Kind,
+    /// How often and how long an operation is tried; `None`: once.
+    pub(crate) patience: Option<Patience>,
+    /// Bounds requests in flight to a remote store.
+    pub(crate) limiter: Option<Arc<Limiter>>,
+}
+
+/// What a store is, as far as what it can do depends on it.
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    /// This directory.
+    Directory(Arc<FilePath>),
+    /// This ZIP file, or a place inside it.
+    Archive(Arc<FilePath>),
+    /// Gone with the process.
+    Memory,
+    /// Keeps what it has said to be stored.
+    Objects,
+    /// Is read by keys that are known.
+    Http,
 }
 
 impl Store {
-    /// Opens a path, a `file://` URL, `memory://NAME` (shared by name in this process) or
-    /// `memory:` (gone with its last clone). A path to or into a ZIP file is read only. Nothing is created, and nothing need exist. It
-    /// counts as [`Role::Control`] in a meter of its own until told otherwise.
+    /// Opens a location as [`Stores::open`] does, with a meter and connections of its own.
     pub fn open(location: &str) -> Result<Self, StoreError> {
-        match parse(location)? {
+        Stores::default().open(location)
+    }
+
+    pub(crate) fn open_with(location: &str, stores: &Stores) -> Result<Self, StoreError> {
+        let store = match parse(location)? {
             Place::Local(path) => match zip_file(location, &path)? {
-                None => Self::open_local(location, &path),
+                None => Self::open_local(location, &path)?,
                 Some((file, below)) => {
                     let zip = Arc::new(ZipFile::new(&file));
                     let mut store = Self::from_object_store(zip, location);
                     if !below.is_empty() {
                         store.prefix = key::join(location, &Path::ROOT, &below)?;
                     }
-                    store.archive = Some(file.into());
-                    Ok(store)
+                    store.kind = Kind::Archive(file.into());
+                    store
                 }
             },
             Place::Memory { name: None, .. } => {
-                Ok(Self::from_object_store(Arc::new(InMemory::new()), location))
+                let mut store = Self::from_object_store(Arc::new(InMemory::new()), location);
+                store.kind = Kind::Memory;
+                store
             }
             Place::Memory { name: Some(name), below } => {
                 let label = format!("memory://{name}");
-                Self::from_object_store(memory::named(&name), &label).child(&below)
+                let mut store = Self::from_object_store(memory::named(&name), &label);
+                store.kind = Kind::Memory;
+                store.child(&below)?
             }
-        }
+            Place::Remote(address) => {
+                let Remote { inner, limiter } = stores.remote(&address)?;
+                let mut store = Self::from_object_store(inner, &address.root);
+                if address.scheme == Scheme::Http {
+                    store.kind = Kind::Http;
+                }
+                let options = stores.options();
+                let (max_retries, timeout) = (options.max_retries(), options.timeout());
+                store.patience = Some(Patience { max_retries, timeout });
+                store.limiter = Some(limiter);
+                store.child(&address.below)?
+            }
+        };
+        Ok(store.with_meter(stores.meter()))
     }
 
     fn open_local(location: &str, path: &FilePath) -> Result<Self, StoreError> {
@@ -69,12 +108,12 @@ impl Store {
         let root = join_path(&resolved.existing, &resolved.below);
         let mut store = Self::from_object_store(Arc::new(LocalFiles(files)), location);
         store.prefix = prefix;
-        store.local_root = Some(root.into());
+        store.kind = Kind::Directory(root.into());
         Ok(store)
     }
 
-    /// A store on anything that speaks the `object_store` trait, called `label` to people. It has
-    /// no directory, so that nothing which needs one works.
+    /// A store on anything that speaks the `object_store` trait, called `label` to people: one that
+    /// keeps what it has said to be stored, tries everything once, and has no directory.
     pub fn from_object_store(inner: Arc<dyn ObjectStore>, label: &str) -> Self {
         Self {
             inner,
@@ -82,8 +121,9 @@ impl Store {
             label: label.into(),
             role: Role::Control,
             meter: Meter::new(),
-            local_root: None,
-            archive: None,
+            kind: Kind::Objects,
+            patience: None,
+            limiter: None,
         }
     }
 
@@ -95,6 +135,13 @@ impl Store {
     ) -> Self {
         self.inner = wrap(self.inner);
         self
+    }
+
+    /// The same place, with operations that fail for a moment tried again `max_retries` times
+    /// within `timeout`.
+    #[must_use]
+    pub fn with_retries(&self, max_retries: u32, timeout: Duration) -> Self {
+        Self { patience: Some(Patience { max_retries, timeout }), ..self.clone() }
     }
 
     /// The same place counted as `role`.
@@ -117,7 +164,10 @@ impl Store {
         Ok(Self {
             prefix: key::join(&self.label, &self.prefix, sub)?,
             label: format!("{}/{sub}", self.label.trim_end_matches('/')).into(),
-            local_root: self.local_root.as_deref().map(|root| join_path(root, sub).into()),
+            kind: match &self.kind {
+                Kind::Directory(root) => Kind::Directory(join_path(root, sub).into()),
+                kind => kind.clone(),
+            },
             ..self.clone()
         })
     }
@@ -150,12 +200,37 @@ impl Store {
 
     /// The directory behind it, if it is a local one.
     pub fn local_root(&self) -> Option<&FilePath> {
-        self.local_root.as_deref()
+        match &self.kind {
+            Kind::Directory(root) => Some(root),
+            _ => None,
+        }
+    }
+
+    /// What it holds is gone with the process.
+    pub fn is_volatile(&self) -> bool {
+        matches!(self.kind, Kind::Memory)
+    }
+
+    /// Why nothing can be written to it, if that is so: what it is.
+    pub fn read_only(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::Archive(_) => Some("a ZIP file"),
+            Kind::Http => Some("an HTTP server"),
+            _ => None,
+        }
+    }
+
+    /// What is in it can be asked for; else keys have to be known.
+    pub fn can_list(&self) -> bool {
+        !matches!(self.kind, Kind::Http)
     }
 
     /// The ZIP file it is or is inside of; such a store is only read.
     pub fn archive(&self) -> Option<&FilePath> {
-        self.archive.as_deref()
+        match &self.kind {
+            Kind::Archive(file) => Some(file),
+            _ => None,
+        }
     }
 
     /// The role it is counted as.
@@ -170,8 +245,7 @@ impl Store {
 
     /// The directory, or an error that says what it was needed for.
     pub(crate) fn require_local(&self, operation: &'static str) -> Result<PathBuf, StoreError> {
-        self.local_root
-            .as_deref()
+        self.local_root()
             .map(FilePath::to_owned)
             .ok_or_else(|| StoreError::Unsupported { location: self.label.to_string(), operation })
     }

@@ -1,0 +1,284 @@
+//! Reading objects: check the key, ask, accept the size before the body, try again, count once.
+
+use std::io::{self, Read, Seek};
+
+use bytes::Bytes;
+use futures::StreamExt;
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange, GetResult, GetResultPayload};
+
+use crate::remote::attempts_of;
+use crate::retry::Attempts;
+use crate::{FileSize, Store, StoreError};
+
+/// An end of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Its first bytes.
+    First,
+    /// Its last bytes.
+    Last,
+}
+
+/// What is asked of an object, and what is accepted.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    /// All of it, if it has no more bytes than that.
+    Whole { limit_bytes: u64 },
+    /// All of it, which has to be so long.
+    Exactly { size_bytes: u64 },
+    /// So many bytes from there on.
+    Range { start: u64, length: u64 },
+    /// So many bytes at an end, or all it has.
+    End { end: End, length: u64 },
+}
+
+impl Store {
+    /// The whole object, or `None` if there is none. One of more than `limit_bytes` is refused
+    /// before its body is read.
+    pub async fn get(&self, key: &str, limit_bytes: u64) -> Result<Option<Bytes>, StoreError> {
+        let mut bytes = Vec::new();
+        let found = self.read(key, Wanted::Whole { limit_bytes }, 0, &mut bytes).await?;
+        Ok(found.map(|_| Bytes::from(bytes)))
+    }
+
+    /// [`Store::get`] into a buffer that is used again from object to object; what it held is
+    /// lost. Its capacity grows to `limit_bytes` once and then stays, so that fetching many
+    /// objects neither allocates nor leaves holes. False if there is no object.
+    pub async fn get_into(
+        &self,
+        key: &str,
+        limit_bytes: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<bool, StoreError> {
+        let wanted = Wanted::Whole { limit_bytes };
+        Ok(self.read(key, wanted, limit_bytes, buffer).await?.is_some())
+    }
+
+    /// [`Store::get_into`] of an object that has to be there, of exactly `size_bytes`.
+    pub async fn get_exact_into(
+        &self,
+        key: &str,
+        size_bytes: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let found = self.read(key, Wanted::Exactly { size_bytes }, 0, buffer).await?;
+        found.map(|_| ()).ok_or_else(|| self.not_found(key))
+    }
+
+    /// `length` bytes from `start` on. Fewer than that, or no object, is an error. Nothing is
+    /// asked of the store for 0 bytes.
+    pub async fn get_range(&self, key: &str, start: u64, length: u64) -> Result<Bytes, StoreError> {
+        let mut bytes = Vec::new();
+        self.get_range_into(key, start, length, length, &mut bytes).await?;
+        Ok(Bytes::from(bytes))
+    }
+
+    /// [`Store::get_range`] into a buffer that is used again; what it held is lost. Where it has
+    /// to grow it gets a capacity of `room_bytes` (at least `length`), so that it grows once.
+    pub async fn get_range_into(
+        &self,
+        key: &str,
+        start: u64,
+        length: u64,
+        room_bytes: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        buffer.clear();
+        if length == 0 {
+            return self.object_path(key).map(|_| ());
+        }
+        let wanted = Wanted::Range { start, length };
+        let found = self.read(key, wanted, room_bytes, buffer).await?;
+        found.map(|_| ()).ok_or_else(|| self.not_found(key))
+    }
+
+    /// `length` bytes at an end of an object (all it has, if it has fewer) and its size; `None` if
+    /// there is no object.
+    pub async fn get_end(
+        &self,
+        key: &str,
+        end: End,
+        length: u64,
+    ) -> Result<Option<(Bytes, u64)>, StoreError> {
+        let mut bytes = Vec::new();
+        let found = self.read(key, Wanted::End { end, length }, 0, &mut bytes).await?;
+        Ok(found.map(|size| (Bytes::from(bytes), size)))
+    }
+
+    /// Reads what is wanted into `buffer`, which gets room for `room_bytes` if it has to grow.
+    /// The size of the object, or `None` if there is none. Counted as one request.
+    async fn read(
+        &self,
+        key: &str,
+        wanted: Wanted,
+        room_bytes: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Option<u64>, StoreError> {
+        let path = self.object_path(key)?;
+        let mut attempts = Attempts::new(self.patience, key);
+        let result = loop {
+            let permit = self.permit().await;
+            let result = self.read_once(key, &path, wanted, room_bytes, buffer).await;
+            drop(permit);
+            match result {
+                Err(error) if attempts.again(&error).await => {}
+                result => break result,
+            }
+        };
+        match &result {
+            Ok(None) => self.meter.count_get_missing(self.role),
+            Ok(Some(_)) => {
+                self.meter.count_get(self.role);
+                self.meter.count_read(self.role, buffer.len());
+            }
+            Err(_) => self.meter.count_get(self.role),
+        }
+        result
+    }
+
+    async fn read_once(
+        &self,
+        key: &str,
+        path: &Path,
+        wanted: Wanted,
+        room_bytes: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Option<u64>, StoreError> {
+        let response = match self.ask(path, self.range(key, wanted)?).await {
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            Err(error) => match self.end_of_other(key, wanted, error).await? {
+                Some(Wanted::Range { start, length }) if length > 0 => {
+                    let range = GetRange::Bounded(start..start.saturating_add(length));
+                    let asked = self.ask(path, Some(range)).await;
+                    asked.map_err(|error| self.failed(key, "read", error))?
+                }
+                found => {
+                    buffer.clear();
+                    return Ok(found.map(|_| 0));
+                }
+            },
+            Ok(response) => response,
+        };
+        let size = response.meta.size;
+        let length = self.accept(key, wanted, &response)?;
+        self.body_into(key, response, length, room_bytes.max(length), buffer).await?;
+        Ok(Some(size))
+    }
+
+    async fn ask(
+        &self,
+        path: &Path,
+        range: Option<GetRange>,
+    ) -> Result<GetResult, object_store::Error> {
+        let extensions = attempts_of(&self.meter, self.role);
+        let options = GetOptions { range, extensions, ..GetOptions::default() };
+        self.inner.get_opts(path, options).await
+    }
+
+    fn range(&self, key: &str, wanted: Wanted) -> Result<Option<GetRange>, StoreError> {
+        Ok(match wanted {
+            Wanted::Whole { .. } | Wanted::Exactly { .. } => None,
+            Wanted::Range { start, length } => {
+                // A range beyond what can be counted is beyond the end of any object.
+                let end = start.checked_add(length).ok_or_else(|| self.short(key, length, 0))?;
+                Some(GetRange::Bounded(start..end))
+            }
+            Wanted::End { end: End::First, length } => Some(GetRange::Bounded(0..length)),
+            Wanted::End { end: End::Last, length } => Some(GetRange::Suffix(length)),
+        })
+    }
+
+    /// Where a store cannot say what is at the end of an object: the range that is to be asked for
+    /// instead, of no bytes if the object has none; `None` if there is no object.
+    async fn end_of_other(
+        &self,
+        key: &str,
+        wanted: Wanted,
+        error: object_store::Error,
+    ) -> Result<Option<Wanted>, StoreError> {
+        let Wanted::End { end, length } = wanted else {
+            return Err(self.failed(key, "read", error));
+        };
+        let is_unsupported = matches!(error, object_store::Error::NotSupported { .. });
+        match self.head(key).await? {
+            None => Ok(None),
+            // Some stores refuse any range of an object without bytes.
+            Some(0) => Ok(Some(Wanted::Range { start: 0, length: 0 })),
+            Some(size) if is_unsupported && end == End::Last => {
+                let length = length.min(size);
+                Ok(Some(Wanted::Range { start: size - length, length }))
+            }
+            Some(_) => Err(self.failed(key, "read", error)),
+        }
+    }
+
+    /// How many bytes the body of an answer has, if it is what was asked for.
+    fn accept(&self, key: &str, wanted: Wanted, response: &GetResult) -> Result<u64, StoreError> {
+        let size_bytes = response.meta.size;
+        let got = response.range.end.saturating_sub(response.range.start);
+        let expected = match wanted {
+            Wanted::Whole { limit_bytes } if size_bytes > limit_bytes => {
+                let (location, key) = (self.label().to_owned(), key.to_owned());
+                return Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes });
+            }
+            Wanted::Exactly { size_bytes: expected } => {
+                self.check_size(key, FileSize::Exactly(expected), size_bytes)?;
+                expected
+            }
+            Wanted::Whole { .. } => size_bytes,
+            Wanted::Range { start, length } if response.range.start == start => length,
+            Wanted::Range { length, .. } => return Err(self.short(key, length, 0)),
+            Wanted::End { length, .. } => length.min(size_bytes),
+        };
+        if got == expected { Ok(got) } else { Err(self.short(key, expected, got)) }
+    }
+
+    /// Reads a body whose size has been accepted into `buffer`, making room for `room` bytes.
+    async fn body_into(
+        &self,
+        key: &str,
+        response: GetResult,
+        size: u64,
+        room: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let mut bytes = std::mem::take(buffer);
+        bytes.clear();
+        // A size that does not fit the address space does not fit memory either.
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        if bytes.capacity() < usize::try_from(size).unwrap_or(usize::MAX) {
+            bytes = Vec::new(); // free the old one first
+            bytes.try_reserve_exact(room).map_err(|_| self.short(key, size, 0))?;
+        }
+        let start = response.range.start;
+        bytes = match response.payload {
+            GetResultPayload::File(mut file, _) => {
+                self.blocking(key, "read", move || {
+                    file.seek(io::SeekFrom::Start(start))?;
+                    file.take(size).read_to_end(&mut bytes)?;
+                    Ok(bytes)
+                })
+                .await?
+            }
+            GetResultPayload::Stream(mut stream) => {
+                let most = usize::try_from(size).unwrap_or(usize::MAX);
+                while let Some(part) = stream.next().await {
+                    let part = part.map_err(|error| self.failed(key, "read", error))?;
+                    // A server that sends more than it said does not get more memory.
+                    if part.len() > most - bytes.len() {
+                        return Err(self.short(key, size, u64::MAX));
+                    }
+                    bytes.extend_from_slice(&part);
+                }
+                bytes
+            }
+        };
+        let got = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        if got != size {
+            return Err(self.short(key, size, got));
+        }
+        *buffer = bytes;
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! What a URL of a remote store names: the connection it needs, and the place in it.
+
+use crate::StoreError;
+use crate::location::{percent_decode, refuse};
+
+/// A kind of remote store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    S3,
+    Gcs,
+    Azure,
+    Http,
+}
+
+impl Scheme {
+    fn of(scheme: &str) -> Option<Self> {
+        match scheme {
+            "s3" | "s3a" => Some(Self::S3),
+            "gs" => Some(Self::Gcs),
+            "az" | "azure" | "adl" | "abfs" | "abfss" => Some(Self::Azure),
+            "http" | "https" => Some(Self::Http),
+            _ => None,
+        }
+    }
+
+    /// For messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::S3 => "S3",
+            Self::Gcs => "GCS",
+            Self::Azure => "Azure",
+            Self::Http => "HTTP",
+        }
+    }
+}
+
+/// A URL of a remote store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) scheme: Scheme,
+    /// What one client is made for: `s3://bucket`, `http://host:port`.
+    pub(crate) root: String,
+    /// The place in it, `/`-separated; empty for all of it.
+    pub(crate) below: String,
+}
+
+impl Address {
+    /// Reads a URL; `None` if its scheme is of no remote store. Touches nothing.
+    pub(crate) fn parse(location: &str) -> Result<Option<Self>, StoreError> {
+        let Some((name, rest)) = location.split_once("://") else { return Ok(None) };
+        let Some(scheme) = Scheme::of(name) else { return Ok(None) };
+        let (authority, below) = rest.split_once('/').unwrap_or((rest, ""));
+        if authority.is_empty() {
+            let what = if scheme == Scheme::Http { "a server" } else { "a bucket" };
+            return Err(refuse(location, &format!("it needs {what}: {name}://NAME/path")));
+        }
+        // `abfs://container@account.host` has its container there, and no secret.
+        if authority.contains('@') && (scheme != Scheme::Azure || authority.contains(':')) {
+            let place = format!("{name}://…@{}", authority.rsplit('@').next().unwrap_or_default());
+            return Err(refuse(&place, "credentials do not belong into a location: it is printed"));
+        }
+        let mut below = below.trim_end_matches('/').to_owned();
+        if scheme == Scheme::Http {
+            if let Some((path, _)) = below.split_once(['?', '#']) {
+                let place = format!("{name}://{authority}/{path}?…");
+                let reason = "an array has many objects, of which a signed or queried URL names one";
+                return Err(refuse(&place, reason));
+            }
+            let bytes = percent_decode(&below).ok_or_else(|| {
+                refuse(location, "a % in it is not followed by two hexadecimal digits")
+            })?;
+            below = String::from_utf8(bytes).map_err(|_| refuse(location, "its path is not UTF-8"))?;
+        }
+        Ok(Some(Self { scheme, root: format!("{name}://{authority}"), below }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_a_connection_and_a_place_in_it() {
+        let address = |location: &str| {
+            let found = Address::parse(location).unwrap().unwrap();
+            (found.scheme, found.root, found.below)
+        };
+        let root = "s3://bucket".to_owned();
+        assert_eq!(address("s3://bucket"), (Scheme::S3, root.clone(), String::new()));
+        assert_eq!(address("s3://bucket/a/b%20c/"), (Scheme::S3, root, "a/b%20c".to_owned()));
+        let (scheme, root, below) = address("https://host:8080/a%20b");
+        assert_eq!((scheme, root.as_str(), below.as_str()), (Scheme::Http, "https://host:8080", "a b"));
+        let (scheme, root, _) = address("abfss://box@account.dfs.core.windows.net/x");
+        assert_eq!(scheme, Scheme::Azure);
+        assert_eq!(root, "abfss://box@account.dfs.core.windows.net");
+        assert_eq!(Address::parse("ftp://host/x").unwrap(), None);
+    }
+
+    #[test]
+    fn secrets_in_a_location_are_refused_and_not_repeated() {
+        for location in ["s3://key:canary@bucket/x", "https://user:canary@host/x", "http://h/x?sig=canary"] {
+            let error = Address::parse(location).unwrap_err().to_string();
+            assert!(!error.contains("canary"), "{error}");
+        }
+        assert!(Address::parse("s3:///x").unwrap_err().to_string().contains("needs a bucket"));
+    }
+}

@@ -1,0 +1,175 @@
+//! Makes the client of a remote store: what was said first, then the environment, then files.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::client::ClientConfigKey;
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::http::HttpBuilder;
+use object_store::{BackoffConfig, ObjectStore, RetryConfig};
+
+use super::wire::Connector;
+use super::{Address, Limiter, Scheme, StoreOptions, aws_files};
+use crate::StoreError;
+
+/// How long a connection may say nothing in the middle of an answer.
+const SILENCE: Duration = Duration::from_secs(30);
+/// How long a connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Makes the client. Nothing is sent.
+pub(crate) fn connect(
+    address: &Address,
+    options: &StoreOptions,
+    limiter: &Arc<Limiter>,
+) -> Result<Arc<dyn ObjectStore>, StoreError> {
+    let location = format!("{}/{}", address.root, address.below);
+    let setup = Setup {
+        root: &address.root,
+        pairs: options.of(&location),
+        patience: patience(options.timeout()),
+        retry: retry(options),
+        limiter,
+    };
+    let built = match address.scheme {
+        Scheme::S3 => setup.s3(),
+        Scheme::Gcs => setup.gcs(),
+        Scheme::Azure => setup.azure(),
+        Scheme::Http => setup.http(),
+    };
+    built.map_err(|error| StoreError::Location {
+        location: address.root.clone(),
+        reason: format!("the {} client cannot be set up: {error}", address.scheme.name()),
+        source: None,
+    })
+}
+
+/// Timeouts of one request: it may be long, as long as something comes.
+fn patience(timeout: Duration) -> [(ClientConfigKey, String); 3] {
+    let text = |duration: Duration| format!("{}ms", duration.as_millis().max(1));
+    [
+        (ClientConfigKey::Timeout, text(timeout)),
+        (ClientConfigKey::ConnectTimeout, text(CONNECT.min(timeout))),
+        (ClientConfigKey::ReadTimeout, text(SILENCE.min(timeout))),
+    ]
+}
+
+/// Retries of one request by the library: 5xx, 429, 408, and lost connections.
+fn retry(options: &StoreOptions) -> RetryConfig {
+    RetryConfig {
+        backoff: BackoffConfig::default(),
+        max_retries: usize::try_from(options.max_retries()).unwrap_or(usize::MAX),
+        retry_timeout: options.timeout(),
+    }
+}
+
+struct Setup<'a> {
+    root: &'a str,
+    pairs: Vec<(&'a str, &'a str)>,
+    patience: [(ClientConfigKey, String); 3],
+    retry: RetryConfig,
+    limiter: &'a Arc<Limiter>,
+}
+
+impl Setup<'_> {
+    fn s3(self) -> object_store::Result<Arc<dyn ObjectStore>> {
+        let mut builder = AmazonS3Builder::from_env();
+        for (key, value) in self.patience {
+            builder = builder.with_config(AmazonS3ConfigKey::Client(key), value);
+        }
+        for (key, value) in &self.pairs {
+            if let Ok(key) = key.parse() {
+                builder = builder.with_config(key, *value);
+            }
+        }
+        let has = |builder: &AmazonS3Builder, key| builder.get_config_value(&key).is_some();
+        let has_keys = has(&builder, AmazonS3ConfigKey::AccessKeyId);
+        for (key, value) in aws_files::settings() {
+            use AmazonS3ConfigKey::{AccessKeyId, SecretAccessKey, Token};
+            // Keys of two places are not mixed.
+            let is_key = matches!(key, AccessKeyId | SecretAccessKey | Token);
+            if if is_key { !has_keys } else { !has(&builder, key) } {
+                builder = builder.with_config(key, value);
+            }
+        }
+        if is_plain(builder.get_config_value(&AmazonS3ConfigKey::Endpoint)) {
+            builder = builder.with_allow_http(true);
+        }
+        let built = builder
+            .with_url(self.root)
+            .with_retry(self.retry)
+            .with_http_connector(Connector::new(self.limiter))
+            .build()?;
+        Ok(Arc::new(built))
+    }
+
+    fn gcs(self) -> object_store::Result<Arc<dyn ObjectStore>> {
+        let mut builder = GoogleCloudStorageBuilder::from_env();
+        for (key, value) in self.patience {
+            builder = builder.with_config(GoogleConfigKey::Client(key), value);
+        }
+        for (key, value) in &self.pairs {
+            if let Ok(key) = key.parse() {
+                builder = builder.with_config(key, *value);
+            }
+        }
+        if is_plain(builder.get_config_value(&GoogleConfigKey::BaseUrl)) {
+            builder = builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
+        }
+        let built = builder
+            .with_url(self.root)
+            .with_retry(self.retry)
+            .with_http_connector(Connector::new(self.limiter))
+            .build()?;
+        Ok(Arc::new(built))
+    }
+
+    fn azure(self) -> object_store::Result<Arc<dyn ObjectStore>> {
+        let mut builder = MicrosoftAzureBuilder::from_env();
+        for (key, value) in self.patience {
+            builder = builder.with_config(AzureConfigKey::Client(key), value);
+        }
+        for (key, value) in &self.pairs {
+            if let Ok(key) = key.parse() {
+                builder = builder.with_config(key, *value);
+            }
+        }
+        if is_plain(builder.get_config_value(&AzureConfigKey::Endpoint)) {
+            builder = builder.with_allow_http(true);
+        }
+        let built = builder
+            .with_url(self.root)
+            .with_retry(self.retry)
+            .with_http_connector(Connector::new(self.limiter))
+            .build()?;
+        Ok(Arc::new(built))
+    }
+
+    fn http(self) -> object_store::Result<Arc<dyn ObjectStore>> {
+        let mut builder = HttpBuilder::new();
+        for (key, value) in self.patience {
+            builder = builder.with_config(key, value);
+        }
+        for (key, value) in &self.pairs {
+            if let Ok(key) = key.parse() {
+                builder = builder.with_config(key, *value);
+            }
+        }
+        if is_plain(Some(self.root.to_owned())) {
+            builder = builder.with_config(ClientConfigKey::AllowHttp, "true");
+        }
+        let built = builder
+            .with_url(self.root)
+            .with_retry(self.retry)
+            .with_http_connector(Connector::new(self.limiter))
+            .build()?;
+        Ok(Arc::new(built))
+    }
+}
+
+/// Whoever names an endpoint without TLS wants one.
+fn is_plain(endpoint: Option<String>) -> bool {
+    endpoint.is_some_and(|endpoint| endpoint.starts_with("http://"))
+}

@@ -1,0 +1,88 @@
+//! What a remote store's error means: is it worth trying again, and how is it said?
+//!
+//! `object_store` keeps the type of a failed request to itself, so that its status is read from
+//! its text; `tests/failures.rs` holds these texts against the library.
+
+use std::error::Error;
+
+use object_store::client::{HttpError, HttpErrorKind};
+
+/// How long the text of an answer may be in a message, characters.
+const TEXT_MAX: usize = 300;
+const STATUS: &str = "Server returned non-2xx status code: ";
+const RESPONSE: &str = "Server returned error response: ";
+
+/// A request of which a store did not make what it should.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// An answer that says no.
+    Status { code: u16, body: String },
+    /// No answer, or a part of one.
+    Transport { is_passing: bool },
+}
+
+impl Failure {
+    /// What one error of a chain says of a request, if it does.
+    pub(crate) fn of(error: &(dyn Error + 'static)) -> Option<Self> {
+        if let Some(error) = error.downcast_ref::<HttpError>() {
+            return Some(Self::Transport { is_passing: error.kind() != HttpErrorKind::Unknown });
+        }
+        let text = error.to_string();
+        if let Some(body) = text.strip_prefix(RESPONSE) {
+            return Some(Self::Status { code: 200, body: body.to_owned() });
+        }
+        let (code, rest) = text.strip_prefix(STATUS)?.split_at_checked(3)?;
+        let body = rest.split_once(": ").map_or("", |(_, body)| body);
+        Some(Self::Status { code: code.parse().ok()?, body: body.to_owned() })
+    }
+
+    /// The same request may succeed another time.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Transport { is_passing } => *is_passing,
+            // S3 says so when a body came too slowly; its own tools try again.
+            Self::Status { code: 400, body } => body.contains("RequestTimeout"),
+            // An error after the answer has begun.
+            Self::Status { code: 200, body } => {
+                body.contains("InternalError") || body.contains("SlowDown")
+            }
+            Self::Status { code, .. } => matches!(code, 408 | 429 | 500..600),
+        }
+    }
+
+    /// What an answer said, in a line; `None` where there was none.
+    pub(crate) fn text(&self) -> Option<String> {
+        let Self::Status { code, body } = self else { return None };
+        let said = match (element(body, "Code"), element(body, "Message")) {
+            (Some(code), Some(message)) => format!("{code}: {message}"),
+            (Some(text), None) | (None, Some(text)) => text.to_owned(),
+            (None, None) => body.split_whitespace().collect::<Vec<_>>().join(" "),
+        };
+        let said: String = said.chars().filter(|c| !c.is_control()).take(TEXT_MAX).collect();
+        let said = if said.is_empty() { said } else { format!(" ({said})") };
+        Some(format!("the store answered {code}{said}"))
+    }
+}
+
+/// The text of the first XML element of a name.
+fn element<'a>(body: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = body.split_once(&format!("<{name}>"))?;
+    rest.split_once(&format!("</{name}>")).map(|(text, _)| text)
+}
+
+/// `after 10 retries`, if an error says that there were some.
+pub(crate) fn retries(error: &(dyn Error + 'static)) -> Option<String> {
+    let text = error.to_string();
+    let (_, rest) = text.split_once(", after ")?;
+    let (count, _) = rest.split_once(" retries")?;
+    count.parse::<u64>().is_ok().then(|| format!("after {count} retries"))
+}
+
+/// What to do about a store that does not let this user in.
+pub(crate) fn access_hint(error: &object_store::Error) -> Option<&'static str> {
+    use object_store::Error::{PermissionDenied, Unauthenticated};
+    matches!(error, PermissionDenied { .. } | Unauthenticated { .. }).then_some(
+        "; check the credentials (environment, profile, --store-option) and what they allow; \
+         a public bucket is read with --store-option skip_signature=true",
+    )
+}

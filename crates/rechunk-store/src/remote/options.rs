@@ -1,0 +1,155 @@
+//! How remote stores are reached: what a user says, and how patient to be.
+
+use std::fmt;
+use std::time::Duration;
+
+use object_store::aws::AmazonS3ConfigKey;
+use object_store::azure::AzureConfigKey;
+use object_store::client::ClientConfigKey;
+use object_store::gcp::GoogleConfigKey;
+
+use crate::StoreError;
+use crate::location::refuse;
+
+/// How often a request is repeated.
+const MAX_RETRIES: u32 = 10;
+/// How long a store may fail to answer.
+const TIMEOUT: Duration = Duration::from_secs(180);
+/// Requests in flight to one bucket.
+const CONCURRENCY: u32 = 256;
+
+/// How remote stores are reached. Never saved; its `Debug` form shows no value.
+#[derive(Clone)]
+pub struct StoreOptions {
+    pairs: Vec<Pair>,
+    max_retries: u32,
+    timeout: Duration,
+    concurrency: u32,
+}
+
+#[derive(Clone)]
+struct Pair {
+    /// What the locations it is for begin with; `None`: all.
+    location: Option<String>,
+    key: String,
+    value: String,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            pairs: Vec::new(),
+            max_retries: MAX_RETRIES,
+            timeout: TIMEOUT,
+            concurrency: CONCURRENCY,
+        }
+    }
+}
+
+impl fmt::Debug for StoreOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys: Vec<&str> = self.pairs.iter().map(|pair| pair.key.as_str()).collect();
+        f.debug_struct("StoreOptions")
+            .field("keys", &keys)
+            .field("max_retries", &self.max_retries)
+            .field("timeout", &self.timeout)
+            .field("concurrency", &self.concurrency)
+            .finish()
+    }
+}
+
+impl StoreOptions {
+    /// Adds `KEY=VALUE`, for all stores that know the key, or `LOCATION,KEY=VALUE`, for those
+    /// whose location begins with `LOCATION`. Keys are those of `object_store`, e.g. `endpoint`,
+    /// `region`, `skip_signature`. An error does not repeat the value.
+    pub fn add(&mut self, text: &str) -> Result<(), StoreError> {
+        let Some((left, value)) = text.split_once('=') else {
+            return Err(refuse("--store-option", "it is KEY=VALUE or LOCATION,KEY=VALUE"));
+        };
+        let (location, key) = match left.rsplit_once(',') {
+            Some((location, key)) => (Some(location.to_owned()), key),
+            None => (None, left),
+        };
+        let key = key.trim().to_ascii_lowercase();
+        if !is_known(&key) {
+            let reason = format!(
+                "no kind of store has an option {key:?}; endpoint, region, skip_signature are some"
+            );
+            return Err(refuse("--store-option", &reason));
+        }
+        self.pairs.push(Pair { location, key, value: value.to_owned() });
+        Ok(())
+    }
+
+    /// How often a request that fails for a moment is tried again.
+    #[must_use]
+    pub fn with_max_retries(self, max_retries: u32) -> Self {
+        Self { max_retries, ..self }
+    }
+
+    /// How long an operation may take with all its retries while the store does not answer.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// Most requests in flight to one bucket or server.
+    #[must_use]
+    pub fn with_concurrency(self, concurrency: u32) -> Self {
+        Self { concurrency: concurrency.max(1), ..self }
+    }
+
+    pub(crate) fn max_retries(&self) -> u32 {
+        self.max_retries
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    pub(crate) fn concurrency(&self) -> u32 {
+        self.concurrency
+    }
+
+    /// Key and value of what was said for `location`, the most particular last.
+    pub(crate) fn of<'a>(&'a self, location: &str) -> Vec<(&'a str, &'a str)> {
+        let is_for = |pair: &&Pair| pair.location.as_ref().is_none_or(|l| location.starts_with(l));
+        let mut found: Vec<&Pair> = self.pairs.iter().filter(is_for).collect();
+        found.sort_by_key(|pair| pair.location.as_ref().map_or(0, String::len)); // stable
+        found.into_iter().map(|pair| (pair.key.as_str(), pair.value.as_str())).collect()
+    }
+}
+
+/// Whether any kind of store has an option of this name.
+fn is_known(key: &str) -> bool {
+    key.parse::<AmazonS3ConfigKey>().is_ok()
+        || key.parse::<GoogleConfigKey>().is_ok()
+        || key.parse::<AzureConfigKey>().is_ok()
+        || key.parse::<ClientConfigKey>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_particular_option_comes_last() {
+        let mut options = StoreOptions::default();
+        options.add("s3://one/a,endpoint=http://a").unwrap();
+        options.add("endpoint=http://all").unwrap();
+        options.add("s3://one,endpoint=http://one").unwrap();
+        let endpoint = |location: &str| options.of(location).last().map(|pair| pair.1);
+        assert_eq!(endpoint("s3://one/a/x"), Some("http://a"));
+        assert_eq!(endpoint("s3://one/b"), Some("http://one"));
+        assert_eq!(endpoint("s3://two"), Some("http://all"));
+    }
+
+    #[test]
+    fn values_are_never_shown() {
+        let mut options = StoreOptions::default();
+        options.add("secret_access_key=canary").unwrap();
+        assert!(!format!("{options:?}").contains("canary"));
+        let error = options.add("secret_acess_key=canary").unwrap_err().to_string();
+        assert!(error.contains("secret_acess_key") && !error.contains("canary"), "{error}");
+    }
+}

@@ -1,0 +1,71 @@
+//! Where stores are opened: how remote ones are reached, and the clients that are shared.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::remote::{Address, Remote};
+use crate::{Meter, Store, StoreError, StoreOptions};
+
+/// Opens stores. Clones share connections; so do all stores of one bucket or server, and the bound
+/// on requests in flight to it.
+#[derive(Clone, Default)]
+pub struct Stores {
+    options: Arc<StoreOptions>,
+    remotes: Arc<Mutex<BTreeMap<String, Remote>>>,
+    meter: Arc<Meter>,
+}
+
+impl fmt::Debug for Stores {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stores").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl Stores {
+    /// Opens stores as `options` say.
+    pub fn new(options: StoreOptions) -> Self {
+        Self { options: Arc::new(options), ..Self::default() }
+    }
+
+    /// The same connections, with what is opened counted in `meter`.
+    #[must_use]
+    pub fn with_meter(&self, meter: &Arc<Meter>) -> Self {
+        Self { meter: Arc::clone(meter), ..self.clone() }
+    }
+
+    /// The meter that what is opened counts in.
+    pub fn meter(&self) -> &Arc<Meter> {
+        &self.meter
+    }
+
+    /// Opens a path or a URL: `file://`, `memory://NAME` (shared by name in this process),
+    /// `memory:` (gone with its last clone), `s3://`, `gs://`, `az://`, `http(s)://` (read only).
+    /// A path to or into a ZIP file is read only. Nothing is created, nothing need exist, and
+    /// nothing is sent. It counts as [`crate::Role::Control`] until told otherwise.
+    pub fn open(&self, location: &str) -> Result<Store, StoreError> {
+        Store::open_with(location, self)
+    }
+
+    pub(crate) fn options(&self) -> &StoreOptions {
+        &self.options
+    }
+
+    /// The connection `address` needs, made when it is first asked for.
+    pub(crate) fn remote(&self, address: &Address) -> Result<Remote, StoreError> {
+        // Options may differ within a bucket.
+        let location = format!("{}/{}", address.root, address.below);
+        let mut key = address.root.clone();
+        for (name, value) in self.options.of(&location) {
+            key.push_str(&format!("\0{name}={value}"));
+        }
+        // A panic elsewhere cannot leave the map half-changed.
+        let mut remotes = self.remotes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(remote) = remotes.get(&key) {
+            return Ok(remote.clone());
+        }
+        let remote = Remote::connect(address, &self.options)?;
+        remotes.insert(key, remote.clone());
+        Ok(remote)
+    }
+}
