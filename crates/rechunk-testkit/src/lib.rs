@@ -1,1 +1,40 @@
 //! For tests only: object stores on loopback that answer truthfully, late, wrongly or not at all.
+//!
+//! A server owns its thread and runtime, so a blocking test can start it, run the real program
+//! against it as a child process, and read in its log what was asked:
+//!
+//! ```
+//! use rechunk_testkit::{Fault, Faults, Filter, S3Server, ServerOptions};
+//!
+//! let server = S3Server::start(&ServerOptions::default())?;
+//! server.set_faults(Faults::rate(0.1).seed(1));
+//! server.fail_nth(Filter::any().method("PUT"), 3, Fault::ResetAfter);
+//! // … Command::new(program).envs(server.environment()).arg(server.url("array.zarr")) …
+//! assert!(server.requests().is_empty());
+//! # Ok::<(), rechunk_testkit::TestkitError>(())
+//! ```
+
+mod backend;
+mod body;
+mod connection;
+mod draw;
+mod error;
+mod faults;
+mod filter;
+mod hooks;
+mod key_locks;
+mod layer;
+mod log;
+mod record;
+mod root;
+mod s3;
+mod server;
+mod uri;
+
+pub use error::{Result, TestkitError};
+pub use faults::{Fault, Faults};
+pub use filter::Filter;
+pub use hooks::{Hold, Moment};
+pub use record::{Operation, RequestRecord};
+pub use s3::S3Server;
+pub use server::{Server, ServerOptions};

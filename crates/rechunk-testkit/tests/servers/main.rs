@@ -1,0 +1,8 @@
+//! Every server driven by object_store, as the program does.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod contract;
+mod faults;
+mod hooks;
+mod s3;
+mod stores;
