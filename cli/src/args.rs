@@ -216,7 +216,8 @@ pub(crate) struct RunningArgs {
     /// Leave the intermediate and the journal when done.
     #[arg(long)]
     pub keep_temp: bool,
-    /// Replace a target that exists; the old one stays until the new one is complete.
+    /// Replace a target that exists; the old one stays until the new one is complete (on a disk;
+    /// an object store cannot rename, there it goes first).
     #[arg(long, conflicts_with = "resume")]
     pub overwrite: bool,
     /// Go on where an interrupted run stopped, or start if there is none.
@@ -228,6 +229,23 @@ pub(crate) struct RunningArgs {
     /// Do not wait for the disk (a power cut may then cost the whole run).
     #[arg(long)]
     pub no_fsync: bool,
+}
+
+/// How remote stores are reached.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Stores")]
+pub(crate) struct StoreArgs {
+    /// An option of remote stores, e.g. `endpoint=http://localhost:9000`, `region=eu-west-1`,
+    /// `skip_signature=true` (public data); for some of them only: `s3://bucket,endpoint=…`.
+    #[arg(long, value_name = "[LOCATION,]K=V")]
+    pub store_option: Vec<String>,
+    /// How often a request that fails for a moment is tried again [default: 10].
+    #[arg(long, value_name = "N", env = "RECHUNK_MAX_RETRIES")]
+    pub max_retries: Option<u32>,
+    /// How long a store may fail to answer before the run gives up, e.g. `30`, `90s`, `5m`
+    /// [default: 3m].
+    #[arg(long, value_name = "SECONDS", env = "RECHUNK_TIMEOUT")]
+    pub timeout: Option<String>,
 }
 
 /// `rechunk copy`.
@@ -242,6 +260,8 @@ Examples:
   rechunk copy volume.n5/s0 volume.zarr/s0 --chunks 64,64,64            # N5 to Zarr
   rechunk copy blocks whole.npy --max-mem 2GiB                          # merge raw files
   rechunk copy scan.nii.gz scan.zarr --chunks 64,64,64                  # NIfTI
+  rechunk copy s3://lab/sst.zarr/sst s3://lab/by-pixel.zarr --chunks -1,30,30
+  rechunk copy s3://public/sst.zarr sst.zarr --store-option skip_signature=true --chunks keep
   rechunk copy group.zarr new.zarr --exclude 'raw/**' --var 'air/*: chunks -1,30,30; codec zstd:5'")]
 pub(crate) struct CopyArgs {
     /// The array to read, or the group: with all arrays and groups below it.
@@ -259,6 +279,8 @@ pub(crate) struct CopyArgs {
     /// Print the plan and stop.
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub stores: StoreArgs,
     /// Draw the plan into FILE.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<String>,
@@ -287,6 +309,8 @@ pub(crate) struct PlanArgs {
     pub planning: PlanningArgs,
     #[command(flatten)]
     pub synthetic: SyntheticArgs,
+    #[command(flatten)]
+    pub stores: StoreArgs,
     /// Where an intermediate may go.
     #[arg(long, value_name = "LOCATION", env = "RECHUNK_TEMP")]
     pub temp: Option<String>,
@@ -340,6 +364,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub running: RunningArgs,
     #[command(flatten)]
+    pub stores: StoreArgs,
+    #[command(flatten)]
     pub output: OutputArgs,
 }
 
@@ -353,6 +379,8 @@ pub(crate) struct InfoArgs {
     pub axes: Option<String>,
     #[command(flatten)]
     pub raw: RawArgs,
+    #[command(flatten)]
+    pub stores: StoreArgs,
     /// Print one JSON object.
     #[arg(long)]
     pub json: bool,
@@ -376,6 +404,8 @@ pub(crate) struct VerifyArgs {
     /// CPU workers.
     #[arg(long, value_name = "N", env = "RECHUNK_THREADS", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Option<u32>,
+    #[command(flatten)]
+    pub stores: StoreArgs,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -1,11 +1,13 @@
 //! What was typed, given meaning: arguments become the library's requests.
 
+use std::time::Duration;
+
 use rechunk::{
     Axes, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Planning, RawFile,
-    Running, Selection, Strategy, WriteEmpty, parse_byte_size,
+    Running, Selection, StoreOptions, Stores, Strategy, WriteEmpty, parse_byte_size,
 };
 
-use crate::args::{PlanningArgs, RawArgs, RunningArgs, SelectionArgs, TargetArgs};
+use crate::args::{PlanningArgs, RawArgs, RunningArgs, SelectionArgs, StoreArgs, TargetArgs};
 
 /// A usage error.
 pub(crate) fn usage(message: String, hint: Option<&str>) -> Error {
@@ -29,6 +31,38 @@ pub(crate) fn shape(option: &str, text: &str) -> Result<Vec<u64>, Error> {
             })
         })
         .collect()
+}
+
+/// Where stores are opened.
+pub(crate) fn stores(args: &StoreArgs) -> Result<Stores, Error> {
+    let mut options = StoreOptions::default();
+    for option in &args.store_option {
+        options.add(option).map_err(|error| usage(error.to_string(), None))?;
+    }
+    if let Some(max_retries) = args.max_retries {
+        options = options.with_max_retries(max_retries);
+    }
+    if let Some(text) = &args.timeout {
+        options = options.with_timeout(duration("--timeout", text)?);
+    }
+    Ok(Stores::new(options))
+}
+
+/// `90`, `90s`, `5m`, `2h`.
+fn duration(option: &str, text: &str) -> Result<Duration, Error> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit_seconds = match &text[digits.len()..] {
+        "" | "s" => Some(1.0),
+        "ms" => Some(1e-3),
+        "m" => Some(60.0),
+        "h" => Some(3600.0),
+        _ => None,
+    };
+    let seconds = digits.parse::<f64>().ok().zip(unit_seconds).map(|(n, unit)| n * unit);
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.filter(|duration| !duration.is_zero()).ok_or_else(|| {
+        usage(format!("{option}: `{text}` is not a time"), Some("write it like 90, 90s or 5m"))
+    })
 }
 
 /// Planning options.

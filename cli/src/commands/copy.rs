@@ -10,6 +10,7 @@ use crate::render::{self, explain, progress, report, tree};
 use crate::{request, signals};
 
 pub(crate) async fn run(args: CopyArgs) -> Result<ExitCode, Error> {
+    let stores = request::stores(&args.stores)?;
     let copy = request::copy(
         &args.source,
         &args.target,
@@ -17,7 +18,7 @@ pub(crate) async fn run(args: CopyArgs) -> Result<ExitCode, Error> {
         &args.planning,
         args.running.temp.as_deref(),
     )?;
-    match rechunk::prepare(copy, request::selection(&args.selection)).await? {
+    match rechunk::prepare(copy, request::selection(&args.selection), &stores).await? {
         Prepared::Array(job) => Box::pin(copy_array(*job, &args)).await?,
         Prepared::Tree(job) => Box::pin(copy_group(*job, &args)).await?,
     }

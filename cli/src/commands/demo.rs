@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use rechunk::{Error, Existing, Job, Planning, Running, WriteEmpty};
+use rechunk::{Error, Existing, Job, Planning, Running, Stores, WriteEmpty};
 
 use crate::args::DemoArgs;
 use crate::commands::copy::run_job;
@@ -42,7 +42,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Error> {
         planning: Planning { memory_bytes: Some(MEMORY_BYTES), ..Planning::default() },
         temp: None,
     };
-    let job = Job::prepare(request).await?;
+    let job = Job::prepare(request, &Stores::default()).await?;
     let running =
         Running { existing: Existing::Refuse, verify: true, keep_temp: false, durable: true };
     run_job(job, running, &args.output).await?;

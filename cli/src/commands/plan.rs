@@ -60,7 +60,8 @@ async fn open(args: &PlanArgs, source: &str) -> Result<Prepared, Error> {
     let mut copy =
         request::copy(source, target, &args.target_options, &args.planning, args.temp.as_deref())?;
     copy.planning.workers = args.synthetic.workers;
-    rechunk::prepare(copy, request::selection(&args.selection)).await
+    let stores = request::stores(&args.stores)?;
+    rechunk::prepare(copy, request::selection(&args.selection), &stores).await
 }
 
 /// The same where only an array will do.

@@ -14,7 +14,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<ExitCode, Error> {
     if args.running.temp.is_some() {
         saved.request.temp.clone_from(&args.running.temp);
     }
-    let job = Job::from_saved(saved).await?;
+    let job = Job::from_saved(saved, &request::stores(&args.stores)?).await?;
     run_job(job, request::running(&args.running), &args.output).await?;
     Ok(ExitCode::SUCCESS)
 }

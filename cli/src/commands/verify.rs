@@ -17,7 +17,9 @@ pub(crate) async fn run(args: VerifyArgs) -> Result<ExitCode, Error> {
     let cancel = signals::cancel_on_signal();
     let options = request::open_options(args.axes.as_deref(), &args.raw)?;
     let told = Arc::clone(&observer) as _;
-    let outcome = rechunk::verify(&args.a, &args.b, &options, &planning, told, cancel).await;
+    let stores = request::stores(&args.stores)?;
+    let outcome =
+        rechunk::verify(&args.a, &args.b, &options, &planning, told, cancel, &stores).await;
     observer.finish();
     let comparison = outcome?;
     if args.output.json {

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rechunk_grid::Region;
-use rechunk_store::{AppendFile, Store};
+use rechunk_store::Store;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::check::check;
 use crate::gate::Gate;
-use crate::journal::{DoneSet, Mark, Marks, Writer};
+use crate::journal::{DoneSet, Log, Mark, Marks, Writer};
 use crate::runs;
 use crate::stage_run::StageRun;
 use crate::tasks::run_tasks;
@@ -70,10 +70,10 @@ pub async fn run(
     let compares = matches!(execution.sink, Sink::Compare(_));
     // What was compared is not kept anywhere: a comparison is always a whole one.
     let parts = journal.filter(|_| !compares).map(Journal::into_parts);
-    let (file, done) = parts.map_or((None, DoneSet::default()), |(file, done)| (Some(file), done));
+    let (log, done) = parts.map_or((None, DoneSet::default()), |(log, done)| (Some(log), done));
     check(&execution, &done).map_err(ExecError::Run)?;
 
-    let (marks, mut writer) = start_writer(&execution, &observer, file);
+    let (marks, mut writer) = start_writer(&execution, &observer, log);
     let context = Arc::new(RunContext {
         gate: Gate::new(gate_bytes(&execution)),
         marks: marks.clone(),
@@ -105,12 +105,12 @@ type WriterHandle = JoinHandle<Result<(), JournalError>>;
 fn start_writer(
     execution: &Execution,
     observer: &Arc<dyn Observer>,
-    file: Option<AppendFile>,
+    log: Option<Log>,
 ) -> (Option<Marks>, Option<WriterHandle>) {
-    let Some(file) = file else { return (None, None) };
+    let Some(log) = log else { return (None, None) };
     let stores: Vec<Store> =
         (0..execution.plan.stages.len()).filter_map(|s| written_store(execution, s)).collect();
-    let (writer, marks) = Writer::new(file, stores, execution.durable, Arc::clone(observer));
+    let (writer, marks) = Writer::new(log, stores, execution.durable, Arc::clone(observer));
     (Some(marks), Some(tokio::spawn(writer.run())))
 }
 

@@ -28,11 +28,13 @@ impl AppendFile {
     }
 
     /// Takes the file for this process until it is dropped or the process ends, however it ends.
-    /// False if another process has it (or if this one has it a second time).
+    /// False if another process has it (or if this one has it a second time), or if it is no longer
+    /// the file at its key: then it locks nothing and has to be opened again.
     pub async fn try_lock(&self) -> Result<bool, StoreError> {
+        let path = self.store.file_path(&self.key, "be locked")?;
         let file = Arc::clone(&self.file);
         let lock = move || match file.try_lock() {
-            Ok(()) => Ok(true),
+            Ok(()) => is_at(&file, &path),
             Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(error)) => Err(error),
         };
@@ -88,6 +90,24 @@ fn open_or_create(path: &Path) -> io::Result<File> {
         None => Ok(file),
         Some(what) => Err(io::Error::other(NotAFile { what })),
     }
+}
+
+/// Whether an open file is still the one at `path`.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let open = file.metadata()?;
+    match path.metadata() {
+        Ok(found) => Ok((found.dev(), found.ino()) == (open.dev(), open.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// A file that is open cannot be removed there.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
 }
 
 fn append(mut file: &File, bytes: &[u8]) -> io::Result<()> {

@@ -14,10 +14,12 @@
 //! survives a power cut only after [`Store::sync`].
 
 mod append_file;
+mod conditional;
 mod directory_lock;
 mod error;
 mod file_runs;
 mod key;
+mod lease;
 mod local_files;
 mod local_tree;
 mod location;
@@ -35,9 +37,12 @@ mod stores;
 mod zip;
 
 pub use append_file::AppendFile;
+pub use conditional::{Seen, Snapshot};
 pub use directory_lock::DirectoryLock;
 pub use error::StoreError;
 pub use file_runs::{OPEN_FILES_MAX, Run};
+pub use lease::{HEARTBEAT, Holder, Lease, STALE, Taken, holder as lease_holder, unique_name};
+pub use location::is_remote;
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
 pub use object_writer::ObjectWriter;
 pub use part_file::{PartEnd, PartFile, WriteBatch};

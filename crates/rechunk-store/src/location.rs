@@ -27,6 +27,11 @@ pub(crate) fn refuse(location: &str, reason: &str) -> StoreError {
     StoreError::Location { location, reason, source: None }
 }
 
+/// True if a location is of a store that is reached over the network.
+pub fn is_remote(location: &str) -> bool {
+    matches!(parse(location), Ok(Place::Remote(_)))
+}
+
 /// Reads a location. Touches nothing.
 pub(crate) fn parse(location: &str) -> Result<Place, StoreError> {
     if location.is_empty() {

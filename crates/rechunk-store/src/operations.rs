@@ -276,7 +276,12 @@ impl Store {
         (!self.prefix.is_root()).then_some(&self.prefix)
     }
 
-    pub(crate) fn failed(&self, key: &str, action: &'static str, error: object_store::Error) -> StoreError {
+    pub(crate) fn failed(
+        &self,
+        key: &str,
+        action: &'static str,
+        error: object_store::Error,
+    ) -> StoreError {
         StoreError::from_object_store(self.label(), key, action, error)
     }
 

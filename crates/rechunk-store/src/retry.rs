@@ -54,7 +54,6 @@ impl Attempts {
         sleep(self.pause).await;
         true
     }
-
 }
 
 /// A number in 0..1, another for each thing that is tried and each time: the same in each run, so

@@ -111,7 +111,7 @@ pub(crate) async fn find(store: &Store) -> Result<Option<(Documents, String)>, F
 /// Refuses a target whose consolidated documents could not be kept true: before anything is
 /// written.
 pub(crate) async fn check(location: &str, target: &Store, format: Format) -> Result<(), Error> {
-    if target.local_root().is_none() {
+    if target.is_volatile() {
         return Ok(());
     }
     for above in above(target).await.map_err(|fault| fault.of_target(location))? {
@@ -148,7 +148,7 @@ pub(crate) async fn update_with(
     version: ZarrVersion,
     change: impl Fn(&mut Consolidated, &str) -> Result<(), FormatError>,
 ) -> Result<(), Error> {
-    if target.local_root().is_none() {
+    if target.is_volatile() {
         return Ok(());
     }
     let failed = |source| store_error("update the consolidated metadata above", location, source);

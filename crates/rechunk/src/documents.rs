@@ -17,6 +17,10 @@ use crate::metadata::{GroupMetadata, Metadata};
 /// Largest metadata document that is read, bytes.
 pub(crate) const METADATA_BYTES_MAX: u64 = 16 << 20;
 
+/// Keys of all such documents.
+pub(crate) const METADATA_KEYS: [&str; 6] =
+    ["zarr.json", ".zarray", ".zgroup", ".zattrs", ATTRIBUTES_KEY, ARRAY_JSON];
+
 /// What was found at a place.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Documents {

@@ -7,7 +7,7 @@ use futures::TryStreamExt;
 use rechunk_array::Array;
 use rechunk_n5::ATTRIBUTES_KEY;
 use rechunk_raw::ARRAY_JSON;
-use rechunk_store::{Meter, Role, Store, StoreError};
+use rechunk_store::{Meter, Role, Store, StoreError, Stores};
 use serde::Serialize;
 
 use crate::Error;
@@ -111,8 +111,8 @@ impl KeyCount {
 }
 
 /// Reads the metadata at `location`; of an array, lists the chunks too.
-pub async fn info(location: &str, options: &OpenOptions) -> Result<Info, Error> {
-    let store = open_store(location, &Meter::new())?;
+pub async fn info(location: &str, options: &OpenOptions, stores: &Stores) -> Result<Info, Error> {
+    let store = open_store(location, &stores.with_meter(&Meter::new()))?;
     match open_node(location, options, &store).await? {
         Opened::Array(open) => array_info(&open, &store).await.map(Box::new).map(Info::Array),
         Opened::Group(documents, format) => {

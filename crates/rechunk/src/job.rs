@@ -6,7 +6,7 @@ use rechunk_array::Array;
 use rechunk_format::{Layout, RunFormat};
 use rechunk_grid::WriteEmpty;
 use rechunk_plan::{PlanRequest, Planned, RunsSide, ShardSide, Side, Strategy, plan};
-use rechunk_store::{Meter, Role};
+use rechunk_store::{Meter, Role, Stores};
 
 use crate::Error;
 use crate::gzip_file::unpacked_name;
@@ -33,7 +33,7 @@ pub struct Job {
     pub planned: Planned,
     /// What the target cannot keep of the source.
     pub warnings: Vec<String>,
-    pub(crate) meter: Arc<Meter>,
+    pub(crate) stores: Stores,
     /// It is a part of the copy of a group, which makes the groups above it and describes it in
     /// consolidated metadata when all arrays are complete.
     pub(crate) in_tree: bool,
@@ -41,10 +41,10 @@ pub struct Job {
 
 impl Job {
     /// Opens the source and plans. Reads metadata and a few chunk sizes; writes nothing.
-    pub async fn prepare(request: CopyRequest) -> Result<Self, Error> {
-        let meter = Meter::new();
-        let source = open_array(&request.source, &request.open_options(), &meter).await?;
-        Self::plan(request, source, meter).await
+    pub async fn prepare(request: CopyRequest, stores: &Stores) -> Result<Self, Error> {
+        let stores = stores.with_meter(&Meter::new());
+        let source = open_array(&request.source, &request.open_options(), &stores).await?;
+        Self::plan(request, source, stores).await
     }
 
     /// The target is one file that is compressed as a whole.
@@ -56,7 +56,7 @@ impl Job {
     pub(crate) async fn plan(
         request: CopyRequest,
         source: OpenArray,
-        meter: Arc<Meter>,
+        stores: Stores,
     ) -> Result<Self, Error> {
         let (target, warnings) = specify_target(&request, &source)?;
         let target_layout = target.layout().map_err(Error::target_metadata)?;
@@ -67,7 +67,7 @@ impl Job {
         let planned = plan(&plan_request)
             .map_err(|error| Error::no_plan(plan_request.budget.memory_bytes, error))?;
         let in_tree = false;
-        Ok(Self { request, source, target, target_layout, planned, warnings, meter, in_tree })
+        Ok(Self { request, source, target, target_layout, planned, warnings, stores, in_tree })
     }
 }
 

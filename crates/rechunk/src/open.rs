@@ -2,12 +2,11 @@
 //! knows every format.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use rechunk_array::Array;
 use rechunk_format::FormatError;
 use rechunk_grid::{ArraySpec, ChunkGrid};
-use rechunk_store::{Meter, Role, Store};
+use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
@@ -76,9 +75,9 @@ pub struct OpenOptions {
 pub async fn open_array(
     location: &str,
     options: &OpenOptions,
-    meter: &Arc<Meter>,
+    stores: &Stores,
 ) -> Result<OpenArray, Error> {
-    let store = open_store(location, meter)?;
+    let store = open_store(location, stores)?;
     match open_node(location, options, &store).await? {
         Opened::Array(array) => Ok(*array),
         Opened::Group(_, format) => Err(group_error(location, format, &store).await),
@@ -162,10 +161,8 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
 }
 
 /// Opens a store to read from.
-pub(crate) fn open_store(location: &str, meter: &Arc<Meter>) -> Result<Store, Error> {
-    Store::open(location)
-        .map(|store| store.with_meter(meter))
-        .map_err(|source| Error::source_store(location, source))
+pub(crate) fn open_store(location: &str, stores: &Stores) -> Result<Store, Error> {
+    stores.open(location).map_err(|source| Error::source_store(location, source))
 }
 
 /// The location is a group: name the arrays in it.

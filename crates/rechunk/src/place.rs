@@ -1,13 +1,11 @@
 //! Where a run reads, writes and keeps its state, and whether it may start.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use rechunk_store::{AppendFile, Meter, Role, Store};
+use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::consolidated;
+use crate::documents::METADATA_KEYS;
 use crate::gzip_file::part_of;
 use crate::job::{Job, temp_is_memory};
 use crate::metadata::Metadata;
@@ -17,7 +15,7 @@ use crate::target::{
     canonical, check_absent, check_apart, check_file, check_replaceable, check_writable,
     groups_above, is_array, open_target,
 };
-use crate::work_dir::{Left, SavedJob, WorkDir, store_error};
+use crate::work_dir::{Left, SavedJob, WorkDir, WriterLock, store_error};
 
 /// Where a run reads, writes and keeps its state.
 #[derive(Debug)]
@@ -27,7 +25,7 @@ pub(crate) struct Place {
     /// Where chunks are written: the target, or where its replacement is built.
     pub chunks: Store,
     /// Groups to create above the target.
-    pub groups: Vec<PathBuf>,
+    pub groups: Vec<Store>,
     /// Journal and saved job; `None` in memory.
     pub work: Option<WorkDir>,
     pub intermediate: Option<Store>,
@@ -36,39 +34,83 @@ pub(crate) struct Place {
     pub replaces: bool,
     pub resumes: bool,
     /// Held until the run ends, so that no other process writes the same target.
-    _lock: Option<AppendFile>,
+    pub lock: Option<WriterLock>,
+}
+
+/// Opens the target and checks what is around it: the target, and groups to create above it.
+async fn check_place(job: &Job) -> Result<(Store, Vec<Store>), Error> {
+    let location = &job.request.target;
+    check_apart(&job.request.source, location, "target")?;
+    check_temp(job)?;
+    let target = open_target(location, &job.stores)?;
+    check_file(location, &target, &job.target)?;
+    let mut groups = Vec::new();
+    if !job.in_tree {
+        groups = groups_above(&target, job.target.format()).await?;
+        consolidated::check(location, &target, job.target.format()).await?;
+    }
+    Ok((target, groups))
+}
+
+/// Where the state of a run goes; `None` in memory.
+pub(crate) fn work_dir(
+    location: &str,
+    target: &Store,
+    stores: &Stores,
+) -> Result<Option<WorkDir>, Error> {
+    if target.is_volatile() { Ok(None) } else { WorkDir::of(location, stores).map(Some) }
+}
+
+async fn left_of(work: Option<&WorkDir>) -> Result<Left, Error> {
+    match work {
+        Some(work) => work.left().await,
+        None => Ok(Left::Nothing),
+    }
+}
+
+fn resumes(left: &Left, running: Running) -> bool {
+    matches!(left, Left::Unfinished(_)) && running.existing == Existing::Resume
 }
 
 impl Place {
-    /// Checks that the run may start and writes its first traces: the saved job, nothing else.
+    /// Checks that the run may start and writes its first traces: the lock and the saved job.
     pub(crate) async fn prepare(job: &mut Job, running: Running) -> Result<Self, Error> {
-        let meter = Arc::clone(&job.meter);
         let location = job.request.target.clone();
-        check_apart(&job.request.source, &location, "target")?;
-        check_temp(job)?;
-        let target = open_target(&location, &meter)?;
-        check_file(&location, &target, &job.target)?;
-        let mut groups = Vec::new();
-        if !job.in_tree {
-            groups = groups_above(&target, job.target.format())?;
-            consolidated::check(&location, &target, job.target.format()).await?;
+        let (target, groups) = check_place(job).await?;
+        let work = work_dir(&location, &target, &job.stores)?;
+        let left = left_of(work.as_ref()).await?;
+        // What is refused is refused before anything is written.
+        let is_file = job.target.file_name().is_some();
+        if !resumes(&left, running) {
+            may_start(&location, running.existing, &target, is_file, &left).await?;
         }
-        let work = match target.local_root() {
-            Some(_) => Some(WorkDir::of(&location, &meter)?),
-            None => None,
+        let Some(work) = work else {
+            return Self::begin(job, running, target, groups, None).await;
         };
-        let left = match &work {
-            Some(work) => work.left().await?,
-            None => Left::Nothing,
-        };
-        let mut lock = None;
-        if let (Some(work), Left::Unfinished(_)) = (&work, &left)
-            && running.existing != Existing::Refuse
-        {
-            lock = Some(work.lock(&location).await?);
+        let lock = work.lock(&location).await?;
+        let begun = Self::begin(job, running, target, groups, Some(work.clone())).await;
+        match begun {
+            Ok(place) => Ok(Self { lock: Some(lock), ..place }),
+            Err(error) => {
+                // That it was refused is what is to be said.
+                let _ = work.unlock(lock).await;
+                Err(error)
+            }
         }
+    }
+
+    /// The rest, when no other run writes the target: one that did may have ended since.
+    async fn begin(
+        job: &mut Job,
+        running: Running,
+        target: Store,
+        groups: Vec<Store>,
+        work: Option<WorkDir>,
+    ) -> Result<Self, Error> {
+        let stores = job.stores.clone();
+        let left = left_of(work.as_ref()).await?;
         let (resumes, replaces) = match &left {
-            Left::Unfinished(saved) if running.existing == Existing::Resume => {
+            Left::Unfinished(saved) if resumes(&left, running) => {
                 resume_job(job, saved)?;
                 (true, saved.replaces)
             }
@@ -78,10 +120,6 @@ impl Place {
                 (false, replaces)
             }
         };
-        if let (Some(work), false) = (&work, resumes) {
-            lock = Some(work.lock(&location).await?);
-        }
-
         let chunks = match (&work, folder(&target, &job.target)?) {
             (Some(work), Some(_)) if job.is_packed() => work.staging()?.with_role(Role::Target),
             // One file is built beside its place, and takes it when it is whole.
@@ -89,7 +127,7 @@ impl Place {
             (Some(work), None) if replaces => work.staging()?.with_role(Role::Target),
             _ => target.clone(),
         };
-        let (intermediate, temp_to_remove) = intermediate(job, work.as_ref(), &meter)?;
+        let (intermediate, temp_to_remove) = intermediate(job, work.as_ref(), &stores)?;
         if let Some(work) = &work {
             if resumes && job.target.file_name().is_none() {
                 let swept = chunks.remove_staging().await;
@@ -110,15 +148,30 @@ impl Place {
             temp_to_remove,
             replaces,
             resumes,
-            _lock: lock,
+            lock: None,
         })
     }
-}
 
-impl Place {
+    /// An error if another run has taken the target from this one.
+    pub(crate) async fn check_lock(&self) -> Result<(), Error> {
+        match &self.lock {
+            Some(lock) => lock.check(self.target.label()).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Ends a run that has failed: another one need not wait until nothing is heard of this one.
+    pub(crate) async fn give_up(&mut self) {
+        if let (Some(work), Some(lock)) = (&self.work, self.lock.take())
+            && let Err(error) = work.unlock(lock).await
+        {
+            tracing::warn!(%error, "the target could not be given up");
+        }
+    }
+
     /// The intermediate went with the process that wrote it: what the journal says is done is not.
     pub(crate) fn is_volatile(&self) -> bool {
-        self.intermediate.as_ref().is_some_and(|store| store.local_root().is_none())
+        self.intermediate.as_ref().is_some_and(Store::is_volatile)
     }
 
     /// A run killed after the new array took the old one's place: only leftovers remain.
@@ -220,16 +273,18 @@ async fn start_over(
         let removed = folder.with_role(Role::Control).delete(&format!("{name}.part")).await;
         removed.map_err(|source| store_error("remove", location, source))?;
     }
-    match (work, left) {
-        (Some(_), Left::Nothing) => {}
-        (Some(work), _) => work.remove().await?,
-        (None, _) if replaces => {
-            // A store in memory has no rename: the old array goes first.
-            let removed = target.with_role(Role::Control).delete_prefix("").await;
-            removed.map_err(|source| store_error("remove", location, source))?;
-            return Ok(false);
+    if let (Some(work), false) = (work, matches!(left, Left::Nothing)) {
+        work.clear().await?;
+    }
+    if replaces && target.local_root().is_none() {
+        // A store without rename: the old array goes first, what makes it one before its chunks.
+        let old = target.with_role(Role::Control);
+        let failed = |source| store_error("remove", location, source);
+        for key in METADATA_KEYS {
+            old.delete(key).await.map_err(failed)?;
         }
-        (None, _) => {}
+        old.delete_prefix("").await.map_err(failed)?;
+        return Ok(false);
     }
     // One file takes the place of another at the end.
     Ok(replaces && file.is_none())
@@ -268,7 +323,7 @@ pub(crate) fn check_temp(job: &Job) -> Result<(), Error> {
     let temp = job.request.temp.as_deref().filter(|temp| !temp_is_memory(temp));
     let Some(temp) = temp.filter(|_| job.planned.plan.stages.len() > 1) else { return Ok(()) };
     check_apart(&job.request.source, temp, "place for the intermediate")?;
-    let store = Store::open(temp).map_err(|source| store_error("open", temp, source))?;
+    let store = job.stores.open(temp).map_err(|source| store_error("open", temp, source))?;
     check_writable(temp, &store)
 }
 
@@ -277,7 +332,7 @@ pub(crate) fn check_temp(job: &Job) -> Result<(), Error> {
 fn intermediate(
     job: &Job,
     work: Option<&WorkDir>,
-    meter: &Arc<Meter>,
+    stores: &Stores,
 ) -> Result<(Option<Store>, Option<Store>), Error> {
     if job.planned.plan.stages.len() < 2 {
         return Ok((None, None));
@@ -286,8 +341,8 @@ fn intermediate(
     check_temp(job)?;
     let name = intermediate_name(job);
     let at = |location: &str| -> Result<Store, Error> {
-        let opened = Store::open(location).map_err(|e| store_error("open", location, e))?;
-        Ok(opened.with_meter(meter).with_role(Role::Intermediate))
+        let opened = stores.open(location).map_err(|e| store_error("open", location, e))?;
+        Ok(opened.with_role(Role::Intermediate))
     };
     let store = match (&job.request.temp, work) {
         (Some(temp), _) if !temp_is_memory(temp) => {

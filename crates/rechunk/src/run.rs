@@ -5,22 +5,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use rechunk_exec::{
-    Event, Execution, JOURNAL_KEY, Journal, JournalError, JournalHeader, Observer, RunReport, Sink,
-    run,
+    Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer, RunReport, Sink, run,
 };
 use rechunk_plan::Plan;
-use rechunk_store::Role;
+use rechunk_store::{Role, Stores, unique_name};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::gzip_file::{pack, unpack};
 use crate::job::{Job, array_at};
 use crate::metadata::Metadata;
-use crate::place::{Place, check_temp, may_start, other_job, resume_job};
+use crate::place::{Place, check_temp, may_start, other_job, resume_job, work_dir};
 use crate::report::{Report, TaskReport};
 use crate::request::{Existing, Running};
 use crate::target::{check_apart, check_file, commit, groups_above, is_array, open_target};
-use crate::work_dir::{Left, REPORT_KEY, SavedJob, WorkDir, store_error};
+use crate::work_dir::{Left, REPORT_KEY, SavedJob, WorkDir, WriterLock, lost, store_error};
 use crate::{Error, consolidated, system, verify};
 
 impl Job {
@@ -35,8 +34,8 @@ impl Job {
     }
 
     /// Opens the source and the target of a saved job and takes over its plan.
-    pub async fn from_saved(saved: SavedJob) -> Result<Self, Error> {
-        let mut job = Self::prepare(saved.request.clone()).await?;
+    pub async fn from_saved(saved: SavedJob, stores: &Stores) -> Result<Self, Error> {
+        let mut job = Self::prepare(saved.request.clone(), stores).await?;
         let now = job.saved();
         if let Some(difference) = saved.difference(&now) {
             return Err(Error::Conflict {
@@ -76,14 +75,14 @@ impl Job {
         let location = self.request.target.clone();
         check_apart(&self.request.source, &location, "target")?;
         check_temp(self)?;
-        let target = open_target(&location, &self.meter)?;
+        let target = open_target(&location, &self.stores)?;
         check_file(&location, &target, &self.target)?;
         if !self.in_tree {
-            groups_above(&target, self.target.format())?;
+            groups_above(&target, self.target.format()).await?;
             consolidated::check(&location, &target, self.target.format()).await?;
         }
-        let left = match target.local_root() {
-            Some(_) => WorkDir::of(&location, &self.meter)?.left().await?,
+        let left = match work_dir(&location, &target, &self.stores)? {
+            Some(work) => work.left().await?,
             None => Left::Nothing,
         };
         match left {
@@ -119,7 +118,7 @@ impl Job {
             let planning = &self.request.planning;
             verify::check_fits(&self.source, self.target_layout.as_ref(), planning).await?;
         }
-        let place = Place::prepare(&mut self, running).await?;
+        let mut place = Place::prepare(&mut self, running).await?;
         if self.source.packed.is_some() {
             let Some(work) = &place.work else { return Err(no_room(&self.request.target)) };
             self.source = unpack(&self.source, &work.unpacked()?).await?;
@@ -153,6 +152,7 @@ impl Job {
                 {
                     let _ = work.put(REPORT_KEY, bytes).await;
                 }
+                place.give_up().await;
                 Err(error)
             }
         }
@@ -161,12 +161,12 @@ impl Job {
     /// Ends a run that was killed between completing its target and removing its leftovers.
     async fn done_before(&self, started: Instant) -> Result<Option<Report>, Error> {
         let location = &self.request.target;
-        let target = open_target(location, &self.meter)?;
+        let target = open_target(location, &self.stores)?;
         // Without a target, what is left is not what makes it complete.
-        if target.local_root().is_none() || !is_array(&target).await? {
+        let Some(work) = work_dir(location, &target, &self.stores)? else { return Ok(None) };
+        if !is_array(&target).await? {
             return Ok(None);
         }
-        let work = WorkDir::of(location, &self.meter)?;
         let Left::Done(saved) = work.left().await? else { return Ok(None) };
         if let Some(difference) = saved.and_then(|saved| saved.difference(&self.saved())) {
             return Err(other_job(location, &difference));
@@ -181,7 +181,7 @@ impl Job {
 
     /// A warning where chunks were missing and the source does not say what they hold.
     fn missing_without_fill_value(&self) -> Option<String> {
-        let missing = self.meter.traffic().source.get_missing;
+        let missing = self.stores.meter().traffic().source.get_missing;
         let copies = self.planned.plan.stages.iter().any(|stage| stage.passthrough);
         (self.source.spec().fill_value.is_none() && missing > 0 && !copies).then(|| {
             format!(
@@ -193,7 +193,7 @@ impl Job {
     /// The plan, and what this process has done so far.
     pub(crate) fn report(&self, started: Instant) -> Report {
         let mut report = Report::of_plan(&self.planned, &self.warnings);
-        report.traffic = Some(self.meter.traffic());
+        report.traffic = Some(self.stores.meter().traffic());
         report.memory.peak_rss_bytes = Some(system::peak_rss_bytes());
         report.elapsed_seconds = Some(started.elapsed().as_secs_f64());
         report
@@ -220,24 +220,30 @@ impl Job {
             durable: running.durable,
         };
         let counting = Arc::new(CountTasks { inner: observer, done: AtomicU64::new(0) });
-        let outcome = run(Arc::new(execution), journal, Arc::clone(&counting) as _, cancel).await;
-        outcome.map_err(|source| Error::Run {
-            done: counting.done.load(Ordering::Relaxed),
-            total: plan.task_count(),
-            hint: run_hint(&source, place.work.is_some()),
-            source: Box::new(source),
+        let taken_over = place.lock.as_ref().map_or_else(CancellationToken::new, WriterLock::lost);
+        let outcome = tokio::select! {
+            outcome = run(Arc::new(execution), journal, Arc::clone(&counting) as _, cancel) => outcome,
+            () = taken_over.cancelled() => return Err(lost(&self.request.target)),
+        };
+        outcome.map_err(|source| {
+            if matches!(source.fault(), Some(Fault::Journal(JournalError::Fenced { .. }))) {
+                return lost(&self.request.target);
+            }
+            Error::Run {
+                done: counting.done.load(Ordering::Relaxed),
+                total: plan.task_count(),
+                hint: run_hint(&source, place.work.is_some()),
+                source: Box::new(source),
+            }
         })
     }
 
     async fn journal(&self, work: &WorkDir, resumes: bool) -> Result<Journal, Error> {
-        let state = |error: JournalError| Error::State {
-            path: work.store.label().to_owned(),
-            reason: error.to_string(),
-        };
+        let state = |error: JournalError| work.journal_error(&error);
+        let writer = unique_name();
         // A run killed before its journal was begun has done nothing yet.
-        let begun = work.store.exists(JOURNAL_KEY).await;
-        if resumes && begun.map_err(|source| store_error("read", work.store.label(), source))? {
-            let journal = Journal::open(&work.store).await.map_err(state)?;
+        if resumes && work.has_journal().await? {
+            let journal = Journal::open(&work.store, &writer).await.map_err(state)?;
             let found = journal.header().fingerprint.clone();
             if found != self.planned.plan.fingerprint {
                 return Err(Error::Conflict {
@@ -253,7 +259,7 @@ impl Job {
             "target": self.request.target,
         });
         let header = JournalHeader::new(&self.planned.plan.fingerprint, job);
-        Journal::create(&work.store, header).await.map_err(state)
+        Journal::create(&work.store, header, &writer).await.map_err(state)
     }
 
     /// After the last chunk: verify, make visible, take the old array's place, tell the groups
@@ -275,11 +281,11 @@ impl Job {
         } else {
             None
         };
+        place.check_lock().await?;
         if !is_replaced {
             let location = &self.request.target;
             let version = self.request.n5_version();
-            commit(location, &place.chunks, &place.groups, &self.target, version, &self.meter)
-                .await?;
+            commit(location, &place.chunks, &place.groups, &self.target, version).await?;
             place.replace().await?;
             if self.is_packed() {
                 let name = self.target.file_name().unwrap_or_default();

@@ -2,11 +2,10 @@
 //! metadata that makes it an array is written last.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use rechunk_n5::{ATTRIBUTES_KEY, N5Version, parse_dataset};
 use rechunk_raw::ARRAY_JSON;
-use rechunk_store::{Meter, Role, Store};
+use rechunk_store::{Role, Store, Stores, is_remote};
 use rechunk_zarr::{NodeKind, node_kind};
 use serde_json::Map;
 
@@ -18,28 +17,36 @@ use crate::open::METADATA_BYTES_MAX;
 use crate::work_dir::store_error;
 
 /// Opens the target's place; nothing is created.
-pub(crate) fn open_target(location: &str, meter: &Arc<Meter>) -> Result<Store, Error> {
+pub(crate) fn open_target(location: &str, stores: &Stores) -> Result<Store, Error> {
     if location.is_empty() {
         return Err(Error::Usage { message: "no target is named".to_owned(), hint: None });
     }
-    let store = Store::open(location).map_err(|source| store_error("open", location, source))?;
+    let store = stores.open(location).map_err(|source| store_error("open", location, source))?;
     check_writable(location, &store)?;
-    Ok(store.with_meter(meter).with_role(Role::Target))
+    Ok(store.with_role(Role::Target))
 }
 
-/// Refuses a ZIP file, one that is there and one that a name asks for.
+/// Refuses what is only read, and a ZIP file that a name asks for.
 pub(crate) fn check_writable(location: &str, store: &Store) -> Result<(), Error> {
     let is_zip_name = |path: &Path| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"))
             && !path.is_dir()
     };
     let asks_for_zip = store.local_root().is_some_and(|root| root.ancestors().any(is_zip_name));
-    if store.archive().is_none() && !asks_for_zip {
-        return Ok(());
-    }
+    let (reason, hint) = match store.read_only() {
+        Some("an HTTP server") => (
+            "an HTTP server is only read".to_owned(),
+            "write to a disk, or to the bucket behind it: s3://, gs://, az://",
+        ),
+        None if !asks_for_zip => return Ok(()),
+        _ => (
+            "this version only reads ZIP files".to_owned(),
+            "write a directory, and zip what is in it without compression",
+        ),
+    };
     Err(Error::Usage {
-        message: format!("cannot write {location}: this version only reads ZIP files"),
-        hint: Some("write a directory, and zip what is in it without compression".to_owned()),
+        message: format!("cannot write {location}: {reason}"),
+        hint: Some(hint.to_owned()),
     })
 }
 
@@ -51,10 +58,11 @@ pub(crate) fn check_apart(source: &str, other: &str, what: &str) -> Result<(), E
         reason: format!("{reason} {source}"),
         hint: Some(format!("choose another {what}")),
     };
-    let (Some(a), Some(b)) = (canonical(source), canonical(other)) else {
-        let same = source.trim_end_matches('/') == other.trim_end_matches('/');
-        return if same { Err(conflict("is the source")) } else { Ok(()) };
+    // A URL compares by its names, as a path does.
+    let real = |location: &str| {
+        canonical(location).unwrap_or_else(|| PathBuf::from(location.trim_end_matches('/')))
     };
+    let (a, b) = (real(source), real(other));
     if a == b {
         Err(conflict("is the source"))
     } else if b.starts_with(&a) {
@@ -69,6 +77,9 @@ pub(crate) fn check_apart(source: &str, other: &str, what: &str) -> Result<(), E
 /// The real path of a local location, links resolved as far as it exists, or of the file it is
 /// in; `None` for URLs.
 pub(crate) fn canonical(location: &str) -> Option<PathBuf> {
+    if is_remote(location) {
+        return None;
+    }
     let store = Store::open(location).ok()?;
     let root = store.local_root().or(store.archive())?.to_path_buf();
     let absolute = std::path::absolute(&root).ok()?;
@@ -102,10 +113,8 @@ pub(crate) async fn check_absent(
     store: &Store,
     is_file: bool,
 ) -> Result<(), Error> {
-    let is_array = store.local_root().is_none_or(|path| {
-        let is_old_file = is_file && path.is_file();
-        is_old_file || what_is(path) == Some(Node::Array)
-    });
+    let is_old_file = is_file && store.local_root().is_some_and(Path::is_file);
+    let is_array = is_old_file || what_is_at(store).await? == Some(Node::Array);
     let conflict = |reason: &str| Error::Conflict {
         location: location.to_owned(),
         reason: reason.to_owned(),
@@ -143,8 +152,7 @@ pub(crate) async fn check_replaceable(
     store: &Store,
     is_file: bool,
 ) -> Result<(), Error> {
-    let Some(path) = store.local_root() else { return Ok(()) };
-    if is_file && path.is_file() {
+    if is_file && store.local_root().is_some_and(Path::is_file) {
         return Ok(());
     }
     let conflict = |reason: &str, hint: &str| Error::Conflict {
@@ -152,7 +160,7 @@ pub(crate) async fn check_replaceable(
         reason: reason.to_owned(),
         hint: Some(hint.to_owned()),
     };
-    match what_is(path) {
+    match what_is_at(store).await? {
         Some(Node::Array) if !is_file => {}
         Some(Node::Group(_)) => {
             return Err(conflict(
@@ -189,30 +197,53 @@ pub(crate) async fn is_array(store: &Store) -> Result<bool, Error> {
     Ok(!matches!(found.node(), Ok(None | Some(documents::Node::Group(_)))))
 }
 
-/// The groups above a local target, outermost first, that are to exist when it is committed: from
+/// The groups above a target, outermost first, that are to exist when it is committed: from
 /// the outermost group that exists, or the nearest directory named like a container of
 /// the format, down to its parent. Refuses a place inside an array, or in a container of another
 /// format.
-pub(crate) fn groups_above(target: &Store, format: Format) -> Result<Vec<PathBuf>, Error> {
-    let Some(path) = target.local_root() else { return Ok(Vec::new()) };
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let mut groups = Vec::new();
-    let mut container = None;
-    for ancestor in path.ancestors().skip(1) {
-        if let Some(kind) = what_is(ancestor) {
-            refuse_foreign(&path, ancestor, kind, format)?;
+pub(crate) async fn groups_above(target: &Store, format: Format) -> Result<Vec<Store>, Error> {
+    if target.is_volatile() {
+        return Ok(Vec::new());
+    }
+    let failed = |source| store_error("look above", target.label(), source);
+    let (mut groups, mut container) = (Vec::new(), None);
+    let mut place = target.with_role(Role::Control);
+    while let Some((above, _)) = place.parent().map_err(failed)? {
+        if let Some(node) = what_is_at(&above).await? {
+            refuse_foreign(target.label(), above.label(), node, format)?;
             container = Some(groups.len() + 1);
         }
-        groups.push(ancestor.to_path_buf());
-        let ending = ancestor.extension().and_then(|ending| ending.to_str());
+        groups.push(above.clone());
+        let name = Path::new(above.label().trim_end_matches('/'));
+        let ending = name.extension().and_then(|ending| ending.to_str());
         if ending.is_some() && ending == format.container_ending() {
             container = Some(groups.len());
             break;
         }
+        place = above;
     }
     groups.truncate(container.unwrap_or(0));
     groups.reverse();
     Ok(groups)
+}
+
+/// What is at a place; `None` if it is no array and no group.
+async fn what_is_at(store: &Store) -> Result<Option<Node>, Error> {
+    if let Some(path) = store.local_root() {
+        return Ok(what_is(path));
+    }
+    let found = Documents::fetch(&store.with_role(Role::Control)).await;
+    let found = match found {
+        // Whoever may not look there has nothing there.
+        Err(error) if error.is_permission_denied() => return Ok(None),
+        found => found.map_err(|source| store_error("look at", store.label(), source))?,
+    };
+    Ok(match found.node() {
+        Ok(None) => None,
+        Ok(Some(documents::Node::Group(format))) => Some(Node::Group(format)),
+        // What cannot be understood is there all the same.
+        Ok(Some(documents::Node::Array(_))) | Err(_) => Some(Node::Array),
+    })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -244,21 +275,16 @@ fn what_is(directory: &Path) -> Option<Node> {
     file(".zgroup").is_file().then_some(Node::Group(Format::Zarr2))
 }
 
-fn refuse_foreign(path: &Path, ancestor: &Path, node: Node, format: Format) -> Result<(), Error> {
+fn refuse_foreign(path: &str, ancestor: &str, node: Node, format: Format) -> Result<(), Error> {
     let conflict = |reason: String, hint: &str| {
-        Err(Error::Conflict {
-            location: path.display().to_string(),
-            reason,
-            hint: Some(hint.to_owned()),
-        })
+        Err(Error::Conflict { location: path.to_owned(), reason, hint: Some(hint.to_owned()) })
     };
     match node {
-        Node::Array => conflict(
-            format!("lies inside the array {}", ancestor.display()),
-            "choose a target outside it",
-        ),
+        Node::Array => {
+            conflict(format!("lies inside the array {ancestor}"), "choose a target outside it")
+        }
         Node::Group(other) if other != format => conflict(
-            format!("lies inside the {} group {}", other.name(), ancestor.display()),
+            format!("lies inside the {} group {ancestor}", other.name()),
             "give the same --format, or choose a target outside it",
         ),
         Node::Group(_) => Ok(()),
@@ -269,23 +295,21 @@ fn refuse_foreign(path: &Path, ancestor: &Path, node: Node, format: Format) -> R
 /// `n5_version`.
 pub(crate) async fn create_groups(
     location: &str,
-    groups: &[PathBuf],
+    groups: &[Store],
     format: Format,
     n5_version: N5Version,
-    meter: &Arc<Meter>,
 ) -> Result<(), Error> {
     let failed = |source| store_error("write the groups above", location, source);
     for (depth, group) in groups.iter().enumerate() {
-        if what_is(group).is_none() {
-            let parent = Store::open(&group.display().to_string()).map_err(failed)?;
-            let parent = parent.with_meter(meter).with_role(Role::Control);
-            let version = (depth == 0).then_some(n5_version);
-            for (key, bytes) in group_documents(format, &Map::new(), version) {
-                let put = parent.put_durable(&key, bytes).await;
-                // Another copy into the same new container may have been first.
-                if put.is_err() && what_is(group).is_none() {
-                    put.map_err(failed)?;
-                }
+        if what_is_at(group).await?.is_some() {
+            continue;
+        }
+        let version = (depth == 0).then_some(n5_version);
+        for (key, bytes) in group_documents(format, &Map::new(), version) {
+            let put = group.with_role(Role::Control).put_durable(&key, bytes).await;
+            // Another copy into the same new container may have been first.
+            if put.is_err() && what_is_at(group).await?.is_none() {
+                put.map_err(failed)?;
             }
         }
     }
@@ -296,12 +320,11 @@ pub(crate) async fn create_groups(
 pub(crate) async fn commit(
     location: &str,
     store: &Store,
-    groups: &[PathBuf],
+    groups: &[Store],
     metadata: &Metadata,
     n5_version: N5Version,
-    meter: &Arc<Meter>,
 ) -> Result<(), Error> {
-    create_groups(location, groups, metadata.format(), n5_version, meter).await?;
+    create_groups(location, groups, metadata.format(), n5_version).await?;
     let failed = |source| store_error("write the metadata of", location, source);
     let control = store.with_role(Role::Control);
     for (key, bytes) in metadata.documents() {

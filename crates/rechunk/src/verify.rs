@@ -10,7 +10,7 @@ use rechunk_exec::{Execution, NullObserver, Observer, Sink, run};
 use rechunk_format::Layout;
 use rechunk_grid::{Region, WriteEmpty};
 use rechunk_plan::{PlanError, PlanRequest, Planned, Strategy, plan};
-use rechunk_store::{Meter, Role, Store};
+use rechunk_store::{Meter, Role, Store, Stores};
 use serde::Serialize;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -60,13 +60,14 @@ pub async fn verify(
     planning: &Planning,
     observer: Arc<dyn Observer>,
     cancel: CancellationToken,
+    stores: &Stores,
 ) -> Result<Comparison, Error> {
-    let meter = Meter::new();
+    let stores = &stores.with_meter(&Meter::new());
     let (mut a, mut b) =
-        (open_array(a, options, &meter).await?, open_array(b, options, &meter).await?);
+        (open_array(a, options, stores).await?, open_array(b, options, stores).await?);
     if options.axes.is_none() {
-        a = turned_like(a, &b, &meter).await?;
-        b = turned_like(b, &a, &meter).await?;
+        a = turned_like(a, &b, stores).await?;
+        b = turned_like(b, &a, stores).await?;
     }
     if let Some(difference) = incomparable(&a, &b) {
         let (a, b) = (a.location, b.location);
@@ -104,14 +105,14 @@ impl Unpacked {
 async fn turned_like(
     array: OpenArray,
     other: &OpenArray,
-    meter: &Arc<Meter>,
+    stores: &Stores,
 ) -> Result<OpenArray, Error> {
     let is_fastest_first = |array: &OpenArray| array.metadata.format().is_fastest_first();
     let noted = Axes::noted(other.metadata.attributes());
     if !is_fastest_first(&array) || is_fastest_first(other) || noted.is_none() {
         return Ok(array);
     }
-    open_array(&array.location, &OpenOptions { axes: noted, raw: None }, meter).await
+    open_array(&array.location, &OpenOptions { axes: noted, raw: None }, stores).await
 }
 
 /// The second array is compared chunk by chunk, and those have to be of one shape: the arrays, in

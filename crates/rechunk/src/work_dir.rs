@@ -1,14 +1,14 @@
 //! Where a run keeps its state: `TARGET.rechunk/` beside the target, with the journal, the saved
 //! job, the intermediate, and (when replacing) the new array until it takes the old one's place.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use rechunk_exec::JOURNAL_KEY;
+use rechunk_exec::{JOURNAL_KEY, Journal};
 use rechunk_plan::Plan;
-use rechunk_store::{AppendFile, Meter, Role, Store};
+use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken};
 use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
 
 use crate::Error;
 use crate::request::CopyRequest;
@@ -27,7 +27,7 @@ const TREE_KEY: &str = "tree.json";
 /// Key of the report of a run that did not finish.
 pub(crate) const REPORT_KEY: &str = "report.json";
 /// What there may be in a work directory, in the order in which it is removed.
-const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
+const PLACES: [&str; 5] = ["intermediate", "target", "replaced", "source", JOURNAL_KEY];
 const KEYS: [&str; 6] = [JOURNAL_KEY, REPORT_KEY, JOB_KEY, LOCK_KEY, DONE_KEY, TREE_KEY];
 const JOB_BYTES_MAX: u64 = 16 << 20;
 /// Largest saved copy of a group that is read, bytes.
@@ -130,13 +130,11 @@ pub(crate) struct WorkDir {
 
 impl WorkDir {
     /// The work directory of a target; nothing is created.
-    pub(crate) fn of(target: &str, meter: &Arc<Meter>) -> Result<Self, Error> {
+    pub(crate) fn of(target: &str, stores: &Stores) -> Result<Self, Error> {
         let location = format!("{}.rechunk", target.trim_end_matches('/'));
-        let store = Store::open(&location)
-            .map_err(|source| store_error("open", &location, source))?
-            .with_meter(meter)
-            .with_role(Role::Control);
-        Ok(Self { store, location })
+        let store = stores.open(&location);
+        let store = store.map_err(|source| store_error("open", &location, source))?;
+        Ok(Self { store: store.with_role(Role::Control), location })
     }
 
     /// Where the intermediate goes if nothing else was said.
@@ -177,9 +175,7 @@ impl WorkDir {
             Some(Ok(job)) => return Ok(Left::Unfinished(job)),
             // A power cut can tear what was not durable yet. The journal is begun after the job
             // is durable: without one, nothing has been written.
-            Some(Err(error)) if self.store.exists(JOURNAL_KEY).await.map_err(failed)? => {
-                return Err(error);
-            }
+            Some(Err(error)) if self.has_journal().await? => return Err(error),
             Some(Err(_)) | None => {}
         }
         // The directory goes last, so an empty one may be the end of a run; or the beginning.
@@ -262,22 +258,37 @@ impl WorkDir {
         self.put(DONE_KEY, job.to_json()?).await
     }
 
+    /// True if a run has begun a journal.
+    pub(crate) async fn has_journal(&self) -> Result<bool, Error> {
+        Journal::exists(&self.store).await.map_err(|error| self.journal_error(&error))
+    }
+
+    /// An error of the journal.
+    pub(crate) fn journal_error(&self, error: &rechunk_exec::JournalError) -> Error {
+        Error::State { path: self.store.label().to_owned(), reason: error.to_string() }
+    }
+
     /// Takes the target for this process, which creates the work directory if there is none.
-    pub(crate) async fn lock(&self, target: &str) -> Result<AppendFile, Error> {
+    pub(crate) async fn lock(&self, target: &str) -> Result<WriterLock, Error> {
         let failed = |source| store_error("lock", self.store.label(), source);
-        let file = AppendFile::open(&self.store, LOCK_KEY).await.map_err(failed)?;
+        if self.store.local_root().is_none() {
+            return match Lease::take(&self.store, LOCK_KEY).await.map_err(failed)? {
+                Taken::Ours(lease) => Ok(WriterLock::Lease(lease)),
+                Taken::Held(holder, seconds) => {
+                    Err(held(target, holder.map(|holder| (*holder, seconds))))
+                }
+            };
+        }
         // A process that was just killed still has it until the system has cleaned up after it.
         for _ in 0..LOCK_TRIES {
+            // Another one may have ended, and removed it, since it was opened.
+            let file = AppendFile::open(&self.store, LOCK_KEY).await.map_err(failed)?;
             if file.try_lock().await.map_err(failed)? {
-                return Ok(file);
+                return Ok(WriterLock::File { _file: file });
             }
             tokio::time::sleep(LOCK_PAUSE).await;
         }
-        Err(Error::Conflict {
-            location: target.to_owned(),
-            reason: "is being written by another process".to_owned(),
-            hint: Some("wait for it, or stop it and run again with --resume".to_owned()),
-        })
+        Err(held(target, None))
     }
 
     /// Writes the job; the run starts with it.
@@ -293,14 +304,102 @@ impl WorkDir {
 
     /// Removes everything; what says that the target is complete goes last.
     pub(crate) async fn remove(&self) -> Result<(), Error> {
+        self.remove_but(None).await?;
+        let failed = |source| store_error("remove", self.store.label(), source);
+        self.store.delete_prefix("").await.map_err(failed)
+    }
+
+    /// Removes what an earlier run has left, but not what says that this one writes.
+    pub(crate) async fn clear(&self) -> Result<(), Error> {
+        self.remove_but(Some(LOCK_KEY)).await
+    }
+
+    /// Takes back what [`WorkDir::lock`] has made, if nothing else is there.
+    pub(crate) async fn unlock(&self, lock: WriterLock) -> Result<(), Error> {
+        let failed = |source| store_error("unlock", self.store.label(), source);
+        match lock {
+            WriterLock::Lease(lease) => lease.release().await.map_err(failed),
+            WriterLock::File { _file } => {
+                // While it is locked, so that nobody else takes the file for his.
+                for key in KEYS.into_iter().filter(|key| *key != LOCK_KEY) {
+                    if self.store.exists(key).await.map_err(failed)? {
+                        return Ok(());
+                    }
+                }
+                self.store.delete(LOCK_KEY).await.map_err(failed)?;
+                if self.store.is_empty().await.map_err(failed)? {
+                    self.store.delete_prefix("").await.map_err(failed)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn remove_but(&self, kept: Option<&str>) -> Result<(), Error> {
         let failed = |source| store_error("remove", self.store.label(), source);
         for place in PLACES {
             self.store.delete_prefix(place).await.map_err(failed)?;
         }
-        for key in KEYS {
+        for key in KEYS.into_iter().filter(|key| Some(*key) != kept) {
             self.store.delete(key).await.map_err(failed)?;
         }
-        self.store.delete_prefix("").await.map_err(failed)
+        Ok(())
+    }
+}
+
+/// The right to write a target, until it is dropped or lost.
+#[derive(Debug)]
+pub(crate) enum WriterLock {
+    /// The system keeps it while this process lives.
+    File { _file: AppendFile },
+    /// It has to be kept up.
+    Lease(Lease),
+}
+
+impl WriterLock {
+    /// Triggered when another run has taken it; never where the system keeps it.
+    pub(crate) fn lost(&self) -> CancellationToken {
+        match self {
+            Self::File { .. } => CancellationToken::new(),
+            Self::Lease(lease) => lease.lost().clone(),
+        }
+    }
+
+    /// An error if another run has taken it: asked before what cannot be undone.
+    pub(crate) async fn check(&self, target: &str) -> Result<(), Error> {
+        let Self::Lease(lease) = self else { return Ok(()) };
+        let is_ours = lease.check().await;
+        if is_ours.map_err(|source| store_error("look at the lease of", target, source))? {
+            Ok(())
+        } else {
+            Err(lost(target))
+        }
+    }
+}
+
+/// Another run has taken the target from this one.
+pub(crate) fn lost(target: &str) -> Error {
+    Error::Conflict {
+        location: target.to_owned(),
+        reason: "was taken over by another run, because nothing was heard of this one for a while"
+            .to_owned(),
+        hint: Some("what this run has done is not lost: the other one goes on with it".to_owned()),
+    }
+}
+
+/// Another run writes the target: who, if that is known, and how many seconds ago he was heard of.
+fn held(target: &str, holder: Option<(Holder, u64)>) -> Error {
+    let who = match holder {
+        Some((holder, seconds)) => format!(
+            "another process ({} on {}, last heard of {seconds} s ago)",
+            holder.pid, holder.host
+        ),
+        None => "another process".to_owned(),
+    };
+    Error::Conflict {
+        location: target.to_owned(),
+        reason: format!("is being written by {who}"),
+        hint: Some("wait for it, or stop it and run again with --resume".to_owned()),
     }
 }
 

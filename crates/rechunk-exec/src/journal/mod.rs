@@ -1,20 +1,24 @@
 //! The journal: which tasks are done, so that a run that was killed can go on.
 //!
-//! A local file of lines. The first says which plan the tasks are numbered by, each of the others
+//! Lines, in a local file or in numbered objects ([`log`]). The first says which plan the tasks are numbered by, each of the others
 //! marks tasks (or steps of a task) as done; every line ends with a checksum of itself. A mark is
 //! written only after what it stands for is durable (see [`writer`]), so a line that can be read
 //! can be believed, and whatever follows the first damaged line is not read: it is done again.
 
 mod done;
 mod line;
+mod log;
 mod writer;
 
 use rechunk_store::{AppendFile, Store, StoreError};
 use thiserror::Error;
 
+use log::{Segments, is_segmented};
+
 pub use done::DoneSet;
 pub(crate) use line::Mark;
 pub use line::{JOURNAL_VERSION, JournalHeader};
+pub(crate) use log::Log;
 pub(crate) use writer::{Marks, Writer};
 
 /// Key of the journal in the job's work directory.
@@ -53,6 +57,12 @@ pub enum JournalError {
         /// The version it has.
         found: u32,
     },
+    /// Another run goes on with it.
+    #[error("the journal in {location} was written to by another run: it has taken over")]
+    Fenced {
+        /// Label of the work directory.
+        location: String,
+    },
     /// The header does not become JSON.
     #[error("the journal's header cannot be written: {0}")]
     Header(#[from] serde_json::Error),
@@ -73,7 +83,7 @@ pub struct JournalContents {
 /// A journal that can be added to.
 #[derive(Debug)]
 pub struct Journal {
-    file: AppendFile,
+    log: Log,
     /// Its first line.
     header: JournalHeader,
     /// What was done when it was opened.
@@ -81,8 +91,26 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins a journal in the work directory `store`, durably, in place of any that is there.
-    pub async fn create(store: &Store, header: JournalHeader) -> Result<Self, JournalError> {
+    /// True if there is one in the work directory `store`.
+    pub async fn exists(store: &Store) -> Result<bool, JournalError> {
+        if is_segmented(store) {
+            return Segments::exist(store).await;
+        }
+        Ok(store.exists(JOURNAL_KEY).await?)
+    }
+
+    /// Begins a journal in the work directory `store`, durably, in place of any that is there. On a
+    /// store without files there must be none. `writer` is unlike the name of any other run.
+    pub async fn create(
+        store: &Store,
+        header: JournalHeader,
+        writer: &str,
+    ) -> Result<Self, JournalError> {
+        if is_segmented(store) {
+            let mut log = Log::Segments(Segments::new(store, 0, writer));
+            log.append(&line::encode(&header)?).await?;
+            return Ok(Self { log, header, done: DoneSet::default() });
+        }
         let contents = JournalContents { header, done: DoneSet::default(), damaged_bytes: 0 };
         Self::replace(store, contents).await
     }
@@ -90,6 +118,9 @@ impl Journal {
     /// Reads the journal in `store` and changes nothing.
     pub async fn read(store: &Store) -> Result<JournalContents, JournalError> {
         let location = || store.label().to_owned();
+        if is_segmented(store) {
+            return Self::read_segments(store).await.map(|(contents, _)| contents);
+        }
         let bytes = store
             .get(JOURNAL_KEY, JOURNAL_BYTES_MAX)
             .await?
@@ -97,15 +128,35 @@ impl Journal {
         parse(&bytes, &location)
     }
 
-    /// Opens the journal in `store` to go on with it. One with a damaged end is written anew
+    /// Opens the journal in `store` to go on with it. A file with a damaged end is written anew
     /// without that end, so that what is added later is not behind it.
-    pub async fn open(store: &Store) -> Result<Self, JournalError> {
+    pub async fn open(store: &Store, writer: &str) -> Result<Self, JournalError> {
+        if is_segmented(store) {
+            let (contents, next) = Self::read_segments(store).await?;
+            let log = Log::Segments(Segments::new(store, next, writer));
+            return Ok(Self { log, header: contents.header, done: contents.done });
+        }
         let contents = Self::read(store).await?;
         if contents.damaged_bytes > 0 {
             return Self::replace(store, contents).await;
         }
-        let file = AppendFile::open(store, JOURNAL_KEY).await?;
-        Ok(Self { file, header: contents.header, done: contents.done })
+        let log = Log::File(AppendFile::open(store, JOURNAL_KEY).await?);
+        Ok(Self { log, header: contents.header, done: contents.done })
+    }
+
+    /// The journal, and how many segments it has. Damage costs what is behind it in its segment.
+    async fn read_segments(store: &Store) -> Result<(JournalContents, u64), JournalError> {
+        let location = || store.label().to_owned();
+        let segments = Segments::read(store).await?;
+        let (first, rest) =
+            segments.split_first().ok_or_else(|| JournalError::Missing { location: location() })?;
+        let mut contents = parse(log::lines(first), &location)?;
+        for segment in rest {
+            let lines = log::lines(segment);
+            let read_bytes = add_marks(lines, &mut contents.done);
+            contents.damaged_bytes += crate::frame::wide(lines.len() - read_bytes);
+        }
+        Ok((contents, crate::frame::wide(segments.len())))
     }
 
     async fn replace(store: &Store, contents: JournalContents) -> Result<Self, JournalError> {
@@ -115,8 +166,8 @@ impl Journal {
             text.push_str(&line::encode(&mark)?);
         }
         store.put_durable(JOURNAL_KEY, text.into_bytes()).await?;
-        let file = AppendFile::open(store, JOURNAL_KEY).await?;
-        Ok(Self { file, header, done })
+        let log = Log::File(AppendFile::open(store, JOURNAL_KEY).await?);
+        Ok(Self { log, header, done })
     }
 
     /// Its first line.
@@ -129,26 +180,31 @@ impl Journal {
         &self.done
     }
 
-    pub(crate) fn into_parts(self) -> (AppendFile, DoneSet) {
-        (self.file, self.done)
+    pub(crate) fn into_parts(self) -> (Log, DoneSet) {
+        (self.log, self.done)
     }
 }
 
 fn parse(bytes: &[u8], location: &dyn Fn() -> String) -> Result<JournalContents, JournalError> {
-    let mut lines = bytes.split_inclusive(|&byte| byte == b'\n');
-    let mut next = || lines.next().map(|line| (line.len(), line.strip_suffix(b"\n")));
     let damaged = || JournalError::Damaged { location: location() };
-    let (mut read_bytes, first) = next().ok_or_else(damaged)?;
-    let header: JournalHeader = first.and_then(line::decode).ok_or_else(damaged)?;
+    let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
+    let header: JournalHeader = line::decode(&bytes[..end]).ok_or_else(damaged)?;
     if header.version != JOURNAL_VERSION {
         return Err(JournalError::Version { location: location(), found: header.version });
     }
-    let mut done = DoneSet::default();
-    while let Some((length, line)) = next() {
-        let Some(mark) = line.and_then(line::decode::<Mark>) else { break };
-        done.add_mark(mark);
-        read_bytes += length;
-    }
-    let damaged_bytes = crate::frame::wide(bytes.len() - read_bytes);
+    let (mut done, marks) = (DoneSet::default(), &bytes[end + 1..]);
+    let read_bytes = add_marks(marks, &mut done);
+    let damaged_bytes = crate::frame::wide(marks.len() - read_bytes);
     Ok(JournalContents { header, done, damaged_bytes })
+}
+
+/// Adds the marks of lines up to the first that is damaged or torn; how many bytes these are.
+fn add_marks(bytes: &[u8], done: &mut DoneSet) -> usize {
+    let mut read_bytes = 0;
+    for text in bytes.split_inclusive(|&byte| byte == b'\n') {
+        let Some(mark) = text.strip_suffix(b"\n").and_then(line::decode::<Mark>) else { break };
+        done.add_mark(mark);
+        read_bytes += text.len();
+    }
+    read_bytes
 }

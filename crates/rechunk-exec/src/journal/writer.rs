@@ -8,11 +8,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rechunk_store::{AppendFile, Store};
+use rechunk_store::Store;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Duration, Instant, timeout_at};
 
-use super::{DoneSet, JournalError, Mark, line};
+use super::{DoneSet, JournalError, Log, Mark, line};
 use crate::{Event, Observer};
+
+/// How long marks wait for others where each commit is a request; a kill costs what waits.
+const GATHERING: Duration = Duration::from_secs(2);
 
 /// What is sent to the writer.
 #[derive(Debug)]
@@ -45,7 +49,7 @@ impl Marks {
 /// The end marks come out at.
 pub(crate) struct Writer {
     receiver: mpsc::UnboundedReceiver<Message>,
-    file: AppendFile,
+    log: Log,
     /// Store each stage writes to.
     stores: Vec<Store>,
     durable: bool,
@@ -55,17 +59,18 @@ pub(crate) struct Writer {
 impl Writer {
     /// A writer for a run whose stage `s` writes to `stores[s]`, and the end to put marks in at.
     pub(crate) fn new(
-        file: AppendFile,
+        log: Log,
         stores: Vec<Store>,
         durable: bool,
         observer: Arc<dyn Observer>,
     ) -> (Self, Marks) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        (Self { receiver, file, stores, durable, observer }, Marks { sender })
+        (Self { receiver, log, stores, durable, observer }, Marks { sender })
     }
 
     /// Writes marks until nobody can send any more.
     pub(crate) async fn run(mut self) -> Result<(), JournalError> {
+        let mut not_before = Instant::now();
         while let Some(first) = self.receiver.recv().await {
             let mut marks = DoneSet::default();
             let mut stages = BTreeMap::new();
@@ -79,8 +84,13 @@ impl Writer {
                     }
                     Message::Flush(answer) => waiting.push(answer),
                 }
-                next = self.receiver.try_recv().ok();
+                next = if waiting.is_empty() && self.log.is_dear() {
+                    timeout_at(not_before, self.receiver.recv()).await.unwrap_or_default()
+                } else {
+                    self.receiver.try_recv().ok()
+                };
             }
+            not_before = Instant::now() + GATHERING;
             self.commit(&marks, &stages).await?;
             for answer in waiting {
                 let _ = answer.send(()); // whoever asked may have gone away
@@ -106,9 +116,9 @@ impl Writer {
         for mark in marks.marks() {
             text.push_str(&line::encode(&mark)?);
         }
-        self.file.append(text.as_bytes()).await?;
+        self.log.append(&text).await?;
         if self.durable {
-            self.file.sync_data().await?;
+            self.log.sync().await?;
         }
         let marks = stages.values().sum();
         self.observer.event(&Event::JournalSynced { marks });

@@ -63,13 +63,15 @@ impl Address {
         if scheme == Scheme::Http {
             if let Some((path, _)) = below.split_once(['?', '#']) {
                 let place = format!("{name}://{authority}/{path}?…");
-                let reason = "an array has many objects, of which a signed or queried URL names one";
+                let reason =
+                    "an array has many objects, of which a signed or queried URL names one";
                 return Err(refuse(&place, reason));
             }
             let bytes = percent_decode(&below).ok_or_else(|| {
                 refuse(location, "a % in it is not followed by two hexadecimal digits")
             })?;
-            below = String::from_utf8(bytes).map_err(|_| refuse(location, "its path is not UTF-8"))?;
+            below =
+                String::from_utf8(bytes).map_err(|_| refuse(location, "its path is not UTF-8"))?;
         }
         Ok(Some(Self { scheme, root: format!("{name}://{authority}"), below }))
     }
@@ -89,7 +91,10 @@ mod tests {
         assert_eq!(address("s3://bucket"), (Scheme::S3, root.clone(), String::new()));
         assert_eq!(address("s3://bucket/a/b%20c/"), (Scheme::S3, root, "a/b%20c".to_owned()));
         let (scheme, root, below) = address("https://host:8080/a%20b");
-        assert_eq!((scheme, root.as_str(), below.as_str()), (Scheme::Http, "https://host:8080", "a b"));
+        assert_eq!(
+            (scheme, root.as_str(), below.as_str()),
+            (Scheme::Http, "https://host:8080", "a b")
+        );
         let (scheme, root, _) = address("abfss://box@account.dfs.core.windows.net/x");
         assert_eq!(scheme, Scheme::Azure);
         assert_eq!(root, "abfss://box@account.dfs.core.windows.net");
@@ -98,7 +103,9 @@ mod tests {
 
     #[test]
     fn secrets_in_a_location_are_refused_and_not_repeated() {
-        for location in ["s3://key:canary@bucket/x", "https://user:canary@host/x", "http://h/x?sig=canary"] {
+        for location in
+            ["s3://key:canary@bucket/x", "https://user:canary@host/x", "http://h/x?sig=canary"]
+        {
             let error = Address::parse(location).unwrap_err().to_string();
             assert!(!error.contains("canary"), "{error}");
         }

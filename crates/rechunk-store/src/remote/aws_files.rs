@@ -23,7 +23,8 @@ pub(crate) fn settings() -> Vec<(AmazonS3ConfigKey, String)> {
     let profile = variable("AWS_PROFILE").unwrap_or_else(|| OsString::from("default"));
     let profile = profile.to_string_lossy();
     let read = |path: Option<PathBuf>| {
-        let path = path.filter(|p| p.metadata().is_ok_and(|m| m.is_file() && m.len() <= FILE_BYTES_MAX));
+        let path =
+            path.filter(|p| p.metadata().is_ok_and(|m| m.is_file() && m.len() <= FILE_BYTES_MAX));
         path.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default()
     };
     let config = read(file("AWS_CONFIG_FILE", "config"));
@@ -44,7 +45,9 @@ fn of_profile(config: &str, credentials: &str, profile: &str) -> Vec<(AmazonS3Co
         ("region", AmazonS3ConfigKey::Region),
         ("endpoint_url", AmazonS3ConfigKey::Endpoint),
     ];
-    keys.into_iter().filter_map(|(name, key)| found.remove(name).map(|value| (key, value))).collect()
+    keys.into_iter()
+        .filter_map(|(name, key)| found.remove(name).map(|value| (key, value)))
+        .collect()
 }
 
 /// The settings of a section. Indented lines belong to the setting before them and are left out.

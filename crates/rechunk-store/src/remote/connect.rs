@@ -116,7 +116,8 @@ impl Setup<'_> {
             }
         }
         if is_plain(builder.get_config_value(&GoogleConfigKey::BaseUrl)) {
-            builder = builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
+            builder =
+                builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
         }
         let built = builder
             .with_url(self.root)

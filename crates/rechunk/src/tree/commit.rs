@@ -2,11 +2,10 @@
 //! root last, with consolidated metadata where the format has it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use rechunk_format::FormatError;
 use rechunk_n5::N5Version;
-use rechunk_store::{Meter, Role, Store};
+use rechunk_store::{Role, Store};
 use rechunk_zarr::{Consolidated, ZarrVersion};
 
 use super::TreeJob;
@@ -29,7 +28,6 @@ pub(super) struct TreeDocuments {
     groups: BTreeMap<String, GroupMetadata>,
     /// The arrays, by path.
     arrays: Vec<(String, Metadata)>,
-    meter: Arc<Meter>,
 }
 
 impl TreeDocuments {
@@ -42,7 +40,6 @@ impl TreeDocuments {
             root: job.root.clone(),
             groups: job.groups.clone(),
             arrays: arrays.map(|array| (array.path.clone(), array.job.target.clone())).collect(),
-            meter: Arc::clone(&job.meter),
         }
     }
 
@@ -58,8 +55,8 @@ impl TreeDocuments {
                 place.put_durable(&key, bytes).await.map_err(failed)?;
             }
         }
-        let above = groups_above(target, self.format)?;
-        create_groups(location, &above, self.format, self.n5_version, &self.meter).await?;
+        let above = groups_above(target, self.format).await?;
+        create_groups(location, &above, self.format, self.n5_version).await?;
         for (key, bytes) in self.root_documents()? {
             control.put_durable(&key, bytes).await.map_err(failed)?;
         }

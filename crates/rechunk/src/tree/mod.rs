@@ -10,10 +10,9 @@ mod state;
 mod walk;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use rechunk_plan::{Estimate, PlanError};
-use rechunk_store::{Meter, Store};
+use rechunk_store::{Meter, Store, Stores};
 
 pub use report::{ArrayReport, TreeReport};
 pub use rules::Selection;
@@ -56,7 +55,7 @@ pub struct TreeJob {
     /// The groups below the root, by path.
     pub(crate) groups: BTreeMap<String, GroupMetadata>,
     pub(crate) root: GroupMetadata,
-    pub(crate) meter: Arc<Meter>,
+    pub(crate) stores: Stores,
 }
 
 /// An array of a group that is copied.
@@ -70,17 +69,21 @@ pub struct TreeArray {
 
 /// Opens the source, an array or a group, and plans its copy. Reads metadata and a few chunk sizes;
 /// writes nothing.
-pub async fn prepare(request: CopyRequest, selection: Selection) -> Result<Prepared, Error> {
-    let meter = Meter::new();
-    let store = open_store(&request.source, &meter)?;
+pub async fn prepare(
+    request: CopyRequest,
+    selection: Selection,
+    stores: &Stores,
+) -> Result<Prepared, Error> {
+    let stores = stores.with_meter(&Meter::new());
+    let store = open_store(&request.source, &stores)?;
     match open_node(&request.source, &request.open_options(), &store).await? {
         Opened::Array(array) => {
             selection.check_unused()?;
-            Job::plan(request, *array, meter).await.map(Box::new).map(Prepared::Array)
+            Job::plan(request, *array, stores).await.map(Box::new).map(Prepared::Array)
         }
         Opened::Group(documents, format) => {
             let source = Source { store, documents, format };
-            let job = TreeJob::prepare(request, selection, &source, meter).await?;
+            let job = TreeJob::prepare(request, selection, &source, stores).await?;
             Ok(Prepared::Tree(Box::new(job)))
         }
     }
@@ -98,7 +101,7 @@ impl TreeJob {
         mut request: CopyRequest,
         selection: Selection,
         source: &Source,
-        meter: Arc<Meter>,
+        stores: Stores,
     ) -> Result<Self, Error> {
         let rules = Rules::parse(&selection)?;
         // What is misspelt is no matter of one array.
@@ -124,9 +127,9 @@ impl TreeJob {
             warnings.extend(found.groups.iter().chain(root).filter_map(reserved));
         }
         let whole = CopyRequest { format: Some(format), ..request.clone() };
-        let arrays = plan_all(&rules, &whole, found.arrays, found.unreadable).await?;
+        let arrays = plan_all(&rules, &whole, &stores, found.arrays, found.unreadable).await?;
         let groups = found.groups;
-        Ok(Self { request, selection, arrays, warnings, format, groups, root, meter })
+        Ok(Self { request, selection, arrays, warnings, format, groups, root, stores })
     }
 
     /// Paths of the groups below the root that are made.
@@ -224,6 +227,7 @@ fn select(
 async fn plan_all(
     rules: &Rules,
     whole: &CopyRequest,
+    stores: &Stores,
     paths: Vec<String>,
     mut unreadable: Vec<(String, String)>,
 ) -> Result<Vec<TreeArray>, Error> {
@@ -231,7 +235,7 @@ async fn plan_all(
     let mut arrays = Vec::with_capacity(paths.len());
     let mut largest: Option<(u64, Error)> = None;
     for path in paths {
-        match plan_one(rules, &mut fit, whole, &path).await {
+        match plan_one(rules, &mut fit, whole, stores, &path).await {
             Ok(job) => arrays.push(TreeArray { path, job }),
             Err(error @ (Error::SourceMetadata { .. } | Error::NotAnArray { .. })) => {
                 unreadable.push((path, reason(&error)));
@@ -260,16 +264,17 @@ async fn plan_one(
     rules: &Rules,
     fit: &mut Fit,
     whole: &CopyRequest,
+    stores: &Stores,
     path: &str,
 ) -> Result<Job, Error> {
-    let meter = Meter::new();
+    let stores = stores.with_meter(&Meter::new());
     let location = member_location(&whole.source, path);
-    let source = open_array(&location, &whole.open_options(), &meter).await?;
+    let source = open_array(&location, &whole.open_options(), &stores).await?;
     let wishes = rules.wishes(path, whole);
     let (mut request, warnings) = fit.request(path, source.spec(), wishes, whole)?;
     request.source.clone_from(&source.location);
     request.target = member_location(&whole.target, path);
-    let mut job = Job::plan(request, source, meter).await?;
+    let mut job = Job::plan(request, source, stores).await?;
     job.warnings.splice(0..0, warnings);
     job.in_tree = true;
     Ok(job)

@@ -12,7 +12,7 @@ use super::report::TreeReport;
 use super::state::{Left, Start, TreePlace, start};
 use super::{TreeArray, TreeJob};
 use crate::job::{Job, temp_is_memory};
-use crate::place::check_temp;
+use crate::place::{check_temp, work_dir};
 use crate::report::{Report, TaskReport};
 use crate::request::{Existing, Running};
 use crate::target::{check_apart, groups_above, is_array, open_target};
@@ -61,8 +61,25 @@ impl TreeJob {
         let started = Instant::now();
         self.check_target(running).await?;
         let place = TreePlace::prepare(&self, running).await?;
-        let mut report = TreeReport::begin(&self);
-        let documents = TreeDocuments::of(&self);
+        match self.run_at(&place, running, started, &observer, &cancel).await {
+            Ok(report) => Ok(report),
+            Err(error) => {
+                place.give_up().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn run_at(
+        &mut self,
+        place: &TreePlace,
+        running: Running,
+        started: Instant,
+        observer: &Arc<dyn Observer>,
+        cancel: &CancellationToken,
+    ) -> Result<TreeReport, Error> {
+        let mut report = TreeReport::begin(self);
+        let documents = TreeDocuments::of(self);
         if let Some(text) = documents.warning()? {
             observer.event(&Event::Warning { text: text.clone() });
             report.warnings.push(text);
@@ -73,16 +90,17 @@ impl TreeJob {
         let running = Running { existing, ..running };
         for (event, TreeArray { path, job }) in announced(std::mem::take(&mut self.arrays)) {
             observer.event(&event);
-            let done = run_array(job, resumes, running, &observer, &cancel).await;
+            let done = run_array(job, resumes, running, observer, cancel).await;
             report.add(path.clone(), done.map_err(|error| error.of_member(&path))?);
         }
+        place.check_lock().await?;
         if place.start != Start::Done {
             documents.commit(&place.target).await?;
         }
         if let Some(work) = &place.work {
             work.remove().await?;
         }
-        report.end(started, &self.meter.traffic());
+        report.end(started, &self.stores.meter().traffic());
         Ok(report)
     }
 
@@ -95,18 +113,15 @@ impl TreeJob {
         if let Some(temp) = temp.filter(|_| has_intermediate) {
             check_apart(source, temp, "place for the intermediate")?;
         }
-        let target = open_target(location, &self.meter)?;
-        groups_above(&target, self.format)?;
+        let target = open_target(location, &self.stores)?;
+        groups_above(&target, self.format).await?;
         consolidated::check(location, &target, self.format).await?;
         Ok(target)
     }
 
     /// Where the state of a run goes; `None` in memory.
     pub(super) fn work_dir(&self, target: &Store) -> Result<Option<WorkDir>, Error> {
-        match target.local_root() {
-            Some(_) => WorkDir::of(&self.request.target, &self.meter).map(Some),
-            None => Ok(None),
-        }
+        work_dir(&self.request.target, target, &self.stores)
     }
 }
 
@@ -158,11 +173,11 @@ async fn run_array(
 /// which is removed after that, is not.
 async fn is_complete(job: &Job) -> Result<bool, Error> {
     let location = &job.request.target;
-    let target = open_target(location, &job.meter)?;
-    if target.local_root().is_none() || !is_array(&target).await? {
+    let target = open_target(location, &job.stores)?;
+    let Some(work) = work_dir(location, &target, &job.stores)? else { return Ok(false) };
+    if !is_array(&target).await? {
         return Ok(false);
     }
-    let work = WorkDir::of(location, &job.meter)?;
     let there = work.store.exists_anything().await;
     if there.map_err(|source| store_error("look at", location, source))? {
         return Ok(false);

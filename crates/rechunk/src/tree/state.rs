@@ -1,7 +1,7 @@
 //! The state of the copy of a group: what is saved in `TARGET.rechunk/`, what an earlier run has
 //! left there, and whether a run may start.
 
-use rechunk_store::{AppendFile, Role, Store};
+use rechunk_store::{Role, Store};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -14,7 +14,7 @@ use crate::open::hex;
 use crate::place::{other_job, unfinished};
 use crate::request::{CopyRequest, Existing, Running};
 use crate::target::check_absent;
-use crate::work_dir::{WorkDir, store_error};
+use crate::work_dir::{WorkDir, WriterLock, store_error};
 
 const TREE_VERSION: u32 = 1;
 
@@ -229,26 +229,40 @@ pub(crate) struct TreePlace {
     pub work: Option<WorkDir>,
     pub start: Start,
     /// Held until the run ends, so that no other process writes the same target.
-    _lock: Option<AppendFile>,
+    lock: Option<WriterLock>,
 }
 
 impl TreePlace {
-    /// Takes the target and leaves the first traces: the saved copy, nothing else.
+    /// Takes the target and leaves the first traces: the lock and the saved copy.
     pub(crate) async fn prepare(job: &TreeJob, running: Running) -> Result<Self, Error> {
-        let location = &job.request.target;
         let target = job.open_target().await?;
         let Some(work) = job.work_dir(&target)? else {
             let start = start(job, running, &target, &Left::Nothing).await?;
-            return Ok(Self { target, work: None, start, _lock: None });
+            return Ok(Self { target, work: None, start, lock: None });
         };
-        let mut lock = None;
-        let mut left = Left::at(&work, &target).await?;
-        if matches!(left, Left::Unfinished(_)) && running.existing != Existing::Refuse {
-            lock = Some(work.lock(location).await?);
-            // Whoever had it may have ended in the meantime.
-            left = Left::at(&work, &target).await?;
+        // What is refused is refused before anything is written.
+        start(job, running, &target, &Left::at(&work, &target).await?).await?;
+        let lock = work.lock(&job.request.target).await?;
+        match Self::begin(job, running, &target, &work).await {
+            Ok(start) => Ok(Self { target, work: Some(work), start, lock: Some(lock) }),
+            Err(error) => {
+                // That it was refused is what is to be said.
+                let _ = work.unlock(lock).await;
+                Err(error)
+            }
         }
-        let start = start(job, running, &target, &left).await?;
+    }
+
+    /// The rest, when no other run writes the target: one that did may have ended since.
+    async fn begin(
+        job: &TreeJob,
+        running: Running,
+        target: &Store,
+        work: &WorkDir,
+    ) -> Result<Start, Error> {
+        let location = &job.request.target;
+        let left = Left::at(work, target).await?;
+        let start = start(job, running, target, &left).await?;
         if start == Start::Over {
             let failed = |source| store_error("remove what was begun at", location, source);
             target.with_role(Role::Control).delete_prefix("").await.map_err(failed)?;
@@ -256,15 +270,27 @@ impl TreePlace {
         if start == Start::Resume {
             let swept = target.remove_staging().await;
             swept.map_err(|source| store_error("sweep", target.label(), source))?;
-        } else {
-            lock = match lock {
-                Some(lock) => Some(lock),
-                None => Some(work.lock(location).await?),
-            };
         }
         if matches!(start, Start::Fresh | Start::Over) {
             work.save_tree(SavedTree::new(job).to_json()?).await?;
         }
-        Ok(Self { target, work: Some(work), start, _lock: lock })
+        Ok(start)
+    }
+
+    /// An error if another run has taken the target from this one.
+    pub(crate) async fn check_lock(&self) -> Result<(), Error> {
+        match &self.lock {
+            Some(lock) => lock.check(self.target.label()).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Ends a run that has failed: another one need not wait until nothing is heard of this one.
+    pub(crate) async fn give_up(self) {
+        if let (Some(work), Some(lock)) = (&self.work, self.lock)
+            && let Err(error) = work.unlock(lock).await
+        {
+            tracing::warn!(%error, "the target could not be given up");
+        }
     }
 }

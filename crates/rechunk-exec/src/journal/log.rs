@@ -1,0 +1,127 @@
+//! Where the lines of a journal go: to a file that grows, or, where there is none, to objects.
+//!
+//! Objects are numbered from 0 and never written anew: each holds the lines of one commit, behind
+//! one that says who wrote it. A number that another writer has used means that this one is no
+//! longer alone, and must stop. They are read by number until one is missing, so that a listing
+//! that is late leaves nothing out.
+
+use bytes::Bytes;
+use futures::stream::{self, StreamExt, TryStreamExt};
+use rechunk_store::{AppendFile, Store};
+use serde::{Deserialize, Serialize};
+
+use super::{JOURNAL_BYTES_MAX, JOURNAL_KEY, JournalError, line};
+
+/// Segments asked for at once when a journal is read.
+const READ_AT_ONCE: u64 = 16;
+/// Largest segment that is read, bytes.
+const SEGMENT_BYTES_MAX: u64 = 64 << 20;
+
+/// First line of a segment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SegmentHead {
+    segment: u64,
+    /// Whoever wrote it, unlike all others.
+    writer: String,
+}
+
+/// The end of a journal that lines are added to.
+#[derive(Debug)]
+pub(crate) enum Log {
+    /// A file.
+    File(AppendFile),
+    /// Objects.
+    Segments(Segments),
+}
+
+/// Numbered objects.
+#[derive(Debug)]
+pub(crate) struct Segments {
+    store: Store,
+    next: u64,
+    writer: String,
+}
+
+/// True if a journal in `store` is one of segments.
+pub(crate) fn is_segmented(store: &Store) -> bool {
+    store.local_root().is_none()
+}
+
+impl Log {
+    /// Adds whole lines.
+    pub(crate) async fn append(&mut self, lines: &str) -> Result<(), JournalError> {
+        match self {
+            Self::File(file) => Ok(file.append(lines.as_bytes()).await?),
+            Self::Segments(segments) => segments.append(lines).await,
+        }
+    }
+
+    /// Makes all that was added durable.
+    pub(crate) async fn sync(&self) -> Result<(), JournalError> {
+        match self {
+            Self::File(file) => Ok(file.sync_data().await?),
+            Self::Segments(_) => Ok(()), // a store that has answered has it
+        }
+    }
+
+    /// Each addition is a request that takes its time, and costs.
+    pub(crate) fn is_dear(&self) -> bool {
+        matches!(self, Self::Segments(_))
+    }
+}
+
+impl Segments {
+    /// To go on after `next` segments.
+    pub(crate) fn new(store: &Store, next: u64, writer: &str) -> Self {
+        Self { store: store.clone(), next, writer: writer.to_owned() }
+    }
+
+    async fn append(&mut self, lines: &str) -> Result<(), JournalError> {
+        let head = SegmentHead { segment: self.next, writer: self.writer.clone() };
+        let text = line::encode(&head)? + lines;
+        let created = self.store.create(&key(self.next), Bytes::from(text)).await?;
+        if created.is_none() {
+            return Err(JournalError::Fenced { location: self.store.label().to_owned() });
+        }
+        self.next += 1;
+        Ok(())
+    }
+
+    /// True if there is a first one.
+    pub(crate) async fn exist(store: &Store) -> Result<bool, JournalError> {
+        Ok(store.exists(&key(0)).await?)
+    }
+
+    /// All segments in order; empty if there are none.
+    pub(crate) async fn read(store: &Store) -> Result<Vec<Bytes>, JournalError> {
+        let (mut found, mut bytes): (Vec<Bytes>, u64) = (Vec::new(), 0);
+        loop {
+            let first = crate::frame::wide(found.len());
+            let some: Vec<Option<Bytes>> = stream::iter(first..first + READ_AT_ONCE)
+                .map(|number| async move { store.get(&key(number), SEGMENT_BYTES_MAX).await })
+                .buffered(usize::try_from(READ_AT_ONCE).unwrap_or(1))
+                .try_collect()
+                .await?;
+            for segment in some {
+                let Some(segment) = segment else { return Ok(found) };
+                bytes = bytes.saturating_add(crate::frame::wide(segment.len()));
+                if bytes > JOURNAL_BYTES_MAX {
+                    return Err(JournalError::Damaged { location: store.label().to_owned() });
+                }
+                found.push(segment);
+            }
+        }
+    }
+}
+
+/// Key of a segment.
+fn key(number: u64) -> String {
+    format!("{JOURNAL_KEY}/{number:08}")
+}
+
+/// The lines of a segment behind the first; none if that is damaged.
+pub(crate) fn lines(segment: &[u8]) -> &[u8] {
+    let Some(end) = segment.iter().position(|&byte| byte == b'\n') else { return &[] };
+    let (head, rest) = (&segment[..end], &segment[end + 1..]);
+    line::decode::<SegmentHead>(head).map_or(&[], |_| rest)
+}

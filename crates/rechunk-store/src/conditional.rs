@@ -1,0 +1,138 @@
+//! Writes that happen only if nobody else was first.
+//!
+//! An answer that is lost makes such a write ambiguous: the library tries again and is told that
+//! the object exists, which may be its own. So bodies are unlike any other's (they hold a random
+//! name of their writer), and after a refusal the object is read back and compared.
+
+use bytes::Bytes;
+use object_store::{GetOptions, ObjectStoreExt, PutMode, PutOptions, UpdateVersion};
+
+use crate::remote::attempts_of;
+use crate::retry::Attempts;
+use crate::{Store, StoreError};
+
+/// Which state of an object somebody has seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen(UpdateVersion);
+
+/// An object, and when.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// Its bytes.
+    pub bytes: Bytes,
+    /// Its state, to be replaced.
+    pub seen: Seen,
+    /// When it was written by the clock of the store, seconds since 1970.
+    pub modified_seconds: i64,
+}
+
+impl Store {
+    /// Stores an object if there is none at `key`; its bytes must be unlike any other's. False if
+    /// there is another.
+    pub async fn create(&self, key: &str, bytes: Bytes) -> Result<Option<Seen>, StoreError> {
+        self.put_if(key, bytes, PutMode::Create).await
+    }
+
+    /// Stores an object in place of the one that was `seen`; its bytes must be unlike any other's.
+    /// `None` if that is no longer there.
+    pub async fn replace(
+        &self,
+        key: &str,
+        bytes: Bytes,
+        seen: &Seen,
+    ) -> Result<Option<Seen>, StoreError> {
+        self.put_if(key, bytes, PutMode::Update(seen.0.clone())).await
+    }
+
+    /// An object of at most `limit_bytes` with its state; `None` if there is none.
+    pub async fn snapshot(
+        &self,
+        key: &str,
+        limit_bytes: u64,
+    ) -> Result<Option<Snapshot>, StoreError> {
+        let path = self.object_path(key)?;
+        self.meter().count_get(self.role());
+        let mut attempts = Attempts::new(self.patience, key);
+        loop {
+            let found = self.inner.get_opts(&path, GetOptions::default()).await;
+            let found = match found {
+                Err(object_store::Error::NotFound { .. }) => return Ok(None),
+                found => found.map_err(|error| self.failed(key, "read", error)),
+            };
+            let read = match found {
+                Ok(found) if found.meta.size > limit_bytes => {
+                    let (location, key) = (self.label().to_owned(), key.to_owned());
+                    let size_bytes = found.meta.size;
+                    return Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes });
+                }
+                Ok(found) => {
+                    let (e_tag, version) = (found.meta.e_tag.clone(), found.meta.version.clone());
+                    let modified_seconds = found.meta.last_modified.timestamp();
+                    let body = found.bytes().await.map_err(|e| self.failed(key, "read", e));
+                    let seen = Seen(UpdateVersion { e_tag, version });
+                    body.map(|bytes| Snapshot { bytes, seen, modified_seconds })
+                }
+                Err(error) => Err(error),
+            };
+            match read {
+                Err(error) if attempts.again(&error).await => {}
+                read => return read.map(Some),
+            }
+        }
+    }
+
+    /// The store's clock, seconds since 1970: that of an object written at `key` and removed.
+    pub async fn clock_seconds(&self, key: &str) -> Result<i64, StoreError> {
+        self.put(key, vec![Bytes::from_static(b"what time is it?")]).await?;
+        let path = self.object_path(key)?;
+        self.meter().count_head();
+        let found = self.inner.head(&path).await.map_err(|e| self.failed(key, "look at", e));
+        self.delete(key).await?;
+        Ok(found?.last_modified.timestamp())
+    }
+
+    async fn put_if(
+        &self,
+        key: &str,
+        bytes: Bytes,
+        mode: PutMode,
+    ) -> Result<Option<Seen>, StoreError> {
+        let path = self.object_path(key)?;
+        self.meter().count_put(self.role());
+        let mut attempts = Attempts::new(self.patience, key);
+        loop {
+            let extensions = attempts_of(self.meter(), self.role());
+            let options = PutOptions { mode: mode.clone(), extensions, ..PutOptions::default() };
+            match self.inner.put_opts(&path, bytes.clone().into(), options).await {
+                Ok(put) => {
+                    return Ok(Some(Seen(UpdateVersion {
+                        e_tag: put.e_tag,
+                        version: put.version,
+                    })));
+                }
+                Err(
+                    object_store::Error::AlreadyExists { .. }
+                    | object_store::Error::Precondition { .. }
+                    | object_store::Error::NotFound { .. },
+                ) => return self.ours(key, &bytes).await,
+                Err(error) => {
+                    let error = self.failed(key, "write", error);
+                    if !attempts.again(&error).await {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The state of the object at `key` if its bytes are these.
+    async fn ours(&self, key: &str, bytes: &Bytes) -> Result<Option<Seen>, StoreError> {
+        let limit_bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        match self.snapshot(key, limit_bytes).await {
+            Ok(Some(found)) if found.bytes == bytes => Ok(Some(found.seen)),
+            Ok(_) => Ok(None),
+            Err(error) if error.is_too_large() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}

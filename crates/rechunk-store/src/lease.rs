@@ -1,0 +1,254 @@
+//! One writer per place, where there are no locks that the system keeps: an object that says who
+//! writes, written anew every few seconds while he lives.
+//!
+//! A lease is stale when its object was not written for [`STALE`] by the clock of the store itself,
+//! or at once if its writer was a process of this machine that is gone. Whoever takes it over puts
+//! his name in place of that very object. Whoever has lost it notices at his next beat, and asks
+//! before he does what cannot be undone ([`Lease::check`]).
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::conditional::{Seen, Snapshot};
+use crate::{Store, StoreError};
+
+/// How often the object is written anew.
+pub const HEARTBEAT: Duration = Duration::from_secs(10);
+/// How long after the last beat another may take it.
+pub const STALE: Duration = Duration::from_secs(60);
+/// Largest object that is read, bytes.
+const LEASE_BYTES_MAX: u64 = 64 << 10;
+const VERSION: u32 = 1;
+
+/// Who writes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Version of this form.
+    version: u32,
+    /// A random name.
+    pub owner: String,
+    /// The machine.
+    pub host: String,
+    /// What tells one start of the machine from another; empty where nothing does.
+    boot: String,
+    /// The process.
+    pub pid: u32,
+    /// How often it has beaten.
+    beat: u64,
+}
+
+impl Holder {
+    /// This process, under a new name.
+    fn this() -> Self {
+        let (host, boot) = machine();
+        Self {
+            version: VERSION,
+            owner: unique_name(),
+            host,
+            boot,
+            pid: std::process::id(),
+            beat: 0,
+        }
+    }
+
+    fn bytes(&self) -> Bytes {
+        // A few strings and numbers: this cannot fail.
+        Bytes::from(serde_json::to_vec(self).unwrap_or_default())
+    }
+
+    fn of(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok().filter(|holder: &Self| holder.version == VERSION)
+    }
+
+    /// It was a process of this machine, and is gone.
+    fn is_gone(&self) -> bool {
+        let (host, boot) = machine();
+        host == self.host && !boot.is_empty() && (boot != self.boot || !is_alive(self.pid))
+    }
+}
+
+/// What came of asking for a lease.
+#[derive(Debug)]
+pub enum Taken {
+    /// It is ours.
+    Ours(Lease),
+    /// Somebody has it: who, if that can be read, and how many seconds ago he was last heard of.
+    Held(Option<Box<Holder>>, u64),
+}
+
+/// The right to write, until it is released or lost.
+#[derive(Debug)]
+pub struct Lease {
+    store: Store,
+    key: String,
+    owner: String,
+    lost: CancellationToken,
+    beating: JoinHandle<()>,
+}
+
+impl Lease {
+    /// Asks for the lease at `key`. Says no at once if somebody has it.
+    pub async fn take(store: &Store, key: &str) -> Result<Taken, StoreError> {
+        let holder = Holder::this();
+        let seen = match store.create(key, holder.bytes()).await? {
+            Some(seen) => seen,
+            None => match Self::take_over(store, key, &holder).await? {
+                Ok(seen) => seen,
+                Err(held) => return Ok(held),
+            },
+        };
+        let lost = CancellationToken::new();
+        let owner = holder.owner.clone();
+        let beats = beat(store.clone(), key.to_owned(), holder, seen, lost.clone());
+        let beating = tokio::spawn(beats);
+        Ok(Taken::Ours(Self { store: store.clone(), key: key.to_owned(), owner, lost, beating }))
+    }
+
+    /// Puts `holder` in the place of one that is stale.
+    async fn take_over(
+        store: &Store,
+        key: &str,
+        holder: &Holder,
+    ) -> Result<Result<Seen, Taken>, StoreError> {
+        let Some(found) = store.snapshot(key, LEASE_BYTES_MAX).await? else {
+            // Released in this moment.
+            let taken = store.create(key, holder.bytes()).await?;
+            return Ok(taken.ok_or(Taken::Held(None, 0)));
+        };
+        let other = Holder::of(&found.bytes);
+        let silent_seconds = silence(store, key, &found, holder).await?;
+        let is_gone = other.as_ref().is_some_and(Holder::is_gone);
+        if !is_gone && silent_seconds < STALE.as_secs() {
+            return Ok(Err(Taken::Held(other.map(Box::new), silent_seconds)));
+        }
+        tracing::info!(
+            location = store.label(),
+            ?other,
+            "taking over the lease of a writer that is gone"
+        );
+        let taken = store.replace(key, holder.bytes(), &found.seen).await?;
+        Ok(taken.ok_or(Taken::Held(None, 0)))
+    }
+
+    /// Triggered when somebody else has taken it.
+    pub fn lost(&self) -> &CancellationToken {
+        &self.lost
+    }
+
+    /// Asks the store whether it is still ours.
+    pub async fn check(&self) -> Result<bool, StoreError> {
+        if self.lost.is_cancelled() {
+            return Ok(false);
+        }
+        let found = self.store.snapshot(&self.key, LEASE_BYTES_MAX).await?;
+        let is_ours = found.is_some_and(|found| is_of(&found, &self.owner));
+        if !is_ours {
+            self.lost.cancel();
+        }
+        Ok(is_ours)
+    }
+
+    /// Gives it back, if it is still ours.
+    pub async fn release(self) -> Result<(), StoreError> {
+        self.beating.abort();
+        if self.check().await? { self.store.delete(&self.key).await } else { Ok(()) }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.beating.abort();
+    }
+}
+
+/// Who holds the lease at `key`, and for how many seconds nothing was heard of him.
+pub async fn holder(store: &Store, key: &str) -> Result<Option<(Holder, u64)>, StoreError> {
+    let Some(found) = store.snapshot(key, LEASE_BYTES_MAX).await? else { return Ok(None) };
+    let Some(holder) = Holder::of(&found.bytes) else { return Ok(None) };
+    let silent_seconds = silence(store, key, &found, &Holder::this()).await?;
+    Ok(Some((holder, silent_seconds)))
+}
+
+fn is_of(found: &Snapshot, owner: &str) -> bool {
+    Holder::of(&found.bytes).is_some_and(|holder| holder.owner == owner)
+}
+
+/// How long ago an object was written, seconds, by the store's own clock.
+async fn silence(
+    store: &Store,
+    key: &str,
+    found: &Snapshot,
+    asking: &Holder,
+) -> Result<u64, StoreError> {
+    let now = store.clock_seconds(&format!("{key}-clock-{}", asking.owner)).await?;
+    Ok(u64::try_from(now.saturating_sub(found.modified_seconds)).unwrap_or(0))
+}
+
+/// Writes the lease anew until it is lost. What the store does not take for a while is tried again
+/// at the next beat: that it is lost is known only when another's name stands there.
+async fn beat(
+    store: Store,
+    key: String,
+    mut holder: Holder,
+    mut seen: Seen,
+    lost: CancellationToken,
+) {
+    let mut beats = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let store = store.with_retries(0, HEARTBEAT);
+    loop {
+        beats.tick().await;
+        holder.beat += 1;
+        match store.replace(&key, holder.bytes(), &seen).await {
+            Ok(Some(now)) => seen = now,
+            Ok(None) => match store.snapshot(&key, LEASE_BYTES_MAX).await {
+                // An earlier beat of which the answer was lost.
+                Ok(Some(found)) if is_of(&found, &holder.owner) => seen = found.seen,
+                Ok(_) => {
+                    tracing::warn!(location = store.label(), "another run has taken the lease");
+                    lost.cancel();
+                    return;
+                }
+                Err(error) => tracing::warn!(%error, "the lease could not be looked at"),
+            },
+            Err(error) => tracing::warn!(%error, "the lease could not be written"),
+        }
+    }
+}
+
+/// A name no other run has: 128 random bits as hex digits.
+pub fn unique_name() -> String {
+    use std::hash::{BuildHasher, RandomState};
+    let bits = || RandomState::new().hash_one(std::process::id());
+    format!("{:016x}{:016x}", bits(), bits())
+}
+
+/// Name and start of this machine.
+fn machine() -> (String, String) {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    #[cfg(unix)]
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    #[cfg(not(unix))]
+    let host = std::env::var("COMPUTERNAME").unwrap_or_default();
+    let boot = read("/proc/sys/kernel/random/boot_id");
+    // Processes of another container have numbers of their own.
+    let space = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    (host, if boot.is_empty() { boot } else { format!("{boot} {}", space.display()) })
+}
+
+#[cfg(unix)]
+fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    // Not allowed to ask is alive.
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(not(unix))]
+fn is_alive(_: u32) -> bool {
+    true
+}
