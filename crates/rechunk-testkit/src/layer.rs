@@ -14,10 +14,11 @@ use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode};
 use tokio::sync::RwLock;
 
-use crate::backend::{Backend, Subject, error_answer};
+use crate::backend::{AsOf, Backend, Subject};
 use crate::body::{AnswerBody, BoxError, PlainBody, Tamper, TamperKind};
 use crate::hooks::{Due, Halt, Hooks, Outcome};
 use crate::log::{Entry, RequestLog, lock};
+use crate::xml_api::error_answer;
 use crate::{Fault, Faults, RequestRecord};
 
 /// What all connections of a server share.
@@ -166,12 +167,16 @@ impl Shared {
         entry: &Entry,
         fault: Option<Fault>,
         subject: Subject,
-        request: Request<Bytes>,
+        mut request: Request<Bytes>,
     ) -> Result<Response<PlainBody>, Dropped> {
         let mut second = None;
         match fault {
             Some(fault @ Fault::Duplicate) if subject.operation.is_write() => {
                 second = Some(befall(entry, fault, request.clone()));
+            }
+            Some(fault @ Fault::StaleList(age)) if fault.can_befall(subject.operation) => {
+                request.extensions_mut().insert(AsOf(age));
+                befall(entry, fault, ());
             }
             _ => {}
         }
