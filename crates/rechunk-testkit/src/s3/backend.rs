@@ -12,6 +12,7 @@ use s3s::auth::SimpleAuth;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s_fs::FileSystem;
 
+use super::access::Access;
 use crate::backend::{AsOf, Backend, Subject};
 use crate::body::{BoxError, PlainBody};
 use crate::history::History;
@@ -38,6 +39,7 @@ impl S3Backend {
             S3Server::ACCESS_KEY_ID,
             S3Server::SECRET_ACCESS_KEY,
         ));
+        builder.set_access(Access { root: root.to_owned() });
         Ok(Self {
             service: builder.build(),
             root: root.to_owned(),

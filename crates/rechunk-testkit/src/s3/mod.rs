@@ -1,5 +1,6 @@
 //! S3: the implementation of s3s-fs, made atomic as S3 is, on a directory.
 
+mod access;
 mod backend;
 
 use std::ops::Deref;
