@@ -12,7 +12,6 @@ use hyper::header::{
     ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_MATCH, IF_NONE_MATCH,
     LAST_MODIFIED, RANGE,
 };
-use hyper::http::response::Builder;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio_util::io::ReaderStream;
@@ -21,7 +20,7 @@ use crate::body::{BoxError, PlainBody, full};
 use crate::times::http_date;
 
 /// How much of a file is read at a time.
-const READ_BYTES: usize = 64 << 10;
+const READ_BYTES: usize = 256 << 10;
 
 /// What differs between servers of files.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +39,7 @@ pub(crate) async fn file_answer(
     style: Style,
 ) -> Result<Option<Response<PlainBody>>, BoxError> {
     // A name that goes through a file, or is too long for one, is no file either.
-    let Ok(mut file) = tokio::fs::File::open(path).await else { return Ok(None) };
+    let Ok(file) = tokio::fs::File::open(path).await else { return Ok(None) };
     let metadata = file.metadata().await?;
     if !metadata.is_file() {
         return Ok(None);
@@ -74,23 +73,23 @@ pub(crate) async fn file_answer(
             return Ok(Some(answer.status(status).header(CONTENT_RANGE, size).body(full(""))?));
         }
     };
-    file.seek(SeekFrom::Start(start)).await?;
-    Ok(Some(part(answer, file, end - start, method)?))
+    let length_bytes = end - start;
+    let answer = answer.header(CONTENT_LENGTH, length_bytes);
+    let is_empty = *method == Method::HEAD || length_bytes == 0;
+    let body = if is_empty { full("") } else { part(file, start, length_bytes).await? };
+    Ok(Some(answer.body(body)?))
 }
 
-fn part(
-    answer: Builder,
-    file: tokio::fs::File,
+/// Some bytes of a file as a body.
+pub(crate) async fn part(
+    mut file: tokio::fs::File,
+    start: u64,
     length_bytes: u64,
-    method: &Method,
-) -> Result<Response<PlainBody>, BoxError> {
-    let answer = answer.header(CONTENT_LENGTH, length_bytes);
-    if *method == Method::HEAD || length_bytes == 0 {
-        return Ok(answer.body(full(""))?);
-    }
+) -> Result<PlainBody, BoxError> {
+    file.seek(SeekFrom::Start(start)).await?;
     let bytes = ReaderStream::with_capacity(file.take(length_bytes), READ_BYTES);
     let frames = bytes.map_ok(Frame::data).map_err(BoxError::from);
-    Ok(answer.body(StreamBody::new(frames).boxed_unsync())?)
+    Ok(StreamBody::new(frames).boxed_unsync())
 }
 
 /// When it was changed; the epoch if the file system does not know.

@@ -51,7 +51,7 @@ impl GcsBackend {
 
     async fn call(&self, subject: Subject, request: Request<Bytes>) -> Answer {
         let Subject { bucket, key, operation } = subject;
-        let _key = self.locks.lock(&key, operation.is_write()).await;
+        let _key = self.locks.lock(&key, operation).await;
         let bucket_path = self.root.join(&bucket);
         if bucket.contains('/') || bucket.starts_with('.') || !bucket_path.is_dir() {
             return Ok(no_such("Bucket"));
