@@ -1,13 +1,14 @@
 //! What a protocol has to say for itself; faults, log and sockets are the same for all.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::http::request::Parts;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, Response};
 
 use crate::Operation;
-use crate::body::{BoxError, PlainBody, full};
+use crate::body::{BoxError, PlainBody};
 
 /// What a request is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,10 @@ pub(crate) struct Subject {
     pub(crate) key: String,
     pub(crate) operation: Operation,
 }
+
+/// Asks, as an extension of a request for a list, for the state of that long ago.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AsOf(pub(crate) Duration);
 
 /// A store behind HTTP that answers truthfully.
 pub(crate) trait Backend: Send + Sync + 'static {
@@ -28,32 +33,4 @@ pub(crate) trait Backend: Send + Sync + 'static {
         subject: Subject,
         request: Request<Bytes>,
     ) -> BoxFuture<'_, Result<Response<PlainBody>, BoxError>>;
-}
-
-/// An error answer as S3 and Google write it.
-pub(crate) fn error_answer(status: StatusCode, code: &str, message: &str) -> Response<PlainBody> {
-    let xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-         <Error><Code>{code}</Code><Message>{}</Message></Error>",
-        escape(message)
-    );
-    let mut response = Response::new(full(xml));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/xml"));
-    response
-}
-
-/// Text as it stands in XML.
-pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }

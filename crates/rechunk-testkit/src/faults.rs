@@ -36,6 +36,8 @@ pub enum Fault {
     WrongETag,
     /// The request is executed that much later.
     Delay(Duration),
+    /// A list answers as of that long ago.
+    StaleList(Duration),
     /// 200 with an `<Error>` InternalError as body, not executed: S3 does it for a copy and for
     /// the completion of an upload.
     ErrorInOk,
@@ -54,6 +56,7 @@ impl Fault {
             Self::WrongETag => {
                 matches!(operation, Operation::Get | Operation::Head | Operation::Put)
             }
+            Self::StaleList(_) => operation == Operation::List,
             Self::ErrorInOk => matches!(operation, Operation::Copy | Operation::CompleteUpload),
             _ => true,
         }
@@ -122,6 +125,7 @@ impl Faults {
             .with(Fault::StalledBody(Some(Duration::from_secs(2))), 0.01)
             .with(Fault::Duplicate, 0.02)
             .with(Fault::ErrorInOk, 0.05)
+            .with(Fault::StaleList(Duration::from_secs(2)), 0.50)
     }
 
     /// A fraction of all requests is faulty, in a mix of all that an honest client can repeat:

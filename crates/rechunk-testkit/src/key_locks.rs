@@ -4,6 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::Operation;
+
 /// Lets one write of a key happen at a time, and no read during it. Keys share locks.
 #[derive(Debug)]
 pub(crate) struct KeyLocks {
@@ -26,12 +28,13 @@ pub(crate) enum KeyGuard<'a> {
 }
 
 impl KeyLocks {
-    pub(crate) async fn lock(&self, key: &str, is_write: bool) -> KeyGuard<'_> {
+    pub(crate) async fn lock(&self, key: &str, operation: Operation) -> KeyGuard<'_> {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
         let at = usize::try_from(hasher.finish() % u64::from(LOCKS)).unwrap_or_default();
         let lock = &self.locks[at];
-        if is_write {
+        // Parts of an upload are put side by side; they do not change the object.
+        if operation.is_write() && operation != Operation::UploadPart {
             KeyGuard::Write { _guard: lock.write().await }
         } else {
             KeyGuard::Read { _guard: lock.read().await }

@@ -14,10 +14,11 @@ use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode};
 use tokio::sync::RwLock;
 
-use crate::backend::{Backend, Subject, error_answer};
+use crate::backend::{AsOf, Backend, Subject};
 use crate::body::{AnswerBody, BoxError, PlainBody, Tamper, TamperKind};
 use crate::hooks::{Due, Halt, Hooks, Outcome};
 use crate::log::{Entry, RequestLog, lock};
+use crate::xml_api::error_answer;
 use crate::{Fault, Faults, RequestRecord};
 
 /// What all connections of a server share.
@@ -110,7 +111,9 @@ impl Shared {
         entry.update(|record| record.request_body_bytes = body.len() as u64);
 
         halt(due.before, &entry).await?;
-        tokio::time::sleep(latency).await;
+        if !latency.is_zero() {
+            tokio::time::sleep(latency).await;
+        }
         if let Some(Fault::Delay(time)) = fault {
             befall(&entry, Fault::Delay(time), ());
             tokio::time::sleep(time).await;
@@ -155,7 +158,8 @@ impl Shared {
             fault = settings.faults.decide(settings.decided, record.operation);
             detail = settings.faults.detail(settings.decided);
         }
-        let fate = Fate { fault: due.fault.or(fault), detail, latency: settings.latency, due };
+        fault = due.fault.or(fault).filter(|fault| fault.can_befall(record.operation));
+        let fate = Fate { fault, detail, latency: settings.latency, due };
         (self.log.begin(record), fate)
     }
 
@@ -166,12 +170,16 @@ impl Shared {
         entry: &Entry,
         fault: Option<Fault>,
         subject: Subject,
-        request: Request<Bytes>,
+        mut request: Request<Bytes>,
     ) -> Result<Response<PlainBody>, Dropped> {
         let mut second = None;
         match fault {
-            Some(fault @ Fault::Duplicate) if subject.operation.is_write() => {
+            Some(fault @ Fault::Duplicate) => {
                 second = Some(befall(entry, fault, request.clone()));
+            }
+            Some(fault @ Fault::StaleList(age)) => {
+                request.extensions_mut().insert(AsOf(age));
+                befall(entry, fault, ());
             }
             _ => {}
         }

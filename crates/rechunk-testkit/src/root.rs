@@ -37,3 +37,23 @@ impl Root {
         &self.path
     }
 }
+
+/// The file of a key below a directory; `None` for a key that is no relative path of names.
+pub(crate) fn object_path(directory: &Path, key: &str) -> Option<PathBuf> {
+    let is_name = |part: &str| !matches!(part, "" | "." | "..") && !part.contains('\0');
+    key.split('/').all(is_name).then(|| directory.join(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_leaves_the_directory() {
+        let path = |key| object_path(Path::new("/root"), key);
+        assert_eq!(path("a/b c"), Some("/root/a/b c".into()));
+        for key in ["", "/a", "a/", "a//b", "../a", "a/..", ".", "a\0"] {
+            assert_eq!(path(key), None, "{key:?}");
+        }
+    }
+}

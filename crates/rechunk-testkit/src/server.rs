@@ -21,6 +21,9 @@ use crate::layer::Shared;
 use crate::log::{in_flight_times, lock};
 use crate::{Fault, Faults, Filter, Hold, Moment, RequestRecord, Result, TestkitError};
 
+/// How long the end of a server waits for a callback that does not return.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// How a server starts; the default is a directory of its own, any port, and the truth at once.
 #[derive(Debug, Clone, Default)]
 pub struct ServerOptions {
@@ -35,6 +38,8 @@ pub struct ServerOptions {
 }
 
 /// What all test servers can do. Dropping it ends the server in order.
+///
+/// The body of a request is in memory until it was executed; bodies of answers are streamed.
 #[derive(Debug)]
 pub struct Server {
     shared: Arc<Shared>,
@@ -68,7 +73,10 @@ impl Server {
         // The runtime lives and ends on this thread: a test with a runtime of its own must not drop it.
         let thread = std::thread::Builder::new()
             .name("testkit".into())
-            .spawn(move || runtime.block_on(async { quitting.await.unwrap_or_default() }))
+            .spawn(move || {
+                runtime.block_on(async { quitting.await.unwrap_or_default() });
+                runtime.shutdown_timeout(PATIENCE);
+            })
             .map_err(TestkitError::Runtime)?;
         let shared = Arc::new(Shared::new(backend, options.faults.clone(), options.latency));
         let server = Self {
@@ -127,12 +135,14 @@ impl Server {
         settings.decided = 0;
     }
 
-    /// From now on every request is executed and answered that much later.
+    /// From now on every request is executed and answered that much later. A very long time makes
+    /// a server that accepts and never answers.
     pub fn set_latency(&self, latency: Duration) {
         lock(&self.shared.settings).latency = latency;
     }
 
     /// The `nth` request of the filter, from now on and from 1, suffers this fault and no other.
+    /// If the fault cannot befall it ([`Fault::can_befall`]) it is served truthfully.
     pub fn fail_nth(&self, filter: Filter, nth: u64, fault: Fault) {
         self.shared.hooks.fail(filter, nth, fault);
     }

@@ -36,9 +36,12 @@ async fn reads(store: &dyn ObjectStore) {
     assert_eq!(store.get_range(&key, 10..20).await.unwrap(), data[10..20]);
     let ranges = store.get_ranges(&key, &[0..1, 99_999..100_000]).await.unwrap();
     assert_eq!(ranges, [&data[..1], &data[99_999..]]);
-    for (range, expected) in
-        [(GetRange::Suffix(16), &data[99_984..]), (GetRange::Offset(99_000), &data[99_000..])]
-    {
+    for (range, expected) in [
+        (GetRange::Suffix(16), &data[99_984..]),
+        (GetRange::Suffix(200_000), &data[..]),
+        (GetRange::Offset(99_000), &data[99_000..]),
+        (GetRange::Bounded(99_000..200_000), &data[99_000..]),
+    ] {
         let options = GetOptions { range: Some(range.clone()), ..GetOptions::default() };
         let got = store.get_opts(&key, options).await.unwrap();
         assert_eq!(got.bytes().await.unwrap(), expected, "{range}");
@@ -51,6 +54,8 @@ async fn reads(store: &dyn ObjectStore) {
     assert!(matches!(store.get(&key).await.unwrap_err(), Error::NotFound { .. }));
     store.put(&key, PutPayload::new()).await.unwrap();
     assert_eq!(store.get(&key).await.unwrap().bytes().await.unwrap().len(), 0);
+    let options = GetOptions { range: Some(GetRange::Suffix(1)), ..GetOptions::default() };
+    assert!(store.get_opts(&key, options).await.is_err(), "the last byte of none");
 }
 
 async fn lists(store: &dyn ObjectStore) {

@@ -197,6 +197,30 @@ async fn an_error_can_come_with_200() {
 }
 
 #[tokio::test]
+async fn a_stale_list_knows_what_was_there_some_time_ago() {
+    let case = case(once()).await;
+    let keys = async |prefix: &str| {
+        let listed = case.store.list(Some(&Path::from(prefix)));
+        let listed: Vec<_> = listed.try_collect().await.unwrap();
+        listed.into_iter().map(|meta| meta.location.to_string()).collect::<Vec<_>>()
+    };
+    for name in ["1", "2", "3"] {
+        case.store.put(&Path::from(format!("d/{name}")), "x".into()).await.unwrap();
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    case.store.put(&Path::from("d/4"), "x".into()).await.unwrap();
+    case.store.delete(&Path::from("d/1")).await.unwrap();
+    let stale = Fault::StaleList(Duration::from_millis(400));
+    case.next_fails(stale);
+    assert_eq!(keys("d").await, ["d/1", "d/2", "d/3"]);
+    assert_eq!(case.server.requests().pop().unwrap().fault, Some(stale));
+    assert_eq!(keys("d").await, ["d/2", "d/3", "d/4"]);
+    case.next_fails(Fault::StaleList(Duration::from_mins(1)));
+    let level = case.store.list_with_delimiter(None).await.unwrap();
+    assert!(level.common_prefixes.is_empty() && level.objects.is_empty(), "{level:?}");
+}
+
+#[tokio::test]
 async fn a_fault_that_finds_nothing_to_spoil_is_not_logged() {
     let case = case(once()).await;
     case.next_fails(Fault::CorruptedBody);

@@ -3,6 +3,8 @@
 
 mod contract;
 mod faults;
+mod gcs;
 mod hooks;
+mod http;
 mod s3;
 mod stores;

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::gcp::{GoogleCloudStorage, GoogleCloudStorageBuilder};
+use object_store::http::{HttpBuilder, HttpStore};
 use object_store::{BackoffConfig, ClientOptions, RetryConfig};
-use rechunk_testkit::S3Server;
+use rechunk_testkit::{GcsServer, HttpServer, S3Server};
 
 /// No retries: what a test sees is what the server did.
 pub(crate) fn once() -> RetryConfig {
@@ -31,6 +33,25 @@ pub(crate) fn s3(server: &S3Server, retry: RetryConfig) -> AmazonS3 {
         .with_access_key_id(S3Server::ACCESS_KEY_ID)
         .with_secret_access_key(S3Server::SECRET_ACCESS_KEY)
         .with_region(S3Server::REGION)
+        .with_client_options(client())
+        .with_retry(retry)
+        .build()
+        .unwrap()
+}
+
+pub(crate) fn gcs(server: &GcsServer, retry: RetryConfig) -> GoogleCloudStorage {
+    GoogleCloudStorageBuilder::new()
+        .with_bucket_name(GcsServer::BUCKET)
+        .with_service_account_key(server.service_account_key())
+        .with_client_options(client())
+        .with_retry(retry)
+        .build()
+        .unwrap()
+}
+
+pub(crate) fn http(server: &HttpServer, retry: RetryConfig) -> HttpStore {
+    HttpBuilder::new()
+        .with_url(server.endpoint())
         .with_client_options(client())
         .with_retry(retry)
         .build()
