@@ -1,8 +1,8 @@
 //! What was typed, given meaning: arguments become the library's requests.
 
 use rechunk::{
-    Axes, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Planning, RawFile,
-    Running, Selection, Strategy, WriteEmpty, parse_byte_size,
+    Axes, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Planning,
+    ProfileFile, RawFile, Running, Selection, Strategy, WriteEmpty, parse_byte_size,
 };
 
 use crate::args::{PlanningArgs, RawArgs, RunningArgs, SelectionArgs, TargetArgs};
@@ -52,6 +52,7 @@ pub(crate) fn planning(args: &PlanningArgs) -> Result<Planning, Error> {
             args.temp_profile.clone(),
             args.target_profile.clone(),
         ],
+        profile: args.profile.as_deref().map(ProfileFile::read).transpose()?,
     })
 }
 
