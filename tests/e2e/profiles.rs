@@ -177,6 +177,11 @@ fn a_profile_that_is_wrong_is_refused_by_its_field() {
     rechunk(&unknown).ends_with(2).says(&["`s4`", "s3"]);
 }
 
+/// A file.
+fn ostia_chunk() -> String {
+    format!("{}/.zarray", ostia())
+}
+
 /// Everything that is neither kept nor measured takes little.
 fn probe(arguments: &[&str]) -> Done {
     rechunk(&[&["probe"], arguments, &["--seconds", "1", "--bytes", "8MiB"]].concat())
@@ -221,6 +226,7 @@ fn a_probe_measures_leaves_nothing_and_writes_what_plans_take() {
 fn a_probe_refuses_what_it_cannot_measure() {
     let folder = Folder::new();
     probe(&[&folder.at("nowhere")]).ends_with(2).says(&["does not exist"]);
+    probe(&[&ostia_chunk()]).ends_with(2).says(&["not a directory"]);
     let at = folder.path().display().to_string();
     probe(&[&at, "--read", "nothing"]).ends_with(3).says(&["nothing"]);
     std::fs::write(folder.at("text"), "not a profile").unwrap();

@@ -249,3 +249,28 @@ impl Default for CodecSpeeds {
         Self { codecs, copy_bytes_per_second: 3000.0 * MIB }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_without_caps_and_parts_is_read() {
+        let older = r#"{"name": "x", "get_seconds": 0.1, "put_seconds": 0.2,
+            "read_bytes_per_second": 1e6, "write_bytes_per_second": 1e6, "concurrency": 4,
+            "get_usd": 0.5, "put_usd": 0.25}"#;
+        let store: StoreProfile = serde_json::from_str(older).unwrap();
+        assert_eq!((store.get_requests_per_second, store.multipart), (None, None));
+        assert!(store.egress_usd_per_gib.abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn what_is_remote_and_has_a_price_has_limits() {
+        for name in StoreProfile::names() {
+            let store = StoreProfile::built_in(name).unwrap();
+            let has_price = store.put_usd > 0.0;
+            assert_eq!(store.multipart.is_some(), has_price, "{name}");
+            assert_eq!(store.put_requests_per_second.is_some(), has_price, "{name}");
+        }
+    }
+}

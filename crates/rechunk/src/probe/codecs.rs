@@ -136,6 +136,11 @@ impl Sum {
                 std::hint::black_box(decoded);
             })
         })?;
+        // What gives back something else has no speed worth knowing.
+        if layout.decode(&[0], &encoded, &mut scratch)? != elements {
+            let reason = format!("{} does not give back what it was given", self.name);
+            return Err(FormatError::Decode { codec: "probe", reason });
+        }
         self.decoded_bytes += elements.len() as f64;
         self.encoded_bytes += encoded.len() as f64;
         Ok(())
@@ -168,20 +173,26 @@ fn median_seconds<E>(time: Duration, mut work: impl FnMut() -> Result<(), E>) ->
     Ok(times[times.len() / 2].max(1e-9))
 }
 
-/// Copies a box of float32 between two chunks that are larger than it, in rows.
+/// Copies decoded chunks of float32 to their places in a unit that no cache holds.
 fn copy_bytes_per_second(time: Duration) -> f64 {
-    const SIDE: usize = 128;
-    const BOX: u64 = 64;
-    let strides = [4 * (SIDE * SIDE) as u64, 4 * SIDE as u64, 4];
-    let source = sample::float32(SIDE * SIDE * SIDE);
-    let mut target = vec![0_u8; source.len()];
+    /// Extents of a cubic chunk and a cubic unit, elements.
+    const CHUNK: u64 = 64;
+    const UNIT: u64 = 256;
+    let strides = |extent: u64| [4 * extent * extent, 4 * extent, 4];
+    let (from, to) = (strides(CHUNK), strides(UNIT));
+    let chunk = sample::float32(CHUNK_BYTES / 4);
+    let mut unit = vec![1_u8; CHUNK_BYTES * 64]; // written, so that no page is new
+    let side = UNIT / CHUNK;
+    let mut turn = 0;
     let seconds = median_seconds(time, || {
-        let shape = [BOX; 3];
-        let copied = copy_region(4, &shape, &source, 0, &strides, &mut target, 0, &strides, 1);
-        std::hint::black_box(&target);
+        let place = [turn / side / side % side, turn / side % side, turn % side];
+        turn += 1;
+        let offset = place.iter().zip(&to).map(|(at, stride)| at * CHUNK * stride).sum();
+        let copied = copy_region(4, &[CHUNK; 3], &chunk, 0, &from, &mut unit, offset, &to, 1);
+        std::hint::black_box(&unit);
         copied
     });
-    (4 * BOX * BOX * BOX) as f64 / seconds.unwrap_or(f64::INFINITY)
+    CHUNK_BYTES as f64 / seconds.unwrap_or(f64::INFINITY)
 }
 
 #[cfg(test)]
@@ -202,18 +213,11 @@ mod tests {
             }
         }
         let ratio = |name: &str| measured.codecs.iter().find(|c| c.name == name).unwrap().ratio;
-        assert!(ratio("zstd") > 1.1 && ratio("blosc-lz4") > 1.1 && ratio("shuffle") == 1.0);
+        assert!(ratio("zstd") > 1.1 && ratio("blosc-lz4") > 1.1 && ratio("shuffle") < 1.01);
         let mut not = measured.not_measured.clone();
         not.sort();
         let filters = ["astype", "bitround", "default", "delta", "fixedscaleoffset", "none"];
         assert_eq!(not, [&filters[..], &["packbits", "quantize"]].concat());
         assert!(measured.copy_bytes_per_second > 1e6);
-        for codec in settings(4) {
-            let layout = layout("<f4", 4, &codec).unwrap();
-            let elements = sample::float32(CHUNK_BYTES / 4);
-            let (mut encoded, mut scratch) = (Vec::new(), Vec::new());
-            layout.encode(&[0], &elements, &mut encoded).unwrap();
-            assert!(layout.decode(&[0], &encoded, &mut scratch).unwrap() == elements, "{codec}");
-        }
     }
 }

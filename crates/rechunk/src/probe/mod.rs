@@ -14,7 +14,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::Error;
-use crate::profile::{CodecEntry, ProfileFile, SpeedsEntry, StoreEntry, place_of};
+use crate::profile::{CodecEntry, ProfileFile, SpeedsEntry, StoreEntry, key_place, place_of};
 use crate::request::profile_of;
 
 pub use codecs::{CodecMeasurement, CodecsMeasurement};
@@ -73,13 +73,15 @@ impl Probed {
     /// of these codecs.
     pub fn add_to(&self, file: &mut ProfileFile) {
         let key = place_of(&self.location).unwrap_or_else(|| self.like.clone());
+        // However the place was written there.
+        file.stores.retain(|other, _| key_place(other).is_none_or(|place| place != key));
         file.stores.insert(key, self.entry());
         let speeds = file.speeds.get_or_insert_with(SpeedsEntry::default);
-        speeds.copy_bytes_per_second = Some(self.codecs.copy_bytes_per_second);
+        speeds.copy_bytes_per_second = Some(rounded(self.codecs.copy_bytes_per_second));
         for codec in &self.codecs.codecs {
             let entry = CodecEntry {
-                decode_bytes_per_second: codec.decode_bytes_per_second,
-                encode_bytes_per_second: codec.encode_bytes_per_second,
+                decode_bytes_per_second: rounded(codec.decode_bytes_per_second),
+                encode_bytes_per_second: rounded(codec.encode_bytes_per_second),
             };
             speeds.codecs.insert(codec.name.clone(), entry);
         }
@@ -122,10 +124,10 @@ impl Probed {
         let base = StoreProfile::built_in(&self.like).unwrap_or_else(StoreProfile::local);
         StoreEntry {
             like: Some(self.like.clone()),
-            get_seconds: self.store.get_seconds,
-            put_seconds: self.store.put_seconds,
-            read_bytes_per_second: self.store.read_bytes_per_second,
-            write_bytes_per_second: self.store.write_bytes_per_second,
+            get_seconds: self.store.get_seconds.map(rounded),
+            put_seconds: self.store.put_seconds.map(rounded),
+            read_bytes_per_second: self.store.read_bytes_per_second.map(rounded),
+            write_bytes_per_second: self.store.write_bytes_per_second.map(rounded),
             concurrency: self.store.concurrency,
             get_requests_per_second: base.get_requests_per_second,
             put_requests_per_second: base.put_requests_per_second,
@@ -138,5 +140,11 @@ impl Probed {
     }
 }
 
+/// Three significant digits: another run gives others.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "numbers as they were written")]
 mod tests;

