@@ -69,13 +69,15 @@ pub async fn probe(
 }
 
 impl Probed {
-    /// Puts what was measured into a profile file, in place of what that says of this location and
-    /// of these codecs.
+    /// Puts what was measured into a profile file. What that says of this location and was not
+    /// measured now stays: prices that were corrected, writes when only reads were measured.
     pub fn add_to(&self, file: &mut ProfileFile) {
         let key = place_of(&self.location).unwrap_or_else(|| self.like.clone());
-        // However the place was written there.
-        file.stores.retain(|other, _| key_place(other).is_none_or(|place| place != key));
-        file.stores.insert(key, self.entry());
+        // However the place is written there.
+        let is_same = |other: &&String| **other == key || key_place(other).as_ref() == Some(&key);
+        let others: Vec<String> = file.stores.keys().filter(is_same).cloned().collect();
+        let before = others.iter().filter_map(|other| file.stores.remove(other)).last();
+        file.stores.insert(key, self.entry(before.unwrap_or_else(|| self.built_in())));
         let speeds = file.speeds.get_or_insert_with(SpeedsEntry::default);
         speeds.copy_bytes_per_second = Some(rounded(self.codecs.copy_bytes_per_second));
         for codec in &self.codecs.codecs {
@@ -118,25 +120,40 @@ impl Probed {
         not
     }
 
-    /// The store as an entry: what was measured, and the prices and limits it was not measured for,
-    /// which are the built-in profile's, for the user to correct.
-    fn entry(&self) -> StoreEntry {
+    /// An entry that says what is not measured: prices and limits, which are the built-in
+    /// profile's, for the user to correct.
+    fn built_in(&self) -> StoreEntry {
         let base = StoreProfile::built_in(&self.like).unwrap_or_else(StoreProfile::local);
         StoreEntry {
             like: Some(self.like.clone()),
-            get_seconds: self.store.get_seconds.map(rounded),
-            put_seconds: self.store.put_seconds.map(rounded),
-            read_bytes_per_second: self.store.read_bytes_per_second.map(rounded),
-            write_bytes_per_second: self.store.write_bytes_per_second.map(rounded),
-            concurrency: self.store.concurrency,
             get_requests_per_second: base.get_requests_per_second,
             put_requests_per_second: base.put_requests_per_second,
             get_usd: Some(base.get_usd),
             put_usd: Some(base.put_usd),
             egress_usd_per_gib: Some(base.egress_usd_per_gib),
             multipart: base.multipart,
-            measured: self.measured(),
+            ..StoreEntry::default()
         }
+    }
+
+    /// `entry` with what was measured.
+    fn entry(&self, mut entry: StoreEntry) -> StoreEntry {
+        let store = &self.store;
+        for (field, measured) in [
+            (&mut entry.get_seconds, store.get_seconds),
+            (&mut entry.put_seconds, store.put_seconds),
+            (&mut entry.read_bytes_per_second, store.read_bytes_per_second),
+            (&mut entry.write_bytes_per_second, store.write_bytes_per_second),
+        ] {
+            *field = measured.map(rounded).or(*field);
+        }
+        entry.concurrency = store.concurrency.or(entry.concurrency);
+        for name in self.measured() {
+            if !entry.measured.contains(&name) {
+                entry.measured.push(name);
+            }
+        }
+        entry
     }
 }
 

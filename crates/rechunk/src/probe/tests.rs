@@ -25,7 +25,8 @@ async fn a_directory_is_measured_and_left_as_it_was() {
     let probed = probe(&location, &options(None), &CancellationToken::new()).await.unwrap();
     assert_eq!(names(folder.path()), ["mine"]);
     let mut file = ProfileFile::new("test");
-    file.stores.insert(format!("file://{location}/"), StoreEntry::default());
+    let corrected = StoreEntry { put_usd: Some(7.0), ..StoreEntry::default() };
+    file.stores.insert(format!("file://{location}/"), corrected);
     file.stores.insert("local".to_owned(), StoreEntry::default());
     probed.add_to(&mut file);
     assert_eq!(file.stores.keys().collect::<Vec<_>>(), [&location, "local"]);
@@ -35,7 +36,7 @@ async fn a_directory_is_measured_and_left_as_it_was() {
     let entry = &read.stores[&location];
     assert_eq!(entry.measured.len(), 5, "{entry:?}");
     assert!(entry.get_seconds.unwrap() > 0.0 && entry.write_bytes_per_second.unwrap() > 0.0);
-    assert_eq!(entry.get_usd, Some(0.0));
+    assert_eq!(entry.put_usd, Some(7.0));
     assert!(probed.not_measured.contains(&"get_usd".to_owned()));
     let written: u64 = probed.store.large_writes.iter().map(|rung| rung.bytes).sum();
     assert!(written <= 4 << 20, "{written}");
@@ -52,7 +53,16 @@ async fn an_object_is_read_and_nothing_is_written() {
     let probed = probed(&location, measured);
     assert_eq!(probed.measured(), ["get_seconds", "read_bytes_per_second", "concurrency"]);
     assert_eq!(probed.not_measured()[..2], ["put_seconds", "write_bytes_per_second"]);
-    assert_eq!(probed.entry().put_seconds, None);
+    let entry = probed.entry(probed.built_in());
+    assert_eq!((entry.put_seconds, entry.get_usd), (None, Some(0.0)));
+    let written = StoreEntry {
+        put_seconds: Some(2.0),
+        measured: vec!["put_seconds".to_owned(), "get_seconds".to_owned()],
+        ..StoreEntry::default()
+    };
+    let entry = probed.entry(written);
+    assert_eq!(entry.put_seconds, Some(2.0));
+    assert_eq!(entry.measured.len(), 4, "{entry:?}");
     let error = probe(&location, &options(Some("other")), &cancel).await.unwrap_err();
     assert_eq!(error.class(), crate::Class::Source, "{error:?}");
     assert_eq!(names(folder.path()), ["object"]);

@@ -53,11 +53,14 @@ impl ProfileFile {
         if self.version != VERSION {
             return Err(format!("version: {} is not known, only {VERSION}", self.version));
         }
-        if self.name.trim().is_empty() {
-            return Err("name: is empty".to_owned());
+        if self.name.trim().is_empty() || self.name.contains(char::is_control) {
+            return Err("name: is empty, or has a control character".to_owned());
         }
         for (key, entry) in &self.stores {
             let path = store_path(key);
+            if key.is_empty() || key.contains(char::is_control) {
+                return Err(format!("{path}: the key is empty, or has a control character"));
+            }
             check_base(key, entry).map_err(|reason| format!("{path}.{reason}"))?;
             check_store(entry).map_err(|reason| format!("{path}.{reason}"))?;
         }

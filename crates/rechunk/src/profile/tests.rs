@@ -104,6 +104,7 @@ fn errors_name_the_field() {
         ("\"part_bytes\": 10", "\"part_bytes\": 0", "\"/data\".multipart.part_bytes"),
         ("\"like\": \"hdd\"", "\"like\": \"ssd\"", "\"/data\".like: there is no profile \"ssd\""),
         ("\"like\": \"http\", ", "", "stores.\"tape\".like: is missing"),
+        ("\"tape\":", "\"ta\\npe\":", "stores.\"ta\\npe\": the key"),
         ("5e9", "0", "speeds.copy_bytes_per_second: 0"),
         ("{\"zstd\":", "{\"zst\":", "speeds.codecs.\"zst\": no codec"),
         ("\"decode_bytes_per_second\": 7e8", "\"decode\": 7e8", "speeds.codecs.\"zstd\": "),
