@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Info(InfoArgs),
     /// Compare two arrays element by element; exit 6 if they differ.
     Verify(VerifyArgs),
+    /// Measure a store and this machine's codecs; write a profile for `--profile`.
+    Probe(ProbeArgs),
     /// Re-cut a small real satellite series that ships with the program.
     Demo(DemoArgs),
     /// Print the completion script of a shell.
@@ -102,14 +104,18 @@ pub(crate) struct PlanningArgs {
     /// Bound one task's box alone, as rechunker's max_mem does (for comparisons; plan only).
     #[arg(long, value_name = "BYTES", hide_short_help = true)]
     pub box_bytes: Option<String>,
-    /// Store profile of the source: local, hdd, s3, gs, az, http, memory.
-    #[arg(long, value_name = "NAME", value_parser = PROFILES, hide_short_help = true)]
+    /// What your stores cost and how fast this machine's codecs are: a file as `rechunk probe`
+    /// writes it [default: built-in profiles].
+    #[arg(long, value_name = "FILE", env = "RECHUNK_PROFILE")]
+    pub profile: Option<String>,
+    /// Store profile of the source: local, hdd, s3, gs, az, http, memory, or a store of --profile.
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub source_profile: Option<String>,
     /// Store profile of the intermediate.
-    #[arg(long, value_name = "NAME", value_parser = PROFILES, hide_short_help = true)]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub temp_profile: Option<String>,
     /// Store profile of the target.
-    #[arg(long, value_name = "NAME", value_parser = PROFILES, hide_short_help = true)]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub target_profile: Option<String>,
 }
 
@@ -119,7 +125,6 @@ const STRATEGIES: [&str; 8] =
     ["auto", "passthrough", "direct", "keep", "pull", "push-pull", "multistage", "memory"];
 const FORMATS: [&str; 6] = ["zarr3", "zarr2", "n5", "raw", "npy", "nii"];
 const AXES: [&str; 2] = ["reverse", "keep"];
-const PROFILES: [&str; 7] = ["local", "hdd", "s3", "gs", "az", "http", "memory"];
 
 /// What the target shall be.
 #[derive(Debug, Clone, Args)]
@@ -408,6 +413,38 @@ pub(crate) struct VerifyArgs {
     pub stores: StoreArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// `rechunk probe`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  rechunk probe /data --out here.json                     # writes below /data, removes it again
+  rechunk probe /data --read big.nc --seconds 60          # reads only
+  rechunk plan sst.zarr/sst --chunks -1,30,30 --profile here.json")]
+pub(crate) struct ProbeArgs {
+    /// The place to measure: objects are written below it and removed.
+    pub location: String,
+    /// Write the profile to FILE; stores that a profile of that name has are kept.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<String>,
+    /// Write nothing: read this object of the location.
+    #[arg(long, value_name = "KEY")]
+    pub read: Option<String>,
+    /// Most bytes written, and most bytes read.
+    #[arg(long, value_name = "BYTES", default_value = "1GiB")]
+    pub bytes: String,
+    /// About how long it may take, store and codecs together.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=86400))]
+    pub seconds: u32,
+    #[command(flatten)]
+    pub stores: StoreArgs,
+    /// Print one JSON object: the profile, and what was measured for it.
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing but errors.
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// `rechunk demo`.

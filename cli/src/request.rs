@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use rechunk::{
-    Axes, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Planning, RawFile,
-    Running, Selection, StoreOptions, Stores, Strategy, WriteEmpty, parse_byte_size,
+    Axes, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Planning,
+    ProfileFile, RawFile, Running, Selection, StoreOptions, Stores, Strategy, WriteEmpty,
+    parse_byte_size,
 };
 
 use crate::args::{PlanningArgs, RawArgs, RunningArgs, SelectionArgs, StoreArgs, TargetArgs};
@@ -86,6 +87,7 @@ pub(crate) fn planning(args: &PlanningArgs) -> Result<Planning, Error> {
             args.temp_profile.clone(),
             args.target_profile.clone(),
         ],
+        profile: args.profile.as_deref().map(ProfileFile::read).transpose()?,
     })
 }
 

@@ -4,13 +4,18 @@ use rechunk::CancellationToken;
 
 use crate::render;
 
-/// A token that is cancelled by the first signal.
+/// A token that is cancelled by the first signal, which is answered with what becomes of the run.
 pub(crate) fn cancel_on_signal() -> CancellationToken {
+    cancel_on_signal_saying("stopping; what is done is kept")
+}
+
+/// The same with another answer.
+pub(crate) fn cancel_on_signal_saying(answer: &'static str) -> CancellationToken {
     let token = CancellationToken::new();
     let cancel = token.clone();
     tokio::spawn(async move {
         wait_for_signal().await;
-        render::say("stopping; what is done is kept (again to stop at once)");
+        render::say(&format!("{answer} (again to stop at once)"));
         cancel.cancel();
         wait_for_signal().await;
         #[expect(clippy::exit, reason = "the user asked twice; the journal stands a kill")]

@@ -37,6 +37,8 @@ mod n5_interop;
 #[cfg(test)]
 mod oracle;
 #[cfg(test)]
+mod profiles;
+#[cfg(test)]
 mod public_arrays;
 #[cfg(test)]
 mod raw;

@@ -5,5 +5,6 @@ pub(crate) mod copy;
 pub(crate) mod demo;
 pub(crate) mod info;
 pub(crate) mod plan;
+pub(crate) mod probe;
 pub(crate) mod run;
 pub(crate) mod verify;

@@ -6,8 +6,9 @@ use rechunk::planner::{
 };
 use rechunk::{Job, format_byte_size, format_shape};
 
+use super::price::{self, dollars};
 use super::svg::{BuffersPicture, CandidatePicture, PlanPicture, StagePicture, draw};
-use super::table::{lay_out, number, seconds};
+use super::table::{lay_out, number};
 
 /// What a plan is about, in words.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +68,8 @@ pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> Str
         String::new(),
     ];
     lines.extend(runs_lines(subject, plan));
-    lines.extend([memory_line(plan), cost_line(plan)]);
+    lines.push(memory_line(plan));
+    lines.extend(price::lines(&plan.estimate, plan.priced_by.iter()));
     if all && planned.candidates.len() > 1 {
         lines.push(String::new());
         lines.push("  considered".to_owned());
@@ -225,38 +227,23 @@ fn memory_line(plan: &Plan) -> String {
     )
 }
 
-fn cost_line(plan: &Plan) -> String {
-    let estimate = &plan.estimate;
-    let read = estimate.source.read_bytes.saturating_add(estimate.intermediate.read_bytes);
-    let written = estimate.target.written_bytes.saturating_add(estimate.intermediate.written_bytes);
-    let usd = if estimate.usd > 0.0 {
-        format!(", {:.2} $ of requests", estimate.usd)
-    } else {
-        String::new()
-    };
-    format!(
-        "  cost    about {} read, {} written, {} by the profile{usd}",
-        format_byte_size(read),
-        format_byte_size(written),
-        seconds(estimate.seconds),
-    )
-}
-
 fn candidate_table(planned: &Planned) -> String {
     let mut reasons = Vec::new();
     let head = ["kind", "boxes", "cost", "requests", "memory"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let best = planned.plan.estimate.seconds;
+    let has_price = planned.plan.estimate.usd > 0.0;
+    if has_price {
+        rows[0].push("price".to_owned());
+    }
     for candidate in &planned.candidates {
-        let (cost, requests, memory) = match &candidate.outcome {
+        let (cost, estimate, memory_bytes) = match &candidate.outcome {
             CandidateOutcome::Chosen { estimate, memory_bytes } => {
-                ("chosen".to_owned(), number(estimate.requests()), format_byte_size(*memory_bytes))
+                ("chosen".to_owned(), estimate, *memory_bytes)
             }
-            CandidateOutcome::Dearer { estimate, memory_bytes } => (
-                relative(estimate.seconds, best),
-                number(estimate.requests()),
-                format_byte_size(*memory_bytes),
-            ),
+            CandidateOutcome::Dearer { estimate, memory_bytes } => {
+                (relative(estimate.seconds, best), estimate, *memory_bytes)
+            }
             CandidateOutcome::DoesNotFit { needs_bytes } => {
                 let needs = format_byte_size(*needs_bytes);
                 reasons.push(format!("  {} does not fit: it needs {needs}", candidate.kind));
@@ -267,9 +254,14 @@ fn candidate_table(planned: &Planned) -> String {
                 continue;
             }
         };
-        rows.push(vec![candidate.kind.to_string(), boxes(candidate), cost, requests, memory]);
+        let (requests, memory) = (number(estimate.requests()), format_byte_size(memory_bytes));
+        let mut row = vec![candidate.kind.to_string(), boxes(candidate), cost, requests, memory];
+        if has_price {
+            row.push(dollars(estimate.usd));
+        }
+        rows.push(row);
     }
-    let mut lines = vec![lay_out(&rows, &[3, 4])];
+    let mut lines = vec![lay_out(&rows, &[3, 4, 5])];
     lines.extend(reasons);
     lines.join("\n")
 }

@@ -5,6 +5,8 @@ pub(crate) mod explain;
 pub(crate) mod harmless;
 pub(crate) mod info;
 pub(crate) mod logging;
+pub(crate) mod price;
+pub(crate) mod probe;
 pub(crate) mod progress;
 pub(crate) mod report;
 mod svg;

@@ -2,7 +2,8 @@
 
 use rechunk::{TreeArray, TreeJob, format_byte_size, format_shape};
 
-use super::table::{lay_out, number, seconds};
+use super::price;
+use super::table::{lay_out, number};
 
 /// Array, shape, chunks, plan, requests, expected bytes and memory.
 const HEAD: [&str; 9] =
@@ -28,12 +29,7 @@ pub(crate) fn table(job: &TreeJob) -> String {
         total.extend([read, written, peak].map(format_byte_size));
         rows.push(total);
     }
-    let usd = if estimate.usd > 0.0 {
-        format!(", {:.2} $ of requests", estimate.usd)
-    } else {
-        String::new()
-    };
-    [
+    let mut lines = vec![
         format!(
             "{} → {target}    {}, {}, {}",
             job.request.source,
@@ -48,14 +44,10 @@ pub(crate) fn table(job: &TreeJob) -> String {
             format_byte_size(peak),
             format_byte_size(job.request.planning.budget().memory_bytes),
         ),
-        format!(
-            "  cost    about {} read, {} written, {} by the profile{usd}",
-            format_byte_size(read),
-            format_byte_size(written),
-            seconds(estimate.seconds),
-        ),
-    ]
-    .join("\n")
+    ];
+    let plans = job.arrays.iter().map(|array| &array.job.planned.plan);
+    lines.extend(price::lines(&estimate, plans.filter_map(|plan| plan.priced_by.as_ref())));
+    lines.join("\n")
 }
 
 fn row(array: &TreeArray) -> Vec<String> {

@@ -37,5 +37,6 @@ pub use event::{Event, NullObserver, Observer};
 pub use execution::{Differences, Execution, RunReport, Sink};
 pub use journal::{
     DoneSet, JOURNAL_KEY, JOURNAL_VERSION, Journal, JournalContents, JournalError, JournalHeader,
+    SEGMENTS,
 };
 pub use run::run;

@@ -1,10 +1,4 @@
-//! The cost model: exact counts of a stage, and what they cost under a profile.
-//!
-//! cost = Σ requests · latency / requests in flight + bytes / bandwidth
-//!      + decoded, encoded and copied bytes / (speed · cores)
-//!
-//! The sum is taken without overlap of I/O and CPU: an upper estimate that is strictly monotone
-//! in every count, so that a plan that is cheapest is never worse in all counts than another.
+//! Exact counts of a stage. What they cost under a profile is in `price.rs`.
 
 use rechunk_grid::RANK_MAX;
 use serde::{Deserialize, Serialize};
@@ -16,7 +10,8 @@ use crate::memory::{
     CellAxis, SteppedAxis, decode_lane_bytes, encode_lane_bytes, resident_cells, resident_units,
     units_state_bytes,
 };
-use crate::{PlanRequest, StageInput, StageOutput, StoreProfile};
+use crate::price::{Price, count_parts};
+use crate::{PlanRequest, StageInput, StageOutput};
 
 /// Predicted traffic of one role. Requests and decoded bytes are exact (a missing chunk is a
 /// request, and its fill counts as decoded); encoded bytes are expected.
@@ -36,6 +31,10 @@ pub struct RoleEstimate {
     pub written_bytes: u64,
     /// Objects written.
     pub objects: u64,
+    /// Requests of multipart uploads beside the one per object that `put_requests` counts: one that
+    /// begins it, and one for each part. Expected, as object sizes are.
+    #[serde(default)]
+    pub part_requests: u64,
     /// Files opened to move runs of bytes.
     #[serde(default)]
     pub opens: u64,
@@ -57,6 +56,7 @@ impl RoleEstimate {
         self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
         self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
         self.objects = self.objects.saturating_add(other.objects);
+        self.part_requests = self.part_requests.saturating_add(other.part_requests);
         self.opens = self.opens.saturating_add(other.opens);
         self.runs = self.runs.saturating_add(other.runs);
         self.seeks = self.seeks.saturating_add(other.seeks);
@@ -74,12 +74,22 @@ pub struct Estimate {
     pub target: RoleEstimate,
     /// Time under the profile, seconds: ranks plans; no forecast for a busy machine.
     pub seconds: f64,
-    /// Price of the requests, US dollars.
+    /// Price under the profile, US dollars: the sum of `price`.
     pub usd: f64,
+    /// What the price is made of.
+    #[serde(default)]
+    pub price: Price,
 }
 
 impl Estimate {
-    /// All requests.
+    /// The same traffic with its time and price.
+    #[must_use]
+    pub(crate) fn priced(mut self, (seconds, price): (f64, Price)) -> Self {
+        (self.seconds, self.usd, self.price) = (seconds, price.total_usd(), price);
+        self
+    }
+
+    /// All requests; those of multipart uploads count as one.
     pub fn requests(&self) -> u64 {
         [&self.source, &self.intermediate, &self.target].iter().fold(0_u64, |sum, role| {
             sum.saturating_add(role.get_requests).saturating_add(role.put_requests)
@@ -100,6 +110,7 @@ impl Estimate {
         self.target.add(&next.target);
         self.seconds += next.seconds;
         self.usd += next.usd;
+        self.price.add(&next.price);
     }
 }
 
@@ -160,6 +171,7 @@ impl StageDraft {
         figures.tile_bytes = product(clipped).saturating_mul(item);
         self.count_input(request, cuts, array_bytes, &mut figures);
         self.count_output(request, cuts, array_bytes, &mut figures);
+        count_parts(&mut figures.traffic, &request.profile);
         let rank = shape.len();
         let input = self.fetch_shape(request);
         let unit = self.unit_shape(request);
@@ -401,76 +413,4 @@ fn marks_max(request: &PlanRequest, shape: &[u64]) -> u64 {
 fn scaled(expected: u64, elements: u64, chunk_elements: u64) -> u64 {
     let bytes = u128::from(expected) * u128::from(elements) / u128::from(chunk_elements.max(1));
     u64::try_from(bytes).unwrap_or(u64::MAX)
-}
-
-/// How much runs at the same time.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Parallel {
-    pub tasks_at_once: u32,
-    pub lanes: u32,
-}
-
-/// Seconds one task takes beside its traffic: scheduling, and its share of a grouped fsync.
-const TASK_SECONDS: f64 = 0.5e-3;
-
-/// Prices a stage. In box mode (see [`crate::Budget::box_bytes`]) everything runs at the store's
-/// full concurrency, so that plans of different planners are compared by their counts alone.
-pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel) -> (f64, f64) {
-    let budget = &request.budget;
-    let workers = f64::from(budget.workers.max(1));
-    let full = budget.box_bytes.is_some();
-    let shared = |parts: u64| {
-        let lanes = u64::from(parallel.lanes).min(parts.max(1));
-        (lanes * u64::from(parallel.tasks_at_once)) as f64
-    };
-    let in_flight = |store: &StoreProfile, parts: u64| {
-        let most = f64::from(budget.concurrency.unwrap_or(store.concurrency).max(1));
-        workers * if full { most } else { most.min(shared(parts)) }
-    };
-    let threads = f64::from(budget.threads.max(1));
-    let cores = |parts: u64| workers * if full { threads } else { threads.min(shared(parts)) };
-    let (reading, writing) = (figures.reading, figures.writing);
-    let putting = figures.putting;
-
-    let mut seconds = 0.0;
-    let mut usd = 0.0;
-    let traffic = &figures.traffic;
-    let profile = &request.profile;
-    let roles = [
-        (&traffic.source, &profile.source),
-        (&traffic.intermediate, &profile.intermediate),
-        (&traffic.target, &profile.target),
-    ];
-    for (role, store) in roles {
-        let (gets, puts) = (role.get_requests as f64, role.put_requests as f64);
-        seconds += gets * store.get_seconds / in_flight(store, reading)
-            + puts * store.put_seconds / in_flight(store, putting)
-            + role.read_bytes as f64 / (store.read_bytes_per_second * workers)
-            + role.written_bytes as f64 / (store.write_bytes_per_second * workers);
-        usd += gets * store.get_usd + puts * store.put_usd;
-    }
-    let speeds = &profile.speeds;
-    let (decode, _) = speeds.of(&request.source.codec);
-    let (_, encode) = speeds.of(&request.target.codec);
-    let decoded_in = traffic.source.decoded_read_bytes;
-    // Every byte that is written was copied once, into the unit it belongs to.
-    let copied = traffic.intermediate.decoded_written_bytes as f64
-        + traffic.target.decoded_written_bytes as f64;
-    seconds +=
-        (decoded_in as f64 / decode + copied / speeds.copy_bytes_per_second) / cores(reading);
-    seconds += traffic.target.decoded_written_bytes as f64 / encode / cores(writing);
-    if !full {
-        seconds += figures.tasks as f64 * TASK_SECONDS
-            / (workers * f64::from(parallel.tasks_at_once.max(1)));
-    }
-    (seconds, usd)
-}
-
-/// Prices given traffic at the stores' full concurrency, as box mode does: the cost of another
-/// planner's plan by this cost model.
-pub fn price_traffic(request: &PlanRequest, traffic: &Estimate) -> (f64, f64) {
-    let mut request = request.clone();
-    request.budget.box_bytes = Some(0);
-    let figures = Figures { traffic: traffic.clone(), ..Figures::default() };
-    price(&request, &figures, Parallel { tasks_at_once: 1, lanes: 1 })
 }

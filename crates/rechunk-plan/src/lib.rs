@@ -24,18 +24,20 @@ pub mod keep;
 mod memory;
 mod plan;
 mod planner;
+mod price;
 mod profile;
 mod request;
 mod runs;
 mod search;
 
-pub use cost::{Estimate, RoleEstimate, price_traffic};
+pub use cost::{Estimate, RoleEstimate};
 pub use count::pairs;
 pub use error::PlanError;
 pub use geometry::{StageGeometry, Steps, piece_offset_elements};
 pub use plan::{PLAN_VERSION, Plan, PlanMemory, Stage, StageInput, StageOutput};
 pub use planner::{Candidate, CandidateOutcome, Planned, plan};
-pub use profile::{CodecSpeed, CodecSpeeds, Profile, StoreProfile};
+pub use price::{Price, price_traffic};
+pub use profile::{CodecSpeed, CodecSpeeds, Multipart, Profile, ProfileNames, StoreProfile};
 pub use request::{
     Budget, IntermediateGrid, PlanRequest, RunsSide, ShardSide, Side, Strategy, shard_state_bytes,
 };

@@ -4,7 +4,7 @@ use rechunk_grid::{Edges, GridError, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
 use crate::keep::{Buffers, EXACT_BUFFERS_MAX, KeepError, Model, Problem, Schedule};
-use crate::{Estimate, RunsSide, StageGeometry, Strategy};
+use crate::{Estimate, ProfileNames, RunsSide, StageGeometry, Strategy};
 
 /// Version of the plan's JSON form; a reader refuses versions it does not know.
 pub const PLAN_VERSION: u32 = 1;
@@ -51,7 +51,10 @@ pub struct Plan {
     pub threads: u32,
     /// Predicted requests, bytes and time.
     pub estimate: Estimate,
-    /// SHA-256 of everything above but the estimate, hex: two plans with the same fingerprint
+    /// The profiles the estimate is by; `None` in plans of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priced_by: Option<ProfileNames>,
+    /// SHA-256 of everything above but the estimate and its profiles, hex: two plans with the same fingerprint
     /// write the same objects in the same tasks.
     pub fingerprint: String,
 }

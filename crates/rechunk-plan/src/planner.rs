@@ -6,11 +6,12 @@ use std::cell::RefCell;
 use rechunk_grid::{ChunkGrid, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
-use crate::cost::{Figures, Parallel, price};
+use crate::cost::Figures;
 use crate::cuts::{AxisCuts, Cuts};
 use crate::draft::Draft;
 use crate::families::Family;
 use crate::memory::fixed_bytes;
+use crate::price::{Parallel, Price, price};
 use crate::search::INFEASIBLE;
 use crate::{
     Estimate, PLAN_VERSION, Plan, PlanError, PlanMemory, PlanRequest, Side, Stage, StageInput,
@@ -404,10 +405,8 @@ impl<'a> Sizing<'a> {
         let mut peak = 0;
         for (position, stage) in draft.stages.iter().enumerate() {
             let figures = stage.figures(request, self.cuts);
-            let Some((parallel, seconds, usd)) = self.allocate(&figures) else { return Ok(None) };
-            let mut traffic = figures.traffic.clone();
-            (traffic.seconds, traffic.usd) = (seconds, usd);
-            estimate.add(&traffic);
+            let Some((parallel, cost)) = self.allocate(&figures) else { return Ok(None) };
+            estimate.add(&figures.traffic.clone().priced(cost));
             let task_bytes = figures.held_bytes() + u64::from(parallel.lanes) * figures.lane_bytes;
             peak = peak.max(task_bytes.saturating_mul(u64::from(parallel.tasks_at_once)));
             stages.push(Stage {
@@ -451,6 +450,7 @@ impl<'a> Sizing<'a> {
             },
             threads: request.budget.threads,
             estimate,
+            priced_by: Some(request.profile.names()),
             fingerprint: String::new(),
         };
         for stage in 0..plan.stages.len() {
@@ -461,7 +461,7 @@ impl<'a> Sizing<'a> {
     }
 
     /// Tasks at once and lanes: the least memory within 2 % of the fastest division that fits.
-    fn allocate(&self, figures: &Figures) -> Option<(Parallel, f64, f64)> {
+    fn allocate(&self, figures: &Figures) -> Option<(Parallel, (f64, Price))> {
         const LANES: [u32; 13] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256];
         let threads = self.request.budget.threads;
         let lanes_max = self.request.requests_at_once().max(threads);
@@ -473,8 +473,7 @@ impl<'a> Sizing<'a> {
                 let parallel = Parallel { tasks_at_once, lanes };
                 let useful = u64::from(tasks_at_once) <= figures.tasks.max(1);
                 if useful && self.needs(figures, parallel) <= self.limit_bytes {
-                    let (seconds, usd) = price(self.request, figures, parallel);
-                    options.push((parallel, seconds, usd));
+                    options.push((parallel, price(self.request, figures, parallel)));
                 }
             }
             if tasks_at_once == threads {
@@ -482,10 +481,10 @@ impl<'a> Sizing<'a> {
             }
             tasks *= 2;
         }
-        let fastest = options.iter().map(|option| option.1).fold(f64::INFINITY, f64::min);
+        let fastest = options.iter().map(|option| option.1.0).fold(f64::INFINITY, f64::min);
         options
             .into_iter()
-            .filter(|option| option.1 <= fastest * 1.02)
+            .filter(|option| option.1.0 <= fastest * 1.02)
             .min_by_key(|option| self.needs(figures, option.0))
     }
 }

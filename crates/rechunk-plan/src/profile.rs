@@ -21,10 +21,48 @@ pub struct StoreProfile {
     pub write_bytes_per_second: f64,
     /// Requests that may usefully be in flight from one process.
     pub concurrency: u32,
+    /// Read requests the store answers in a second, those of all processes together; `None`: as
+    /// many as are asked.
+    #[serde(default)]
+    pub get_requests_per_second: Option<f64>,
+    /// Write requests the store answers in a second, those of all processes together.
+    #[serde(default)]
+    pub put_requests_per_second: Option<f64>,
     /// Price of one read request, US dollars.
     pub get_usd: f64,
-    /// Price of one write request, US dollars.
+    /// Price of one write request, US dollars; also of one request of a multipart upload.
     pub put_usd: f64,
+    /// Price of the bytes that are read, US dollars for 2^30 of them: what leaves the region.
+    #[serde(default)]
+    pub egress_usd_per_gib: f64,
+    /// How large objects are written; `None`: in one request, whatever their size.
+    #[serde(default)]
+    pub multipart: Option<Multipart>,
+}
+
+/// How a store takes large objects: in parts, with a request for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Multipart {
+    /// Objects of more bytes are sent in parts.
+    pub threshold_bytes: u64,
+    /// Bytes of a part, at least.
+    pub part_bytes: u64,
+}
+
+impl Multipart {
+    /// Most parts of one object; stores allow no more.
+    pub const PARTS_MAX: u64 = 10_000;
+
+    /// Requests of an object of `object_bytes` beside the one that completes it: the first, and
+    /// one for each part. 0 if it is sent as a whole.
+    pub fn requests(&self, object_bytes: u64) -> u64 {
+        if object_bytes <= self.threshold_bytes {
+            return 0;
+        }
+        let part_bytes = self.part_bytes.max(object_bytes.div_ceil(Self::PARTS_MAX)).max(1);
+        object_bytes.div_ceil(part_bytes).saturating_add(1)
+    }
 }
 
 /// Decoding and encoding speed of a codec on one core, decoded bytes per second.
@@ -50,6 +88,9 @@ pub struct CodecSpeeds {
 /// All constants of the cost model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
+    /// Name of the file it is from; `None`: built in.
+    #[serde(default)]
+    pub name: Option<String>,
     /// The store of the source.
     pub source: StoreProfile,
     /// The store of the intermediate.
@@ -64,12 +105,37 @@ impl Profile {
     /// The same store for all three roles.
     pub fn uniform(store: &StoreProfile) -> Self {
         Self {
+            name: None,
             source: store.clone(),
             intermediate: store.clone(),
             target: store.clone(),
             speeds: CodecSpeeds::default(),
         }
     }
+
+    /// What it is called, for reports.
+    pub fn names(&self) -> ProfileNames {
+        ProfileNames {
+            file: self.name.clone(),
+            source: self.source.name.clone(),
+            intermediate: self.intermediate.name.clone(),
+            target: self.target.name.clone(),
+        }
+    }
+}
+
+/// Which profiles a plan was priced with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileNames {
+    /// Name of the profile file; `None`: there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Name of the source's store profile.
+    pub source: String,
+    /// Name of the intermediate's.
+    pub intermediate: String,
+    /// Name of the target's.
+    pub target: String,
 }
 
 const MIB: f64 = 1024.0 * 1024.0;
@@ -85,6 +151,13 @@ const BUILT_IN: [Row; 7] = [
     ("http", 50e-3, 50e-3, 100.0, 100.0, 16, 0.0, 0.0),
     ("memory", 1e-6, 1e-6, 8000.0, 8000.0, 64, 0.0, 0.0),
 ];
+
+/// name, GETs and PUTs per second that the store allows: on a prefix (s3), on a bucket before it
+/// has grown (gs), on an account (az)
+const CAPS: [(&str, f64, f64); 3] =
+    [("s3", 5500.0, 3500.0), ("gs", 5000.0, 1000.0), ("az", 20000.0, 20000.0)];
+/// How large objects are sent to those.
+const MULTIPART: Multipart = Multipart { threshold_bytes: 64 << 20, part_bytes: 64 << 20 };
 
 impl StoreProfile {
     /// Names of the built-in profiles.
@@ -104,6 +177,7 @@ impl StoreProfile {
 
     fn from_row(row: &Row) -> Self {
         let &(name, get_seconds, put_seconds, read, write, concurrency, get_usd, put_usd) = row;
+        let caps = CAPS.iter().find(|caps| caps.0 == name);
         Self {
             name: name.to_owned(),
             get_seconds,
@@ -111,8 +185,12 @@ impl StoreProfile {
             read_bytes_per_second: read * MIB,
             write_bytes_per_second: write * MIB,
             concurrency,
+            get_requests_per_second: caps.map(|caps| caps.1),
+            put_requests_per_second: caps.map(|caps| caps.2),
             get_usd,
             put_usd,
+            egress_usd_per_gib: 0.0,
+            multipart: caps.map(|_| MULTIPART),
         }
     }
 }
@@ -169,5 +247,30 @@ impl Default for CodecSpeeds {
             })
             .collect();
         Self { codecs, copy_bytes_per_second: 3000.0 * MIB }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_without_caps_and_parts_is_read() {
+        let older = r#"{"name": "x", "get_seconds": 0.1, "put_seconds": 0.2,
+            "read_bytes_per_second": 1e6, "write_bytes_per_second": 1e6, "concurrency": 4,
+            "get_usd": 0.5, "put_usd": 0.25}"#;
+        let store: StoreProfile = serde_json::from_str(older).unwrap();
+        assert_eq!((store.get_requests_per_second, store.multipart), (None, None));
+        assert!(store.egress_usd_per_gib.abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn what_is_remote_and_has_a_price_has_limits() {
+        for name in StoreProfile::names() {
+            let store = StoreProfile::built_in(name).unwrap();
+            let has_price = store.put_usd > 0.0;
+            assert_eq!(store.multipart.is_some(), has_price, "{name}");
+            assert_eq!(store.put_requests_per_second.is_some(), has_price, "{name}");
+        }
     }
 }

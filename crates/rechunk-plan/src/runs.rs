@@ -1,10 +1,11 @@
 //! Plans of raw files on both sides: one pass in runs of bytes, by a schedule of the keep
 //! strategy ([`crate::keep`]). One task, one buffer after the other; parallel are the runs.
 
-use crate::cost::{Figures, Parallel, price};
+use crate::cost::Figures;
 use crate::count::{cells, cells_touched_max, pairs_along, product};
 use crate::keep::{Baseline, Counts, Found, KeepError, Model, Problem, Schedule, SideCounts};
 use crate::memory::{fixed_bytes, units_state_bytes};
+use crate::price::{Parallel, price};
 use crate::{
     Candidate, CandidateOutcome, Estimate, PLAN_VERSION, Plan, PlanError, PlanMemory, PlanRequest,
     Planned, RoleEstimate, RunsSide, Stage, StageInput, StageOutput, Strategy,
@@ -92,7 +93,7 @@ pub(crate) fn plan(
     let problem = problem(&request.shape, request.item_bytes, source, target, held_max);
     let (found, resident_bytes) = schedule(&problem)?;
 
-    let mut traffic = estimate(&problem, (source, target), &found.counts);
+    let traffic = estimate(&problem, (source, target), &found.counts);
     let figures = Figures {
         tasks: 1,
         traffic: traffic.clone(),
@@ -102,7 +103,7 @@ pub(crate) fn plan(
         ..Figures::default()
     };
     let parallel = Parallel { tasks_at_once: 1, lanes };
-    (traffic.seconds, traffic.usd) = price(request, &figures, parallel);
+    let traffic = traffic.priced(price(request, &figures, parallel));
     let stage = Stage {
         lanes,
         resident_bytes,
@@ -265,6 +266,7 @@ fn planned(
         memory,
         threads: request.budget.threads,
         estimate,
+        priced_by: Some(request.profile.names()),
         fingerprint: String::new(),
     };
     plan.geometry(0)?;

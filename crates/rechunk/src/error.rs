@@ -172,6 +172,12 @@ pub enum Error {
         /// Position of the first in C order.
         first: Vec<u64>,
     },
+    /// Something other than a run was interrupted; nothing is left of it.
+    #[error("{doing} was interrupted; nothing is left of it")]
+    Interrupted {
+        /// What.
+        doing: String,
+    },
     /// A file of ours (a saved plan, a journal) cannot be used.
     #[error("{path}: {reason}")]
     State {
@@ -224,6 +230,7 @@ impl Error {
             | Self::SourceMetadata { .. }
             | Self::SourceStore { .. }
             | Self::Compare { .. } => Class::Source,
+            Self::Interrupted { .. } => Class::Interrupted,
             Self::VerifyFailed { .. } | Self::Unlike { .. } => Class::Differ,
             Self::Store { source, .. }
                 if matches!(**source, StoreError::UnsupportedScheme { .. }) =>

@@ -20,6 +20,8 @@ mod job;
 mod metadata;
 mod open;
 mod place;
+mod probe;
+mod profile;
 mod report;
 mod request;
 mod run;
@@ -44,6 +46,10 @@ pub use info::{ArrayInfo, Info, KeyCount, info};
 pub use job::Job;
 pub use metadata::Metadata;
 pub use open::{OpenArray, OpenOptions, open_array};
+pub use probe::{
+    CodecMeasurement, CodecsMeasurement, ProbeOptions, Probed, Rung, StoreMeasurement, probe,
+};
+pub use profile::{CodecEntry, ProfileFile, SpeedsEntry, StoreEntry};
 pub use report::{MemoryReport, PlanReport, Report, StageReport, TaskReport};
 pub use request::{CopyRequest, Existing, Planning, Running};
 pub use shard_spec::plan_shards;

@@ -1,6 +1,6 @@
 //! The report of a plan and a run, as `--json` prints it.
 
-use rechunk_plan::{Candidate, Estimate, Plan, Planned, Stage};
+use rechunk_plan::{Candidate, Estimate, Plan, Planned, ProfileNames, Stage};
 use rechunk_store::Traffic;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,12 @@ pub struct Report {
     pub plan: PlanReport,
     /// Predicted traffic.
     pub estimate: Estimate,
+    /// Time of the estimate, hours.
+    #[serde(default)]
+    pub estimated_hours: f64,
+    /// The profiles the estimate is by; absent for a plan of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileNames>,
     /// Counted traffic; absent for a plan that was not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Traffic>,
@@ -112,6 +118,8 @@ impl Report {
         Self {
             plan: PlanReport::new(plan),
             estimate: plan.estimate.clone(),
+            estimated_hours: plan.estimate.seconds / 3600.0,
+            profile: plan.priced_by.clone(),
             traffic: None,
             memory: MemoryReport {
                 budget_bytes: plan.memory.budget_bytes,

@@ -2,12 +2,13 @@
 
 use rechunk_grid::WriteEmpty;
 use rechunk_n5::N5Version;
-use rechunk_plan::{IntermediateGrid, Profile, StoreProfile, Strategy};
+use rechunk_plan::{IntermediateGrid, Profile, Strategy};
 use serde::{Deserialize, Serialize};
 
 use crate::axes::Axes;
 use crate::format::Format;
 use crate::open::OpenOptions;
+use crate::profile::{ProfileFile, choose};
 use crate::single_file::RawFile;
 use crate::{Error, system};
 
@@ -78,6 +79,9 @@ pub struct Planning {
     pub workers: u32,
     /// Names of the store profiles of source, intermediate and target; `None`: by location.
     pub profiles: [Option<String>; 3],
+    /// What the user's own stores cost; `None`: the built-in profiles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileFile>,
 }
 
 impl Default for Planning {
@@ -91,6 +95,7 @@ impl Default for Planning {
             box_bytes: None,
             workers: 1,
             profiles: [None, None, None],
+            profile: None,
         }
     }
 }
@@ -109,18 +114,7 @@ impl Planning {
 
     /// The cost constants for stores at the given locations.
     pub fn profile(&self, locations: [&str; 3]) -> Result<Profile, Error> {
-        let mut stores = Vec::with_capacity(3);
-        for (named, location) in self.profiles.iter().zip(locations) {
-            let name = named.as_deref().unwrap_or_else(|| profile_of(location));
-            stores.push(StoreProfile::built_in(name).ok_or_else(|| Error::Usage {
-                message: format!("there is no store profile `{name}`"),
-                hint: Some(StoreProfile::names().collect::<Vec<_>>().join(", ")),
-            })?);
-        }
-        let mut profile = Profile::uniform(&stores[0]);
-        profile.intermediate = stores.swap_remove(1);
-        profile.target = stores.swap_remove(1);
-        Ok(profile)
+        choose(self.profile.as_ref(), &self.profiles, locations)
     }
 }
 
@@ -130,7 +124,7 @@ pub(crate) fn is_local(location: &str) -> bool {
 }
 
 /// The built-in profile for a location.
-fn profile_of(location: &str) -> &'static str {
+pub(crate) fn profile_of(location: &str) -> &'static str {
     match location.split_once("://").map(|(scheme, _)| scheme) {
         Some("memory") => "memory",
         Some("s3") => "s3",

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use rechunk_exec::{JOURNAL_KEY, Journal};
+use rechunk_exec::{JOURNAL_KEY, Journal, SEGMENTS};
 use rechunk_plan::Plan;
 use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken};
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ const TREE_KEY: &str = "tree.json";
 /// Key of the report of a run that did not finish.
 pub(crate) const REPORT_KEY: &str = "report.json";
 /// What there may be in a work directory, in the order in which it is removed.
-const PLACES: [&str; 5] = ["intermediate", "target", "replaced", "source", JOURNAL_KEY];
+const PLACES: [&str; 5] = ["intermediate", "target", "replaced", "source", SEGMENTS];
 const KEYS: [&str; 6] = [JOURNAL_KEY, REPORT_KEY, JOB_KEY, LOCK_KEY, DONE_KEY, TREE_KEY];
 const JOB_BYTES_MAX: u64 = 16 << 20;
 /// Largest saved copy of a group that is read, bytes.

@@ -10,7 +10,7 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use rechunk_store::{AppendFile, Store};
 use serde::{Deserialize, Serialize};
 
-use super::{JOURNAL_BYTES_MAX, JOURNAL_KEY, JournalError, line};
+use super::{JOURNAL_BYTES_MAX, JournalError, SEGMENTS, line};
 
 /// Segments asked for at once when a journal is read.
 const READ_AT_ONCE: u64 = 16;
@@ -116,7 +116,7 @@ impl Segments {
 
 /// Key of a segment.
 fn key(number: u64) -> String {
-    format!("{JOURNAL_KEY}/{number:08}")
+    format!("{SEGMENTS}/{number:08}")
 }
 
 /// The lines of a segment behind the first; none if that is damaged.

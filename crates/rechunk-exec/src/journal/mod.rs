@@ -24,6 +24,9 @@ pub(crate) use writer::{Marks, Writer};
 /// Key of the journal in the job's work directory.
 pub const JOURNAL_KEY: &str = "journal";
 
+/// What the segments of a journal are below, where there are no files that grow.
+pub const SEGMENTS: &str = "segments";
+
 /// Largest journal that is read, bytes: some ten million marks.
 const JOURNAL_BYTES_MAX: u64 = 1 << 30;
 

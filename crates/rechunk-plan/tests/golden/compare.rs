@@ -148,8 +148,7 @@ fn estimate(traffic: &BaselineTraffic) -> Estimate {
             traffic.intermediate_written_bytes,
         ),
         target: role(0, traffic.target_put, 0, traffic.target_bytes),
-        seconds: 0.0,
-        usd: 0.0,
+        ..Estimate::default()
     }
 }
 

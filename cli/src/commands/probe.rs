@@ -1,0 +1,65 @@
+//! `rechunk probe`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use rechunk::{Error, ProbeOptions, Probed, ProfileFile};
+use serde_json::json;
+
+use crate::args::ProbeArgs;
+use crate::request::{self, usage};
+use crate::{render, signals};
+
+/// Fewer bytes measure nothing.
+const BYTES_MIN: u64 = 1 << 20;
+
+pub(crate) async fn run(args: ProbeArgs) -> Result<ExitCode, Error> {
+    let options = options(&args)?;
+    // Before minutes are spent on what cannot be written.
+    let mut file = existing(args.out.as_deref())?;
+    if !args.json && !args.quiet {
+        let how =
+            if options.read.is_some() { "reading from" } else { "writing to and reading from" };
+        let about = render::table::seconds(options.seconds);
+        render::say(&format!("{how} {}, and running codecs: about {about}", args.location));
+    }
+    let cancel = signals::cancel_on_signal_saying("stopping; what was written is being removed");
+    let probed =
+        rechunk::probe(&args.location, &options, &request::stores(&args.stores)?, &cancel).await?;
+    probed.add_to(&mut file);
+    if let Some(path) = &args.out {
+        render::write_file(path, &file.to_json()?)?;
+    }
+    show(&args, &probed, &file);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(args: &ProbeArgs, probed: &Probed, file: &ProfileFile) {
+    if args.json {
+        render::print_json(&json!({ "profile": file, "probe": probed }));
+    } else if !args.quiet {
+        render::print(&render::probe::table(probed));
+        match &args.out {
+            Some(path) => render::say(&format!("wrote {path}: plan with --profile {path}")),
+            None => render::say("nothing was kept: --out FILE writes a profile"),
+        }
+    }
+}
+
+fn options(args: &ProbeArgs) -> Result<ProbeOptions, Error> {
+    let bytes = request::bytes("--bytes", &args.bytes)?;
+    if bytes < BYTES_MIN {
+        return Err(usage(format!("--bytes: {bytes} are too few"), Some("give 1MiB or more")));
+    }
+    Ok(ProbeOptions { bytes, seconds: f64::from(args.seconds), read: args.read.clone() })
+}
+
+/// The profile that is there, to which a store is added, or a new one called as the file is.
+fn existing(out: Option<&str>) -> Result<ProfileFile, Error> {
+    let Some(path) = out else { return Ok(ProfileFile::new("probe")) };
+    if Path::new(path).exists() {
+        return ProfileFile::read(path);
+    }
+    let name = Path::new(path).file_stem().map(|name| name.to_string_lossy().into_owned());
+    Ok(ProfileFile::new(&name.unwrap_or_else(|| "probe".to_owned())))
+}

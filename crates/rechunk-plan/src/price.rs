@@ -1,0 +1,234 @@
+//! The cost model: what counted traffic costs under a profile.
+//!
+//! seconds = Σ max(requests · latency / requests in flight, requests / the store's cap)
+//!         + bytes / bandwidth + decoded, encoded and copied bytes / (speed · cores)
+//!
+//! The sum is taken without overlap of I/O and CPU: an upper estimate that is strictly monotone
+//! in every count, so that a plan that is cheapest is never worse in all counts than another.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cost::Figures;
+use crate::{Estimate, PlanRequest, Profile, RoleEstimate, StoreProfile};
+
+/// What traffic costs, US dollars.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Price {
+    /// Of read requests.
+    pub get_usd: f64,
+    /// Of write requests, one per object.
+    pub put_usd: f64,
+    /// Of the further requests of multipart uploads, each at the price of a write request.
+    pub part_usd: f64,
+    /// Of bytes that leave the stores.
+    pub egress_usd: f64,
+}
+
+impl Price {
+    /// All of it.
+    pub fn total_usd(&self) -> f64 {
+        self.get_usd + self.put_usd + self.part_usd + self.egress_usd
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.get_usd += other.get_usd;
+        self.put_usd += other.put_usd;
+        self.part_usd += other.part_usd;
+        self.egress_usd += other.egress_usd;
+    }
+
+    fn of(role: &RoleEstimate, store: &StoreProfile) -> Self {
+        const GIB: f64 = (1_u64 << 30) as f64;
+        Self {
+            get_usd: role.get_requests as f64 * store.get_usd,
+            put_usd: role.put_requests as f64 * store.put_usd,
+            part_usd: role.part_requests as f64 * store.put_usd,
+            egress_usd: role.read_bytes as f64 / GIB * store.egress_usd_per_gib,
+        }
+    }
+}
+
+/// How much runs at the same time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Parallel {
+    pub tasks_at_once: u32,
+    pub lanes: u32,
+}
+
+/// Seconds one task takes beside its traffic: scheduling, and its share of a grouped fsync.
+const TASK_SECONDS: f64 = 0.5e-3;
+
+/// Counts the requests of multipart uploads that objects of the expected size take.
+pub(crate) fn count_parts(traffic: &mut Estimate, profile: &Profile) {
+    for (role, store) in
+        [(&mut traffic.intermediate, &profile.intermediate), (&mut traffic.target, &profile.target)]
+    {
+        let object_bytes = role.written_bytes.checked_div(role.put_requests).unwrap_or(0);
+        let per_object = store.multipart.map_or(0, |multipart| multipart.requests(object_bytes));
+        role.part_requests = role.put_requests.saturating_mul(per_object);
+    }
+}
+
+/// Prices a stage: seconds and dollars. In box mode (see [`crate::Budget::box_bytes`]) everything
+/// runs at the store's full concurrency, so that plans of different planners are compared by their
+/// counts alone.
+pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel) -> (f64, Price) {
+    let budget = &request.budget;
+    let workers = f64::from(budget.workers.max(1));
+    let full = budget.box_bytes.is_some();
+    let shared = |parts: u64| {
+        let lanes = u64::from(parallel.lanes).min(parts.max(1));
+        (lanes * u64::from(parallel.tasks_at_once)) as f64
+    };
+    let in_flight = |store: &StoreProfile, parts: u64| {
+        let most = f64::from(budget.concurrency.unwrap_or(store.concurrency).max(1));
+        workers * if full { most } else { most.min(shared(parts)) }
+    };
+    let threads = f64::from(budget.threads.max(1));
+    let cores = |parts: u64| workers * if full { threads } else { threads.min(shared(parts)) };
+    let (reading, writing) = (figures.reading, figures.writing);
+    let putting = figures.putting;
+
+    let mut seconds = 0.0;
+    let mut price = Price::default();
+    let traffic = &figures.traffic;
+    let profile = &request.profile;
+    let roles = [
+        (&traffic.source, &profile.source),
+        (&traffic.intermediate, &profile.intermediate),
+        (&traffic.target, &profile.target),
+    ];
+    for (role, store) in roles {
+        let gets = role.get_requests as f64;
+        let puts = role.put_requests as f64 + role.part_requests as f64;
+        let (get_cap, put_cap) = (store.get_requests_per_second, store.put_requests_per_second);
+        seconds += request_seconds(gets, store.get_seconds / in_flight(store, reading), get_cap)
+            + request_seconds(puts, store.put_seconds / in_flight(store, putting), put_cap)
+            + role.read_bytes as f64 / (store.read_bytes_per_second * workers)
+            + role.written_bytes as f64 / (store.write_bytes_per_second * workers);
+        price.add(&Price::of(role, store));
+    }
+    let speeds = &profile.speeds;
+    let (decode, _) = speeds.of(&request.source.codec);
+    let (_, encode) = speeds.of(&request.target.codec);
+    let decoded_in = traffic.source.decoded_read_bytes;
+    // Every byte that is written was copied once, into the unit it belongs to.
+    let copied = traffic.intermediate.decoded_written_bytes as f64
+        + traffic.target.decoded_written_bytes as f64;
+    seconds +=
+        (decoded_in as f64 / decode + copied / speeds.copy_bytes_per_second) / cores(reading);
+    seconds += traffic.target.decoded_written_bytes as f64 / encode / cores(writing);
+    if !full {
+        seconds += figures.tasks as f64 * TASK_SECONDS
+            / (workers * f64::from(parallel.tasks_at_once.max(1)));
+    }
+    (seconds, price)
+}
+
+/// Time of `count` requests that each take `seconds_each` of those in flight, where the store
+/// answers at most `cap` in a second, however many processes ask.
+fn request_seconds(count: f64, seconds_each: f64, cap: Option<f64>) -> f64 {
+    count * seconds_each.max(cap.map_or(0.0, f64::recip))
+}
+
+/// Prices given traffic at the stores' full concurrency, as box mode does: the cost of another
+/// planner's plan by this cost model.
+pub fn price_traffic(request: &PlanRequest, traffic: &Estimate) -> (f64, f64) {
+    let mut request = request.clone();
+    request.budget.box_bytes = Some(0);
+    let mut figures = Figures { traffic: traffic.clone(), ..Figures::default() };
+    count_parts(&mut figures.traffic, &request.profile);
+    let (seconds, price) = price(&request, &figures, Parallel { tasks_at_once: 1, lanes: 1 });
+    (seconds, price.total_usd())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Budget, IntermediateGrid, Multipart, Side, Strategy};
+
+    fn request(store: &StoreProfile, workers: u32) -> PlanRequest {
+        PlanRequest {
+            shape: vec![8],
+            item_bytes: 1,
+            source: Side::raw(&[8], 1),
+            target: Side::raw(&[8], 1),
+            same_encoding: true,
+            same_shards: false,
+            keeps_absence: false,
+            budget: Budget {
+                memory_bytes: 1 << 30,
+                box_bytes: None,
+                threads: 1,
+                concurrency: None,
+                workers,
+            },
+            profile: Profile::uniform(store),
+            strategy: Strategy::Auto,
+            intermediate_grid: IntermediateGrid::Exact,
+            intermediate_in_memory: false,
+        }
+    }
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+    }
+
+    #[test]
+    fn every_request_and_byte_has_its_price() {
+        let mut s3 = StoreProfile::built_in("s3").unwrap();
+        s3.egress_usd_per_gib = 0.09;
+        let source =
+            RoleEstimate { get_requests: 1_000_000, read_bytes: 100 << 30, ..Default::default() };
+        let target = RoleEstimate {
+            put_requests: 1000,
+            written_bytes: 1000 * (640 << 20),
+            ..RoleEstimate::default()
+        };
+        let traffic = Estimate { source, target, ..Estimate::default() };
+        let mut counted = traffic.clone();
+        let request = request(&s3, 1);
+        count_parts(&mut counted, &request.profile);
+        // 640 MiB are 10 parts of 64 MiB, and one request begins them.
+        assert_eq!(counted.target.part_requests, 11_000);
+        assert_eq!(counted.source.part_requests, 0);
+        let figures = Figures { traffic: counted, ..Figures::default() };
+        let (_, price) = price(&request, &figures, Parallel { tasks_at_once: 1, lanes: 1 });
+        assert!(near(price.get_usd, 0.4), "{price:?}");
+        assert!(near(price.put_usd, 0.005), "{price:?}");
+        assert!(near(price.part_usd, 0.055), "{price:?}");
+        assert!(near(price.egress_usd, 9.0), "{price:?}");
+        assert!(near(price.total_usd(), 9.46), "{price:?}");
+        assert!(near(price_traffic(&request, &traffic).1, 9.46));
+    }
+
+    #[test]
+    fn more_workers_do_not_get_more_requests_than_the_store_allows() {
+        let mut store = StoreProfile::built_in("s3").unwrap();
+        store.get_requests_per_second = Some(5000.0);
+        let source = RoleEstimate { get_requests: 1_000_000, ..RoleEstimate::default() };
+        let traffic = Estimate { source, ..Estimate::default() };
+        let seconds = |store: &StoreProfile, workers: u32| {
+            let figures = Figures { traffic: traffic.clone(), reading: 1000, ..Figures::default() };
+            let parallel = Parallel { tasks_at_once: 1, lanes: 256 };
+            price(&request(store, workers), &figures, parallel).0
+        };
+        // 32 in flight of 30 ms are 1067 a second.
+        assert!(near(seconds(&store, 1), 1e6 * 0.03 / 32.0), "{}", seconds(&store, 1));
+        assert!(near(seconds(&store, 4), 1e6 * 0.03 / 128.0), "{}", seconds(&store, 4));
+        assert!(near(seconds(&store, 100), 200.0), "{}", seconds(&store, 100));
+        store.get_requests_per_second = None;
+        assert!(near(seconds(&store, 100), 1e6 * 0.03 / 3200.0));
+        store.concurrency = 8;
+        assert!(near(seconds(&store, 1), 1e6 * 0.03 / 8.0));
+    }
+
+    #[test]
+    fn parts_are_as_small_as_the_store_takes_and_no_more_than_it_counts() {
+        let multipart = Multipart { threshold_bytes: 64 << 20, part_bytes: 16 << 20 };
+        assert_eq!(multipart.requests(64 << 20), 0);
+        assert_eq!(multipart.requests((64 << 20) + 1), 1 + 5);
+        assert_eq!(multipart.requests(16 << 40), 1 + 10_000);
+        assert_eq!(Multipart { threshold_bytes: 0, part_bytes: 0 }.requests(0), 0);
+    }
+}
