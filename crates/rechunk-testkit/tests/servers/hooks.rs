@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use rechunk_testkit::{Fault, Filter, Hold, Moment, RequestRecord, S3Server, ServerOptions};
+use rechunk_testkit::{
+    Fault, Faults, Filter, Hold, Moment, RequestRecord, S3Server, ServerOptions,
+};
 
 use crate::stores::{once, s3};
 
@@ -61,6 +63,23 @@ async fn a_held_request_goes_on_or_is_abandoned() {
         assert_eq!(put.await.unwrap().is_ok(), succeeds, "{moment:?} {is_released}");
         assert_eq!(is_there(&server, "new"), is_done, "{moment:?} {is_released}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_reset_is_met_at_both_moments() {
+    let server = S3Server::start(&ServerOptions::default()).unwrap();
+    for seed in 0..4 {
+        server.set_faults(Faults::none().with(Fault::ResetBefore, 1.0).seed(seed));
+        for moment in [Moment::Before, Moment::After] {
+            let (store, hold) = (s3(&server, once()), server.hold_nth(Filter::any(), 1, moment));
+            let put = tokio::spawn(async move { store.put(&Path::from("new"), "x".into()).await });
+            let (hold, held) = wait(hold).await;
+            assert_eq!(held.unwrap().key, "new", "seed {seed} {moment:?}");
+            hold.release();
+            put.await.unwrap().unwrap_err();
+        }
+    }
+    assert!(!is_there(&server, "new"));
 }
 
 #[tokio::test]
