@@ -20,7 +20,7 @@ pub enum Fault {
     /// 400 RequestTimeout; the request is not executed.
     RequestTimeout,
     /// The connection is reset before the request is executed; half of the times before its body
-    /// is read.
+    /// is read, unless something waits for the request.
     ResetBefore,
     /// The request is executed, then the connection is reset: the answer is lost.
     ResetAfter,
@@ -113,7 +113,8 @@ impl Faults {
             .with(Fault::ErrorInOk, 0.01)
     }
 
-    /// Worse than any store of our days: up to 40 %, with stalls and duplicates.
+    /// Worse than any store of our days: up to 40 %, with stalls and duplicates, and
+    /// half of all lists are stale.
     pub fn hard() -> Self {
         Self::none()
             .with(Fault::InternalError, 0.08)

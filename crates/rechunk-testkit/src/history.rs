@@ -51,7 +51,7 @@ mod tests {
         let listed = |size_bytes| Listed { size_bytes, modified: SystemTime::UNIX_EPOCH };
         let history = History::default();
         history.record("old", None);
-        std::thread::sleep(Duration::from_millis(60));
+        std::thread::sleep(Duration::from_millis(1200));
         history.record("new", None);
         history.record("overwritten", Some(listed(1)));
         history.record("overwritten", Some(listed(2)));
@@ -62,7 +62,7 @@ mod tests {
             [("deleted", 3), ("old", 9), ("overwritten", 1)]
                 .map(|(key, size_bytes)| (key.to_owned(), listed(size_bytes))),
         );
-        assert_eq!(history.as_of(now.clone(), Duration::from_millis(50)), then);
+        assert_eq!(history.as_of(now.clone(), Duration::from_secs(1)), then);
         assert_eq!(history.as_of(now.clone(), Duration::ZERO), now);
     }
 }

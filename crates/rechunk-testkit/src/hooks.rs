@@ -14,7 +14,7 @@ use crate::{Fault, Filter, RequestRecord};
 pub enum Moment {
     /// It was received whole, with its body, and is not executed yet.
     Before,
-    /// It was executed, and nothing of the answer was sent yet.
+    /// It was executed, or a fault stood before that, and nothing of the answer was sent yet.
     After,
 }
 

@@ -103,7 +103,8 @@ impl Shared {
         let subject = self.backend.subject(&head);
         let (entry, fate) = self.arrive(&head, &subject);
         let Fate { fault, detail, latency, due } = fate;
-        if fault == Some(Fault::ResetBefore) && detail.is_multiple_of(2) {
+        let is_met = !due.before.is_empty() || !due.after.is_empty();
+        if fault == Some(Fault::ResetBefore) && detail.is_multiple_of(2) && !is_met {
             return Err(befall(&entry, Fault::ResetBefore, Dropped::Reset));
         }
         let body = body.collect().await.map_err(|error| Dropped::Failed(Box::new(error)))?;
@@ -119,7 +120,9 @@ impl Shared {
             tokio::time::sleep(time).await;
         }
         if let Some(fault @ Fault::ResetBefore) = fault {
-            return Err(befall(&entry, fault, Dropped::Reset));
+            befall(&entry, fault, ());
+            halt(due.after, &entry).await?;
+            return Err(Dropped::Reset);
         }
         let refused = fault.and_then(|fault| Some((fault, refusal(fault)?)));
         let answer = if let Some((fault, refusal)) = refused {

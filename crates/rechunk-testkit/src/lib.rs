@@ -13,6 +13,8 @@
 //! assert!(server.requests().is_empty());
 //! # Ok::<(), rechunk_testkit::TestkitError>(())
 //! ```
+//!
+//! `cargo run -p rechunk-testkit -- serve s3` is a server for a shell; `--help` says what else.
 
 mod backend;
 mod body;

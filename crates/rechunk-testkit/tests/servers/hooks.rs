@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use rechunk_testkit::{Fault, Filter, Moment, S3Server, ServerOptions};
+use rechunk_testkit::{
+    Fault, Faults, Filter, Hold, Moment, RequestRecord, S3Server, ServerOptions,
+};
 
 use crate::stores::{once, s3};
 
@@ -26,6 +28,15 @@ async fn exactly_the_nth_request_of_the_filter_fails() {
     }
 }
 
+/// Waits for a hold beside the client that is to be held.
+async fn wait(hold: Hold) -> (Hold, Option<RequestRecord>) {
+    let waiting = tokio::task::spawn_blocking(move || {
+        let held = hold.wait(PATIENCE);
+        (hold, held)
+    });
+    waiting.await.unwrap()
+}
+
 /// What a held request did to the store, for each moment and end of the hold.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_held_request_goes_on_or_is_abandoned() {
@@ -40,12 +51,7 @@ async fn a_held_request_goes_on_or_is_abandoned() {
         let hold = server.hold_nth(Filter::any(), 2, moment);
         store.put(&Path::from("first"), "x".into()).await.unwrap();
         let put = tokio::spawn(async move { store.put(&Path::from("new"), "x".into()).await });
-        let (hold, held) = tokio::task::spawn_blocking(move || {
-            let held = hold.wait(PATIENCE);
-            (hold, held)
-        })
-        .await
-        .unwrap();
+        let (hold, held) = wait(hold).await;
         assert_eq!(held.unwrap().key, "new");
         assert!(!put.is_finished());
         assert_eq!(is_there(&server, "new"), moment == Moment::After);
@@ -59,6 +65,23 @@ async fn a_held_request_goes_on_or_is_abandoned() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_reset_is_met_at_both_moments() {
+    let server = S3Server::start(&ServerOptions::default()).unwrap();
+    for seed in 0..4 {
+        server.set_faults(Faults::none().with(Fault::ResetBefore, 1.0).seed(seed));
+        for moment in [Moment::Before, Moment::After] {
+            let (store, hold) = (s3(&server, once()), server.hold_nth(Filter::any(), 1, moment));
+            let put = tokio::spawn(async move { store.put(&Path::from("new"), "x".into()).await });
+            let (hold, held) = wait(hold).await;
+            assert_eq!(held.unwrap().key, "new", "seed {seed} {moment:?}");
+            hold.release();
+            put.await.unwrap().unwrap_err();
+        }
+    }
+    assert!(!is_there(&server, "new"));
+}
+
 #[tokio::test]
 async fn a_hold_nobody_waits_for_lets_the_request_go_on() {
     let server = S3Server::start(&ServerOptions::default()).unwrap();
@@ -66,14 +89,16 @@ async fn a_hold_nobody_waits_for_lets_the_request_go_on() {
     s3(&server, once()).put(&Path::from("new"), "x".into()).await.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_dies_before_the_execution_leaves_nothing() {
     let server = S3Server::start(&ServerOptions::default()).unwrap();
     let store = s3(&server, once());
     let hold = server.hold_nth(Filter::any(), 1, Moment::Before);
-    let put = async { store.put(&Path::from("new"), "x".into()).await };
-    assert!(tokio::time::timeout(Duration::from_millis(200), put).await.is_err());
-    assert_eq!(hold.wait(PATIENCE).unwrap().key, "new");
+    let put = tokio::spawn(async move { store.put(&Path::from("new"), "x".into()).await });
+    let (hold, held) = wait(hold).await;
+    assert_eq!(held.unwrap().key, "new");
+    put.abort();
+    assert!(put.await.unwrap_err().is_cancelled());
     hold.abandon();
     server.stop();
     assert!(!is_there(&server, "new"));

@@ -54,7 +54,7 @@ async fn the_log_says_what_was_asked() {
 
 #[tokio::test]
 async fn requests_in_flight_are_counted() {
-    let options = ServerOptions { latency: Duration::from_millis(50), ..Default::default() };
+    let options = ServerOptions { latency: Duration::from_millis(500), ..Default::default() };
     let server = S3Server::start(&options).unwrap();
     let store = s3(&server, once());
     let keys: Vec<Path> = (0..5).map(|at| Path::from(format!("{at}"))).collect();

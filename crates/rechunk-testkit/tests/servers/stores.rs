@@ -22,8 +22,11 @@ pub(crate) fn retries(max_retries: usize) -> RetryConfig {
     RetryConfig { backoff, max_retries, retry_timeout: Duration::from_mins(1) }
 }
 
+/// How long a client waits for an answer and its body.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
+
 pub(crate) fn client() -> ClientOptions {
-    ClientOptions::new().with_allow_http(true).with_timeout(Duration::from_secs(2))
+    ClientOptions::new().with_allow_http(true).with_timeout(TIMEOUT)
 }
 
 pub(crate) fn s3(server: &S3Server, retry: RetryConfig) -> AmazonS3 {
