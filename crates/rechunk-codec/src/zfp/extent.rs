@@ -18,7 +18,7 @@ pub(super) fn stream_bits(
     let end = 8 * encoded.len() as u64;
     let short = |at: u64, blocks: u64| {
         let all = field.blocks();
-        Err(format!("the stream ends after {} of {all} blocks: {at} of {end} bits", blocks))
+        Err(format!("the stream ends after {blocks} of {all} blocks: {at} of {end} bits"))
     };
     if let Some(bits) = params.stream_bits_fixed(field) {
         let held = end.saturating_sub(start) / u64::from(params.max_bits).max(1);

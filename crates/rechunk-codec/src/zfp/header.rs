@@ -114,24 +114,25 @@ pub(super) fn write(field: &Field, params: &Params, bytes: &mut Vec<u8>) -> u64 
     bytes.clear();
     let mut position = 0;
     let mut put = |value, count| put(bytes, &mut position, value, count);
-    MAGIC.into_iter().for_each(|byte| put(u64::from(byte), 8));
+    for byte in MAGIC {
+        put(u64::from(byte), 8);
+    }
     let number = Scalar::ALL.iter().position(|&scalar| scalar == field.scalar).unwrap_or(0);
     put(number as u64, 2);
     let axes = field.shape.len().clamp(1, 4);
     put(axes as u64 - 1, 2);
     let width = if axes == 1 { 48 } else { extent_bits(axes) };
     field.shape.iter().rev().for_each(|extent| put(extent - 1, width));
-    match short_mode(params) {
-        Some(mode) => put(u64::from(mode), SHORT_BITS),
-        None => {
-            put(u64::from(LONG), SHORT_BITS);
-            put(u64::from(params.min_bits.max(1) - 1), 15);
-            put(u64::from(params.max_bits - 1), 15);
-            put(u64::from(params.max_planes - 1), 7);
-            let biased = params.min_exponent + HEADER_EXPONENT_BIAS;
-            put(u64::from(biased.cast_unsigned()), 15);
-        }
+    if let Some(mode) = short_mode(params) {
+        put(u64::from(mode), SHORT_BITS);
+        return position;
     }
+    put(u64::from(LONG), SHORT_BITS);
+    put(u64::from(params.min_bits.max(1) - 1), 15);
+    put(u64::from(params.max_bits - 1), 15);
+    put(u64::from(params.max_planes - 1), 7);
+    let biased = params.min_exponent + HEADER_EXPONENT_BIAS;
+    put(u64::from(biased.cast_unsigned()), 15);
     position
 }
 
@@ -145,18 +146,13 @@ fn short_mode(params: &Params) -> Option<u32> {
     if min_bits == max_bits && max_planes == PLANES_MAX && min_exponent == EXPONENT_MIN {
         return (max_bits <= SHORT_RATES).then(|| max_bits - 1);
     }
-    if min_bits > BLOCK_BITS_MIN || max_bits < BLOCK_BITS_MAX {
+    // zfp says other parameters one by one; more bits than the default too, which would be forgotten.
+    if min_bits != BLOCK_BITS_MIN || max_bits != BLOCK_BITS_MAX {
         return None;
     }
-    // More than the default is no limit either, but the short form would forget it.
-    let is_usual = min_bits == BLOCK_BITS_MIN && max_bits == BLOCK_BITS_MAX;
     match (max_planes, min_exponent) {
-        _ if !is_usual => None,
         (planes, EXPONENT_MIN) => Some(SHORT_RATES + planes - 1),
-        (PLANES_MAX, lower) if *params == Params::REVERSIBLE => {
-            debug_assert!(lower < EXPONENT_MIN);
-            Some(SHORT_REVERSIBLE)
-        }
+        _ if *params == Params::REVERSIBLE => Some(SHORT_REVERSIBLE),
         (PLANES_MAX, exponent) if (EXPONENT_MIN..=843).contains(&exponent) => {
             Some(SHORT_REVERSIBLE + 1 + (exponent - EXPONENT_MIN).cast_unsigned())
         }

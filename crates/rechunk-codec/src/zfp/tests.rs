@@ -140,7 +140,7 @@ mod with_library {
                 let value = match kind {
                     0 => noise,
                     1 => at * 1000 + noise % 100,
-                    2 if noise % 97 > 0 => 0,
+                    2 if !noise.is_multiple_of(97) => 0,
                     _ => noise % 1000,
                 };
                 #[expect(clippy::cast_precision_loss, reason = "any number does")]
@@ -209,7 +209,7 @@ mod with_library {
             let decoded = [0x00, 0xff].map(|behind| {
                 let mut stream = stream.clone();
                 let end = usize::try_from(bits.div_ceil(8)).unwrap();
-                if bits % 8 > 0 {
+                if !bits.is_multiple_of(8) {
                     let keep = (1 << (bits % 8)) - 1;
                     stream[end - 1] = stream[end - 1] & keep | behind & !keep;
                 }
