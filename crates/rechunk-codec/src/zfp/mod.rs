@@ -79,7 +79,7 @@ impl ZfpChunk {
     }
 
     /// Most bytes that the chunk can become. Where there is a header, another writer may have other
-    /// settings, or have taken all elements for one axis.
+    /// settings, or have taken all elements for one axis; and zarrs counts as it does without one.
     pub fn encoded_bytes_max(&self) -> u64 {
         let own = self.params.stream_bits_max(&self.field);
         if !self.spec.has_header {
@@ -87,7 +87,9 @@ impl ZfpChunk {
         }
         let flat = Field { shape: vec![self.field.elements()], ..self.field };
         let full = [&self.field, &flat].map(|field| Params::REVERSIBLE.stream_bits_max(field));
-        let most = full.into_iter().fold(own, u64::max);
+        let zarrs = Params::of(self.spec.mode, &self.field, false);
+        let zarrs = zarrs.map_or(0, |params| params.stream_bits_max(&self.field));
+        let most = full.into_iter().fold(own.max(zarrs), u64::max);
         whole_words(most.saturating_add(header::BITS_MAX))
     }
 
