@@ -20,6 +20,15 @@ test-fast:
 test-e2e NAME="": oracles
     cargo test -p rechunk-cli --test e2e -- --show-output {{NAME}}
 
+# zfp, which the program has only when it is asked for: needs cmake and libclang; compared with
+# numcodecs' zfpy where pip finds one.
+test-zfp:
+    -tests/oracle/setup.sh zfp
+    cargo test -p rechunk-codec --features zfp zfp
+    cargo test -p rechunk-zarr --features zfp
+    cargo test -p rechunk-fuzz --features zfp
+    cargo test -p rechunk-cli --features zfp --test e2e -- --show-output zfp:: public_arrays::
+
 # The long memory grid: an hour.
 test-memory:
     cargo test --release -p rechunk-cli --test e2e -- --ignored --show-output memory::

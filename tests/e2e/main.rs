@@ -50,3 +50,5 @@ mod report;
 mod support;
 #[cfg(test)]
 mod trees;
+#[cfg(all(test, feature = "zfp"))]
+mod zfp;
