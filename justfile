@@ -53,9 +53,9 @@ fuzz TARGET SECONDS="60": fuzz-build
     mkdir -p target/fuzz/corpus/{{TARGET}} target/fuzz/found
     RECHUNK_FUZZ_TARGET={{TARGET}} target/fuzz/{{fuzz-host}}/fuzz/rechunk-fuzz target/fuzz/corpus/{{TARGET}} fixtures/fuzz/{{TARGET}} -max_total_time={{SECONDS}} -max_len=65536 -rss_limit_mb=2048 -timeout=20 -artifact_prefix=target/fuzz/found/{{TARGET}}-
 
-# Search with every target, SECONDS each.
+# Search with every target, SECONDS each; zfp_decode is in builds with zfp only.
 fuzz-all SECONDS="60": fuzz-build
-    for target in $(ls fixtures/fuzz); do just fuzz "$target" {{SECONDS}} || exit 1; done
+    for target in $(ls fixtures/fuzz | grep -v zfp_decode); do just fuzz "$target" {{SECONDS}} || exit 1; done
 
 # Keep what reaches more code of what `just fuzz TARGET` has gathered.
 fuzz-keep TARGET: fuzz-build
