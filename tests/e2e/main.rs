@@ -50,5 +50,6 @@ mod report;
 mod support;
 #[cfg(test)]
 mod trees;
-#[cfg(all(test, feature = "zfp"))]
+#[cfg(test)]
+#[cfg(feature = "zfp")]
 mod zfp;

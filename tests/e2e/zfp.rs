@@ -57,7 +57,7 @@ fn ask(python: &Path, arguments: &[&str], jobs: &Value) -> Vec<Value> {
 /// The chunks of an array, by their names.
 fn chunks(array: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let mut chunks: Vec<_> = crate::harness::tree(Path::new(array)).into_keys().collect();
-    chunks.retain(|key| !key.ends_with(".json") && !key.contains(".z"));
+    chunks.retain(|key| !key.contains("zarr.json") && !key.contains(".z"));
     let read = |key: String| {
         let path = Path::new(array).join(&key);
         path.is_file().then(|| (PathBuf::from(key), std::fs::read(&path).unwrap()))
