@@ -52,3 +52,6 @@ mod report;
 mod support;
 #[cfg(test)]
 mod trees;
+#[cfg(test)]
+#[cfg(feature = "zfp")]
+mod zfp;

@@ -15,14 +15,21 @@ use crate::oracle::available;
 const CUTS: usize = 3;
 /// What is refused: kind of array or name of a codec; what the message says; what `docs/reference.md`
 /// says.
-const REFUSED: [(&str, &str, &str); 1] = [("zfpy", "codec \"zfpy\" is not supported", "`zfpy`")];
+const REFUSED: &[(&str, &str, &str)] = if cfg!(feature = "zfp") {
+    &[]
+} else {
+    &[("zfpy", "codec \"zfpy\" is not supported; this program was built without zfp", "`zfpy`")]
+};
+/// What arrays of zfpy hold, as numcodecs' own zfpy decodes them; read in a build with zfp.
+const ZFPY: (&str, &str) =
+    ("zfpy", "817cddd35bc80c1cdfbb5337daef946518388485b929bbddc1784b71d41f7aa0");
 /// The codec that no oracle here has. Arrays of it are beside others that hold the same elements.
 const UNREAD: (&str, &str) = ("pcodec", "none");
 
 /// What an array of INDEX.json is to us.
 enum Case {
     Copied(Source),
-    /// Of another format than Zarr: where, the options it is read with, and the digest of its
+    /// Of another format than Zarr, or of a codec that no oracle here has: where, the options it is read with, and the digest of its
     /// elements.
     Other(String, Vec<&'static str>, Option<String>),
     /// Where, and which of [`REFUSED`].
@@ -77,6 +84,10 @@ fn case(data: &Path, array: &Value, view: &str) -> Case {
     if let Some(reason) = REFUSED.iter().position(|row| is_of(row.0)) {
         let path = if kind == "zarr v2" { path_of_v2(&path, view) } else { path };
         return Case::Refused(path.display().to_string(), reason);
+    }
+    if is_of(ZFPY.0) {
+        let path = if kind == "zarr v2" { path_of_v2(&path, view) } else { path };
+        return Case::Other(path.display().to_string(), vec![], Some(ZFPY.1.to_owned()));
     }
     let digest = |array: &Value| array["sha256"].as_str().map(str::to_owned);
     let version = match kind {

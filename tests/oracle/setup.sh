@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes the two oracle environments at the repository's root, .venv-oracle-z3 and .venv-oracle-z2.
+# Makes oracle environments at the repository's root: .venv-oracle-z3 and .venv-oracle-z2, or those
+# that are named (`setup.sh zfp` makes .venv-oracle-zfp, which only a build with zfp is tested with).
 # Does nothing where they stand and their requirements have not changed.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -16,7 +17,7 @@ stamp_of() {
         'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())'
 }
 
-for world in z3 z2; do
+for world in ${*:-z3 z2}; do
     requirements="tests/oracle/requirements-$world.txt"
     venv=".venv-oracle-$world"
     stamp=$(stamp_of "$requirements")

@@ -15,6 +15,7 @@ pub mod lz4_frame;
 pub mod lz4_stream;
 pub mod lzma;
 mod settings;
+pub mod zfp;
 pub mod zstd_frames;
 
 pub use settings::{

@@ -17,13 +17,15 @@ use targets::{
 pub type Target = fn(&[u8]);
 
 /// Every target with its name, which is also that of its corpus.
-pub const TARGETS: [(&str, Target); 18] = [
+pub const TARGETS: &[(&str, Target)] = &[
     ("v2_metadata", metadata::v2),
     ("v3_metadata", metadata::v3),
     ("other_version", metadata::other_version),
     ("consolidated", consolidated::target),
     ("codec_choice", codec_choice::target),
     ("chunk_decode", chunk_decode::target),
+    #[cfg(feature = "zfp")]
+    ("zfp_decode", chunk_decode::zfp),
     ("shard_index", shard::index),
     ("shard", shard::whole),
     ("n5_attributes", n5::attributes),

@@ -4,7 +4,7 @@ use rechunk_format::FormatError;
 use rechunk_grid::Endian;
 use serde_json::{Map, Value, json};
 
-use crate::codec_json::{parse_v2_codec, parse_v3_codec, parse_v3_extension};
+use crate::codec_json::{ZFP_NAMES, parse_v2_codec, parse_v3_codec, parse_v3_extension};
 use crate::codec_spec::{BloscName, CodecSpec, Shuffle};
 use crate::element_type::ElementType;
 use crate::field::Field;
@@ -71,6 +71,10 @@ pub(crate) fn bind(
             ZarrVersion::V3 if *typesize == 0 => *typesize = item_bytes(element),
             ZarrVersion::V3 => {}
         }
+    }
+    // What it worked on may have been left out.
+    if let CodecSpec::Pcodec { element, .. } | CodecSpec::Zfp { element, .. } = codec {
+        *element = input;
     }
     if version == ZarrVersion::V3
         && matches!(codec, CodecSpec::Blosc { .. } | CodecSpec::Gzip { .. })
@@ -211,7 +215,12 @@ impl CodecChoice {
                 self.endian = parse_endian(&settings, configuration)?.or(self.endian);
                 return Ok(());
             }
-            ("pcodec" | "numcodecs.pcodec" | "packbits", _) => self.endian = Some(Endian::Little),
+            ("pcodec" | "numcodecs.pcodec" | "packbits" | "zfpy" | "numcodecs.zfpy", _) => {
+                self.endian = Some(Endian::Little);
+            }
+            (name, Chosen::V3(..)) if ZFP_NAMES.contains(&name) => {
+                self.endian = Some(Endian::Little);
+            }
             _ => {}
         }
         self.codecs.push(chosen);

@@ -12,14 +12,13 @@ use crate::metadata::ZarrVersion;
 mod filters;
 mod more;
 mod write;
+mod zfp;
 
 pub(crate) use write::{write_v2_codec, write_v3_codec};
+pub(crate) use zfp::{NAMES as ZFP_NAMES, zfp_element};
 
 /// What v3 puts before the names of numcodecs.
 const NUMCODECS: &str = "numcodecs.";
-
-/// Why zfp is refused.
-const NO_ZFP: &str = "zfp has no library that is built without cmake";
 
 /// A numcodecs object, `{"id": "zstd", "level": 3}`, for a buffer of `input` elements. Those are
 /// what Blosc takes for its typesize where the object does not name one.
@@ -55,7 +54,7 @@ pub(crate) fn parse_v3_codec(
         "packbits" => settings.pack_bits_v3(),
         // Names without the prefix are in use, though nobody has registered them.
         "bz2" | "zlib" | "pcodec" => settings.numcodecs(name),
-        "zfp" => Err(field.unsupported("codec \"zfp\"", NO_ZFP)),
+        name if zfp::NAMES.contains(&name) => settings.zfp(),
         other => match other.strip_prefix(NUMCODECS) {
             // It looks at bytes there, not at elements.
             Some(id @ "blosc") => Settings { input: ElementType::BYTE, ..settings }.numcodecs(id),
@@ -113,7 +112,7 @@ impl Settings<'_> {
             "astype" => self.as_type(),
             "bitround" => self.bit_round(),
             "packbits" => self.pack_bits(),
-            "zfpy" => Err(self.field.unsupported("codec \"zfpy\"", NO_ZFP)),
+            "zfpy" => self.zfpy(),
             "jenkins_lookup3" => {
                 let hint = "nobody but its own tests is known to write it";
                 Err(self.field.unsupported("codec \"jenkins_lookup3\"", hint))

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use rechunk_format::FormatError;
-use rechunk_grid::Endian;
 
+pub(crate) use rechunk_codec::zfp::ZfpElement;
+pub use rechunk_codec::zfp::{Real, ZfpMode, ZfpSpec};
 pub use rechunk_codec::{BloscName, LzmaCheck, LzmaFilter, LzmaFormat, LzmaSpec, Shuffle};
 
 pub use crate::codec_settings::{
@@ -70,6 +71,13 @@ pub enum CodecSpec {
         /// The numbers.
         element: ElementType,
     },
+    /// zfp: numbers in blocks into bytes, exactly or nearly.
+    Zfp {
+        /// How to encode.
+        spec: ZfpSpec,
+        /// The numbers.
+        element: ElementType,
+    },
     /// A checksum beside the bytes.
     Checksum {
         /// Which.
@@ -130,6 +138,8 @@ impl CodecSpec {
             Self::Bz2 { .. } => "bz2",
             Self::Lzma(_) => "lzma",
             Self::Pcodec { .. } => "pcodec",
+            Self::Zfp { spec, .. } if spec.has_header => "zfpy",
+            Self::Zfp { .. } => "zfp",
             Self::Checksum { kind, .. } => kind.name(),
             Self::Shuffle { .. } => "shuffle",
             Self::Delta(_) => "delta",
@@ -148,6 +158,7 @@ impl CodecSpec {
         match self {
             Self::Blosc { .. } | Self::Zstd { .. } | Self::Gzip { .. } | Self::Shards(_) => true,
             Self::PackBits(packing) => *packing != BitPacking::Numcodecs,
+            Self::Zfp { spec, .. } => !spec.has_header,
             other => *other == Self::CRC32C,
         }
     }
@@ -164,6 +175,7 @@ impl CodecSpec {
                 | Self::Bz2 { .. }
                 | Self::Lzma(_)
                 | Self::Pcodec { .. }
+                | Self::Zfp { .. }
         )
     }
 
@@ -183,7 +195,7 @@ impl CodecSpec {
     /// True for what stands in the place of v3's `bytes`.
     pub(crate) fn is_array_to_bytes(&self) -> bool {
         match self {
-            Self::Pcodec { .. } | Self::Shards(_) => true,
+            Self::Pcodec { .. } | Self::Zfp { .. } | Self::Shards(_) => true,
             Self::PackBits(packing) => *packing != BitPacking::Numcodecs,
             _ => false,
         }
@@ -196,7 +208,9 @@ impl CodecSpec {
             | Self::AsType(types)
             | Self::FixedScaleOffset { types, .. }
             | Self::Quantize { types, .. } => Some(types.decoded),
-            Self::BitRound { element, .. } | Self::Pcodec { element, .. } => Some(*element),
+            Self::BitRound { element, .. }
+            | Self::Pcodec { element, .. }
+            | Self::Zfp { element, .. } => Some(*element),
             _ => None,
         }
     }
@@ -204,7 +218,7 @@ impl CodecSpec {
     /// The same filter on little-endian elements.
     #[must_use]
     pub(crate) fn little_endian(self) -> Self {
-        let little = |element: ElementType| ElementType::new(element.data_type, Endian::Little);
+        let little = ElementType::little_endian;
         let pair = |types: TypePair| TypePair {
             decoded: little(types.decoded),
             encoded: little(types.encoded),
@@ -253,6 +267,9 @@ impl CodecSpec {
             ),
             (Self::Shards(_), ZarrVersion::V2) => {
                 ("codec \"sharding_indexed\" in Zarr v2", "use --format zarr3")
+            }
+            (Self::Zfp { spec, .. }, ZarrVersion::V2) if !spec.has_header => {
+                ("codec \"zfp\" of Zarr v3 in Zarr v2", "use {\"id\": \"zfpy\"}")
             }
             (Self::PackBits(packing), ZarrVersion::V2) if *packing != BitPacking::Numcodecs => {
                 ("codec \"packbits\" of Zarr v3 in Zarr v2", "use {\"id\": \"packbits\"}")
@@ -304,6 +321,7 @@ impl fmt::Display for CodecSpec {
             Self::Bz2 { level } => write!(formatter, "bz2(level {level})"),
             Self::Lzma(spec) => write!(formatter, "lzma({spec})"),
             Self::Pcodec { spec, .. } => write!(formatter, "pcodec(level {})", spec.level),
+            Self::Zfp { spec, .. } => write!(formatter, "{name}({})", spec.mode),
             Self::Shuffle { element_bytes } => write!(formatter, "shuffle({element_bytes})"),
             Self::Delta(types) | Self::AsType(types) => write!(formatter, "{name}({types})"),
             Self::FixedScaleOffset { types, offset, scale } => {

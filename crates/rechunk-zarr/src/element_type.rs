@@ -42,6 +42,12 @@ impl ElementType {
         Self::new(data_type, Endian::Little).is_number().then_some((data_type, endian))
     }
 
+    /// The same type, little-endian.
+    #[must_use]
+    pub(crate) fn little_endian(self) -> Self {
+        Self::new(self.data_type, Endian::Little)
+    }
+
     /// NumPy's type string.
     pub(crate) fn numpy(self) -> String {
         let name = types_v2::write(self.data_type, self.endian);

@@ -6,7 +6,10 @@
 //! target's chunks where the source has none.
 
 use crate::choice::bind;
-use crate::codec_spec::{BitPacking, ChecksumKind, CodecSpec, TypePair};
+use crate::codec_json::zfp_element;
+use crate::codec_spec::{
+    BitPacking, ChecksumKind, CodecSpec, TypePair, ZfpElement, ZfpMode, ZfpSpec,
+};
 use crate::codecs::survives;
 use crate::element_type::ElementType;
 use crate::metadata::{ArrayMetadata, ZarrVersion};
@@ -50,6 +53,13 @@ fn lossless(source: &ArrayMetadata, warnings: &mut Vec<String>) -> Vec<CodecSpec
                 "{codec} has rounded what the source holds: it is left out, and the elements are \
                  written as they are"
             )),
+            Keep::Exactly(exact) => {
+                warnings.push(format!(
+                    "{codec} has rounded what the source holds: it is written as {exact}, so that \
+                     nothing is rounded again"
+                ));
+                kept.push(exact);
+            }
             Keep::Never(reason) => {
                 warnings.push(format!("{codec} is left out: {reason}"));
                 is_unfiltered = codec.input().is_some_and(|input| codec.output(input) != input);
@@ -61,6 +71,8 @@ fn lossless(source: &ArrayMetadata, warnings: &mut Vec<String>) -> Vec<CodecSpec
 
 enum Keep {
     AsIs,
+    /// In a mode that gives back what it is given.
+    Exactly(CodecSpec),
     /// Its decoder does nothing.
     Done,
     Never(&'static str),
@@ -70,6 +82,7 @@ enum Keep {
 fn keep(codec: &CodecSpec, source: &ArrayMetadata, before: &[CodecSpec]) -> Keep {
     let is_exact = match codec {
         CodecSpec::BitRound { .. } => return Keep::Done,
+        CodecSpec::Zfp { spec, element } => return keep_zfp(*spec, *element, source),
         CodecSpec::Quantize { types, .. } if types.decoded == types.encoded => return Keep::Done,
         CodecSpec::Quantize { .. } => false,
         CodecSpec::Delta(types) => {
@@ -99,6 +112,19 @@ fn keep(codec: &CodecSpec, source: &ArrayMetadata, before: &[CodecSpec]) -> Keep
         }
         _ => Keep::AsIs,
     }
+}
+
+/// zfp rounds again whenever it encodes, and at other chunk borders otherwise.
+fn keep_zfp(spec: ZfpSpec, element: ElementType, source: &ArrayMetadata) -> Keep {
+    let is_halved = zfp_element(element).is_some_and(ZfpElement::is_halved);
+    let has_high_bit = |fill: Vec<u8>| fill.last().is_some_and(|&byte| byte > 0x7f);
+    if is_halved && stored_fill_value(source).is_some_and(has_high_bit) {
+        return Keep::Never("it cannot hold the fill value, which missing chunks are read as");
+    }
+    if spec.mode == ZfpMode::Reversible {
+        return Keep::AsIs;
+    }
+    Keep::Exactly(CodecSpec::Zfp { spec: spec.reversible(), element })
 }
 
 /// The type of the elements behind the filters `before`.
@@ -144,6 +170,8 @@ fn is_wider(types: TypePair) -> bool {
 }
 
 fn in_v2(codecs: Vec<CodecSpec>, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
+    let codecs = codecs.into_iter().filter_map(|codec| zfp_in_v2(codec, warnings));
+    let codecs: Vec<CodecSpec> = codecs.collect();
     let count = codecs.len();
     let kept = codecs.into_iter().filter(|codec| *codec != CodecSpec::CRC32C);
     let kept: Vec<CodecSpec> = kept
@@ -157,6 +185,18 @@ fn in_v2(codecs: Vec<CodecSpec>, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
         warnings.push("Zarr v2 has no crc32c: chunks are written without it".to_owned());
     }
     kept
+}
+
+/// zfp of zarrs as numcodecs has it, with a header; nothing where numcodecs has not got the type.
+fn zfp_in_v2(codec: CodecSpec, warnings: &mut Vec<String>) -> Option<CodecSpec> {
+    let CodecSpec::Zfp { spec, element } = codec else { return Some(codec) };
+    if zfp_element(element).is_some_and(ZfpElement::is_native) {
+        let spec = ZfpSpec { has_header: true, ..spec };
+        return Some(CodecSpec::Zfp { spec, element });
+    }
+    let name = element.data_type.name();
+    warnings.push(format!("Zarr v2 has no zfp of {name}: chunks are written without it"));
+    None
 }
 
 fn in_v3(codecs: Vec<CodecSpec>, warnings: &mut Vec<String>) -> Vec<CodecSpec> {

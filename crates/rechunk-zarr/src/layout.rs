@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
 use rechunk_grid::{ArraySpec, ChunkGrid};
 
-use crate::codecs::Chain;
+use crate::codecs::{Chain, stored_shape};
 use crate::metadata::ArrayMetadata;
 use crate::variable;
 
@@ -26,7 +26,7 @@ impl ZarrLayout {
     /// The layout that `metadata` describes.
     pub fn new(metadata: ArrayMetadata) -> Result<Self, FormatError> {
         metadata.check()?;
-        let chain = Chain::new(&metadata.codecs, metadata.chunk_bytes())?;
+        let chain = metadata.chain()?;
         let lengths = metadata.spec.edges.as_ref().and_then(|_| metadata.spec.grid().ok());
         let is_variable = metadata.spec.data_type.is_variable();
         let cost = if is_variable { variable::cost() } else { chain.cost() };
@@ -49,7 +49,8 @@ impl ZarrLayout {
         }
         // No more than the largest, which was counted.
         let bytes = chunk.elements().saturating_mul(self.metadata.spec.item_bytes());
-        Chain::new(&self.metadata.codecs, bytes).map(Cow::Owned)
+        let shape = stored_shape(&self.metadata.order, &chunk.shape);
+        Chain::new(&self.metadata.codecs, bytes, &shape).map(Cow::Owned)
     }
 
     /// Refuses elements of variable length, whose chunks are only copied.

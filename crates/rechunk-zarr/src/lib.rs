@@ -40,7 +40,7 @@ use rechunk_format::{field, json};
 pub use choice::{CodecChoice, parse_codec_choice};
 pub use codec_spec::{
     BitPacking, BloscName, ChecksumKind, CodecSpec, LzmaCheck, LzmaFilter, LzmaFormat, LzmaSpec,
-    PcodecDelta, PcodecSpec, Scalar, Shuffle, TypePair,
+    PcodecDelta, PcodecSpec, Real, Scalar, Shuffle, TypePair, ZfpMode, ZfpSpec,
 };
 pub use consolidated::{ArrayDocuments, Consolidated, ConsolidatedKind, GroupDocuments};
 pub use documents::{group_documents, group_documents_of};

@@ -6,7 +6,7 @@ use rechunk_grid::{ArraySpec, ChunkGrid, DataType, Endian};
 use serde_json::{Map, Value};
 
 use crate::codec_spec::CodecSpec;
-use crate::codecs::Chain;
+use crate::codecs::{Chain, stored_shape};
 use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::fill_value::{write_bits, write_byte_list, write_fill_value};
@@ -209,6 +209,12 @@ impl ArrayMetadata {
         elements.saturating_mul(self.spec.item_bytes())
     }
 
+    /// The codecs for a chunk of the chunk shape.
+    pub(crate) fn chain(&self) -> Result<Chain, FormatError> {
+        let shape = stored_shape(&self.order, &self.spec.chunk_shape);
+        Chain::new(&self.codecs, self.chunk_bytes(), &shape)
+    }
+
     /// The type of an element of a decoded chunk.
     pub(crate) fn element(&self) -> ElementType {
         ElementType::new(self.spec.data_type, self.order.endian)
@@ -296,7 +302,7 @@ impl ArrayMetadata {
             self.check_v3_places(&field)?;
         }
         // Each codec has to fit what the one before it leaves.
-        Chain::new(&self.codecs, self.chunk_bytes()).map(drop)
+        self.chain().map(drop)
     }
 
     /// In v3 filters come first, and `bytes` orders the bytes of all types alike.

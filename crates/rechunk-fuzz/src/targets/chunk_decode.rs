@@ -161,6 +161,44 @@ const CASES: [(&str, &str, Keeps); 38] = [
     ),
 ];
 
+/// The same of zfp, whose C library checks nothing: `fixtures/fuzz/zfp_decode`.
+#[cfg(feature = "zfp")]
+const ZFP_CASES: [(&str, &str, Keeps); 9] = [
+    ("float32", r#""numcodecs.zfpy""#, Keeps::All),
+    (
+        "float64",
+        r#"{"name": "numcodecs.zfpy", "configuration": {"mode": 4, "tolerance": 0.01}}"#,
+        Keeps::Size,
+    ),
+    (
+        "int32",
+        r#"{"name": "numcodecs.zfpy", "configuration": {"mode": 2, "rate": 9}}"#,
+        Keeps::Size,
+    ),
+    (
+        "int64",
+        r#"{"name": "numcodecs.zfpy", "configuration": {"mode": 3, "precision": 12}}"#,
+        Keeps::Size,
+    ),
+    ("float32", r#"{"name": "zfp", "configuration": {"mode": "reversible"}}"#, Keeps::All),
+    (
+        "float64",
+        r#"{"name": "zfp", "configuration": {"mode": "fixed_accuracy", "tolerance": 1}}, "crc32c""#,
+        Keeps::Size,
+    ),
+    (
+        "int16",
+        r#"{"name": "zfp", "configuration": {"mode": "fixed_rate", "rate": 5.5}}"#,
+        Keeps::Size,
+    ),
+    ("int64", r#"{"name": "zfp", "configuration": {"mode": "reversible"}}"#, Keeps::All),
+    (
+        "float32",
+        r#"{"name": "zfp", "configuration": {"mode": "expert", "minbits": 9, "maxbits": 77, "maxprec": 20, "minexp": -9}}"#,
+        Keeps::Size,
+    ),
+];
+
 /// What comes back of elements that go through the codecs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keeps {
@@ -200,4 +238,21 @@ pub(crate) fn target(data: &[u8]) {
     let Some((&choice, chunk)) = data.split_first() else { return };
     let position = usize::from(choice) % CASES.len();
     round_trip(&layouts()[position], chunk, CASES[position].2 == Keeps::All);
+}
+
+#[cfg(feature = "zfp")]
+fn zfp_layouts() -> &'static [ZarrLayout] {
+    static LAYOUTS: OnceLock<Vec<ZarrLayout>> = OnceLock::new();
+    LAYOUTS.get_or_init(|| {
+        let of = |(data_type, codecs, _): &(&str, &str, Keeps)| layout(data_type, codecs);
+        ZFP_CASES.iter().map(of).collect()
+    })
+}
+
+/// A byte that names the mode, then a chunk of zfp.
+#[cfg(feature = "zfp")]
+pub(crate) fn zfp(data: &[u8]) {
+    let Some((&choice, chunk)) = data.split_first() else { return };
+    let position = usize::from(choice) % ZFP_CASES.len();
+    round_trip(&zfp_layouts()[position], chunk, ZFP_CASES[position].2 == Keeps::All);
 }

@@ -5,6 +5,7 @@ use rechunk_grid::Endian;
 use serde_json::{Map, Value, json};
 
 use super::NUMCODECS;
+use super::zfp::{write_zfp, write_zfpy};
 use crate::codec_spec::{CodecSpec, LzmaFilter, LzmaSpec, PcodecSpec, TypePair};
 use crate::element_type::ElementType;
 use crate::metadata::ZarrVersion;
@@ -35,6 +36,7 @@ pub(crate) fn write_v3_codec(codec: &CodecSpec) -> Value {
         CodecSpec::PackBits(packing) if codec.is_core_v3() => {
             json!({"padding_encoding": packing.padding_encoding()})
         }
+        CodecSpec::Zfp { spec, .. } if codec.is_core_v3() => write_zfp(spec.mode),
         codec if codec.is_core_v3() => return json!({"name": codec.name()}),
         codec => {
             let name = format!("{NUMCODECS}{}", codec.name());
@@ -81,6 +83,7 @@ fn settings(codec: &CodecSpec, version: ZarrVersion) -> Map<String, Value> {
         CodecSpec::Lz4 { acceleration } => json!({"acceleration": acceleration}),
         CodecSpec::Lzma(spec) => lzma(spec),
         CodecSpec::Pcodec { spec, .. } => pcodec(spec),
+        CodecSpec::Zfp { spec, element } => write_zfpy(spec.mode, *element),
         CodecSpec::Checksum { kind, is_first } if *is_first != kind.is_first_by_default() => {
             json!({"location": if *is_first { "start" } else { "end" }})
         }

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::mem;
 
-use rechunk_format::{CodecCost, FormatError};
+use rechunk_format::{CodecCost, ElementOrder, FormatError};
 
 use super::stage::{Stage, size};
 use super::{checksum, workspace};
@@ -15,12 +15,16 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// The chain for chunks of `chunk_bytes`.
-    pub(crate) fn new(codecs: &[CodecSpec], chunk_bytes: u64) -> Result<Self, FormatError> {
+    /// The chain for chunks of `chunk_bytes` whose elements lie in C order of `shape`.
+    pub(crate) fn new(
+        codecs: &[CodecSpec],
+        chunk_bytes: u64,
+        shape: &[u64],
+    ) -> Result<Self, FormatError> {
         let (mut bound, mut is_exact) = (chunk_bytes, true);
         let mut stages = Vec::with_capacity(codecs.len());
         for codec in codecs {
-            let stage = Stage::new(codec, bound, is_exact)?;
+            let stage = Stage::new(codec, bound, is_exact, shape)?;
             bound = wide(stage.encoded_bytes_max);
             is_exact = stage.leaves_exact();
             stages.push(stage);
@@ -116,9 +120,7 @@ impl Chain {
         let name = main.or(self.stages.first()).map(|stage| stage.codec.profile_name());
         let bound = self.stages.last().map_or(self.chunk_bytes, |stage| stage.encoded_bytes_max);
         let between = self.between_bytes();
-        let largest = |of: fn(&CodecSpec, u64) -> u64| {
-            self.stages.iter().map(|s| of(&s.codec, wide(s.decoded_bytes_max))).max().unwrap_or(0)
-        };
+        let largest = |of: fn(&Stage) -> u64| self.stages.iter().map(of).max().unwrap_or(0);
         CodecCost {
             name: name.unwrap_or_else(|| "none".to_owned()),
             is_raw: self.stages.is_empty(),
@@ -138,9 +140,15 @@ impl Chain {
     }
 }
 
+/// The shape of a chunk as its elements lie, slowest axis first.
+pub(crate) fn stored_shape(order: &ElementOrder, chunk_shape: &[u64]) -> Vec<u64> {
+    order.axes.iter().filter_map(|&axis| chunk_shape.get(axis)).copied().collect()
+}
+
 /// True if the filters give back these elements as they are.
 pub(crate) fn survives(codecs: &[CodecSpec], elements: &[u8]) -> bool {
-    let Ok(chain) = Chain::new(codecs, wide(elements.len())) else { return false };
+    let bytes = wide(elements.len());
+    let Ok(chain) = Chain::new(codecs, bytes, &[bytes]) else { return false };
     let (mut encoded, mut scratch) = (Vec::new(), Vec::new());
     chain.encode(elements, &mut encoded).is_ok()
         && chain.decode(&encoded, &mut scratch).is_ok_and(|decoded| decoded == elements)

@@ -11,7 +11,7 @@ mod stage;
 mod value;
 mod workspace;
 
-pub(crate) use chain::{Chain, survives};
+pub(crate) use chain::{Chain, stored_shape, survives};
 pub(crate) use pcodec::has_type as pcodec_has_type;
 pub(crate) use stage::decode_filter;
 

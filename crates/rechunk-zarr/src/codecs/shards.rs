@@ -3,12 +3,13 @@
 use rechunk_format::{CodecCost, ElementOrder, FormatError, IndexLocation, ShardIndex};
 use rechunk_grid::Region;
 
-use super::Chain;
+use super::{Chain, stored_shape};
 use crate::shard_codec::ShardCodec;
 
 /// The chain of the chunks inside.
 fn chain(shards: &ShardCodec) -> Result<Chain, FormatError> {
-    Chain::new(&shards.codecs, shards.chunk_bytes())
+    let shape = stored_shape(&shards.order, &shards.chunk_shape);
+    Chain::new(&shards.codecs, shards.chunk_bytes(), &shape)
 }
 
 fn cost(shards: &ShardCodec) -> Option<CodecCost> {

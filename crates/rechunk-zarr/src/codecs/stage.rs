@@ -1,9 +1,11 @@
 //! One codec in its place in a chain.
 
+use rechunk_codec::zfp::ZfpChunk;
 use rechunk_codec::{BloscSettings, blosc, bzip2_streams, deflate, lz4_block, lzma, zstd_frames};
 use rechunk_format::FormatError;
 
 use super::{checksum, filters, pack_bits, pcodec, shards, shuffle};
+use crate::codec_json::zfp_element;
 use crate::codec_spec::{CodecSpec, TypePair};
 use crate::field::Field;
 
@@ -17,25 +19,31 @@ pub(super) struct Stage {
     pub(super) is_exact: bool,
     /// Most bytes after encoding.
     pub(super) encoded_bytes_max: usize,
+    /// What the codec needs to know of the chunk's shape, where it is zfp.
+    pub(super) zfp: Option<ZfpChunk>,
 }
 
 impl Stage {
-    /// `codec` for `decoded` bytes, exactly or at most.
+    /// `codec` for `decoded` bytes, exactly or at most, of a chunk of `shape`.
     pub(super) fn new(
         codec: &CodecSpec,
         decoded: u64,
         is_exact: bool,
+        shape: &[u64],
     ) -> Result<Self, FormatError> {
         let item_bytes = item_bytes(codec);
         if item_bytes.is_some_and(|item_bytes| !is_exact || !decoded.is_multiple_of(item_bytes)) {
             let what = format!("{codec} on what is not a whole number of its elements");
             return Err(Field::new("codecs", codec.name()).unsupported(what, ""));
         }
+        let zfp = zfp_chunk(codec, decoded, shape)?;
+        let most = zfp.as_ref().map(ZfpChunk::encoded_bytes_max);
         Ok(Self {
             codec: codec.resolved(),
             decoded_bytes_max: size(decoded)?,
             is_exact,
-            encoded_bytes_max: size(encoded_bytes_max(codec, decoded))?,
+            encoded_bytes_max: size(most.unwrap_or_else(|| encoded_bytes_max(codec, decoded)))?,
+            zfp,
         })
     }
 
@@ -77,6 +85,9 @@ impl Stage {
     /// Decodes into `decoded`, to at most `decoded_bytes_max` bytes.
     pub(super) fn decode(&self, encoded: &[u8], decoded: &mut Vec<u8>) -> Result<(), FormatError> {
         let bound = self.decoded_bytes_max;
+        if let Some(zfp) = &self.zfp {
+            return zfp.decode(encoded, decoded).map_err(|reason| self.damaged(reason));
+        }
         match &self.codec {
             CodecSpec::Blosc { blocksize, .. } => {
                 blosc::decode(encoded, decoded, bound, *blocksize)
@@ -101,6 +112,10 @@ impl Stage {
     /// Encodes into `encoded`, whose contents are lost.
     pub(super) fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
         let bound = self.encoded_bytes_max;
+        let failed = |reason| FormatError::Encode { codec: self.codec.name(), reason };
+        if let Some(zfp) = &self.zfp {
+            return zfp.encode(decoded, encoded).map_err(failed);
+        }
         match &self.codec {
             &CodecSpec::Blosc { cname, clevel, shuffle, typesize, blocksize } => {
                 let settings = BloscSettings { cname, clevel, shuffle, typesize, blocksize };
@@ -121,8 +136,30 @@ impl Stage {
                 Ok(())
             }
         }
-        .map_err(|reason| FormatError::Encode { codec: self.codec.name(), reason })
+        .map_err(failed)
     }
+}
+
+/// A chunk of `decoded` bytes as zfp sees it; `None` for other codecs.
+fn zfp_chunk(
+    codec: &CodecSpec,
+    decoded: u64,
+    shape: &[u64],
+) -> Result<Option<ZfpChunk>, FormatError> {
+    let CodecSpec::Zfp { spec, element } = codec else { return Ok(None) };
+    let refused = |reason: &str| {
+        let what = format!("codec {:?} for this chunk", codec.name());
+        Field::new("codecs", codec.name()).unsupported(what, reason)
+    };
+    let type_name = element.numpy();
+    let element = zfp_element(*element)
+        .ok_or_else(|| refused(&format!("it has little-endian numbers, and not {type_name}")))?;
+    let chunk = ZfpChunk::new(*spec, element, shape).map_err(|reason| refused(&reason))?;
+    if chunk.decoded_bytes() != decoded {
+        let reason = format!("{decoded} bytes are no chunk of {type_name} of shape {shape:?}");
+        return Err(refused(&reason));
+    }
+    Ok(Some(chunk))
 }
 
 /// Undoes a filter: buffers of the right size cannot fail.
@@ -180,9 +217,9 @@ fn item_bytes(codec: &CodecSpec) -> Option<u64> {
         | CodecSpec::AsType(types)
         | CodecSpec::FixedScaleOffset { types, .. }
         | CodecSpec::Quantize { types, .. } => Some(types.decoded.item_bytes() as u64),
-        CodecSpec::BitRound { element, .. } | CodecSpec::Pcodec { element, .. } => {
-            Some(element.item_bytes() as u64)
-        }
+        CodecSpec::BitRound { element, .. }
+        | CodecSpec::Pcodec { element, .. }
+        | CodecSpec::Zfp { element, .. } => Some(element.item_bytes() as u64),
         CodecSpec::Shuffle { element_bytes } => Some(u64::from(*element_bytes).max(1)),
         CodecSpec::PackBits(_) => Some(1),
         CodecSpec::Shards(shards) => Some(shards.data_type.item_bytes()),
@@ -210,7 +247,8 @@ fn encoded_bytes_max(codec: &CodecSpec, decoded: u64) -> u64 {
             let elements = decoded / types.decoded.item_bytes() as u64;
             elements.saturating_mul(types.encoded.item_bytes() as u64)
         }
-        CodecSpec::Shuffle { .. } | CodecSpec::BitRound { .. } => decoded,
+        // zfp's depends on the shape.
+        CodecSpec::Shuffle { .. } | CodecSpec::BitRound { .. } | CodecSpec::Zfp { .. } => decoded,
         CodecSpec::Shards(shards) => shards::encoded_bytes_max(shards, decoded),
     }
 }

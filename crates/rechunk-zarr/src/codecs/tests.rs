@@ -117,7 +117,7 @@ fn data(length: usize) -> Vec<u8> {
 }
 
 fn chain(codecs: &[CodecSpec], length: usize) -> Chain {
-    Chain::new(codecs, length as u64).unwrap()
+    Chain::new(codecs, length as u64, &[length as u64]).unwrap()
 }
 
 fn decode(chain: &Chain, encoded: &[u8]) -> Result<Vec<u8>, FormatError> {
@@ -270,7 +270,7 @@ fn filters_compute_as_numcodecs_does() {
 fn elements_that_do_not_divide_are_refused() {
     let shuffle = CodecSpec::Shuffle { element_bytes: 4 };
     for codecs in [vec![shuffle.clone()], vec![CodecSpec::Bz2 { level: 1 }, shuffle]] {
-        assert!(Chain::new(&codecs, 1001).is_err(), "{codecs:?}");
+        assert!(Chain::new(&codecs, 1001, &[1001]).is_err(), "{codecs:?}");
     }
 }
 

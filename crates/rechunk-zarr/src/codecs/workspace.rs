@@ -2,12 +2,17 @@
 
 use rechunk_codec::{blosc, bzip2_streams, deflate, lz4_block, lzma, zstd_frames};
 
+use super::stage::Stage;
 use super::{pcodec, shards};
 use crate::codec_spec::CodecSpec;
 
-/// The most that decoding allocates for one chunk of `decoded` bytes.
-pub(super) fn decode_bytes(codec: &CodecSpec, decoded: u64) -> u64 {
-    match codec {
+/// The most that decoding allocates for one chunk.
+pub(super) fn decode_bytes(stage: &Stage) -> u64 {
+    if let Some(zfp) = &stage.zfp {
+        return zfp.decode_workspace_bytes();
+    }
+    let decoded = stage.decoded_bytes_max as u64;
+    match &stage.codec {
         CodecSpec::Blosc { cname, blocksize, .. } => {
             blosc::decode_workspace_bytes(*cname, *blocksize, decoded)
         }
@@ -24,16 +29,21 @@ pub(super) fn decode_bytes(codec: &CodecSpec, decoded: u64) -> u64 {
         | CodecSpec::Quantize { .. }
         | CodecSpec::AsType(_)
         | CodecSpec::BitRound { .. }
-        | CodecSpec::PackBits(_) => 0,
+        | CodecSpec::PackBits(_)
+        | CodecSpec::Zfp { .. } => 0,
         CodecSpec::Shards(shards) => {
             shards::workspace_bytes(shards, |cost| cost.decode_workspace_bytes)
         }
     }
 }
 
-/// The most that encoding allocates for one chunk of `decoded` bytes.
-pub(super) fn encode_bytes(codec: &CodecSpec, decoded: u64) -> u64 {
-    match codec {
+/// The most that encoding allocates for one chunk.
+pub(super) fn encode_bytes(stage: &Stage) -> u64 {
+    if let Some(zfp) = &stage.zfp {
+        return zfp.encode_workspace_bytes();
+    }
+    let decoded = stage.decoded_bytes_max as u64;
+    match &stage.codec {
         CodecSpec::Blosc { cname, clevel, blocksize, .. } => {
             blosc::encode_workspace_bytes(*cname, *clevel, *blocksize, decoded)
         }
@@ -53,7 +63,8 @@ pub(super) fn encode_bytes(codec: &CodecSpec, decoded: u64) -> u64 {
         | CodecSpec::Quantize { .. }
         | CodecSpec::AsType(_)
         | CodecSpec::BitRound { .. }
-        | CodecSpec::PackBits(_) => 0,
+        | CodecSpec::PackBits(_)
+        | CodecSpec::Zfp { .. } => 0,
         CodecSpec::Shards(shards) => {
             shards::workspace_bytes(shards, |cost| cost.encode_workspace_bytes)
         }

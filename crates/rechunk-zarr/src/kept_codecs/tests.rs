@@ -106,3 +106,71 @@ fn blosc_sees_what_filters_leave() {
     let shuffled = json!([{"id": "shuffle", "elementsize": 2}]);
     assert_eq!(typesize(&source("<i2", &json!(0), &shuffled, &json!({"id": "blosc"}))), 1);
 }
+
+/// The codecs of a target, and its warnings.
+#[cfg(feature = "zfp")]
+fn target(source: &ArrayMetadata, version: ZarrVersion) -> (String, Vec<String>) {
+    let options = TargetOptions { version, chunk_shape: vec![7], shard_shape: None, codec: None };
+    let (target, warnings) = target_metadata(source, &options).unwrap();
+    assert_eq!(reread(&target), target, "what is written is what was meant");
+    let names: Vec<String> = target.codecs.iter().map(ToString::to_string).collect();
+    (names.join(" + "), warnings)
+}
+
+#[cfg(feature = "zfp")]
+#[test]
+fn zfp_does_not_round_twice() {
+    let zfpy = json!({"id": "zfpy", "mode": 4, "tolerance": 0.01, "rate": -1, "precision": -1});
+    let lossy = source("<f4", &json!(0), &Value::Null, &zfpy);
+    assert_eq!(lossy.codecs[0].to_string(), "zfpy(accuracy 0.01)");
+    let (codecs, warnings) = target(&lossy, V2);
+    assert_eq!(codecs, "zfpy(reversible)");
+    assert_eq!(
+        warnings,
+        ["zfpy(accuracy 0.01) has rounded what the source holds: it is written as \
+          zfpy(reversible), so that nothing is rounded again"]
+    );
+    let (codecs, warnings) = target(&lossy, V3);
+    assert_eq!((codecs.as_str(), warnings.len()), ("zfpy(reversible)", 2));
+    let exact = source("<f4", &json!(0), &Value::Null, &json!({"id": "zfpy"}));
+    assert_eq!(target(&exact, V2), ("zfpy(reversible)".to_owned(), vec![]));
+}
+
+#[cfg(feature = "zfp")]
+#[test]
+fn zfp_of_v3_in_v2() {
+    let of = |data_type: &str, fill: Value| {
+        let document = json!({
+            "zarr_format": 3, "node_type": "array", "shape": [40], "data_type": data_type,
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10]}},
+            "chunk_key_encoding": "default", "fill_value": fill, "codecs": [
+                {"name": "zarrs.zfp", "configuration": {"mode": "fixed_rate", "rate": 9.5}}],
+        });
+        crate::parse_v3(document.to_string().as_bytes()).unwrap()
+    };
+    assert_eq!(target(&of("int32", json!(0)), V3).0, "zfp(reversible)");
+    assert_eq!(target(&of("int32", json!(0)), V2).0, "zfpy(reversible)");
+    let (codecs, warnings) = target(&of("int16", json!(0)), V2);
+    assert_eq!(codecs, "");
+    assert!(warnings[1].contains("no zfp of int16"), "{warnings:?}");
+    // Numbers of 2^31 and more it cannot hold.
+    assert_eq!(target(&of("uint32", json!(0x7fff_ffff)), V3).0, "zfp(reversible)");
+    let (codecs, warnings) = target(&of("uint32", json!(0x8000_0000_u32)), V3);
+    assert_eq!(codecs, "");
+    assert!(warnings[0].contains("cannot hold the fill value"), "{warnings:?}");
+}
+
+#[cfg(feature = "zfp")]
+#[test]
+fn what_filters_leave_is_what_zfp_is_given() {
+    // The filter is left out, since it could not give back what it is given.
+    let filter = json!([{"id": "fixedscaleoffset", "dtype": "<f8", "astype": "<i4", "offset": 0,
+        "scale": 1000}]);
+    let source = source("<f8", &json!(0), &filter, &json!({"id": "zfpy"}));
+    assert_eq!(source.codecs[1].input().unwrap().numpy(), "<i4");
+    let options =
+        TargetOptions { version: V2, chunk_shape: vec![7], shard_shape: None, codec: None };
+    let (target, _) = target_metadata(&source, &options).unwrap();
+    assert_eq!(target.codecs[0].input().unwrap().numpy(), "<f8");
+    assert_eq!(reread(&target), target, "what is written is what was meant");
+}
