@@ -30,6 +30,7 @@ impl Job {
             self.source.identity.clone(),
             target_identity(self),
             self.planned.plan.clone(),
+            self.target.documents().into_iter().map(text_of).collect(),
         )
     }
 
@@ -310,6 +311,11 @@ impl Job {
         }
         Ok(verified)
     }
+}
+
+/// A metadata document as it is saved.
+fn text_of((key, bytes): (String, Vec<u8>)) -> (String, String) {
+    (key, String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// There is no place to unpack the source in.

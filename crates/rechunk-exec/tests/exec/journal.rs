@@ -90,7 +90,7 @@ async fn assert_resumes(case: &Case, plan: &Plan, cancels: &[u64]) {
     let directory = tempfile::tempdir().unwrap();
     let store = work_store(&directory);
     let prepared = case.prepare().await;
-    let mut journal = Journal::create(&store, header(plan)).await.unwrap();
+    let mut journal = Journal::create(&store, header(plan), "test").await.unwrap();
     for &events in cancels {
         let observer = CancelAfter::new(events);
         let execution = prepared.execution(case, plan, &Meter::new());
@@ -100,7 +100,7 @@ async fn assert_resumes(case: &Case, plan: &Plan, cancels: &[u64]) {
             Ok(report) => assert_eq!(report.tasks_done, plan.task_count()),
             Err(error) => assert!(error.is_cancelled(), "{error}"),
         }
-        journal = Journal::open(&store).await.unwrap();
+        journal = Journal::open(&store, "test").await.unwrap();
         assert_eq!(*journal.header(), header(plan));
     }
     resume(case, plan, &prepared, journal).await;
@@ -146,7 +146,7 @@ async fn assert_survives_damage(case: &Case, plan: &Plan, at: prop::sample::Inde
     let directory = tempfile::tempdir().unwrap();
     let store = work_store(&directory);
     let prepared = case.prepare().await;
-    let journal = Journal::create(&store, header(plan)).await.unwrap();
+    let journal = Journal::create(&store, header(plan), "test").await.unwrap();
     let execution = prepared.execution(case, plan, &Meter::new());
     execute(execution, Some(journal)).await.unwrap();
 
@@ -164,7 +164,7 @@ async fn assert_survives_damage(case: &Case, plan: &Plan, at: prop::sample::Inde
         std::fs::write(&path, &bytes).unwrap();
     }
     let read = Journal::read(&store).await.unwrap();
-    let journal = Journal::open(&store).await.unwrap();
+    let journal = Journal::open(&store, "test").await.unwrap();
     assert_eq!(*journal.done(), read.done);
     for stage in 0..plan.stages.len() {
         let ranges: Vec<_> = read.done.ranges(stage).collect();
@@ -216,10 +216,10 @@ async fn assert_resumes_steps(case: &Case, plan: &Plan, steps: prop::sample::Ind
     }
     let directory = tempfile::tempdir().unwrap();
     let store = work_store(&directory);
-    drop(Journal::create(&store, header(plan)).await.unwrap());
+    drop(Journal::create(&store, header(plan), "test").await.unwrap());
     let line = format!(r#"{{"stage":0,"task":0,"steps":{steps}}}"#);
     add_line(&directory.path().join(JOURNAL_KEY), &line);
-    let journal = Journal::open(&store).await.unwrap();
+    let journal = Journal::open(&store, "test").await.unwrap();
     assert_eq!(journal.done().steps(0, 0), steps);
 
     let traffic = resume(case, plan, &again, journal).await;
@@ -276,13 +276,13 @@ fn a_long_task_marks_its_steps() {
         layout.delay = Duration::from_millis(20);
         prepared.source = Array::new(Arc::new(layout), prepared.source.store().clone());
 
-        let journal = Journal::create(&store, header(&plan)).await.unwrap();
+        let journal = Journal::create(&store, header(&plan), "test").await.unwrap();
         let observer = CancelAfter::new(14);
         let token = observer.token.clone();
         let execution = prepared.execution(&case, &plan, &Meter::new());
         let ended = execute_observed(execution, Some(journal), observer, token).await;
         assert!(ended.unwrap_err().is_cancelled());
-        let journal = Journal::open(&store).await.unwrap();
+        let journal = Journal::open(&store, "test").await.unwrap();
         assert!((1..33).contains(&journal.done().steps(0, 0)), "{:?}", journal.done());
         let traffic = resume(&case, &plan, &prepared, journal).await;
         assert!(traffic.source.get_requests < 33);
@@ -297,9 +297,9 @@ fn a_journal_of_another_plan_is_refused() {
     runtime().block_on(async {
         let directory = tempfile::tempdir().unwrap();
         let store = work_store(&directory);
-        drop(Journal::create(&store, header(&plan)).await.unwrap());
+        drop(Journal::create(&store, header(&plan), "test").await.unwrap());
         add_line(&directory.path().join(JOURNAL_KEY), r#"{"stage":0,"task":999999}"#);
-        let journal = Journal::open(&store).await.unwrap();
+        let journal = Journal::open(&store, "test").await.unwrap();
         let prepared = case.prepare().await;
         let execution = prepared.execution(&case, &plan, &Meter::new());
         let error = execute(execution, Some(journal)).await.unwrap_err();
@@ -314,10 +314,10 @@ fn an_intermediate_that_was_deleted_is_named() {
     runtime().block_on(async {
         let directory = tempfile::tempdir().unwrap();
         let store = work_store(&directory);
-        drop(Journal::create(&store, header(&plan)).await.unwrap());
+        drop(Journal::create(&store, header(&plan), "test").await.unwrap());
         let line = format!(r#"{{"stage":0,"task":0,"tasks":{}}}"#, plan.stages[0].tasks);
         add_line(&directory.path().join(JOURNAL_KEY), &line);
-        let journal = Journal::open(&store).await.unwrap();
+        let journal = Journal::open(&store, "test").await.unwrap();
         let prepared = case.prepare().await;
         let execution = prepared.execution(&case, &plan, &Meter::new());
         let error = execute(execution, Some(journal)).await.unwrap_err();
@@ -331,10 +331,10 @@ fn what_is_no_journal_is_said() {
     runtime().block_on(async {
         let directory = tempfile::tempdir().unwrap();
         let store = work_store(&directory);
-        let error = Journal::open(&store).await.unwrap_err().to_string();
+        let error = Journal::open(&store, "test").await.unwrap_err().to_string();
         assert!(error.contains("no journal"), "{error}");
         std::fs::write(directory.path().join(JOURNAL_KEY), "{}\n").unwrap();
-        let error = Journal::open(&store).await.unwrap_err().to_string();
+        let error = Journal::open(&store, "test").await.unwrap_err().to_string();
         assert!(error.contains("first line"), "{error}");
     });
 }
