@@ -9,6 +9,7 @@ use rechunk_store::Role;
 
 use crate::Fault;
 use crate::frame::{self, Frame, check_length, wide};
+use crate::piece_checksum;
 use crate::stage_run::StageRun;
 use crate::task::{Lane, LaneDone, TaskRun};
 use crate::unit::{Filling, Finished, Unit};
@@ -81,11 +82,14 @@ pub(crate) async fn input(
             .await
         }
         StageInput::Pieces { .. } => {
-            fetch_piece(&stage, &index, &input, &mut lane.encoded).await?;
+            let place = fetch_piece(&stage, &index, &input, &mut lane.encoded).await?;
             cpu.run(move || {
-                let (elements, marks) = lane.encoded.split_at(input.frame.bytes);
-                let brought = Brought::Piece(elements, marks);
-                let finished = spread(&task, &input, brought)?;
+                let piece = piece_checksum::open(&task.stage, &input.region, &lane.encoded);
+                let parts = piece.and_then(|piece| piece.split_at_checked(input.frame.bytes));
+                let Some((elements, marks)) = parts else {
+                    return Err(piece_checksum::damaged(&task.stage, &place.key, place.range));
+                };
+                let finished = spread(&task, &input, Brought::Piece(elements, marks))?;
                 Ok(LaneDone { lane, finished, sent_in: None })
             })
             .await
@@ -110,12 +114,19 @@ pub(crate) async fn fetch_chunk(
     source.read_entry_into(index, entry, encoded).await.map(|()| true)
 }
 
+/// Where a piece lies.
+struct PiecePlace {
+    key: String,
+    /// Offset and length in the object, bytes.
+    range: (u64, u64),
+}
+
 async fn fetch_piece(
     stage: &StageRun,
     index: &[u64],
     input: &Input,
     piece: &mut Vec<u8>,
-) -> Result<(), Fault> {
+) -> Result<PiecePlace, Fault> {
     let store = stage.intermediate()?;
     let grid = stage.geometry.input_grid();
     let object = grid.region(index);
@@ -127,7 +138,7 @@ async fn fetch_piece(
     let fetched = store.get_range_into(&key, offset, bytes, room, piece).await;
     fetched.map_err(Fault::Intermediate)?;
     store.meter().add_decoded_read(Role::Intermediate, wide(input.frame.bytes));
-    Ok(())
+    Ok(PiecePlace { key, range: (offset, bytes) })
 }
 
 /// Decodes a chunk and copies it into the units it meets. Returns those that are complete.
@@ -207,5 +218,9 @@ fn put_in(
     if filling.inputs_left > 0 {
         return Ok(None);
     }
-    Ok(Some(task.units.finish(unit, filling)))
+    let mut finished = task.units.finish(unit, filling);
+    if stage.geometry.writes_pieces() {
+        piece_checksum::seal(stage, &mut finished);
+    }
+    Ok(Some(finished))
 }

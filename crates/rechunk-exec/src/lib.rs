@@ -19,6 +19,7 @@ mod gate;
 mod gather;
 mod journal;
 mod passthrough;
+mod piece_checksum;
 mod pieces;
 mod pool;
 mod run;

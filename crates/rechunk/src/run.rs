@@ -341,6 +341,9 @@ fn run_hint(error: &rechunk_exec::ExecError, resumable: bool) -> Option<String> 
     if error.is_source_fault() {
         return Some("the source must be repaired first; what is done is kept".to_owned());
     }
+    if error.is_intermediate_damage() && resumable {
+        return Some("--overwrite starts again, and reads the source again".to_owned());
+    }
     let resume = "run the same command with --resume to go on from there";
     match (error.is_no_space(), resumable) {
         (true, true) => Some(format!("make room, then {resume}")),
