@@ -23,6 +23,11 @@ pub(crate) struct Input {
 }
 
 impl Input {
+    /// Where its elements are.
+    pub(crate) fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
     /// Chunk `index` (see [`rechunk_plan::StageGeometry::grain_grid`]), if it meets the tile.
     pub(crate) fn new(task: &TaskRun, index: &[u64]) -> Result<Option<Self>, Fault> {
         let grid = task.stage.geometry.grain_grid();
@@ -149,6 +154,7 @@ pub(crate) fn decode_and_spread(
     scratch: &mut Vec<u8>,
     input: &Input,
 ) -> Result<Vec<Finished>, Fault> {
+    task.digest.add(task.stage.digest.of_chunk(&task.stage, index, encoded)?);
     let source = &task.stage.run.execution.source;
     let fault = |error| Fault::Source(source.decode_error(index, error));
     let decoded = source.layout().decode(index, encoded, scratch).map_err(fault)?;
@@ -163,7 +169,10 @@ pub(crate) fn spread(
     input: &Input,
     brought: Brought<'_>,
 ) -> Result<Vec<Finished>, Fault> {
-    let geometry = &task.stage.geometry;
+    let (stage, geometry) = (&task.stage, &task.stage.geometry);
+    if !stage.stage.is_stepped {
+        task.digest.add(stage.digest.of_elements(&input.region, input, brought)?);
+    }
     let units = geometry.units(&task.tile);
     let mut finished = Vec::new();
     let mut busy = Vec::new();
@@ -206,6 +215,10 @@ fn put_in(
     if let Some(common) = input.region.intersect(&unit.region) {
         let target = (&mut filling.buffer[..], &frame);
         filling.stored.add(&stage.geometry, unit, input, &common, brought);
+        if stage.stage.is_stepped {
+            // What the journal's step marks say is done is known by unit.
+            filling.digest += stage.digest.of_elements(&common, input, brought)?;
+        }
         match brought {
             Brought::Chunk(bytes) | Brought::Piece(bytes, _) => {
                 let source = (bytes, &input.frame);

@@ -44,7 +44,7 @@ pub use info::{ArrayInfo, Info, KeyCount, info};
 pub use job::Job;
 pub use metadata::Metadata;
 pub use open::{OpenArray, OpenOptions, open_array};
-pub use report::{MemoryReport, PlanReport, Report, StageReport, TaskReport};
+pub use report::{DigestReport, MemoryReport, PlanReport, Report, StageReport, TaskReport};
 pub use request::{CopyRequest, Existing, Planning, Running};
 pub use shard_spec::plan_shards;
 pub use single_file::RawFile;
