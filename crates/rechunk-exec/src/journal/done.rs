@@ -79,6 +79,7 @@ impl DoneSet {
     /// The digest of what the steps that are done of a task took from the source, if it is known.
     pub(crate) fn steps_digest(&self, stage: usize, task: u64) -> Option<Digest> {
         let steps = self.stages.get(&stage).and_then(|done| done.steps.get(&task));
+        let steps = steps.filter(|steps| steps.count > 0);
         steps.map_or_else(|| Some(Digest::default()), |steps| steps.digest)
     }
 
