@@ -103,9 +103,9 @@ impl<'a> StepMarks<'a> {
             return;
         }
         (self.last, self.units, self.marked) = (Instant::now(), 0, self.done);
-        let (stage, task) = (self.task.stage.number, self.task.number);
-        let is_taken = self.task.stage.digest.method().is_some();
-        let mark = Mark::steps(stage, task, self.done);
-        self.task.stage.run.mark(mark.with_digest(self.digest.filter(|_| is_taken)));
+        // Only where steps are planned for is the digest counted by unit.
+        let is_taken = stage.digest.method().is_some() && stage.stage.is_stepped;
+        let mark = Mark::steps(stage.number, self.task.number, self.done);
+        stage.run.mark(mark.with_digest(self.digest.filter(|_| is_taken)));
     }
 }

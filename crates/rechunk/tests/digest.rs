@@ -44,11 +44,7 @@ fn request(source: &Path, target: &Path, chunks: &str) -> CopyRequest {
         n5_version: None,
         codec: None,
         write_empty: WriteEmpty::Auto,
-        planning: Planning {
-            memory_bytes: Some(8 << 20),
-            threads: Some(2),
-            ..Planning::default()
-        },
+        planning: Planning { memory_bytes: Some(8 << 20), threads: Some(2), ..Planning::default() },
         temp: None,
     }
 }
@@ -83,7 +79,7 @@ fn chunk_files(folder: &Path) -> Vec<PathBuf> {
         let path = entry.unwrap().path();
         if path.is_dir() {
             files.extend(chunk_files(&path));
-        } else if !path.extension().is_some_and(|extension| extension == "json")
+        } else if path.extension().is_none_or(|extension| extension != "json")
             && !path.file_name().unwrap().to_str().unwrap().starts_with(".z")
         {
             files.push(path);
@@ -135,7 +131,9 @@ fn a_verified_copy_reads_its_source_once() {
             request.planning.strategy = Strategy::Passthrough;
         }
         let remove = WhenWritten(move || {
-            chunk_files(&source).into_iter().for_each(|file| fs::write(file, b"gone").unwrap());
+            for file in chunk_files(&source) {
+                fs::write(file, b"gone").unwrap();
+            }
         });
         let report = copy(request, Arc::new(remove)).unwrap();
         assert_eq!(report.verified, Some(true));

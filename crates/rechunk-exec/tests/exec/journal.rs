@@ -279,12 +279,24 @@ fn slow_stream() -> Case {
 
 #[test]
 fn a_long_task_marks_its_steps() {
-    let case = slow_stream();
+    assert_marks_steps(&slow_stream());
+}
+
+/// Of a unit whose shard is not complete, neither the elements nor the digest count.
+#[test]
+fn a_long_task_of_shards_marks_its_steps() {
+    let mut case = slow_stream();
+    case.target.shards = Some((vec![3], false));
+    assert_marks_steps(&case);
+}
+
+fn assert_marks_steps(case: &Case) {
     let mut plan = case.plan().unwrap();
     // One task for the whole array, one chunk a step, whatever the planner finds best today.
     let stage = &mut plan.stages[0];
     (stage.tile, stage.step_chunks, stage.tasks) = (vec![97], vec![1], 1);
     stage.resident_bytes = stage.resident_bytes.max(40);
+    (stage.box_shape, stage.is_stepped) = (None, true);
     runtime().block_on(async {
         let directory = tempfile::tempdir().unwrap();
         let store = work_store(&directory);
@@ -296,12 +308,12 @@ fn a_long_task_marks_its_steps() {
         let journal = Journal::create(&store, header(&plan)).await.unwrap();
         let observer = CancelAfter::new(14);
         let token = observer.token.clone();
-        let execution = prepared.execution(&case, &plan, &Meter::new());
+        let execution = prepared.execution(case, &plan, &Meter::new());
         let ended = execute_observed(execution, Some(journal), observer, token).await;
         assert!(ended.unwrap_err().is_cancelled());
         let journal = Journal::open(&store).await.unwrap();
         assert!((1..33).contains(&journal.done().steps(0, 0)), "{:?}", journal.done());
-        let traffic = resume(&case, &plan, &prepared, journal).await;
+        let traffic = resume(case, &plan, &prepared, journal).await;
         assert!(traffic.source.get_requests < 33);
         assert_eq!(case.read_all(&case.target, &prepared.target).await, prepared.elements);
     });
