@@ -60,6 +60,7 @@ fn main() -> Result<(), KernelError> {
         chunk("f32, 256 x 256 x 256, big-endian", &[256, 256, 256], 4, false, true),
         chunk("u8, 256 x 256 x 1024, Fortran order", &[256, 256, 1024], 1, true, false),
         chunk("f32, rows of 4", &[4 << 20, 4], 4, false, false),
+        chunk("u8, rows of 3", &[16 << 20, 3], 1, false, false),
         chunk("c128, 1024 x 4096", &[1024, 4096], 16, false, false),
     ];
     println!("{:38} {:>8} {:>8} {:>8}  ratio", "", "memcpy", "copy", "digest");

@@ -155,6 +155,7 @@ impl DigestKeys {
         let mut order: Vec<usize> = (0..shape.len()).collect();
         // An axis of one element goes outside, wherever it would be in memory.
         order.sort_by_key(|&axis| (shape[axis] > 1, std::cmp::Reverse(strides_bytes[axis])));
+        self.avoid_short_rows(&mut order, shape);
         let strides = strides_bytes;
         let (inner, outer) = order.split_last().map_or((None, &[][..]), |(i, o)| (Some(*i), o));
         let words: Vec<(Word, u128)> = (0..self.item_bytes.div_ceil(8))
@@ -194,6 +195,18 @@ impl DigestKeys {
         Ok(Digest((0..shape.len()).fold(value, |product, axis| {
             mul(product, self.sum_of_weights(axis, start[axis], shape[axis]))
         })))
+    }
+
+    /// Where rows are a few words, as of colours, the next axis is better walked along first.
+    fn avoid_short_rows(&self, order: &mut [usize], shape: &[u64]) {
+        const SHORT_BYTES: u64 = 64;
+        if let [.., next, fastest] = order {
+            let (short, long) = (shape[*fastest], shape[*next]);
+            let row_bytes = short.saturating_mul(words::wide(self.item_bytes));
+            if row_bytes < SHORT_BYTES && long >= short.saturating_mul(4) {
+                std::mem::swap(next, fastest);
+            }
+        }
     }
 
     fn check_rank(&self, start: &[u64], shape: &[u64]) -> Result<(), KernelError> {
