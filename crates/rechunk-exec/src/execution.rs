@@ -21,6 +21,8 @@ pub struct Execution {
     pub intermediate: Option<Store>,
     /// When a target chunk that holds only the fill value is written.
     pub write_empty: WriteEmpty,
+    /// A digest is taken of what is read ([`RunReport::digest`]) where elements are written.
+    pub takes_digest: bool,
     /// What was written survives a power cut before its mark is in the journal.
     pub durable: bool,
 }
@@ -66,7 +68,7 @@ pub struct RunReport {
     /// What a comparison found; `None` if there was none.
     pub differences: Option<Differences>,
     /// The digest of all that was taken from the source, in this run and those before; `None` where
-    /// none is taken (raw files that are moved in runs, comparisons), or where an earlier run has
+    /// none is taken (not asked for, raw files that are moved in runs, comparisons), or where an earlier run has
     /// not kept its part.
     pub digest: Option<ArrayDigest>,
     /// Wall time, seconds.

@@ -65,6 +65,7 @@ impl StageRun {
         let has_fill = target.spec().fill_value.is_some();
         let digest = match execution.sink {
             Sink::Compare(_) => StageDigest::None,
+            Sink::Write(_) if !execution.takes_digest => StageDigest::None,
             Sink::Digest { of_encoded_chunks: true, .. } => StageDigest::of_encoded_chunks(),
             Sink::Write(_) | Sink::Digest { .. } => {
                 StageDigest::new(&stage, &execution.source, item_bytes)

@@ -193,6 +193,7 @@ async fn compare_with(
         sink: Sink::Compare(other.clone()),
         intermediate: None,
         write_empty: WriteEmpty::Always,
+        takes_digest: false,
         durable: false,
     };
     let report = run(Arc::new(execution), None, observer, cancel)

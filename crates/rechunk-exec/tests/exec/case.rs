@@ -494,6 +494,7 @@ impl Prepared {
             sink: Sink::Write(counted(&self.target, Role::Target, meter)),
             intermediate: Some(self.intermediate.with_role(Role::Intermediate).with_meter(meter)),
             write_empty: case.write_empty,
+            takes_digest: true,
             durable: true,
         }
     }

@@ -63,6 +63,7 @@ async fn read(
         },
         intermediate: None,
         write_empty: WriteEmpty::Auto,
+        takes_digest: true,
         durable: false,
     };
     let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
