@@ -23,7 +23,8 @@ pub struct Report {
     /// Wall time of the run, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed_seconds: Option<f64>,
-    /// Digest of what was read from the source; absent where none was taken, or not of all of it.
+    /// Digest of what was read from the source, for a target that is verified; absent where none
+    /// was taken, or not of all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<DigestReport>,
     /// True if the target was read back and found equal.

@@ -219,7 +219,7 @@ impl Job {
             sink: Sink::Write(array_at(&self.target_layout, &place.chunks, Role::Target)),
             intermediate: place.intermediate.clone(),
             write_empty: self.request.write_empty,
-            takes_digest: running.verify || !self.is_uncompressed(),
+            takes_digest: running.verify, // it costs too much where nobody asks
             durable: running.durable,
         };
         let counting = Arc::new(CountTasks { inner: observer, done: AtomicU64::new(0) });
@@ -230,12 +230,6 @@ impl Job {
             hint: run_hint(&source, place.work.is_some()),
             source: Box::new(source),
         })
-    }
-
-    /// Bytes are only moved: there a digest takes time that is seen.
-    fn is_uncompressed(&self) -> bool {
-        let sides = [self.source.array.layout(), &self.target_layout];
-        sides.into_iter().all(|layout| layout.codec_cost().is_raw)
     }
 
     async fn journal(&self, work: &WorkDir, resumes: bool) -> Result<Journal, Error> {
