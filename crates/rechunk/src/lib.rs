@@ -53,7 +53,7 @@ pub use probe::{
     CodecMeasurement, CodecsMeasurement, ProbeOptions, Probed, Rung, StoreMeasurement, probe,
 };
 pub use profile::{CodecEntry, ProfileFile, SpeedsEntry, StoreEntry};
-pub use report::{MemoryReport, PlanReport, Report, StageReport, TaskReport};
+pub use report::{DigestReport, MemoryReport, PlanReport, Report, StageReport, TaskReport};
 pub use request::{CopyRequest, Existing, Planning, Running};
 pub use shard_spec::plan_shards;
 pub use single_file::RawFile;
