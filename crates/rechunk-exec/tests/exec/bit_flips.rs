@@ -93,7 +93,7 @@ impl Staged {
         }
         let directory = tempfile::tempdir().unwrap();
         let store = work_store(&directory);
-        drop(Journal::create(&store, header(&plan)).await.unwrap());
+        drop(Journal::create(&store, header(&plan), "test").await.unwrap());
         let text = std::fs::read_to_string(directory.path().join(JOURNAL_KEY)).unwrap();
         let first_line = text.trim_end().to_owned();
         Self { case, plan, prepared, directory, first_line, objects }
@@ -105,7 +105,7 @@ impl Staged {
         let store: Store = work_store(&self.directory);
         let path = self.directory.path().join(JOURNAL_KEY);
         write_journal(&path, &self.first_line, &self.plan, stage + 1);
-        let journal = Journal::open(&store).await.unwrap();
+        let journal = Journal::open(&store, "test").await.unwrap();
         let execution = self.prepared.execution(&self.case, &self.plan, &Meter::new());
         execute(execution, Some(journal)).await.map(drop)
     }
@@ -205,7 +205,7 @@ fn no_flipped_bit_of_a_journal_makes_a_wrong_mark() {
             let directory = tempfile::tempdir().unwrap();
             let store = work_store(&directory);
             let prepared = case.prepare().await;
-            let journal = Journal::create(&store, header(&plan)).await.unwrap();
+            let journal = Journal::create(&store, header(&plan), "test").await.unwrap();
             let execution = prepared.execution(&case, &plan, &Meter::new());
             let observer = CancelAfter::new(plan.task_count() * 2 / 3 + 1);
             let token = observer.token.clone();
