@@ -115,6 +115,11 @@ impl ExecError {
         matches!(self.fault(), Some(Fault::Source(_)))
     }
 
+    /// The source was written while it was read.
+    pub fn is_source_changed(&self) -> bool {
+        self.is_source_fault() && matches!(self.store_error(), Some(StoreError::Changed { .. }))
+    }
+
     /// What is written could not be: target, intermediate or journal.
     pub fn is_output_fault(&self) -> bool {
         use Fault::{DamagedPiece, Intermediate, Journal, Sync, Target};

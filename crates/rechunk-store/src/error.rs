@@ -108,6 +108,27 @@ pub enum StoreError {
         /// What it has to be, or what it has to be at least.
         expected_bytes: u64,
     },
+    /// What came is not what was stored.
+    #[error("{key} in {location} came with other bytes than its ETag says that it has")]
+    Damaged {
+        /// Label of the store.
+        location: String,
+        /// The key.
+        key: String,
+    },
+    /// It was written while it was to stay as it is.
+    #[error(
+        "{key} in {location} was written at {written}, while it was being read: what was read \
+         before may be of another state"
+    )]
+    Changed {
+        /// Label of the store.
+        location: String,
+        /// The key.
+        key: String,
+        /// When, as the store says.
+        written: String,
+    },
     /// Fewer bytes than the object, or the range that was asked for, has.
     #[error("{key} in {location} gave {got_bytes} of {wanted_bytes} bytes")]
     Short {
@@ -174,7 +195,7 @@ impl StoreError {
     /// The same operation may succeed if it is tried again. An error of unknown kind is not.
     pub fn is_retryable(&self) -> bool {
         use io::ErrorKind as Kind;
-        matches!(self, Self::Short { .. })
+        matches!(self, Self::Short { .. } | Self::Damaged { .. })
             || self.failure().is_some_and(|failure| failure.is_passing())
             || self.has_io_kind(&[
                 Kind::Interrupted,

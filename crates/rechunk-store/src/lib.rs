@@ -34,6 +34,7 @@ mod remote;
 mod retry;
 mod store;
 mod stores;
+mod watch;
 mod zip;
 
 pub use append_file::AppendFile;

@@ -1,13 +1,14 @@
 //! Reading objects: check the key, ask, accept the size before the body, try again, count once.
 
 use std::io::{self, Read, Seek};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::StreamExt;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, GetResultPayload};
 
-use crate::remote::attempts_of;
+use crate::remote::{Body, attempts_of, md5_of};
 use crate::retry::Attempts;
 use crate::{FileSize, Store, StoreError};
 
@@ -31,6 +32,14 @@ enum Wanted {
     Range { start: u64, length: u64 },
     /// So many bytes at an end, or all it has.
     End { end: End, length: u64 },
+}
+
+/// What there was of an object.
+struct Found {
+    /// Of all of it.
+    size_bytes: u64,
+    /// Its ETag, if all of it was read.
+    etag: Option<String>,
 }
 
 impl Store {
@@ -117,10 +126,25 @@ impl Store {
     ) -> Result<Option<u64>, StoreError> {
         let path = self.object_path(key)?;
         let mut attempts = Attempts::new(self.patience, key);
+        let mut differed = None;
         let result = loop {
             let permit = self.permit().await;
-            let result = self.read_once(key, &path, wanted, room_bytes, buffer).await;
+            let read = self.read_once(key, &path, wanted, room_bytes, buffer).await;
             drop(permit);
+            let result = match read {
+                Ok(Some(found)) => {
+                    let body = self.check_body(found.etag.as_deref(), buffer, differed).await;
+                    match body {
+                        Body::Fine => Ok(Some(found.size_bytes)),
+                        Body::Differs(sum) => {
+                            differed = Some(sum);
+                            Err(self.damaged(key))
+                        }
+                    }
+                }
+                Ok(None) => Ok(None),
+                Err(error) => Err(error),
+            };
             match result {
                 Err(error) if attempts.again(&error).await => {}
                 result => break result,
@@ -144,7 +168,7 @@ impl Store {
         wanted: Wanted,
         room_bytes: u64,
         buffer: &mut Vec<u8>,
-    ) -> Result<Option<u64>, StoreError> {
+    ) -> Result<Option<Found>, StoreError> {
         let response = match self.ask(path, self.range(key, wanted)?).await {
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
             Err(error) => match self.end_of_other(key, wanted, error).await? {
@@ -155,15 +179,51 @@ impl Store {
                 }
                 found => {
                     buffer.clear();
-                    return Ok(found.map(|_| 0));
+                    return Ok(found.map(|_| Found { size_bytes: 0, etag: None }));
                 }
             },
             Ok(response) => response,
         };
-        let size = response.meta.size;
+        self.check_unchanged(key, &response.meta)?;
+        let size_bytes = response.meta.size;
+        // Of a part of an object the ETag says nothing.
+        let is_whole = matches!(wanted, Wanted::Whole { .. } | Wanted::Exactly { .. });
+        let etag = response.meta.e_tag.clone().filter(|_| is_whole);
         let length = self.accept(key, wanted, &response)?;
         self.body_into(key, response, length, room_bytes.max(length), buffer).await?;
-        Ok(Some(size))
+        Ok(Some(Found { size_bytes, etag }))
+    }
+
+    /// Whether a whole body is what was stored, where the store says what that is.
+    async fn check_body(
+        &self,
+        etag: Option<&str>,
+        buffer: &mut Vec<u8>,
+        before: Option<[u8; 16]>,
+    ) -> Body {
+        let Some(etags) = self.etags.as_ref().filter(|etags| !etags.are_other()) else {
+            return Body::Fine;
+        };
+        let Some(etag) = etag.filter(|etag| md5_of(etag).is_some()).map(str::to_owned) else {
+            return Body::Fine;
+        };
+        let (etags, bytes) = (Arc::clone(etags), std::mem::take(buffer));
+        // Large bodies take a while: away from the async threads.
+        let check = move || {
+            let body = etags.check(Some(&etag), &bytes, before);
+            (body, bytes)
+        };
+        match tokio::task::spawn_blocking(check).await {
+            Ok((body, bytes)) => {
+                *buffer = bytes;
+                body
+            }
+            Err(_) => Body::Differs([0; 16]), // it was lost: read it again
+        }
+    }
+
+    fn damaged(&self, key: &str) -> StoreError {
+        StoreError::Damaged { location: self.label().to_owned(), key: key.to_owned() }
     }
 
     async fn ask(

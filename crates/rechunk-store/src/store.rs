@@ -9,9 +9,10 @@ use object_store::path::Path;
 
 use crate::local_files::LocalFiles;
 use crate::location::{Place, parse, resolve, zip_file};
-use crate::remote::{Limiter, Remote, Scheme};
+use crate::remote::{Etags, Limiter, Remote, Scheme};
 use crate::retry::Patience;
 use crate::stores::Stores;
+use crate::watch::{ServerClock, Watch};
 use crate::zip::ZipFile;
 use crate::{Meter, Role, StoreError, key, local_tree, memory};
 
@@ -30,6 +31,12 @@ pub struct Store {
     pub(crate) patience: Option<Patience>,
     /// Bounds requests in flight to a remote store.
     pub(crate) limiter: Option<Arc<Limiter>>,
+    /// The clock of a server.
+    pub(crate) clock: Option<Arc<ServerClock>>,
+    /// What its ETags are.
+    pub(crate) etags: Option<Arc<Etags>>,
+    /// What is read must not have been written since.
+    pub(crate) watch: Option<Watch>,
 }
 
 /// What a store is, as far as what it can do depends on it.
@@ -79,7 +86,7 @@ impl Store {
                 store.child(&below)?
             }
             Place::Remote(address) => {
-                let Remote { inner, limiter } = stores.remote(&address)?;
+                let Remote { inner, limiter, clock, etags } = stores.remote(&address)?;
                 let mut store = Self::from_object_store(inner, &address.root);
                 if address.scheme == Scheme::Http {
                     store.kind = Kind::Http;
@@ -88,6 +95,8 @@ impl Store {
                 let (max_retries, timeout) = (options.max_retries(), options.timeout());
                 store.patience = Some(Patience { max_retries, timeout });
                 store.limiter = Some(limiter);
+                store.clock = Some(clock);
+                store.etags = (address.scheme == Scheme::S3).then_some(etags);
                 store.child(&address.below)?
             }
         };
@@ -124,6 +133,9 @@ impl Store {
             kind: Kind::Objects,
             patience: None,
             limiter: None,
+            clock: None,
+            etags: None,
+            watch: None,
         }
     }
 

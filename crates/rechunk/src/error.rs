@@ -236,7 +236,10 @@ impl Error {
                 _ => Class::Usage,
             },
             Self::Run { source, .. } if source.is_cancelled() => Class::Interrupted,
-            Self::Run { source, .. } if source.is_source_fault() => Class::Source,
+            // A store that does not answer may answer another time.
+            Self::Run { source, .. } if source.is_source_fault() && !source.is_retryable() => {
+                Class::Source
+            }
             Self::Compare { source } if source.is_cancelled() => Class::Interrupted,
             // Both arrays of a comparison are sources.
             Self::NotAnArray { .. }

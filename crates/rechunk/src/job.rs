@@ -1,6 +1,7 @@
 //! A job: a source opened, a target specified, a plan made. Nothing is written here.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use rechunk_array::Array;
 use rechunk_format::{Layout, RunFormat};
@@ -34,6 +35,10 @@ pub struct Job {
     /// What the target cannot keep of the source.
     pub warnings: Vec<String>,
     pub(crate) stores: Stores,
+    /// When it was planned.
+    pub(crate) planned_at: SystemTime,
+    /// The same of the run it goes on with.
+    pub(crate) begun_at: SystemTime,
     /// It is a part of the copy of a group, which makes the groups above it and describes it in
     /// consolidated metadata when all arrays are complete.
     pub(crate) in_tree: bool,
@@ -58,6 +63,7 @@ impl Job {
         source: OpenArray,
         stores: Stores,
     ) -> Result<Self, Error> {
+        let planned_at = SystemTime::now();
         let (target, warnings) = specify_target(&request, &source)?;
         let target_layout = target.layout().map_err(Error::target_metadata)?;
         let mut plan_request = plan_request(&request, &source, &target_layout).await?;
@@ -67,7 +73,18 @@ impl Job {
         let planned = plan(&plan_request)
             .map_err(|error| Error::no_plan(plan_request.budget.memory_bytes, error))?;
         let in_tree = false;
-        Ok(Self { request, source, target, target_layout, planned, warnings, stores, in_tree })
+        Ok(Self {
+            request,
+            source,
+            target,
+            target_layout,
+            planned,
+            warnings,
+            stores,
+            planned_at,
+            begun_at: planned_at,
+            in_tree,
+        })
     }
 }
 

@@ -222,6 +222,7 @@ pub(crate) fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {
         return Err(other_job(&job.request.target, &difference));
     }
     job.request.temp.clone_from(&saved.request.temp);
+    job.begun_at = saved.planned_at;
     job.adopt(saved.plan.clone())
 }
 

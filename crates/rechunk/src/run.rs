@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use rechunk_array::Array;
 use rechunk_exec::{
     ArrayDigest, Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer,
     RunReport, Sink, run,
@@ -16,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::gzip_file::{pack, unpack};
 use crate::job::{Job, array_at};
 use crate::metadata::Metadata;
+use crate::open::open_array;
 use crate::place::{Place, check_temp, may_start, other_job, resume_job, work_dir};
 use crate::report::{DigestReport, Report, TaskReport};
 use crate::request::{Existing, Running};
@@ -31,6 +33,7 @@ impl Job {
             self.source.identity.clone(),
             target_identity(self),
             self.planned.plan.clone(),
+            self.begun_at,
             self.target.documents().into_iter().map(text_of).collect(),
         )
     }
@@ -124,6 +127,8 @@ impl Job {
         if self.source.packed.is_some() {
             let Some(work) = &place.work else { return Err(no_room(&self.request.target)) };
             self.source = unpack(&self.source, &work.unpacked()?).await?;
+        } else {
+            self.source.array = self.watched_source();
         }
         let outcome = self.execute(&place, running, Arc::clone(&observer), cancel).await;
         let outcome = match outcome {
@@ -134,7 +139,9 @@ impl Job {
             Err(error) => Err(error),
         };
         let mut report = self.report(started);
-        if let Some(text) = self.missing_without_fill_value() {
+        for text in
+            [self.missing_without_fill_value(), self.written_between()].into_iter().flatten()
+        {
             observer.event(&Event::Warning { text: text.clone() });
             report.warnings.push(text);
         }
@@ -181,6 +188,43 @@ impl Job {
         let total = self.planned.plan.task_count();
         report.tasks = Some(TaskReport { total, done: total, resumed: total });
         Ok(Some(report))
+    }
+
+    /// A warning where a job that was resumed has read what was written since it was begun.
+    fn written_between(&self) -> Option<String> {
+        let late = self.source.array.store().late_objects();
+        (late > 0).then(|| {
+            format!(
+                "{late} reads were of objects of the source that were written after the job was \
+                 begun: what was copied before may be of another state"
+            )
+        })
+    }
+
+    /// The source, where reading what was written since the job was planned is an error.
+    fn watched_source(&self) -> Array {
+        let array = &self.source.array;
+        Array::new(
+            Arc::clone(array.layout()),
+            array.store().watched(self.begun_at, self.planned_at),
+        )
+    }
+
+    /// An error if the metadata of the source is not what was planned with.
+    async fn check_source(&self) -> Result<(), Error> {
+        if self.source.packed.is_some() || self.source.described_by.is_some() {
+            return Ok(()); // what was unpacked is ours; what a group says is looked at by it
+        }
+        let (location, options) = (&self.request.source, self.request.open_options());
+        let now = open_array(location, &options, &self.stores).await?;
+        if now.identity == self.source.identity {
+            return Ok(());
+        }
+        Err(Error::NotAnArray {
+            location: location.clone(),
+            reason: "its metadata has changed while it was copied".to_owned(),
+            hint: Some("start again with --overwrite when nothing writes it".to_owned()),
+        })
     }
 
     /// A warning where chunks were missing and the source does not say what they hold.
@@ -292,6 +336,7 @@ impl Job {
         } else {
             None
         };
+        self.check_source().await?;
         place.check_lock().await?;
         if !is_replaced {
             let location = &self.request.target;
@@ -360,7 +405,10 @@ impl Observer for CountTasks {
 }
 
 fn run_hint(error: &rechunk_exec::ExecError, resumable: bool) -> Option<String> {
-    if error.is_source_fault() {
+    if error.is_source_changed() {
+        return Some("start again with --overwrite when nothing writes the source".to_owned());
+    }
+    if error.is_source_fault() && !error.is_retryable() {
         return Some("the source must be repaired first; what is done is kept".to_owned());
     }
     if error.is_intermediate_damage() && resumable {

@@ -2,7 +2,7 @@
 //! job, the intermediate, and (when replacing) the new array until it takes the old one's place.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use rechunk_exec::{JOURNAL_KEY, Journal, SEGMENTS};
@@ -50,6 +50,9 @@ pub struct SavedJob {
     pub target_identity: String,
     /// The plan.
     pub plan: Plan,
+    /// When it was planned: the source must not be written after that.
+    #[serde(default = "SystemTime::now")]
+    pub planned_at: SystemTime,
     /// The target's metadata documents, by key: which objects of it are chunks.
     #[serde(default)]
     pub target_documents: BTreeMap<String, String>,
@@ -65,6 +68,7 @@ impl SavedJob {
         source_identity: String,
         target_identity: String,
         plan: Plan,
+        planned_at: SystemTime,
         target_documents: BTreeMap<String, String>,
     ) -> Self {
         Self {
@@ -73,6 +77,7 @@ impl SavedJob {
             source_identity,
             target_identity,
             plan,
+            planned_at,
             target_documents,
             replaces: false,
         }

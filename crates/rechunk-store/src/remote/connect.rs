@@ -11,7 +11,7 @@ use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 
 use super::wire::Connector;
-use super::{Address, Limiter, Scheme, StoreOptions, aws_files};
+use super::{Address, Scheme, StoreOptions, aws_files};
 use crate::StoreError;
 
 /// How long a connection may say nothing in the middle of an answer.
@@ -23,7 +23,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 pub(crate) fn connect(
     address: &Address,
     options: &StoreOptions,
-    limiter: &Arc<Limiter>,
+    connector: Connector,
 ) -> Result<Arc<dyn ObjectStore>, StoreError> {
     let location = format!("{}/{}", address.root, address.below);
     let setup = Setup {
@@ -31,7 +31,7 @@ pub(crate) fn connect(
         pairs: options.of(&location),
         patience: patience(options.timeout()),
         retry: retry(options),
-        limiter,
+        connector,
     };
     let built = match address.scheme {
         Scheme::S3 => setup.s3(),
@@ -70,7 +70,7 @@ struct Setup<'a> {
     pairs: Vec<(&'a str, &'a str)>,
     patience: [(ClientConfigKey, String); 3],
     retry: RetryConfig,
-    limiter: &'a Arc<Limiter>,
+    connector: Connector,
 }
 
 impl Setup<'_> {
@@ -100,7 +100,7 @@ impl Setup<'_> {
         let built = builder
             .with_url(self.root)
             .with_retry(self.retry)
-            .with_http_connector(Connector::new(self.limiter))
+            .with_http_connector(self.connector)
             .build()?;
         Ok(Arc::new(built))
     }
@@ -122,7 +122,7 @@ impl Setup<'_> {
         let built = builder
             .with_url(self.root)
             .with_retry(self.retry)
-            .with_http_connector(Connector::new(self.limiter))
+            .with_http_connector(self.connector)
             .build()?;
         Ok(Arc::new(built))
     }
@@ -143,7 +143,7 @@ impl Setup<'_> {
         let built = builder
             .with_url(self.root)
             .with_retry(self.retry)
-            .with_http_connector(Connector::new(self.limiter))
+            .with_http_connector(self.connector)
             .build()?;
         Ok(Arc::new(built))
     }
@@ -164,7 +164,7 @@ impl Setup<'_> {
         let built = builder
             .with_url(self.root)
             .with_retry(self.retry)
-            .with_http_connector(Connector::new(self.limiter))
+            .with_http_connector(self.connector)
             .build()?;
         Ok(Arc::new(built))
     }

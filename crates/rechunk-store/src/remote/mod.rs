@@ -3,12 +3,14 @@
 mod address;
 mod aws_files;
 mod connect;
+mod etag;
 mod failure;
 mod limiter;
 mod options;
 mod wire;
 
 pub(crate) use address::{Address, Scheme};
+pub(crate) use etag::{Body, Etags, md5_of};
 pub(crate) use failure::{Failure, access_hint, retries};
 pub(crate) use limiter::{Limiter, Permit};
 pub use options::StoreOptions;
@@ -19,19 +21,25 @@ use std::sync::Arc;
 use object_store::ObjectStore;
 
 use crate::StoreError;
+use crate::watch::ServerClock;
+use wire::Connector;
 
 /// A connection to one bucket, container or server, shared by all that lies in it.
 #[derive(Debug, Clone)]
 pub(crate) struct Remote {
     pub(crate) inner: Arc<dyn ObjectStore>,
     pub(crate) limiter: Arc<Limiter>,
+    pub(crate) clock: Arc<ServerClock>,
+    pub(crate) etags: Arc<Etags>,
 }
 
 impl Remote {
     /// Makes the clients for what `address` names. Nothing is sent.
     pub(crate) fn connect(address: &Address, options: &StoreOptions) -> Result<Self, StoreError> {
         let limiter = Limiter::new(options.concurrency());
-        let inner = connect::connect(address, options, &limiter)?;
-        Ok(Self { inner, limiter })
+        let clock = Arc::new(ServerClock::default());
+        let connector = Connector::new(&limiter, &clock);
+        let inner = connect::connect(address, options, connector)?;
+        Ok(Self { inner, limiter, clock, etags: Arc::default() })
     }
 }

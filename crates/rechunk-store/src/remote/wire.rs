@@ -1,4 +1,5 @@
-//! What goes over the wire: every attempt is counted here, retries of the library below included.
+//! What goes over the wire: every attempt is counted here, retries of the library below included,
+//! and what answers say of the server is noticed.
 
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use object_store::client::{
 use object_store::{ClientOptions, Extensions};
 
 use super::Limiter;
+use crate::watch::ServerClock;
 use crate::{Meter, Role};
 
 /// Whose attempt it is; travels with a request.
@@ -29,18 +31,20 @@ pub(crate) fn attempts_of(meter: &Arc<Meter>, role: Role) -> Extensions {
 #[derive(Debug)]
 pub(crate) struct Connector {
     limiter: Arc<Limiter>,
+    clock: Arc<ServerClock>,
 }
 
 impl Connector {
-    pub(crate) fn new(limiter: &Arc<Limiter>) -> Self {
-        Self { limiter: Arc::clone(limiter) }
+    pub(crate) fn new(limiter: &Arc<Limiter>, clock: &Arc<ServerClock>) -> Self {
+        Self { limiter: Arc::clone(limiter), clock: Arc::clone(clock) }
     }
 }
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let inner = ReqwestConnector::default().connect(options)?;
-        Ok(HttpClient::new(Wire { inner, limiter: Arc::clone(&self.limiter) }))
+        let (limiter, clock) = (Arc::clone(&self.limiter), Arc::clone(&self.clock));
+        Ok(HttpClient::new(Wire { inner, limiter, clock }))
     }
 }
 
@@ -48,6 +52,7 @@ impl HttpConnector for Connector {
 struct Wire {
     inner: HttpClient,
     limiter: Arc<Limiter>,
+    clock: Arc<ServerClock>,
 }
 
 #[async_trait]
@@ -57,6 +62,10 @@ impl HttpService for Wire {
             attempts.meter.count_attempt(attempts.role);
         }
         let response = self.inner.execute(request).await?;
+        let date = response.headers().get("date").and_then(|date| date.to_str().ok());
+        if let Some(date) = date.and_then(|date| httpdate::parse_http_date(date).ok()) {
+            self.clock.heard(date);
+        }
         match response.status().as_u16() {
             429 | 503 => self.limiter.slow_down(),
             200..300 => self.limiter.succeeded(),
