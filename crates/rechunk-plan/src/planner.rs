@@ -451,6 +451,8 @@ impl<'a> Sizing<'a> {
             threads: request.budget.threads,
             estimate,
             priced_by: Some(request.profile.names()),
+            target_uploads: request.target_uploads(),
+            intermediate_uploads: request.intermediate_uploads().filter(|_| draft.stages.len() > 1),
             fingerprint: String::new(),
         };
         for stage in 0..plan.stages.len() {

@@ -267,6 +267,8 @@ fn planned(
         threads: request.budget.threads,
         estimate,
         priced_by: Some(request.profile.names()),
+        target_uploads: None,
+        intermediate_uploads: None,
         fingerprint: String::new(),
     };
     plan.geometry(0)?;

@@ -47,7 +47,7 @@ fn into_shards(request: &mut PlanRequest, axes: &[Axis], on: (bool, bool)) {
     let shard = |side: &mut Side, counts: Vec<u64>| {
         let shape = side.chunk_shape.iter().zip(&counts).map(|(chunk, count)| chunk * count);
         let index_bytes = 16 * counts.iter().product::<u64>() + 4;
-        side.shard = Some(ShardSide { shape: shape.collect(), index_bytes });
+        side.shard = Some(ShardSide { shape: shape.collect(), index_bytes, index_first: false });
     };
     if on.0 {
         shard(&mut request.source, axes.iter().map(|axis| axis.3).collect());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::{Layout, RunFormat};
+use rechunk_format::{IndexLocation, Layout, RunFormat};
 use rechunk_grid::WriteEmpty;
 use rechunk_plan::{PlanRequest, Planned, RunsSide, ShardSide, Side, Strategy, plan};
 use rechunk_store::{Meter, Role, Stores};
@@ -167,6 +167,7 @@ pub(crate) fn side(layout: &dyn Layout, ratio: f64) -> Side {
     let shard = layout.shards().map(|shards| ShardSide {
         shape: shards.shard_shape().to_vec(),
         index_bytes: shards.index_bytes(),
+        index_first: shards.location() == IndexLocation::Start,
     });
     Side {
         chunk_shape: spec.chunk_shape.clone(),

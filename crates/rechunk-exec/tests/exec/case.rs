@@ -199,6 +199,7 @@ impl Case {
             let shard = self.shards(side).map(|format| ShardSide {
                 shape: format.shard_shape().to_vec(),
                 index_bytes: format.index_bytes(),
+                index_first: format.location() == IndexLocation::Start,
             });
             Side {
                 chunk_shape: side.chunk.clone(),
