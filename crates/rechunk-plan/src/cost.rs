@@ -438,9 +438,9 @@ fn over_cells(shape: &[u64], cell: &[u64], grain: &[u64], takes: impl Fn(u64) ->
     }
     let sizes = cell_sizes(shape, cell, grain);
     let sizes = sizes.unwrap_or_else(|| vec![(cells(shape, cell), whole)]);
-    sizes.into_iter().fold(0, |sum: u64, (count, size)| {
-        sum.saturating_add(count.saturating_mul(takes(size)))
-    })
+    sizes
+        .into_iter()
+        .fold(0, |sum: u64, (count, size)| sum.saturating_add(count.saturating_mul(takes(size))))
 }
 
 /// Bytes that all pieces between boxes of two shapes keep of absence.

@@ -21,13 +21,15 @@ impl Multipart {
     pub const DEFAULT: Self = Self { threshold_bytes: 64 << 20, part_bytes: 64 << 20 };
     /// Most parts of one object; stores allow no more.
     pub const PARTS_MAX: u64 = 10_000;
+    /// Most bytes of an object that is sent as a whole; S3 takes no more.
+    pub const WHOLE_BYTES_MAX: u64 = 5 << 30;
     /// Fewest bytes of a part that is not the last; stores take no fewer.
     pub const PART_BYTES_MIN: u64 = 5 << 20;
 
     /// Requests of an object of `object_bytes` beside the one that completes it: the first, and
     /// one for each part. 0 if it is sent as a whole.
     pub fn requests(&self, object_bytes: u64) -> u64 {
-        if object_bytes <= self.threshold_bytes {
+        if object_bytes <= self.threshold_bytes.min(Self::WHOLE_BYTES_MAX) {
             return 0;
         }
         let part_bytes = self.part_bytes.max(object_bytes.div_ceil(Self::PARTS_MAX)).max(1);
@@ -53,8 +55,7 @@ impl Uploads {
         const PARTS_OF_BUDGET: u64 = 64;
         let least = Multipart::PART_BYTES_MIN.min(whole.part_bytes);
         let part_bytes = (budget.memory_bytes / PARTS_OF_BUDGET).clamp(least, whole.part_bytes);
-        let log_part_bytes =
-            part_bytes.max(object_bytes_max.div_ceil(Multipart::PARTS_MAX)).max(1);
+        let log_part_bytes = part_bytes.max(object_bytes_max.div_ceil(Multipart::PARTS_MAX)).max(1);
         Self { whole, log_part_bytes }
     }
 

@@ -34,6 +34,10 @@ mod remote;
 mod retry;
 mod store;
 mod stores;
+mod upload;
+mod upload_log;
+mod upload_records;
+mod upload_whole;
 mod zip;
 
 pub use append_file::AppendFile;
@@ -51,6 +55,7 @@ pub use reads::End;
 pub use remote::StoreOptions;
 pub use store::Store;
 pub use stores::Stores;
+pub use upload::PartSizes;
 
 #[cfg(test)]
 mod tests;

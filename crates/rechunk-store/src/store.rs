@@ -5,6 +5,7 @@ use std::time::Duration;
 use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
+use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 
 use crate::local_files::LocalFiles;
@@ -12,6 +13,7 @@ use crate::location::{Place, parse, resolve, zip_file};
 use crate::remote::{Limiter, Remote, Scheme};
 use crate::retry::Patience;
 use crate::stores::Stores;
+use crate::upload::{Multipart, PartSizes};
 use crate::zip::ZipFile;
 use crate::{Meter, Role, StoreError, key, local_tree, memory};
 
@@ -30,6 +32,8 @@ pub struct Store {
     pub(crate) patience: Option<Patience>,
     /// Bounds requests in flight to a remote store.
     pub(crate) limiter: Option<Arc<Limiter>>,
+    /// How it takes large objects in parts, if it does.
+    pub(crate) multipart: Option<Multipart>,
 }
 
 /// What a store is, as far as what it can do depends on it.
@@ -79,7 +83,7 @@ impl Store {
                 store.child(&below)?
             }
             Place::Remote(address) => {
-                let Remote { inner, limiter } = stores.remote(&address)?;
+                let Remote { inner, multipart, limiter } = stores.remote(&address)?;
                 let mut store = Self::from_object_store(inner, &address.root);
                 if address.scheme == Scheme::Http {
                     store.kind = Kind::Http;
@@ -88,6 +92,7 @@ impl Store {
                 let (max_retries, timeout) = (options.max_retries(), options.timeout());
                 store.patience = Some(Patience { max_retries, timeout });
                 store.limiter = Some(limiter);
+                store.multipart = multipart.map(Multipart::new);
                 store.child(&address.below)?
             }
         };
@@ -124,16 +129,39 @@ impl Store {
             kind: Kind::Objects,
             patience: None,
             limiter: None,
+            multipart: None,
         }
     }
 
+    /// [`Store::from_object_store`] on one that takes large objects in parts.
+    pub fn from_multipart_store<T: ObjectStore + MultipartStore>(
+        inner: Arc<T>,
+        label: &str,
+    ) -> Self {
+        let multipart = Some(Multipart::new(Arc::clone(&inner) as _));
+        Self { multipart, ..Self::from_object_store(inner, label) }
+    }
+
+    /// The same place, with large objects sent in parts of these sizes, where the store takes parts
+    /// at all. ([`PartSizes::DEFAULT`] is what a store has.)
+    #[must_use]
+    pub fn with_part_sizes(&self, sizes: PartSizes) -> Self {
+        let mut store = self.clone();
+        if let Some(multipart) = &mut store.multipart {
+            multipart.sizes = sizes;
+        }
+        store
+    }
+
     /// The same place with its requests passed through `wrap`, e.g. to inject faults or delays.
+    /// Objects are then sent as a whole, whatever their size.
     #[must_use]
     pub fn wrapped(
         mut self,
         wrap: impl FnOnce(Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore>,
     ) -> Self {
         self.inner = wrap(self.inner);
+        self.multipart = None;
         self
     }
 

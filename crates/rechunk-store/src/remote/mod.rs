@@ -12,18 +12,21 @@ pub(crate) use address::{Address, Scheme};
 pub(crate) use failure::{Failure, access_hint, retries};
 pub(crate) use limiter::{Limiter, Permit};
 pub use options::StoreOptions;
-pub(crate) use wire::attempts_of;
+pub(crate) use wire::{attempts_of, with_attempts};
 
 use std::sync::Arc;
 
 use object_store::ObjectStore;
+use object_store::multipart::MultipartStore;
 
 use crate::StoreError;
 
 /// A connection to one bucket, container or server, shared by all that lies in it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Remote {
     pub(crate) inner: Arc<dyn ObjectStore>,
+    /// The same client for uploads in parts, where there are such.
+    pub(crate) multipart: Option<Arc<dyn MultipartStore>>,
     pub(crate) limiter: Arc<Limiter>,
 }
 
@@ -31,7 +34,7 @@ impl Remote {
     /// Makes the clients for what `address` names. Nothing is sent.
     pub(crate) fn connect(address: &Address, options: &StoreOptions) -> Result<Self, StoreError> {
         let limiter = Limiter::new(options.concurrency());
-        let inner = connect::connect(address, options, &limiter)?;
-        Ok(Self { inner, limiter })
+        let (inner, multipart) = connect::connect(address, options, &limiter)?;
+        Ok(Self { inner, multipart, limiter })
     }
 }
