@@ -67,6 +67,7 @@ pub async fn run(
     cancel: CancellationToken,
 ) -> Result<RunReport, ExecError> {
     let started = Instant::now();
+    let execution = Arc::new(Arc::unwrap_or_clone(execution).sending_as_planned());
     let compares = matches!(execution.sink, Sink::Compare(_));
     // What was compared is not kept anywhere: a comparison is always a whole one.
     let parts = journal.filter(|_| !compares).map(Journal::into_parts);

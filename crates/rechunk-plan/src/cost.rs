@@ -144,6 +144,8 @@ pub(crate) struct Figures {
     pub is_stepped: bool,
     pub resident_bytes: u64,
     pub shard_state_bytes: u64,
+    /// Of one target shard; 0 without.
+    pub target_shard_bytes: u64,
     pub lane_bytes: u64,
     /// The tile clipped to the array, without padding.
     pub tile_bytes: u64,
@@ -354,6 +356,7 @@ impl StageDraft {
         // The state of a shard that was completed in an earlier step is paid for by the lane; so is
         // that of a whole shard that turns out to be too large, and is copied chunk by chunk.
         let state_bytes = request.target_shard_state_bytes();
+        figures.target_shard_bytes = state_bytes;
         if let (Some(shard), StageOutput::TargetChunks) = (&side.shard, &self.output) {
             let indexes = role.objects.saturating_mul(shard.index_bytes);
             role.written_bytes = role.written_bytes.saturating_add(indexes);

@@ -193,6 +193,9 @@ pub struct Stage {
     /// been sent, bytes.
     #[serde(default)]
     pub shard_state_bytes: u64,
+    /// Of these, what is kept of one target shard, bytes: a lane that finishes one pays for it too.
+    #[serde(default)]
+    pub target_shard_bytes: u64,
     /// What one lane holds beside them, bytes.
     pub lane_bytes: u64,
     /// A task may take more than one step. Units are then sent out while the next step is taken

@@ -423,6 +423,7 @@ impl<'a> Sizing<'a> {
                 lanes: parallel.lanes,
                 resident_bytes: figures.resident_bytes,
                 shard_state_bytes: figures.shard_state_bytes,
+                target_shard_bytes: figures.target_shard_bytes,
                 lane_bytes: figures.lane_bytes,
                 is_stepped: figures.is_stepped,
                 task_bytes,

@@ -133,6 +133,12 @@ impl Store {
         }
     }
 
+    /// An empty store in memory that is like a remote one in all else: it counts as one that keeps
+    /// what it has, and takes large objects in parts. For tests.
+    pub fn objects_in_memory() -> Self {
+        Self::from_multipart_store(Arc::new(InMemory::new()), "objects in memory")
+    }
+
     /// [`Store::from_object_store`] on one that takes large objects in parts.
     pub fn from_multipart_store<T: ObjectStore + MultipartStore>(
         inner: Arc<T>,

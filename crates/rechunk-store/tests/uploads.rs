@@ -7,9 +7,10 @@ use bytes::Bytes;
 use rechunk_store::{PartSizes, Role, Store, StoreError, StoreOptions, Stores};
 use rechunk_testkit::{Fault, Filter, Operation, S3Server, ServerOptions};
 
-const PART_BYTES: u64 = 1000;
-/// Three parts and a half.
-const BYTES: u64 = 3500;
+/// The least that S3 takes.
+const PART_BYTES: u64 = 5 << 20;
+/// Two parts and a bit.
+const BYTES: u64 = 11 << 20;
 
 fn open(server: &S3Server, max_retries: u32) -> Store {
     let mut options = StoreOptions::default().with_max_retries(max_retries);
@@ -49,7 +50,7 @@ async fn write(store: &Store, way: Way) -> Result<(), StoreError> {
     let object = store.begin("c/0", head_bytes)?;
     let mut offset = head_bytes;
     while offset < BYTES {
-        let end = (offset + 170).min(BYTES);
+        let end = (offset + 700_001).min(BYTES);
         let piece = body.slice(usize::try_from(offset).unwrap()..usize::try_from(end).unwrap());
         object.write_at(offset, piece).await?;
         offset = end;
@@ -90,16 +91,16 @@ async fn all_parts_but_the_last_are_of_one_size() {
         let parts = parts.iter().filter(|request| request.operation == Operation::UploadPart);
         let mut sizes: Vec<u64> = parts.map(|part| part.request_body_bytes).collect();
         sizes.sort_unstable();
-        assert_eq!(sizes, [500, 1000, 1000, 1000], "{way:?}");
+        assert_eq!(sizes, [1 << 20, 5 << 20, 5 << 20], "{way:?}");
         assert_eq!(count(&server, Operation::CreateUpload), 1);
         assert_eq!(count(&server, Operation::CompleteUpload), 1);
         assert_eq!(count(&server, Operation::Put), 0);
         assert_written(&store).await;
         assert_eq!(server.unfinished_uploads().unwrap(), 0);
         let traffic = store.meter().traffic().target;
-        assert_eq!((traffic.put_requests, traffic.part_requests), (1, 5));
+        assert_eq!((traffic.put_requests, traffic.part_requests), (1, 4));
         // Every request of it is counted on the wire too.
-        assert_eq!(traffic.http_attempts, 7, "{way:?}: 6 and the one that read it");
+        assert_eq!(traffic.http_attempts, 6, "{way:?}: 5 and the one that read it");
     }
 }
 
@@ -118,7 +119,7 @@ async fn every_request_of_an_upload_may_fail_for_a_moment() {
     let requests = [
         (Operation::CreateUpload, 1),
         (Operation::UploadPart, 1),
-        (Operation::UploadPart, 4),
+        (Operation::UploadPart, 3),
         (Operation::CompleteUpload, 1),
     ];
     for way in WAYS {
