@@ -79,6 +79,15 @@ pub fn plan(request: &PlanRequest) -> Result<Planned, PlanError> {
     if let Some(sides) = crate::runs::sides(request) {
         return crate::runs::plan(request, sides);
     }
+    let planned = search(request);
+    match request.with_least_parts() {
+        Some(request) if matches!(planned, Err(PlanError::DoesNotFit { .. })) => search(&request),
+        _ => planned,
+    }
+}
+
+/// The cheapest plan of all families.
+fn search(request: &PlanRequest) -> Result<Planned, PlanError> {
     let cuts = Cuts::new(request);
     let mut fitting: Vec<(Plan, Candidate)> = Vec::new();
     let mut others: Vec<Candidate> = Vec::new();
