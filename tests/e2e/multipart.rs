@@ -65,6 +65,19 @@ impl Place {
         self.server.unfinished_uploads().unwrap()
     }
 
+    /// A run that is killed in the middle of an upload, which is then under way for ever.
+    fn copy_killed_at_a_part(&self) {
+        let part = Filter::any().operation(Operation::UploadPart);
+        let hold = self.server.hold_nth(part, 7, Moment::Before);
+        let mut child = self.copy(&[]).start();
+        hold.wait(Duration::from_mins(2)).expect("a seventh part is sent");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        hold.abandon();
+        assert_eq!(self.unfinished(), 1);
+        assert!(self.has_notes(), "the upload was not noted down");
+    }
+
     /// Some note of an upload is left.
     fn has_notes(&self) -> bool {
         let notes = self.server.root().join(S3Server::BUCKET).join("target.rechunk/uploads");
@@ -105,20 +118,21 @@ fn a_shard_larger_than_memory_goes_to_s3_within_the_budget() {
 #[test]
 fn uploads_of_a_run_that_was_killed_are_given_up_when_it_is_resumed() {
     let place = Place::new();
-    let part = Filter::any().operation(Operation::UploadPart);
-    let hold = place.server.hold_nth(part, 7, Moment::Before);
-    let mut child = place.copy(&[]).start();
-    hold.wait(Duration::from_mins(2)).expect("a seventh part is sent");
-    child.kill().unwrap();
-    child.wait().unwrap();
-    hold.abandon();
-    assert_eq!(place.unfinished(), 1);
-    assert!(place.has_notes(), "the upload was not noted down");
+    place.copy_killed_at_a_part();
     let report = place.copy(&["--resume"]).go().ok().json();
     assert_eq!(number(&report, "tasks.done"), number(&report, "tasks.total"));
     assert_eq!(place.unfinished(), 0);
     assert!(!place.has_notes());
     place.verify().0.ok();
+}
+
+#[test]
+fn uploads_of_a_run_that_was_killed_are_given_up_when_it_is_cleaned_up() {
+    let place = Place::new();
+    place.copy_killed_at_a_part();
+    place.run(&["clean", &place.server.url("target")]).go().ok();
+    assert_eq!(place.unfinished(), 0);
+    assert!(!place.has_notes());
 }
 
 #[test]

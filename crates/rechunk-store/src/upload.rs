@@ -133,7 +133,7 @@ impl Upload {
             let put = self.multipart.api.put_part(&self.path, &self.id, number, payload.clone());
             let put = with_attempts(&store.meter, store.role, put).await;
             drop(permit);
-            match put.map_err(|error| store.failed(key, "write a part of", error)) {
+            match put.map_err(|error| self.failed("write a part of", error)) {
                 Err(error) if attempts.again(&error).await => {}
                 Err(error) => return Err(error),
                 Ok(id) => {
@@ -164,7 +164,7 @@ impl Upload {
             if is_gone && self.is_there(bytes, parts.len()).await? {
                 break;
             }
-            let error = store.failed(key, "complete the upload of", error);
+            let error = self.failed("complete the upload of", error);
             if is_gone || !attempts.again(&error).await {
                 return Err(error);
             }
@@ -194,6 +194,21 @@ impl Upload {
         };
         let said = found.e_tag.as_deref().and_then(parts_of_tag);
         Ok(found.size == bytes && said.is_none_or(|said| said == parts))
+    }
+
+    /// An upload that is not there is not an object that is missing.
+    fn failed(&self, action: &'static str, error: object_store::Error) -> StoreError {
+        let (store, key) = (&self.store, &self.key);
+        if !matches!(error, object_store::Error::NotFound { .. }) {
+            return store.failed(key, action, error);
+        }
+        let reason = "the store knows no such upload any more: somebody has given it up";
+        StoreError::Failed {
+            location: store.label().to_owned(),
+            key: key.clone(),
+            action,
+            source: reason.into(),
+        }
     }
 
     /// Gives the upload up: the store forgets its parts. What fails is left to the note of it, and

@@ -208,6 +208,21 @@ async fn an_upload_that_is_dropped_is_given_up() {
 }
 
 #[tokio::test]
+async fn an_upload_that_somebody_else_has_given_up_is_an_error_that_says_so() {
+    let server = S3Server::start(&ServerOptions::default()).unwrap();
+    let store = open(&server, 2);
+    let notes = store.child("work/uploads").unwrap().with_role(Role::Control);
+    let store = store.with_upload_records(&notes);
+    let object = store.begin("c/0", 0).unwrap();
+    object.write_at(0, Bytes::from(body())).await.unwrap();
+    assert_eq!(notes.abort_uploads().await.unwrap(), 1);
+    let error = object.finish(BYTES).await.unwrap_err();
+    assert!(error.to_string().contains("given it up") && !error.is_not_found(), "{error}");
+    assert_eq!(server.unfinished_uploads().unwrap(), 0);
+    assert!(!store.exists("c/0").await.unwrap());
+}
+
+#[tokio::test]
 async fn uploads_of_a_process_that_is_gone_are_given_up_by_their_notes() {
     let server = S3Server::start(&ServerOptions::default()).unwrap();
     let store = open(&server, 0);
