@@ -31,6 +31,8 @@ mod layers;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod multipart;
+#[cfg(test)]
 mod n5;
 #[cfg(test)]
 mod n5_interop;

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 const ROLES: [&str; 3] = ["source", "intermediate", "target"];
-const ESTIMATED: [&str; 7] = [
+const ESTIMATED: [&str; 8] = [
     "get_requests",
     "put_requests",
     "decoded_read_bytes",
@@ -12,6 +12,7 @@ const ESTIMATED: [&str; 7] = [
     "read_bytes",
     "written_bytes",
     "objects",
+    "part_requests",
 ];
 const COUNTED: [&str; 3] = ["get_missing", "put_skipped", "http_attempts"];
 /// A number of the report, by its path.

@@ -103,12 +103,12 @@ impl Array {
         format: &ShardFormat,
         shard: &[u64],
     ) -> Result<ShardWriter, ArrayError> {
-        let object = self.store().begin(&self.layout().object_key(shard));
-        let object = object.map_err(|error| self.error(Unit::Shard(shard), Cause::Store(error)))?;
         let end = match format.location() {
             IndexLocation::Start => format.index_bytes(),
             IndexLocation::End => 0,
         };
+        let object = self.store().begin(&self.layout().object_key(shard), end);
+        let object = object.map_err(|error| self.error(Unit::Shard(shard), Cause::Store(error)))?;
         Ok(ShardWriter {
             array: self.clone(),
             format: format.clone(),

@@ -1,14 +1,16 @@
 //! What a run is given and what it reports.
 
+use std::sync::Arc;
+
 use rechunk_array::Array;
 use rechunk_grid::{Region, WriteEmpty};
-use rechunk_plan::Plan;
-use rechunk_store::Store;
+use rechunk_plan::{Plan, Uploads};
+use rechunk_store::{PartSizes, Store};
 
 use crate::ArrayDigest;
 
 /// Everything a run needs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Execution {
     /// What to do.
     pub plan: Plan,
@@ -27,8 +29,31 @@ pub struct Execution {
     pub durable: bool,
 }
 
+impl Execution {
+    /// The same with large objects sent as the plan has counted and paid for.
+    pub(crate) fn sending_as_planned(mut self) -> Self {
+        if let (Sink::Write(array), Some(uploads)) = (&self.sink, &self.plan.target_uploads) {
+            let store = array.store().with_part_sizes(part_sizes(uploads));
+            self.sink = Sink::Write(Array::new(Arc::clone(array.layout()), store));
+        }
+        if let (Some(store), Some(uploads)) = (&self.intermediate, &self.plan.intermediate_uploads)
+        {
+            self.intermediate = Some(store.with_part_sizes(part_sizes(uploads)));
+        }
+        self
+    }
+}
+
+fn part_sizes(uploads: &Uploads) -> PartSizes {
+    PartSizes {
+        threshold_bytes: uploads.whole.threshold_bytes,
+        part_bytes: uploads.whole.part_bytes,
+        log_part_bytes: uploads.log_part_bytes,
+    }
+}
+
 /// What becomes of a finished target chunk.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Sink {
     /// It is encoded and stored.
     Write(Array),

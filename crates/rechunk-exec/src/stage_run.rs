@@ -136,7 +136,7 @@ impl StageRun {
 
     /// What a lane pays for a target shard that it finishes, bytes.
     pub(crate) fn target_shard_state_bytes(&self) -> u64 {
-        state_of_shard(self.target().layout().as_ref())
+        self.stage.target_shard_bytes
     }
 
     /// Key of the intermediate object that task `task` of stage `stage` writes.

@@ -11,7 +11,8 @@ use crate::memory::{
     CellAxis, SteppedAxis, decode_lane_bytes, encode_lane_bytes, resident_cells, resident_units,
     units_state_bytes,
 };
-use crate::price::{Price, count_parts};
+use crate::price::Price;
+use crate::uploads::{Uploads, cell_sizes};
 use crate::{PlanRequest, StageInput, StageOutput};
 
 /// Predicted traffic of one role. Requests and decoded bytes are exact (a missing chunk is a
@@ -33,7 +34,7 @@ pub struct RoleEstimate {
     /// Objects written.
     pub objects: u64,
     /// Requests of multipart uploads beside the one per object that `put_requests` counts: one that
-    /// begins it, and one for each part. Expected, as object sizes are.
+    /// begins it, and one for each part. Exact where objects have the expected size.
     #[serde(default)]
     pub part_requests: u64,
     /// Files opened to move runs of bytes.
@@ -144,6 +145,8 @@ pub(crate) struct Figures {
     pub is_stepped: bool,
     pub resident_bytes: u64,
     pub shard_state_bytes: u64,
+    /// Of one target shard; 0 without.
+    pub target_shard_bytes: u64,
     pub lane_bytes: u64,
     /// The tile clipped to the array, without padding.
     pub tile_bytes: u64,
@@ -172,7 +175,7 @@ impl StageDraft {
         figures.tile_bytes = product(clipped).saturating_mul(item);
         self.count_input(request, cuts, array_bytes, &mut figures);
         self.count_output(request, cuts, array_bytes, &mut figures);
-        count_parts(&mut figures.traffic, &request.profile);
+        self.count_parts(request, &mut figures.traffic);
         let rank = shape.len();
         let input = self.fetch_shape(request);
         let unit = self.unit_shape(request);
@@ -357,7 +360,8 @@ impl StageDraft {
         role.written_bytes = chunks.saturating_mul(side.encoded_bytes_expected);
         // The state of a shard that was completed in an earlier step is paid for by the lane; so is
         // that of a whole shard that turns out to be too large, and is copied chunk by chunk.
-        let state_bytes = side.shard_state_bytes();
+        let state_bytes = request.target_shard_state_bytes();
+        figures.target_shard_bytes = state_bytes;
         if let (Some(shard), StageOutput::TargetChunks) = (&side.shard, &self.output) {
             let indexes = role.objects.saturating_mul(shard.index_bytes);
             role.written_bytes = role.written_bytes.saturating_add(indexes);
@@ -382,6 +386,34 @@ impl StageDraft {
         figures.resident_bytes = units.saturating_mul(chunk_bytes).saturating_add(state_bytes);
     }
 
+    /// Counts the requests of multipart uploads.
+    fn count_parts(&self, request: &PlanRequest, traffic: &mut Estimate) {
+        let (shape, side) = (&request.shape, &request.target);
+        if let StageOutput::Pieces { .. } = self.output {
+            let Some(uploads) = request.intermediate_uploads() else { return };
+            let role = &mut traffic.intermediate;
+            // What lies behind the elements of pieces differs a little from object to object.
+            let tail_bytes = role.written_bytes.saturating_sub(role.decoded_written_bytes);
+            let tail_bytes = tail_bytes.checked_div(role.objects).unwrap_or(0);
+            let grain = vec![1; shape.len()];
+            let bytes = |elements: u64| {
+                elements.saturating_mul(request.item_bytes).saturating_add(tail_bytes)
+            };
+            let requests = |elements| uploads.whole.requests(bytes(elements));
+            role.part_requests = over_cells(shape, &self.tile, &grain, requests);
+            return;
+        }
+        let Some(uploads) = request.target_uploads() else { return };
+        let index_bytes = side.shard.as_ref().map_or(0, |shard| shard.index_bytes);
+        let is_log = side.shard.is_some() && self.output == StageOutput::TargetChunks;
+        let requests = |chunks: u64| {
+            let bytes = chunks.saturating_mul(side.encoded_bytes_expected);
+            object_requests(&uploads, is_log, bytes.saturating_add(index_bytes))
+        };
+        traffic.target.part_requests =
+            over_cells(shape, side.commit_shape(), &side.chunk_shape, requests);
+    }
+
     /// Units resident at once, and whether a tile may take more than one step.
     fn resident(&self, request: &PlanRequest, cuts: &Cuts<'_>) -> (u64, bool) {
         let unit = self.unit_shape(request);
@@ -399,6 +431,25 @@ impl StageDraft {
         let axes = &axes[..self.step_axes.len()];
         (resident_units(axes), axes.iter().any(|axis| !axis.is_whole))
     }
+}
+
+/// Requests of the upload of one object beside the one that completes it.
+fn object_requests(uploads: &Uploads, is_log: bool, object_bytes: u64) -> u64 {
+    if is_log { uploads.log_requests(object_bytes) } else { uploads.whole.requests(object_bytes) }
+}
+
+/// Sum over the objects of a grid of what each takes, given its size in grains. Where they are cut
+/// on many axes, what whole ones take.
+fn over_cells(shape: &[u64], cell: &[u64], grain: &[u64], takes: impl Fn(u64) -> u64) -> u64 {
+    let whole = product(cell.iter().zip(grain).map(|(cell, grain)| cell.div_ceil((*grain).max(1))));
+    if takes(whole) == 0 {
+        return 0; // the usual case; and no other is larger
+    }
+    let sizes = cell_sizes(shape, cell, grain);
+    let sizes = sizes.unwrap_or_else(|| vec![(cells(shape, cell), whole)]);
+    sizes
+        .into_iter()
+        .fold(0, |sum: u64, (count, size)| sum.saturating_add(count.saturating_mul(takes(size))))
 }
 
 /// Bytes behind the elements of all pieces between boxes of two shapes: what they keep of absence,

@@ -29,6 +29,7 @@ mod profile;
 mod request;
 mod runs;
 mod search;
+mod uploads;
 
 pub use cost::{Estimate, RoleEstimate};
 pub use count::pairs;
@@ -37,8 +38,9 @@ pub use geometry::{PIECE_CHECKSUM_BYTES, StageGeometry, Steps, piece_offset_elem
 pub use plan::{PLAN_VERSION, Plan, PlanMemory, Stage, StageInput, StageOutput};
 pub use planner::{Candidate, CandidateOutcome, Planned, plan};
 pub use price::{Price, price_traffic};
-pub use profile::{CodecSpeed, CodecSpeeds, Multipart, Profile, ProfileNames, StoreProfile};
+pub use profile::{CodecSpeed, CodecSpeeds, Profile, ProfileNames, StoreProfile};
 pub use request::{
     Budget, IntermediateGrid, PlanRequest, RunsSide, ShardSide, Side, Strategy, shard_state_bytes,
 };
 pub use runs::{BOUNCE_BYTES, RunsBaseline, runs_baseline};
+pub use uploads::{Multipart, Uploads};

@@ -4,7 +4,7 @@ use rechunk_grid::{Edges, GridError, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
 use crate::keep::{Buffers, EXACT_BUFFERS_MAX, KeepError, Model, Problem, Schedule};
-use crate::{Estimate, ProfileNames, RunsSide, StageGeometry, Strategy};
+use crate::{Estimate, ProfileNames, RunsSide, StageGeometry, Strategy, Uploads};
 
 /// Version of the plan's JSON form; a reader refuses versions it does not know.
 pub const PLAN_VERSION: u32 = 2; // 2: pieces of an intermediate end with a checksum
@@ -54,8 +54,14 @@ pub struct Plan {
     /// The profiles the estimate is by; `None` in plans of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priced_by: Option<ProfileNames>,
-    /// SHA-256 of everything above but the estimate and its profiles, hex: two plans with the same fingerprint
-    /// write the same objects in the same tasks.
+    /// How objects of the target are sent; `None`: always as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_uploads: Option<Uploads>,
+    /// How those of an intermediate are sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intermediate_uploads: Option<Uploads>,
+    /// SHA-256 of everything above but the estimate, its profiles and how objects are sent, hex: two
+    /// plans with the same fingerprint write the same objects in the same tasks.
     pub fingerprint: String,
 }
 
@@ -183,9 +189,13 @@ pub struct Stage {
     pub lanes: u32,
     /// Output buffers of one task and what finds them, bytes.
     pub resident_bytes: u64,
-    /// Indexes of the shards that one task reads and writes, bytes.
+    /// Indexes of the shards that one task reads and writes, and what of those it writes has not
+    /// been sent, bytes.
     #[serde(default)]
     pub shard_state_bytes: u64,
+    /// Of these, what is kept of one target shard, bytes: a lane that finishes one pays for it too.
+    #[serde(default)]
+    pub target_shard_bytes: u64,
     /// What one lane holds beside them, bytes.
     pub lane_bytes: u64,
     /// A task may take more than one step. Units are then sent out while the next step is taken

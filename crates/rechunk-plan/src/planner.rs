@@ -79,6 +79,15 @@ pub fn plan(request: &PlanRequest) -> Result<Planned, PlanError> {
     if let Some(sides) = crate::runs::sides(request) {
         return crate::runs::plan(request, sides);
     }
+    let planned = search(request);
+    match request.with_least_parts() {
+        Some(request) if matches!(planned, Err(PlanError::DoesNotFit { .. })) => search(&request),
+        _ => planned,
+    }
+}
+
+/// The cheapest plan of all families.
+fn search(request: &PlanRequest) -> Result<Planned, PlanError> {
     let cuts = Cuts::new(request);
     let mut fitting: Vec<(Plan, Candidate)> = Vec::new();
     let mut others: Vec<Candidate> = Vec::new();
@@ -446,6 +455,7 @@ impl<'a> Sizing<'a> {
                 lanes: parallel.lanes,
                 resident_bytes: figures.resident_bytes,
                 shard_state_bytes: figures.shard_state_bytes,
+                target_shard_bytes: figures.target_shard_bytes,
                 lane_bytes: figures.lane_bytes,
                 is_stepped: figures.is_stepped,
                 task_bytes,
@@ -474,6 +484,8 @@ impl<'a> Sizing<'a> {
             threads: request.budget.threads,
             estimate,
             priced_by: Some(request.profile.names()),
+            target_uploads: request.target_uploads(),
+            intermediate_uploads: request.intermediate_uploads().filter(|_| draft.stages.len() > 1),
             fingerprint: String::new(),
         };
         for stage in 0..plan.stages.len() {

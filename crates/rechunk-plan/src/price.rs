@@ -58,7 +58,8 @@ pub(crate) struct Parallel {
 /// Seconds one task takes beside its traffic: scheduling, and its share of a grouped fsync.
 const TASK_SECONDS: f64 = 0.5e-3;
 
-/// Counts the requests of multipart uploads that objects of the expected size take.
+/// Counts the requests of multipart uploads that objects take of which only the average size is
+/// known.
 pub(crate) fn count_parts(traffic: &mut Estimate, profile: &Profile) {
     for (role, store) in
         [(&mut traffic.intermediate, &profile.intermediate), (&mut traffic.target, &profile.target)]
@@ -145,7 +146,7 @@ pub fn price_traffic(request: &PlanRequest, traffic: &Estimate) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Budget, IntermediateGrid, Multipart, Side, Strategy};
+    use crate::{Budget, IntermediateGrid, Side, Strategy};
 
     fn request(store: &StoreProfile, workers: u32) -> PlanRequest {
         PlanRequest {
@@ -221,14 +222,5 @@ mod tests {
         assert!(near(seconds(&store, 100), 1e6 * 0.03 / 3200.0));
         store.concurrency = 8;
         assert!(near(seconds(&store, 1), 1e6 * 0.03 / 8.0));
-    }
-
-    #[test]
-    fn parts_are_as_small_as_the_store_takes_and_no_more_than_it_counts() {
-        let multipart = Multipart { threshold_bytes: 64 << 20, part_bytes: 16 << 20 };
-        assert_eq!(multipart.requests(64 << 20), 0);
-        assert_eq!(multipart.requests((64 << 20) + 1), 1 + 5);
-        assert_eq!(multipart.requests(16 << 40), 1 + 10_000);
-        assert_eq!(Multipart { threshold_bytes: 0, part_bytes: 0 }.requests(0), 0);
     }
 }

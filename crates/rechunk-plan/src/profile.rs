@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Multipart;
+
 /// What one store costs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoreProfile {
@@ -38,31 +40,6 @@ pub struct StoreProfile {
     /// How large objects are written; `None`: in one request, whatever their size.
     #[serde(default)]
     pub multipart: Option<Multipart>,
-}
-
-/// How a store takes large objects: in parts, with a request for each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Multipart {
-    /// Objects of more bytes are sent in parts.
-    pub threshold_bytes: u64,
-    /// Bytes of a part, at least.
-    pub part_bytes: u64,
-}
-
-impl Multipart {
-    /// Most parts of one object; stores allow no more.
-    pub const PARTS_MAX: u64 = 10_000;
-
-    /// Requests of an object of `object_bytes` beside the one that completes it: the first, and
-    /// one for each part. 0 if it is sent as a whole.
-    pub fn requests(&self, object_bytes: u64) -> u64 {
-        if object_bytes <= self.threshold_bytes {
-            return 0;
-        }
-        let part_bytes = self.part_bytes.max(object_bytes.div_ceil(Self::PARTS_MAX)).max(1);
-        object_bytes.div_ceil(part_bytes).saturating_add(1)
-    }
 }
 
 /// Decoding and encoding speed of a codec on one core, decoded bytes per second.
@@ -156,8 +133,6 @@ const BUILT_IN: [Row; 7] = [
 /// has grown (gs), on an account (az)
 const CAPS: [(&str, f64, f64); 3] =
     [("s3", 5500.0, 3500.0), ("gs", 5000.0, 1000.0), ("az", 20000.0, 20000.0)];
-/// How large objects are sent to those.
-const MULTIPART: Multipart = Multipart { threshold_bytes: 64 << 20, part_bytes: 64 << 20 };
 
 impl StoreProfile {
     /// Names of the built-in profiles.
@@ -190,7 +165,7 @@ impl StoreProfile {
             get_usd,
             put_usd,
             egress_usd_per_gib: 0.0,
-            multipart: caps.map(|_| MULTIPART),
+            multipart: caps.map(|_| Multipart::DEFAULT),
         }
     }
 }

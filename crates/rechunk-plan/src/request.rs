@@ -15,6 +15,9 @@ pub struct ShardSide {
     pub shape: Vec<u64>,
     /// Bytes of a shard's index.
     pub index_bytes: u64,
+    /// The index lies before the chunks, not behind them.
+    #[serde(default)]
+    pub index_first: bool,
 }
 
 /// What is kept of a shard with an index of `index_bytes` while its chunks are read or written,

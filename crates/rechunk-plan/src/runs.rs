@@ -199,6 +199,7 @@ fn stage(request: &PlanRequest, schedule: Schedule) -> Stage {
         lanes: 1,
         resident_bytes: 0,
         shard_state_bytes: 0,
+        target_shard_bytes: 0,
         lane_bytes: 0,
         is_stepped: false,
         task_bytes: 0,
@@ -267,6 +268,8 @@ fn planned(
         threads: request.budget.threads,
         estimate,
         priced_by: Some(request.profile.names()),
+        target_uploads: None,
+        intermediate_uploads: None,
         fingerprint: String::new(),
     };
     plan.geometry(0)?;

@@ -5,8 +5,8 @@
 use proptest::prelude::*;
 use rechunk_grid::{AxisChunks, ChunkGrid, Edges, Region};
 use rechunk_plan::{
-    Budget, IntermediateGrid, Plan, PlanError, PlanRequest, Profile, ShardSide, Side, StageInput,
-    StageOutput, StoreProfile, Strategy as Kind, piece_offset_elements, plan,
+    Budget, IntermediateGrid, Multipart, Plan, PlanError, PlanRequest, Profile, ShardSide, Side,
+    StageInput, StageOutput, StoreProfile, Strategy as Kind, piece_offset_elements, plan,
 };
 
 fn request(shape: &[u64], source: &[u64], target: &[u64], memory_bytes: u64) -> PlanRequest {
@@ -47,7 +47,11 @@ fn into_shards(request: &mut PlanRequest, axes: &[Axis], on: (bool, bool)) {
     let shard = |side: &mut Side, counts: Vec<u64>| {
         let shape = side.chunk_shape.iter().zip(&counts).map(|(chunk, count)| chunk * count);
         let index_bytes = 16 * counts.iter().product::<u64>() + 4;
-        side.shard = Some(ShardSide { shape: shape.collect(), index_bytes });
+        side.shard = Some(ShardSide {
+            shape: shape.collect(),
+            index_bytes,
+            index_first: index_bytes % 3 == 0,
+        });
     };
     if on.0 {
         shard(&mut request.source, axes.iter().map(|axis| axis.3).collect());
@@ -100,6 +104,24 @@ fn assert_counts(plan: &Plan) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Each with whether it is the second.
+fn held_by<T>(sides: [&Option<T>; 2]) -> impl Iterator<Item = (bool, &T)> {
+    let [read, written] = sides;
+    read.iter().map(|read| (false, read)).chain(written.iter().map(|written| (true, written)))
+}
+
+/// What is in memory of a target shard that is sent in parts while it is filled, at most: the part
+/// that is filled, the one on its way, and those its index is in, if that comes first.
+fn unsent_bytes(plan: &Plan, request: &PlanRequest, shard: &ShardSide) -> u64 {
+    let Some(uploads) = plan.target_uploads else { return 0 };
+    let chunk: u64 = plan.target_chunk.iter().product();
+    let chunks = shard.shape.iter().product::<u64>() / chunk;
+    let whole = chunks * request.target.encoded_bytes_max + shard.index_bytes;
+    let first = if shard.index_first { shard.index_bytes } else { 0 };
+    let parts = 2 + first.div_ceil(uploads.log_part_bytes);
+    whole.min(parts * uploads.log_part_bytes)
+}
+
 /// What a stage reserves for the indexes of shards is enough at every step of every tile.
 fn assert_indexes_fit(plan: &Plan, request: &PlanRequest) -> Result<(), TestCaseError> {
     for (number, stage) in plan.stages.iter().enumerate() {
@@ -115,7 +137,8 @@ fn assert_indexes_fit(plan: &Plan, request: &PlanRequest) -> Result<(), TestCase
             for part in geometry.boxes(&tile) {
                 let steps: Vec<Region> = geometry.steps(&part).collect();
                 let mut held = vec![0; steps.len()];
-                for (grid, shard) in [&read, &written].into_iter().flatten() {
+                for (is_written, (grid, shard)) in held_by([&read, &written]) {
+                    let unsent = if is_written { unsent_bytes(plan, request, shard) } else { 0 };
                     for index in grid.covering(&tile).positions() {
                         let region = grid.region(&index).intersect(&part);
                         let inputs = region.map(|region| geometry.input_grid().covering(&region));
@@ -124,14 +147,13 @@ fn assert_indexes_fit(plan: &Plan, request: &PlanRequest) -> Result<(), TestCase
                         };
                         let mut first = steps.iter().position(meets);
                         let mut last = steps.iter().rposition(meets);
-                        let is_written = written.as_ref().is_some_and(|(other, _)| other == grid);
                         if stage.box_shape.is_some() && is_written {
                             // It stays open from one box to the next.
                             (first, last) = (Some(0), Some(steps.len() - 1));
                         }
                         let (Some(first), Some(last)) = (first, last) else { continue };
                         for bytes in &mut held[first..=last] {
-                            *bytes += 2 * shard.index_bytes;
+                            *bytes += 2 * shard.index_bytes + unsent;
                         }
                     }
                 }
@@ -267,12 +289,16 @@ proptest! {
     fn every_plan_has_one_writer_and_keeps_its_budget(
         axes in arrays(), extra in 0_u64..60_000, kind in 0_usize..8, shards: (bool, bool),
         lists in prop::option::of(lists()), keeps_absence: bool,
+        multipart in prop::option::of((0_u64..300, 1_u64..300)),
     ) {
         let (shape, source, target) = split(&axes);
         let fixed = (1 << 20) + 2 * (128 << 10);
         let mut request = request(&shape, &source, &target, fixed + extra);
         request.keeps_absence = keeps_absence;
         into_shards(&mut request, &axes, shards);
+        request.profile.target.multipart = multipart.map(|(threshold_bytes, part_bytes)| {
+            Multipart { threshold_bytes, part_bytes }
+        });
         if let Some(lists) = &lists {
             into_lengths(&mut request, lists);
         }
@@ -304,6 +330,27 @@ proptest! {
                 prop_assert!(matches!(strategy, Kind::Direct | Kind::Passthrough));
             }
             Err(other) => prop_assert!(false, "{other}"),
+        }
+    }
+
+    /// Parts are smaller where memory is, so that what is named as the least is enough.
+    #[test]
+    fn shards_on_an_object_store_fit_the_least_that_is_named(
+        chunk_mib in 1_u64..200, chunks in 2_u64..9, budget_mib in 1_u64..2000,
+    ) {
+        let chunk = chunk_mib << 18;
+        let target = [chunk];
+        let mut request = request(&[chunk * chunks * 3], &[chunk / 2 + 1], &target, budget_mib << 20);
+        request.profile = Profile::uniform(&StoreProfile::built_in("s3").unwrap());
+        let index_bytes = 16 * chunks + 4;
+        let shape = vec![chunk * chunks];
+        request.target.shard = Some(ShardSide { shape, index_bytes, index_first: false });
+        if let Err(PlanError::DoesNotFit { minimum_bytes, .. }) = plan(&request) {
+            request.budget.memory_bytes = minimum_bytes;
+            let planned = plan(&request);
+            prop_assert!(planned.is_ok(), "{:?} with the minimum", planned.err());
+            request.budget.memory_bytes = minimum_bytes - 1;
+            prop_assert!(plan(&request).is_err());
         }
     }
 

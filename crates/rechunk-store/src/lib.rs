@@ -34,6 +34,10 @@ mod remote;
 mod retry;
 mod store;
 mod stores;
+mod upload;
+mod upload_log;
+mod upload_records;
+mod upload_whole;
 mod watch;
 mod zip;
 
@@ -52,6 +56,7 @@ pub use reads::End;
 pub use remote::StoreOptions;
 pub use store::Store;
 pub use stores::Stores;
+pub use upload::PartSizes;
 
 #[cfg(test)]
 mod tests;

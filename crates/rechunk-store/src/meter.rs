@@ -32,6 +32,9 @@ pub struct RoleTraffic {
     pub get_missing: u64,
     /// Writes that were started; one that is tried again by the caller counts again.
     pub put_requests: u64,
+    /// Requests of multipart uploads beside the one for each object that `put_requests` counts: one
+    /// that begins it, and one for each part.
+    pub part_requests: u64,
     /// Writes left out because the chunk held only the fill value.
     pub put_skipped: u64,
     /// Bytes of decoded chunks read.
@@ -105,6 +108,7 @@ impl RoleTraffic {
         self.get_requests += other.get_requests;
         self.get_missing += other.get_missing;
         self.put_requests += other.put_requests;
+        self.part_requests += other.part_requests;
         self.put_skipped += other.put_skipped;
         self.decoded_read_bytes += other.decoded_read_bytes;
         self.decoded_written_bytes += other.decoded_written_bytes;
@@ -135,6 +139,7 @@ struct RoleCounters {
     get_requests: Counter,
     get_missing: Counter,
     put_requests: Counter,
+    part_requests: Counter,
     put_skipped: Counter,
     decoded_read_bytes: Counter,
     decoded_written_bytes: Counter,
@@ -153,6 +158,7 @@ impl RoleCounters {
             get_requests: self.get_requests.get(),
             get_missing: self.get_missing.get(),
             put_requests: self.put_requests.get(),
+            part_requests: self.part_requests.get(),
             put_skipped: self.put_skipped.get(),
             decoded_read_bytes: self.decoded_read_bytes.get(),
             decoded_written_bytes: self.decoded_written_bytes.get(),
@@ -279,6 +285,13 @@ impl Meter {
     /// A write was started.
     pub(crate) fn count_put(&self, role: Role) {
         self.count_puts(role, 1);
+    }
+
+    /// A multipart upload, or a part of one, was begun. (What control writes is one request.)
+    pub(crate) fn count_part(&self, role: Role) {
+        if let Some(counters) = self.role(role) {
+            counters.part_requests.add(1);
+        }
     }
 
     fn count_puts(&self, role: Role, requests: u64) {

@@ -8,14 +8,16 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 
+use crate::upload_log::UploadLog;
 use crate::{Store, StoreError, local_tree};
 
-/// An unfinished object of a [`Store`]. Nothing is visible under its key, and nothing is written
-/// at all, before the first part and [`ObjectWriter::finish`].
+/// An unfinished object of a [`Store`]. Nothing is visible under its key before
+/// [`ObjectWriter::finish`].
 ///
 /// In a local directory parts go to a file beside the object (swept by [`Store::remove_staging`]
-/// if the process dies) at their place. Elsewhere they are held in memory until the object is
-/// whole: stores with multipart uploads need more than this.
+/// if the process dies) at their place. A store that takes parts is sent them as they become full:
+/// no more than two of [`crate::PartSizes::log_part_bytes`] are in memory, and those in which a
+/// head lies that is written last. Elsewhere all is held in memory until the object is whole.
 #[derive(Debug)]
 pub struct ObjectWriter {
     store: Store,
@@ -26,18 +28,22 @@ pub struct ObjectWriter {
 #[derive(Debug)]
 enum Parts {
     File { staged: PathBuf, path: PathBuf },
+    Log(Box<UploadLog>),
     Memory(Mutex<BTreeMap<u64, Bytes>>),
 }
 
 impl Store {
-    /// Begins an object. One writer per key at a time.
-    pub fn begin(&self, key: &str) -> Result<ObjectWriter, StoreError> {
+    /// Begins an object of which the first `head_bytes` are written last, at once; the rest from
+    /// there on without gaps. Nothing is sent or written yet. One writer per key at a time.
+    pub fn begin(&self, key: &str, head_bytes: u64) -> Result<ObjectWriter, StoreError> {
         self.object_path(key)?;
         let parts = if self.local_root().is_some() {
             let path = self.file_path(key, "be written to")?;
             let mut staged = path.as_os_str().to_owned();
             staged.push("#0");
             Parts::File { staged: staged.into(), path }
+        } else if let Some(multipart) = &self.multipart {
+            Parts::Log(Box::new(UploadLog::new(self, multipart, key, head_bytes)))
         } else {
             Parts::Memory(Mutex::default())
         };
@@ -47,7 +53,7 @@ impl Store {
 
 impl ObjectWriter {
     /// Writes `bytes` at `offset`. Parts must not overlap; they may be written at the same time.
-    /// Gives the bytes back, so that their buffer can be used again.
+    /// One may wait for those that lie before it, so all of them have to be driven. Gives the bytes back, so that their buffer can be used again.
     pub async fn write_at(&self, offset: u64, bytes: Bytes) -> Result<Bytes, StoreError> {
         match &self.parts {
             Parts::File { staged, .. } => {
@@ -58,6 +64,7 @@ impl ObjectWriter {
                 };
                 self.store.blocking(&self.key, "write", write).await
             }
+            Parts::Log(log) => log.write_at(offset, &bytes).await.map(|()| bytes),
             Parts::Memory(parts) => {
                 let kept = Bytes::copy_from_slice(&bytes);
                 parts.lock().unwrap_or_else(PoisonError::into_inner).insert(offset, kept);
@@ -72,6 +79,7 @@ impl ObjectWriter {
     pub async fn finish(&self, bytes: u64) -> Result<(), StoreError> {
         let Self { store, key, parts } = self;
         match parts {
+            Parts::Log(log) => log.finish(bytes).await,
             Parts::Memory(parts) => {
                 let parts =
                     std::mem::take(&mut *parts.lock().unwrap_or_else(PoisonError::into_inner));

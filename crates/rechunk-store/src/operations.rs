@@ -16,11 +16,22 @@ use crate::{Store, StoreError, key, local_tree};
 
 impl Store {
     /// Stores a whole object made of `parts`, in place of any that was there. Readers see the
-    /// old one or the new one, never a part. Durable after [`Store::sync`].
+    /// old one or the new one, never a part. Durable after [`Store::sync`]. A large one is sent in
+    /// parts where the store takes some, a few at a time, each tried again by itself.
     pub async fn put(&self, key: &str, parts: Vec<Bytes>) -> Result<(), StoreError> {
+        let bytes = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(wide(part.len())));
+        if let Some(multipart) = &self.multipart
+            && let Some(part_bytes) = multipart.sizes.part_of(bytes)
+        {
+            return self.put_in_parts(multipart, key, parts, part_bytes).await;
+        }
+        self.put_whole(key, parts.into_iter().collect()).await
+    }
+
+    /// [`Store::put`] in one request.
+    pub(crate) async fn put_whole(&self, key: &str, payload: PutPayload) -> Result<(), StoreError> {
         let path = self.object_path(key)?;
-        let payload: PutPayload = parts.into_iter().collect();
-        let bytes = u64::try_from(payload.content_length()).unwrap_or(u64::MAX);
+        let bytes = wide(payload.content_length());
         self.meter.count_put(self.role);
         let mut attempts = Attempts::new(self.patience, key);
         loop {
@@ -312,4 +323,9 @@ impl Store {
             source: Box::new(error),
         })
     }
+}
+
+/// A length in memory, bytes.
+pub(crate) fn wide(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
+use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 
 use crate::local_files::LocalFiles;
@@ -12,6 +13,7 @@ use crate::location::{Place, parse, resolve, zip_file};
 use crate::remote::{Etags, Limiter, Remote, Scheme};
 use crate::retry::Patience;
 use crate::stores::Stores;
+use crate::upload::{Multipart, PartSizes};
 use crate::watch::{ServerClock, Watch};
 use crate::zip::ZipFile;
 use crate::{Meter, Role, StoreError, key, local_tree, memory};
@@ -37,6 +39,8 @@ pub struct Store {
     pub(crate) etags: Option<Arc<Etags>>,
     /// What is read must not have been written since.
     pub(crate) watch: Option<Watch>,
+    /// How it takes large objects in parts, if it does.
+    pub(crate) multipart: Option<Multipart>,
 }
 
 /// What a store is, as far as what it can do depends on it.
@@ -86,7 +90,7 @@ impl Store {
                 store.child(&below)?
             }
             Place::Remote(address) => {
-                let Remote { inner, limiter, clock, etags } = stores.remote(&address)?;
+                let Remote { inner, multipart, limiter, clock, etags } = stores.remote(&address)?;
                 let mut store = Self::from_object_store(inner, &address.root);
                 if address.scheme == Scheme::Http {
                     store.kind = Kind::Http;
@@ -97,6 +101,7 @@ impl Store {
                 store.limiter = Some(limiter);
                 store.clock = Some(clock);
                 store.etags = (address.scheme == Scheme::S3).then_some(etags);
+                store.multipart = multipart.map(Multipart::new);
                 store.child(&address.below)?
             }
         };
@@ -136,16 +141,45 @@ impl Store {
             clock: None,
             etags: None,
             watch: None,
+            multipart: None,
         }
     }
 
+    /// An empty store in memory that is like a remote one in all else: it counts as one that keeps
+    /// what it has, and takes large objects in parts. For tests.
+    pub fn objects_in_memory() -> Self {
+        Self::from_multipart_store(Arc::new(InMemory::new()), "objects in memory")
+    }
+
+    /// [`Store::from_object_store`] on one that takes large objects in parts.
+    pub fn from_multipart_store<T: ObjectStore + MultipartStore>(
+        inner: Arc<T>,
+        label: &str,
+    ) -> Self {
+        let multipart = Some(Multipart::new(Arc::clone(&inner) as _));
+        Self { multipart, ..Self::from_object_store(inner, label) }
+    }
+
+    /// The same place, with large objects sent in parts of these sizes, where the store takes parts
+    /// at all. ([`PartSizes::DEFAULT`] is what a store has.)
+    #[must_use]
+    pub fn with_part_sizes(&self, sizes: PartSizes) -> Self {
+        let mut store = self.clone();
+        if let Some(multipart) = &mut store.multipart {
+            multipart.sizes = sizes;
+        }
+        store
+    }
+
     /// The same place with its requests passed through `wrap`, e.g. to inject faults or delays.
+    /// Objects are then sent as a whole, whatever their size.
     #[must_use]
     pub fn wrapped(
         mut self,
         wrap: impl FnOnce(Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore>,
     ) -> Self {
         self.inner = wrap(self.inner);
+        self.multipart = None;
         self
     }
 

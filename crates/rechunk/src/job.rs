@@ -4,16 +4,18 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use rechunk_array::Array;
-use rechunk_format::{Layout, RunFormat};
+use rechunk_format::{IndexLocation, Layout, RunFormat};
 use rechunk_grid::WriteEmpty;
-use rechunk_plan::{PlanRequest, Planned, RunsSide, ShardSide, Side, Strategy, plan};
+use rechunk_plan::{
+    Multipart, PlanRequest, Planned, Profile, RunsSide, ShardSide, Side, Strategy, plan,
+};
 use rechunk_store::{Meter, Role, Stores};
 
 use crate::Error;
 use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, open_array};
-use crate::request::{CopyRequest, is_local};
+use crate::request::{CopyRequest, is_local, takes_parts};
 use crate::specify::specify_target;
 
 /// Chunks whose size is looked up to predict encoded bytes.
@@ -140,11 +142,25 @@ async fn plan_request(
         same_shards: same_encoding && layout.shards() == target.shards(),
         keeps_absence: layout.tells_absence() && request.write_empty == WriteEmpty::Auto,
         budget: request.planning.budget(),
-        profile: request.planning.profile([&request.source, temp, &request.target])?,
+        profile: profile(request, temp)?,
         strategy: request.planning.strategy,
         intermediate_grid: request.planning.intermediate_grid,
         intermediate_in_memory: temp_is_memory(temp),
     })
+}
+
+/// What the stores cost. Object stores are sent large objects in parts, whatever a profile leaves
+/// unsaid: else a shard would have to be held as a whole.
+fn profile(request: &CopyRequest, temp: &str) -> Result<Profile, Error> {
+    let mut profile = request.planning.profile([&request.source, temp, &request.target])?;
+    for (store, location) in
+        [(&mut profile.intermediate, temp), (&mut profile.target, request.target.as_str())]
+    {
+        if takes_parts(location) {
+            store.multipart = Some(store.multipart.unwrap_or(Multipart::DEFAULT));
+        }
+    }
+    Ok(profile)
 }
 
 /// Runs of bytes of raw files are read and written, where both sides have them: on local disks, and
@@ -184,6 +200,7 @@ pub(crate) fn side(layout: &dyn Layout, ratio: f64) -> Side {
     let shard = layout.shards().map(|shards| ShardSide {
         shape: shards.shard_shape().to_vec(),
         index_bytes: shards.index_bytes(),
+        index_first: shards.location() == IndexLocation::Start,
     });
     Side {
         chunk_shape: spec.chunk_shape.clone(),

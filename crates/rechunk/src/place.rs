@@ -129,7 +129,12 @@ impl Place {
             _ => target.clone(),
         };
         let (intermediate, temp_to_remove) = intermediate(job, work.as_ref(), &stores)?;
+        let mut chunks = chunks;
         if let Some(work) = &work {
+            chunks = work.noting_uploads(&chunks)?;
+            if resumes {
+                work.abort_uploads().await?;
+            }
             if resumes && job.target.file_name().is_none() {
                 let swept = chunks.remove_staging().await;
                 swept.map_err(|source| store_error("sweep", chunks.label(), source))?;
@@ -163,9 +168,14 @@ impl Place {
 
     /// Ends a run that has failed: another one need not wait until nothing is heard of this one.
     pub(crate) async fn give_up(&mut self) {
-        if let (Some(work), Some(lock)) = (&self.work, self.lock.take())
-            && let Err(error) = work.unlock(lock).await
+        let (Some(work), Some(lock)) = (&self.work, self.lock.take()) else { return };
+        // While it is ours. After another run has taken it, its uploads are there too.
+        if lock.check(self.target.label()).await.is_ok()
+            && let Err(error) = work.abort_uploads().await
         {
+            tracing::warn!(%error, "unfinished uploads could not be given up");
+        }
+        if let Err(error) = work.unlock(lock).await {
             tracing::warn!(%error, "the target could not be given up");
         }
     }
@@ -351,7 +361,9 @@ fn intermediate(
             let store = at(temp)?.child(&name).map_err(|e| store_error("open", temp, e))?;
             return Ok((Some(store.clone()), Some(store)));
         }
-        (None, Some(work)) => work.intermediate()?.with_role(Role::Intermediate),
+        (None, Some(work)) => {
+            work.noting_uploads(&work.intermediate()?.with_role(Role::Intermediate))?
+        }
         _ => {
             let store = at(&format!("memory://{name}-{}", std::process::id()))?;
             return Ok((Some(store.clone()), Some(store)));

@@ -123,6 +123,11 @@ pub(crate) fn is_local(location: &str) -> bool {
     profile_of(location) == "local"
 }
 
+/// It is on an object store, which takes large objects in parts.
+pub(crate) fn takes_parts(location: &str) -> bool {
+    matches!(profile_of(location), "s3" | "gs" | "az")
+}
+
 /// The built-in profile for a location.
 pub(crate) fn profile_of(location: &str) -> &'static str {
     match location.split_once("://").map(|(scheme, _)| scheme) {

@@ -1,6 +1,6 @@
 //! `--shards`: which shards are wanted, in the words of `--chunks`.
 
-use rechunk_format::ShardFormat;
+use rechunk_format::{IndexLocation, ShardFormat};
 use rechunk_grid::ArraySpec;
 use rechunk_plan::ShardSide;
 
@@ -34,7 +34,8 @@ pub fn plan_shards(
     let (shape, _) = ShardWish { text, format, source, source_shard: None, chunk }.resolve()?;
     let Some(shape) = shape else { return Ok(None) };
     let format = ShardFormat::usual(&shape, chunk).map_err(|reason| usage(&reason, None))?;
-    Ok(Some(ShardSide { index_bytes: format.index_bytes(), shape }))
+    let index_first = format.location() == IndexLocation::Start;
+    Ok(Some(ShardSide { index_bytes: format.index_bytes(), index_first, shape }))
 }
 
 impl ShardWish<'_> {

@@ -10,7 +10,7 @@ use rechunk_array::Array;
 use rechunk_exec::{Execution, NullObserver, Observer, Sink, run};
 use rechunk_format::Layout;
 use rechunk_grid::{Region, WriteEmpty};
-use rechunk_plan::{PlanError, PlanRequest, Planned, Strategy, plan};
+use rechunk_plan::{PlanError, PlanRequest, Planned, Profile, Strategy, plan};
 use rechunk_store::{Meter, Role, Store, Stores};
 use serde::Serialize;
 use tempfile::TempDir;
@@ -231,7 +231,7 @@ async fn plan_comparison(
         same_shards: false,
         keeps_absence: false,
         budget: planning.budget(),
-        profile: planning.profile([&a.location, "", ""])?,
+        profile: only_read(planning.profile([&a.location, "", ""])?),
         strategy: Strategy::Pull,
         intermediate_grid: planning.intermediate_grid,
         intermediate_in_memory: false,
@@ -248,6 +248,12 @@ async fn plan_comparison(
         (Err(pull), Err(keep)) => Err(neither(pull, keep)),
     };
     cheaper.map_err(|error| Error::no_plan(request.budget.memory_bytes, error))
+}
+
+/// A profile for who writes nothing: no memory is kept for objects on their way.
+fn only_read(mut profile: Profile) -> Profile {
+    profile.target.multipart = None;
+    profile
 }
 
 /// The error of a comparison that neither strategy can do: nobody has asked for one of the two.

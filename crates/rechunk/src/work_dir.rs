@@ -27,6 +27,8 @@ const DONE_KEY: &str = "done.json";
 const TREE_KEY: &str = "tree.json";
 /// Key of the report of a run that did not finish.
 pub(crate) const REPORT_KEY: &str = "report.json";
+/// Where uploads under way are noted down.
+const UPLOADS: &str = "uploads";
 /// What there may be in a work directory, in the order in which it is removed.
 const PLACES: [&str; 5] = ["intermediate", "target", "replaced", "source", SEGMENTS];
 const KEYS: [&str; 6] = [JOURNAL_KEY, REPORT_KEY, JOB_KEY, LOCK_KEY, DONE_KEY, TREE_KEY];
@@ -174,6 +176,17 @@ impl WorkDir {
     /// Where a compressed source is unpacked.
     pub(crate) fn unpacked(&self) -> Result<Store, Error> {
         self.child("source")
+    }
+
+    /// `store` in the same bucket, with its uploads under way noted down here.
+    pub(crate) fn noting_uploads(&self, store: &Store) -> Result<Store, Error> {
+        Ok(store.with_upload_records(&self.child(UPLOADS)?))
+    }
+
+    /// Gives up what a run that has ended was uploading. What it was of is written again.
+    pub(crate) async fn abort_uploads(&self) -> Result<(), Error> {
+        let failed = |source| store_error("give up uploads to", self.store.label(), source);
+        self.child(UPLOADS)?.abort_uploads().await.map_err(failed).map(drop)
     }
 
     fn child(&self, name: &str) -> Result<Store, Error> {
@@ -396,6 +409,7 @@ impl WorkDir {
 
     async fn remove_but(&self, kept: Option<&str>) -> Result<(), Error> {
         let failed = |source| store_error("remove", self.store.label(), source);
+        self.abort_uploads().await?;
         for place in PLACES {
             self.store.delete_prefix(place).await.map_err(failed)?;
         }

@@ -15,8 +15,8 @@ use rechunk_grid::{
 };
 use rechunk_kernel::{Digest, DigestKeys};
 use rechunk_plan::{
-    Budget, IntermediateGrid, Plan, PlanError, PlanRequest, Profile, ShardSide, Side, StoreProfile,
-    Strategy as Kind, plan,
+    Budget, IntermediateGrid, Multipart, Plan, PlanError, PlanRequest, Profile, ShardSide, Side,
+    StoreProfile, Strategy as Kind, plan,
 };
 use rechunk_store::{Meter, Role, Store};
 use tokio::runtime::Runtime;
@@ -202,6 +202,7 @@ impl Case {
             let shard = self.shards(side).map(|format| ShardSide {
                 shape: format.shard_shape().to_vec(),
                 index_bytes: format.index_bytes(),
+                index_first: format.location() == IndexLocation::Start,
             });
             Side {
                 chunk_shape: side.chunk.clone(),
@@ -211,7 +212,10 @@ impl Case {
                 codec: cost.name,
                 is_raw: cost.is_raw,
                 encoded_bytes_max: cost.encoded_bytes_max,
-                encoded_bytes_expected: cost.encoded_bytes_max / 2,
+                encoded_bytes_expected: match side.codec {
+                    Codec::Raw => cost.encoded_bytes_max,
+                    Codec::Runs => cost.encoded_bytes_max / 2,
+                },
                 decode_workspace_bytes: cost.decode_workspace_bytes,
                 encode_workspace_bytes: cost.encode_workspace_bytes,
             }
@@ -232,11 +236,21 @@ impl Case {
                 concurrency: None,
                 workers: 1,
             },
-            profile: Profile::uniform(&StoreProfile::built_in("memory").unwrap()),
+            profile: Profile::uniform(&StoreProfile {
+                multipart: self.multipart(),
+                ..StoreProfile::built_in("memory").unwrap()
+            }),
             strategy: self.kind,
             intermediate_grid: IntermediateGrid::Exact,
             intermediate_in_memory: false,
         }
+    }
+
+    /// How the stores that are written take large objects, where they do so in parts.
+    pub(crate) fn multipart(&self) -> Option<Multipart> {
+        let threshold_bytes = self.seed / 7 % 300;
+        let part_bytes = 1 + self.seed / 11 % 90;
+        self.seed.is_multiple_of(4).then_some(Multipart { threshold_bytes, part_bytes })
     }
 
     /// The plan, with the least memory that works and what is to be spare; `None` if the kind
@@ -470,10 +484,14 @@ impl Case {
     pub(crate) async fn prepare(&self) -> Prepared {
         let open = || Store::open("memory:").unwrap();
         let source = Array::new(Arc::new(self.layout(&self.source)), open());
-        let target = Array::new(Arc::new(self.layout(&self.target)), open());
+        let written = || match self.multipart() {
+            Some(_) => Store::objects_in_memory(),
+            None => open(),
+        };
+        let target = Array::new(Arc::new(self.layout(&self.target)), written());
         let elements = self.elements();
         self.store_chunks(&self.source, &source, &elements, |n| self.is_missing(n)).await;
-        Prepared { source, target, intermediate: open(), elements }
+        Prepared { source, target, intermediate: written(), elements }
     }
 }
 

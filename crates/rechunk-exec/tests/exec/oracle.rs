@@ -2,10 +2,42 @@
 //! exactly what the plan said.
 
 use proptest::prelude::*;
+use rechunk_format::ElementOrder;
+use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::{Plan, RoleEstimate, StageOutput, Strategy as Kind};
 use rechunk_store::{Meter, RoleTraffic, Traffic};
 
-use crate::case::{Case, cases, execute, rectilinear_cases, runtime};
+use crate::case::{Case, SideCase, cases, execute, rectilinear_cases, runtime};
+use crate::layout::Codec;
+
+/// Requests of uploads in parts are as planned where the sizes of objects are.
+fn assert_parts(case: &Case, plan: &Plan, traffic: &Traffic) -> Result<(), TestCaseError> {
+    // Objects of an intermediate are not all of the size that the estimate takes for all of them.
+    let mut expected = 0;
+    for (number, stage) in plan.stages.iter().enumerate() {
+        if let (StageOutput::Pieces { .. }, Some(uploads)) =
+            (&stage.output, plan.intermediate_uploads)
+        {
+            let geometry = plan.geometry(number).unwrap();
+            let bytes = |task| geometry.object_bytes(&geometry.tile(task));
+            expected +=
+                (0..stage.tasks).map(|task| uploads.whole.requests(bytes(task))).sum::<u64>();
+        }
+    }
+    prop_assert_eq!(traffic.intermediate.part_requests, expected);
+    let (planned, counted) = (&plan.estimate.target, &traffic.target);
+    let may_skip = case.write_empty == WriteEmpty::Auto && case.target.fill.is_some();
+    let is_gappy = case.source.shards.is_some() && case.has_gaps();
+    if case.target.codec == Codec::Raw && case.missing == 0 && !may_skip && !is_gappy {
+        prop_assert_eq!(counted.part_requests, planned.part_requests);
+    } else if case.target.codec == Codec::Raw && !is_gappy {
+        prop_assert!(counted.part_requests <= planned.part_requests);
+    }
+    if case.multipart().is_none() {
+        prop_assert_eq!(counted.part_requests, 0);
+    }
+    Ok(())
+}
 
 /// Requests, decoded bytes and objects of a role are as planned.
 fn assert_role(planned: &RoleEstimate, counted: &RoleTraffic) -> Result<(), TestCaseError> {
@@ -49,6 +81,7 @@ fn assert_rechunks(case: &Case) -> Result<(), TestCaseError> {
             }
         }
         assert_traffic(&plan, &traffic)?;
+        assert_parts(case, &plan, &traffic)?;
         if case.missing == 0 {
             prop_assert_eq!(traffic.source.get_missing, 0);
         }
@@ -108,5 +141,46 @@ proptest! {
         case in rectilinear_cases(prop_oneof![Just(Kind::Direct), Just(Kind::Passthrough)]),
     ) {
         prop_assert!(case.source.edges.is_none() || case.plan().is_none());
+    }
+}
+
+/// A sharded target on a store with tiny parts: every request of its uploads is in the plan.
+#[test]
+fn the_parts_of_shards_are_as_planned() {
+    for (index_first, kind) in [(false, Kind::Pull), (true, Kind::Pull), (true, Kind::PushPull)] {
+        let side = |chunk: &[u64], shards| SideCase {
+            chunk: chunk.to_vec(),
+            edges: None,
+            shards,
+            order: ElementOrder::c_little(2),
+            codec: Codec::Raw,
+            fill: None,
+        };
+        let case = Case {
+            shape: vec![50, 37],
+            data_type: DataType::Float32,
+            source: side(&[7, 37], None),
+            target: side(&[5, 5], Some((vec![4, 3], index_first))),
+            kind,
+            threads: 2,
+            spare_bytes: 0,
+            write_empty: WriteEmpty::Always,
+            missing: 0,
+            seed: 7 * 11 * 4 * 8,
+        };
+        let multipart = case.multipart().unwrap();
+        let plan = case.plan().unwrap();
+        let uploads = plan.target_uploads.unwrap();
+        assert_eq!(uploads.log_part_bytes, multipart.part_bytes);
+        assert_eq!(uploads.whole, multipart);
+        // 3 × 3 shards of 12 chunks of 100 bytes with an index, those at the ends with fewer.
+        let bytes = |chunks: u64| chunks * 100 + 12 * 16 + 4;
+        let shards = [(4, 12), (2, 2 * 3), (2, 4 * 2), (1, 2 * 2)];
+        let parts = |(count, chunks): (u64, u64)| {
+            count * (1 + bytes(chunks).div_ceil(multipart.part_bytes))
+        };
+        let expected: u64 = shards.map(parts).into_iter().sum();
+        assert_eq!(plan.estimate.target.part_requests, expected);
+        assert_rechunks(&case).unwrap();
     }
 }

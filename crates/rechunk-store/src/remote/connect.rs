@@ -8,6 +8,7 @@ use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::client::ClientConfigKey;
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
+use object_store::multipart::MultipartStore;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 
 use super::wire::Connector;
@@ -19,12 +20,20 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(10);
 
+/// A client, and the same for uploads in parts if the store has them.
+type Client = (Arc<dyn ObjectStore>, Option<Arc<dyn MultipartStore>>);
+
+fn in_parts<T: ObjectStore + MultipartStore>(client: T) -> Client {
+    let client = Arc::new(client);
+    (Arc::clone(&client) as _, Some(client as _))
+}
+
 /// Makes the client. Nothing is sent.
 pub(crate) fn connect(
     address: &Address,
     options: &StoreOptions,
     connector: Connector,
-) -> Result<Arc<dyn ObjectStore>, StoreError> {
+) -> Result<Client, StoreError> {
     let location = format!("{}/{}", address.root, address.below);
     let setup = Setup {
         root: &address.root,
@@ -74,7 +83,7 @@ struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    fn s3(self) -> object_store::Result<Arc<dyn ObjectStore>> {
+    fn s3(self) -> object_store::Result<Client> {
         let mut builder = AmazonS3Builder::from_env();
         for (key, value) in self.patience {
             builder = builder.with_config(AmazonS3ConfigKey::Client(key), value);
@@ -102,10 +111,10 @@ impl Setup<'_> {
             .with_retry(self.retry)
             .with_http_connector(self.connector)
             .build()?;
-        Ok(Arc::new(built))
+        Ok(in_parts(built))
     }
 
-    fn gcs(self) -> object_store::Result<Arc<dyn ObjectStore>> {
+    fn gcs(self) -> object_store::Result<Client> {
         let mut builder = GoogleCloudStorageBuilder::from_env();
         for (key, value) in self.patience {
             builder = builder.with_config(GoogleConfigKey::Client(key), value);
@@ -124,10 +133,10 @@ impl Setup<'_> {
             .with_retry(self.retry)
             .with_http_connector(self.connector)
             .build()?;
-        Ok(Arc::new(built))
+        Ok(in_parts(built))
     }
 
-    fn azure(self) -> object_store::Result<Arc<dyn ObjectStore>> {
+    fn azure(self) -> object_store::Result<Client> {
         let mut builder = MicrosoftAzureBuilder::from_env();
         for (key, value) in self.patience {
             builder = builder.with_config(AzureConfigKey::Client(key), value);
@@ -145,10 +154,10 @@ impl Setup<'_> {
             .with_retry(self.retry)
             .with_http_connector(self.connector)
             .build()?;
-        Ok(Arc::new(built))
+        Ok(in_parts(built))
     }
 
-    fn http(self) -> object_store::Result<Arc<dyn ObjectStore>> {
+    fn http(self) -> object_store::Result<Client> {
         let mut builder = HttpBuilder::new();
         for (key, value) in self.patience {
             builder = builder.with_config(key, value);
@@ -166,7 +175,7 @@ impl Setup<'_> {
             .with_retry(self.retry)
             .with_http_connector(self.connector)
             .build()?;
-        Ok(Arc::new(built))
+        Ok((Arc::new(built), None))
     }
 }
 

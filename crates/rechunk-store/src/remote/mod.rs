@@ -14,20 +14,23 @@ pub(crate) use etag::{Body, Etags, md5_of};
 pub(crate) use failure::{Failure, access_hint, retries};
 pub(crate) use limiter::{Limiter, Permit};
 pub use options::StoreOptions;
-pub(crate) use wire::attempts_of;
+pub(crate) use wire::{attempts_of, with_attempts};
 
 use std::sync::Arc;
 
 use object_store::ObjectStore;
+use object_store::multipart::MultipartStore;
 
 use crate::StoreError;
 use crate::watch::ServerClock;
 use wire::Connector;
 
 /// A connection to one bucket, container or server, shared by all that lies in it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Remote {
     pub(crate) inner: Arc<dyn ObjectStore>,
+    /// The same client for uploads in parts, where there are such.
+    pub(crate) multipart: Option<Arc<dyn MultipartStore>>,
     pub(crate) limiter: Arc<Limiter>,
     pub(crate) clock: Arc<ServerClock>,
     pub(crate) etags: Arc<Etags>,
@@ -39,7 +42,7 @@ impl Remote {
         let limiter = Limiter::new(options.concurrency());
         let clock = Arc::new(ServerClock::default());
         let connector = Connector::new(&limiter, &clock);
-        let inner = connect::connect(address, options, connector)?;
-        Ok(Self { inner, limiter, clock, etags: Arc::default() })
+        let (inner, multipart) = connect::connect(address, options, connector)?;
+        Ok(Self { inner, multipart, limiter, clock, etags: Arc::default() })
     }
 }

@@ -1,6 +1,7 @@
 //! What goes over the wire: every attempt is counted here, retries of the library below included,
 //! and what answers say of the server is noticed.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -25,6 +26,17 @@ pub(crate) fn attempts_of(meter: &Arc<Meter>, role: Role) -> Extensions {
     let mut extensions = Extensions::new();
     extensions.insert(Attempts { meter: Arc::clone(meter), role });
     extensions
+}
+
+tokio::task_local! {
+    /// For requests that take no extensions.
+    static ATTEMPTS: Attempts;
+}
+
+/// Runs what sends requests that take no extensions, so that their attempts count in `meter` as
+/// `role`.
+pub(crate) async fn with_attempts<F: Future>(meter: &Arc<Meter>, role: Role, work: F) -> F::Output {
+    ATTEMPTS.scope(Attempts { meter: Arc::clone(meter), role }, work).await
 }
 
 /// Makes clients that count attempts and notice when a store is busy.
@@ -58,7 +70,8 @@ struct Wire {
 #[async_trait]
 impl HttpService for Wire {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        if let Some(attempts) = request.extensions().get::<Attempts>() {
+        let of_request = request.extensions().get::<Attempts>().cloned();
+        if let Some(attempts) = of_request.or_else(|| ATTEMPTS.try_with(Clone::clone).ok()) {
             attempts.meter.count_attempt(attempts.role);
         }
         let response = self.inner.execute(request).await?;

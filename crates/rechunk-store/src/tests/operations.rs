@@ -242,7 +242,7 @@ async fn an_object_in_parts_is_there_when_it_is_whole() {
         let store = store.with_role(Role::Target);
         store.put("c/0/1", parts("something that was there before")).await.unwrap();
         let before = store.meter().traffic().target;
-        let object = store.begin("c/0/1").unwrap();
+        let object = store.begin("c/0/1", 0).unwrap();
         object.write_at(4, Bytes::from("456")).await.unwrap();
         object.write_at(0, Bytes::from("0123")).await.unwrap();
         let old = store.get("c/0/1", 100).await.unwrap().unwrap();
@@ -261,15 +261,15 @@ async fn an_object_in_parts_is_there_when_it_is_whole() {
 #[tokio::test]
 async fn an_object_that_was_not_finished_is_swept() {
     let (_directory, store) = local();
-    let object = store.begin("c/0/1").unwrap();
+    let object = store.begin("c/0/1", 0).unwrap();
     object.write_at(0, Bytes::from("0123456789")).await.unwrap();
     drop(object);
     // A second run writes less under the same name.
-    let object = store.begin("c/0/1").unwrap();
+    let object = store.begin("c/0/1", 0).unwrap();
     object.write_at(0, Bytes::from("abc")).await.unwrap();
     object.finish(3).await.unwrap();
     assert_eq!(store.get("c/0/1", 100).await.unwrap().unwrap(), "abc");
-    let object = store.begin("c/0/2").unwrap();
+    let object = store.begin("c/0/2", 0).unwrap();
     object.write_at(0, Bytes::from("0123456789")).await.unwrap();
     assert_eq!(list(&store, "").await.len(), 1);
     assert_eq!(store.remove_staging().await.unwrap(), 1);

@@ -1,0 +1,217 @@
+//! How large objects are sent: in parts, and what that takes of requests and memory.
+
+use serde::{Deserialize, Serialize};
+
+use crate::count::product;
+use crate::{Budget, PlanRequest};
+
+/// How a store takes large objects: in parts, with a request for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Multipart {
+    /// Objects of more bytes are sent in parts.
+    pub threshold_bytes: u64,
+    /// Bytes of a part, at least. Less for shards that are filled chunk by chunk with little
+    /// memory, see [`Uploads::log_part_bytes`].
+    pub part_bytes: u64,
+}
+
+impl Multipart {
+    /// What object stores are sent where their profile does not say.
+    pub const DEFAULT: Self = Self { threshold_bytes: 64 << 20, part_bytes: 64 << 20 };
+    /// Most parts of one object; stores allow no more.
+    pub const PARTS_MAX: u64 = 10_000;
+    /// Most bytes of an object that is sent as a whole; S3 takes no more.
+    pub const WHOLE_BYTES_MAX: u64 = 5 << 30;
+    /// Fewest bytes of a part that is not the last; stores take no fewer.
+    pub const PART_BYTES_MIN: u64 = 5 << 20;
+
+    /// Requests of an object of `object_bytes` beside the one that completes it: the first, and
+    /// one for each part. 0 if it is sent as a whole.
+    pub fn requests(&self, object_bytes: u64) -> u64 {
+        if object_bytes <= self.threshold_bytes.min(Self::WHOLE_BYTES_MAX) {
+            return 0;
+        }
+        let part_bytes = self.part_bytes.max(object_bytes.div_ceil(Self::PARTS_MAX)).max(1);
+        object_bytes.div_ceil(part_bytes).saturating_add(1)
+    }
+}
+
+/// How the objects of one role are sent in a run: a [`Multipart`] for one array and budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uploads {
+    /// Objects that are in memory as a whole.
+    pub whole: Multipart,
+    /// Bytes of a part of a shard that is filled chunk by chunk: of each such shard a part is in
+    /// memory, and another on its way. A shard of no more bytes is sent as a whole.
+    pub log_part_bytes: u64,
+}
+
+impl Uploads {
+    /// `object_bytes_max` bounds a shard that is filled chunk by chunk.
+    fn new(whole: Multipart, budget: &Budget, object_bytes_max: u64) -> Self {
+        /// A part may take one in so many bytes of the budget: there are two of each shard, and
+        /// several shards.
+        const PARTS_OF_BUDGET: u64 = 64;
+        let least = Multipart::PART_BYTES_MIN.min(whole.part_bytes);
+        let part_bytes = (budget.memory_bytes / PARTS_OF_BUDGET).clamp(least, whole.part_bytes);
+        let log_part_bytes = part_bytes.max(object_bytes_max.div_ceil(Multipart::PARTS_MAX)).max(1);
+        Self { whole, log_part_bytes }
+    }
+
+    /// [`Multipart::requests`] of a shard that is filled chunk by chunk.
+    pub fn log_requests(&self, object_bytes: u64) -> u64 {
+        let part_bytes = self.log_part_bytes.max(1);
+        if object_bytes <= part_bytes {
+            return 0;
+        }
+        object_bytes.div_ceil(part_bytes).saturating_add(1)
+    }
+
+    /// What is held of such a shard of at most `object_bytes_max`, bytes: a part that is filled and
+    /// one on its way. Where `head_bytes` at its start are known last, the parts they lie in too.
+    pub fn log_memory_bytes(&self, object_bytes_max: u64, head_bytes: u64) -> u64 {
+        let held = head_bytes.div_ceil(self.log_part_bytes.max(1)).saturating_add(2);
+        self.log_part_bytes.saturating_mul(held).min(object_bytes_max)
+    }
+}
+
+impl PlanRequest {
+    /// How the objects of the target are sent.
+    pub(crate) fn target_uploads(&self) -> Option<Uploads> {
+        let multipart = self.profile.target.multipart?;
+        Some(Uploads::new(multipart, &self.budget, self.target_object_bytes_max()))
+    }
+
+    /// How those of the intermediate are sent.
+    pub(crate) fn intermediate_uploads(&self) -> Option<Uploads> {
+        let multipart = self.profile.intermediate.multipart?;
+        Some(Uploads::new(multipart, &self.budget, 0))
+    }
+
+    /// The same with the smallest parts that the store takes, where shards are filled in larger ones.
+    /// What fits at all fits so: also in the budget that is named when nothing has fitted.
+    pub(crate) fn with_least_parts(&self) -> Option<Self> {
+        let multipart = self.profile.target.multipart.filter(|_| self.target.shard.is_some())?;
+        let part_bytes = multipart.part_bytes.min(Multipart::PART_BYTES_MIN);
+        let mut request = self.clone();
+        request.profile.target.multipart = Some(Multipart { part_bytes, ..multipart });
+        (request.target_uploads() != self.target_uploads()).then_some(request)
+    }
+
+    /// No object of the target has more bytes.
+    fn target_object_bytes_max(&self) -> u64 {
+        let side = &self.target;
+        let index_bytes = side.shard.as_ref().map_or(0, |shard| shard.index_bytes);
+        side.encoded_bytes_max.saturating_mul(side.shard_chunks()).saturating_add(index_bytes)
+    }
+
+    /// What is kept of a target shard while it is filled, bytes: its index, and what of it has not
+    /// been sent. 0 without shards.
+    pub(crate) fn target_shard_state_bytes(&self) -> u64 {
+        let Some(shard) = &self.target.shard else { return 0 };
+        let head_bytes = if shard.index_first { shard.index_bytes } else { 0 };
+        let unsent_bytes = self.target_uploads().map_or(0, |uploads| {
+            uploads.log_memory_bytes(self.target_object_bytes_max(), head_bytes)
+        });
+        self.target.shard_state_bytes().saturating_add(unsent_bytes)
+    }
+}
+
+/// Sizes of the cells of a grid over `shape`, each measured along an axis in whole `grain`s: how
+/// many there are of each size. `None` if they are cut on too many axes to be told apart.
+pub(crate) fn cell_sizes(shape: &[u64], cell: &[u64], grain: &[u64]) -> Option<Vec<(u64, u64)>> {
+    const CUT_AXES_MAX: usize = 8;
+    let is_cut = |axis: &usize| !shape[*axis].is_multiple_of(cell[*axis]);
+    if (0..shape.len()).filter(is_cut).count() > CUT_AXES_MAX {
+        return None;
+    }
+    let mut sizes = vec![(1_u64, 1_u64)];
+    for axis in 0..shape.len() {
+        let (whole, rest) = (shape[axis] / cell[axis], shape[axis] % cell[axis]);
+        let along = [(whole, cell[axis]), (u64::from(rest > 0), rest)];
+        let longer = sizes.iter().flat_map(|&(count, size)| {
+            let present = along.into_iter().filter(|along| along.0 > 0);
+            present.map(move |(cells, extent)| {
+                let grains = extent.div_ceil(grain[axis].max(1));
+                (product([count, cells]), product([size, grains]))
+            })
+        });
+        sizes = longer.collect();
+    }
+    Some(sizes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn budget(memory_bytes: u64) -> Budget {
+        Budget { memory_bytes, box_bytes: None, threads: 1, concurrency: None, workers: 1 }
+    }
+
+    #[test]
+    fn parts_are_as_small_as_the_store_takes_and_no_more_than_it_counts() {
+        let multipart = Multipart { threshold_bytes: 64 << 20, part_bytes: 16 << 20 };
+        assert_eq!(multipart.requests(64 << 20), 0);
+        assert_eq!(multipart.requests((64 << 20) + 1), 1 + 5);
+        assert_eq!(multipart.requests(16 << 40), 1 + 10_000);
+        assert_eq!(Multipart { threshold_bytes: 0, part_bytes: 0 }.requests(0), 0);
+    }
+
+    #[test]
+    fn a_part_of_a_shard_is_a_small_part_of_the_budget() {
+        let part = |memory_bytes, object_bytes_max| {
+            Uploads::new(Multipart::DEFAULT, &budget(memory_bytes), object_bytes_max).log_part_bytes
+        };
+        assert_eq!(part(64 << 20, 1 << 30), 5 << 20);
+        assert_eq!(part(1 << 30, 1 << 30), 16 << 20);
+        assert_eq!(part(1 << 40, 1 << 30), 64 << 20);
+        // The largest object has to fit in 10 000 of them.
+        assert_eq!(part(64 << 20, 100_000 << 20), 10 << 20);
+        // A profile that says less knows its store.
+        let tiny = Multipart { threshold_bytes: 10, part_bytes: 3 };
+        assert_eq!(Uploads::new(tiny, &budget(64 << 20), 1000).log_part_bytes, 3);
+    }
+
+    #[test]
+    fn what_is_held_of_a_shard_is_no_more_than_the_shard() {
+        let uploads = Uploads { whole: Multipart::DEFAULT, log_part_bytes: 10 };
+        assert_eq!(uploads.log_memory_bytes(1000, 0), 20);
+        assert_eq!(uploads.log_memory_bytes(1000, 4), 30);
+        assert_eq!(uploads.log_memory_bytes(1000, 11), 40);
+        assert_eq!(uploads.log_memory_bytes(7, 4), 7);
+        assert_eq!((uploads.log_requests(10), uploads.log_requests(11)), (0, 3));
+    }
+
+    proptest! {
+        #[test]
+        fn every_cell_is_counted_with_its_size(
+            shape in prop::collection::vec(0_u64..12, 0..4),
+            extents in prop::collection::vec((1_u64..5, 1_u64..4), 4),
+        ) {
+            let grain: Vec<u64> = extents.iter().map(|(_, grain)| *grain).collect();
+            let cell: Vec<u64> = extents.iter().map(|(grains, grain)| grains * grain).collect();
+            let mut expected: BTreeMap<u64, u64> = BTreeMap::new();
+            let along = |axis: usize| -> Vec<u64> {
+                let starts = (0..shape[axis]).step_by(usize::try_from(cell[axis]).unwrap());
+                starts.map(|at| (shape[axis] - at).min(cell[axis]).div_ceil(grain[axis])).collect()
+            };
+            let mut all = vec![1_u64];
+            for axis in 0..shape.len() {
+                let lengths = along(axis);
+                all = all.iter().flat_map(|a| lengths.iter().map(move |b| a * b)).collect();
+            }
+            for size in all {
+                *expected.entry(size).or_default() += 1;
+            }
+            let mut found: BTreeMap<u64, u64> = BTreeMap::new();
+            for (count, size) in cell_sizes(&shape, &cell, &grain).unwrap() {
+                *found.entry(size).or_default() += count;
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! One multipart upload: begun, its parts in any order, completed or aborted. Nothing is visible
+//! under its key before it is completed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use object_store::multipart::{MultipartStore, PartId};
+use object_store::path::Path;
+use object_store::{MultipartId, ObjectStoreExt, PutMultipartOptions, PutPayload};
+
+use crate::remote::{attempts_of, with_attempts};
+use crate::retry::Attempts;
+use crate::upload_records::{Record, UploadRecords};
+use crate::{Store, StoreError};
+
+/// How large objects are sent to a store that takes them in parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PartSizes {
+    /// Whole objects of more bytes are sent in parts.
+    pub threshold_bytes: u64,
+    /// Bytes of a part of those, at least.
+    pub part_bytes: u64,
+    /// Bytes of a part of an object that is written piece by piece ([`Store::begin`]): one is held,
+    /// and another on its way. Such an object of no more bytes is sent as a whole.
+    pub log_part_bytes: u64,
+}
+
+impl PartSizes {
+    /// Where nobody says otherwise.
+    pub const DEFAULT: Self =
+        Self { threshold_bytes: 64 << 20, part_bytes: 64 << 20, log_part_bytes: 16 << 20 };
+    /// Most parts of one object; stores allow no more.
+    pub const PARTS_MAX: u64 = 10_000;
+    /// Most bytes of an object that is sent as a whole; S3 takes no more.
+    pub const WHOLE_BYTES_MAX: u64 = 5 << 30;
+
+    /// Bytes of a part of a whole object of `object_bytes`; `None` if it is sent as a whole.
+    pub(crate) fn part_of(&self, object_bytes: u64) -> Option<u64> {
+        let part_bytes = self.part_bytes.max(object_bytes.div_ceil(Self::PARTS_MAX)).max(1);
+        let whole_bytes_max = self.threshold_bytes.min(Self::WHOLE_BYTES_MAX);
+        (object_bytes > whole_bytes_max).then_some(part_bytes)
+    }
+}
+
+/// What a store needs to take objects in parts.
+#[derive(Clone)]
+pub(crate) struct Multipart {
+    pub(crate) api: Arc<dyn MultipartStore>,
+    pub(crate) sizes: PartSizes,
+    /// Where uploads under way are noted down.
+    pub(crate) records: Option<Arc<UploadRecords>>,
+}
+
+impl Multipart {
+    pub(crate) fn new(api: Arc<dyn MultipartStore>) -> Self {
+        Self { api, sizes: PartSizes::DEFAULT, records: None }
+    }
+}
+
+impl fmt::Debug for Multipart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Multipart")
+            .field("sizes", &self.sizes)
+            .field("records", &self.records)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An upload under way. Dropped before its end, it is aborted as far as that can still be done.
+#[derive(Debug)]
+pub(crate) struct Upload {
+    store: Store,
+    multipart: Multipart,
+    key: String,
+    path: Path,
+    id: MultipartId,
+    record: Option<Record>,
+    parts: Mutex<BTreeMap<usize, PartId>>,
+    is_open: AtomicBool,
+}
+
+impl Upload {
+    /// Begins an upload, and notes it down before its first part is sent.
+    pub(crate) async fn begin(
+        store: &Store,
+        multipart: &Multipart,
+        key: &str,
+    ) -> Result<Arc<Self>, StoreError> {
+        let path = store.object_path(key)?;
+        store.meter.count_part(store.role);
+        let mut attempts = Attempts::new(store.patience, key);
+        let id = loop {
+            let permit = store.permit().await;
+            let extensions = attempts_of(&store.meter, store.role);
+            let options = PutMultipartOptions { extensions, ..PutMultipartOptions::default() };
+            let begun = multipart.api.create_multipart_opts(&path, options).await;
+            drop(permit);
+            match begun.map_err(|error| store.failed(key, "begin the upload of", error)) {
+                Err(error) if attempts.again(&error).await => {}
+                begun => break begun?,
+            }
+        };
+        let mut upload = Self {
+            store: store.clone(),
+            multipart: multipart.clone(),
+            key: key.to_owned(),
+            path,
+            id,
+            record: None,
+            parts: Mutex::default(),
+            is_open: AtomicBool::new(true),
+        };
+        if let Some(records) = &multipart.records {
+            upload.record = Some(records.add(&upload.path, &upload.id).await?);
+        }
+        Ok(Arc::new(upload))
+    }
+
+    /// Sends part `number`, counted from 0. All but the last have to be of one size, which the
+    /// store may want to be 5 MiB at least.
+    pub(crate) async fn put_part(
+        &self,
+        number: usize,
+        payload: PutPayload,
+    ) -> Result<(), StoreError> {
+        let Self { store, key, .. } = self;
+        store.meter.count_part(store.role);
+        let mut attempts = Attempts::new(store.patience, key);
+        loop {
+            let permit = store.permit().await;
+            let put = self.multipart.api.put_part(&self.path, &self.id, number, payload.clone());
+            let put = with_attempts(&store.meter, store.role, put).await;
+            drop(permit);
+            match put.map_err(|error| self.failed("write a part of", error)) {
+                Err(error) if attempts.again(&error).await => {}
+                Err(error) => return Err(error),
+                Ok(id) => {
+                    self.parts().insert(number, id);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Makes the object of `bytes` bytes visible; all its parts have been sent.
+    pub(crate) async fn complete(&self, bytes: u64) -> Result<(), StoreError> {
+        let Self { store, key, .. } = self;
+        store.meter.count_put(store.role);
+        let parts: Vec<PartId> = self.parts().values().cloned().collect();
+        let mut attempts = Attempts::new(store.patience, key);
+        loop {
+            let permit = store.permit().await;
+            let done = self.multipart.api.complete_multipart(&self.path, &self.id, parts.clone());
+            let done = with_attempts(&store.meter, store.role, done).await;
+            drop(permit);
+            let error = match done {
+                Ok(_) => break,
+                Err(error) => error,
+            };
+            // Where an answer was lost, the upload is over when it is asked again.
+            let is_gone = matches!(error, object_store::Error::NotFound { .. });
+            if is_gone && self.is_there(bytes, parts.len()).await? {
+                break;
+            }
+            let error = self.failed("complete the upload of", error);
+            if is_gone || !attempts.again(&error).await {
+                return Err(error);
+            }
+        }
+        store.meter.count_written(store.role, bytes);
+        self.end().await;
+        Ok(())
+    }
+
+    /// Whether the object at the key is, as far as can be told, that of this upload: of its size,
+    /// and of as many parts where its tag says so. Nobody else writes there.
+    async fn is_there(&self, bytes: u64, parts: usize) -> Result<bool, StoreError> {
+        let Self { store, key, .. } = self;
+        store.meter.count_head();
+        let mut attempts = Attempts::new(store.patience, key);
+        let found = loop {
+            match store.inner.head(&self.path).await {
+                Ok(found) => break found,
+                Err(object_store::Error::NotFound { .. }) => return Ok(false),
+                Err(error) => {
+                    let error = store.failed(key, "look at", error);
+                    if !attempts.again(&error).await {
+                        return Err(error);
+                    }
+                }
+            }
+        };
+        let said = found.e_tag.as_deref().and_then(parts_of_tag);
+        Ok(found.size == bytes && said.is_none_or(|said| said == parts))
+    }
+
+    /// An upload that is not there is not an object that is missing.
+    fn failed(&self, action: &'static str, error: object_store::Error) -> StoreError {
+        let (store, key) = (&self.store, &self.key);
+        if !matches!(error, object_store::Error::NotFound { .. }) {
+            return store.failed(key, action, error);
+        }
+        let reason = "the store knows no such upload any more: somebody has given it up";
+        StoreError::Failed {
+            location: store.label().to_owned(),
+            key: key.clone(),
+            action,
+            source: reason.into(),
+        }
+    }
+
+    /// Gives the upload up: the store forgets its parts. What fails is left to the note of it, and
+    /// to the store's own rules.
+    pub(crate) async fn abort(&self) {
+        if !self.is_open.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        if let Err(error) = abort(&self.store, &self.multipart, &self.path, &self.id).await {
+            tracing::warn!(%error, "an upload could not be given up");
+            return;
+        }
+        self.end().await;
+    }
+
+    /// Nothing is left of it to be given up.
+    async fn end(&self) {
+        self.is_open.store(false, Ordering::Release);
+        if let (Some(records), Some(record)) = (&self.multipart.records, &self.record)
+            && let Err(error) = records.remove(record).await
+        {
+            tracing::warn!(%error, "the note of an upload that is done could not be removed");
+        }
+    }
+
+    fn parts(&self) -> MutexGuard<'_, BTreeMap<usize, PartId>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        // Without a runtime nothing can be sent any more.
+        if *self.is_open.get_mut()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let (store, multipart) = (self.store.clone(), self.multipart.clone());
+            let (path, id, record) = (self.path.clone(), self.id.clone(), self.record.take());
+            runtime.spawn(async move {
+                let aborted = abort(&store, &multipart, &path, &id).await;
+                if let (Ok(()), Some(records), Some(record)) = (aborted, multipart.records, record)
+                {
+                    let _ = records.remove(&record).await; // one that is left does no harm
+                }
+            });
+        }
+    }
+}
+
+/// Gives an upload up; one that is over is fine.
+pub(crate) async fn abort(
+    store: &Store,
+    multipart: &Multipart,
+    path: &Path,
+    id: &MultipartId,
+) -> Result<(), StoreError> {
+    store.meter.count_delete();
+    let mut attempts = Attempts::new(store.patience, path.as_ref());
+    loop {
+        let permit = store.permit().await;
+        let aborted = multipart.api.abort_multipart(path, id).await;
+        drop(permit);
+        match aborted {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => return Ok(()),
+            Err(error) => {
+                let error = store.failed(path.as_ref(), "give up the upload of", error);
+                if !attempts.again(&error).await {
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
+
+/// How many parts an object was uploaded in, if its tag is like those of S3: `"HEX-COUNT"`.
+fn parts_of_tag(tag: &str) -> Option<usize> {
+    let (digest, count) = tag.trim_matches('"').rsplit_once('-')?;
+    let is_digest = digest.len() == 32 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_digest { count.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_says_how_many_parts_there_were() {
+        assert_eq!(parts_of_tag("\"0123456789abcdef0123456789ABCDEF-17\""), Some(17));
+        for other in ["\"0123456789abcdef0123456789abcdef\"", "7", "\"0x8D-3\"", "W/\"a-b\"", ""] {
+            assert_eq!(parts_of_tag(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn parts_grow_with_objects_that_would_have_too_many() {
+        let sizes =
+            PartSizes { threshold_bytes: 64 << 20, part_bytes: 16 << 20, log_part_bytes: 1 };
+        assert_eq!(sizes.part_of(64 << 20), None);
+        assert_eq!(sizes.part_of((64 << 20) + 1), Some(16 << 20));
+        let never = PartSizes { threshold_bytes: u64::MAX, ..sizes };
+        assert_eq!((never.part_of(5 << 30), never.part_of(6 << 30)), (None, Some(16 << 20)));
+        let part_bytes = sizes.part_of(16 << 40).unwrap();
+        assert!((16_u64 << 40).div_ceil(part_bytes) <= PartSizes::PARTS_MAX);
+    }
+}
