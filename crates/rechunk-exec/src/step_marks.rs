@@ -1,7 +1,9 @@
 //! Which steps of a task are done.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::frame::wide;
 use crate::journal::Mark;
