@@ -12,6 +12,7 @@ mod case;
 mod check;
 mod drive;
 mod expected;
+mod late;
 #[path = "../exec/layout.rs"]
 mod layout;
 mod many;

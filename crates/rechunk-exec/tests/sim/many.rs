@@ -2,7 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::drive::{Bug, simulate};
+use rechunk_testkit::SimStore;
+
+use crate::drive::{Bug, simulate, simulate_on};
 
 /// Seeds that an ordinary test run tries.
 const SEEDS: u64 = 2000;
@@ -61,9 +63,15 @@ fn every_fourth_seed_from_3() {
     assert_part(3);
 }
 
+/// Tells all that happens.
 #[test]
 fn one_seed() {
-    assert_seed(number("RECHUNK_SIM_SEED").unwrap_or(0));
+    let seed = number("RECHUNK_SIM_SEED").unwrap_or(0);
+    let disk = SimStore::new(seed);
+    disk.keep_log();
+    let outcome = simulate_on(seed, None, &disk);
+    disk.log().iter().for_each(|line| println!("{line}"));
+    outcome.unwrap();
 }
 
 #[test]

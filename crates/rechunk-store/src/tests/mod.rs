@@ -2,6 +2,7 @@ mod local;
 mod location;
 mod operations;
 mod runs;
+mod simulated;
 
 use bytes::Bytes;
 use futures::TryStreamExt;

@@ -69,6 +69,7 @@ pub(super) struct State {
     pub clients: u64,
     e_tags: u64,
     trace: u64,
+    log: Option<Vec<String>>,
     watch: Option<Watch>,
     /// Planted: a put shows a half of its bytes first.
     pub tears: bool,
@@ -101,6 +102,7 @@ impl SimStore {
             clients: 0,
             e_tags: 0,
             trace: 0,
+            log: None,
             watch: None,
             tears: false,
             answers_early: false,
@@ -154,6 +156,16 @@ impl SimStore {
     /// A hash of all that has happened, and when.
     pub fn trace(&self) -> u64 {
         self.lock().trace
+    }
+
+    /// From now on all that happens is kept as text.
+    pub fn keep_log(&self) {
+        self.lock().log = Some(Vec::new());
+    }
+
+    /// What has happened since [`SimStore::keep_log`]: when (ms), who, what.
+    pub fn log(&self) -> Vec<String> {
+        self.lock().log.clone().unwrap_or_default()
     }
 
     /// The object at `key` as readers see it.
@@ -236,6 +248,9 @@ impl State {
         // A random name, unlike in each run.
         let key = key.split_once("-clock-").map_or(key, |(key, _)| key);
         let now_ms = self.now_ms();
+        if let Some(log) = &mut self.log {
+            log.push(format!("{now_ms:>8} {client} {what} {key} {outcome:?}"));
+        }
         (self.trace, now_ms, client, what, key, format!("{outcome:?}")).hash(&mut hasher);
         self.trace = hasher.finish();
     }
