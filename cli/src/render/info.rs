@@ -60,14 +60,19 @@ fn array_text(info: &ArrayInfo) -> String {
 
 /// What there is of the array, and beside it.
 fn stored(lines: &mut Lines, info: &ArrayInfo) {
-    let missing = match info.missing_chunks {
+    let (Some(stored_chunks), Some(missing_chunks)) = (info.stored_chunks, info.missing_chunks)
+    else {
+        lines.line("stored", "not counted: the server cannot be asked what it has");
+        return;
+    };
+    let missing = match missing_chunks {
         0 => "none missing".to_owned(),
         missing => format!("{} missing: they hold the fill value", number(missing)),
     };
     let shards = info.stored_shards.map_or(String::new(), |stored| {
         format!(" in {} of {} shards", number(stored), number(info.shards.unwrap_or(stored)))
     });
-    let (chunks, all) = (number(info.stored_chunks), number(info.chunks));
+    let (chunks, all) = (number(stored_chunks), number(info.chunks));
     lines.line("stored", &format!("{chunks} of {all} chunks{shards}, {missing}"));
     let objects = if info.shards.is_some() { "shard" } else { "chunk" };
     let ratio = info.compression_ratio.map_or(String::new(), |ratio| format!(", {ratio:.2} : 1"));

@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
-use futures::TryStreamExt;
+use futures::stream;
+use futures::{StreamExt, TryStreamExt};
 use rechunk_array::Array;
+use rechunk_grid::ChunkGrid;
 use rechunk_n5::ATTRIBUTES_KEY;
 use rechunk_raw::ARRAY_JSON;
 use rechunk_store::{Meter, Role, Store, StoreError, Stores};
@@ -20,6 +22,10 @@ use crate::open::{OpenArray, OpenOptions, Opened, open_node, open_store};
 const SMALL_CHUNK_BYTES: u64 = 1 << 20;
 /// Largest chunk that every reader and codec takes, decoded bytes.
 const LARGE_CHUNK_BYTES: u64 = 2 << 30;
+
+/// Most objects that are asked for one by one where they cannot be listed, and how many at once.
+const ASKED_MAX: u64 = 10_000;
+const ASKED_AT_ONCE: usize = 16;
 
 /// Everything `rechunk info` shows.
 #[derive(Debug, Clone, Serialize)]
@@ -68,10 +74,10 @@ pub struct ArrayInfo {
     pub shards: Option<u64>,
     /// Shards that are stored, where chunks are kept in shards.
     pub stored_shards: Option<u64>,
-    /// Chunks that are stored, by themselves or in a shard.
-    pub stored_chunks: u64,
+    /// Chunks that are stored, by themselves or in a shard; `None` where they were not counted.
+    pub stored_chunks: Option<u64>,
     /// Chunks that are missing: they hold the fill value.
-    pub missing_chunks: u64,
+    pub missing_chunks: Option<u64>,
     /// Bytes of the elements, without padding; `None` where elements differ in length.
     pub decoded_bytes: Option<u64>,
     /// Bytes of the stored chunks.
@@ -154,8 +160,8 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
         fill_value_hex: spec.fill_value.map(|fill| crate::open::hex(&fill.bytes)),
         chunks: grid.count(),
         stored_shards: layout.shards().map(|_| stored_objects),
-        stored_chunks,
-        missing_chunks: grid.count().saturating_sub(stored_chunks),
+        stored_chunks: (!stored.is_uncounted).then_some(stored_chunks),
+        missing_chunks: (!stored.is_uncounted).then(|| grid.count().saturating_sub(stored_chunks)),
         stored_bytes,
         stored_chunk_bytes: stored.sizes.summary().filter(|_| open.metadata.file_name().is_none()),
         compression_ratio: chunk_bytes.filter(|_| stored_bytes > 0).map(|bytes| {
@@ -212,6 +218,8 @@ struct Stored {
     chunks: Option<u64>,
     /// Decoded bytes of the stored chunks, where they differ in length.
     lengths_bytes: Option<u64>,
+    /// There are too many to ask for each, and they cannot be listed.
+    is_uncounted: bool,
     /// Shards whose index cannot be read.
     damaged: KeyCount,
     leftovers: KeyCount,
@@ -239,17 +247,14 @@ impl Stored {
             stored.chunks = Some(open.grid()?.count());
             return Ok(stored);
         }
+        if !store.can_list() {
+            return stored.count_by_key(open, &store).await;
+        }
         let mut keys = store.list("");
         while let Some((key, size)) = keys.try_next().await.map_err(failed)? {
             match open.array.layout().object_index(&key) {
                 Some(index) if grid.contains(&index) => {
-                    stored.sizes.add(size);
-                    if grid.edges().is_some() {
-                        let elements = grid.chunk(&index).elements();
-                        let bytes = elements.saturating_mul(open.spec().item_bytes());
-                        let sum = stored.lengths_bytes.unwrap_or(0).saturating_add(bytes);
-                        stored.lengths_bytes = Some(sum);
-                    }
+                    stored.add(open, &grid, &index, size);
                     stored.look_into(open, &store, &key, &index).await;
                 }
                 _ if is_metadata(&key) => {}
@@ -258,6 +263,41 @@ impl Stored {
             }
         }
         Ok(stored)
+    }
+
+    /// Asks for every object by its key, where keys cannot be listed; for none if there are many.
+    async fn count_by_key(mut self, open: &OpenArray, store: &Store) -> Result<Self, Error> {
+        let grid = open.object_grid()?;
+        if grid.count() > ASKED_MAX {
+            return Ok(Self { is_uncounted: true, ..self });
+        }
+        let layout = open.array.layout();
+        let mut sizes = stream::iter(grid.indices().positions())
+            .map(|index| async move {
+                let key = layout.object_key(&index);
+                let size = store.head(&key).await;
+                size.map(|size| (key, index, size))
+            })
+            .buffered(ASKED_AT_ONCE);
+        while let Some(asked) = sizes.next().await {
+            let (key, index, size) =
+                asked.map_err(|source| Error::source_store(&open.location, source))?;
+            if let Some(size) = size {
+                self.add(open, &grid, &index, size);
+                self.look_into(open, store, &key, &index).await;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Adds a chunk, or a shard, that is stored.
+    fn add(&mut self, open: &OpenArray, grid: &ChunkGrid, index: &[u64], size_bytes: u64) {
+        self.sizes.add(size_bytes);
+        if grid.edges().is_some() {
+            let elements = grid.chunk(index).elements();
+            let bytes = elements.saturating_mul(open.spec().item_bytes());
+            self.lengths_bytes = Some(self.lengths_bytes.unwrap_or(0).saturating_add(bytes));
+        }
     }
 
     /// Counts the chunks of shard `index`, if it is one.

@@ -21,6 +21,9 @@ use crate::single_file::{RawFile, SingleFile, open_file};
 
 pub(crate) use crate::documents::{METADATA_BYTES_MAX, hex};
 
+/// What makes a place an array or a group.
+const NO_DOCUMENT: &str = "none of zarr.json, .zarray, attributes.json and array.json";
+
 /// Most arrays named in a message.
 const NAMED_ARRAYS_MAX: usize = 12;
 
@@ -200,6 +203,10 @@ async fn nothing_error(location: &str, store: &Store) -> Error {
         reason: reason.to_owned(),
         hint,
     };
+    if !store.can_list() {
+        let hint = "name the array itself: what is below a URL cannot be asked for".to_owned();
+        return error(&format!("this URL has {NO_DOCUMENT}"), Some(hint));
+    }
     match store.exists_anything().await {
         Ok(false) => {
             return error("there is nothing at this location", Some("check the path".to_owned()));
@@ -212,7 +219,7 @@ async fn nothing_error(location: &str, store: &Store) -> Error {
     match named(&arrays) {
         Some(names) => error(&format!("it only holds {names}"), one_of(location, &arrays)),
         None => error(
-            "it has none of zarr.json, .zarray, attributes.json and array.json",
+            &format!("it has {NO_DOCUMENT}"),
             Some("name the array inside the container".to_owned()),
         ),
     }

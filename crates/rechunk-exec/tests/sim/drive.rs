@@ -174,7 +174,12 @@ impl Driver {
         let execution =
             execution(&self.scenario, store("source"), store("target"), store("temp"));
         let observer = Arc::new(self.findings.clone());
-        run(Arc::new(execution), Some(journal), observer, CancellationToken::new()).await?;
+        let token = CancellationToken::new();
+        let report = run(Arc::new(execution), Some(journal), observer, token).await?;
+        if report.digest != self.expected.digest {
+            let (found, right) = (report.digest, &self.expected.digest);
+            return Err(Failure::Wrong(format!("the digest is {found:?}, not {right:?}")));
+        }
         self.mark_complete(&work).await
     }
 
@@ -188,6 +193,7 @@ impl Driver {
                     Some(Fault::Journal(error)) => self.may_be(error),
                     Some(Fault::Source(_) | Fault::Target(_)) => true,
                     Some(Fault::Intermediate(_) | Fault::Sync(_)) => true,
+                    Some(Fault::DamagedPiece { .. }) => self.scenario.faults.flipped > 0,
                     _ => false,
                 };
                 (error.to_string(), is_clear)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use rechunk_array::Array;
-use rechunk_exec::{DoneSet, Execution, NullObserver, Sink, run};
+use rechunk_exec::{ArrayDigest, DoneSet, Execution, NullObserver, Sink, run};
 use rechunk_format::{Layout, ShardIndex};
 use rechunk_store::{Role, Store};
 use rechunk_testkit::{SimClient, SimStore};
@@ -39,6 +39,8 @@ pub(crate) struct Expected {
     right: BTreeMap<String, Right>,
     owners: BTreeMap<String, Owner>,
     pub elements: Vec<u8>,
+    /// The digest of the source, where one is taken.
+    pub digest: Option<ArrayDigest>,
 }
 
 /// The stores of a run of `client`.
@@ -60,6 +62,7 @@ pub(crate) fn execution(scenario: &Scenario, source: Store, target: Store, temp:
         sink: Sink::Write(array(&scenario.case, false, target.with_role(Role::Target))),
         intermediate: Some(temp.with_role(Role::Intermediate)),
         write_empty: scenario.case.write_empty,
+        takes_digest: scenario.takes_digest,
         durable: true,
     }
 }
@@ -76,12 +79,13 @@ impl Expected {
             .await;
         let execution = execution(scenario, at("source"), at("target"), at("temp"));
         let token = CancellationToken::new();
-        run(Arc::new(execution), None, Arc::new(NullObserver), token).await.unwrap();
+        let report = run(Arc::new(execution), None, Arc::new(NullObserver), token).await.unwrap();
         let mut expected = Self {
             layout: case.layout(&case.target),
             right: BTreeMap::new(),
             owners: owners(scenario),
             elements,
+            digest: report.digest,
         };
         expected.assert_array(scenario, disk).await.unwrap();
         for key in disk.keys() {

@@ -26,6 +26,7 @@ pub(crate) struct Scenario {
     pub crashes: u64,
     /// What is written survives a power cut only after a sync: a local disk.
     pub is_buffered: bool,
+    pub takes_digest: bool,
     pub dice: Dice,
 }
 
@@ -44,11 +45,12 @@ impl Scenario {
         let latency = Duration::from_millis(dice.pick(&LATENCIES_MS));
         let crashes = dice.below(6);
         let is_buffered = dice.percent(50);
+        let takes_digest = dice.percent(70);
         if is_buffered {
             // A disk does nothing late, and nothing twice.
             (faults.late, faults.twice) = (0, 0);
         }
-        Self { case, plan, faults, latency, crashes, is_buffered, dice }
+        Self { case, plan, faults, latency, crashes, is_buffered, takes_digest, dice }
     }
 }
 
@@ -64,7 +66,11 @@ fn draw_faults(dice: &mut Dice, case: &Case) -> SimFaults {
         twice: dice.pick(&RATES),
         short: dice.pick(&RATES),
         flipped: if dice.percent(50) { 0 } else { dice.pick(&RATES) },
-        checked: if is_checked { &["source/", "segments/"] } else { &["segments/"] },
+        checked: if is_checked {
+            &["source/", "temp/", "segments/"]
+        } else {
+            &["temp/", "segments/"]
+        },
         stale: dice.pick(&RATES),
         stall: dice.pick(&RATES),
         full: dice.percent(20).then(|| (dice.below(100), dice.within(1, 60))),

@@ -43,6 +43,15 @@ impl Found {
                 .map_err(|fault| fault.of_source(location))?,
             None => None,
         };
+        if document.is_none() && !store.can_list() {
+            return Err(Error::NotATree {
+                location: location.to_owned(),
+                reason: "it has no consolidated metadata, and what is below a URL cannot be asked \
+                         for"
+                .to_owned(),
+                hint: Some("name one of its arrays".to_owned()),
+            });
+        }
         let described: BTreeMap<String, ConsolidatedKind> =
             document.iter().flat_map(Consolidated::nodes).collect();
         let mut found = Self::default();
