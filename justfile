@@ -33,6 +33,12 @@ test-zfp:
 test-memory:
     cargo test --release -p rechunk-cli --test e2e -- --ignored --show-output memory::
 
+# Simulate SEEDS jobs on a store where everything goes wrong that can; a seed that fails says how to
+# repeat it.
+test-sim SEEDS="100000":
+    RECHUNK_SIM_SEEDS={{SEEDS}} cargo test --release -p rechunk-exec --test sim
+    RECHUNK_SIM_SEEDS=$(({{SEEDS}} / 100)) cargo test --release -p rechunk --test sim
+
 # Kill at every file-changing call of every plan kind: an hour and more.
 test-kill:
     cargo test --release -p rechunk-cli --test e2e -- --ignored --show-output kill::

@@ -11,18 +11,24 @@ use crate::Fault;
 /// As many threads as the plan's memory was planned for.
 #[derive(Debug, Clone)]
 pub(crate) struct CpuPool {
-    pool: Arc<ThreadPool>,
+    /// `None`: jobs run on the thread that asks, in the order in which they are asked for. Threads
+    /// would end in any order, and a run that is simulated has to be the same each time.
+    pool: Option<Arc<ThreadPool>>,
 }
 
 impl CpuPool {
+    /// A pool of so many threads; with none, jobs run where they are asked for.
     pub(crate) fn new(threads: u32) -> Result<Self, Fault> {
+        if threads == 0 {
+            return Ok(Self { pool: None });
+        }
         let threads = usize::try_from(threads).unwrap_or(usize::MAX);
         let pool = ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|number| format!("rechunk-cpu-{number}"))
             .build()
             .map_err(|error| Fault::Cpu { reason: error.to_string() })?;
-        Ok(Self { pool: Arc::new(pool) })
+        Ok(Self { pool: Some(Arc::new(pool)) })
     }
 
     /// Runs `job` on the pool. A panic in it comes back as a fault. If the caller goes away the
@@ -32,17 +38,22 @@ impl CpuPool {
         T: Send + 'static,
         F: FnOnce() -> Result<T, Fault> + Send + 'static,
     {
+        let Some(pool) = &self.pool else { return caught(job) };
         let (sender, receiver) = oneshot::channel();
-        self.pool.spawn(move || {
-            let result = catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {
-                Err(Fault::Cpu { reason: format!("a job panicked: {}", message(panic.as_ref())) })
-            });
+        pool.spawn(move || {
             // The receiver is gone when the run was cancelled: nobody to tell.
-            let _ = sender.send(result);
+            let _ = sender.send(caught(job));
         });
         let lost = || Fault::Cpu { reason: "a job was lost".to_owned() };
         receiver.await.unwrap_or_else(|_| Err(lost()))
     }
+}
+
+/// What `job` returns; a panic in it as a fault.
+fn caught<T>(job: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {
+        Err(Fault::Cpu { reason: format!("a job panicked: {}", message(panic.as_ref())) })
+    })
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> String {
@@ -59,9 +70,19 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_becomes_a_fault_and_the_pool_lives_on() {
-        let cpu = CpuPool::new(1).unwrap();
-        let fault = cpu.run(|| -> Result<(), Fault> { panic!("at {}", 7) }).await.unwrap_err();
-        assert!(fault.to_string().contains("at 7"), "{fault}");
-        assert_eq!(cpu.run(|| Ok(2)).await.unwrap(), 2);
+        for threads in [1, 0] {
+            let cpu = CpuPool::new(threads).unwrap();
+            let fault = cpu.run(|| -> Result<(), Fault> { panic!("at {}", 7) }).await.unwrap_err();
+            assert!(fault.to_string().contains("at 7"), "{fault}");
+            assert_eq!(cpu.run(|| Ok(2)).await.unwrap(), 2);
+        }
+    }
+
+    #[tokio::test]
+    async fn without_threads_jobs_run_where_they_are_asked_for() {
+        let thread = || Ok(std::thread::current().id());
+        let here = std::thread::current().id();
+        assert_eq!(CpuPool::new(0).unwrap().run(thread).await.unwrap(), here);
+        assert_ne!(CpuPool::new(1).unwrap().run(thread).await.unwrap(), here);
     }
 }

@@ -93,6 +93,7 @@ pub async fn run(
         execution,
     });
     let result = tokio::select! {
+        biased; // which of two failures is told does not depend on chance
         () = cancel.cancelled() => Err(ExecError::Cancelled),
         failure = ended(&mut writer) => Err(ExecError::Run(failure)),
         result = run_stages(&context, &done) => result,

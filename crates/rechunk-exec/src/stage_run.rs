@@ -61,7 +61,8 @@ impl StageRun {
         let swaps = stage.input.is_source() && source.element_order().endian != endian;
         let swap_bytes = if swaps { data_type.swap_bytes() } else { 1 };
         let workers = u64::from(stage.tasks_at_once).saturating_mul(u64::from(stage.lanes));
-        let threads = u64::from(execution.plan.threads).min(workers).max(1);
+        // More threads than lanes would have nothing to do. A plan without any has its jobs run in place.
+        let threads = u64::from(execution.plan.threads).min(workers);
         let has_fill = target.spec().fill_value.is_some();
         let digest = match execution.sink {
             Sink::Compare(_) => StageDigest::None,

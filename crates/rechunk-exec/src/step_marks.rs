@@ -1,9 +1,10 @@
 //! Which steps of a task are done.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rechunk_kernel::Digest;
+use tokio::time::Instant;
 
 use crate::frame::wide;
 use crate::journal::Mark;

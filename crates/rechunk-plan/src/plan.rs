@@ -47,7 +47,8 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// What the run may use and will use.
     pub memory: PlanMemory,
-    /// CPU workers the memory was planned for.
+    /// CPU workers the memory was planned for. With 0, which no planner says, CPU work is done on the
+    /// thread that asks for it: a simulation is then the same each time.
     pub threads: u32,
     /// Predicted requests, bytes and time.
     pub estimate: Estimate,

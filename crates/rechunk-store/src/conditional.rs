@@ -66,11 +66,17 @@ impl Store {
                     return Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes });
                 }
                 Ok(found) => {
+                    let size_bytes = found.meta.size;
                     let (e_tag, version) = (found.meta.e_tag.clone(), found.meta.version.clone());
                     let modified_seconds = found.meta.last_modified.timestamp();
                     let body = found.bytes().await.map_err(|e| self.failed(key, "read", e));
                     let seen = Seen(UpdateVersion { e_tag, version });
-                    body.map(|bytes| Snapshot { bytes, seen, modified_seconds })
+                    // A part of an object is not another one.
+                    let whole = body.and_then(|bytes| match u64::try_from(bytes.len()) {
+                        Ok(got) if got == size_bytes => Ok(bytes),
+                        got => Err(self.short(key, size_bytes, got.unwrap_or(u64::MAX))),
+                    });
+                    whole.map(|bytes| Snapshot { bytes, seen, modified_seconds })
                 }
                 Err(error) => Err(error),
             };

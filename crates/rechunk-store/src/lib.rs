@@ -16,6 +16,7 @@
 mod append_file;
 mod conditional;
 mod directory_lock;
+mod durability;
 mod error;
 mod file_runs;
 mod key;
@@ -44,6 +45,7 @@ mod zip;
 pub use append_file::AppendFile;
 pub use conditional::{Seen, Snapshot};
 pub use directory_lock::DirectoryLock;
+pub use durability::Durability;
 pub use error::StoreError;
 pub use file_runs::{OPEN_FILES_MAX, Run};
 pub use lease::{HEARTBEAT, Holder, Lease, STALE, Taken, holder as lease_holder, unique_name};

@@ -224,10 +224,14 @@ impl Store {
     /// Returns when everything put so far would survive a power cut. One call for many puts: on
     /// Linux it syncs the whole file system the directory is on (not others mounted below it).
     pub async fn sync(&self) -> Result<(), StoreError> {
+        let action = "make durable what was written to";
+        if let Some(durability) = &self.durability {
+            return durability.sync().await.map_err(|error| self.failed_io("", action, error));
+        }
         let Some(root) = self.local_root().map(ToOwned::to_owned) else {
             return Ok(()); // memory; a remote store is durable when it answers
         };
-        self.blocking("", "make durable what was written to", move || local_tree::sync(&root)).await
+        self.blocking("", action, move || local_tree::sync(&root)).await
     }
 
     /// Deletes what killed writes have left in a local store (nothing elsewhere). Only when no
@@ -316,12 +320,16 @@ impl Store {
             Ok(result) => result,
             Err(error) => Err(io::Error::other(error)),
         };
-        result.map_err(|error| StoreError::Failed {
+        result.map_err(|error| self.failed_io(key, action, error))
+    }
+
+    fn failed_io(&self, key: &str, action: &'static str, error: io::Error) -> StoreError {
+        StoreError::Failed {
             location: self.label().to_owned(),
             key: key.to_owned(),
             action,
             source: Box::new(error),
-        })
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::stores::Stores;
 use crate::upload::{Multipart, PartSizes};
 use crate::watch::{ServerClock, Watch};
 use crate::zip::ZipFile;
-use crate::{Meter, Role, StoreError, key, local_tree, memory};
+use crate::{Durability, Meter, Role, StoreError, key, local_tree, memory};
 
 /// A place that holds objects by key, with the meter its operations are counted in. Cheap to
 /// clone; clones share everything. The operations are in `operations.rs`.
@@ -41,6 +41,8 @@ pub struct Store {
     pub(crate) watch: Option<Watch>,
     /// How it takes large objects in parts, if it does.
     pub(crate) multipart: Option<Multipart>,
+    /// Makes durable what an `object_store` has answered for; `None` where an answer means that.
+    pub(crate) durability: Option<Arc<dyn Durability>>,
 }
 
 /// What a store is, as far as what it can do depends on it.
@@ -142,6 +144,7 @@ impl Store {
             etags: None,
             watch: None,
             multipart: None,
+            durability: None,
         }
     }
 
@@ -188,6 +191,13 @@ impl Store {
     #[must_use]
     pub fn with_retries(&self, max_retries: u32, timeout: Duration) -> Self {
         Self { patience: Some(Patience { max_retries, timeout }), ..self.clone() }
+    }
+
+    /// The same place, of which an answer does not mean yet that what was put survives a power cut:
+    /// [`Store::sync`] asks `durability` for that.
+    #[must_use]
+    pub fn with_durability(&self, durability: Arc<dyn Durability>) -> Self {
+        Self { durability: Some(durability), ..self.clone() }
     }
 
     /// The same place counted as `role`.

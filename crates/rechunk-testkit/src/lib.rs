@@ -14,6 +14,9 @@
 //! # Ok::<(), rechunk_testkit::TestkitError>(())
 //! ```
 //!
+//! A [`SimStore`] is the other way: no server and no time, an `object_store` in one thread under a
+//! paused clock, whose faults, crashes and latencies follow from a seed.
+//!
 //! `cargo run -p rechunk-testkit -- serve s3` is a server for a shell; `--help` says what else.
 
 mod backend;
@@ -36,6 +39,7 @@ mod record;
 mod root;
 mod s3;
 mod server;
+mod sim;
 mod times;
 mod uri;
 mod xml_api;
@@ -49,3 +53,4 @@ pub use http::HttpServer;
 pub use record::{Operation, RequestRecord};
 pub use s3::S3Server;
 pub use server::{Server, ServerOptions};
+pub use sim::{Dice, End as SimEnd, SimClient, SimFaults, SimStore};

@@ -29,6 +29,9 @@ pub const SEGMENTS: &str = "segments";
 
 /// Largest journal that is read, bytes: some ten million marks.
 const JOURNAL_BYTES_MAX: u64 = 1 << 30;
+/// How often a number may be taken by somebody else while a journal is opened: a writer that does so
+/// again and again is not late, it lives.
+const CLAIMS: u32 = 8;
 
 /// Why a journal cannot be used.
 #[derive(Debug, Error)]
@@ -103,7 +106,8 @@ impl Journal {
     }
 
     /// Begins a journal in the work directory `store`, durably, in place of any that is there. On a
-    /// store without files there must be none. `writer` is unlike the name of any other run.
+    /// store without files there must be none, but for one with this very header: a run that ended
+    /// before it was told that it had begun its journal. `writer` is unlike the name of any other run.
     pub async fn create(
         store: &Store,
         header: JournalHeader,
@@ -111,8 +115,13 @@ impl Journal {
     ) -> Result<Self, JournalError> {
         if is_segmented(store) {
             let mut log = Log::Segments(Segments::new(store, 0, writer));
-            log.append(&line::encode(&header)?).await?;
-            return Ok(Self { log, header, done: DoneSet::default() });
+            return match log.append(&line::encode(&header)?).await {
+                Ok(()) => Ok(Self { log, header, done: DoneSet::default() }),
+                Err(JournalError::Fenced { .. }) if Self::read(store).await?.header == header => {
+                    Self::open_segments(store, writer).await
+                }
+                Err(error) => Err(error),
+            };
         }
         let contents = JournalContents { header, done: DoneSet::default(), damaged_bytes: 0 };
         Self::replace(store, contents).await
@@ -132,12 +141,12 @@ impl Journal {
     }
 
     /// Opens the journal in `store` to go on with it. A file with a damaged end is written anew
-    /// without that end, so that what is added later is not behind it.
+    /// without that end, so that what is added later is not behind it. A journal of segments gets
+    /// an empty one in the name of `writer`: whatever an earlier writer still sends comes too late
+    /// for its number, and cannot take one from this one.
     pub async fn open(store: &Store, writer: &str) -> Result<Self, JournalError> {
         if is_segmented(store) {
-            let (contents, next) = Self::read_segments(store).await?;
-            let log = Log::Segments(Segments::new(store, next, writer));
-            return Ok(Self { log, header: contents.header, done: contents.done });
+            return Self::open_segments(store, writer).await;
         }
         let contents = Self::read(store).await?;
         if contents.damaged_bytes > 0 {
@@ -145,6 +154,22 @@ impl Journal {
         }
         let log = Log::File(AppendFile::open(store, JOURNAL_KEY).await?);
         Ok(Self { log, header: contents.header, done: contents.done })
+    }
+
+    async fn open_segments(store: &Store, writer: &str) -> Result<Self, JournalError> {
+        for _ in 0..CLAIMS {
+            let (contents, next) = Self::read_segments(store).await?;
+            let mut log = Log::Segments(Segments::new(store, next, writer));
+            match log.append("").await {
+                // Something has come since it was read.
+                Err(JournalError::Fenced { .. }) => {}
+                claimed => {
+                    claimed?;
+                    return Ok(Self { log, header: contents.header, done: contents.done });
+                }
+            }
+        }
+        Err(JournalError::Fenced { location: store.label().to_owned() })
     }
 
     /// The journal, and how many segments it has. Damage costs what is behind it in its segment.

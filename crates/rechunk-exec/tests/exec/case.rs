@@ -1,6 +1,6 @@
 //! Random arrays, the plan for them, and the naive way of reading and writing chunks.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -343,7 +343,7 @@ impl Case {
         let grid = layout.spec().grid().unwrap();
         let whole = Region::whole(&self.shape);
         let item_bytes = self.item_bytes();
-        let mut writers: HashMap<Vec<u64>, ShardWriter> = HashMap::new();
+        let mut writers: BTreeMap<Vec<u64>, ShardWriter> = BTreeMap::new();
         for index in grid.indices().positions() {
             if skip(grid.indices().ordinal(&index)) {
                 continue;

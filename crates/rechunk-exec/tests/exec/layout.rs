@@ -13,6 +13,8 @@ pub(crate) enum Codec {
     Raw,
     /// Pairs of a count and a byte.
     Runs,
+    /// The bytes and their CRC32C.
+    Checked,
 }
 
 /// Counts chunks between the question for their key and the end of their decoding.
@@ -41,11 +43,14 @@ pub(crate) struct TestLayout {
 impl TestLayout {
     pub(crate) fn new(spec: ArraySpec, order: ElementOrder, codec: Codec) -> Self {
         let bytes = spec.chunk_shape.iter().product::<u64>() * spec.item_bytes();
-        let is_raw = codec == Codec::Raw;
         let cost = CodecCost {
             name: "none".to_owned(),
-            is_raw,
-            encoded_bytes_max: if is_raw { bytes } else { 2 * bytes },
+            is_raw: codec == Codec::Raw,
+            encoded_bytes_max: match codec {
+                Codec::Raw => bytes,
+                Codec::Runs => 2 * bytes,
+                Codec::Checked => bytes + 4,
+            },
             decode_workspace_bytes: 0,
             encode_workspace_bytes: 0,
         };
@@ -126,6 +131,15 @@ impl Layout for TestLayout {
         if self.codec == Codec::Raw {
             return Ok(encoded);
         }
+        if self.codec == Codec::Checked {
+            let whole = encoded.split_last_chunk::<4>();
+            return match whole {
+                Some((bytes, sum)) if crc32c::crc32c(bytes) == u32::from_le_bytes(*sum) => {
+                    Ok(bytes)
+                }
+                _ => Err(FormatError::Decode { codec: "crc", reason: "checksum".to_owned() }),
+            };
+        }
         if encoded.len() % 2 == 1 {
             return Err(FormatError::Decode { codec: "runs", reason: "half a run".to_owned() });
         }
@@ -145,6 +159,11 @@ impl Layout for TestLayout {
         encoded.clear();
         if self.codec == Codec::Raw {
             encoded.extend_from_slice(elements);
+            return Ok(());
+        }
+        if self.codec == Codec::Checked {
+            encoded.extend_from_slice(elements);
+            encoded.extend(crc32c::crc32c(elements).to_le_bytes());
             return Ok(());
         }
         for &byte in elements {

@@ -2,6 +2,7 @@ mod local;
 mod location;
 mod operations;
 mod runs;
+mod simulated;
 mod uploads;
 
 use bytes::Bytes;

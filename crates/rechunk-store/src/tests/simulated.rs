@@ -1,0 +1,29 @@
+//! Conditional writes on a store where answers and parts of bodies are lost.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use rechunk_testkit::{SimFaults, SimStore};
+
+use crate::Store;
+
+fn store(disk: &SimStore) -> Store {
+    let store = Store::from_object_store(Arc::new(disk.client()), "sim://disk");
+    store.with_retries(50, Duration::from_mins(60))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_part_of_an_object_is_not_another_one() {
+    for seed in 0..50 {
+        let disk = SimStore::new(seed);
+        let faults = SimFaults { answer_lost: 50, short: 50, ..SimFaults::NONE };
+        disk.set_faults(faults, Duration::from_millis(10));
+        let created = store(&disk).create("a", Bytes::from_static(b"of the first")).await.unwrap();
+        assert!(created.is_some(), "seed {seed}: its own object is taken for that of another");
+        let seen = store(&disk).snapshot("a", 100).await.unwrap().unwrap();
+        assert_eq!(seen.bytes, "of the first", "seed {seed}");
+        let other = store(&disk).create("a", Bytes::from_static(b"of the second")).await.unwrap();
+        assert!(other.is_none(), "seed {seed}");
+    }
+}
