@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
-use object_store::{ObjectStoreExt, PutOptions, PutPayload};
+use object_store::{ObjectMeta, ObjectStoreExt, PutOptions, PutPayload};
 
 use crate::remote::{Permit, attempts_of};
 use crate::retry::Attempts;
@@ -114,12 +114,17 @@ impl Store {
 
     /// The size of an object, or `None` if there is none.
     pub async fn head(&self, key: &str) -> Result<Option<u64>, StoreError> {
+        self.look_at(key).await.map(|object| object.map(|object| object.size))
+    }
+
+    /// What is known of an object without its bytes, or `None` if there is none.
+    pub(crate) async fn look_at(&self, key: &str) -> Result<Option<ObjectMeta>, StoreError> {
         let path = self.object_path(key)?;
         self.meter.count_head();
         let mut attempts = Attempts::new(self.patience, key);
         loop {
             match self.inner.head(&path).await {
-                Ok(object) => return Ok(Some(object.size)),
+                Ok(object) => return Ok(Some(object)),
                 Err(object_store::Error::NotFound { .. }) => return Ok(None),
                 Err(error) => {
                     let error = self.failed(key, "look at", error);

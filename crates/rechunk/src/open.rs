@@ -200,6 +200,13 @@ async fn nothing_error(location: &str, store: &Store) -> Error {
         reason: reason.to_owned(),
         hint,
     };
+    if !store.can_list() {
+        return error(
+            "there is no array and no group at this location: none of zarr.json, .zarray, .zgroup, \
+             attributes.json and array.json",
+            Some("check the path; what is on a web server has to be named exactly".to_owned()),
+        );
+    }
     match store.exists_anything().await {
         Ok(false) => {
             return error("there is nothing at this location", Some("check the path".to_owned()));

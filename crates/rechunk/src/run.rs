@@ -208,7 +208,7 @@ impl Job {
     ) -> Result<RunReport, Error> {
         let plan = &self.planned.plan;
         let journal = match &place.work {
-            Some(work) => Some(self.journal(work, place.resumes && !place.is_volatile()).await?),
+            Some(work) => Some(self.journal(work, place).await?),
             None => None,
         };
         let execution = Execution {
@@ -238,7 +238,8 @@ impl Job {
         })
     }
 
-    async fn journal(&self, work: &WorkDir, resumes: bool) -> Result<Journal, Error> {
+    async fn journal(&self, work: &WorkDir, place: &Place) -> Result<Journal, Error> {
+        let resumes = place.resumes && !place.is_volatile();
         let state = |error: JournalError| work.journal_error(&error);
         let writer = unique_name();
         // A run killed before its journal was begun has done nothing yet.
@@ -253,6 +254,10 @@ impl Job {
                 });
             }
             return Ok(journal);
+        }
+        if place.resumes {
+            // Parts of one that was being removed, or one whose intermediate is gone.
+            work.forget().await?;
         }
         let job = serde_json::json!({
             "source": self.request.source,

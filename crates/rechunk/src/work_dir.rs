@@ -304,14 +304,19 @@ impl WorkDir {
 
     /// Removes everything; what says that the target is complete goes last.
     pub(crate) async fn remove(&self) -> Result<(), Error> {
-        self.remove_but(None).await?;
+        self.remove_but(&[]).await?;
         let failed = |source| store_error("remove", self.store.label(), source);
         self.store.delete_prefix("").await.map_err(failed)
     }
 
-    /// Removes what an earlier run has left, but not what says that this one writes.
-    pub(crate) async fn clear(&self) -> Result<(), Error> {
-        self.remove_but(Some(LOCK_KEY)).await
+    /// Removes what an earlier run has left, but not what says that this one writes, nor that
+    /// chunks at the target are of an unfinished job: the next one takes the place of that.
+    pub(crate) async fn clear(&self, left: &Left) -> Result<(), Error> {
+        match left {
+            Left::Nothing => Ok(()),
+            Left::Unfinished(_) => self.remove_but(&[LOCK_KEY, JOB_KEY]).await,
+            Left::Done(_) => self.remove_but(&[LOCK_KEY]).await,
+        }
     }
 
     /// Takes back what [`WorkDir::lock`] has made, if nothing else is there.
@@ -335,12 +340,18 @@ impl WorkDir {
         }
     }
 
-    async fn remove_but(&self, kept: Option<&str>) -> Result<(), Error> {
+    /// Removes the journal of a run of which nothing is to be gone on with.
+    pub(crate) async fn forget(&self) -> Result<(), Error> {
+        let failed = |source| store_error("remove", self.store.label(), source);
+        self.store.delete_prefix(SEGMENTS).await.map_err(failed)
+    }
+
+    async fn remove_but(&self, kept: &[&str]) -> Result<(), Error> {
         let failed = |source| store_error("remove", self.store.label(), source);
         for place in PLACES {
             self.store.delete_prefix(place).await.map_err(failed)?;
         }
-        for key in KEYS.into_iter().filter(|key| Some(*key) != kept) {
+        for key in KEYS.into_iter().filter(|key| !kept.contains(key)) {
             self.store.delete(key).await.map_err(failed)?;
         }
         Ok(())

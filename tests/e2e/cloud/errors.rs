@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use rechunk_testkit::S3Server;
+use rechunk_testkit::{HttpServer, S3Server, ServerOptions};
 
 use super::{Environment, S3, run, small};
 use crate::arrays::RawArray;
@@ -37,16 +37,26 @@ fn who_is_not_let_in_is_told() {
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
 
-/// Nobody asks the metadata service of a cloud machine for minutes.
+/// The metadata service of a cloud machine is not waited for where there is none, nor where it
+/// says nothing.
 #[test]
 fn without_credentials_it_ends_soon() {
     let s3 = S3::with(&small());
-    let none = but(&s3, &[("AWS_ACCESS_KEY_ID", ""), ("AWS_SECRET_ACCESS_KEY", "")]);
-    let started = Instant::now();
-    let done = run(&["info", &s3.server.url("source.zarr")], &[none]).go().fails();
-    let took = started.elapsed();
-    assert!(took < Duration::from_secs(12), "{took:?}: {}", done.stderr);
-    done.says(&["credentials", "skip_signature"]);
+    let silent = HttpServer::start(&ServerOptions::default()).unwrap();
+    silent.set_latency(Duration::from_hours(1));
+    let keys = [("AWS_ACCESS_KEY_ID", ""), ("AWS_SECRET_ACCESS_KEY", "")];
+    let silence = silent.endpoint();
+    for service in [silence.as_str(), "http://127.0.0.1:9"] {
+        let none = but(&s3, &[keys[0], keys[1], ("AWS_METADATA_ENDPOINT", service)]);
+        let source = s3.server.url("source.zarr");
+        let started = Instant::now();
+        let done = run(&["info", &source], &[none.clone()]).go().fails();
+        let took = started.elapsed();
+        assert!(took < Duration::from_secs(10), "{took:?}: {}", done.stderr);
+        done.says(&["no credentials", "skip_signature"]);
+        let unsigned = ["info", &source, "--store-option", "skip_signature=true"];
+        run(&unsigned, &[none]).go().fails().says(&["403"]);
+    }
 }
 
 #[test]

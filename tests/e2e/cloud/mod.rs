@@ -37,7 +37,10 @@ fn run(arguments: &[&str], environments: &[Environment]) -> Run {
             run = run.without(&name);
         }
     }
+    // No files with credentials, and no metadata service: nobody listens there.
     run = run.env("HOME", env!("CARGO_TARGET_TMPDIR"));
+    run = run.env("AWS_METADATA_ENDPOINT", "http://127.0.0.1:9");
+    run = run.env("GCE_METADATA_ROOT", "127.0.0.1:9").env("GCE_METADATA_HOST", "127.0.0.1:9");
     environments.iter().flatten().fold(run, |run, (name, value)| run.env(name, value))
 }
 

@@ -10,6 +10,7 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 
+use super::credentials::Prompt;
 use super::wire::Connector;
 use super::{Address, Limiter, Scheme, StoreOptions, aws_files};
 use crate::StoreError;
@@ -97,12 +98,12 @@ impl Setup<'_> {
         if is_plain(builder.get_config_value(&AmazonS3ConfigKey::Endpoint)) {
             builder = builder.with_allow_http(true);
         }
-        let built = builder
+        let builder = builder
             .with_url(self.root)
             .with_retry(self.retry)
-            .with_http_connector(Connector::new(self.limiter))
-            .build()?;
-        Ok(Arc::new(built))
+            .with_http_connector(Connector::new(self.limiter));
+        let credentials = Prompt::new(builder.clone().build()?.credentials());
+        Ok(Arc::new(builder.with_credentials(credentials).build()?))
     }
 
     fn gcs(self) -> object_store::Result<Arc<dyn ObjectStore>> {
@@ -119,12 +120,12 @@ impl Setup<'_> {
             builder =
                 builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
         }
-        let built = builder
+        let builder = builder
             .with_url(self.root)
             .with_retry(self.retry)
-            .with_http_connector(Connector::new(self.limiter))
-            .build()?;
-        Ok(Arc::new(built))
+            .with_http_connector(Connector::new(self.limiter));
+        let credentials = Prompt::new(builder.clone().build()?.credentials());
+        Ok(Arc::new(builder.with_credentials(credentials).build()?))
     }
 
     fn azure(self) -> object_store::Result<Arc<dyn ObjectStore>> {
@@ -140,12 +141,12 @@ impl Setup<'_> {
         if is_plain(builder.get_config_value(&AzureConfigKey::Endpoint)) {
             builder = builder.with_allow_http(true);
         }
-        let built = builder
+        let builder = builder
             .with_url(self.root)
             .with_retry(self.retry)
-            .with_http_connector(Connector::new(self.limiter))
-            .build()?;
-        Ok(Arc::new(built))
+            .with_http_connector(Connector::new(self.limiter));
+        let credentials = Prompt::new(builder.clone().build()?.credentials());
+        Ok(Arc::new(builder.with_credentials(credentials).build()?))
     }
 
     fn http(self) -> object_store::Result<Arc<dyn ObjectStore>> {

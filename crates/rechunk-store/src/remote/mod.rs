@@ -3,13 +3,14 @@
 mod address;
 mod aws_files;
 mod connect;
+mod credentials;
 mod failure;
 mod limiter;
 mod options;
 mod wire;
 
 pub(crate) use address::{Address, Scheme};
-pub(crate) use failure::{Failure, access_hint, retries};
+pub(crate) use failure::{Failure, access_hint, is_denial, retries};
 pub(crate) use limiter::{Limiter, Permit};
 pub use options::StoreOptions;
 pub(crate) use wire::attempts_of;
