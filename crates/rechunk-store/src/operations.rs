@@ -14,6 +14,9 @@ use crate::remote::{Permit, attempts_of};
 use crate::retry::Attempts;
 use crate::{Store, StoreError, key, local_tree};
 
+/// Objects deleted in one request, if the store takes more than one: as many as S3 does.
+const DELETED_AT_ONCE: usize = 1000;
+
 impl Store {
     /// Stores a whole object made of `parts`, in place of any that was there. Readers see the
     /// old one or the new one, never a part. Durable after [`Store::sync`].
@@ -98,10 +101,41 @@ impl Store {
         }
     }
 
+    /// Deletes the objects at `keys`, many in a request where the store can. None there is fine.
+    /// Nothing is listed: a listing may be late and leave some.
+    pub async fn delete_keys(
+        &self,
+        keys: impl IntoIterator<Item = String>,
+    ) -> Result<(), StoreError> {
+        let mut paths = keys.into_iter().map(|key| self.object_path(&key));
+        loop {
+            let some: Vec<Path> = paths.by_ref().take(DELETED_AT_ONCE).collect::<Result<_, _>>()?;
+            if some.is_empty() {
+                return Ok(());
+            }
+            let mut attempts = Attempts::new(self.patience, "");
+            loop {
+                let paths = stream::iter(some.clone()).map(Ok);
+                match self.delete_stream("", paths.boxed()).await {
+                    Err(error) if attempts.again(&error).await => {}
+                    result => break result?,
+                }
+            }
+        }
+    }
+
     async fn delete_listed(&self, place: &Self, prefix: &str) -> Result<(), StoreError> {
         self.meter.count_list();
         let listed = place.inner.list(place.list_prefix()).map_ok(|object| object.location);
-        let mut deleted = place.inner.delete_stream(listed.boxed());
+        self.delete_stream(prefix, listed.boxed()).await
+    }
+
+    async fn delete_stream(
+        &self,
+        prefix: &str,
+        paths: BoxStream<'static, object_store::Result<Path>>,
+    ) -> Result<(), StoreError> {
+        let mut deleted = self.inner.delete_stream(paths);
         while let Some(result) = deleted.next().await {
             self.meter.count_delete();
             match result {

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use rechunk_exec::{
-    Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer, RunReport, Sink, run,
+    Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer, RunReport, Sink,
+    intermediate_keys, run,
 };
 use rechunk_plan::Plan;
-use rechunk_store::{Role, Stores, unique_name};
+use rechunk_store::{Role, Store, Stores, unique_name};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
@@ -304,6 +305,7 @@ impl Job {
         if let Some(work) = &place.work {
             work.set_done(&self.saved()).await?;
             if !running.keep_temp {
+                self.remove_pieces(place).await?;
                 work.remove().await?;
             }
         }
@@ -314,6 +316,16 @@ impl Job {
             removed.map_err(|source| store_error("remove", temp.label(), source))?;
         }
         Ok(verified)
+    }
+}
+
+impl Job {
+    /// Removes the pieces of the intermediate by their names, where a listing may be late.
+    async fn remove_pieces(&self, place: &Place) -> Result<(), Error> {
+        let listed = |store: &&Store| store.local_root().is_none() && !store.is_volatile();
+        let Some(store) = place.intermediate.as_ref().filter(listed) else { return Ok(()) };
+        let removed = store.delete_keys(intermediate_keys(&self.planned.plan)).await;
+        removed.map_err(|source| store_error("remove", store.label(), source))
     }
 }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use rechunk_exec::{JOURNAL_KEY, Journal, SEGMENTS};
+use rechunk_exec::{JOURNAL_KEY, Journal};
 use rechunk_plan::Plan;
 use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken};
 use serde::{Deserialize, Serialize};
@@ -26,8 +26,9 @@ const DONE_KEY: &str = "done.json";
 const TREE_KEY: &str = "tree.json";
 /// Key of the report of a run that did not finish.
 pub(crate) const REPORT_KEY: &str = "report.json";
-/// What there may be in a work directory, in the order in which it is removed.
-const PLACES: [&str; 5] = ["intermediate", "target", "replaced", "source", SEGMENTS];
+/// What there may be in a work directory, in the order in which it is removed; the journal goes
+/// before all that it speaks of.
+const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
 const KEYS: [&str; 6] = [JOURNAL_KEY, REPORT_KEY, JOB_KEY, LOCK_KEY, DONE_KEY, TREE_KEY];
 const JOB_BYTES_MAX: u64 = 16 << 20;
 /// Largest saved copy of a group that is read, bytes.
@@ -342,12 +343,12 @@ impl WorkDir {
 
     /// Removes the journal of a run of which nothing is to be gone on with.
     pub(crate) async fn forget(&self) -> Result<(), Error> {
-        let failed = |source| store_error("remove", self.store.label(), source);
-        self.store.delete_prefix(SEGMENTS).await.map_err(failed)
+        Journal::remove(&self.store).await.map_err(|error| self.journal_error(&error))
     }
 
     async fn remove_but(&self, kept: &[&str]) -> Result<(), Error> {
         let failed = |source| store_error("remove", self.store.label(), source);
+        self.forget().await?;
         for place in PLACES {
             self.store.delete_prefix(place).await.map_err(failed)?;
         }

@@ -201,7 +201,8 @@ fn a_group_goes_there_and_back_with_its_consolidated_metadata() {
     }
     for kind in ["s3", "gs"] {
         let files = tree(&world.place(kind, "").1);
-        assert!(!files.keys().any(|key| is_temporary(key)), "{kind}: {files:?}");
+        let mut objects = files.iter().filter(|(_, digest)| !digest.is_empty());
+        assert!(!objects.any(|(key, _)| is_temporary(key)), "{kind}: {files:?}");
         let document = std::fs::read(world.place(kind, "g.zarr/zarr.json").1).unwrap();
         let document: Value = serde_json::from_slice(&document).unwrap();
         let consolidated = &document["consolidated_metadata"]["metadata"];

@@ -78,6 +78,7 @@ impl Job {
             }
         }
         self.put_back(&s3);
+        s3.server.clear_requests();
         s3
     }
 

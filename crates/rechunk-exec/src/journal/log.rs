@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{JOURNAL_BYTES_MAX, JournalError, SEGMENTS, line};
 
-/// Segments asked for at once when a journal is read.
+/// Segments asked for, or removed, at once.
 const READ_AT_ONCE: u64 = 16;
 /// Largest segment that is read, bytes.
 const SEGMENT_BYTES_MAX: u64 = 64 << 20;
@@ -90,6 +90,30 @@ impl Segments {
     /// True if there is a first one.
     pub(crate) async fn exist(store: &Store) -> Result<bool, JournalError> {
         Ok(store.exists(&key(0)).await?)
+    }
+
+    /// Removes them by their numbers: a listing that is late would leave the last ones. The first
+    /// goes first, so that what is left of a removal that was cut off is no journal.
+    pub(crate) async fn remove(store: &Store) -> Result<(), JournalError> {
+        let mut count = 0;
+        loop {
+            let numbers = count..count + READ_AT_ONCE;
+            let found: Vec<bool> = stream::iter(numbers)
+                .map(|number| async move { store.exists(&key(number)).await })
+                .buffered(usize::try_from(READ_AT_ONCE).unwrap_or(1))
+                .try_collect()
+                .await?;
+            let there = found.iter().take_while(|&&is_there| is_there).count();
+            count += crate::frame::wide(there);
+            if there < found.len() {
+                break;
+            }
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        store.delete(&key(0)).await?;
+        Ok(store.delete_keys((1..count).map(key)).await?)
     }
 
     /// All segments in order; empty if there are none.
