@@ -3,7 +3,7 @@ use std::{fmt, io};
 
 use thiserror::Error;
 
-use crate::remote::{Failure, access_hint, is_denial, retries};
+use crate::remote::{Failure, access_hint, is_denial, range_hint, retries};
 
 /// Any error below this crate.
 type Source = Box<dyn Error + Send + Sync>;
@@ -254,7 +254,8 @@ fn cause(error: &(dyn Error + Send + Sync + 'static)) -> impl fmt::Display {
     let error: &(dyn Error + 'static) = error;
     let last = chain(error).last().unwrap_or(error);
     let kind = chain(error).filter_map(|e| e.downcast_ref::<io::Error>()).last();
-    let hint = chain(error).find_map(access_hint).or(kind.map(|kind| hint(kind.kind())));
+    let remote = chain(error).find_map(|error| access_hint(error).or_else(|| range_hint(error)));
+    let hint = remote.or(kind.map(|kind| hint(kind.kind())));
     let said = chain(error).find_map(Failure::of).and_then(|failure| failure.text());
     let said = said.unwrap_or_else(|| last.to_string());
     let retried = chain(error).find_map(retries).map_or(String::new(), |text| format!(", {text}"));

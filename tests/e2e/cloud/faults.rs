@@ -3,7 +3,7 @@
 use rechunk_testkit::{Fault, Faults, Filter};
 use std::time::Duration;
 
-use super::{S3, small};
+use super::{S3, assert_same, small};
 use crate::arrays::RawArray;
 use crate::harness::on_two_threads;
 use crate::memory::BEYOND_BYTES;
@@ -26,7 +26,7 @@ fn requests_under(s3: &S3, faults: Faults, options: &[&str]) -> (f64, f64) {
     let requests = s3.server.requests();
     let faulty = requests.iter().filter(|request| request.fault.is_some()).count();
     s3.assert_copied("t.zarr");
-    std::fs::remove_dir_all(s3.disk("t.zarr")).unwrap();
+    s3.forget("t.zarr");
     (requests.len() as f64, faulty as f64)
 }
 
@@ -86,7 +86,7 @@ fn each_request_fails_once(faults: &[Fault], step: usize) {
         let (s3, options) = smallest();
         s3.copy("t.zarr", &options).go().ok();
         let requests = s3.server.requests();
-        std::fs::remove_dir_all(s3.disk("t.zarr")).unwrap();
+        s3.forget("t.zarr");
         let befallen = (1..).zip(&requests).filter(|(_, r)| fault.can_befall(r.operation));
         let befallen: Vec<u64> = befallen.map(|(nth, _)| nth).step_by(step).collect();
         for &nth in &befallen {
@@ -95,7 +95,7 @@ fn each_request_fails_once(faults: &[Fault], step: usize) {
             assert_eq!(done.code, 0, "{fault:?} at request {nth}: {}", done.stderr);
             s3.server.clear_hooks();
             s3.assert_copied("t.zarr");
-            std::fs::remove_dir_all(s3.disk("t.zarr")).unwrap();
+            s3.forget("t.zarr");
         }
         befallen.len()
     });
@@ -105,6 +105,57 @@ fn each_request_fails_once(faults: &[Fault], step: usize) {
 #[test]
 fn every_kind_of_fault_may_befall_every_request() {
     each_request_fails_once(&kinds(), 4);
+}
+
+/// A store that gives a wrong bit, or a wrong ETag, does not lead to a wrong array: read again and
+/// compared, it is found out before the array is one.
+fn each_request_is_a_lie_once(step: usize) {
+    on_two_threads(&[Fault::CorruptedBody, Fault::WrongETag], |&fault| {
+        let (s3, options) = smallest();
+        let options = [&options[..], &["--verify"]].concat();
+        s3.copy("t.zarr", &options).go().ok();
+        let requests = s3.server.requests();
+        let befallen = (1..).zip(&requests).filter(|(_, r)| fault.can_befall(r.operation));
+        let befallen: Vec<u64> = befallen.map(|(nth, _)| nth).step_by(step).collect();
+        let mut refused = 0;
+        for nth in befallen {
+            s3.forget("t.zarr");
+            s3.server.fail_nth(Filter::any(), nth, fault);
+            let done = s3.copy("t.zarr", &options).go();
+            s3.server.clear_hooks();
+            if done.code == 0 {
+                assert_same(&s3.disk("source.zarr"), &s3.disk("t.zarr"));
+            } else {
+                refused += 1;
+                let said = done.fails().stderr;
+                assert!(!s3.disk("t.zarr/zarr.json").exists(), "{fault:?} at {nth}: {said}");
+            }
+        }
+        println!("{fault:?}: {refused} runs were refused");
+    });
+}
+
+#[test]
+fn a_lie_is_found_out_or_does_no_harm() {
+    each_request_is_a_lie_once(2);
+}
+
+/// `just test-cloud`.
+#[test]
+#[ignore = "long"]
+fn every_lie_is_found_out_or_does_no_harm() {
+    each_request_is_a_lie_once(1);
+}
+
+/// `just test-cloud`: as long as a connection may say nothing.
+#[test]
+#[ignore = "long"]
+fn a_body_that_stops_for_ever_is_asked_for_again() {
+    let (s3, options) = smallest();
+    let chunks = Filter::any().method("GET").key("source.zarr/c/*");
+    s3.server.fail_nth(chunks, 2, Fault::StalledBody(None));
+    s3.copy("t.zarr", &options).go().ok();
+    s3.assert_copied("t.zarr");
 }
 
 /// What is held in memory does not grow because a request is tried again.

@@ -90,6 +90,15 @@ impl S3 {
         self.run(&[&copy[..], options].concat())
     }
 
+    /// Removes a target and what an interrupted run has left beside it.
+    fn forget(&self, target: &str) {
+        for key in [target.to_owned(), format!("{target}.rechunk")] {
+            if self.disk(&key).exists() {
+                std::fs::remove_dir_all(self.disk(&key)).unwrap();
+            }
+        }
+    }
+
     /// The target has the elements of the source, both read from the disk; nothing else is left.
     #[track_caller]
     fn assert_copied(&self, target: &str) {

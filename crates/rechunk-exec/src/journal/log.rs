@@ -149,3 +149,36 @@ pub(crate) fn lines(segment: &[u8]) -> &[u8] {
     let (head, rest) = (&segment[..end], &segment[end + 1..]);
     line::decode::<SegmentHead>(head).map_or(&[], |_| rest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn written(segments: u64) -> Store {
+        let store = Store::open("memory:").unwrap();
+        let mut log = Segments::new(&store, 0, "somebody");
+        for _ in 0..segments {
+            log.append("a line\n").await.unwrap();
+        }
+        store
+    }
+
+    #[tokio::test]
+    async fn a_journal_is_removed_by_its_numbers() {
+        for segments in [0, 1, READ_AT_ONCE - 1, READ_AT_ONCE, READ_AT_ONCE + 1, 40] {
+            let store = written(segments).await;
+            Segments::remove(&store).await.unwrap();
+            assert!(store.is_empty().await.unwrap(), "{segments} segments");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_left_of_a_removal_that_was_cut_off_is_no_journal() {
+        let store = written(5).await;
+        store.delete(&key(0)).await.unwrap();
+        assert!(!Segments::exist(&store).await.unwrap());
+        assert_eq!(Segments::read(&store).await.unwrap(), Vec::<Bytes>::new());
+        crate::Journal::remove(&store).await.unwrap();
+        assert!(store.is_empty().await.unwrap());
+    }
+}

@@ -97,6 +97,16 @@ pub(crate) fn access_hint(error: &(dyn Error + 'static)) -> Option<&'static str>
     )
 }
 
+/// What to do about a web server that gives a whole file where a part was asked for.
+pub(crate) fn range_hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    use object_store::Error::NotSupported;
+    let said = error.downcast_ref::<object_store::Error>();
+    matches!(said, Some(NotSupported { .. })).then_some(
+        "; this server gives whole files only: copy them to a disk first, or serve them with \
+         another one",
+    )
+}
+
 /// Whether one error of a chain says that the store does not let this user do that: a listing says
 /// it by its status alone.
 pub(crate) fn is_denial(error: &(dyn Error + 'static)) -> bool {

@@ -10,7 +10,7 @@ mod options;
 mod wire;
 
 pub(crate) use address::{Address, Scheme};
-pub(crate) use failure::{Failure, access_hint, is_denial, retries};
+pub(crate) use failure::{Failure, access_hint, is_denial, range_hint, retries};
 pub(crate) use limiter::{Limiter, Permit};
 pub use options::StoreOptions;
 pub(crate) use wire::attempts_of;
