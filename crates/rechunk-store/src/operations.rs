@@ -228,11 +228,23 @@ impl Store {
     pub async fn is_empty(&self) -> Result<bool, StoreError> {
         let mut attempts = Attempts::new(self.patience, "");
         loop {
-            match self.list("").try_next().await {
+            match self.first_there().await {
                 Err(error) if attempts.again(&error).await => {}
                 found => return Ok(found?.is_none()),
             }
         }
+    }
+
+    /// An object of the store, if it has one. A remote store is asked for what it lists: a listing
+    /// may be late and have what is gone.
+    async fn first_there(&self) -> Result<Option<String>, StoreError> {
+        let mut listed = self.list("");
+        while let Some((key, _)) = listed.try_next().await? {
+            if self.limiter.is_none() || self.exists(&key).await? {
+                return Ok(Some(key));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether there is anything at the location: a directory, even an empty one, a file, a link;
