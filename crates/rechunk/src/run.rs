@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rechunk_exec::{
     Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer, RunReport, Sink,
@@ -22,6 +22,9 @@ use crate::request::{Existing, Running};
 use crate::target::{check_apart, check_file, commit, groups_above, is_array, open_target};
 use crate::work_dir::{Left, REPORT_KEY, SavedJob, WorkDir, WriterLock, lost, store_error};
 use crate::{Error, consolidated, system, verify};
+
+/// How long a run that has failed may take to leave.
+const LEAVING: Duration = Duration::from_secs(4);
 
 impl Job {
     /// The job and its plan, to be saved and run later or elsewhere.
@@ -147,13 +150,12 @@ impl Job {
                 Ok(report)
             }
             Err(error) => {
-                // The report of what was done helps; that it cannot be kept must not hide why.
-                if let Some(work) = &place.work
-                    && let Ok(bytes) = serde_json::to_vec_pretty(&report)
-                {
-                    let _ = work.put(REPORT_KEY, bytes).await;
+                // A store that is gone must not be waited for again. Another run need not wait for
+                // this one either, whose lease is then stale or that of a process that is gone.
+                let leaving = self.leave(&mut place, &report);
+                if tokio::time::timeout(LEAVING, leaving).await.is_err() {
+                    tracing::info!("the store does not answer: the lease stays there");
                 }
-                place.give_up().await;
                 Err(error)
             }
         }
@@ -326,6 +328,19 @@ impl Job {
         let Some(store) = place.intermediate.as_ref().filter(listed) else { return Ok(()) };
         let removed = store.delete_keys(intermediate_keys(&self.planned.plan)).await;
         removed.map_err(|source| store_error("remove", store.label(), source))
+    }
+}
+
+impl Job {
+    /// Keeps the report of a run that has failed, and gives the target up.
+    async fn leave(&self, place: &mut Place, report: &Report) {
+        // The report helps; that it cannot be kept must not hide why the run failed.
+        if let Some(work) = &place.work
+            && let Ok(bytes) = serde_json::to_vec_pretty(report)
+        {
+            let _ = work.put(REPORT_KEY, bytes).await;
+        }
+        place.give_up().await;
     }
 }
 

@@ -10,12 +10,12 @@ use crate::harness::Done;
 use crate::report::number;
 
 /// How long the copies here are patient.
-const TIMEOUT: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(6);
 /// How much longer it may take until they say so.
 const GRACE: Duration = Duration::from_secs(10);
 
 fn options() -> [&'static str; 8] {
-    ["--chunks", "24,8,16", "--strategy", "push-pull", "--timeout", "3", "--concurrency", "2"]
+    ["--chunks", "24,8,16", "--strategy", "push-pull", "--timeout", "6", "--concurrency", "2"]
 }
 
 /// A copy while which the server stops at the `nth` write of a chunk, and how long it took to end.
