@@ -43,8 +43,12 @@ test-sim SEEDS="100000":
 test-kill:
     cargo test --release -p rechunk-cli --test e2e -- --ignored --show-output kill::
 
+# Faults, kills and races at object stores, in numbers.
+test-cloud:
+    cargo test --release -p rechunk-cli --test e2e -- --ignored --show-output cloud::
+
 # What is too long for every change.
-test-nightly: test-memory test-kill
+test-nightly: test-memory test-kill test-cloud
 
 # What libFuzzer needs to see where an input leads; stable Rust has it.
 fuzz-flags := "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"

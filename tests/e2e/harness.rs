@@ -99,6 +99,11 @@ impl Run {
         self
     }
 
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.command.env_remove(name);
+        self
+    }
+
     pub(crate) fn in_directory(mut self, directory: &Path) -> Self {
         self.command.current_dir(directory);
         self

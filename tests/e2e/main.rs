@@ -1,5 +1,6 @@
 //! The real binary against the promises of the command line: what it does, what others read of it,
-//! what it refuses, how much memory it takes, and what is left when it is killed.
+//! what it refuses, how much memory it takes, what is left when it is killed, and how it fares with
+//! object stores that fail.
 //!
 //! Needs the Python environments that `tests/oracle/setup.sh` makes, and a C compiler for the
 //! helpers in `tests/tools`.
@@ -12,6 +13,8 @@ mod bad_input;
 mod bad_metadata;
 #[cfg(test)]
 mod cli;
+#[cfg(test)]
+mod cloud;
 #[cfg(test)]
 mod damaged_chunks;
 #[cfg(test)]

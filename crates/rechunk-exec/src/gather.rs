@@ -10,6 +10,7 @@ use rechunk_store::Role;
 use crate::Fault;
 use crate::frame::{self, Frame, check_length, wide};
 use crate::piece_checksum;
+use crate::pieces::object_key;
 use crate::stage_run::StageRun;
 use crate::task::{Lane, LaneDone, TaskRun};
 use crate::unit::{Filling, Finished, Unit};
@@ -136,7 +137,7 @@ async fn fetch_piece(
     let grid = stage.geometry.input_grid();
     let object = grid.region(index);
     let before = stage.number.saturating_sub(1);
-    let key = StageRun::object_key(before, grid.indices().ordinal(index));
+    let key = object_key(before, grid.indices().ordinal(index));
     let (offset, bytes) = stage.geometry.piece_range(&object, &input.region);
     // The largest piece of the stage, unless a lane is also paid for something larger.
     let room = stage.geometry.piece_bytes_max();

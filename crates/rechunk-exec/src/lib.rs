@@ -42,4 +42,5 @@ pub use journal::{
     DoneSet, JOURNAL_KEY, JOURNAL_VERSION, Journal, JournalContents, JournalError, JournalHeader,
     SEGMENTS,
 };
+pub use pieces::intermediate_keys;
 pub use run::run;

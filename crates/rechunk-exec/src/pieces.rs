@@ -1,14 +1,25 @@
 //! The way into an intermediate: all pieces of a tile become one object.
 
 use bytes::Bytes;
+use rechunk_plan::Plan;
 use rechunk_store::Role;
 
 use crate::Fault;
 use crate::commit::recycle;
 use crate::frame::wide;
-use crate::stage_run::StageRun;
 use crate::task::TaskRun;
 use crate::unit::Finished;
+
+/// Key of the intermediate object that task `task` of stage `stage` writes.
+pub(crate) fn object_key(stage: usize, task: u64) -> String {
+    format!("stage{stage}/{task:09}")
+}
+
+/// Keys of all intermediate objects of a plan.
+pub fn intermediate_keys(plan: &Plan) -> impl Iterator<Item = String> {
+    let stages = plan.stages.iter().rev().skip(1).rev().enumerate();
+    stages.flat_map(|(stage, of)| (0..of.tasks).map(move |task| object_key(stage, task)))
+}
 
 /// The finished pieces of a tile, in C order of the boxes that will read them, which is where
 /// [`rechunk_plan::piece_offset_elements`] looks for them.
@@ -48,7 +59,7 @@ impl TileObject {
     pub(crate) async fn put(self, task: &TaskRun) -> Result<(), Fault> {
         let stage = &task.stage;
         let store = stage.intermediate()?;
-        let key = StageRun::object_key(stage.number, task.number);
+        let key = object_key(stage.number, task.number);
         let object_bytes = stage.geometry.object_bytes(&task.tile);
         let parts = self.parts();
         let filled: u64 = parts.iter().map(|part| wide(part.len())).sum();

@@ -140,11 +140,6 @@ impl StageRun {
         self.stage.target_shard_bytes
     }
 
-    /// Key of the intermediate object that task `task` of stage `stage` writes.
-    pub(crate) fn object_key(stage: usize, task: u64) -> String {
-        format!("stage{stage}/{task:09}")
-    }
-
     /// Where the elements of output unit `index` are.
     pub(crate) fn unit_frame(&self, index: &[u64], region: &Region) -> Result<Frame, Fault> {
         match &self.stage.output {

@@ -5,7 +5,7 @@
 //! name of their writer), and after a refusal the object is read back and compared.
 
 use bytes::Bytes;
-use object_store::{GetOptions, ObjectStoreExt, PutMode, PutOptions, UpdateVersion};
+use object_store::{GetOptions, PutMode, PutOptions, UpdateVersion};
 
 use crate::remote::attempts_of;
 use crate::retry::Attempts;
@@ -90,11 +90,10 @@ impl Store {
     /// The store's clock, seconds since 1970: that of an object written at `key` and removed.
     pub async fn clock_seconds(&self, key: &str) -> Result<i64, StoreError> {
         self.put(key, vec![Bytes::from_static(b"what time is it?")]).await?;
-        let path = self.object_path(key)?;
-        self.meter().count_head();
-        let found = self.inner.head(&path).await.map_err(|e| self.failed(key, "look at", e));
+        let found = self.look_at(key).await;
         self.delete(key).await?;
-        Ok(found?.last_modified.timestamp())
+        let object = found?.ok_or_else(|| self.not_found(key))?;
+        Ok(object.last_modified.timestamp())
     }
 
     async fn put_if(

@@ -3,7 +3,7 @@ use std::{fmt, io};
 
 use thiserror::Error;
 
-use crate::remote::{Failure, access_hint, retries};
+use crate::remote::{Failure, access_hint, is_denial, range_hint, retries};
 
 /// Any error below this crate.
 type Source = Box<dyn Error + Send + Sync>;
@@ -173,13 +173,8 @@ impl StoreError {
 
     /// The store does not let this user do that.
     pub fn is_permission_denied(&self) -> bool {
-        use object_store::Error::{PermissionDenied, Unauthenticated};
-        let denied = |error: &(dyn Error + 'static)| {
-            let error = error.downcast_ref::<object_store::Error>();
-            matches!(error, Some(PermissionDenied { .. } | Unauthenticated { .. }))
-        };
         self.has_io_kind(&[io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem])
-            || chain(self).any(denied)
+            || chain(self).any(is_denial)
     }
 
     /// A part of the path is a file, where a directory would have to be.
@@ -211,6 +206,11 @@ impl StoreError {
                 Kind::StaleNetworkFileHandle,
                 Kind::ResourceBusy,
             ])
+    }
+
+    /// Whether the same operation may succeed cannot be told: it is tried again a few times only.
+    pub(crate) fn is_unexplained(&self) -> bool {
+        self.failure().is_some_and(|failure| failure.is_unexplained())
     }
 
     /// What a remote store said, or that it said nothing.
@@ -275,8 +275,8 @@ fn cause(error: &(dyn Error + Send + Sync + 'static)) -> impl fmt::Display {
     let error: &(dyn Error + 'static) = error;
     let last = chain(error).last().unwrap_or(error);
     let kind = chain(error).filter_map(|e| e.downcast_ref::<io::Error>()).last();
-    let store = chain(error).find_map(|e| e.downcast_ref::<object_store::Error>());
-    let hint = store.and_then(access_hint).or(kind.map(|kind| hint(kind.kind())));
+    let remote = chain(error).find_map(|error| access_hint(error).or_else(|| range_hint(error)));
+    let hint = remote.or(kind.map(|kind| hint(kind.kind())));
     let said = chain(error).find_map(Failure::of).and_then(|failure| failure.text());
     let said = said.unwrap_or_else(|| last.to_string());
     let retried = chain(error).find_map(retries).map_or(String::new(), |text| format!(", {text}"));

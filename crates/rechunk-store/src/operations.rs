@@ -8,11 +8,14 @@ use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
-use object_store::{ObjectStoreExt, PutOptions, PutPayload};
+use object_store::{ObjectMeta, ObjectStoreExt, PutOptions, PutPayload};
 
 use crate::remote::{Permit, attempts_of};
 use crate::retry::Attempts;
 use crate::{Store, StoreError, key, local_tree};
+
+/// Objects deleted in one request, if the store takes more than one: as many as S3 does.
+const DELETED_AT_ONCE: usize = 1000;
 
 impl Store {
     /// Stores a whole object made of `parts`, in place of any that was there. Readers see the
@@ -109,10 +112,41 @@ impl Store {
         }
     }
 
+    /// Deletes the objects at `keys`, many in a request where the store can. None there is fine.
+    /// Nothing is listed: a listing may be late and leave some.
+    pub async fn delete_keys(
+        &self,
+        keys: impl IntoIterator<Item = String>,
+    ) -> Result<(), StoreError> {
+        let mut paths = keys.into_iter().map(|key| self.object_path(&key));
+        loop {
+            let some: Vec<Path> = paths.by_ref().take(DELETED_AT_ONCE).collect::<Result<_, _>>()?;
+            if some.is_empty() {
+                return Ok(());
+            }
+            let mut attempts = Attempts::new(self.patience, "");
+            loop {
+                let paths = stream::iter(some.clone()).map(Ok);
+                match self.delete_stream("", paths.boxed()).await {
+                    Err(error) if attempts.again(&error).await => {}
+                    result => break result?,
+                }
+            }
+        }
+    }
+
     async fn delete_listed(&self, place: &Self, prefix: &str) -> Result<(), StoreError> {
         self.meter.count_list();
         let listed = place.inner.list(place.list_prefix()).map_ok(|object| object.location);
-        let mut deleted = place.inner.delete_stream(listed.boxed());
+        self.delete_stream(prefix, listed.boxed()).await
+    }
+
+    async fn delete_stream(
+        &self,
+        prefix: &str,
+        paths: BoxStream<'static, object_store::Result<Path>>,
+    ) -> Result<(), StoreError> {
+        let mut deleted = self.inner.delete_stream(paths);
         while let Some(result) = deleted.next().await {
             self.meter.count_delete();
             match result {
@@ -125,12 +159,17 @@ impl Store {
 
     /// The size of an object, or `None` if there is none.
     pub async fn head(&self, key: &str) -> Result<Option<u64>, StoreError> {
+        self.look_at(key).await.map(|object| object.map(|object| object.size))
+    }
+
+    /// What is known of an object without its bytes, or `None` if there is none.
+    pub(crate) async fn look_at(&self, key: &str) -> Result<Option<ObjectMeta>, StoreError> {
         let path = self.object_path(key)?;
         self.meter.count_head();
         let mut attempts = Attempts::new(self.patience, key);
         loop {
             match self.inner.head(&path).await {
-                Ok(object) => return Ok(Some(object.size)),
+                Ok(object) => return Ok(Some(object)),
                 Err(object_store::Error::NotFound { .. }) => return Ok(None),
                 Err(error) => {
                     let error = self.failed(key, "look at", error);
@@ -200,11 +239,23 @@ impl Store {
     pub async fn is_empty(&self) -> Result<bool, StoreError> {
         let mut attempts = Attempts::new(self.patience, "");
         loop {
-            match self.list("").try_next().await {
+            match self.first_there().await {
                 Err(error) if attempts.again(&error).await => {}
                 found => return Ok(found?.is_none()),
             }
         }
+    }
+
+    /// An object of the store, if it has one. A remote store is asked for what it lists: a listing
+    /// may be late and have what is gone.
+    async fn first_there(&self) -> Result<Option<String>, StoreError> {
+        let mut listed = self.list("");
+        while let Some((key, _)) = listed.try_next().await? {
+            if self.limiter.is_none() || self.exists(&key).await? {
+                return Ok(Some(key));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether there is anything at the location: a directory, even an empty one, a file, a link;

@@ -11,6 +11,8 @@ use crate::StoreError;
 /// First pause, and the longest.
 const PAUSE: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(10);
+/// How often what may be final is tried again.
+const UNEXPLAINED_MAX: u32 = 4;
 
 /// How patient a store is.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +44,8 @@ impl Attempts {
     pub(crate) async fn again(&mut self, error: &StoreError) -> bool {
         let Some(patience) = self.patience.filter(|_| error.is_retryable()) else { return false };
         self.failed += 1;
-        if self.failed > patience.max_retries {
+        let most = if error.is_unexplained() { UNEXPLAINED_MAX } else { u32::MAX };
+        if self.failed > patience.max_retries.min(most) {
             return false;
         }
         let spread = (self.pause * 3).saturating_sub(PAUSE);
@@ -62,4 +65,35 @@ fn jitter(what: &str, failed: u32) -> f64 {
     let mut hasher = DefaultHasher::new();
     (what, failed).hash(&mut hasher);
     (hasher.finish() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    /// How often an operation is tried that always fails so.
+    async fn tries(text: &str) -> u32 {
+        let source = Box::new(io::Error::other(text.to_owned()));
+        let (location, key) = ("s3://b".to_owned(), "k".to_owned());
+        let error = StoreError::Failed { location, key, action: "read", source };
+        let patience = Patience { max_retries: 10, timeout: Duration::from_secs(3600) };
+        let (mut attempts, mut tries) = (Attempts::new(Some(patience), "k"), 1);
+        while attempts.again(&error).await {
+            tries += 1;
+        }
+        tries
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_passes_is_tried_again_and_what_may_pass_a_few_times() {
+        let status = |text: &str| format!("Server returned non-2xx status code: {text}");
+        assert_eq!(tries(&status("503 Service Unavailable: SlowDown")).await, 11);
+        assert_eq!(tries(&status("400 Bad Request: <Code>RequestTimeout</Code>")).await, 11);
+        // The answer to a HEAD, which has no body.
+        assert_eq!(tries(&status("400 Bad Request: ")).await, 1 + UNEXPLAINED_MAX);
+        assert_eq!(tries(&status("400 Bad Request: <Code>ExpiredToken</Code>")).await, 1);
+        assert_eq!(tries(&status("403 Forbidden: ")).await, 1);
+    }
 }

@@ -121,6 +121,9 @@ impl Place {
                 (false, replaces)
             }
         };
+        // A store without rename cannot build the new array beside the old one.
+        let goes_first = replaces && target.local_root().is_none();
+        let replaces = replaces && !goes_first;
         let chunks = match (&work, folder(&target, &job.target)?) {
             (Some(work), Some(_)) if job.is_packed() => work.staging()?.with_role(Role::Target),
             // One file is built beside its place, and takes it when it is whole.
@@ -141,9 +144,12 @@ impl Place {
             }
             if !resumes {
                 let mut saved = job.saved();
-                saved.replaces = replaces;
+                saved.replaces = replaces || goes_first;
                 work.save_job(&saved).await?;
             }
+        }
+        if goes_first {
+            remove_old(&job.request.target, &target, work.as_ref()).await?;
         }
         Ok(Self {
             target,
@@ -285,21 +291,27 @@ async fn start_over(
         let removed = folder.with_role(Role::Control).delete(&format!("{name}.part")).await;
         removed.map_err(|source| store_error("remove", location, source))?;
     }
-    if let (Some(work), false) = (work, matches!(left, Left::Nothing)) {
-        work.clear().await?;
-    }
-    if replaces && target.local_root().is_none() {
-        // A store without rename: the old array goes first, what makes it one before its chunks.
-        let old = target.with_role(Role::Control);
-        let failed = |source| store_error("remove", location, source);
-        for key in METADATA_KEYS {
-            old.delete(key).await.map_err(failed)?;
-        }
-        old.delete_prefix("").await.map_err(failed)?;
-        return Ok(false);
+    if let Some(work) = work {
+        work.clear(left).await?;
     }
     // One file takes the place of another at the end.
     Ok(replaces && file.is_none())
+}
+
+/// Removes the array that a new one replaces, what makes it one before its chunks. The job is saved
+/// before, and its journal begun after that, so that a run that is killed meanwhile can go on.
+async fn remove_old(location: &str, target: &Store, work: Option<&WorkDir>) -> Result<(), Error> {
+    if let Some(work) = work
+        && work.has_journal().await?
+    {
+        return Ok(()); // it is gone, and what is there is the new one
+    }
+    let old = target.with_role(Role::Control);
+    let failed = |source| store_error("remove", location, source);
+    for key in METADATA_KEYS {
+        old.delete(key).await.map_err(failed)?;
+    }
+    old.delete_prefix("").await.map_err(failed)
 }
 
 /// Refuses a file under way that no run of ours has left: it is somebody's.

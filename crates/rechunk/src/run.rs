@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rechunk_array::Array;
 use rechunk_exec::{
     ArrayDigest, Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer,
-    RunReport, Sink, run,
+    RunReport, Sink, intermediate_keys, run,
 };
 use rechunk_plan::Plan;
-use rechunk_store::{Role, Stores, unique_name};
+use rechunk_store::{Role, Store, Stores, unique_name};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +24,9 @@ use crate::request::{Existing, Running};
 use crate::target::{check_apart, check_file, commit, groups_above, is_array, open_target};
 use crate::work_dir::{Left, REPORT_KEY, SavedJob, WorkDir, WriterLock, lost, store_error};
 use crate::{Error, consolidated, system, verify};
+
+/// How long a run that has failed may take to leave.
+const LEAVING: Duration = Duration::from_secs(4);
 
 impl Job {
     /// The job and its plan, to be saved and run later or elsewhere.
@@ -157,13 +160,12 @@ impl Job {
                 Ok(report)
             }
             Err(error) => {
-                // The report of what was done helps; that it cannot be kept must not hide why.
-                if let Some(work) = &place.work
-                    && let Ok(bytes) = serde_json::to_vec_pretty(&report)
-                {
-                    let _ = work.put(REPORT_KEY, bytes).await;
+                // A store that is gone must not be waited for again. Another run need not wait for
+                // this one either, whose lease is then stale or that of a process that is gone.
+                let leaving = self.leave(&mut place, &report);
+                if tokio::time::timeout(LEAVING, leaving).await.is_err() {
+                    tracing::info!("the store does not answer: the lease stays there");
                 }
-                place.give_up().await;
                 Err(error)
             }
         }
@@ -256,7 +258,7 @@ impl Job {
     ) -> Result<RunReport, Error> {
         let plan = &self.planned.plan;
         let journal = match &place.work {
-            Some(work) => Some(self.journal(work, place.resumes && !place.is_volatile()).await?),
+            Some(work) => Some(self.journal(work, place).await?),
             None => None,
         };
         let execution = Execution {
@@ -287,7 +289,8 @@ impl Job {
         })
     }
 
-    async fn journal(&self, work: &WorkDir, resumes: bool) -> Result<Journal, Error> {
+    async fn journal(&self, work: &WorkDir, place: &Place) -> Result<Journal, Error> {
+        let resumes = place.resumes && !place.is_volatile();
         let state = |error: JournalError| work.journal_error(&error);
         let writer = unique_name();
         // A run killed before its journal was begun has done nothing yet.
@@ -302,6 +305,10 @@ impl Job {
                 });
             }
             return Ok(journal);
+        }
+        if place.resumes {
+            // Parts of one that was being removed, or one whose intermediate is gone.
+            work.forget().await?;
         }
         let job = serde_json::json!({
             "source": self.request.source,
@@ -355,6 +362,7 @@ impl Job {
         if let Some(work) = &place.work {
             work.set_done(&self.saved()).await?;
             if !running.keep_temp {
+                self.remove_pieces(place).await?;
                 work.remove().await?;
             }
         }
@@ -371,6 +379,27 @@ impl Job {
 /// A metadata document as it is saved.
 fn text_of((key, bytes): (String, Vec<u8>)) -> (String, String) {
     (key, String::from_utf8_lossy(&bytes).into_owned())
+}
+
+impl Job {
+    /// Removes the pieces of the intermediate by their names, where a listing may be late.
+    async fn remove_pieces(&self, place: &Place) -> Result<(), Error> {
+        let listed = |store: &&Store| store.local_root().is_none() && !store.is_volatile();
+        let Some(store) = place.intermediate.as_ref().filter(listed) else { return Ok(()) };
+        let removed = store.delete_keys(intermediate_keys(&self.planned.plan)).await;
+        removed.map_err(|source| store_error("remove", store.label(), source))
+    }
+
+    /// Keeps the report of a run that has failed, and gives the target up.
+    async fn leave(&self, place: &mut Place, report: &Report) {
+        // The report helps; that it cannot be kept must not hide why the run failed.
+        if let Some(work) = &place.work
+            && let Ok(bytes) = serde_json::to_vec_pretty(report)
+        {
+            let _ = work.put(REPORT_KEY, bytes).await;
+        }
+        place.give_up().await;
+    }
 }
 
 /// There is no place to unpack the source in.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use rechunk_exec::{JOURNAL_KEY, Journal, SEGMENTS};
+use rechunk_exec::{JOURNAL_KEY, Journal};
 use rechunk_plan::Plan;
 use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken, lease_holder};
 use serde::{Deserialize, Serialize};
@@ -29,8 +29,9 @@ const TREE_KEY: &str = "tree.json";
 pub(crate) const REPORT_KEY: &str = "report.json";
 /// Where uploads under way are noted down.
 const UPLOADS: &str = "uploads";
-/// What there may be in a work directory, in the order in which it is removed.
-const PLACES: [&str; 5] = ["intermediate", "target", "replaced", "source", SEGMENTS];
+/// What there may be in a work directory, in the order in which it is removed; the journal goes
+/// before all that it speaks of.
+const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
 const KEYS: [&str; 6] = [JOURNAL_KEY, REPORT_KEY, JOB_KEY, LOCK_KEY, DONE_KEY, TREE_KEY];
 /// Largest lock file that is read, bytes: many runs, a line each.
 const LOCK_BYTES_MAX: u64 = 1 << 20;
@@ -376,14 +377,19 @@ impl WorkDir {
 
     /// Removes everything; what says that the target is complete goes last.
     pub(crate) async fn remove(&self) -> Result<(), Error> {
-        self.remove_but(None).await?;
+        self.remove_but(&[]).await?;
         let failed = |source| store_error("remove", self.store.label(), source);
         self.store.delete_prefix("").await.map_err(failed)
     }
 
-    /// Removes what an earlier run has left, but not what says that this one writes.
-    pub(crate) async fn clear(&self) -> Result<(), Error> {
-        self.remove_but(Some(LOCK_KEY)).await
+    /// Removes what an earlier run has left, but not what says that this one writes, nor that
+    /// chunks at the target are of an unfinished job: the next one takes the place of that.
+    pub(crate) async fn clear(&self, left: &Left) -> Result<(), Error> {
+        match left {
+            Left::Nothing => Ok(()),
+            Left::Unfinished(_) => self.remove_but(&[LOCK_KEY, JOB_KEY]).await,
+            Left::Done(_) => self.remove_but(&[LOCK_KEY]).await,
+        }
     }
 
     /// Takes back what [`WorkDir::lock`] has made, if nothing else is there.
@@ -407,13 +413,19 @@ impl WorkDir {
         }
     }
 
-    async fn remove_but(&self, kept: Option<&str>) -> Result<(), Error> {
+    /// Removes the journal of a run of which nothing is to be gone on with.
+    pub(crate) async fn forget(&self) -> Result<(), Error> {
+        Journal::remove(&self.store).await.map_err(|error| self.journal_error(&error))
+    }
+
+    async fn remove_but(&self, kept: &[&str]) -> Result<(), Error> {
         let failed = |source| store_error("remove", self.store.label(), source);
+        self.forget().await?;
         self.abort_uploads().await?;
         for place in PLACES {
             self.store.delete_prefix(place).await.map_err(failed)?;
         }
-        for key in KEYS.into_iter().filter(|key| Some(*key) != kept) {
+        for key in KEYS.into_iter().filter(|key| !kept.contains(key)) {
             self.store.delete(key).await.map_err(failed)?;
         }
         Ok(())

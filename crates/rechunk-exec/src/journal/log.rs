@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{JOURNAL_BYTES_MAX, JournalError, SEGMENTS, line};
 
-/// Segments asked for at once when a journal is read.
+/// Segments asked for, or removed, at once.
 const READ_AT_ONCE: u64 = 16;
 /// Largest segment that is read, bytes.
 const SEGMENT_BYTES_MAX: u64 = 64 << 20;
@@ -92,6 +92,30 @@ impl Segments {
         Ok(store.exists(&key(0)).await?)
     }
 
+    /// Removes them by their numbers: a listing that is late would leave the last ones. The first
+    /// goes first, so that what is left of a removal that was cut off is no journal.
+    pub(crate) async fn remove(store: &Store) -> Result<(), JournalError> {
+        let mut count = 0;
+        loop {
+            let numbers = count..count + READ_AT_ONCE;
+            let found: Vec<bool> = stream::iter(numbers)
+                .map(|number| async move { store.exists(&key(number)).await })
+                .buffered(usize::try_from(READ_AT_ONCE).unwrap_or(1))
+                .try_collect()
+                .await?;
+            let there = found.iter().take_while(|&&is_there| is_there).count();
+            count += crate::frame::wide(there);
+            if there < found.len() {
+                break;
+            }
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        store.delete(&key(0)).await?;
+        Ok(store.delete_keys((1..count).map(key)).await?)
+    }
+
     /// All segments in order; empty if there are none.
     pub(crate) async fn read(store: &Store) -> Result<Vec<Bytes>, JournalError> {
         let (mut found, mut bytes): (Vec<Bytes>, u64) = (Vec::new(), 0);
@@ -124,4 +148,37 @@ pub(crate) fn lines(segment: &[u8]) -> &[u8] {
     let Some(end) = segment.iter().position(|&byte| byte == b'\n') else { return &[] };
     let (head, rest) = (&segment[..end], &segment[end + 1..]);
     line::decode::<SegmentHead>(head).map_or(&[], |_| rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn written(segments: u64) -> Store {
+        let store = Store::open("memory:").unwrap();
+        let mut log = Segments::new(&store, 0, "somebody");
+        for _ in 0..segments {
+            log.append("a line\n").await.unwrap();
+        }
+        store
+    }
+
+    #[tokio::test]
+    async fn a_journal_is_removed_by_its_numbers() {
+        for segments in [0, 1, READ_AT_ONCE - 1, READ_AT_ONCE, READ_AT_ONCE + 1, 40] {
+            let store = written(segments).await;
+            Segments::remove(&store).await.unwrap();
+            assert!(store.is_empty().await.unwrap(), "{segments} segments");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_left_of_a_removal_that_was_cut_off_is_no_journal() {
+        let store = written(5).await;
+        store.delete(&key(0)).await.unwrap();
+        assert!(!Segments::exist(&store).await.unwrap());
+        assert_eq!(Segments::read(&store).await.unwrap(), Vec::<Bytes>::new());
+        crate::Journal::remove(&store).await.unwrap();
+        assert!(store.is_empty().await.unwrap());
+    }
 }

@@ -127,6 +127,16 @@ impl Journal {
         Self::replace(store, contents).await
     }
 
+    /// Removes the journal in `store`, if there is one.
+    pub async fn remove(store: &Store) -> Result<(), JournalError> {
+        if is_segmented(store) {
+            Segments::remove(store).await?;
+            // Of a removal that was cut off.
+            return Ok(store.delete_prefix(SEGMENTS).await?);
+        }
+        Ok(store.delete(JOURNAL_KEY).await?)
+    }
+
     /// Reads the journal in `store` and changes nothing.
     pub async fn read(store: &Store) -> Result<JournalContents, JournalError> {
         let location = || store.label().to_owned();

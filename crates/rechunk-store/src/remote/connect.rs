@@ -11,6 +11,7 @@ use object_store::http::HttpBuilder;
 use object_store::multipart::MultipartStore;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 
+use super::credentials::Prompt;
 use super::wire::Connector;
 use super::{Address, Scheme, StoreOptions, aws_files};
 use crate::StoreError;
@@ -106,12 +107,10 @@ impl Setup<'_> {
         if is_plain(builder.get_config_value(&AmazonS3ConfigKey::Endpoint)) {
             builder = builder.with_allow_http(true);
         }
-        let built = builder
-            .with_url(self.root)
-            .with_retry(self.retry)
-            .with_http_connector(self.connector)
-            .build()?;
-        Ok(in_parts(built))
+        let builder =
+            builder.with_url(self.root).with_retry(self.retry).with_http_connector(self.connector);
+        let credentials = Prompt::new(builder.clone().build()?.credentials());
+        Ok(in_parts(builder.with_credentials(credentials).build()?))
     }
 
     fn gcs(self) -> object_store::Result<Client> {
@@ -128,12 +127,10 @@ impl Setup<'_> {
             builder =
                 builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
         }
-        let built = builder
-            .with_url(self.root)
-            .with_retry(self.retry)
-            .with_http_connector(self.connector)
-            .build()?;
-        Ok(in_parts(built))
+        let builder =
+            builder.with_url(self.root).with_retry(self.retry).with_http_connector(self.connector);
+        let credentials = Prompt::new(builder.clone().build()?.credentials());
+        Ok(in_parts(builder.with_credentials(credentials).build()?))
     }
 
     fn azure(self) -> object_store::Result<Client> {
@@ -149,12 +146,10 @@ impl Setup<'_> {
         if is_plain(builder.get_config_value(&AzureConfigKey::Endpoint)) {
             builder = builder.with_allow_http(true);
         }
-        let built = builder
-            .with_url(self.root)
-            .with_retry(self.retry)
-            .with_http_connector(self.connector)
-            .build()?;
-        Ok(in_parts(built))
+        let builder =
+            builder.with_url(self.root).with_retry(self.retry).with_http_connector(self.connector);
+        let credentials = Prompt::new(builder.clone().build()?.credentials());
+        Ok(in_parts(builder.with_credentials(credentials).build()?))
     }
 
     fn http(self) -> object_store::Result<Client> {

@@ -32,7 +32,7 @@ impl Failure {
             return Some(Self::Status { code: 200, body: body.to_owned() });
         }
         let (code, rest) = text.strip_prefix(STATUS)?.split_at_checked(3)?;
-        let body = rest.split_once(": ").map_or("", |(_, body)| body);
+        let body = rest.split_once(": ").map_or("", |(_, body)| body.trim());
         Some(Self::Status { code: code.parse().ok()?, body: body.to_owned() })
     }
 
@@ -41,13 +41,23 @@ impl Failure {
         match self {
             Self::Transport { is_passing } => *is_passing,
             // S3 says so when a body came too slowly; its own tools try again.
-            Self::Status { code: 400, body } => body.contains("RequestTimeout"),
+            Self::Status { code: 400, body } => body.contains("RequestTimeout") || body.is_empty(),
             // An error after the answer has begun.
             Self::Status { code: 200, body } => {
                 body.contains("InternalError") || body.contains("SlowDown")
             }
             Self::Status { code, .. } => matches!(code, 408 | 429 | 500..600),
         }
+    }
+
+    /// It may be a passing one or not, which the answer to a HEAD has no body to say.
+    pub(crate) fn is_unexplained(&self) -> bool {
+        matches!(self, Self::Status { code: 400, body } if body.is_empty())
+    }
+
+    /// The store does not let this user do that.
+    pub(crate) fn is_denial(&self) -> bool {
+        matches!(self, Self::Status { code: 401 | 403, .. })
     }
 
     /// What an answer said, in a line; `None` where there was none.
@@ -78,11 +88,30 @@ pub(crate) fn retries(error: &(dyn Error + 'static)) -> Option<String> {
     count.parse::<u64>().is_ok().then(|| format!("after {count} retries"))
 }
 
-/// What to do about a store that does not let this user in.
-pub(crate) fn access_hint(error: &object_store::Error) -> Option<&'static str> {
-    use object_store::Error::{PermissionDenied, Unauthenticated};
-    matches!(error, PermissionDenied { .. } | Unauthenticated { .. }).then_some(
+/// What to do about a store that does not let this user in, if that is what an error of a chain
+/// says.
+pub(crate) fn access_hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    is_denial(error).then_some(
         "; check the credentials (environment, profile, --store-option) and what they allow; \
          a public bucket is read with --store-option skip_signature=true",
     )
+}
+
+/// What to do about a web server that gives a whole file where a part was asked for.
+pub(crate) fn range_hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    use object_store::Error::NotSupported;
+    let said = error.downcast_ref::<object_store::Error>();
+    matches!(said, Some(NotSupported { .. })).then_some(
+        "; this server gives whole files only: copy them to a disk first, or serve them with \
+         another one",
+    )
+}
+
+/// Whether one error of a chain says that the store does not let this user do that: a listing says
+/// it by its status alone.
+pub(crate) fn is_denial(error: &(dyn Error + 'static)) -> bool {
+    use object_store::Error::{PermissionDenied, Unauthenticated};
+    let said = error.downcast_ref::<object_store::Error>();
+    matches!(said, Some(PermissionDenied { .. } | Unauthenticated { .. }))
+        || Failure::of(error).is_some_and(|failure| failure.is_denial())
 }

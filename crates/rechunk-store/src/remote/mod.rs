@@ -3,6 +3,7 @@
 mod address;
 mod aws_files;
 mod connect;
+mod credentials;
 mod etag;
 mod failure;
 mod limiter;
@@ -11,7 +12,7 @@ mod wire;
 
 pub(crate) use address::{Address, Scheme};
 pub(crate) use etag::{Body, Etags, md5_of};
-pub(crate) use failure::{Failure, access_hint, retries};
+pub(crate) use failure::{Failure, access_hint, is_denial, range_hint, retries};
 pub(crate) use limiter::{Limiter, Permit};
 pub use options::StoreOptions;
 pub(crate) use wire::{attempts_of, with_attempts};

@@ -323,3 +323,16 @@ async fn a_directory_is_held_by_one_at_a_time() {
     drop(held);
     waiting.await.unwrap().unwrap();
 }
+
+#[tokio::test]
+async fn objects_are_deleted_by_their_names() {
+    on_each(async |store| {
+        for number in 0..3 {
+            store.put(&format!("c/{number}"), parts("x")).await.unwrap();
+        }
+        store.delete_keys((1..1200).map(|number| format!("c/{number}"))).await.unwrap();
+        assert_eq!(keys(&store, "").await, ["c/0"]);
+        assert!(store.delete_keys(["../c".to_owned()]).await.is_err());
+    })
+    .await;
+}
