@@ -39,6 +39,11 @@ pub(crate) enum Command {
     Info(InfoArgs),
     /// Compare two arrays element by element; exit 6 if they differ.
     Verify(VerifyArgs),
+    /// Say what became of a run: is it going on, was it interrupted, how far had it come?
+    Status(StatusArgs),
+    /// Remove what an interrupted run has left: its state, its intermediate, chunks of a target that
+    /// is not complete.
+    Clean(StatusArgs),
     /// Measure a store and this machine's codecs; write a profile for `--profile`.
     Probe(ProbeArgs),
     /// Re-cut a small real satellite series that ships with the program.
@@ -445,6 +450,23 @@ pub(crate) struct ProbeArgs {
     /// Say nothing but errors.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// `rechunk status` and `rechunk clean`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  rechunk status by-pixel.zarr
+  rechunk status s3://lab/by-pixel.zarr --json
+  rechunk clean by-pixel.zarr          # give an interrupted run up; --resume would go on with it")]
+pub(crate) struct StatusArgs {
+    /// The target of the run.
+    pub target: String,
+    #[command(flatten)]
+    pub stores: StoreArgs,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `rechunk demo`.

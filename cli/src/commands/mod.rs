@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod clean;
 pub(crate) mod completions;
 pub(crate) mod copy;
 pub(crate) mod demo;
@@ -7,4 +8,5 @@ pub(crate) mod info;
 pub(crate) mod plan;
 pub(crate) mod probe;
 pub(crate) mod run;
+pub(crate) mod status;
 pub(crate) mod verify;

@@ -12,7 +12,11 @@ pub(crate) fn start(command: &Command) {
         Command::Run(args) => args.output.verbose,
         Command::Verify(args) => args.output.verbose,
         Command::Demo(args) => args.output.verbose,
-        Command::Info(_) | Command::Probe(_) | Command::Completions { .. } => 0,
+        Command::Info(_)
+        | Command::Status(_)
+        | Command::Clean(_)
+        | Command::Probe(_)
+        | Command::Completions { .. } => 0,
     };
     let default = if verbose > 1 { "rechunk=debug,rechunk_exec=debug" } else { "warn" };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));

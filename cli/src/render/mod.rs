@@ -9,6 +9,7 @@ pub(crate) mod price;
 pub(crate) mod probe;
 pub(crate) mod progress;
 pub(crate) mod report;
+pub(crate) mod status;
 mod svg;
 pub(crate) mod table;
 pub(crate) mod tree;

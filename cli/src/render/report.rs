@@ -15,7 +15,10 @@ pub(crate) fn summary(report: &Report) -> String {
     lines.push(time_line(bytes_of(report), report.elapsed_seconds, report.tasks));
     lines.push(memory_line(&report.memory));
     if report.verified == Some(true) {
-        lines.push("  verified: every element of the target equals the source".to_owned());
+        lines.push(
+            "  verified: the target was read back, and holds what was read from the source"
+                .to_owned(),
+        );
     }
     lines.join("\n")
 }
@@ -32,7 +35,10 @@ pub(crate) fn group_summary(report: &TreeReport) -> String {
     }
     lines.push(memory_line(&report.memory));
     if report.verified == Some(true) {
-        lines.push("  verified: every element of the arrays equals the source".to_owned());
+        lines.push(
+            "  verified: the arrays were read back, and hold what was read from the source"
+                .to_owned(),
+        );
     }
     lines.join("\n")
 }

@@ -18,6 +18,11 @@ pub(crate) async fn unit(
     unit: Finished,
     step: u64,
 ) -> Result<LaneDone, Fault> {
+    if task.stage.only_reads() {
+        task.stage.progress(&unit.region);
+        task.buffers.give(unit.buffer);
+        return Ok(LaneDone { lane, finished: Vec::new(), sent_in: Some(step) });
+    }
     let (encoded_bytes, mut workspace_bytes) = needs(&task.stage);
     if task.stage.stage.is_stepped {
         let shard_bytes = task.stage.target_shard_state_bytes();
@@ -78,6 +83,9 @@ pub(crate) async fn store(
     encoded: Option<Bytes>,
 ) -> Result<Option<Bytes>, Fault> {
     let target = task.stage.target();
+    if task.stage.only_reads() {
+        return Ok(encoded);
+    }
     let Some(format) = target.layout().shards() else {
         let Some(encoded) = encoded else {
             target.store().meter().add_put_skipped(Role::Target);

@@ -44,6 +44,21 @@ pub enum Fault {
     /// The intermediate cannot be read or written.
     #[error("the intermediate: {0}")]
     Intermediate(#[source] StoreError),
+    /// A piece of the intermediate is not what was put there.
+    #[error(
+        "the intermediate is damaged: {length_bytes} bytes from {offset_bytes} of {key} in \
+         {location} do not have their checksum; check that disk or store, and start the job anew"
+    )]
+    DamagedPiece {
+        /// Label of the intermediate's store.
+        location: String,
+        /// Key of the object.
+        key: String,
+        /// Where in the object the piece begins, bytes.
+        offset_bytes: u64,
+        /// Its length with its checksum, bytes.
+        length_bytes: u64,
+    },
     /// What was written cannot be made durable.
     #[error("{0}")]
     Sync(#[source] StoreError),
@@ -102,8 +117,21 @@ impl ExecError {
 
     /// What is written could not be: target, intermediate or journal.
     pub fn is_output_fault(&self) -> bool {
-        use Fault::{Intermediate, Journal, Sync, Target};
-        matches!(self.fault(), Some(Target(_) | Intermediate(_) | Sync(_) | Journal(_)))
+        use Fault::{DamagedPiece, Intermediate, Journal, Sync, Target};
+        let fault = self.fault();
+        matches!(
+            fault,
+            Some(Target(_) | Intermediate(_) | DamagedPiece { .. } | Sync(_) | Journal(_))
+        )
+    }
+
+    /// What was put into the intermediate is not there any more: going on will not help.
+    pub fn is_intermediate_damage(&self) -> bool {
+        match self.fault() {
+            Some(Fault::DamagedPiece { .. }) => true,
+            Some(Fault::Intermediate(error)) => error.is_not_found(),
+            _ => false,
+        }
     }
 
     /// The disk or the quota of what is written is full.

@@ -5,6 +5,8 @@ use rechunk_grid::{Region, WriteEmpty};
 use rechunk_plan::Plan;
 use rechunk_store::Store;
 
+use crate::ArrayDigest;
+
 /// Everything a run needs.
 #[derive(Debug)]
 pub struct Execution {
@@ -19,6 +21,8 @@ pub struct Execution {
     pub intermediate: Option<Store>,
     /// When a target chunk that holds only the fill value is written.
     pub write_empty: WriteEmpty,
+    /// A digest is taken of what is read ([`RunReport::digest`]) where elements are written.
+    pub takes_digest: bool,
     /// What was written survives a power cut before its mark is in the journal.
     pub durable: bool,
 }
@@ -33,13 +37,21 @@ pub enum Sink {
     /// A lane then holds one encoded and one decoded chunk of that array: the plan has to be made
     /// with a target side whose `encode_workspace_bytes` says so. No journal is kept.
     Compare(Array),
+    /// Nothing: the source is read for its digest ([`RunReport::digest`]). No journal is kept.
+    Digest {
+        /// An array with the source's layout, with which nothing is done.
+        array: Array,
+        /// The digest is that of chunks as they are stored, as a plan that passes them through takes
+        /// it. Any other plan decodes them all the same, and fails if it cannot.
+        of_encoded_chunks: bool,
+    },
 }
 
 impl Sink {
     /// The array that is written or compared with.
     pub fn array(&self) -> &Array {
         match self {
-            Self::Write(array) | Self::Compare(array) => array,
+            Self::Write(array) | Self::Compare(array) | Self::Digest { array, .. } => array,
         }
     }
 }
@@ -55,6 +67,10 @@ pub struct RunReport {
     pub tasks_resumed: u64,
     /// What a comparison found; `None` if there was none.
     pub differences: Option<Differences>,
+    /// The digest of all that was taken from the source, in this run and those before; `None` where
+    /// none is taken (not asked for, raw files that are moved in runs, comparisons), or where an earlier run has
+    /// not kept its part.
+    pub digest: Option<ArrayDigest>,
     /// Wall time, seconds.
     pub elapsed_seconds: f64,
 }

@@ -2,7 +2,7 @@
 
 use rechunk_format::{ElementOrder, FormatError};
 use rechunk_grid::{ChunkGrid, Region};
-use rechunk_kernel::{Differences, compare_region, copy_region, fill_region};
+use rechunk_kernel::{Differences, Digest, DigestKeys, compare_region, copy_region, fill_region};
 
 use crate::Fault;
 
@@ -95,6 +95,19 @@ pub(crate) fn fill(
 ) -> Result<(), Fault> {
     let offset_bytes = frame.offset_bytes(&region.start);
     fill_region(item, &region.shape, target, offset_bytes, &frame.strides_bytes)
+        .map_err(Fault::Kernel)
+}
+
+/// The digest of the elements of `region` in a buffer.
+pub(crate) fn digest(
+    keys: &DigestKeys,
+    region: &Region,
+    (bytes, frame): (&[u8], &Frame),
+    swap_bytes: usize,
+) -> Result<Digest, Fault> {
+    let offset_bytes = frame.offset_bytes(&region.start);
+    let (start, shape) = (&region.start, &region.shape);
+    keys.region(start, shape, bytes, offset_bytes, &frame.strides_bytes, swap_bytes)
         .map_err(Fault::Kernel)
 }
 

@@ -9,6 +9,7 @@ use rechunk_store::Role;
 
 use crate::Fault;
 use crate::frame::{self, Frame, check_length, wide};
+use crate::piece_checksum;
 use crate::pieces::object_key;
 use crate::stage_run::StageRun;
 use crate::task::{Lane, LaneDone, TaskRun};
@@ -23,6 +24,11 @@ pub(crate) struct Input {
 }
 
 impl Input {
+    /// Where its elements are.
+    pub(crate) fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
     /// Chunk `index` (see [`rechunk_plan::StageGeometry::grain_grid`]), if it meets the tile.
     pub(crate) fn new(task: &TaskRun, index: &[u64]) -> Result<Option<Self>, Fault> {
         let grid = task.stage.geometry.grain_grid();
@@ -82,11 +88,14 @@ pub(crate) async fn input(
             .await
         }
         StageInput::Pieces { .. } => {
-            fetch_piece(&stage, &index, &input, &mut lane.encoded).await?;
+            let place = fetch_piece(&stage, &index, &input, &mut lane.encoded).await?;
             cpu.run(move || {
-                let (elements, marks) = lane.encoded.split_at(input.frame.bytes);
-                let brought = Brought::Piece(elements, marks);
-                let finished = spread(&task, &input, brought)?;
+                let piece = piece_checksum::open(&task.stage, &input.region, &lane.encoded);
+                let parts = piece.and_then(|piece| piece.split_at_checked(input.frame.bytes));
+                let Some((elements, marks)) = parts else {
+                    return Err(piece_checksum::damaged(&task.stage, &place.key, place.range));
+                };
+                let finished = spread(&task, &input, Brought::Piece(elements, marks))?;
                 Ok(LaneDone { lane, finished, sent_in: None })
             })
             .await
@@ -111,12 +120,19 @@ pub(crate) async fn fetch_chunk(
     source.read_entry_into(index, entry, encoded).await.map(|()| true)
 }
 
+/// Where a piece lies.
+struct PiecePlace {
+    key: String,
+    /// Offset and length in the object, bytes.
+    range: (u64, u64),
+}
+
 async fn fetch_piece(
     stage: &StageRun,
     index: &[u64],
     input: &Input,
     piece: &mut Vec<u8>,
-) -> Result<(), Fault> {
+) -> Result<PiecePlace, Fault> {
     let store = stage.intermediate()?;
     let grid = stage.geometry.input_grid();
     let object = grid.region(index);
@@ -128,7 +144,7 @@ async fn fetch_piece(
     let fetched = store.get_range_into(&key, offset, bytes, room, piece).await;
     fetched.map_err(Fault::Intermediate)?;
     store.meter().add_decoded_read(Role::Intermediate, wide(input.frame.bytes));
-    Ok(())
+    Ok(PiecePlace { key, range: (offset, bytes) })
 }
 
 /// Decodes a chunk and copies it into the units it meets. Returns those that are complete.
@@ -139,6 +155,7 @@ pub(crate) fn decode_and_spread(
     scratch: &mut Vec<u8>,
     input: &Input,
 ) -> Result<Vec<Finished>, Fault> {
+    task.digest.add(task.stage.digest.of_chunk(&task.stage, index, encoded)?);
     let source = &task.stage.run.execution.source;
     let fault = |error| Fault::Source(source.decode_error(index, error));
     let decoded = source.layout().decode(index, encoded, scratch).map_err(fault)?;
@@ -153,7 +170,10 @@ pub(crate) fn spread(
     input: &Input,
     brought: Brought<'_>,
 ) -> Result<Vec<Finished>, Fault> {
-    let geometry = &task.stage.geometry;
+    let (stage, geometry) = (&task.stage, &task.stage.geometry);
+    if !stage.stage.is_stepped {
+        task.digest.add(stage.digest.of_elements(&input.region, input, brought)?);
+    }
     let units = geometry.units(&task.tile);
     let mut finished = Vec::new();
     let mut busy = Vec::new();
@@ -196,6 +216,10 @@ fn put_in(
     if let Some(common) = input.region.intersect(&unit.region) {
         let target = (&mut filling.buffer[..], &frame);
         filling.stored.add(&stage.geometry, unit, input, &common, brought);
+        if stage.stage.is_stepped {
+            // What the journal's step marks say is done is known by unit.
+            filling.digest += stage.digest.of_elements(&common, input, brought)?;
+        }
         match brought {
             Brought::Chunk(bytes) | Brought::Piece(bytes, _) => {
                 let source = (bytes, &input.frame);
@@ -208,5 +232,9 @@ fn put_in(
     if filling.inputs_left > 0 {
         return Ok(None);
     }
-    Ok(Some(task.units.finish(unit, filling)))
+    let mut finished = task.units.finish(unit, filling);
+    if stage.geometry.writes_pieces() {
+        piece_checksum::seal(stage, &mut finished);
+    }
+    Ok(Some(finished))
 }

@@ -11,6 +11,7 @@
 mod check;
 mod commit;
 mod cpu;
+mod digest;
 mod error;
 mod event;
 mod execution;
@@ -19,6 +20,7 @@ mod gate;
 mod gather;
 mod journal;
 mod passthrough;
+mod piece_checksum;
 mod pieces;
 mod pool;
 mod run;
@@ -32,6 +34,7 @@ mod tasks;
 mod unit;
 mod whole_shards;
 
+pub use digest::ArrayDigest;
 pub use error::{ExecError, Fault};
 pub use event::{Event, NullObserver, Observer};
 pub use execution::{Differences, Execution, RunReport, Sink};

@@ -38,11 +38,23 @@ pub(crate) async fn input(
 
 /// Stores what the lane has fetched, or leaves the chunk out.
 async fn send(task: &TaskRun, lane: &mut Lane, index: &[u64], found: bool) -> Result<(), Fault> {
-    let encoded = found.then(|| lane.take_encoded());
+    let encoded = match found.then(|| lane.take_encoded()) {
+        Some(encoded) => Some(count(task, index, encoded).await?),
+        None => None,
+    };
     if let Some(kept) = store(task, index, encoded).await? {
         lane.recycle(kept);
     }
     Ok(())
+}
+
+/// Adds a chunk to the digest of what is copied. Gives the bytes back.
+async fn count(task: &TaskRun, index: &[u64], encoded: Bytes) -> Result<Bytes, Fault> {
+    let (stage, index) = (Arc::clone(&task.stage), index.to_vec());
+    let digest = move || Ok((stage.digest.of_chunk(&stage, &index, &encoded)?, encoded));
+    let (digest, encoded) = task.stage.cpu.run(digest).await?;
+    task.digest.add(digest);
+    Ok(encoded)
 }
 
 async fn shard(
@@ -61,6 +73,7 @@ async fn shard(
             .fold(stage.stage.lane_bytes, u64::saturating_sub);
     let read = source.read_shard_into(shard, limit_bytes, &mut lane.encoded).await;
     match read.map_err(Fault::Source)? {
+        WholeShard::Missing if is_whole && stage.only_reads() => {}
         WholeShard::Missing if is_whole => {
             stage.target().store().meter().add_put_skipped(Role::Target);
         }
@@ -73,15 +86,29 @@ async fn shard(
             let index = source.index_of(format, shard, &lane.encoded).map_err(Fault::Source)?;
             if is_whole {
                 let bytes = lane.take_encoded();
+                for chunk in chunks(task, shard).positions() {
+                    if let Some(entry) = index.entry(format.slot(&chunk)) {
+                        let at = ShardIndex::slice(&bytes, entry);
+                        count(task, &chunk, bytes.slice_ref(at)).await?;
+                    }
+                }
+                if stage.only_reads() {
+                    lane.recycle(bytes);
+                    return Ok(());
+                }
                 let kept = bytes.clone();
                 stage.target().write_shard(shard, bytes).await.map_err(Fault::Target)?;
                 lane.recycle(kept);
             } else {
                 for chunk in chunks(task, shard).positions() {
                     let entry = index.entry(format.slot(&chunk));
-                    let bytes = entry.map(|entry| {
-                        Bytes::copy_from_slice(ShardIndex::slice(&lane.encoded, entry))
-                    });
+                    let bytes = match entry {
+                        Some(entry) => {
+                            let bytes = ShardIndex::slice(&lane.encoded, entry);
+                            Some(count(task, &chunk, Bytes::copy_from_slice(bytes)).await?)
+                        }
+                        None => None,
+                    };
                     store(task, &chunk, bytes).await?;
                 }
             }

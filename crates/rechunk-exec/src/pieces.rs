@@ -26,14 +26,14 @@ pub fn intermediate_keys(plan: &Plan) -> impl Iterator<Item = String> {
 #[derive(Debug)]
 pub(crate) struct TileObject {
     pieces: Vec<Bytes>,
-    /// What each keeps of absence.
-    marks: Vec<Bytes>,
+    /// What each has behind its elements: what it keeps of absence, and its checksum.
+    tails: Vec<Bytes>,
 }
 
 impl TileObject {
     /// An object without pieces; a task that writes target chunks leaves it so.
     pub(crate) fn new() -> Self {
-        Self { pieces: Vec::new(), marks: Vec::new() }
+        Self { pieces: Vec::new(), tails: Vec::new() }
     }
 
     /// Adds a finished piece: its buffer becomes part of the object as it is.
@@ -41,17 +41,17 @@ impl TileObject {
         let at = usize::try_from(piece.ordinal).unwrap_or(usize::MAX);
         if self.pieces.len() <= at {
             self.pieces.resize(at.saturating_add(1), Bytes::new());
-            self.marks.resize(at.saturating_add(1), Bytes::new());
+            self.tails.resize(at.saturating_add(1), Bytes::new());
         }
         self.pieces[at] = Bytes::from(piece.buffer);
-        self.marks[at] = Bytes::from(piece.stored.marks);
+        self.tails[at] = Bytes::from(piece.stored.marks);
         task.stage.progress(&piece.region);
     }
 
     /// The parts of the object in their order.
     fn parts(&self) -> Vec<Bytes> {
-        let pairs = self.pieces.iter().zip(&self.marks);
-        let parts = pairs.flat_map(|(piece, marks)| [piece, marks]);
+        let pairs = self.pieces.iter().zip(&self.tails);
+        let parts = pairs.flat_map(|(piece, tail)| [piece, tail]);
         parts.filter(|part| !part.is_empty()).cloned().collect()
     }
 

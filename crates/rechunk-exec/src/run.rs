@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rechunk_grid::Region;
+use rechunk_kernel::Digest;
 use rechunk_store::Store;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -17,8 +18,8 @@ use crate::runs;
 use crate::stage_run::StageRun;
 use crate::tasks::run_tasks;
 use crate::{
-    Differences, Event, ExecError, Execution, Fault, Journal, JournalError, Observer, RunReport,
-    Sink,
+    ArrayDigest, Differences, Event, ExecError, Execution, Fault, Journal, JournalError, Observer,
+    RunReport, Sink,
 };
 
 /// How long a run that was cancelled or has failed may take to write the marks that wait.
@@ -32,6 +33,8 @@ pub(crate) struct RunContext {
     pub observer: Arc<dyn Observer>,
     marks: Option<Marks>,
     differences: Mutex<Differences>,
+    /// Of what the tasks that are done took from the source.
+    digest: Mutex<Option<Digest>>,
 }
 
 impl fmt::Debug for RunContext {
@@ -46,6 +49,12 @@ impl RunContext {
         if let Some(marks) = &self.marks {
             marks.add(mark);
         }
+    }
+
+    /// Adds the digest of what a task took from the source; `None` if it is not known.
+    pub(crate) fn add_digest(&self, digest: Option<Digest>) {
+        let mut all = self.digest.lock().unwrap_or_else(PoisonError::into_inner);
+        *all = all.zip(digest).map(|(sum, new)| sum + new);
     }
 
     /// Adds what a comparison found in `region`.
@@ -67,9 +76,9 @@ pub async fn run(
     cancel: CancellationToken,
 ) -> Result<RunReport, ExecError> {
     let started = Instant::now();
-    let compares = matches!(execution.sink, Sink::Compare(_));
     // What was compared is not kept anywhere: a comparison is always a whole one.
-    let parts = journal.filter(|_| !compares).map(Journal::into_parts);
+    let writes = matches!(execution.sink, Sink::Write(_));
+    let parts = journal.filter(|_| writes).map(Journal::into_parts);
     let (log, done) = parts.map_or((None, DoneSet::default()), |(log, done)| (Some(log), done));
     check(&execution, &done).map_err(ExecError::Run)?;
 
@@ -78,6 +87,7 @@ pub async fn run(
         gate: Gate::new(gate_bytes(&execution)),
         marks: marks.clone(),
         differences: Mutex::default(),
+        digest: Mutex::new(done.digest(0)),
         observer,
         execution,
     });
@@ -92,7 +102,7 @@ pub async fn run(
     if let Some(writer) = writer {
         writer.abort(); // nothing waits in it, or nobody waits for it
     }
-    result.map(|()| report(&context, &done, compares, started))
+    result.map(|digest| report(&context, &done, digest, started))
 }
 
 fn gate_bytes(execution: &Execution) -> u64 {
@@ -135,15 +145,21 @@ async fn ended(writer: &mut Option<WriterHandle>) -> Fault {
     }
 }
 
-async fn run_stages(context: &Arc<RunContext>, done: &DoneSet) -> Result<(), ExecError> {
+/// Runs all stages; the method of the digest of what the first one reads, where it takes one.
+async fn run_stages(
+    context: &Arc<RunContext>,
+    done: &DoneSet,
+) -> Result<Option<&'static str>, ExecError> {
     let plan = &context.execution.plan;
     let stages = 0..plan.stages.len();
     context.observer.event(&Event::RunStarted {
         tasks_total: plan.task_count(),
         tasks_done: stages.clone().map(|stage| done.count(stage)).sum(),
     });
+    let mut method = None;
     for number in stages {
         let stage = StageRun::new(Arc::clone(context), number).map_err(ExecError::Run)?;
+        method = method.or(stage.digest.method());
         let stage = Arc::new(stage);
         let started = stage_started(&stage, done).map_err(ExecError::Run)?;
         context.observer.event(&started);
@@ -151,7 +167,7 @@ async fn run_stages(context: &Arc<RunContext>, done: &DoneSet) -> Result<(), Exe
         settle(context, number).await.map_err(ExecError::Run)?;
         context.observer.event(&Event::StageDone { stage: number });
     }
-    Ok(())
+    Ok(method)
 }
 
 /// Makes durable what a stage has written, before the next one relies on it.
@@ -188,14 +204,22 @@ fn stage_started(stage: &StageRun, done: &DoneSet) -> Result<Event, Fault> {
     })
 }
 
-fn report(context: &RunContext, done: &DoneSet, compares: bool, started: Instant) -> RunReport {
+fn report(
+    context: &RunContext,
+    done: &DoneSet,
+    method: Option<&'static str>,
+    started: Instant,
+) -> RunReport {
     let plan = &context.execution.plan;
+    let compares = matches!(context.execution.sink, Sink::Compare(_));
+    let digest = *context.digest.lock().unwrap_or_else(PoisonError::into_inner);
     let differences = context.differences.lock().unwrap_or_else(PoisonError::into_inner).clone();
     RunReport {
         tasks_total: plan.task_count(),
         tasks_done: plan.task_count(),
         tasks_resumed: (0..plan.stages.len()).map(|stage| done.count(stage)).sum(),
         differences: compares.then_some(differences),
+        digest: method.zip(digest).map(|(method, value)| ArrayDigest { method, value }),
         elapsed_seconds: started.elapsed().as_secs_f64(),
     }
 }

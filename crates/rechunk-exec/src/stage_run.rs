@@ -9,6 +9,7 @@ use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput, shard_state_by
 use rechunk_store::Store;
 
 use crate::cpu::CpuPool;
+use crate::digest::StageDigest;
 use crate::frame::{Frame, buffer_bytes};
 use crate::run::RunContext;
 use crate::{Event, Fault, Sink};
@@ -37,6 +38,8 @@ pub(crate) struct StageRun {
     pub skips_stored: bool,
     /// It is left out if nothing of it is stored in the source.
     pub skips_absent: bool,
+    /// The digest it takes of what it reads.
+    pub digest: StageDigest,
 }
 
 impl StageRun {
@@ -60,8 +63,17 @@ impl StageRun {
         let workers = u64::from(stage.tasks_at_once).saturating_mul(u64::from(stage.lanes));
         let threads = u64::from(execution.plan.threads).min(workers).max(1);
         let has_fill = target.spec().fill_value.is_some();
+        let digest = match execution.sink {
+            Sink::Compare(_) => StageDigest::None,
+            Sink::Write(_) if !execution.takes_digest => StageDigest::None,
+            Sink::Digest { of_encoded_chunks: true, .. } => StageDigest::of_encoded_chunks(),
+            Sink::Write(_) | Sink::Digest { .. } => {
+                StageDigest::new(&stage, &execution.source, item_bytes)
+            }
+        };
         let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
         Ok(Self {
+            digest,
             cpu,
             number,
             geometry,
@@ -89,6 +101,11 @@ impl StageRun {
     /// The elements are compared, nothing is written.
     pub(crate) fn compares(&self) -> bool {
         matches!(self.run.execution.sink, Sink::Compare(_))
+    }
+
+    /// The elements are only read, for their digest.
+    pub(crate) fn only_reads(&self) -> bool {
+        matches!(self.run.execution.sink, Sink::Digest { .. })
     }
 
     pub(crate) fn intermediate(&self) -> Result<&Store, Fault> {

@@ -1,11 +1,14 @@
 //! Which steps of a task are done.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
+
+use rechunk_kernel::Digest;
 
 use crate::frame::wide;
 use crate::journal::Mark;
 use crate::task::TaskRun;
+use crate::unit::Finished;
 
 /// Shortest time between two step marks of a task.
 pub(crate) const STEP_MARK_INTERVAL: Duration = Duration::from_millis(100);
@@ -24,13 +27,19 @@ pub(crate) struct StepMarks<'a> {
     last: Instant,
     /// Units that have been written since the last mark.
     units: u64,
+    /// Digest of the units of steps that are done, those of earlier runs included; `None` if that is
+    /// not known.
+    digest: Option<Digest>,
+    /// Of other units, by the step that completes what they become visible with.
+    digests: BTreeMap<u64, Digest>,
 }
 
 impl<'a> StepMarks<'a> {
     pub(crate) fn new(task: &'a TaskRun) -> Self {
         let (left, last) = (VecDeque::new(), Instant::now());
         let marked = task.steps_done;
-        Self { task, is_begun: false, left, done: 0, marked, last, units: 0 }
+        let (digest, digests) = (task.digest_before, BTreeMap::new());
+        Self { task, is_begun: false, left, done: 0, marked, last, units: 0, digest, digests }
     }
 
     /// A step has begun.
@@ -46,10 +55,21 @@ impl<'a> StepMarks<'a> {
     }
 
     /// Units were completed in the step that is taken in.
-    pub(crate) fn sending(&mut self, units: u64) {
+    pub(crate) fn sending(&mut self, units: &[Finished]) {
         if let Some(left) = self.left.back_mut() {
-            *left += units;
+            *left += wide(units.len());
         }
+        let (geometry, tile) = (&self.task.stage.geometry, &self.task.tile);
+        for unit in units {
+            let commit = geometry.commit_region(&unit.index, tile);
+            let last = commit.map_or(0, |commit| geometry.last_step(tile, &commit));
+            *self.digests.entry(last).or_default() += unit.digest;
+        }
+    }
+
+    /// The digest of all units, when all have been sent.
+    pub(crate) fn digest(&self) -> Option<Digest> {
+        self.digest.map(|digest| digest + self.digests.values().copied().sum())
     }
 
     /// A unit that was completed in `step` is written.
@@ -68,6 +88,10 @@ impl<'a> StepMarks<'a> {
         while self.done < position && self.left.front() == Some(&0) {
             self.left.pop_front();
             self.done += 1;
+            while let Some(entry) = self.digests.first_entry().filter(|e| *e.key() < self.done) {
+                let digest = entry.remove();
+                self.digest = self.digest.map(|sum| sum + digest);
+            }
         }
         // Pieces become durable all together, with the task.
         let is_new = self.done > self.marked && self.units > 0;
@@ -79,7 +103,9 @@ impl<'a> StepMarks<'a> {
             return;
         }
         (self.last, self.units, self.marked) = (Instant::now(), 0, self.done);
-        let (stage, task) = (self.task.stage.number, self.task.number);
-        self.task.stage.run.mark(Mark::steps(stage, task, self.done));
+        // Only where steps are planned for is the digest counted by unit.
+        let is_taken = stage.digest.method().is_some() && stage.stage.is_stepped;
+        let mark = Mark::steps(stage.number, self.task.number, self.done);
+        stage.run.mark(mark.with_digest(self.digest.filter(|_| is_taken)));
     }
 }

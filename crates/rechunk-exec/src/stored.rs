@@ -13,7 +13,7 @@ pub(crate) struct Stored {
     /// Some of it is.
     pub any: bool,
     /// Of a piece: for every target chunk that it meets, in C order, whether some of that part is
-    /// stored; empty where nobody asks.
+    /// stored; empty where nobody asks. In the end, its checksum.
     pub marks: Vec<u8>,
 }
 

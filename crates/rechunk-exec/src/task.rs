@@ -7,9 +7,11 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_grid::{IndexIter, Region};
+use rechunk_kernel::Digest;
 use rechunk_plan::Steps;
 
 use crate::Fault;
+use crate::digest::DigestSum;
 use crate::frame::wide;
 use crate::pieces::TileObject;
 use crate::pool::BufferPool;
@@ -104,6 +106,19 @@ pub(crate) struct TaskRun {
     pub shards: Arc<TargetShards>,
     /// Steps an earlier run has done: the units they completed are not touched again.
     pub steps_done: u64,
+    /// Digest of what those steps took from the source, if it is known.
+    pub digest_before: Option<Digest>,
+    /// Of what was taken from the source and is not counted by unit.
+    pub digest: DigestSum,
+}
+
+/// What an earlier run has done of a task.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Begun {
+    /// Steps that are done.
+    pub steps: u64,
+    /// Digest of what they took from the source, if it is known.
+    pub digest: Option<Digest>,
 }
 
 /// What a lane has done, and the lane.
@@ -118,16 +133,19 @@ pub(crate) struct LaneDone {
 
 type Work = BoxFuture<'static, Result<LaneDone, Fault>>;
 
-/// Runs a task. `slot` is fit for use again only if this succeeds.
+/// Runs a task. `slot` is fit for use again only if this succeeds. Returns the digest of what the
+/// whole task took from the source, if that is known and the stage takes one.
 pub(crate) async fn run_task(
     stage: Arc<StageRun>,
     slot: &mut Slot,
     number: u64,
-    steps_done: u64,
-) -> Result<(), Fault> {
+    begun: Begun,
+) -> Result<Option<Digest>, Fault> {
     if stage.stage.runs.is_some() {
-        return runs::run_task(stage, Arc::clone(&slot.buffers), number, steps_done).await;
+        runs::run_task(stage, Arc::clone(&slot.buffers), number, begun.steps).await?;
+        return Ok(None);
     }
+    let mut digest = stage.digest.method().map(|_| Digest::default());
     let shards = Arc::new(TargetShards::default());
     let owned = stage.geometry.tile(number);
     for tile in stage.geometry.boxes(&owned) {
@@ -138,16 +156,19 @@ pub(crate) async fn run_task(
             buffers: Arc::clone(&slot.buffers),
             indexes: SourceIndexes::default(),
             shards: Arc::clone(&shards),
-            steps_done,
+            steps_done: begun.steps,
+            digest_before: begun.digest,
+            digest: DigestSum::default(),
             stage: Arc::clone(&stage),
         });
         let mut flow = Flow::new(&task);
         flow.run(&mut slot.lanes).await?;
+        digest = digest.zip(flow.marks.digest()).map(|(sum, new)| sum + new + task.digest.get());
         if task.stage.geometry.writes_pieces() {
             flow.object.put(&task).await?;
         }
     }
-    Ok(())
+    Ok(digest)
 }
 
 /// What goes on in a task: inputs taken in step by step, units sent out as they are complete.
@@ -243,7 +264,7 @@ impl<'a> Flow<'a> {
                 self.object.add(self.task, unit);
             }
         } else {
-            self.marks.sending(wide(finished.len()));
+            self.marks.sending(&finished);
             self.finished.extend(finished);
         }
     }

@@ -6,7 +6,7 @@ use tokio::task::{JoinError, JoinSet};
 
 use crate::journal::{DoneSet, Mark};
 use crate::stage_run::StageRun;
-use crate::task::{Slot, run_task};
+use crate::task::{Begun, Slot, run_task};
 use crate::{Event, ExecError, Fault};
 
 type Ended = Result<Slot, ExecError>;
@@ -24,8 +24,11 @@ pub(crate) async fn run_tasks(stage: &Arc<StageRun>, done: &DoneSet) -> Result<(
             slots.push(flatten(ended)?);
         }
         let slot = slots.pop().unwrap_or_else(|| Slot::new(stage));
-        let steps_done = done.steps(stage.number, task);
-        running.spawn(one(Arc::clone(stage), slot, task, steps_done));
+        let begun = Begun {
+            steps: done.steps(stage.number, task),
+            digest: done.steps_digest(stage.number, task),
+        };
+        running.spawn(one(Arc::clone(stage), slot, task, begun));
     }
     while let Some(ended) = running.join_next().await {
         flatten(ended)?;
@@ -33,12 +36,16 @@ pub(crate) async fn run_tasks(stage: &Arc<StageRun>, done: &DoneSet) -> Result<(
     Ok(())
 }
 
-async fn one(stage: Arc<StageRun>, mut slot: Slot, task: u64, steps_done: u64) -> Ended {
+async fn one(stage: Arc<StageRun>, mut slot: Slot, task: u64, begun: Begun) -> Ended {
     let permit = stage.run.gate.acquire(stage.stage.task_bytes).await;
-    let result = run_task(Arc::clone(&stage), &mut slot, task, steps_done).await;
+    let result = run_task(Arc::clone(&stage), &mut slot, task, begun).await;
     drop(permit);
-    result.map_err(|fault| ExecError::Task { stage: stage.number, task, fault })?;
-    stage.run.mark(Mark::task(stage.number, task));
+    let failed = |fault| ExecError::Task { stage: stage.number, task, fault };
+    let digest = result.map_err(failed)?;
+    if stage.digest.method().is_some() {
+        stage.run.add_digest(digest);
+    }
+    stage.run.mark(Mark::task(stage.number, task).with_digest(digest));
     stage.run.observer.event(&Event::TaskDone { stage: stage.number, task });
     Ok(slot)
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rechunk_grid::Region;
+use rechunk_kernel::Digest;
 
 use crate::stored::Stored;
 
@@ -34,6 +35,8 @@ pub(crate) struct Filling {
     pub inputs_left: u64,
     /// What some input stored of it, where that matters.
     pub stored: Stored,
+    /// Of its elements that were copied, where they are counted by unit.
+    pub digest: Digest,
 }
 
 /// A unit that has all its elements.
@@ -49,6 +52,8 @@ pub(crate) struct Finished {
     pub buffer: Vec<u8>,
     /// What some input stored of it, where that matters.
     pub stored: Stored,
+    /// Of its elements, where they are counted by unit.
+    pub digest: Digest,
 }
 
 impl Units {
@@ -62,8 +67,8 @@ impl Units {
         let mut units = self.units.lock().unwrap_or_else(PoisonError::into_inner);
         let unit = units.entry(ordinal).or_insert_with(|| {
             let (region, inputs_left) = make();
-            let filling =
-                Mutex::new(Filling { buffer: Vec::new(), inputs_left, stored: Stored::default() });
+            let (buffer, stored, digest) = (Vec::new(), Stored::default(), Digest::default());
+            let filling = Mutex::new(Filling { buffer, inputs_left, stored, digest });
             Arc::new(Unit { ordinal, index, region, filling })
         });
         Arc::clone(unit)
@@ -75,7 +80,7 @@ impl Units {
         let (index, region) = (unit.index.clone(), unit.region.clone());
         let buffer = std::mem::take(&mut filling.buffer);
         let stored = std::mem::take(&mut filling.stored);
-        Finished { ordinal: unit.ordinal, index, region, buffer, stored }
+        Finished { ordinal: unit.ordinal, index, region, buffer, stored, digest: filling.digest }
     }
 }
 

@@ -13,12 +13,16 @@
 mod axes;
 mod compare;
 mod copy;
+mod digest;
 mod element;
 mod error;
+mod field;
 mod fill;
+mod words;
 
 pub use compare::{Differences, compare_region};
 pub use copy::copy_region;
+pub use digest::{DIGEST_METHOD, Digest, DigestKeys, NotADigest};
 pub use error::{Buffer, KernelError};
 pub use fill::{fill, fill_region, is_all};
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::absence::{parts_max, parts_of_three};
 use crate::count::{cells, pairs, product};
 use crate::cuts::{AxisCuts, Cuts};
+use crate::geometry::PIECE_CHECKSUM_BYTES;
 use crate::memory::{
     CellAxis, SteppedAxis, decode_lane_bytes, encode_lane_bytes, resident_cells, resident_units,
     units_state_bytes,
@@ -216,15 +217,16 @@ impl StageDraft {
             StageInput::Pieces { written_in } => {
                 let role = &mut figures.traffic.intermediate;
                 role.get_requests = pairs(&request.shape, self.filled(), written_in);
-                let marks = marks(request, self.filled(), written_in);
-                role.read_bytes = array_bytes.saturating_add(marks);
+                let tails = tails(request, self.filled(), written_in);
+                role.read_bytes = array_bytes.saturating_add(tails);
                 role.decoded_read_bytes = array_bytes;
                 let piece =
                     self.filled().iter().zip(written_in).map(|(&tile, &from)| tile.min(from));
                 let piece: Vec<u64> = piece.collect();
                 figures.lane_bytes = product(piece.iter().copied())
                     .saturating_mul(item)
-                    .saturating_add(marks_max(request, &piece));
+                    .saturating_add(marks_max(request, &piece))
+                    .saturating_add(PIECE_CHECKSUM_BYTES);
             }
         }
     }
@@ -326,17 +328,20 @@ impl StageDraft {
                 self.count_target(request, cuts, figures);
             }
             StageOutput::Pieces { read_in } => {
-                let marks = marks(request, &self.tile, read_in);
+                let tails = tails(request, &self.tile, read_in);
                 let role = &mut figures.traffic.intermediate;
                 role.put_requests = figures.tasks;
                 role.objects = figures.tasks;
-                role.written_bytes = array_bytes.saturating_add(marks);
+                role.written_bytes = array_bytes.saturating_add(tails);
                 role.decoded_written_bytes = array_bytes;
                 let pieces = product(
                     self.tile.iter().zip(read_in).map(|(tile, piece)| tile.div_ceil(*piece) + 1),
                 );
+                // A checksum is as small as what finds its piece.
+                let state_bytes = units_state_bytes(pieces, self.tile.len());
                 let marks = pieces.saturating_mul(marks_max(request, read_in));
-                figures.resident_bytes = figures.tile_bytes.saturating_add(marks);
+                figures.resident_bytes =
+                    figures.tile_bytes.saturating_add(marks).saturating_add(state_bytes);
             }
         }
     }
@@ -396,12 +401,14 @@ impl StageDraft {
     }
 }
 
-/// Bytes that all pieces between boxes of two shapes keep of absence.
-fn marks(request: &PlanRequest, a: &[u64], b: &[u64]) -> u64 {
+/// Bytes behind the elements of all pieces between boxes of two shapes: what they keep of absence,
+/// and their checksums.
+fn tails(request: &PlanRequest, a: &[u64], b: &[u64]) -> u64 {
+    let checksums = pairs(&request.shape, a, b).saturating_mul(PIECE_CHECKSUM_BYTES);
     if !request.keeps_absence {
-        return 0;
+        return checksums;
     }
-    parts_of_three(&request.shape, a, b, &request.target.chunk_shape)
+    parts_of_three(&request.shape, a, b, &request.target.chunk_shape).saturating_add(checksums)
 }
 
 /// The most that a piece of `shape` keeps of absence, bytes.

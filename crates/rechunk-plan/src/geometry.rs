@@ -5,6 +5,9 @@ use rechunk_grid::{ChunkGrid, GridError, IndexIter, Region};
 use crate::absence::AbsenceMarks;
 use crate::{Plan, Stage, StageOutput};
 
+/// Length of the checksum that every piece of an intermediate ends with, bytes.
+pub const PIECE_CHECKSUM_BYTES: u64 = 4;
+
 /// The grids of one stage.
 #[derive(Debug, Clone)]
 pub struct StageGeometry {
@@ -139,7 +142,9 @@ impl StageGeometry {
     /// each piece.
     pub fn object_bytes(&self, tile: &Region) -> u64 {
         let marks = self.written_marks.as_ref().map_or(0, |marks| marks.object_bytes(tile));
-        tile.elements().saturating_mul(self.item_bytes).saturating_add(marks)
+        let checksums = self.output.covering(tile).elements().saturating_mul(PIECE_CHECKSUM_BYTES);
+        let elements = tile.elements().saturating_mul(self.item_bytes);
+        elements.saturating_add(marks).saturating_add(checksums)
     }
 
     /// Where the piece for `part`, a box of this stage, is in the `object` that the stage before
@@ -147,9 +152,12 @@ impl StageGeometry {
     pub fn piece_range(&self, object: &Region, part: &Region) -> (u64, u64) {
         let elements = piece_offset_elements(object, part).saturating_mul(self.item_bytes);
         let length = part.elements().saturating_mul(self.item_bytes);
-        let Some(marks) = &self.read_marks else { return (elements, length) };
-        let (before, own) = (marks.before(object, part), marks.of(part).elements());
-        (elements.saturating_add(before), length.saturating_add(own))
+        let pieces = self.boxes.covering(object).ordinal(&self.boxes.covering(part).start);
+        let before = elements.saturating_add(pieces.saturating_mul(PIECE_CHECKSUM_BYTES));
+        let own = length.saturating_add(PIECE_CHECKSUM_BYTES);
+        let Some(marks) = &self.read_marks else { return (before, own) };
+        let (marks_before, marks) = (marks.before(object, part), marks.of(part).elements());
+        (before.saturating_add(marks_before), own.saturating_add(marks))
     }
 
     /// Bytes of the largest piece that is read, with what is kept behind its elements.
@@ -158,7 +166,7 @@ impl StageGeometry {
         let shape: Vec<u64> = sides.map(|(&object, &part)| object.min(part)).collect();
         let elements = shape.iter().fold(self.item_bytes, |bytes, &n| bytes.saturating_mul(n));
         let marks = self.read_marks.as_ref().map_or(0, |marks| marks.bytes_max(&shape));
-        elements.saturating_add(marks)
+        elements.saturating_add(marks).saturating_add(PIECE_CHECKSUM_BYTES)
     }
 
     /// Where a piece is marked for what was absent in the source: the target chunks that `region`

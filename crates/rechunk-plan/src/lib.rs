@@ -33,7 +33,7 @@ mod search;
 pub use cost::{Estimate, RoleEstimate};
 pub use count::pairs;
 pub use error::PlanError;
-pub use geometry::{StageGeometry, Steps, piece_offset_elements};
+pub use geometry::{PIECE_CHECKSUM_BYTES, StageGeometry, Steps, piece_offset_elements};
 pub use plan::{PLAN_VERSION, Plan, PlanMemory, Stage, StageInput, StageOutput};
 pub use planner::{Candidate, CandidateOutcome, Planned, plan};
 pub use price::{Price, price_traffic};

@@ -110,8 +110,8 @@ pub(crate) fn resident_units(axes: &[SteppedAxis]) -> u64 {
     resident
 }
 
-/// What finds `units` output units while they are filled, bytes: more than their elements where
-/// chunks are tiny. What the first few hundred take is in the fixed part.
+/// What finds `units` output units while they are filled, bytes, with the checksums of pieces: more
+/// than their elements where chunks are tiny. What the first few hundred take is in the fixed part.
 pub(crate) fn units_state_bytes(units: u64, rank: usize) -> u64 {
     /// Measured with a million units on one axis: 210 bytes each.
     const PER_UNIT: u64 = 256;

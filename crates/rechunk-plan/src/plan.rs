@@ -7,7 +7,7 @@ use crate::keep::{Buffers, EXACT_BUFFERS_MAX, KeepError, Model, Problem, Schedul
 use crate::{Estimate, ProfileNames, RunsSide, StageGeometry, Strategy};
 
 /// Version of the plan's JSON form; a reader refuses versions it does not know.
-pub const PLAN_VERSION: u32 = 1;
+pub const PLAN_VERSION: u32 = 2; // 2: pieces of an intermediate end with a checksum
 
 /// What to do, completely: no I/O and no choice is left to the executor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -352,22 +352,40 @@ impl<'a> Sizing<'a> {
         figures.held_bytes().saturating_add(lanes).saturating_mul(tasks)
     }
 
+    /// What intermediates that are held in memory take beyond one array of elements, bytes: the
+    /// tails of pieces, and the intermediates of further passes.
+    fn kept_bytes(&self, draft: &Draft) -> u64 {
+        let request = self.request;
+        if !request.intermediate_in_memory || self.is_box() {
+            return 0;
+        }
+        let written = draft.stages.iter().fold(0_u64, |sum, stage| {
+            let figures = stage.figures(request, self.cuts);
+            sum.saturating_add(figures.traffic.intermediate.written_bytes)
+        });
+        let elements = request.shape.iter().fold(request.item_bytes, |n, &m| n.saturating_mul(m));
+        written.saturating_sub(elements)
+    }
+
     /// Cost of a draft when run with `parallel`; above [`INFEASIBLE`] if it does not fit.
     pub(crate) fn cost(&self, draft: &Draft, parallel: Parallel) -> f64 {
         let mut seconds = 0.0;
         let mut over = 0.0;
         let mut least = 0;
+        let kept_bytes = self.kept_bytes(draft);
+        let limit_bytes = self.limit_bytes.saturating_sub(kept_bytes);
         for stage in &draft.stages {
             let figures = stage.figures(self.request, self.cuts);
             let needs = self.needs(&figures, parallel);
-            if needs > self.limit_bytes {
-                over += needs as f64 / (self.limit_bytes.max(1)) as f64;
+            if needs > limit_bytes {
+                over += needs as f64 / (limit_bytes.max(1)) as f64;
             }
             let single = Parallel { tasks_at_once: 1, lanes: 1 };
             least = least.max(self.needs(&figures, single));
             seconds += price(self.request, &figures, parallel).0;
         }
-        let least = if self.is_box() { least } else { least.saturating_add(self.fixed_bytes) };
+        let fixed_bytes = self.fixed_bytes.saturating_add(kept_bytes);
+        let least = if self.is_box() { least } else { least.saturating_add(fixed_bytes) };
         if least < self.minimum_bytes() {
             self.least.replace(Some((draft.clone(), least)));
         }
@@ -403,9 +421,14 @@ impl<'a> Sizing<'a> {
         let mut estimate = Estimate::default();
         let mut stages = Vec::with_capacity(draft.stages.len());
         let mut peak = 0;
+        let kept_bytes = self.kept_bytes(draft);
+        let fixed_bytes = self.fixed_bytes.saturating_add(kept_bytes);
+        let limit_bytes = self.limit_bytes.saturating_sub(kept_bytes);
         for (position, stage) in draft.stages.iter().enumerate() {
             let figures = stage.figures(request, self.cuts);
-            let Some((parallel, cost)) = self.allocate(&figures) else { return Ok(None) };
+            let Some((parallel, cost)) = self.allocate(&figures, limit_bytes) else {
+                return Ok(None);
+            };
             estimate.add(&figures.traffic.clone().priced(cost));
             let task_bytes = figures.held_bytes() + u64::from(parallel.lanes) * figures.lane_bytes;
             peak = peak.max(task_bytes.saturating_mul(u64::from(parallel.tasks_at_once)));
@@ -445,8 +468,8 @@ impl<'a> Sizing<'a> {
             stages,
             memory: PlanMemory {
                 budget_bytes: request.budget.memory_bytes,
-                planned_peak_bytes: peak.saturating_add(self.fixed_bytes),
-                fixed_bytes: self.fixed_bytes,
+                planned_peak_bytes: peak.saturating_add(fixed_bytes),
+                fixed_bytes,
             },
             threads: request.budget.threads,
             estimate,
@@ -460,8 +483,9 @@ impl<'a> Sizing<'a> {
         Ok(Some(plan))
     }
 
-    /// Tasks at once and lanes: the least memory within 2 % of the fastest division that fits.
-    fn allocate(&self, figures: &Figures) -> Option<(Parallel, (f64, Price))> {
+    /// Tasks at once and lanes within `limit_bytes`: the least memory within 2 % of the fastest
+    /// division that fits.
+    fn allocate(&self, figures: &Figures, limit_bytes: u64) -> Option<(Parallel, (f64, Price))> {
         const LANES: [u32; 13] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256];
         let threads = self.request.budget.threads;
         let lanes_max = self.request.requests_at_once().max(threads);
@@ -472,7 +496,7 @@ impl<'a> Sizing<'a> {
             for lanes in LANES.into_iter().filter(|&l| l <= lanes_max).chain([threads]) {
                 let parallel = Parallel { tasks_at_once, lanes };
                 let useful = u64::from(tasks_at_once) <= figures.tasks.max(1);
-                if useful && self.needs(figures, parallel) <= self.limit_bytes {
+                if useful && self.needs(figures, parallel) <= limit_bytes {
                     options.push((parallel, price(self.request, figures, parallel)));
                 }
             }

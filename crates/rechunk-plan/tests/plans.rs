@@ -193,6 +193,7 @@ fn split(axes: &[Axis]) -> (Vec<u64>, Vec<u64>, Vec<u64>) {
 /// Tiles partition the array; a unit of the target lies in one tile; pieces partition objects.
 fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
     let elements: u64 = plan.shape.iter().product();
+    let mut written_bytes = 0;
     for (number, stage) in plan.stages.iter().enumerate() {
         let geometry = plan.geometry(number).unwrap();
         prop_assert_eq!(geometry.task_count(), stage.tasks);
@@ -204,7 +205,7 @@ fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
                 prop_assert!(owned.contains(&tile));
                 in_boxes += tile.elements();
                 let mut in_units = 0;
-                let mut offset = 0;
+                let (mut offset, mut offset_bytes) = (0, 0);
                 for index in geometry.units(&tile).positions() {
                     let unit = geometry.unit_region(&index, &tile).unwrap();
                     match stage.output {
@@ -221,6 +222,12 @@ fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
                         StageOutput::Pieces { .. } => {
                             prop_assert_eq!(piece_offset_elements(&tile, &unit), offset);
                             offset += unit.elements();
+                            // Pieces with what is behind them leave no gap.
+                            let reader = plan.geometry(number + 1).unwrap();
+                            let (start, bytes) = reader.piece_range(&tile, &unit);
+                            prop_assert_eq!(start, offset_bytes);
+                            prop_assert!(bytes <= reader.piece_bytes_max());
+                            offset_bytes += bytes;
                         }
                     }
                     in_units += unit.elements();
@@ -233,6 +240,10 @@ fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
                     prop_assert_eq!(geometry.inputs_touching(&unit), grains.elements());
                 }
                 prop_assert_eq!(in_units, tile.elements());
+                if geometry.writes_pieces() {
+                    prop_assert_eq!(offset_bytes, geometry.object_bytes(&tile));
+                    written_bytes += offset_bytes;
+                }
                 let inputs: u64 = geometry.steps(&tile).map(|step| step.elements()).sum();
                 prop_assert_eq!(inputs, geometry.input_grid().covering(&tile).elements());
             }
@@ -244,6 +255,8 @@ fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
             prop_assert_eq!(written_in, &plan.stages[number - 1].tile);
         }
     }
+    prop_assert_eq!(written_bytes, plan.estimate.intermediate.written_bytes);
+    prop_assert_eq!(written_bytes, plan.estimate.intermediate.read_bytes);
     Ok(())
 }
 
@@ -253,11 +266,12 @@ proptest! {
     #[test]
     fn every_plan_has_one_writer_and_keeps_its_budget(
         axes in arrays(), extra in 0_u64..60_000, kind in 0_usize..8, shards: (bool, bool),
-        lists in prop::option::of(lists()),
+        lists in prop::option::of(lists()), keeps_absence: bool,
     ) {
         let (shape, source, target) = split(&axes);
         let fixed = (1 << 20) + 2 * (128 << 10);
         let mut request = request(&shape, &source, &target, fixed + extra);
+        request.keeps_absence = keeps_absence;
         into_shards(&mut request, &axes, shards);
         if let Some(lists) = &lists {
             into_lengths(&mut request, lists);
@@ -308,6 +322,24 @@ proptest! {
             prop_assert_eq!(pieces, chunks);
             assert_one_writer(&planned.plan)?;
         }
+    }
+}
+
+/// Everything that is put aside in memory is paid for, also what is behind the elements and what
+/// further passes put aside.
+#[test]
+fn intermediates_in_memory_are_paid_for() {
+    for (strategy, memory_bytes) in [(Kind::PushPull, 8 << 20), (Kind::Multistage, 16 << 20)] {
+        let mut request = request(&[1000, 1000], &[1, 1000], &[1000, 1], memory_bytes);
+        (request.strategy, request.intermediate_in_memory) = (strategy, true);
+        let plan = plan(&request).unwrap().plan;
+        let kept_bytes = plan.estimate.intermediate.written_bytes;
+        assert!(kept_bytes > 4_000_000 * (plan.stages.len() as u64 - 1), "{plan:?}");
+        let (base, memory) = ((1 << 20) + 2 * (128 << 10), &plan.memory);
+        assert_eq!(memory.fixed_bytes, base + kept_bytes);
+        let largest = plan.stages.iter().map(|s| s.task_bytes * u64::from(s.tasks_at_once));
+        assert_eq!(memory.planned_peak_bytes, memory.fixed_bytes + largest.max().unwrap());
+        assert!(memory.planned_peak_bytes <= memory_bytes);
     }
 }
 

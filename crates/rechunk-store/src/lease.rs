@@ -6,7 +6,7 @@
 //! his name in place of that very object. Whoever has lost it notices at his next beat, and asks
 //! before he does what cannot be undone ([`Lease::check`]).
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use crate::{Store, StoreError};
 /// How often the object is written anew.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
 /// How long after the last beat another may take it.
-pub const STALE: Duration = Duration::from_secs(60);
+pub const STALE: Duration = Duration::from_mins(1);
 /// Largest object that is read, bytes.
 const LEASE_BYTES_MAX: u64 = 64 << 10;
 const VERSION: u32 = 1;
@@ -34,8 +34,9 @@ pub struct Holder {
     pub owner: String,
     /// The machine.
     pub host: String,
-    /// What tells one start of the machine from another; empty where nothing does.
-    boot: String,
+    /// What tells the processes of this start of the machine, or of this container, from others;
+    /// empty where nothing does.
+    processes: String,
     /// The process.
     pub pid: u32,
     /// How often it has beaten.
@@ -44,31 +45,38 @@ pub struct Holder {
 
 impl Holder {
     /// This process, under a new name.
-    fn this() -> Self {
-        let (host, boot) = machine();
+    pub fn this() -> Self {
+        let (host, processes) = machine();
         Self {
             version: VERSION,
             owner: unique_name(),
             host,
-            boot,
+            processes,
             pid: std::process::id(),
             beat: 0,
         }
     }
 
-    fn bytes(&self) -> Bytes {
+    /// As it is stored: a line of JSON.
+    pub fn bytes(&self) -> Bytes {
         // A few strings and numbers: this cannot fail.
         Bytes::from(serde_json::to_vec(self).unwrap_or_default())
     }
 
-    fn of(bytes: &[u8]) -> Option<Self> {
+    /// What [`Holder::bytes`] made; `None` if it is damaged or of another version.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok().filter(|holder: &Self| holder.version == VERSION)
+    }
+
+    /// It may still write, when nothing was heard of it for so many seconds.
+    pub fn is_live(&self, silent_seconds: u64) -> bool {
+        silent_seconds < STALE.as_secs() && !self.is_gone()
     }
 
     /// It was a process of this machine, and is gone.
     fn is_gone(&self) -> bool {
-        let (host, boot) = machine();
-        host == self.host && !boot.is_empty() && (boot != self.boot || !is_alive(self.pid))
+        let (_, processes) = machine();
+        !processes.is_empty() && processes == self.processes && !is_alive(self.pid)
     }
 }
 
@@ -122,8 +130,10 @@ impl Lease {
         };
         let other = Holder::of(&found.bytes);
         let silent_seconds = silence(store, key, &found, holder).await?;
-        let is_gone = other.as_ref().is_some_and(Holder::is_gone);
-        if !is_gone && silent_seconds < STALE.as_secs() {
+        let is_live = other
+            .as_ref()
+            .map_or(silent_seconds < STALE.as_secs(), |other| other.is_live(silent_seconds));
+        if is_live {
             return Ok(Err(Taken::Held(other.map(Box::new), silent_seconds)));
         }
         tracing::info!(
@@ -166,11 +176,13 @@ impl Drop for Lease {
     }
 }
 
-/// Who holds the lease at `key`, and for how many seconds nothing was heard of him.
+/// Who holds the lease at `key`, and for how many seconds nothing was heard of him by the clock of
+/// this machine. Writes nothing.
 pub async fn holder(store: &Store, key: &str) -> Result<Option<(Holder, u64)>, StoreError> {
     let Some(found) = store.snapshot(key, LEASE_BYTES_MAX).await? else { return Ok(None) };
     let Some(holder) = Holder::of(&found.bytes) else { return Ok(None) };
-    let silent_seconds = silence(store, key, &found, &Holder::this()).await?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let silent_seconds = now.saturating_sub(u64::try_from(found.modified_seconds).unwrap_or(0));
     Ok(Some((holder, silent_seconds)))
 }
 
@@ -228,7 +240,7 @@ pub fn unique_name() -> String {
     format!("{:016x}{:016x}", bits(), bits())
 }
 
-/// Name and start of this machine.
+/// Name of this machine, and what its processes are told from those of others by.
 fn machine() -> (String, String) {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     #[cfg(unix)]

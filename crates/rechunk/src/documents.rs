@@ -1,5 +1,7 @@
 //! The metadata documents of a place, as bytes.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use rechunk_format::FormatError;
 use rechunk_n5::{ATTRIBUTES_KEY, parse_dataset, parse_group};
@@ -62,6 +64,19 @@ impl Documents {
             documents.attributes_json = get(ATTRIBUTES_KEY).await?;
         }
         Ok(documents)
+    }
+
+    /// Those that a job has saved, by key.
+    pub(crate) fn of_saved(saved: &BTreeMap<String, String>) -> Self {
+        let document = |key: &str| saved.get(key).map(|text| Bytes::from(text.clone()));
+        Self {
+            zarr_json: document("zarr.json"),
+            zarray: document(".zarray"),
+            zgroup: document(".zgroup"),
+            zattrs: document(".zattrs"),
+            attributes_json: document(ATTRIBUTES_KEY),
+            array_json: document(ARRAY_JSON),
+        }
     }
 
     /// Those of an array in a consolidated document.

@@ -178,6 +178,20 @@ pub enum Error {
         /// What.
         doing: String,
     },
+    /// The target is not what was read from the source, but what the source holds now.
+    #[error(
+        "the target {location} has the digest {found}, but what was read from the source had \
+         {expected}; yet their elements are equal now: the source or the target has changed since, \
+         or was read wrongly"
+    )]
+    DigestDiffers {
+        /// The target.
+        location: String,
+        /// Digest of the target, hex.
+        found: String,
+        /// Digest of what was read, hex.
+        expected: String,
+    },
     /// A file of ours (a saved plan, a journal) cannot be used.
     #[error("{path}: {reason}")]
     State {
@@ -231,7 +245,9 @@ impl Error {
             | Self::SourceStore { .. }
             | Self::Compare { .. } => Class::Source,
             Self::Interrupted { .. } => Class::Interrupted,
-            Self::VerifyFailed { .. } | Self::Unlike { .. } => Class::Differ,
+            Self::VerifyFailed { .. } | Self::DigestDiffers { .. } | Self::Unlike { .. } => {
+                Class::Differ
+            }
             Self::Store { source, .. }
                 if matches!(**source, StoreError::UnsupportedScheme { .. }) =>
             {

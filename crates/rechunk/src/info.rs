@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
-use futures::TryStreamExt;
+use futures::stream;
+use futures::{StreamExt, TryStreamExt};
 use rechunk_array::Array;
+use rechunk_grid::ChunkGrid;
 use rechunk_n5::ATTRIBUTES_KEY;
 use rechunk_raw::ARRAY_JSON;
 use rechunk_store::{Meter, Role, Store, StoreError, Stores};
@@ -20,6 +22,10 @@ use crate::open::{OpenArray, OpenOptions, Opened, open_node, open_store};
 const SMALL_CHUNK_BYTES: u64 = 1 << 20;
 /// Largest chunk that every reader and codec takes, decoded bytes.
 const LARGE_CHUNK_BYTES: u64 = 2 << 30;
+
+/// Most objects that are asked for one by one where they cannot be listed, and how many at once.
+const ASKED_MAX: u64 = 10_000;
+const ASKED_AT_ONCE: usize = 16;
 
 /// Everything `rechunk info` shows.
 #[derive(Debug, Clone, Serialize)]
@@ -68,15 +74,14 @@ pub struct ArrayInfo {
     pub shards: Option<u64>,
     /// Shards that are stored, where chunks are kept in shards.
     pub stored_shards: Option<u64>,
-    /// Chunks that are stored, by themselves or in a shard; `None` where that cannot be asked for
-    /// (a web server lists nothing).
+    /// Chunks that are stored, by themselves or in a shard; `None` where they were not counted.
     pub stored_chunks: Option<u64>,
-    /// Chunks that are missing: they hold the fill value. `None` as for `stored_chunks`.
+    /// Chunks that are missing: they hold the fill value.
     pub missing_chunks: Option<u64>,
     /// Bytes of the elements, without padding; `None` where elements differ in length.
     pub decoded_bytes: Option<u64>,
-    /// Bytes of the stored chunks; `None` as for `stored_chunks`.
-    pub stored_bytes: Option<u64>,
+    /// Bytes of the stored chunks.
+    pub stored_bytes: u64,
     /// Bytes of a stored chunk (or shard), over all of them.
     pub stored_chunk_bytes: Option<SizeSummary>,
     /// Decoded over stored bytes, of the chunks that are stored.
@@ -133,8 +138,6 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
     let chunk_bytes = item_bytes.map(|item| grid.chunk_elements() * item);
     let decoded_bytes = item_bytes.map(|item| spec.shape.iter().product::<u64>() * item);
     let objects = open.object_grid()?;
-    // Of what cannot be listed, none of this is known.
-    let is_known = stored.is_known;
     let stored_objects = stored.sizes.count();
     let stored_chunks = stored.chunks.unwrap_or(stored_objects);
     let stored_bytes = stored.sizes.total_bytes();
@@ -156,10 +159,10 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
         fill_value: open.metadata.fill_value_text(),
         fill_value_hex: spec.fill_value.map(|fill| crate::open::hex(&fill.bytes)),
         chunks: grid.count(),
-        stored_shards: layout.shards().filter(|_| is_known).map(|_| stored_objects),
-        stored_chunks: is_known.then_some(stored_chunks),
-        missing_chunks: is_known.then(|| grid.count().saturating_sub(stored_chunks)),
-        stored_bytes: is_known.then_some(stored_bytes),
+        stored_shards: layout.shards().map(|_| stored_objects),
+        stored_chunks: (!stored.is_uncounted).then_some(stored_chunks),
+        missing_chunks: (!stored.is_uncounted).then(|| grid.count().saturating_sub(stored_chunks)),
+        stored_bytes,
         stored_chunk_bytes: stored.sizes.summary().filter(|_| open.metadata.file_name().is_none()),
         compression_ratio: chunk_bytes.filter(|_| stored_bytes > 0).map(|bytes| {
             let padded = stored_chunks as f64 * bytes as f64;
@@ -210,13 +213,13 @@ async fn described_above(
 /// What is stored at the place of an array.
 #[derive(Debug, Default)]
 struct Stored {
-    /// It could be looked for.
-    is_known: bool,
     sizes: ChunkSizes,
     /// Chunks in the shards, where there are shards.
     chunks: Option<u64>,
     /// Decoded bytes of the stored chunks, where they differ in length.
     lengths_bytes: Option<u64>,
+    /// There are too many to ask for each, and they cannot be listed.
+    is_uncounted: bool,
     /// Shards whose index cannot be read.
     damaged: KeyCount,
     leftovers: KeyCount,
@@ -231,7 +234,7 @@ impl Stored {
         let grid = open.object_grid()?;
         let (count, example) = store.count_staging().await.map_err(failed)?;
         let leftovers = KeyCount { count, example };
-        let mut stored = Self { leftovers, is_known: true, ..Self::default() };
+        let mut stored = Self { leftovers, ..Self::default() };
         if let Some(name) = open.metadata.file_name() {
             // What else is in its folder is none of its affair.
             let size = match &open.packed {
@@ -245,19 +248,13 @@ impl Stored {
             return Ok(stored);
         }
         if !store.can_list() {
-            return Ok(Self::default());
+            return stored.count_by_key(open, &store).await;
         }
         let mut keys = store.list("");
         while let Some((key, size)) = keys.try_next().await.map_err(failed)? {
             match open.array.layout().object_index(&key) {
                 Some(index) if grid.contains(&index) => {
-                    stored.sizes.add(size);
-                    if grid.edges().is_some() {
-                        let elements = grid.chunk(&index).elements();
-                        let bytes = elements.saturating_mul(open.spec().item_bytes());
-                        let sum = stored.lengths_bytes.unwrap_or(0).saturating_add(bytes);
-                        stored.lengths_bytes = Some(sum);
-                    }
+                    stored.add(open, &grid, &index, size);
                     stored.look_into(open, &store, &key, &index).await;
                 }
                 _ if is_metadata(&key) => {}
@@ -266,6 +263,41 @@ impl Stored {
             }
         }
         Ok(stored)
+    }
+
+    /// Asks for every object by its key, where keys cannot be listed; for none if there are many.
+    async fn count_by_key(mut self, open: &OpenArray, store: &Store) -> Result<Self, Error> {
+        let grid = open.object_grid()?;
+        if grid.count() > ASKED_MAX {
+            return Ok(Self { is_uncounted: true, ..self });
+        }
+        let layout = open.array.layout();
+        let mut sizes = stream::iter(grid.indices().positions())
+            .map(|index| async move {
+                let key = layout.object_key(&index);
+                let size = store.head(&key).await;
+                size.map(|size| (key, index, size))
+            })
+            .buffered(ASKED_AT_ONCE);
+        while let Some(asked) = sizes.next().await {
+            let (key, index, size) =
+                asked.map_err(|source| Error::source_store(&open.location, source))?;
+            if let Some(size) = size {
+                self.add(open, &grid, &index, size);
+                self.look_into(open, store, &key, &index).await;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Adds a chunk, or a shard, that is stored.
+    fn add(&mut self, open: &OpenArray, grid: &ChunkGrid, index: &[u64], size_bytes: u64) {
+        self.sizes.add(size_bytes);
+        if grid.edges().is_some() {
+            let elements = grid.chunk(index).elements();
+            let bytes = elements.saturating_mul(open.spec().item_bytes());
+            self.lengths_bytes = Some(self.lengths_bytes.unwrap_or(0).saturating_add(bytes));
+        }
     }
 
     /// Counts the chunks of shard `index`, if it is one.

@@ -21,6 +21,9 @@ use crate::single_file::{RawFile, SingleFile, open_file};
 
 pub(crate) use crate::documents::{METADATA_BYTES_MAX, hex};
 
+/// What makes a place an array or a group.
+const NO_DOCUMENT: &str = "none of zarr.json, .zarray, attributes.json and array.json";
+
 /// Most arrays named in a message.
 const NAMED_ARRAYS_MAX: usize = 12;
 
@@ -201,11 +204,8 @@ async fn nothing_error(location: &str, store: &Store) -> Error {
         hint,
     };
     if !store.can_list() {
-        return error(
-            "there is no array and no group at this location: none of zarr.json, .zarray, .zgroup, \
-             attributes.json and array.json",
-            Some("check the path; what is on a web server has to be named exactly".to_owned()),
-        );
+        let hint = "name the array itself: what is below a URL cannot be asked for".to_owned();
+        return error(&format!("this URL has {NO_DOCUMENT}"), Some(hint));
     }
     match store.exists_anything().await {
         Ok(false) => {
@@ -219,7 +219,7 @@ async fn nothing_error(location: &str, store: &Store) -> Error {
     match named(&arrays) {
         Some(names) => error(&format!("it only holds {names}"), one_of(location, &arrays)),
         None => error(
-            "it has none of zarr.json, .zarray, attributes.json and array.json",
+            &format!("it has {NO_DOCUMENT}"),
             Some("name the array inside the container".to_owned()),
         ),
     }

@@ -1,5 +1,6 @@
 //! Where a run reads, writes and keeps its state, and whether it may start.
 
+use rechunk_plan::Plan;
 use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
 
@@ -10,7 +11,7 @@ use crate::gzip_file::part_of;
 use crate::job::{Job, temp_is_memory};
 use crate::metadata::Metadata;
 use crate::open::hex;
-use crate::request::{Existing, Running};
+use crate::request::{CopyRequest, Existing, Running};
 use crate::target::{
     canonical, check_absent, check_apart, check_file, check_replaceable, check_writable,
     groups_above, is_array, open_target,
@@ -318,15 +319,15 @@ fn check_part(location: &str, target: &Store) -> Result<(), Error> {
 
 /// Name of the intermediate in a place that several jobs may share: one per target and source,
 /// the same when the job is resumed.
-fn intermediate_name(job: &Job) -> String {
+pub(crate) fn intermediate_name(request: &CopyRequest, plan: &Plan) -> String {
     let mut hash = Sha256::new();
-    for location in [&job.request.source, &job.request.target] {
+    for location in [&request.source, &request.target] {
         let real = canonical(location).map(|path| path.into_os_string().into_encoded_bytes());
         let bytes = real.unwrap_or_else(|| location.clone().into_bytes());
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(bytes);
     }
-    hash.update(&job.planned.plan.fingerprint);
+    hash.update(&plan.fingerprint);
     format!("rechunk-{}", &hex(&hash.finalize())[..32])
 }
 
@@ -351,7 +352,7 @@ fn intermediate(
     }
     // Again: a resumed job brings its own.
     check_temp(job)?;
-    let name = intermediate_name(job);
+    let name = intermediate_name(&job.request, &job.planned.plan);
     let at = |location: &str| -> Result<Store, Error> {
         let opened = stores.open(location).map_err(|e| store_error("open", location, e))?;
         Ok(opened.with_role(Role::Intermediate))

@@ -1,5 +1,6 @@
 //! The report of a plan and a run, as `--json` prints it.
 
+use rechunk_exec::ArrayDigest;
 use rechunk_plan::{Candidate, Estimate, Plan, Planned, ProfileNames, Stage};
 use rechunk_store::Traffic;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,10 @@ pub struct Report {
     /// Wall time of the run, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed_seconds: Option<f64>,
+    /// Digest of what was read from the source, for a target that is verified; absent where none
+    /// was taken, or not of all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<DigestReport>,
     /// True if the target was read back and found equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
@@ -100,6 +105,21 @@ pub struct MemoryReport {
     pub peak_rss_bytes: Option<u64>,
 }
 
+/// A digest of an array.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DigestReport {
+    /// What it is a digest of, and how. Digests of other methods say nothing about each other.
+    pub method: String,
+    /// The digest, hex.
+    pub value: String,
+}
+
+impl From<&ArrayDigest> for DigestReport {
+    fn from(digest: &ArrayDigest) -> Self {
+        Self { method: digest.method.to_owned(), value: digest.value.to_string() }
+    }
+}
+
 /// Tasks of all stages.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct TaskReport {
@@ -128,6 +148,7 @@ impl Report {
             },
             tasks: None,
             elapsed_seconds: None,
+            digest: None,
             verified: None,
             warnings: warnings.to_vec(),
             candidates: planned.candidates.clone(),

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rechunk_exec::{
-    Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer, RunReport, Sink,
-    intermediate_keys, run,
+    ArrayDigest, Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer,
+    RunReport, Sink, intermediate_keys, run,
 };
 use rechunk_plan::Plan;
 use rechunk_store::{Role, Store, Stores, unique_name};
@@ -17,7 +17,7 @@ use crate::gzip_file::{pack, unpack};
 use crate::job::{Job, array_at};
 use crate::metadata::Metadata;
 use crate::place::{Place, check_temp, may_start, other_job, resume_job, work_dir};
-use crate::report::{Report, TaskReport};
+use crate::report::{DigestReport, Report, TaskReport};
 use crate::request::{Existing, Running};
 use crate::target::{check_apart, check_file, commit, groups_above, is_array, open_target};
 use crate::work_dir::{Left, REPORT_KEY, SavedJob, WorkDir, WriterLock, lost, store_error};
@@ -34,6 +34,7 @@ impl Job {
             self.source.identity.clone(),
             target_identity(self),
             self.planned.plan.clone(),
+            self.target.documents().into_iter().map(text_of).collect(),
         )
     }
 
@@ -130,7 +131,8 @@ impl Job {
         let outcome = self.execute(&place, running, Arc::clone(&observer), cancel).await;
         let outcome = match outcome {
             Ok(run_report) => {
-                self.finish(&place, running).await.map(|verified| (run_report, verified))
+                let verified = self.finish(&place, running, run_report.digest.as_ref()).await;
+                verified.map(|verified| (run_report, verified))
             }
             Err(error) => Err(error),
         };
@@ -141,6 +143,7 @@ impl Job {
         }
         match outcome {
             Ok((run_report, verified)) => {
+                report.digest = run_report.digest.as_ref().map(DigestReport::from);
                 report.verified = verified;
                 report.tasks = Some(TaskReport {
                     total: run_report.tasks_total,
@@ -220,6 +223,7 @@ impl Job {
             sink: Sink::Write(array_at(&self.target_layout, &place.chunks, Role::Target)),
             intermediate: place.intermediate.clone(),
             write_empty: self.request.write_empty,
+            takes_digest: running.verify, // it costs too much where nobody asks
             durable: running.durable,
         };
         let counting = Arc::new(CountTasks { inner: observer, done: AtomicU64::new(0) });
@@ -272,7 +276,12 @@ impl Job {
 
     /// After the last chunk: verify, make visible, take the old array's place, tell the groups
     /// above, clean up.
-    async fn finish(&self, place: &Place, running: Running) -> Result<Option<bool>, Error> {
+    async fn finish(
+        &self,
+        place: &Place,
+        running: Running,
+        digest: Option<&ArrayDigest>,
+    ) -> Result<Option<bool>, Error> {
         let is_replaced = place.is_replaced().await?;
         let chunks = if is_replaced { &place.target } else { &place.chunks };
         if !is_replaced {
@@ -284,7 +293,8 @@ impl Job {
         }
         let verified = if running.verify {
             let written = array_at(&self.target_layout, chunks, Role::Control);
-            verify::compare(&self.source, &written, &self.request.planning).await?.into_result()?;
+            let (location, planning) = (&self.request.target, &self.request.planning);
+            verify::check_copy(&self.source, &written, digest, location, planning).await?;
             Some(true)
         } else {
             None
@@ -329,9 +339,7 @@ impl Job {
         let removed = store.delete_keys(intermediate_keys(&self.planned.plan)).await;
         removed.map_err(|source| store_error("remove", store.label(), source))
     }
-}
 
-impl Job {
     /// Keeps the report of a run that has failed, and gives the target up.
     async fn leave(&self, place: &mut Place, report: &Report) {
         // The report helps; that it cannot be kept must not hide why the run failed.
@@ -342,6 +350,11 @@ impl Job {
         }
         place.give_up().await;
     }
+}
+
+/// A metadata document as it is saved.
+fn text_of((key, bytes): (String, Vec<u8>)) -> (String, String) {
+    (key, String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// There is no place to unpack the source in.
@@ -378,6 +391,9 @@ impl Observer for CountTasks {
 fn run_hint(error: &rechunk_exec::ExecError, resumable: bool) -> Option<String> {
     if error.is_source_fault() {
         return Some("the source must be repaired first; what is done is kept".to_owned());
+    }
+    if error.is_intermediate_damage() && resumable {
+        return Some("--overwrite starts again, and reads the source again".to_owned());
     }
     let resume = "run the same command with --resume to go on from there";
     match (error.is_no_space(), resumable) {

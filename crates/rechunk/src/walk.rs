@@ -15,6 +15,9 @@ pub(crate) async fn walk(
     limit: usize,
     mut visit: impl FnMut(&str, &Documents) -> bool,
 ) -> Result<bool, StoreError> {
+    if !store.can_list() {
+        return Ok(false); // only metadata above can say what there is
+    }
     let mut open = vec![String::new()];
     let (mut seen, mut is_cut) = (0, false);
     while let Some(directory) = open.pop() {

@@ -1,12 +1,13 @@
 //! Where a run keeps its state: `TARGET.rechunk/` beside the target, with the journal, the saved
 //! job, the intermediate, and (when replacing) the new array until it takes the old one's place.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
 use rechunk_exec::{JOURNAL_KEY, Journal};
 use rechunk_plan::Plan;
-use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken};
+use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken, lease_holder};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +31,8 @@ pub(crate) const REPORT_KEY: &str = "report.json";
 /// before all that it speaks of.
 const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
 const KEYS: [&str; 6] = [JOURNAL_KEY, REPORT_KEY, JOB_KEY, LOCK_KEY, DONE_KEY, TREE_KEY];
+/// Largest lock file that is read, bytes: many runs, a line each.
+const LOCK_BYTES_MAX: u64 = 1 << 20;
 const JOB_BYTES_MAX: u64 = 16 << 20;
 /// Largest saved copy of a group that is read, bytes.
 const TREE_BYTES_MAX: u64 = 256 << 20;
@@ -48,6 +51,9 @@ pub struct SavedJob {
     pub target_identity: String,
     /// The plan.
     pub plan: Plan,
+    /// The target's metadata documents, by key: which objects of it are chunks.
+    #[serde(default)]
+    pub target_documents: BTreeMap<String, String>,
     /// The run replaces an array that existed.
     #[serde(default)]
     pub replaces: bool,
@@ -60,9 +66,17 @@ impl SavedJob {
         source_identity: String,
         target_identity: String,
         plan: Plan,
+        target_documents: BTreeMap<String, String>,
     ) -> Self {
-        let version = JOB_VERSION;
-        Self { version, request, source_identity, target_identity, plan, replaces: false }
+        Self {
+            version: JOB_VERSION,
+            request,
+            source_identity,
+            target_identity,
+            plan,
+            target_documents,
+            replaces: false,
+        }
     }
 
     /// Its JSON form.
@@ -203,6 +217,18 @@ impl WorkDir {
         self.store.get(TREE_KEY, TREE_BYTES_MAX).await.map_err(failed)
     }
 
+    /// The copy of a group that a run has left, as bytes, whatever else is there.
+    pub(crate) async fn saved_tree(&self) -> Result<Option<Bytes>, Error> {
+        let failed = |source| store_error("read", self.store.label(), source);
+        self.store.get(TREE_KEY, TREE_BYTES_MAX).await.map_err(failed)
+    }
+
+    /// True if there is anything at its place.
+    pub(crate) async fn exists(&self) -> Result<bool, Error> {
+        let failed = |source| store_error("look at", self.store.label(), source);
+        self.store.exists_anything().await.map_err(failed)
+    }
+
     /// Writes the copy of a group; the run starts with it.
     pub(crate) async fn save_tree(&self, bytes: Vec<u8>) -> Result<(), Error> {
         self.put(TREE_KEY, bytes).await
@@ -276,20 +302,48 @@ impl WorkDir {
             return match Lease::take(&self.store, LOCK_KEY).await.map_err(failed)? {
                 Taken::Ours(lease) => Ok(WriterLock::Lease(lease)),
                 Taken::Held(holder, seconds) => {
-                    Err(held(target, holder.map(|holder| (*holder, seconds))))
+                    Err(held(target, holder.map(|holder| (*holder, Some(seconds)))))
                 }
             };
         }
         // A process that was just killed still has it until the system has cleaned up after it.
         for _ in 0..LOCK_TRIES {
             // Another one may have ended, and removed it, since it was opened.
-            let file = AppendFile::open(&self.store, LOCK_KEY).await.map_err(failed)?;
+            let mut file = AppendFile::open(&self.store, LOCK_KEY).await.map_err(failed)?;
             if file.try_lock().await.map_err(failed)? {
+                // For whoever is refused; nothing depends on it.
+                let line = [&Holder::this().bytes()[..], b"\n"].concat();
+                file.append(&line).await.map_err(failed)?;
                 return Ok(WriterLock::File { _file: file });
             }
             tokio::time::sleep(LOCK_PAUSE).await;
         }
-        Err(held(target, None))
+        Err(held(target, self.last_holder().await.map(|holder| (holder, None))))
+    }
+
+    /// Who has last locked the file, if it can be read.
+    async fn last_holder(&self) -> Option<Holder> {
+        let text = self.store.get(LOCK_KEY, LOCK_BYTES_MAX).await.ok()??;
+        text.split(|&byte| byte == b'\n').rev().find(|line| !line.is_empty()).and_then(Holder::of)
+    }
+
+    /// Who writes the target now, and how many seconds ago he was heard of where that is known.
+    pub(crate) async fn writer(&self) -> Result<Option<(Holder, Option<u64>)>, Error> {
+        let failed = |source| store_error("look at", self.store.label(), source);
+        if self.store.local_root().is_none() {
+            let found = lease_holder(&self.store, LOCK_KEY).await.map_err(failed)?;
+            return Ok(found
+                .filter(|(holder, seconds)| holder.is_live(*seconds))
+                .map(|(holder, seconds)| (holder, Some(seconds))));
+        }
+        if !self.store.exists(LOCK_KEY).await.map_err(failed)? {
+            return Ok(None);
+        }
+        let file = AppendFile::open(&self.store, LOCK_KEY).await.map_err(failed)?;
+        if file.try_lock().await.map_err(failed)? {
+            return Ok(None);
+        }
+        Ok(Some((self.last_holder().await.unwrap_or_else(Holder::this), None)))
     }
 
     /// Writes the job; the run starts with it.
@@ -399,13 +453,18 @@ pub(crate) fn lost(target: &str) -> Error {
     }
 }
 
+/// Another run writes the target.
+pub(crate) fn held_by(target: &str, holder: (Holder, Option<u64>)) -> Error {
+    held(target, Some(holder))
+}
+
 /// Another run writes the target: who, if that is known, and how many seconds ago he was heard of.
-fn held(target: &str, holder: Option<(Holder, u64)>) -> Error {
+fn held(target: &str, holder: Option<(Holder, Option<u64>)>) -> Error {
     let who = match holder {
-        Some((holder, seconds)) => format!(
-            "another process ({} on {}, last heard of {seconds} s ago)",
-            holder.pid, holder.host
-        ),
+        Some((holder, seconds)) => {
+            let heard = seconds.map_or(String::new(), |s| format!(", last heard of {s} s ago"));
+            format!("another process ({} on {}{heard})", holder.pid, holder.host)
+        }
         None => "another process".to_owned(),
     };
     Error::Conflict {

@@ -70,7 +70,7 @@ fn kinds() -> [Fault; 13] {
         Fault::StalledBody(Some(Duration::from_millis(50))),
         Fault::Duplicate,
         Fault::Delay(Duration::from_millis(50)),
-        Fault::StaleList(Duration::from_secs(3600)),
+        Fault::StaleList(Duration::from_hours(1)),
         Fault::ErrorInOk,
     ]
 }

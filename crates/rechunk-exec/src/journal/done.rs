@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rechunk_kernel::Digest;
+
 use super::Mark;
 
 /// The tasks a journal says are done, and how far those begun have come.
@@ -13,10 +15,26 @@ pub struct DoneSet {
 /// Done tasks of one stage.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct StageDone {
-    /// First task of a range → one past its last; ranges neither touch nor overlap.
-    ranges: BTreeMap<u64, u64>,
+    /// Ranges by their first task; they neither touch nor overlap.
+    ranges: BTreeMap<u64, Range>,
     /// Steps done of tasks that are not done.
-    steps: BTreeMap<u64, u64>,
+    steps: BTreeMap<u64, Steps>,
+}
+
+/// Tasks that are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Range {
+    /// One past the last.
+    end: u64,
+    /// Digest of what all of them took from the source, if it is known.
+    digest: Option<Digest>,
+}
+
+/// Steps of a task that are done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Steps {
+    count: u64,
+    digest: Option<Digest>,
 }
 
 impl DoneSet {
@@ -27,18 +45,42 @@ impl DoneSet {
 
     /// Marks the tasks from `start` to before `end` done.
     pub fn add_range(&mut self, stage: usize, start: u64, end: u64) {
-        if start < end {
-            self.stages.entry(stage).or_default().add(start, end);
+        self.add_digested(stage, start, Range { end, digest: None });
+    }
+
+    fn add_digested(&mut self, stage: usize, start: u64, range: Range) {
+        if start < range.end {
+            self.stages.entry(stage).or_default().add(start, range);
         }
     }
 
     /// Marks the first `steps` steps of a task done.
     pub fn add_steps(&mut self, stage: usize, task: u64, steps: u64) {
+        self.add_digested_steps(stage, task, Steps { count: steps, digest: None });
+    }
+
+    fn add_digested_steps(&mut self, stage: usize, task: u64, steps: Steps) {
         let done = self.stages.entry(stage).or_default();
         if !done.contains(task) {
             let most = done.steps.entry(task).or_default();
-            *most = steps.max(*most);
+            if steps.count > most.count {
+                *most = steps;
+            }
         }
+    }
+
+    /// The digest of what the tasks of a stage that are done took from the source, if it is known of
+    /// all of them.
+    pub fn digest(&self, stage: usize) -> Option<Digest> {
+        let done = self.stages.get(&stage);
+        done.into_iter().flat_map(|done| done.ranges.values()).map(|range| range.digest).sum()
+    }
+
+    /// The digest of what the steps that are done of a task took from the source, if it is known.
+    pub(crate) fn steps_digest(&self, stage: usize, task: u64) -> Option<Digest> {
+        let steps = self.stages.get(&stage).and_then(|done| done.steps.get(&task));
+        let steps = steps.filter(|steps| steps.count > 0);
+        steps.map_or_else(|| Some(Digest::default()), |steps| steps.digest)
     }
 
     /// True if the task is done.
@@ -48,7 +90,7 @@ impl DoneSet {
 
     /// How many steps of a task that is not done are done.
     pub fn steps(&self, stage: usize, task: u64) -> u64 {
-        self.stages.get(&stage).and_then(|done| done.steps.get(&task)).copied().unwrap_or(0)
+        self.stages.get(&stage).and_then(|done| done.steps.get(&task)).map_or(0, |s| s.count)
     }
 
     /// How many tasks of a stage are done.
@@ -59,7 +101,8 @@ impl DoneSet {
     /// Ranges of done tasks in order: first, and one past the last.
     pub fn ranges(&self, stage: usize) -> impl Iterator<Item = (u64, u64)> + '_ {
         let done = self.stages.get(&stage);
-        done.into_iter().flat_map(|done| done.ranges.iter().map(|(&start, &end)| (start, end)))
+        done.into_iter()
+            .flat_map(|done| done.ranges.iter().map(|(&start, range)| (start, range.end)))
     }
 
     /// True if nothing is done.
@@ -69,22 +112,28 @@ impl DoneSet {
 
     /// Does what a line of the journal says.
     pub(crate) fn add_mark(&mut self, mark: Mark) {
-        match mark.steps {
-            Some(steps) => self.add_steps(mark.stage, mark.task, steps),
-            None => self.add_range(mark.stage, mark.task, mark.task.saturating_add(mark.tasks)),
+        let digest = mark.digest;
+        if let Some(count) = mark.steps {
+            self.add_digested_steps(mark.stage, mark.task, Steps { count, digest });
+        } else {
+            let end = mark.task.saturating_add(mark.tasks);
+            self.add_digested(mark.stage, mark.task, Range { end, digest });
         }
     }
 
     /// The fewest marks that say the same.
     pub(crate) fn marks(&self) -> impl Iterator<Item = Mark> + '_ {
         self.stages.iter().flat_map(|(&stage, done)| {
-            let ranges = done.ranges.iter().map(move |(&start, &end)| Mark {
+            let ranges = done.ranges.iter().map(move |(&start, range)| Mark {
                 stage,
                 task: start,
-                tasks: end - start,
+                tasks: range.end - start,
                 steps: None,
+                digest: range.digest,
             });
-            ranges.chain(done.steps.iter().map(move |(&t, &steps)| Mark::steps(stage, t, steps)))
+            ranges.chain(done.steps.iter().map(move |(&task, steps)| {
+                Mark::steps(stage, task, steps.count).with_digest(steps.digest)
+            }))
         })
     }
 
@@ -92,30 +141,37 @@ impl DoneSet {
     pub(crate) fn largest(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.stages.iter().filter_map(|(&stage, done)| {
             let begun = done.steps.last_key_value().map(|(&task, _)| task);
-            let last = done.ranges.last_key_value().map(|(_, &end)| end.saturating_sub(1));
+            let last = done.ranges.last_key_value().map(|(_, range)| range.end.saturating_sub(1));
             begun.max(last).map(|task| (stage, task))
         })
     }
 }
 
 impl StageDone {
-    fn add(&mut self, mut start: u64, mut end: u64) {
+    fn add(&mut self, mut start: u64, range: Range) {
+        let Range { mut end, mut digest } = range;
+        // What is known twice is not counted twice.
+        if self.ranges.range(..=start).next_back().is_some_and(|(_, known)| end <= known.end) {
+            return;
+        }
         let begun: Vec<u64> = self.steps.range(start..end).map(|(&task, _)| task).collect();
         for task in begun {
             self.steps.remove(&task);
         }
         // Every range that meets or touches the new one becomes a part of it.
-        while let Some((&low, &high)) = self.ranges.range(..=end).next_back()
-            && high >= start
+        while let Some((&low, &known)) = self.ranges.range(..=end).next_back()
+            && known.end >= start
         {
             self.ranges.remove(&low);
-            (start, end) = (start.min(low), end.max(high));
+            let touches = known.end == start || low == end;
+            digest = digest.zip(known.digest).filter(|_| touches).map(|(a, b)| a + b);
+            (start, end) = (start.min(low), end.max(known.end));
         }
-        self.ranges.insert(start, end);
+        self.ranges.insert(start, Range { end, digest });
     }
 
     fn contains(&self, task: u64) -> bool {
-        self.ranges.range(..=task).next_back().is_some_and(|(_, &end)| task < end)
+        self.ranges.range(..=task).next_back().is_some_and(|(_, range)| task < range.end)
     }
 }
 
@@ -146,6 +202,42 @@ mod tests {
             done.marks().for_each(|mark| again.add_mark(mark));
             prop_assert_eq!(again, done);
         }
+    }
+
+    fn digest(of: u64) -> Digest {
+        format!("{of:032x}").parse().unwrap()
+    }
+
+    #[test]
+    fn digests_add_up_where_all_are_known() {
+        let mark = |task, of| Mark::task(0, task).with_digest(Some(digest(of)));
+        let mut done = DoneSet::default();
+        assert_eq!(done.digest(0), Some(Digest::default()));
+        for mark in [mark(5, 1), mark(7, 20), mark(6, 300), mark(6, 300), mark(0, 4000)] {
+            done.add_mark(mark);
+        }
+        assert_eq!(done.digest(0), Some(digest(1 + 20 + 300 + 4000)), "each once");
+        let marks: Vec<Mark> = done.marks().collect();
+        assert_eq!((marks.len(), marks[1].digest), (2, Some(digest(321))));
+        done.add(0, 8);
+        assert_eq!(done.digest(0), None);
+        // A range of which some is known already: what the two have in common is not known.
+        let mut overlaps = DoneSet::default();
+        overlaps.add_mark(mark(6, 3));
+        overlaps.add_mark(Mark { tasks: 3, ..mark(5, 9) });
+        assert_eq!((overlaps.count(0), overlaps.digest(0)), (3, None));
+    }
+
+    #[test]
+    fn the_digest_of_steps_is_that_of_the_most() {
+        let mark = |steps, of| Mark::steps(1, 4, steps).with_digest(Some(digest(of)));
+        let mut done = DoneSet::default();
+        assert_eq!(done.steps_digest(1, 4), Some(Digest::default()));
+        done.add_mark(mark(3, 30));
+        done.add_mark(mark(2, 20));
+        assert_eq!(done.steps_digest(1, 4), Some(digest(30)));
+        done.add_steps(1, 4, 5);
+        assert_eq!((done.steps(1, 4), done.steps_digest(1, 4)), (5, None));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Lines of the journal: JSON, then a checksum of it.
 
+use rechunk_kernel::Digest;
 use rechunk_plan::PLAN_VERSION;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,31 @@ pub(crate) struct Mark {
     /// Steps done; `None` when the whole task is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
+    /// The digest of what they took from the source, where one is known.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "hex")]
+    pub digest: Option<Digest>,
+}
+
+/// Digests as text.
+mod hex {
+    use rechunk_kernel::Digest;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde calls it")]
+    pub(super) fn serialize<S: Serializer>(
+        digest: &Option<Digest>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        digest.map(|digest| digest.to_string()).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Digest>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
+    }
 }
 
 fn one() -> u64 {
@@ -58,12 +84,17 @@ fn is_one(tasks: &u64) -> bool {
 impl Mark {
     /// A task is done.
     pub(crate) fn task(stage: usize, task: u64) -> Self {
-        Self { stage, task, tasks: 1, steps: None }
+        Self { stage, task, tasks: 1, steps: None, digest: None }
+    }
+
+    /// The same with the digest of what was taken from the source.
+    pub(crate) fn with_digest(self, digest: Option<Digest>) -> Self {
+        Self { digest, ..self }
     }
 
     /// The first `steps` steps of a task are done.
     pub(crate) fn steps(stage: usize, task: u64, steps: u64) -> Self {
-        Self { stage, task, tasks: 1, steps: Some(steps) }
+        Self { stage, task, tasks: 1, steps: Some(steps), digest: None }
     }
 }
 
@@ -100,6 +131,19 @@ mod tests {
             assert_eq!(decode::<Mark>(&damaged), None, "at {at}");
             assert_eq!(decode::<Mark>(&line[..at]), None, "cut at {at}");
         }
+    }
+
+    #[test]
+    fn a_digest_is_kept_and_old_lines_have_none() {
+        let digest = "0123456789abcdef0123456789abcdef";
+        let mark = Mark::task(0, 3).with_digest(digest.parse().ok());
+        let text = encode(&mark).unwrap();
+        assert!(text.contains(&format!(r#""digest":"{digest}""#)), "{text}");
+        assert_eq!(decode::<Mark>(text.trim_end().as_bytes()), Some(mark));
+        let wrong = text.replace(digest, "012");
+        let json = wrong.split(" #").next().unwrap();
+        let line = format!("{json} #{:08x}", crc32c::crc32c(json.as_bytes()));
+        assert_eq!(decode::<Mark>(line.as_bytes()), None);
     }
 
     #[test]

@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use rechunk_array::{Array, ShardWriter};
-use rechunk_exec::{ExecError, Execution, Journal, NullObserver, Observer, RunReport, Sink, run};
+use rechunk_exec::{
+    ArrayDigest, ExecError, Execution, Journal, NullObserver, Observer, RunReport, Sink, run,
+};
 use rechunk_format::{ElementOrder, IndexLocation, Layout, ShardFormat};
 use rechunk_grid::{
     ArraySpec, AxisChunks, ChunkGrid, DataType, Edges, Endian, FillValue, Region, WriteEmpty,
 };
+use rechunk_kernel::{Digest, DigestKeys};
 use rechunk_plan::{
     Budget, IntermediateGrid, Plan, PlanError, PlanRequest, Profile, ShardSide, Side, StoreProfile,
     Strategy as Kind, plan,
@@ -427,6 +430,42 @@ impl Case {
         elements
     }
 
+    /// The digest of `elements`, by the kernel in one go.
+    pub(crate) fn digest(&self, elements: &[u8]) -> Digest {
+        let order = ElementOrder::c_little(self.shape.len());
+        let strides = order.strides_bytes(&self.shape, self.data_type.item_bytes());
+        let keys = DigestKeys::new(self.shape.len(), self.item_bytes());
+        let start = vec![0; self.shape.len()];
+        keys.region(&start, &self.shape, elements, 0, &strides, 1).unwrap()
+    }
+
+    /// The digest of the target, read again as `--verify` does.
+    pub(crate) async fn target_digest(
+        &self,
+        prepared: &Prepared,
+        kind: Kind,
+        of_encoded_chunks: bool,
+    ) -> Option<ArrayDigest> {
+        let case = Self { source: self.target.clone(), kind, ..self.clone() };
+        let plan = case.plan()?;
+        if plan.stages.len() > 1 {
+            return None;
+        }
+        let meter = Meter::new();
+        let execution = Execution {
+            source: counted(&prepared.target, Role::Source, &meter),
+            sink: Sink::Digest {
+                array: counted(&prepared.target, Role::Target, &meter),
+                of_encoded_chunks,
+            },
+            ..prepared.execution(&case, &plan, &meter)
+        };
+        let report = execute(execution, None).await.unwrap();
+        let traffic = meter.traffic().target;
+        assert_eq!((traffic.put_requests, traffic.put_skipped, traffic.get_requests), (0, 0, 0));
+        Some(report.digest.unwrap())
+    }
+
     /// The source in memory, an empty target and a place for an intermediate.
     pub(crate) async fn prepare(&self) -> Prepared {
         let open = || Store::open("memory:").unwrap();
@@ -455,6 +494,7 @@ impl Prepared {
             sink: Sink::Write(counted(&self.target, Role::Target, meter)),
             intermediate: Some(self.intermediate.with_role(Role::Intermediate).with_meter(meter)),
             write_empty: case.write_empty,
+            takes_digest: true,
             durable: true,
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use rechunk_array::Array;
-use rechunk_exec::{DoneSet, Event, JOURNAL_KEY, Journal, JournalHeader, Observer};
+use rechunk_exec::{ArrayDigest, DoneSet, Event, JOURNAL_KEY, Journal, JournalHeader, Observer};
 use rechunk_grid::{DataType, Region, WriteEmpty};
 use rechunk_plan::{Plan, Strategy as Kind};
 use rechunk_store::{Meter, Store, Traffic};
@@ -74,6 +74,18 @@ fn puts_left(plan: &Plan, done: &DoneSet) -> (u64, u64) {
 }
 
 async fn resume(case: &Case, plan: &Plan, prepared: &Prepared, journal: Journal) -> Traffic {
+    let (traffic, digest) = resume_digest(case, plan, prepared, journal).await;
+    assert!(digest.is_some(), "every mark has one");
+    traffic
+}
+
+/// Goes on to the end; what was moved, and the digest of the source if it is known.
+async fn resume_digest(
+    case: &Case,
+    plan: &Plan,
+    prepared: &Prepared,
+    journal: Journal,
+) -> (Traffic, Option<ArrayDigest>) {
     let meter = Meter::new();
     let done = journal.done().clone();
     let report = execute(prepared.execution(case, plan, &meter), Some(journal)).await.unwrap();
@@ -83,14 +95,17 @@ async fn resume(case: &Case, plan: &Plan, prepared: &Prepared, journal: Journal)
     let puts = traffic.target.put_requests + traffic.target.put_skipped;
     let left = puts_left(plan, &done);
     assert_eq!((puts, traffic.intermediate.put_requests), left, "of {done:?}");
-    traffic
+    if let Some(digest) = report.digest.as_ref().filter(|_| !plan.stages[0].passthrough) {
+        assert_eq!(digest.value, case.digest(&prepared.elements), "after {done:?}");
+    }
+    (traffic, report.digest)
 }
 
 async fn assert_resumes(case: &Case, plan: &Plan, cancels: &[u64]) {
     let directory = tempfile::tempdir().unwrap();
     let store = work_store(&directory);
     let prepared = case.prepare().await;
-    let mut journal = Journal::create(&store, header(plan)).await.unwrap();
+    let mut journal = Journal::create(&store, header(plan), "test").await.unwrap();
     for &events in cancels {
         let observer = CancelAfter::new(events);
         let execution = prepared.execution(case, plan, &Meter::new());
@@ -100,7 +115,7 @@ async fn assert_resumes(case: &Case, plan: &Plan, cancels: &[u64]) {
             Ok(report) => assert_eq!(report.tasks_done, plan.task_count()),
             Err(error) => assert!(error.is_cancelled(), "{error}"),
         }
-        journal = Journal::open(&store).await.unwrap();
+        journal = Journal::open(&store, "test").await.unwrap();
         assert_eq!(*journal.header(), header(plan));
     }
     resume(case, plan, &prepared, journal).await;
@@ -146,7 +161,7 @@ async fn assert_survives_damage(case: &Case, plan: &Plan, at: prop::sample::Inde
     let directory = tempfile::tempdir().unwrap();
     let store = work_store(&directory);
     let prepared = case.prepare().await;
-    let journal = Journal::create(&store, header(plan)).await.unwrap();
+    let journal = Journal::create(&store, header(plan), "test").await.unwrap();
     let execution = prepared.execution(case, plan, &Meter::new());
     execute(execution, Some(journal)).await.unwrap();
 
@@ -164,7 +179,7 @@ async fn assert_survives_damage(case: &Case, plan: &Plan, at: prop::sample::Inde
         std::fs::write(&path, &bytes).unwrap();
     }
     let read = Journal::read(&store).await.unwrap();
-    let journal = Journal::open(&store).await.unwrap();
+    let journal = Journal::open(&store, "test").await.unwrap();
     assert_eq!(*journal.done(), read.done);
     for stage in 0..plan.stages.len() {
         let ranges: Vec<_> = read.done.ranges(stage).collect();
@@ -216,13 +231,15 @@ async fn assert_resumes_steps(case: &Case, plan: &Plan, steps: prop::sample::Ind
     }
     let directory = tempfile::tempdir().unwrap();
     let store = work_store(&directory);
-    drop(Journal::create(&store, header(plan)).await.unwrap());
+    drop(Journal::create(&store, header(plan), "test").await.unwrap());
     let line = format!(r#"{{"stage":0,"task":0,"steps":{steps}}}"#);
     add_line(&directory.path().join(JOURNAL_KEY), &line);
-    let journal = Journal::open(&store).await.unwrap();
+    let journal = Journal::open(&store, "test").await.unwrap();
     assert_eq!(journal.done().steps(0, 0), steps);
 
-    let traffic = resume(case, plan, &again, journal).await;
+    // The line that was added has no digest, as those of earlier versions.
+    let (traffic, digest) = resume_digest(case, plan, &again, journal).await;
+    assert_eq!(digest.is_some(), steps == 0);
     assert_eq!(case.read_all(&case.target, &again.target).await, prepared.elements);
     if case.source.shards.is_some() {
         return; // indexes and shards are read besides
@@ -262,12 +279,24 @@ fn slow_stream() -> Case {
 
 #[test]
 fn a_long_task_marks_its_steps() {
-    let case = slow_stream();
+    assert_marks_steps(&slow_stream());
+}
+
+/// Of a unit whose shard is not complete, neither the elements nor the digest count.
+#[test]
+fn a_long_task_of_shards_marks_its_steps() {
+    let mut case = slow_stream();
+    case.target.shards = Some((vec![3], false));
+    assert_marks_steps(&case);
+}
+
+fn assert_marks_steps(case: &Case) {
     let mut plan = case.plan().unwrap();
     // One task for the whole array, one chunk a step, whatever the planner finds best today.
     let stage = &mut plan.stages[0];
     (stage.tile, stage.step_chunks, stage.tasks) = (vec![97], vec![1], 1);
     stage.resident_bytes = stage.resident_bytes.max(40);
+    (stage.box_shape, stage.is_stepped) = (None, true);
     runtime().block_on(async {
         let directory = tempfile::tempdir().unwrap();
         let store = work_store(&directory);
@@ -276,15 +305,15 @@ fn a_long_task_marks_its_steps() {
         layout.delay = Duration::from_millis(20);
         prepared.source = Array::new(Arc::new(layout), prepared.source.store().clone());
 
-        let journal = Journal::create(&store, header(&plan)).await.unwrap();
+        let journal = Journal::create(&store, header(&plan), "test").await.unwrap();
         let observer = CancelAfter::new(14);
         let token = observer.token.clone();
-        let execution = prepared.execution(&case, &plan, &Meter::new());
+        let execution = prepared.execution(case, &plan, &Meter::new());
         let ended = execute_observed(execution, Some(journal), observer, token).await;
         assert!(ended.unwrap_err().is_cancelled());
-        let journal = Journal::open(&store).await.unwrap();
+        let journal = Journal::open(&store, "test").await.unwrap();
         assert!((1..33).contains(&journal.done().steps(0, 0)), "{:?}", journal.done());
-        let traffic = resume(&case, &plan, &prepared, journal).await;
+        let traffic = resume(case, &plan, &prepared, journal).await;
         assert!(traffic.source.get_requests < 33);
         assert_eq!(case.read_all(&case.target, &prepared.target).await, prepared.elements);
     });
@@ -297,9 +326,9 @@ fn a_journal_of_another_plan_is_refused() {
     runtime().block_on(async {
         let directory = tempfile::tempdir().unwrap();
         let store = work_store(&directory);
-        drop(Journal::create(&store, header(&plan)).await.unwrap());
+        drop(Journal::create(&store, header(&plan), "test").await.unwrap());
         add_line(&directory.path().join(JOURNAL_KEY), r#"{"stage":0,"task":999999}"#);
-        let journal = Journal::open(&store).await.unwrap();
+        let journal = Journal::open(&store, "test").await.unwrap();
         let prepared = case.prepare().await;
         let execution = prepared.execution(&case, &plan, &Meter::new());
         let error = execute(execution, Some(journal)).await.unwrap_err();
@@ -314,10 +343,10 @@ fn an_intermediate_that_was_deleted_is_named() {
     runtime().block_on(async {
         let directory = tempfile::tempdir().unwrap();
         let store = work_store(&directory);
-        drop(Journal::create(&store, header(&plan)).await.unwrap());
+        drop(Journal::create(&store, header(&plan), "test").await.unwrap());
         let line = format!(r#"{{"stage":0,"task":0,"tasks":{}}}"#, plan.stages[0].tasks);
         add_line(&directory.path().join(JOURNAL_KEY), &line);
-        let journal = Journal::open(&store).await.unwrap();
+        let journal = Journal::open(&store, "test").await.unwrap();
         let prepared = case.prepare().await;
         let execution = prepared.execution(&case, &plan, &Meter::new());
         let error = execute(execution, Some(journal)).await.unwrap_err();
@@ -331,10 +360,10 @@ fn what_is_no_journal_is_said() {
     runtime().block_on(async {
         let directory = tempfile::tempdir().unwrap();
         let store = work_store(&directory);
-        let error = Journal::open(&store).await.unwrap_err().to_string();
+        let error = Journal::open(&store, "test").await.unwrap_err().to_string();
         assert!(error.contains("no journal"), "{error}");
         std::fs::write(directory.path().join(JOURNAL_KEY), "{}\n").unwrap();
-        let error = Journal::open(&store).await.unwrap_err().to_string();
+        let error = Journal::open(&store, "test").await.unwrap_err().to_string();
         assert!(error.contains("first line"), "{error}");
     });
 }

@@ -1,6 +1,7 @@
 //! Runs plans on tiny arrays and compares with the naive way of doing it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
 
+mod bit_flips;
 mod case;
 mod compare;
 mod faults;

@@ -54,6 +54,15 @@ fn assert_rechunks(case: &Case) -> Result<(), TestCaseError> {
         }
         let result = case.read_all(&case.target, &prepared.target).await;
         prop_assert_eq!(result, prepared.elements.clone(), "{:?}", plan);
+        let digest = report.digest.unwrap();
+        if !plan.stages[0].passthrough {
+            prop_assert_eq!(digest.value, case.digest(&prepared.elements), "{:?}", plan);
+        }
+        let is_encoded = digest.is_of_encoded_chunks();
+        for kind in [Kind::Direct, Kind::Pull, Kind::Keep, plan.kind] {
+            let again = case.target_digest(&prepared, kind, is_encoded).await;
+            prop_assert!(again.is_none_or(|again| again == digest), "read by {kind}: {plan:?}");
+        }
         if plan.kind != Kind::Passthrough {
             case.check_stored(&prepared).await?;
         }

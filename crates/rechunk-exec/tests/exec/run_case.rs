@@ -381,6 +381,7 @@ impl PreparedRuns {
             sink: Sink::Write(counted(&self.target, Role::Target, meter)),
             intermediate: None,
             write_empty: WriteEmpty::Auto,
+            takes_digest: true,
             durable: true,
         }
     }

@@ -90,12 +90,12 @@ async fn journal_at(prepared: &PreparedRuns, plan: &Plan, steps: u64) -> Journal
     let directory = prepared.work_root().join("work");
     fs::create_dir_all(&directory).unwrap();
     let store = Store::open(directory.to_str().unwrap()).unwrap();
-    drop(Journal::create(&store, header(plan)).await.unwrap());
+    drop(Journal::create(&store, header(plan), "test").await.unwrap());
     if steps > 0 {
         let line = format!(r#"{{"stage":0,"task":0,"steps":{steps}}}"#);
         add_line(&directory.join(JOURNAL_KEY), &line);
     }
-    Journal::open(&store).await.unwrap()
+    Journal::open(&store, "test").await.unwrap()
 }
 
 /// What an earlier run has finished is marked with other bytes than it would write: they stay.
@@ -155,7 +155,7 @@ async fn assert_resumes(case: &RunCase, cancels: &[u64]) {
     let prepared = case.prepare();
     let directory = tempfile::tempdir().unwrap();
     let store = work_store(&directory);
-    let mut journal = Journal::create(&store, header(&plan)).await.unwrap();
+    let mut journal = Journal::create(&store, header(&plan), "test").await.unwrap();
     for &events in cancels {
         let observer = CancelAfter::new(events);
         let token = observer.token.clone();
@@ -164,7 +164,7 @@ async fn assert_resumes(case: &RunCase, cancels: &[u64]) {
             Ok(report) => assert_eq!(report.tasks_done, plan.task_count()),
             Err(error) => assert!(error.is_cancelled(), "{error}"),
         }
-        journal = Journal::open(&store).await.unwrap();
+        journal = Journal::open(&store, "test").await.unwrap();
     }
     execute(prepared.execution(&plan, &Meter::new()), Some(journal)).await.unwrap();
     prepared.assert_target(&case.files(&case.target)).await;
@@ -282,13 +282,13 @@ fn a_long_copy_marks_its_buffers() {
         let prepared = case.prepare();
         let directory = tempfile::tempdir().unwrap();
         let store = work_store(&directory);
-        let journal = Journal::create(&store, header(&plan)).await.unwrap();
+        let journal = Journal::create(&store, header(&plan), "test").await.unwrap();
         let cancel = CancelAfter::new(30);
         let token = cancel.token.clone();
         let execution = prepared.execution(&plan, &Meter::new());
         let ended = execute_observed(execution, Some(journal), Arc::new(Slow { cancel }), token);
         assert!(ended.await.unwrap_err().is_cancelled());
-        let journal = Journal::open(&store).await.unwrap();
+        let journal = Journal::open(&store, "test").await.unwrap();
         let steps = journal.done().steps(0, 0);
         assert!((3..40).contains(&steps), "{steps}");
         let (meter, seen) = (Meter::new(), Arc::new(Watch::default()));

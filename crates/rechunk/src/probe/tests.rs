@@ -85,7 +85,8 @@ async fn an_interrupted_probe_leaves_nothing() {
         later.cancel();
     };
     let long = ProbeOptions { bytes: 1 << 30, seconds: 20.0, read: None };
-    let (outcome, ()) = tokio::join!(probe(&location, &long, &Stores::default(), &cancel), stop);
+    let stores = Stores::default();
+    let (outcome, ()) = tokio::join!(probe(&location, &long, &stores, &cancel), stop);
     assert_eq!(outcome.unwrap_err().class(), crate::Class::Interrupted);
     assert_eq!(names(folder.path()), Vec::<String>::new());
 }

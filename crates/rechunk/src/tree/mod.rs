@@ -16,6 +16,7 @@ use rechunk_store::{Meter, Store, Stores};
 
 pub use report::{ArrayReport, TreeReport};
 pub use rules::Selection;
+pub(crate) use state::saved_arrays;
 
 use crate::documents::Documents;
 use crate::format::Format;

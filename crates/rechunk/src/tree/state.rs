@@ -99,6 +99,11 @@ impl SavedTree {
     }
 }
 
+/// Paths of the arrays of a copy that was saved.
+pub(crate) fn saved_arrays(bytes: &[u8]) -> Result<Vec<String>, Error> {
+    Ok(SavedTree::from_json(bytes)?.arrays.into_iter().map(|array| array.path).collect())
+}
+
 fn state(reason: String) -> Error {
     Error::State { path: "tree.json".to_owned(), reason }
 }

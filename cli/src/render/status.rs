@@ -1,0 +1,74 @@
+//! `rechunk status` and `rechunk clean` as text.
+
+use rechunk::{ArrayStatus, Cleaned, RunState, Status, WriterStatus};
+
+use super::harmless::harmless;
+use super::table::number;
+
+pub(crate) fn text(status: &Status) -> String {
+    let mut lines = vec![head(status)];
+    if let Some(array) = &status.array {
+        lines.extend(array_lines(array));
+    }
+    for member in &status.members {
+        let text = member.array.as_ref().map_or_else(
+            || "not under way".to_owned(),
+            |array| format!("{} of {} tasks", number(array.tasks_done), number(array.tasks_total)),
+        );
+        lines.push(format!("  {}  {text}", member.path));
+    }
+    match status.state {
+        RunState::Interrupted => lines.push(
+            "  the same command with --resume goes on from there; `rechunk clean` gives it up"
+                .to_owned(),
+        ),
+        RunState::Finished => lines.push("  `rechunk clean` removes what it needed".to_owned()),
+        RunState::None | RunState::Running => {}
+    }
+    harmless(&lines.join("\n")).into_owned()
+}
+
+fn head(status: &Status) -> String {
+    let target = &status.target;
+    match (&status.writer, status.state) {
+        (Some(writer), _) => format!("{target} is being written by {}", who(writer)),
+        (None, RunState::Finished) => format!("{target} is complete"),
+        (None, RunState::Interrupted) => format!("{target} holds an interrupted run"),
+        (None, _) => format!("no run has left anything at {target}"),
+    }
+}
+
+fn who(writer: &WriterStatus) -> String {
+    let heard = writer.silent_seconds.map(|seconds| format!(", last heard of {seconds} s ago"));
+    format!("process {} on {}{}", writer.pid, writer.host, heard.unwrap_or_default())
+}
+
+fn array_lines(array: &ArrayStatus) -> Vec<String> {
+    let mut lines = vec![
+        format!("  source  {}", array.source),
+        format!("  plan    {} {:.8}", array.kind, array.fingerprint),
+    ];
+    for stage in &array.stages {
+        let (done, tasks) = (number(stage.done), number(stage.tasks));
+        lines.push(format!("  {:<7} {done} of {tasks} tasks done", stage.name));
+    }
+    lines
+}
+
+/// What was removed.
+pub(crate) fn cleaned(cleaned: &Cleaned) -> String {
+    let parts = [
+        (cleaned.work_directories, "work directories"),
+        (cleaned.intermediates, "intermediates"),
+        (cleaned.objects, "chunks or unfinished files"),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", number(count)))
+        .collect();
+    if parts.is_empty() {
+        return format!("no run has left anything at {}", cleaned.target);
+    }
+    format!("removed at {}: {}", cleaned.target, parts.join(", "))
+}

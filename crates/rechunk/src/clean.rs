@@ -1,0 +1,148 @@
+//! Removes what an interrupted run has left: its state, its intermediate, and the chunks of a target
+//! that never became an array. Nothing else: every key is one that the saved job says is its own.
+
+use futures::TryStreamExt;
+use rechunk_format::Layout;
+use rechunk_store::{Role, Store, Stores};
+use serde::Serialize;
+use std::sync::Arc;
+
+use crate::Error;
+use crate::documents::Documents;
+use crate::gzip_file::part_of;
+use crate::job::temp_is_memory;
+use crate::place::intermediate_name;
+use crate::target::{is_array, open_target};
+use crate::tree::{member_location, saved_arrays};
+use crate::work_dir::{Left, SavedJob, WorkDir, held_by, store_error};
+
+/// What was removed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Cleaned {
+    /// The target.
+    pub target: String,
+    /// Work directories.
+    pub work_directories: u64,
+    /// Intermediates that lay elsewhere.
+    pub intermediates: u64,
+    /// Chunks and unfinished files of targets that were not complete.
+    pub objects: u64,
+}
+
+/// Removes what a run has left at `target`. Refuses while one writes it.
+pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
+    let work = WorkDir::of(target, stores)?;
+    if let Some(writer) = work.writer().await? {
+        return Err(held_by(target, writer));
+    }
+    let mut cleaned = Cleaned { target: target.to_owned(), ..Cleaned::default() };
+    let tree = work.saved_tree().await?;
+    let left = if tree.is_some() { Left::Nothing } else { work.left().await? };
+    if tree.is_none() && matches!(left, Left::Nothing) && !work.exists().await? {
+        return Ok(cleaned);
+    }
+    let lock = work.lock(target).await?;
+    if let Some(tree) = &tree {
+        for path in saved_arrays(tree)? {
+            let location = member_location(target, &path);
+            let member = WorkDir::of(&location, stores)?;
+            let left = member.left().await?;
+            clean_array(&location, &member, &left, stores, &mut cleaned).await?;
+        }
+    }
+    clean_array(target, &work, &left, stores, &mut cleaned).await?;
+    drop(lock); // what it was is removed
+    Ok(cleaned)
+}
+
+async fn clean_array(
+    target: &str,
+    work: &WorkDir,
+    left: &Left,
+    stores: &Stores,
+    cleaned: &mut Cleaned,
+) -> Result<(), Error> {
+    if let Left::Unfinished(saved) = left {
+        remove_intermediate(saved, stores, cleaned).await?;
+        remove_chunks(target, saved, stores, cleaned).await?;
+    }
+    if work.exists().await? {
+        work.remove().await?;
+        cleaned.work_directories += 1;
+    }
+    Ok(())
+}
+
+/// The intermediate, where `--temp` said that it goes elsewhere.
+async fn remove_intermediate(
+    saved: &SavedJob,
+    stores: &Stores,
+    cleaned: &mut Cleaned,
+) -> Result<(), Error> {
+    let temp = saved.request.temp.as_deref().filter(|temp| !temp_is_memory(temp));
+    let Some(temp) = temp.filter(|_| saved.plan.stages.len() > 1) else { return Ok(()) };
+    let failed = |source| store_error("remove the intermediate in", temp, source);
+    let name = intermediate_name(&saved.request, &saved.plan);
+    let place = stores.open(temp).and_then(|store| store.child(&name)).map_err(failed)?;
+    if place.exists_anything().await.map_err(failed)? {
+        place.delete_prefix("").await.map_err(failed)?;
+        cleaned.intermediates += 1;
+    }
+    Ok(())
+}
+
+/// The chunks of a target that is not complete; an array that was to be replaced stays.
+async fn remove_chunks(
+    target: &str,
+    saved: &SavedJob,
+    stores: &Stores,
+    cleaned: &mut Cleaned,
+) -> Result<(), Error> {
+    let store = open_target(target, stores)?;
+    let failed = |source| store_error("remove what was begun at", target, source);
+    if let Some(path) = store.local_root()
+        && part_of(path).is_file()
+        && let Some((folder, name)) = store.parent().map_err(failed)?
+    {
+        folder.with_role(Role::Control).delete(&format!("{name}.part")).await.map_err(failed)?;
+        cleaned.objects += 1;
+    }
+    if saved.replaces || is_array(&store).await? {
+        return Ok(());
+    }
+    cleaned.objects += store.remove_staging().await.map_err(failed)?;
+    let Some(layout) = layout_of(saved) else { return Ok(()) };
+    let control = store.with_role(Role::Control);
+    cleaned.objects += remove_keys_of(&control, &layout).await.map_err(failed)?;
+    if control.local_root().is_some() && control.is_empty().await.map_err(failed)? {
+        control.delete_prefix("").await.map_err(failed)?; // its directories
+    }
+    Ok(())
+}
+
+/// Removes the objects whose keys are those of chunks.
+async fn remove_keys_of(
+    store: &Store,
+    layout: &Arc<dyn Layout>,
+) -> Result<u64, rechunk_store::StoreError> {
+    let mut removed = 0;
+    let mut keys = store.list("");
+    let mut batch = Vec::new();
+    while let Some((key, _)) = keys.try_next().await? {
+        let part = key.strip_suffix(".part").unwrap_or(&key);
+        if layout.object_index(part).is_some() {
+            batch.push(key);
+        }
+    }
+    for key in batch {
+        store.delete(&key).await?;
+        removed += 1;
+    }
+    Ok(removed)
+}
+
+/// The layout of the target that a job writes.
+fn layout_of(saved: &SavedJob) -> Option<Arc<dyn Layout>> {
+    let documents = Documents::of_saved(&saved.target_documents);
+    documents.array(saved.request.axes).ok()??.layout().ok()
+}

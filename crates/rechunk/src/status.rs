@@ -1,0 +1,144 @@
+//! What became of a run: is it going on, was it interrupted, how far had it come?
+
+use rechunk_exec::Journal;
+use rechunk_store::Stores;
+use serde::Serialize;
+
+use crate::Error;
+use crate::tree::saved_arrays;
+use crate::work_dir::{Left, SavedJob, WorkDir};
+
+/// A run at a target.
+#[derive(Debug, Clone, Serialize)]
+pub struct Status {
+    /// The target.
+    pub target: String,
+    /// What it does now.
+    pub state: RunState,
+    /// Who writes it, if somebody does.
+    pub writer: Option<WriterStatus>,
+    /// The array that is copied, or was; `None` for a group, and where nothing is left of a run.
+    pub array: Option<ArrayStatus>,
+    /// The arrays of a group, in the order they are copied; those that are complete have no run.
+    pub members: Vec<MemberStatus>,
+}
+
+/// Whether a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunState {
+    /// No run has left anything.
+    None,
+    /// A process writes it.
+    Running,
+    /// A run has stopped and can go on.
+    Interrupted,
+    /// The target is complete; what the run needed is still to be removed.
+    Finished,
+}
+
+/// Who writes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WriterStatus {
+    /// The machine.
+    pub host: String,
+    /// The process.
+    pub pid: u32,
+    /// How long ago he was heard of, seconds; `None` where the system keeps the lock.
+    pub silent_seconds: Option<u64>,
+}
+
+/// How far the copy of an array has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ArrayStatus {
+    /// The source.
+    pub source: String,
+    /// Kind of the plan.
+    pub kind: String,
+    /// Its fingerprint.
+    pub fingerprint: String,
+    /// Tasks of all stages.
+    pub tasks_total: u64,
+    /// Those that are done.
+    pub tasks_done: u64,
+    /// The same by stage.
+    pub stages: Vec<StageStatus>,
+}
+
+/// How far a stage has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StageStatus {
+    /// Its name.
+    pub name: String,
+    /// Its tasks.
+    pub tasks: u64,
+    /// Those that are done.
+    pub done: u64,
+}
+
+/// An array of a group that is copied.
+#[derive(Debug, Clone, Serialize)]
+pub struct MemberStatus {
+    /// Its path in the group.
+    pub path: String,
+    /// How far it has come; `None` before it is begun and when it is complete.
+    pub array: Option<ArrayStatus>,
+}
+
+/// What became of the run at `target`. Writes nothing.
+pub async fn status(target: &str, stores: &Stores) -> Result<Status, Error> {
+    let work = WorkDir::of(target, stores)?;
+    let writer = work.writer().await?.map(|(holder, silent_seconds)| WriterStatus {
+        host: holder.host,
+        pid: holder.pid,
+        silent_seconds,
+    });
+    let (mut array, mut members) = (None, Vec::new());
+    let left = match work.saved_tree().await? {
+        Some(tree) => {
+            for path in saved_arrays(&tree)? {
+                let member = WorkDir::of(&crate::tree::member_location(target, &path), stores)?;
+                let array = match member.left().await? {
+                    Left::Unfinished(saved) => Some(array_status(&member, &saved).await?),
+                    Left::Nothing | Left::Done(_) => None,
+                };
+                members.push(MemberStatus { path, array });
+            }
+            RunState::Interrupted
+        }
+        None => match work.left().await? {
+            Left::Nothing => RunState::None,
+            Left::Done(_) => RunState::Finished,
+            Left::Unfinished(saved) => {
+                array = Some(array_status(&work, &saved).await?);
+                RunState::Interrupted
+            }
+        },
+    };
+    let state = if writer.is_some() { RunState::Running } else { left };
+    Ok(Status { target: target.to_owned(), state, writer, array, members })
+}
+
+async fn array_status(work: &WorkDir, saved: &SavedJob) -> Result<ArrayStatus, Error> {
+    let plan = &saved.plan;
+    let done = if work.has_journal().await? {
+        let contents = Journal::read(&work.store).await;
+        Some(contents.map_err(|error| work.journal_error(&error))?.done)
+    } else {
+        None
+    };
+    let stage = |(number, stage): (usize, &rechunk_plan::Stage)| StageStatus {
+        name: stage.name.clone(),
+        tasks: stage.tasks,
+        done: done.as_ref().map_or(0, |done| done.count(number)),
+    };
+    let stages: Vec<StageStatus> = plan.stages.iter().enumerate().map(stage).collect();
+    Ok(ArrayStatus {
+        source: saved.request.source.clone(),
+        kind: plan.kind.to_string(),
+        fingerprint: plan.fingerprint.clone(),
+        tasks_total: plan.task_count(),
+        tasks_done: stages.iter().map(|stage| stage.done).sum(),
+        stages,
+    })
+}

@@ -1,0 +1,108 @@
+//! Does a target hold what was read from its source? Reads the target alone, where the copy has a
+//! digest of what it read.
+
+use std::sync::Arc;
+
+use rechunk_array::Array;
+use rechunk_exec::{ArrayDigest, Execution, NullObserver, Sink, run};
+use rechunk_grid::WriteEmpty;
+use rechunk_plan::{Plan, PlanRequest, Strategy, plan};
+use rechunk_store::{Meter, Role};
+use tokio_util::sync::CancellationToken;
+
+use super::compare;
+use crate::Error;
+use crate::job::{array_at, side};
+use crate::open::OpenArray;
+use crate::request::Planning;
+
+/// Checks that `written`, which was copied from `source` and is to be at `location`, has the digest
+/// of what was read. Without a digest, and to find where the two differ, they are compared element
+/// by element.
+pub(crate) async fn check_copy(
+    source: &OpenArray,
+    written: &Array,
+    digest: Option<&ArrayDigest>,
+    location: &str,
+    planning: &Planning,
+) -> Result<(), Error> {
+    let mut found = None;
+    if let Some(digest) = digest
+        && let Some(plan) = plan_reading(written, location, planning)?
+    {
+        found = read(written, plan, digest.is_of_encoded_chunks()).await?;
+        if found.as_ref() == Some(digest) {
+            return Ok(());
+        }
+    }
+    compare(source, written, planning).await?.into_result()?;
+    match (found, digest) {
+        (Some(found), Some(expected)) => Err(Error::DigestDiffers {
+            location: location.to_owned(),
+            found: found.value.to_string(),
+            expected: expected.value.to_string(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The digest of an array; every chunk is decoded, whatever it is a digest of.
+async fn read(
+    array: &Array,
+    plan: Plan,
+    of_encoded_chunks: bool,
+) -> Result<Option<ArrayDigest>, Error> {
+    // What it reads is no part of the copy that was predicted.
+    let store = array.store().with_meter(&Meter::new());
+    let execution = Execution {
+        plan,
+        source: array_at(array.layout(), &store, Role::Source),
+        sink: Sink::Digest {
+            array: array_at(array.layout(), &store, Role::Target),
+            of_encoded_chunks,
+        },
+        intermediate: None,
+        write_empty: WriteEmpty::Auto,
+        takes_digest: true,
+        durable: false,
+    };
+    let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
+    let report = run(Arc::new(execution), None, observer, cancel).await;
+    Ok(report.map_err(|source| Error::Compare { source: Box::new(source) })?.digest)
+}
+
+/// The plan to read an array and decode what can be decoded. `None` if the budget does not allow it.
+fn plan_reading(array: &Array, location: &str, planning: &Planning) -> Result<Option<Plan>, Error> {
+    let layout = array.layout().as_ref();
+    let spec = layout.spec();
+    let source = side(layout, 1.0);
+    let mut target = source.clone();
+    // Nothing is encoded.
+    (target.is_raw, target.encode_workspace_bytes) = (true, 0);
+    // Elements of variable length are not decoded.
+    let is_encoded = spec.data_type.is_variable();
+    let mut request = PlanRequest {
+        shape: spec.shape.clone(),
+        item_bytes: spec.item_bytes(),
+        source,
+        target,
+        same_encoding: is_encoded,
+        same_shards: is_encoded,
+        keeps_absence: false,
+        budget: planning.budget(),
+        profile: planning.profile([location, "", ""])?,
+        strategy: Strategy::Passthrough,
+        intermediate_grid: planning.intermediate_grid,
+        intermediate_in_memory: false,
+    };
+    let strategies = if is_encoded {
+        &[Strategy::Passthrough][..]
+    } else {
+        &[Strategy::Direct, Strategy::Pull, Strategy::Keep]
+    };
+    let first = strategies.iter().find_map(|&strategy| {
+        request.strategy = strategy;
+        plan(&request).ok()
+    });
+    Ok(first.map(|planned| planned.plan))
+}
