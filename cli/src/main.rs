@@ -53,13 +53,13 @@ async fn dispatch(command: Command) -> Result<ExitCode, rechunk::Error> {
         // Plans lie in it, some of them twice: too large for the stack of every command.
         Command::Copy(args) => Box::pin(commands::copy::run(args)).await,
         Command::Plan(args) => commands::plan::run(args).await,
-        Command::Run(args) => commands::run::run(args).await,
+        Command::Run(args) => Box::pin(commands::run::run(args)).await,
         Command::Info(args) => commands::info::run(args).await,
         Command::Verify(args) => commands::verify::run(args).await,
         Command::Status(args) => commands::status::run(args).await,
         Command::Clean(args) => commands::clean::run(args).await,
         Command::Probe(args) => commands::probe::run(args).await,
-        Command::Demo(args) => commands::demo::run(args).await,
+        Command::Demo(args) => Box::pin(commands::demo::run(args)).await,
         Command::Completions { shell } => Ok(commands::completions::run(shell)),
     }
 }

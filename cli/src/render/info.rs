@@ -60,14 +60,9 @@ fn array_text(info: &ArrayInfo) -> String {
 
 /// What there is of the array, and beside it.
 fn stored(lines: &mut Lines, info: &ArrayInfo) {
-    let size = |bytes: u64| format!("{} of elements", format_byte_size(bytes));
-    let decoded = info.decoded_bytes.map(size);
-    let known = info.stored_chunks.zip(info.missing_chunks).zip(info.stored_bytes);
-    let Some(((stored_chunks, missing_chunks), stored_bytes)) = known else {
-        lines.line("stored", "not known: what is there cannot be listed");
-        if let Some(decoded) = decoded {
-            lines.line("size", &decoded);
-        }
+    let (Some(stored_chunks), Some(missing_chunks)) = (info.stored_chunks, info.missing_chunks)
+    else {
+        lines.line("stored", "not counted: the server cannot be asked what it has");
         return;
     };
     let missing = match missing_chunks {
@@ -81,8 +76,10 @@ fn stored(lines: &mut Lines, info: &ArrayInfo) {
     lines.line("stored", &format!("{chunks} of {all} chunks{shards}, {missing}"));
     let objects = if info.shards.is_some() { "shard" } else { "chunk" };
     let ratio = info.compression_ratio.map_or(String::new(), |ratio| format!(", {ratio:.2} : 1"));
-    let decoded = decoded.map_or(String::new(), |decoded| format!("{decoded}, "));
-    lines.line("size", &format!("{decoded}{} stored{ratio}", format_byte_size(stored_bytes)));
+    let decoded =
+        info.decoded_bytes.map(|bytes| format!("{} of elements, ", format_byte_size(bytes)));
+    let (decoded, bytes) = (decoded.unwrap_or_default(), format_byte_size(info.stored_bytes));
+    lines.line("size", &format!("{decoded}{bytes} stored{ratio}"));
     if let Some(sizes) = &info.stored_chunk_bytes {
         let [min, median, max] = [sizes.min, sizes.median, sizes.max].map(format_byte_size);
         lines.line(&format!("per {objects}"), &format!("{min} to {max} stored, median {median}"));

@@ -20,7 +20,7 @@ use crate::{Store, StoreError};
 /// How often the object is written anew.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
 /// How long after the last beat another may take it.
-pub const STALE: Duration = Duration::from_secs(60);
+pub const STALE: Duration = Duration::from_mins(1);
 /// Largest object that is read, bytes.
 const LEASE_BYTES_MAX: u64 = 64 << 10;
 const VERSION: u32 = 1;

@@ -78,7 +78,7 @@ mod tests {
         let source = Box::new(io::Error::other(text.to_owned()));
         let (location, key) = ("s3://b".to_owned(), "k".to_owned());
         let error = StoreError::Failed { location, key, action: "read", source };
-        let patience = Patience { max_retries: 10, timeout: Duration::from_secs(3600) };
+        let patience = Patience { max_retries: 10, timeout: Duration::from_hours(1) };
         let (mut attempts, mut tries) = (Attempts::new(Some(patience), "k"), 1);
         while attempts.again(&error).await {
             tries += 1;

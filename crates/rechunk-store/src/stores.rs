@@ -57,7 +57,7 @@ impl Stores {
         let location = format!("{}/{}", address.root, address.below);
         let mut key = address.root.clone();
         for (name, value) in self.options.of(&location) {
-            key.push_str(&format!("\0{name}={value}"));
+            key.extend(["\0", name, "=", value]);
         }
         // A panic elsewhere cannot leave the map half-changed.
         let mut remotes = self.remotes.lock().unwrap_or_else(PoisonError::into_inner);

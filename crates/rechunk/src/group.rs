@@ -109,9 +109,6 @@ async fn members(
             return Ok((of_document(&document), true, false));
         }
     }
-    if !store.can_list() {
-        return Ok((Vec::new(), false, true));
-    }
     let (members, truncated) = walked(location, &store, DIRECTORIES_MAX).await?;
     Ok((members, false, truncated))
 }

@@ -74,15 +74,14 @@ pub struct ArrayInfo {
     pub shards: Option<u64>,
     /// Shards that are stored, where chunks are kept in shards.
     pub stored_shards: Option<u64>,
-    /// Chunks that are stored, by themselves or in a shard; `None` where they were not counted: a
-    /// web server lists nothing, and there are too many to ask for each.
+    /// Chunks that are stored, by themselves or in a shard; `None` where they were not counted.
     pub stored_chunks: Option<u64>,
-    /// Chunks that are missing: they hold the fill value. `None` as for `stored_chunks`.
+    /// Chunks that are missing: they hold the fill value.
     pub missing_chunks: Option<u64>,
     /// Bytes of the elements, without padding; `None` where elements differ in length.
     pub decoded_bytes: Option<u64>,
-    /// Bytes of the stored chunks; `None` as for `stored_chunks`.
-    pub stored_bytes: Option<u64>,
+    /// Bytes of the stored chunks.
+    pub stored_bytes: u64,
     /// Bytes of a stored chunk (or shard), over all of them.
     pub stored_chunk_bytes: Option<SizeSummary>,
     /// Decoded over stored bytes, of the chunks that are stored.
@@ -139,8 +138,6 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
     let chunk_bytes = item_bytes.map(|item| grid.chunk_elements() * item);
     let decoded_bytes = item_bytes.map(|item| spec.shape.iter().product::<u64>() * item);
     let objects = open.object_grid()?;
-    // Of what cannot be listed, none of this is known.
-    let is_known = stored.is_known;
     let stored_objects = stored.sizes.count();
     let stored_chunks = stored.chunks.unwrap_or(stored_objects);
     let stored_bytes = stored.sizes.total_bytes();
@@ -162,10 +159,10 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
         fill_value: open.metadata.fill_value_text(),
         fill_value_hex: spec.fill_value.map(|fill| crate::open::hex(&fill.bytes)),
         chunks: grid.count(),
-        stored_shards: layout.shards().filter(|_| is_known).map(|_| stored_objects),
-        stored_chunks: is_known.then_some(stored_chunks),
-        missing_chunks: is_known.then(|| grid.count().saturating_sub(stored_chunks)),
-        stored_bytes: is_known.then_some(stored_bytes),
+        stored_shards: layout.shards().map(|_| stored_objects),
+        stored_chunks: (!stored.is_uncounted).then_some(stored_chunks),
+        missing_chunks: (!stored.is_uncounted).then(|| grid.count().saturating_sub(stored_chunks)),
+        stored_bytes,
         stored_chunk_bytes: stored.sizes.summary().filter(|_| open.metadata.file_name().is_none()),
         compression_ratio: chunk_bytes.filter(|_| stored_bytes > 0).map(|bytes| {
             let padded = stored_chunks as f64 * bytes as f64;
@@ -216,13 +213,13 @@ async fn described_above(
 /// What is stored at the place of an array.
 #[derive(Debug, Default)]
 struct Stored {
-    /// It could be listed, or there were few enough to ask for each.
-    is_known: bool,
     sizes: ChunkSizes,
     /// Chunks in the shards, where there are shards.
     chunks: Option<u64>,
     /// Decoded bytes of the stored chunks, where they differ in length.
     lengths_bytes: Option<u64>,
+    /// There are too many to ask for each, and they cannot be listed.
+    is_uncounted: bool,
     /// Shards whose index cannot be read.
     damaged: KeyCount,
     leftovers: KeyCount,
@@ -237,7 +234,7 @@ impl Stored {
         let grid = open.object_grid()?;
         let (count, example) = store.count_staging().await.map_err(failed)?;
         let leftovers = KeyCount { count, example };
-        let mut stored = Self { leftovers, is_known: true, ..Self::default() };
+        let mut stored = Self { leftovers, ..Self::default() };
         if let Some(name) = open.metadata.file_name() {
             // What else is in its folder is none of its affair.
             let size = match &open.packed {
@@ -272,7 +269,7 @@ impl Stored {
     async fn count_by_key(mut self, open: &OpenArray, store: &Store) -> Result<Self, Error> {
         let grid = open.object_grid()?;
         if grid.count() > ASKED_MAX {
-            return Ok(Self { is_known: false, ..self });
+            return Ok(Self { is_uncounted: true, ..self });
         }
         let layout = open.array.layout();
         let mut sizes = stream::iter(grid.indices().positions())

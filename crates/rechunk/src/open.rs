@@ -204,11 +204,8 @@ async fn nothing_error(location: &str, store: &Store) -> Error {
         hint,
     };
     if !store.can_list() {
-        return error(
-            "there is no array and no group at this location: none of zarr.json, .zarray, .zgroup, \
-             attributes.json and array.json",
-            Some("check the path; what is on a web server has to be named exactly".to_owned()),
-        );
+        let hint = "name the array itself: what is below a URL cannot be asked for".to_owned();
+        return error(&format!("this URL has {NO_DOCUMENT}"), Some(hint));
     }
     match store.exists_anything().await {
         Ok(false) => {

@@ -1,5 +1,6 @@
 //! What a store refuses is said, with what to do about it.
 
+use std::slice::from_ref;
 use std::time::{Duration, Instant};
 
 use rechunk_testkit::{HttpServer, S3Server, ServerOptions};
@@ -31,7 +32,7 @@ fn who_is_not_let_in_is_told() {
         vec!["copy", &local, &target],
         vec!["plan", &source, &target],
     ] {
-        let done = run(&arguments, &[wrong.clone()]).go().fails();
+        let done = run(&arguments, from_ref(&wrong)).go().fails();
         done.says(&["403", "credentials", "rechunk-test"]);
     }
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
@@ -50,7 +51,7 @@ fn without_credentials_it_ends_soon() {
         let none = but(&s3, &[keys[0], keys[1], ("AWS_METADATA_ENDPOINT", service)]);
         let source = s3.server.url("source.zarr");
         let started = Instant::now();
-        let done = run(&["info", &source], &[none.clone()]).go().fails();
+        let done = run(&["info", &source], from_ref(&none)).go().fails();
         let took = started.elapsed();
         assert!(took < Duration::from_secs(10), "{took:?}: {}", done.stderr);
         done.says(&["no credentials", "skip_signature"]);

@@ -70,7 +70,7 @@ fn kinds() -> [Fault; 13] {
         Fault::StalledBody(Some(Duration::from_millis(50))),
         Fault::Duplicate,
         Fault::Delay(Duration::from_millis(50)),
-        Fault::StaleList(Duration::from_secs(3600)),
+        Fault::StaleList(Duration::from_hours(1)),
         Fault::ErrorInOk,
     ]
 }
@@ -115,7 +115,10 @@ fn each_request_is_a_lie_once(step: usize) {
         let options = [&options[..], &["--verify"]].concat();
         s3.copy("t.zarr", &options).go().ok();
         let requests = s3.server.requests();
-        let befallen = (1..).zip(&requests).filter(|(_, r)| fault.can_befall(r.operation));
+        // What a source without checksums says is what there is: it is read once.
+        let is_told = |key: &str| !key.starts_with("source.zarr/c/");
+        let befallen =
+            (1..).zip(&requests).filter(|(_, r)| fault.can_befall(r.operation) && is_told(&r.key));
         let befallen: Vec<u64> = befallen.map(|(nth, _)| nth).step_by(step).collect();
         let mut refused = 0;
         for nth in befallen {

@@ -77,22 +77,9 @@ impl Job {
                 }
             }
         }
-        self.put_back(&s3);
+        put_back(&s3);
         s3.server.clear_requests();
         s3
-    }
-
-    /// Everything as before a run.
-    fn put_back(self, s3: &S3) {
-        for key in ["t.zarr", "t.zarr.rechunk"] {
-            let (before, place) = (s3.folder.path().join("before").join(key), s3.disk(key));
-            if place.exists() {
-                std::fs::remove_dir_all(&place).unwrap();
-            }
-            if before.exists() {
-                copy_tree(&before, &place);
-            }
-        }
     }
 
     fn first(self) -> &'static [&'static str] {
@@ -111,6 +98,19 @@ impl Job {
 /// Whether the target looks like an array that is there.
 fn looks_finished(s3: &S3) -> bool {
     s3.disk("t.zarr/zarr.json").exists()
+}
+
+/// Everything as before a run.
+fn put_back(s3: &S3) {
+    for key in ["t.zarr", "t.zarr.rechunk"] {
+        let (before, place) = (s3.folder.path().join("before").join(key), s3.disk(key));
+        if place.exists() {
+            std::fs::remove_dir_all(&place).unwrap();
+        }
+        if before.exists() {
+            copy_tree(&before, &place);
+        }
+    }
 }
 
 fn copy_tree(from: &Path, to: &Path) {
@@ -137,8 +137,8 @@ fn kill_at(s3: &S3, hold: Hold, options: &[&str]) -> Option<RequestRecord> {
 
 /// Kills the copy at the `nth` request and resumes it; whether any task was resumed.
 fn kill_and_resume(s3: &S3, job: Job, nth: u64, moment: Moment) -> bool {
-    let how = format!("{:?} of request {nth} of {job:?}", moment);
-    job.put_back(s3);
+    let how = format!("{moment:?} of request {nth} of {job:?}");
+    put_back(s3);
     let hold = s3.server.hold_nth(Filter::any(), nth, moment);
     let Some(held) = kill_at(s3, hold, &[job.options, job.first()].concat()) else {
         panic!("{how} was never made")

@@ -1,6 +1,7 @@
 //! Secrets stay where they were given: in no output, no log, no file of a run.
 
 use rechunk_testkit::{Filter, HttpServer, Moment, S3Server, ServerOptions};
+use std::slice::from_ref;
 use std::time::Duration;
 
 use super::{Environment, S3, run, small};
@@ -38,7 +39,7 @@ fn what_a_run_leaves_has_no_secrets() {
     let push_pull = ["--chunks", "24,8,16", "--strategy", "push-pull"];
     let saved = s3.folder.at("plan.json");
     let with = |arguments: &[&str], more: &[&str]| {
-        run(&[arguments, &stores, more].concat(), &[environment.clone()])
+        run(&[arguments, &stores, more].concat(), from_ref(&environment))
     };
     let plan = ["plan", &source, &target, "--out", &saved];
     is_discreet(with(&plan, &push_pull), &[CANARY, secret]).ok();
@@ -89,12 +90,12 @@ fn errors_have_no_secrets() {
         ("AWS_SESSION_TOKEN", format!("token{CANARY}")),
     ];
     let copy = ["copy", &source, &target, "-vv"];
-    is_discreet(run(&copy, &[wrong.clone()]), &[CANARY]).fails().says(&["403"]);
-    is_discreet(run(&["info", &source], &[wrong.clone()]), &[CANARY]).fails();
+    is_discreet(run(&copy, from_ref(&wrong)), &[CANARY]).fails().says(&["403"]);
+    is_discreet(run(&["info", &source], from_ref(&wrong)), &[CANARY]).fails();
     // Said wrongly.
     for option in [
         format!("secret_acess_key={CANARY}"),
-        format!("{CANARY}"),
+        CANARY.to_owned(),
         format!("endpoint=http://user:{CANARY}@127.0.0.1:1"),
     ] {
         let arguments = ["info", &source, "--store-option", &option, "--max-retries", "0"];

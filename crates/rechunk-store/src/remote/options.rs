@@ -14,7 +14,7 @@ use crate::location::refuse;
 /// How often a request is repeated.
 const MAX_RETRIES: u32 = 10;
 /// How long a store may fail to answer.
-const TIMEOUT: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_mins(3);
 /// Requests in flight to one bucket.
 const CONCURRENCY: u32 = 256;
 

@@ -43,15 +43,18 @@ impl Found {
                 .map_err(|fault| fault.of_source(location))?,
             None => None,
         };
-        let mut found = Self::default();
-        if !store.can_list() {
-            let Some(document) = &document else { return Err(unlisted(location)) };
-            found.add_described(document, &BTreeSet::new());
-            found.arrays.sort_unstable();
-            return Ok(found);
+        if document.is_none() && !store.can_list() {
+            return Err(Error::NotATree {
+                location: location.to_owned(),
+                reason: "it has no consolidated metadata, and what is below a URL cannot be asked \
+                         for"
+                .to_owned(),
+                hint: Some("name one of its arrays".to_owned()),
+            });
         }
         let described: BTreeMap<String, ConsolidatedKind> =
             document.iter().flat_map(Consolidated::nodes).collect();
+        let mut found = Self::default();
         let mut walked = BTreeSet::new();
         let cut = walk(&store, DIRECTORIES_MAX, |path, documents| {
             match documents.node() {
@@ -123,17 +126,6 @@ impl Found {
                 unknown.len()
             ));
         }
-    }
-}
-
-/// What is in a group cannot be known.
-fn unlisted(location: &str) -> Error {
-    Error::NotATree {
-        location: location.to_owned(),
-        reason: "what is in it is not known: a web server lists nothing, and it has no \
-                 consolidated metadata"
-            .to_owned(),
-        hint: Some("copy its arrays one by one, by their names".to_owned()),
     }
 }
 
