@@ -155,10 +155,7 @@ impl Upload {
             let done = self.multipart.api.complete_multipart(&self.path, &self.id, parts.clone());
             let done = with_attempts(&store.meter, store.role, done).await;
             drop(permit);
-            let error = match done {
-                Ok(_) => break,
-                Err(error) => error,
-            };
+            let Err(error) = done else { break };
             // Where an answer was lost, the upload is over when it is asked again.
             let is_gone = matches!(error, object_store::Error::NotFound { .. });
             if is_gone && self.is_there(bytes, parts.len()).await? {

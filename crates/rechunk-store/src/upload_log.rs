@@ -177,22 +177,12 @@ impl UploadLog {
                 state.part = Vec::from(sent);
                 state.part.clear();
             }
-            self.start(state, upload, filled);
+            start(state, upload, filled);
         } else {
             let filled = std::mem::take(&mut state.part);
-            self.start(state, upload, filled);
+            start(state, upload, filled);
         }
         Ok(())
-    }
-
-    fn start(&self, state: &mut State, upload: Arc<Upload>, filled: Vec<u8>) {
-        let (number, bytes) = (state.number, Bytes::from(filled));
-        state.number += 1;
-        state.sending.spawn(async move {
-            upload.put_part(number, bytes.clone().into()).await?;
-            drop(upload);
-            Ok(bytes)
-        });
     }
 
     async fn upload(&self, state: &mut State) -> Result<Arc<Upload>, StoreError> {
@@ -232,7 +222,7 @@ impl UploadLog {
         let upload = self.upload(state).await?;
         if !state.part.is_empty() {
             let filled = std::mem::take(&mut state.part);
-            self.start(state, Arc::clone(&upload), filled);
+            start(state, Arc::clone(&upload), filled);
         }
         let held = Bytes::from(std::mem::take(&mut state.held));
         let starts = (0..held.len()).step_by(self.part_bytes);
@@ -271,6 +261,16 @@ impl UploadLog {
             source: reason.into(),
         }
     }
+}
+
+/// Sends `filled` as the next part.
+fn start(state: &mut State, upload: Arc<Upload>, filled: Vec<u8>) {
+    let (number, bytes) = (state.number, Bytes::from(filled));
+    state.number += 1;
+    state.sending.spawn(async move {
+        upload.put_part(number, bytes.clone().into()).await?;
+        Ok(bytes)
+    });
 }
 
 /// Ends what is on its way and gives the upload up, if one was begun.
