@@ -84,7 +84,7 @@ impl Holder {
 #[derive(Debug)]
 pub enum Taken {
     /// It is ours.
-    Ours(Lease),
+    Ours(Box<Lease>),
     /// Somebody has it: who, if that can be read, and how many seconds ago he was last heard of.
     Held(Option<Box<Holder>>, u64),
 }
@@ -114,7 +114,13 @@ impl Lease {
         let owner = holder.owner.clone();
         let beats = beat(store.clone(), key.to_owned(), holder, seen, lost.clone());
         let beating = tokio::spawn(beats);
-        Ok(Taken::Ours(Self { store: store.clone(), key: key.to_owned(), owner, lost, beating }))
+        Ok(Taken::Ours(Box::new(Self {
+            store: store.clone(),
+            key: key.to_owned(),
+            owner,
+            lost,
+            beating,
+        })))
     }
 
     /// Puts `holder` in the place of one that is stale.

@@ -438,7 +438,7 @@ pub(crate) enum WriterLock {
     /// The system keeps it while this process lives.
     File { _file: AppendFile },
     /// It has to be kept up.
-    Lease(Lease),
+    Lease(Box<Lease>),
 }
 
 impl WriterLock {
