@@ -28,7 +28,7 @@ const IMPURE: [&str; 10] = [
 ];
 /// Third parties that only these crates may name.
 const ONLY: [(&str, &[&str]); 4] = [
-    ("object_store", &["rechunk-store"]),
+    ("object_store", &["rechunk-store", "rechunk-testkit"]),
     ("zarrs", &["rechunk-codec"]),
     ("clap", &["rechunk-cli"]),
     ("indicatif", &["rechunk-cli"]),

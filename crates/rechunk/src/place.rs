@@ -88,6 +88,9 @@ impl Place {
         let Some(work) = work else {
             return Self::begin(job, running, target, groups, None).await;
         };
+        if matches!(left, Left::Done(None)) {
+            work.remove().await?; // what is there is nothing that a lock could be in
+        }
         let lock = work.lock(&location).await?;
         let begun = Self::begin(job, running, target, groups, Some(work.clone())).await;
         match begun {

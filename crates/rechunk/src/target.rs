@@ -58,6 +58,9 @@ pub(crate) fn check_apart(source: &str, other: &str, what: &str) -> Result<(), E
         reason: format!("{reason} {source}"),
         hint: Some(format!("choose another {what}")),
     };
+    if other.is_empty() {
+        return Ok(()); // none is named, which is refused elsewhere
+    }
     // A URL compares by its names, as a path does.
     let real = |location: &str| {
         canonical(location).unwrap_or_else(|| PathBuf::from(location.trim_end_matches('/')))
