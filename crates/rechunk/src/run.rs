@@ -150,8 +150,10 @@ impl Job {
                 Ok(report)
             }
             Err(error) => {
-                // The report of what was done helps; that it cannot be kept must not hide why.
+                // The report of what was done helps; that it cannot be kept must not hide why. Who has
+                // lost the target writes nothing beside it: another run may have completed it.
                 if let Some(work) = &place.work
+                    && place.check_lock().await.is_ok()
                     && let Ok(bytes) = serde_json::to_vec_pretty(&report)
                 {
                     let _ = work.put(REPORT_KEY, bytes).await;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::TryStreamExt;
 use rechunk_exec::{JOURNAL_KEY, Journal, SEGMENTS};
 use rechunk_plan::Plan;
 use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken, lease_holder};
@@ -193,7 +194,26 @@ impl WorkDir {
             Some(Err(_)) | None => {}
         }
         // The directory goes last, so an empty one may be the end of a run; or the beginning.
-        Ok(if self.is_emptied().await? { Left::Done(None) } else { Left::Nothing })
+        let is_over = self.is_emptied().await? || self.is_only_late().await?;
+        Ok(if is_over { Left::Done(None) } else { Left::Nothing })
+    }
+
+    /// True if there are parts of a journal and nothing else: a run whose target another one took
+    /// over and completed may still have sent one, when all else was removed.
+    async fn is_only_late(&self) -> Result<bool, Error> {
+        if self.store.local_root().is_some() {
+            return Ok(false); // a lock of the system is not taken over
+        }
+        let failed = |source| store_error("look at", self.store.label(), source);
+        let (mut listed, mut found) = (self.store.list(""), false);
+        while let Some((key, _)) = listed.try_next().await.map_err(failed)? {
+            let number = key.strip_prefix(SEGMENTS).and_then(|rest| rest.strip_prefix('/'));
+            found = true;
+            if number.is_none_or(|number| number.parse::<u64>().is_err()) {
+                return Ok(false);
+            }
+        }
+        Ok(found)
     }
 
     /// True if the directory is there with nothing in it.
@@ -266,7 +286,7 @@ impl WorkDir {
                 return Ok(());
             }
         }
-        if self.store.is_empty().await.map_err(failed)? {
+        if self.store.is_empty().await.map_err(failed)? || self.is_only_late().await? {
             return Ok(());
         }
         Err(conflict("holds what no run has written".to_owned()))

@@ -171,8 +171,7 @@ impl Driver {
         }
         let journal = self.open_journal(&work, client.number()).await?;
         self.findings.begin(client.number(), journal.done());
-        let execution =
-            execution(&self.scenario, store("source"), store("target"), store("temp"));
+        let execution = execution(&self.scenario, store("source"), store("target"), store("temp"));
         let observer = Arc::new(self.findings.clone());
         let token = CancellationToken::new();
         let report = run(Arc::new(execution), Some(journal), observer, token).await?;
@@ -208,7 +207,8 @@ impl Driver {
 
     /// Nobody else writes, so a journal that says so is wrong; unless it was read wrongly.
     fn may_be(&self, error: &JournalError) -> bool {
-        let is_changed = matches!(error, JournalError::Damaged { .. } | JournalError::Fenced { .. });
+        let is_changed =
+            matches!(error, JournalError::Damaged { .. } | JournalError::Fenced { .. });
         matches!(error, JournalError::Store(_)) || (is_changed && self.scenario.faults.flipped > 0)
     }
 

@@ -55,7 +55,12 @@ pub(crate) fn array(case: &Case, is_source: bool, store: Store) -> Array {
 }
 
 /// What runs the plan between these stores.
-pub(crate) fn execution(scenario: &Scenario, source: Store, target: Store, temp: Store) -> Execution {
+pub(crate) fn execution(
+    scenario: &Scenario,
+    source: Store,
+    target: Store,
+    temp: Store,
+) -> Execution {
     Execution {
         plan: scenario.plan.clone(),
         source: array(&scenario.case, true, source.with_role(Role::Source)),

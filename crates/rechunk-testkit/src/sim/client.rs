@@ -90,8 +90,7 @@ impl SimStore {
         if !is_quiet {
             state.clients += 1;
         }
-        let life =
-            Life { mode: Mode::Runs, calls: 0, end: None, in_flight: 0, in_flight_max: 0 };
+        let life = Life { mode: Mode::Runs, calls: 0, end: None, in_flight: 0, in_flight_max: 0 };
         SimClient {
             store: self.clone(),
             number: state.clients,

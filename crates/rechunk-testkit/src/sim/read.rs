@@ -98,9 +98,8 @@ impl SimClient {
         let listed = {
             let mut state = self.store.lock();
             let since_ms = state.now_ms().saturating_sub(STALE_MS);
-            let is_known = |object: &Object| {
-                call.fate != Fate::Stale || object.modified_ms < since_ms
-            };
+            let is_known =
+                |object: &Object| call.fate != Fate::Stale || object.modified_ms < since_ms;
             let gone = state.deleted.iter().filter(|_| call.fate == Fate::Stale);
             let all = state.objects.iter().filter(|(_, object)| is_known(object)).chain(gone);
             all.filter(|(key, _)| is_below(key, prefix))
