@@ -221,6 +221,7 @@ fn a_plan_as_it_is_printed() {
         "",
         "  memory  ",
         "  cost    about 1.24 KiB read, 1.24 KiB written, ",
+        "  profile local",
     ];
     let lines: Vec<&str> = done.stdout.lines().collect();
     assert_eq!(lines.len(), expected.len(), "{}", done.stdout);

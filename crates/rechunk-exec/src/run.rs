@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rechunk_grid::Region;
 use rechunk_kernel::Digest;
 use rechunk_store::Store;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -101,9 +101,7 @@ pub async fn run(
     if let (Err(_), Some(marks)) = (&result, &marks) {
         let _ = timeout(LAST_FLUSH, marks.flush()).await; // too late: those tasks are done again
     }
-    if let Some(writer) = writer {
-        writer.abort(); // nothing waits in it, or nobody waits for it
-    }
+    drop(writer); // nothing waits in it, or nobody waits for it
     result.map(|digest| report(&context, &done, digest, started))
 }
 
@@ -112,18 +110,21 @@ fn gate_bytes(execution: &Execution) -> u64 {
     memory.planned_peak_bytes.saturating_sub(memory.fixed_bytes)
 }
 
-type WriterHandle = JoinHandle<Result<(), JournalError>>;
+/// The journal's writer, which ends with this: a run that is dropped writes no more.
+type WriterTask = JoinSet<Result<(), JournalError>>;
 
 fn start_writer(
     execution: &Execution,
     observer: &Arc<dyn Observer>,
     log: Option<Log>,
-) -> (Option<Marks>, Option<WriterHandle>) {
-    let Some(log) = log else { return (None, None) };
+) -> (Option<Marks>, WriterTask) {
+    let mut task = JoinSet::new();
+    let Some(log) = log else { return (None, task) };
     let stores: Vec<Store> =
         (0..execution.plan.stages.len()).filter_map(|s| written_store(execution, s)).collect();
     let (writer, marks) = Writer::new(log, stores, execution.durable, Arc::clone(observer));
-    (Some(marks), Some(tokio::spawn(writer.run())))
+    task.spawn(writer.run());
+    (Some(marks), task)
 }
 
 /// The store that stage `stage` writes to.
@@ -136,10 +137,8 @@ fn written_store(execution: &Execution, stage: usize) -> Option<Store> {
 }
 
 /// Waits until the journal's writer ends, which it does of its own only when it fails.
-async fn ended(writer: &mut Option<WriterHandle>) -> Fault {
-    let Some(handle) = writer else { return std::future::pending().await };
-    let ended = handle.await;
-    *writer = None;
+async fn ended(writer: &mut WriterTask) -> Fault {
+    let Some(ended) = writer.join_next().await else { return std::future::pending().await };
     match ended {
         Ok(Err(error)) => Fault::Journal(error),
         Ok(Ok(())) => Fault::Cpu { reason: "the journal's writer ended too early".to_owned() },

@@ -207,6 +207,21 @@ impl Store {
         objects.boxed()
     }
 
+    /// [`Store::list`] of the first `limit` objects, tried again as a whole if it fails.
+    pub async fn list_first(
+        &self,
+        prefix: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, u64)>, StoreError> {
+        let mut attempts = Attempts::new(self.patience, prefix);
+        loop {
+            match self.list(prefix).take(limit).try_collect().await {
+                Err(error) if attempts.again(&error).await => {}
+                listed => return listed,
+            }
+        }
+    }
+
     /// Names of what has objects below it, directly below `prefix`: directories, in a local store
     /// also those that are empty.
     pub async fn list_directories(&self, prefix: &str) -> Result<Vec<String>, StoreError> {

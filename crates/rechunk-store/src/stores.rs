@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::remote::{Address, Remote};
+use object_store::ObjectStore;
+
+use crate::remote::{Address, Limiter, Remote};
 use crate::{Meter, Store, StoreError, StoreOptions};
 
 /// Opens stores. Clones share connections; so do all stores of one bucket or server, and the bound
@@ -13,6 +15,8 @@ use crate::{Meter, Store, StoreError, StoreOptions};
 pub struct Stores {
     options: Arc<StoreOptions>,
     remotes: Arc<Mutex<BTreeMap<String, Remote>>>,
+    /// Clients that were brought along, by what they reach.
+    brought: BTreeMap<String, Remote>,
     meter: Arc<Meter>,
 }
 
@@ -26,6 +30,16 @@ impl Stores {
     /// Opens stores as `options` say.
     pub fn new(options: StoreOptions) -> Self {
         Self { options: Arc::new(options), ..Self::default() }
+    }
+
+    /// The same connections, but with `client` for what is at `root` (`s3://bucket`): one of the
+    /// caller's own, or one that is no real store.
+    #[must_use]
+    pub fn with_client(mut self, root: &str, client: Arc<dyn ObjectStore>) -> Self {
+        let limiter = Limiter::new(self.options.concurrency());
+        let remote = Remote::brought(client, limiter);
+        self.brought.insert(root.to_owned(), remote);
+        self
     }
 
     /// The same connections, with what is opened counted in `meter`.
@@ -53,6 +67,9 @@ impl Stores {
 
     /// The connection `address` needs, made when it is first asked for.
     pub(crate) fn remote(&self, address: &Address) -> Result<Remote, StoreError> {
+        if let Some(remote) = self.brought.get(&address.root) {
+            return Ok(remote.clone());
+        }
         // Options may differ within a bucket.
         let location = format!("{}/{}", address.root, address.below);
         let mut key = address.root.clone();

@@ -1,7 +1,6 @@
 //! Notes of the uploads under way, so that those of a process that was killed can be given up:
 //! stores keep the parts of an unfinished upload, and their price, but do not show them.
 
-use futures::TryStreamExt;
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +64,7 @@ impl Store {
     /// writes what they are of. Returns how many.
     pub async fn abort_uploads(&self) -> Result<u64, StoreError> {
         let Some(multipart) = &self.multipart else { return Ok(0) };
-        let notes: Vec<(String, u64)> = self.list("").try_collect().await?;
+        let notes = self.list_first("", usize::MAX).await?;
         let mut aborted = 0;
         for (key, _) in notes {
             let Some(bytes) = self.get(&key, RECORD_BYTES_MAX).await? else { continue };

@@ -1,7 +1,6 @@
 //! Removes what an interrupted run has left: its state, its intermediate, and the chunks of a target
 //! that never became an array. Nothing else: every key is one that the saved job says is its own.
 
-use futures::TryStreamExt;
 use rechunk_format::Layout;
 use rechunk_store::{Role, Store, Stores};
 use serde::Serialize;
@@ -126,9 +125,8 @@ async fn remove_keys_of(
     layout: &Arc<dyn Layout>,
 ) -> Result<u64, rechunk_store::StoreError> {
     let mut removed = 0;
-    let mut keys = store.list("");
     let mut batch = Vec::new();
-    while let Some((key, _)) = keys.try_next().await? {
+    for (key, _) in store.list_first("", usize::MAX).await? {
         let part = key.strip_suffix(".part").unwrap_or(&key);
         if layout.object_index(part).is_some() {
             batch.push(key);

@@ -88,7 +88,7 @@ impl Place {
         let Some(work) = work else {
             return Self::begin(job, running, target, groups, None).await;
         };
-        if matches!(left, Left::Done(None)) {
+        if matches!(left, Left::Done(None)) && target.local_root().is_some() {
             work.remove().await?; // what is there is nothing that a lock could be in
         }
         let lock = work.lock(&location).await?;

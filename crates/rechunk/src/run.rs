@@ -392,8 +392,10 @@ impl Job {
 
     /// Keeps the report of a run that has failed, and gives the target up.
     async fn leave(&self, place: &mut Place, report: &Report) {
-        // The report helps; that it cannot be kept must not hide why the run failed.
+        // The report helps; that it cannot be kept must not hide why the run failed. Who has lost
+        // the target writes nothing beside it: another run may have completed it.
         if let Some(work) = &place.work
+            && place.check_lock().await.is_ok()
             && let Ok(bytes) = serde_json::to_vec_pretty(report)
         {
             let _ = work.put(REPORT_KEY, bytes).await;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use rechunk_exec::{JOURNAL_KEY, Journal};
+use rechunk_exec::{JOURNAL_KEY, Journal, SEGMENTS};
 use rechunk_plan::Plan;
 use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken, lease_holder};
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,8 @@ const DONE_KEY: &str = "done.json";
 const TREE_KEY: &str = "tree.json";
 /// Key of the report of a run that did not finish.
 pub(crate) const REPORT_KEY: &str = "report.json";
+/// A run that was taken over has sent fewer parts of a journal than that.
+const LATE_MAX: usize = 1000;
 /// Where uploads under way are noted down.
 const UPLOADS: &str = "uploads";
 /// What there may be in a work directory, in the order in which it is removed; the journal goes
@@ -212,7 +214,23 @@ impl WorkDir {
             Some(Err(_)) | None => {}
         }
         // The directory goes last, so an empty one may be the end of a run; or the beginning.
-        Ok(if self.is_emptied().await? { Left::Done(None) } else { Left::Nothing })
+        let is_over = self.is_emptied().await? || self.is_only_late().await?;
+        Ok(if is_over { Left::Done(None) } else { Left::Nothing })
+    }
+
+    /// True if there are parts of a journal and nothing else: a run whose target another one took
+    /// over and completed may still have sent one, when all else was removed.
+    async fn is_only_late(&self) -> Result<bool, Error> {
+        if self.store.local_root().is_some() {
+            return Ok(false); // a lock of the system is not taken over
+        }
+        let failed = |source| store_error("look at", self.store.label(), source);
+        let listed = self.store.list_first("", LATE_MAX).await.map_err(failed)?;
+        let is_segment = |(key, _): &(String, u64)| {
+            let number = key.strip_prefix(SEGMENTS).and_then(|rest| rest.strip_prefix('/'));
+            number.is_some_and(|number| number.parse::<u64>().is_ok())
+        };
+        Ok(!listed.is_empty() && listed.len() < LATE_MAX && listed.iter().all(is_segment))
     }
 
     /// True if the directory is there with nothing in it.
@@ -285,7 +303,7 @@ impl WorkDir {
                 return Ok(());
             }
         }
-        if self.store.is_empty().await.map_err(failed)? {
+        if self.store.is_empty().await.map_err(failed)? || self.is_only_late().await? {
             return Ok(());
         }
         Err(conflict("holds what no run has written".to_owned()))
@@ -332,7 +350,7 @@ impl WorkDir {
                 // For whoever is refused; nothing depends on it.
                 let line = [&Holder::this().bytes()[..], b"\n"].concat();
                 file.append(&line).await.map_err(failed)?;
-                return Ok(WriterLock::File { _file: file });
+                return Ok(WriterLock::File { _file: Box::new(file) });
             }
             tokio::time::sleep(LOCK_PAUSE).await;
         }
@@ -436,7 +454,7 @@ impl WorkDir {
 #[derive(Debug)]
 pub(crate) enum WriterLock {
     /// The system keeps it while this process lives.
-    File { _file: AppendFile },
+    File { _file: Box<AppendFile> },
     /// It has to be kept up.
     Lease(Box<Lease>),
 }

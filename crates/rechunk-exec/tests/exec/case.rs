@@ -213,7 +213,7 @@ impl Case {
                 is_raw: cost.is_raw,
                 encoded_bytes_max: cost.encoded_bytes_max,
                 encoded_bytes_expected: match side.codec {
-                    Codec::Raw => cost.encoded_bytes_max,
+                    Codec::Raw | Codec::Checked => cost.encoded_bytes_max,
                     Codec::Runs => cost.encoded_bytes_max / 2,
                 },
                 decode_workspace_bytes: cost.decode_workspace_bytes,

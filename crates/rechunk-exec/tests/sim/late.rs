@@ -1,10 +1,16 @@
 //! Segments of the journal that come when their writer is gone.
 
-use bytes::Bytes;
-use rechunk_exec::{Journal, JournalHeader};
-use rechunk_testkit::SimStore;
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::expected::place;
+use bytes::Bytes;
+use rechunk_exec::{Journal, JournalHeader, NullObserver, run};
+use rechunk_testkit::{SimFaults, SimStore};
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::expected::{Expected, execution, place};
+use crate::scenario::Scenario;
 
 /// A segment as a writer would send it.
 fn segment(number: u64, writer: &str, marks: &str) -> Bytes {
@@ -46,4 +52,25 @@ async fn a_journal_that_was_begun_unheard_is_gone_on_with() {
     let other = JournalHeader::new("another plan", serde_json::json!({}));
     let error = Journal::create(&store, other, "third").await.unwrap_err();
     assert!(error.to_string().contains("another run"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_dropped_writes_no_more() {
+    for seed in 0..200 {
+        let scenario = Scenario::new(seed);
+        let disk = SimStore::new(seed);
+        Expected::new(&scenario, &disk).await;
+        let client = disk.client();
+        let at = |prefix| place(&client, prefix);
+        let header = JournalHeader::new(&scenario.plan.fingerprint, serde_json::json!({}));
+        let journal = Journal::create(&at("work"), header, "first").await.unwrap();
+        disk.set_faults(SimFaults::NONE, Duration::from_millis(300));
+        let execution = execution(&scenario, at("source"), at("target"), at("temp"));
+        let token = CancellationToken::new();
+        let run = run(Arc::new(execution), Some(journal), Arc::new(NullObserver), token);
+        drop(timeout(Duration::from_millis(100 * (seed % 30)), run).await);
+        let calls = client.calls();
+        sleep(Duration::from_mins(5)).await;
+        assert_eq!(client.calls(), calls, "seed {seed}");
+    }
 }

@@ -73,6 +73,7 @@ fn draw_faults(dice: &mut Dice, case: &Case) -> SimFaults {
         } else {
             &["temp/", "segments/"]
         },
+        spared: &[],
         stale: dice.pick(&RATES),
         stall: dice.pick(&RATES),
         full: dice.percent(20).then(|| (dice.below(100), dice.within(1, 60))),

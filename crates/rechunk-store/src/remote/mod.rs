@@ -38,6 +38,11 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
+    /// A client that was made elsewhere: it is asked as it is.
+    pub(crate) fn brought(inner: Arc<dyn ObjectStore>, limiter: Arc<Limiter>) -> Self {
+        Self { inner, multipart: None, limiter, clock: Arc::default(), etags: Arc::default() }
+    }
+
     /// Makes the clients for what `address` names. Nothing is sent.
     pub(crate) fn connect(address: &Address, options: &StoreOptions) -> Result<Self, StoreError> {
         let limiter = Limiter::new(options.concurrency());

@@ -148,6 +148,14 @@ impl SimStore {
         self.lock().sync_does_nothing = true;
     }
 
+    /// Puts an object there, at once and durably.
+    pub fn put(&self, key: &str, bytes: Bytes) {
+        let write = Write { key: key.to_owned(), bytes: Some(bytes), condition: Condition::Always };
+        let mut state = self.lock();
+        let _ = state.write(0, &write); // without a condition, it cannot be refused
+        state.unsynced.remove(key);
+    }
+
     /// All calls so far.
     pub fn calls(&self) -> u64 {
         self.lock().calls

@@ -21,6 +21,8 @@ pub struct SimFaults {
     pub flipped: u64,
     /// Parts of keys of which the reader sees a changed bit.
     pub checked: &'static [&'static str],
+    /// Keys that hold any of these are spared all faults.
+    pub spared: &'static [&'static str],
     /// Lists that do not know what was written or deleted in the last seconds.
     pub stale: u64,
     /// Calls that take twenty times as long.
@@ -53,12 +55,20 @@ impl SimFaults {
         short: 0,
         flipped: 0,
         checked: &[],
+        spared: &[],
         stale: 0,
         stall: 0,
         full: None,
     };
 
-    pub(super) fn of_write(&self, dice: &mut Dice, call: u64) -> Fate {
+    fn spares(&self, key: &str) -> bool {
+        self.spared.iter().any(|part| key.contains(part))
+    }
+
+    pub(super) fn of_write(&self, dice: &mut Dice, key: &str, call: u64) -> Fate {
+        if self.spares(key) {
+            return Fate::Well;
+        }
         if self.full.is_some_and(|(first, count)| call >= first && call - first < count) {
             return Fate::Full;
         }
@@ -72,6 +82,9 @@ impl SimFaults {
     }
 
     pub(super) fn of_read(&self, dice: &mut Dice, key: &str) -> Fate {
+        if self.spares(key) {
+            return Fate::Well;
+        }
         let is_checked = self.checked.iter().any(|part| key.contains(part));
         let flipped = if is_checked { self.flipped } else { 0 };
         let fates =

@@ -6,10 +6,10 @@ use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{Error, Extensions, PutMode, PutOptions, PutPayload, PutResult, Result};
 
-use super::SimClient;
 use super::client::Call;
 use super::disk::{Condition, Refusal, Write};
 use super::faults::{Fate, no_space, said, timed_out};
+use super::{Dice, SimClient, SimFaults};
 
 impl SimClient {
     pub(super) async fn put_object(
@@ -28,7 +28,7 @@ impl SimClient {
         drop(payload);
         let key = location.to_string();
         let write = Write { key, bytes: Some(Bytes::from(parts)), condition };
-        let call = self.begin("put", &write.key, |faults, dice, n| faults.of_write(dice, n)).await;
+        let call = self.begin("put", &write.key, fate(&write.key)).await;
         if self.plants(&write).await {
             self.end(call).await;
             return Ok(put_result(0));
@@ -58,8 +58,7 @@ impl SimClient {
 
     pub(super) async fn delete_object(&self, location: Path) -> Result<Path> {
         let write = Write { key: location.to_string(), bytes: None, condition: Condition::Always };
-        let call =
-            self.begin("delete", &write.key, |faults, dice, n| faults.of_write(dice, n)).await;
+        let call = self.begin("delete", &write.key, fate(&write.key)).await;
         match self.write(call, &write).await {
             // Deleting what is not there is no error in S3.
             Ok(_) | Err(Error::NotFound { .. }) => Ok(location),
@@ -96,6 +95,11 @@ impl SimClient {
             _ => self.fail(call, timed_out()).await,
         }
     }
+}
+
+/// What becomes of a write to `key`.
+fn fate(key: &str) -> impl FnOnce(&SimFaults, &mut Dice, u64) -> Fate {
+    move |faults, dice, calls| faults.of_write(dice, key, calls)
 }
 
 fn refused(refusal: Refusal, key: &str) -> Error {

@@ -1,0 +1,97 @@
+//! Who holds a target keeps it while he lives, and not longer.
+
+use std::time::Duration;
+
+use rechunk::{Class, Strategy};
+use rechunk_testkit::{SimEnd, SimFaults};
+use tokio::time::{Instant, sleep};
+
+use crate::array::{METADATA, check_complete, watch};
+use crate::process::copy;
+use crate::two_at_once::disk;
+
+/// How long one way to the store takes at most: a copy takes some seconds.
+const LATENCY: Duration = Duration::from_millis(200);
+
+#[tokio::test(start_paused = true)]
+async fn of_two_at_once_one_is_refused() {
+    let disk = disk(1);
+    disk.set_faults(SimFaults::NONE, LATENCY);
+    let findings = watch(&disk);
+    let (first, second) = (disk.client(), disk.client());
+    let second = async {
+        sleep(Duration::from_secs(2)).await;
+        copy(&second, Strategy::Pull).await
+    };
+    let (first, second) = tokio::join!(copy(&first, Strategy::Pull), second);
+    first.unwrap();
+    let refused = second.unwrap_err();
+    assert_eq!(refused.class(), Class::Target, "{refused}");
+    assert!(refused.to_string().contains("is being written by another process"), "{refused}");
+    check_complete(&disk).unwrap();
+    assert!(findings.lock().unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_dead_process_holds_is_taken_over_after_60_seconds() {
+    let disk = disk(2);
+    disk.set_faults(SimFaults::NONE, LATENCY);
+    let dead = disk.client();
+    dead.die_at(SimEnd::After(60));
+    tokio::select! {
+        () = dead.died() => {}
+        ended = copy(&dead, Strategy::Pull) => panic!("it has ended: {ended:?}"),
+    }
+    let died = Instant::now();
+    loop {
+        match copy(&disk.client(), Strategy::Pull).await {
+            Ok(report) => break assert!(report.tasks.unwrap().resumed < 100),
+            Err(error) => assert!(error.to_string().contains("last heard of"), "{error}"),
+        }
+        assert!(died.elapsed() < Duration::from_secs(90), "not taken over in time");
+        sleep(Duration::from_secs(1)).await;
+    }
+    assert!(died.elapsed() > Duration::from_secs(50), "taken from one that may live");
+    check_complete(&disk).unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_paused_too_long_writes_no_metadata() {
+    for calls in [30, 45, 60, 75, 90, 105, 120] {
+        let disk = disk(calls);
+        disk.set_faults(SimFaults::NONE, LATENCY);
+        let findings = watch(&disk);
+        let slow = disk.client();
+        let paused = async {
+            while slow.calls() < calls && disk.object(METADATA).is_none() {
+                sleep(Duration::from_millis(1)).await;
+            }
+            let had_ended = disk.object(METADATA).is_some();
+            slow.pause();
+            sleep(Duration::from_secs(75)).await;
+            let other = copy(&disk.client(), Strategy::Pull).await;
+            slow.resume();
+            (had_ended, other)
+        };
+        let (slow, (had_ended, other)) = tokio::join!(copy(&slow, Strategy::Pull), paused);
+        if had_ended {
+            continue; // it was done before it was paused
+        }
+        other.unwrap();
+        let lost = slow.unwrap_err();
+        let said = lost.to_string();
+        // Paused before it had the target, it finds that it is complete.
+        let is_clear = said.contains("taken over by another run")
+            || (calls < 50 && said.contains("exists and is not empty"));
+        assert!(is_clear && lost.class() == Class::Target, "at {calls}: {said}");
+        check_complete(&disk).unwrap();
+        assert!(findings.lock().unwrap().is_empty(), "{findings:?}");
+        // What it had sent when it was paused may have come last: the next run takes it away.
+        let left = || disk.keys().into_iter().filter(|key| key.contains("rechunk"));
+        assert!(left().all(|key| key.contains("/segments/")), "{:?}", left().collect::<Vec<_>>());
+        if left().count() > 0 {
+            copy(&disk.client(), Strategy::Pull).await.unwrap();
+            assert_eq!(left().count(), 0, "at {calls}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! A process that copies the array.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rechunk::{
+    CancellationToken, CopyRequest, Error, Existing, Format, Job, NullObserver, Planning, Report,
+    Running, StoreOptions, Stores, Strategy, WriteEmpty,
+};
+use rechunk_testkit::SimClient;
+
+use crate::array::{ROOT, TARGET, target_chunks};
+
+fn request(strategy: Strategy) -> CopyRequest {
+    CopyRequest {
+        source: format!("{ROOT}/source.zarr"),
+        target: format!("{ROOT}/{TARGET}"),
+        chunks: target_chunks(),
+        shards: None,
+        chunk_bytes: 1 << 20,
+        format: Some(Format::Zarr2),
+        axes: None,
+        raw: None,
+        n5_version: None,
+        codec: None,
+        write_empty: WriteEmpty::Auto,
+        planning: Planning {
+            memory_bytes: Some(64 << 20),
+            threads: Some(2),
+            concurrency: Some(4),
+            strategy,
+            ..Planning::default()
+        },
+        temp: None,
+    }
+}
+
+/// Copies the array, or goes on with its copy.
+pub(crate) async fn copy(client: &SimClient, strategy: Strategy) -> Result<Report, Error> {
+    let options = StoreOptions::default().with_max_retries(8).with_timeout(Duration::from_mins(2));
+    let stores = Stores::new(options).with_client(ROOT, Arc::new(client.clone()));
+    let mut job = Job::prepare(request(strategy), &stores).await?;
+    job.planned.plan.threads = 0; // in place: threads would end in any order
+    let existing = Existing::Resume;
+    let running = Running { existing, verify: false, keep_temp: false, durable: true };
+    job.run(running, Arc::new(NullObserver), CancellationToken::new()).await
+}
