@@ -33,7 +33,7 @@ async fn copy_array(job: Job, args: &CopyArgs) -> Result<(), Error> {
         show_plan(&job, &args.output);
         return Ok(());
     }
-    run_job(job, request::running(&args.running), &args.output).await
+    Box::pin(run_job(job, request::running(&args.running), &args.output)).await
 }
 
 async fn copy_group(job: TreeJob, args: &CopyArgs) -> Result<(), Error> {
