@@ -198,8 +198,8 @@ impl WorkDir {
         Ok(if is_over { Left::Done(None) } else { Left::Nothing })
     }
 
-    /// True if there are parts of a journal and nothing else: a run whose target another one took
-    /// over and completed may still have sent one, when all else was removed.
+    /// True if there is what a run may still have sent when another one had taken over its target,
+    /// completed it and removed all else, and nothing besides.
     async fn is_only_late(&self) -> Result<bool, Error> {
         if self.store.local_root().is_some() {
             return Ok(false); // a lock of the system is not taken over
@@ -207,9 +207,8 @@ impl WorkDir {
         let failed = |source| store_error("look at", self.store.label(), source);
         let (mut listed, mut found) = (self.store.list(""), false);
         while let Some((key, _)) = listed.try_next().await.map_err(failed)? {
-            let number = key.strip_prefix(SEGMENTS).and_then(|rest| rest.strip_prefix('/'));
             found = true;
-            if number.is_none_or(|number| number.parse::<u64>().is_err()) {
+            if !is_late(&key) {
                 return Ok(false);
             }
         }
@@ -418,6 +417,20 @@ impl WorkDir {
             self.store.delete(key).await.map_err(failed)?;
         }
         Ok(())
+    }
+}
+
+/// The key is that of a part of a journal, of an object of an intermediate, or of a question for the
+/// time.
+fn is_late(key: &str) -> bool {
+    let is_number = |text: &str| text.parse::<u64>().is_ok();
+    match key.split('/').collect::<Vec<_>>()[..] {
+        [SEGMENTS, number] => is_number(number),
+        ["intermediate", stage, number] => {
+            stage.strip_prefix("stage").is_some_and(is_number) && is_number(number)
+        }
+        [key] => key.strip_prefix(LOCK_KEY).is_some_and(|rest| rest.starts_with("-clock-")),
+        _ => false,
     }
 }
 

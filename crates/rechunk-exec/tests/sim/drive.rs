@@ -20,7 +20,7 @@ pub(crate) const WORK: &str = "work";
 /// What is written when all is done.
 pub(crate) const DONE_KEY: &str = "work/done.json";
 /// No run takes so long, whatever goes wrong.
-const NEVER: Duration = Duration::from_secs(7 * 86400);
+const NEVER: Duration = Duration::from_hours(7 * 24);
 
 /// A bug that is planted: the simulation has to find it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl Driver {
         }
         let journal = self.open_journal(&work, client.number()).await?;
         self.findings.begin(client.number(), journal.done());
-        let execution = execution(&self.scenario, store("source"), store("target"), store("temp"));
+        let execution = execution(&self.scenario, &store);
         let observer = Arc::new(self.findings.clone());
         let token = CancellationToken::new();
         let report = run(Arc::new(execution), Some(journal), observer, token).await?;
@@ -193,8 +193,12 @@ impl Driver {
             Failure::Run(error) => {
                 let is_clear = match error.fault() {
                     Some(Fault::Journal(error)) => self.may_be(error),
-                    Some(Fault::Source(_) | Fault::Target(_)) => true,
-                    Some(Fault::Intermediate(_) | Fault::Sync(_)) => true,
+                    Some(
+                        Fault::Source(_)
+                        | Fault::Target(_)
+                        | Fault::Intermediate(_)
+                        | Fault::Sync(_),
+                    ) => true,
                     Some(Fault::DamagedPiece { .. }) => self.scenario.faults.flipped > 0,
                     _ => false,
                 };

@@ -54,18 +54,13 @@ pub(crate) fn array(case: &Case, is_source: bool, store: Store) -> Array {
     Array::new(Arc::new(case.layout(side)), store)
 }
 
-/// What runs the plan between these stores.
-pub(crate) fn execution(
-    scenario: &Scenario,
-    source: Store,
-    target: Store,
-    temp: Store,
-) -> Execution {
+/// What runs the plan between the stores that `at` gives for `source`, `target` and `temp`.
+pub(crate) fn execution(scenario: &Scenario, at: &dyn Fn(&'static str) -> Store) -> Execution {
     Execution {
         plan: scenario.plan.clone(),
-        source: array(&scenario.case, true, source.with_role(Role::Source)),
-        sink: Sink::Write(array(&scenario.case, false, target.with_role(Role::Target))),
-        intermediate: Some(temp.with_role(Role::Intermediate)),
+        source: array(&scenario.case, true, at("source").with_role(Role::Source)),
+        sink: Sink::Write(array(&scenario.case, false, at("target").with_role(Role::Target))),
+        intermediate: Some(at("temp").with_role(Role::Intermediate)),
         write_empty: scenario.case.write_empty,
         takes_digest: scenario.takes_digest,
         durable: true,
@@ -82,7 +77,7 @@ impl Expected {
         let elements = case.elements();
         case.store_chunks(&case.source, &source, &elements, |n| case.missing >> (n % 64) & 1 == 1)
             .await;
-        let execution = execution(scenario, at("source"), at("target"), at("temp"));
+        let execution = execution(scenario, &at);
         let token = CancellationToken::new();
         let report = run(Arc::new(execution), None, Arc::new(NullObserver), token).await.unwrap();
         let mut expected = Self {

@@ -65,7 +65,7 @@ async fn a_run_that_is_dropped_writes_no_more() {
         let header = JournalHeader::new(&scenario.plan.fingerprint, serde_json::json!({}));
         let journal = Journal::create(&at("work"), header, "first").await.unwrap();
         disk.set_faults(SimFaults::NONE, Duration::from_millis(300));
-        let execution = execution(&scenario, at("source"), at("target"), at("temp"));
+        let execution = execution(&scenario, &at);
         let token = CancellationToken::new();
         let run = run(Arc::new(execution), Some(journal), Arc::new(NullObserver), token);
         drop(timeout(Duration::from_millis(100 * (seed % 30)), run).await);

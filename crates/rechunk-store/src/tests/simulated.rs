@@ -10,7 +10,7 @@ use crate::Store;
 
 fn store(disk: &SimStore) -> Store {
     let store = Store::from_object_store(Arc::new(disk.client()), "sim://disk");
-    store.with_retries(50, Duration::from_mins(60))
+    store.with_retries(50, Duration::from_hours(1))
 }
 
 #[tokio::test(start_paused = true)]
