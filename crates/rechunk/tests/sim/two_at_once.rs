@@ -18,6 +18,7 @@ const NEVER: Duration = Duration::from_hours(24);
 /// How long a process waits for a lease that nobody keeps up, and for its own requests.
 const TAKEN_OVER: Duration = Duration::from_mins(1);
 const WORK: &str = "target.zarr.rechunk/";
+const LOCK: &str = "target.zarr.rechunk/lock";
 
 /// A store with the source in it.
 pub(crate) fn disk(seed: u64) -> SimStore {
@@ -67,7 +68,12 @@ async fn user(disk: SimStore, mut dice: Dice, strategy: Strategy) -> Result<(), 
 
 /// An error unless `error` says what a process may meet: another one, or a store that fails.
 fn clear(error: &Error) -> Result<(), String> {
-    let text = error.to_string();
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
     let is_clear = text.contains("sim") && error.class() != Class::Usage;
     if is_clear { Ok(()) } else { Err(format!("an error that is not clear: {text}")) }
 }
@@ -103,12 +109,18 @@ async fn simulate(seed: u64, disk: SimStore) -> Result<u64, String> {
     findings.first().map_or(Ok(disk.trace()), |finding| Err(finding.clone()))
 }
 
+/// What is left of runs that are over. A process that dies as soon as it has taken a target that is
+/// complete leaves its lease, which says no more after a minute.
+fn is_left(key: &str) -> bool {
+    key.starts_with(WORK) && key != LOCK
+}
+
 /// When nothing goes wrong any more, a process gets the target, completes it, and leaves nothing.
 async fn last(disk: &SimStore, strategy: Strategy, latency: Duration) -> Result<(), String> {
     let started = Instant::now();
-    while check_complete(disk).is_err() || disk.keys().iter().any(|key| key.starts_with(WORK)) {
+    while check_complete(disk).is_err() || disk.keys().iter().any(|key| is_left(key)) {
         if started.elapsed() > TAKEN_OVER + latency * 600 {
-            let left = disk.keys().into_iter().filter(|key| key.starts_with(WORK));
+            let left = disk.keys().into_iter().filter(|key| is_left(key));
             return Err(format!("not complete in time, left: {:?}", left.collect::<Vec<_>>()));
         }
         let client: SimClient = disk.client();
