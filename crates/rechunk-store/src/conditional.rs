@@ -7,8 +7,8 @@
 use bytes::Bytes;
 use object_store::{GetOptions, PutMode, PutOptions, UpdateVersion};
 
+use crate::operations::wide;
 use crate::remote::attempts_of;
-use crate::retry::Attempts;
 use crate::{Store, StoreError};
 
 /// Which state of an object somebody has seen.
@@ -52,39 +52,27 @@ impl Store {
     ) -> Result<Option<Snapshot>, StoreError> {
         let path = self.object_path(key)?;
         self.meter().count_get(self.role());
-        let mut attempts = Attempts::new(self.patience, key);
-        loop {
-            let found = self.inner.get_opts(&path, GetOptions::default()).await;
-            let found = match found {
+        self.persist(key, || async {
+            let found = match self.inner.get_opts(&path, GetOptions::default()).await {
                 Err(object_store::Error::NotFound { .. }) => return Ok(None),
-                found => found.map_err(|error| self.failed(key, "read", error)),
+                found => found.map_err(|error| self.failed(key, "read", error))?,
             };
-            let read = match found {
-                Ok(found) if found.meta.size > limit_bytes => {
-                    let (location, key) = (self.label().to_owned(), key.to_owned());
-                    let size_bytes = found.meta.size;
-                    return Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes });
-                }
-                Ok(found) => {
-                    let size_bytes = found.meta.size;
-                    let (e_tag, version) = (found.meta.e_tag.clone(), found.meta.version.clone());
-                    let modified_seconds = found.meta.last_modified.timestamp();
-                    let body = found.bytes().await.map_err(|e| self.failed(key, "read", e));
-                    let seen = Seen(UpdateVersion { e_tag, version });
-                    // A part of an object is not another one.
-                    let whole = body.and_then(|bytes| match u64::try_from(bytes.len()) {
-                        Ok(got) if got == size_bytes => Ok(bytes),
-                        got => Err(self.short(key, size_bytes, got.unwrap_or(u64::MAX))),
-                    });
-                    whole.map(|bytes| Snapshot { bytes, seen, modified_seconds })
-                }
-                Err(error) => Err(error),
-            };
-            match read {
-                Err(error) if attempts.again(&error).await => {}
-                read => return read.map(Some),
+            let size_bytes = found.meta.size;
+            if size_bytes > limit_bytes {
+                let (location, key) = (self.label().to_owned(), key.to_owned());
+                return Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes });
             }
-        }
+            let (e_tag, version) = (found.meta.e_tag.clone(), found.meta.version.clone());
+            let modified_seconds = found.meta.last_modified.timestamp();
+            let bytes = found.bytes().await.map_err(|error| self.failed(key, "read", error))?;
+            // A part of an object is not another one.
+            if wide(bytes.len()) != size_bytes {
+                return Err(self.short(key, size_bytes, wide(bytes.len())));
+            }
+            let seen = Seen(UpdateVersion { e_tag, version });
+            Ok(Some(Snapshot { bytes, seen, modified_seconds }))
+        })
+        .await
     }
 
     /// The store's clock, seconds since 1970: that of an object written at `key` and removed.
@@ -104,35 +92,28 @@ impl Store {
     ) -> Result<Option<Seen>, StoreError> {
         let path = self.object_path(key)?;
         self.meter().count_put(self.role());
-        let mut attempts = Attempts::new(self.patience, key);
-        loop {
+        let put = self.persist(key, || async {
             let extensions = attempts_of(self.meter(), self.role());
             let options = PutOptions { mode: mode.clone(), extensions, ..PutOptions::default() };
             match self.inner.put_opts(&path, bytes.clone().into(), options).await {
-                Ok(put) => {
-                    return Ok(Some(Seen(UpdateVersion {
-                        e_tag: put.e_tag,
-                        version: put.version,
-                    })));
-                }
+                Ok(put) => Ok(Some(Seen(UpdateVersion { e_tag: put.e_tag, version: put.version }))),
                 Err(
                     object_store::Error::AlreadyExists { .. }
                     | object_store::Error::Precondition { .. }
                     | object_store::Error::NotFound { .. },
-                ) => return self.ours(key, &bytes).await,
-                Err(error) => {
-                    let error = self.failed(key, "write", error);
-                    if !attempts.again(&error).await {
-                        return Err(error);
-                    }
-                }
+                ) => Ok(None),
+                Err(error) => Err(self.failed(key, "write", error)),
             }
+        });
+        match put.await? {
+            Some(seen) => Ok(Some(seen)),
+            None => self.ours(key, &bytes).await,
         }
     }
 
     /// The state of the object at `key` if its bytes are these.
     async fn ours(&self, key: &str, bytes: &Bytes) -> Result<Option<Seen>, StoreError> {
-        let limit_bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let limit_bytes = wide(bytes.len());
         match self.snapshot(key, limit_bytes).await {
             Ok(Some(found)) if found.bytes == bytes => Ok(Some(found.seen)),
             Ok(_) => Ok(None),

@@ -11,7 +11,6 @@ use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStoreExt, PutOptions, PutPayload};
 
 use crate::remote::{Permit, attempts_of};
-use crate::retry::Attempts;
 use crate::{Store, StoreError, key, local_tree};
 
 /// Objects deleted in one request, if the store takes more than one: as many as S3 does.
@@ -36,19 +35,14 @@ impl Store {
         let path = self.object_path(key)?;
         let bytes = wide(payload.content_length());
         self.meter.count_put(self.role);
-        let mut attempts = Attempts::new(self.patience, key);
-        loop {
-            let permit = self.permit().await;
+        self.persist(key, || async {
+            let _permit = self.permit().await;
             let extensions = attempts_of(&self.meter, self.role);
             let options = PutOptions { extensions, ..PutOptions::default() };
             let put = self.inner.put_opts(&path, payload.clone(), options).await;
-            drop(permit);
-            match put.map_err(|error| self.failed(key, "write", error)) {
-                Err(error) if attempts.again(&error).await => {}
-                Err(error) => return Err(error),
-                Ok(_) => break,
-            }
-        }
+            put.map_err(|error| self.failed(key, "write", error))
+        })
+        .await?;
         self.meter.count_written(self.role, bytes);
         Ok(())
     }
@@ -61,7 +55,7 @@ impl Store {
         }
         let path = self.file_path(key, "be written to")?;
         self.meter.count_put(self.role);
-        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let length = wide(bytes.len());
         let write = move || local_tree::write_durable(&path, &bytes);
         self.blocking(key, "write", write).await?;
         self.meter.count_written(self.role, length);
@@ -72,21 +66,14 @@ impl Store {
     pub async fn delete(&self, key: &str) -> Result<(), StoreError> {
         let path = self.object_path(key)?;
         self.meter.count_delete();
-        let mut attempts = Attempts::new(self.patience, key);
-        loop {
-            let permit = self.permit().await;
-            let deleted = self.inner.delete(&path).await;
-            drop(permit);
-            match deleted {
-                Ok(()) | Err(object_store::Error::NotFound { .. }) => return Ok(()),
-                Err(error) => {
-                    let error = self.failed(key, "delete", error);
-                    if !attempts.again(&error).await {
-                        return Err(error);
-                    }
-                }
+        self.persist(key, || async {
+            let _permit = self.permit().await;
+            match self.inner.delete(&path).await {
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+                Err(error) => Err(self.failed(key, "delete", error)),
             }
-        }
+        })
+        .await
     }
 
     /// Deletes everything below `prefix`, which is a whole path: `c` is `c/0` and not `cat`. With
@@ -103,13 +90,7 @@ impl Store {
             let root = root.to_owned();
             return self.blocking(prefix, "delete", move || local_tree::remove(&root)).await;
         }
-        let mut attempts = Attempts::new(self.patience, prefix);
-        loop {
-            match self.delete_listed(&place, prefix).await {
-                Err(error) if attempts.again(&error).await => {}
-                result => return result,
-            }
-        }
+        self.persist(prefix, || self.delete_listed(&place, prefix)).await
     }
 
     /// Deletes the objects at `keys`, many in a request where the store can. None there is fine.
@@ -124,14 +105,11 @@ impl Store {
             if some.is_empty() {
                 return Ok(());
             }
-            let mut attempts = Attempts::new(self.patience, "");
-            loop {
+            self.persist("", || async {
                 let paths = stream::iter(some.clone()).map(Ok);
-                match self.delete_stream("", paths.boxed()).await {
-                    Err(error) if attempts.again(&error).await => {}
-                    result => break result?,
-                }
-            }
+                self.delete_stream("", paths.boxed()).await
+            })
+            .await?;
         }
     }
 
@@ -166,19 +144,14 @@ impl Store {
     pub(crate) async fn look_at(&self, key: &str) -> Result<Option<ObjectMeta>, StoreError> {
         let path = self.object_path(key)?;
         self.meter.count_head();
-        let mut attempts = Attempts::new(self.patience, key);
-        loop {
+        self.persist(key, || async {
             match self.inner.head(&path).await {
-                Ok(object) => return Ok(Some(object)),
-                Err(object_store::Error::NotFound { .. }) => return Ok(None),
-                Err(error) => {
-                    let error = self.failed(key, "look at", error);
-                    if !attempts.again(&error).await {
-                        return Err(error);
-                    }
-                }
+                Ok(object) => Ok(Some(object)),
+                Err(object_store::Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(self.failed(key, "look at", error)),
             }
-        }
+        })
+        .await
     }
 
     /// Whether there is an object at `key`. (A directory there is an error.)
@@ -213,13 +186,7 @@ impl Store {
         prefix: &str,
         limit: usize,
     ) -> Result<Vec<(String, u64)>, StoreError> {
-        let mut attempts = Attempts::new(self.patience, prefix);
-        loop {
-            match self.list(prefix).take(limit).try_collect().await {
-                Err(error) if attempts.again(&error).await => {}
-                listed => return listed,
-            }
-        }
+        self.persist(prefix, || self.list(prefix).take(limit).try_collect()).await
     }
 
     /// Names of what has objects below it, directly below `prefix`: directories, in a local store
@@ -228,14 +195,11 @@ impl Store {
         let place = self.child(prefix)?;
         self.require_list()?;
         self.meter.count_list();
-        let mut attempts = Attempts::new(self.patience, prefix);
-        let listed = loop {
+        let listed = self.persist(prefix, || async {
             let listed = place.inner.list_with_delimiter(place.list_prefix()).await;
-            match listed.map_err(|error| self.failed(prefix, "list", error)) {
-                Err(error) if attempts.again(&error).await => {}
-                listed => break listed?,
-            }
-        };
+            listed.map_err(|error| self.failed(prefix, "list", error))
+        });
+        let listed = listed.await?;
         let name = |path: &Path| path.filename().map(ToOwned::to_owned);
         Ok(listed.common_prefixes.iter().filter_map(name).collect())
     }
@@ -252,13 +216,8 @@ impl Store {
 
     /// Whether the store holds no object.
     pub async fn is_empty(&self) -> Result<bool, StoreError> {
-        let mut attempts = Attempts::new(self.patience, "");
-        loop {
-            match self.first_there().await {
-                Err(error) if attempts.again(&error).await => {}
-                found => return Ok(found?.is_none()),
-            }
-        }
+        let found = self.persist("", || self.first_there()).await?;
+        Ok(found.is_none())
     }
 
     /// An object of the store, if it has one. A remote store is asked for what it lists: a listing

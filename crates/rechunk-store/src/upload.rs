@@ -8,10 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
-use object_store::{MultipartId, ObjectStoreExt, PutMultipartOptions, PutPayload};
+use object_store::{MultipartId, PutMultipartOptions, PutPayload};
 
 use crate::remote::{attempts_of, with_attempts};
-use crate::retry::Attempts;
 use crate::upload_records::{Record, UploadRecords};
 use crate::{Store, StoreError};
 
@@ -90,18 +89,14 @@ impl Upload {
     ) -> Result<Arc<Self>, StoreError> {
         let path = store.object_path(key)?;
         store.meter.count_part(store.role);
-        let mut attempts = Attempts::new(store.patience, key);
-        let id = loop {
-            let permit = store.permit().await;
+        let begun = store.persist(key, || async {
+            let _permit = store.permit().await;
             let extensions = attempts_of(&store.meter, store.role);
             let options = PutMultipartOptions { extensions, ..PutMultipartOptions::default() };
             let begun = multipart.api.create_multipart_opts(&path, options).await;
-            drop(permit);
-            match begun.map_err(|error| store.failed(key, "begin the upload of", error)) {
-                Err(error) if attempts.again(&error).await => {}
-                begun => break begun?,
-            }
-        };
+            begun.map_err(|error| store.failed(key, "begin the upload of", error))
+        });
+        let id = begun.await?;
         let mut upload = Self {
             store: store.clone(),
             multipart: multipart.clone(),
@@ -127,44 +122,39 @@ impl Upload {
     ) -> Result<(), StoreError> {
         let Self { store, key, .. } = self;
         store.meter.count_part(store.role);
-        let mut attempts = Attempts::new(store.patience, key);
-        loop {
-            let permit = store.permit().await;
+        let put = store.persist(key, || async {
+            let _permit = store.permit().await;
             let put = self.multipart.api.put_part(&self.path, &self.id, number, payload.clone());
             let put = with_attempts(&store.meter, store.role, put).await;
-            drop(permit);
-            match put.map_err(|error| self.failed("write a part of", error)) {
-                Err(error) if attempts.again(&error).await => {}
-                Err(error) => return Err(error),
-                Ok(id) => {
-                    self.parts().insert(number, id);
-                    return Ok(());
-                }
-            }
-        }
+            put.map_err(|error| match error {
+                object_store::Error::NotFound { .. } => self.gone("write a part of"),
+                error => store.failed(key, "write a part of", error),
+            })
+        });
+        let id = put.await?;
+        self.parts().insert(number, id);
+        Ok(())
     }
 
     /// Makes the object of `bytes` bytes visible; all its parts have been sent.
     pub(crate) async fn complete(&self, bytes: u64) -> Result<(), StoreError> {
+        /// What is done, for messages.
+        const COMPLETE: &str = "complete the upload of";
         let Self { store, key, .. } = self;
         store.meter.count_put(store.role);
         let parts: Vec<PartId> = self.parts().values().cloned().collect();
-        let mut attempts = Attempts::new(store.patience, key);
-        loop {
-            let permit = store.permit().await;
+        let completed = store.persist(key, || async {
+            let _permit = store.permit().await;
             let done = self.multipart.api.complete_multipart(&self.path, &self.id, parts.clone());
-            let done = with_attempts(&store.meter, store.role, done).await;
-            drop(permit);
-            let Err(error) = done else { break };
-            // Where an answer was lost, the upload is over when it is asked again.
-            let is_gone = matches!(error, object_store::Error::NotFound { .. });
-            if is_gone && self.is_there(bytes, parts.len()).await? {
-                break;
+            match with_attempts(&store.meter, store.role, done).await {
+                Ok(_) => Ok(true),
+                Err(object_store::Error::NotFound { .. }) => Ok(false),
+                Err(error) => Err(store.failed(key, COMPLETE, error)),
             }
-            let error = self.failed("complete the upload of", error);
-            if is_gone || !attempts.again(&error).await {
-                return Err(error);
-            }
+        });
+        // Where an answer was lost, the upload is over when it is asked again.
+        if !completed.await? && !self.is_there(bytes, parts.len()).await? {
+            return Err(self.gone(COMPLETE));
         }
         store.meter.count_written(store.role, bytes);
         self.end().await;
@@ -174,35 +164,17 @@ impl Upload {
     /// Whether the object at the key is, as far as can be told, that of this upload: of its size,
     /// and of as many parts where its tag says so. Nobody else writes there.
     async fn is_there(&self, bytes: u64, parts: usize) -> Result<bool, StoreError> {
-        let Self { store, key, .. } = self;
-        store.meter.count_head();
-        let mut attempts = Attempts::new(store.patience, key);
-        let found = loop {
-            match store.inner.head(&self.path).await {
-                Ok(found) => break found,
-                Err(object_store::Error::NotFound { .. }) => return Ok(false),
-                Err(error) => {
-                    let error = store.failed(key, "look at", error);
-                    if !attempts.again(&error).await {
-                        return Err(error);
-                    }
-                }
-            }
-        };
+        let Some(found) = self.store.look_at(&self.key).await? else { return Ok(false) };
         let said = found.e_tag.as_deref().and_then(parts_of_tag);
         Ok(found.size == bytes && said.is_none_or(|said| said == parts))
     }
 
-    /// An upload that is not there is not an object that is missing.
-    fn failed(&self, action: &'static str, error: object_store::Error) -> StoreError {
-        let (store, key) = (&self.store, &self.key);
-        if !matches!(error, object_store::Error::NotFound { .. }) {
-            return store.failed(key, action, error);
-        }
+    /// An upload that is not there, which is not an object that is missing.
+    fn gone(&self, action: &'static str) -> StoreError {
         let reason = "the store knows no such upload any more: somebody has given it up";
         StoreError::Failed {
-            location: store.label().to_owned(),
-            key: key.clone(),
+            location: self.store.label().to_owned(),
+            key: self.key.clone(),
             action,
             source: reason.into(),
         }
@@ -263,21 +235,15 @@ pub(crate) async fn abort(
     id: &MultipartId,
 ) -> Result<(), StoreError> {
     store.meter.count_delete();
-    let mut attempts = Attempts::new(store.patience, path.as_ref());
-    loop {
-        let permit = store.permit().await;
-        let aborted = multipart.api.abort_multipart(path, id).await;
-        drop(permit);
-        match aborted {
-            Ok(()) | Err(object_store::Error::NotFound { .. }) => return Ok(()),
-            Err(error) => {
-                let error = store.failed(path.as_ref(), "give up the upload of", error);
-                if !attempts.again(&error).await {
-                    return Err(error);
-                }
+    store
+        .persist(path.as_ref(), || async {
+            let _permit = store.permit().await;
+            match multipart.api.abort_multipart(path, id).await {
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+                Err(error) => Err(store.failed(path.as_ref(), "give up the upload of", error)),
             }
-        }
-    }
+        })
+        .await
 }
 
 /// How many parts an object was uploaded in, if its tag is like those of S3: `"HEX-COUNT"`.
