@@ -71,9 +71,8 @@ impl Stores {
             return Ok(remote.clone());
         }
         // Options may differ within a bucket.
-        let location = format!("{}/{}", address.root, address.below);
         let mut key = address.root.clone();
-        for (name, value) in self.options.of(&location) {
+        for (name, value) in self.options.of(&address.location()) {
             key.extend(["\0", name, "=", value]);
         }
         // A panic elsewhere cannot leave the map half-changed.

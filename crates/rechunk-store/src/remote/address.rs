@@ -45,6 +45,11 @@ pub(crate) struct Address {
 }
 
 impl Address {
+    /// The whole of it, to look up what was said of it.
+    pub(crate) fn location(&self) -> String {
+        format!("{}/{}", self.root, self.below)
+    }
+
     /// Reads a URL; `None` if its scheme is of no remote store. Touches nothing.
     pub(crate) fn parse(location: &str) -> Result<Option<Self>, StoreError> {
         let Some((name, rest)) = location.split_once("://") else { return Ok(None) };

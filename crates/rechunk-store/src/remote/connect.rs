@@ -1,5 +1,6 @@
 //! Makes the client of a remote store: what was said first, then the environment, then files.
 
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,14 +36,10 @@ pub(crate) fn connect(
     options: &StoreOptions,
     connector: Connector,
 ) -> Result<Client, StoreError> {
-    let location = format!("{}/{}", address.root, address.below);
-    let setup = Setup {
-        root: &address.root,
-        pairs: options.of(&location),
-        patience: patience(options.timeout()),
-        retry: retry(options),
-        connector,
-    };
+    let location = address.location();
+    let mut pairs = patience(options.timeout());
+    pairs.extend(options.of(&location).into_iter().map(|(key, value)| (key, value.to_owned())));
+    let setup = Setup { root: &address.root, pairs, retry: retry(options), connector };
     let built = match address.scheme {
         Scheme::S3 => setup.s3(),
         Scheme::Gcs => setup.gcs(),
@@ -56,13 +53,14 @@ pub(crate) fn connect(
     })
 }
 
-/// Timeouts of one request: it may be long, as long as something comes.
-fn patience(timeout: Duration) -> [(ClientConfigKey, String); 3] {
+/// Timeouts of one request, as options that any kind of store knows: it may be long, as long as
+/// something comes.
+fn patience(timeout: Duration) -> Vec<(&'static str, String)> {
     let text = |duration: Duration| format!("{}ms", duration.as_millis().max(1));
-    [
-        (ClientConfigKey::Timeout, text(timeout)),
-        (ClientConfigKey::ConnectTimeout, text(CONNECT.min(timeout))),
-        (ClientConfigKey::ReadTimeout, text(SILENCE.min(timeout))),
+    vec![
+        ("timeout", text(timeout)),
+        ("connect_timeout", text(CONNECT.min(timeout))),
+        ("read_timeout", text(SILENCE.min(timeout))),
     ]
 }
 
@@ -77,23 +75,25 @@ fn retry(options: &StoreOptions) -> RetryConfig {
 
 struct Setup<'a> {
     root: &'a str,
-    pairs: Vec<(&'a str, &'a str)>,
-    patience: [(ClientConfigKey, String); 3],
+    /// Options, those that count more behind the others.
+    pairs: Vec<(&'a str, String)>,
     retry: RetryConfig,
     connector: Connector,
 }
 
 impl Setup<'_> {
+    /// `builder` with those of the options that it knows.
+    fn apply<B, K: FromStr>(&self, builder: B, set: impl Fn(B, K, &str) -> B) -> B {
+        self.pairs.iter().fold(builder, |builder, (key, value)| match key.parse() {
+            Ok(key) => set(builder, key, value),
+            Err(_) => builder,
+        })
+    }
+
     fn s3(self) -> object_store::Result<Client> {
-        let mut builder = AmazonS3Builder::from_env();
-        for (key, value) in self.patience {
-            builder = builder.with_config(AmazonS3ConfigKey::Client(key), value);
-        }
-        for (key, value) in &self.pairs {
-            if let Ok(key) = key.parse() {
-                builder = builder.with_config(key, *value);
-            }
-        }
+        let builder = AmazonS3Builder::from_env();
+        let mut builder =
+            self.apply(builder, |builder, key, value| builder.with_config(key, value));
         let has = |builder: &AmazonS3Builder, key| builder.get_config_value(&key).is_some();
         let has_keys = has(&builder, AmazonS3ConfigKey::AccessKeyId);
         for (key, value) in aws_files::settings() {
@@ -114,15 +114,9 @@ impl Setup<'_> {
     }
 
     fn gcs(self) -> object_store::Result<Client> {
-        let mut builder = GoogleCloudStorageBuilder::from_env();
-        for (key, value) in self.patience {
-            builder = builder.with_config(GoogleConfigKey::Client(key), value);
-        }
-        for (key, value) in &self.pairs {
-            if let Ok(key) = key.parse() {
-                builder = builder.with_config(key, *value);
-            }
-        }
+        let builder = GoogleCloudStorageBuilder::from_env();
+        let mut builder =
+            self.apply(builder, |builder, key, value| builder.with_config(key, value));
         if is_plain(builder.get_config_value(&GoogleConfigKey::BaseUrl)) {
             builder =
                 builder.with_config(GoogleConfigKey::Client(ClientConfigKey::AllowHttp), "true");
@@ -134,15 +128,9 @@ impl Setup<'_> {
     }
 
     fn azure(self) -> object_store::Result<Client> {
-        let mut builder = MicrosoftAzureBuilder::from_env();
-        for (key, value) in self.patience {
-            builder = builder.with_config(AzureConfigKey::Client(key), value);
-        }
-        for (key, value) in &self.pairs {
-            if let Ok(key) = key.parse() {
-                builder = builder.with_config(key, *value);
-            }
-        }
+        let builder = MicrosoftAzureBuilder::from_env();
+        let mut builder =
+            self.apply(builder, |builder, key, value| builder.with_config(key, value));
         if is_plain(builder.get_config_value(&AzureConfigKey::Endpoint)) {
             builder = builder.with_allow_http(true);
         }
@@ -153,15 +141,9 @@ impl Setup<'_> {
     }
 
     fn http(self) -> object_store::Result<Client> {
-        let mut builder = HttpBuilder::new();
-        for (key, value) in self.patience {
-            builder = builder.with_config(key, value);
-        }
-        for (key, value) in &self.pairs {
-            if let Ok(key) = key.parse() {
-                builder = builder.with_config(key, *value);
-            }
-        }
+        let builder = HttpBuilder::new();
+        let mut builder =
+            self.apply(builder, |builder, key, value| builder.with_config(key, value));
         if is_plain(Some(self.root.to_owned())) {
             builder = builder.with_config(ClientConfigKey::AllowHttp, "true");
         }

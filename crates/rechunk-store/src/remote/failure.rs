@@ -1,7 +1,8 @@
 //! What a remote store's error means: is it worth trying again, and how is it said?
 //!
 //! `object_store` keeps the type of a failed request to itself, so that its status is read from
-//! its text; `tests/failures.rs` holds these texts against the library.
+//! its text; end-to-end tests against a store that fails (`tests/e2e/cloud`) hold these texts
+//! against the library.
 
 use std::error::Error;
 
