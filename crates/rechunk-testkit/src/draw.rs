@@ -7,7 +7,8 @@ pub(crate) fn draw(seed: u64, number: u64) -> u64 {
     mix(mix(seed).wrapping_add(number.wrapping_add(1).wrapping_mul(gamma)))
 }
 
-fn mix(mut bits: u64) -> u64 {
+/// The mixing function of SplitMix64.
+pub(crate) fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     bits ^ (bits >> 31)

@@ -1,3 +1,5 @@
+use crate::draw::mix;
+
 /// Random numbers that follow from a seed (SplitMix64; Steele, Lea and Flood, 2014).
 #[derive(Debug, Clone)]
 pub struct Dice {
@@ -13,10 +15,7 @@ impl Dice {
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.state;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^ (bits >> 31)
+        mix(self.state)
     }
 
     /// A number in `0..end`; 0 if that is empty.
