@@ -124,18 +124,15 @@ async fn remove_keys_of(
     store: &Store,
     layout: &Arc<dyn Layout>,
 ) -> Result<u64, rechunk_store::StoreError> {
-    let mut removed = 0;
-    let mut batch = Vec::new();
+    let mut keys = Vec::new();
     for (key, _) in store.list_first("", usize::MAX).await? {
         let part = key.strip_suffix(".part").unwrap_or(&key);
         if layout.object_index(part).is_some() {
-            batch.push(key);
+            keys.push(key);
         }
     }
-    for key in batch {
-        store.delete(&key).await?;
-        removed += 1;
-    }
+    let removed = keys.len() as u64;
+    store.delete_keys(keys).await?;
     Ok(removed)
 }
 

@@ -1,11 +1,9 @@
 //! How fast a store is: small and large objects, with more and more requests in flight.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::time::Duration;
 
 use bytes::Bytes;
-use rechunk_store::{Store, StoreError, Stores};
+use rechunk_store::{Store, StoreError, Stores, unique_name};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +11,6 @@ use super::ProbeOptions;
 use super::ladder::{IN_FLIGHT, Limits, Rung, climb, enough};
 use super::sample;
 use crate::Error;
-use crate::request::profile_of;
 
 /// Bytes of a small object: its time is the latency.
 const SMALL_BYTES: u64 = 4 << 10;
@@ -64,7 +61,7 @@ pub(super) async fn measure(
         return measure_reads(&store, key, options.bytes, seconds, cancel).await.map_err(reading);
     }
     check_writable(location, &store)?;
-    let place = store.child(&unused_name()).map_err(failed)?;
+    let place = store.child(&format!(".rechunk-probe-{}", unique_name())).map_err(failed)?;
     let measured = measure_all(&place, options.bytes, seconds, cancel).await;
     // Whatever happened: nothing is under way any more, and nothing stays.
     let removed = place.delete_prefix("").await;
@@ -85,7 +82,7 @@ pub(super) async fn measure(
 
 /// Refuses what cannot be written to, and a directory that would have to be made.
 fn check_writable(location: &str, store: &Store) -> Result<(), Error> {
-    if store.archive().is_some() || profile_of(location) == "http" {
+    if store.read_only().is_some() {
         return Err(Error::Usage {
             message: format!("{location} is only read"),
             hint: Some("name an object of it to be read: --read KEY".to_owned()),
@@ -101,12 +98,6 @@ fn check_writable(location: &str, store: &Store) -> Result<(), Error> {
         });
     }
     Ok(())
-}
-
-/// A name that nobody else has.
-fn unused_name() -> String {
-    let random = RandomState::new().build_hasher().finish();
-    format!(".rechunk-probe-{random:016x}")
 }
 
 async fn measure_all(
