@@ -50,6 +50,9 @@ async fn send(task: &TaskRun, lane: &mut Lane, index: &[u64], found: bool) -> Re
 
 /// Adds a chunk to the digest of what is copied. Gives the bytes back.
 async fn count(task: &TaskRun, index: &[u64], encoded: Bytes) -> Result<Bytes, Fault> {
+    if task.stage.digest.method().is_none() {
+        return Ok(encoded);
+    }
     let (stage, index) = (Arc::clone(&task.stage), index.to_vec());
     let digest = move || Ok((stage.digest.of_chunk(&stage, &index, &encoded)?, encoded));
     let (digest, encoded) = task.stage.cpu.run(digest).await?;
