@@ -39,7 +39,7 @@ pub(crate) struct Place {
 }
 
 /// Opens the target and checks what is around it: the target, and groups to create above it.
-async fn check_place(job: &Job) -> Result<(Store, Vec<Store>), Error> {
+pub(crate) async fn check_place(job: &Job) -> Result<(Store, Vec<Store>), Error> {
     let location = &job.request.target;
     check_apart(&job.request.source, location, "target")?;
     check_temp(job)?;
@@ -62,7 +62,8 @@ pub(crate) fn work_dir(
     if target.is_volatile() { Ok(None) } else { WorkDir::of(location, stores).map(Some) }
 }
 
-async fn left_of(work: Option<&WorkDir>) -> Result<Left, Error> {
+/// What an earlier run has left in a work directory, if there is one.
+pub(crate) async fn left_of(work: Option<&WorkDir>) -> Result<Left, Error> {
     match work {
         Some(work) => work.left().await,
         None => Ok(Left::Nothing),
@@ -111,7 +112,6 @@ impl Place {
         groups: Vec<Store>,
         work: Option<WorkDir>,
     ) -> Result<Self, Error> {
-        let stores = job.stores.clone();
         let left = left_of(work.as_ref()).await?;
         let (resumes, replaces) = match &left {
             Left::Unfinished(saved) if resumes(&left, running) => {
@@ -127,15 +127,14 @@ impl Place {
         // A store without rename cannot build the new array beside the old one.
         let goes_first = replaces && target.local_root().is_none();
         let replaces = replaces && !goes_first;
-        let chunks = match (&work, folder(&target, &job.target)?) {
+        let mut chunks = match (&work, folder(&target, &job.target)?) {
             (Some(work), Some(_)) if job.is_packed() => work.staging()?.with_role(Role::Target),
             // One file is built beside its place, and takes it when it is whole.
             (_, Some((folder, _))) => folder,
             (Some(work), None) if replaces => work.staging()?.with_role(Role::Target),
             _ => target.clone(),
         };
-        let (intermediate, temp_to_remove) = intermediate(job, work.as_ref(), &stores)?;
-        let mut chunks = chunks;
+        let (intermediate, temp_to_remove) = intermediate(job, work.as_ref())?;
         if let Some(work) = &work {
             chunks = work.noting_uploads(&chunks)?;
             if resumes {
@@ -359,7 +358,6 @@ pub(crate) fn check_temp(job: &Job) -> Result<(), Error> {
 fn intermediate(
     job: &Job,
     work: Option<&WorkDir>,
-    stores: &Stores,
 ) -> Result<(Option<Store>, Option<Store>), Error> {
     if job.planned.plan.stages.len() < 2 {
         return Ok((None, None));
@@ -368,7 +366,7 @@ fn intermediate(
     check_temp(job)?;
     let name = intermediate_name(&job.request, &job.planned.plan);
     let at = |location: &str| -> Result<Store, Error> {
-        let opened = stores.open(location).map_err(|e| store_error("open", location, e))?;
+        let opened = job.stores.open(location).map_err(|e| store_error("open", location, e))?;
         Ok(opened.with_role(Role::Intermediate))
     };
     let store = match (&job.request.temp, work) {

@@ -18,10 +18,10 @@ use crate::gzip_file::{pack, unpack};
 use crate::job::{Job, array_at};
 use crate::metadata::Metadata;
 use crate::open::open_array;
-use crate::place::{Place, check_temp, may_start, other_job, resume_job, work_dir};
+use crate::place::{Place, check_place, left_of, may_start, other_job, resume_job, work_dir};
 use crate::report::{DigestReport, Report, TaskReport};
 use crate::request::{Existing, Running};
-use crate::target::{check_apart, check_file, commit, groups_above, is_array, open_target};
+use crate::target::{commit, is_array, open_target};
 use crate::work_dir::{Left, REPORT_KEY, SavedJob, WorkDir, WriterLock, lost, store_error};
 use crate::{Error, consolidated, system, verify};
 
@@ -81,19 +81,9 @@ impl Job {
     /// said is what will run.
     pub async fn check_target(&mut self, running: Running) -> Result<(), Error> {
         let location = self.request.target.clone();
-        check_apart(&self.request.source, &location, "target")?;
-        check_temp(self)?;
-        let target = open_target(&location, &self.stores)?;
-        check_file(&location, &target, &self.target)?;
-        if !self.in_tree {
-            groups_above(&target, self.target.format()).await?;
-            consolidated::check(&location, &target, self.target.format()).await?;
-        }
-        let left = match work_dir(&location, &target, &self.stores)? {
-            Some(work) => work.left().await?,
-            None => Left::Nothing,
-        };
-        match left {
+        let (target, _) = check_place(self).await?;
+        let work = work_dir(&location, &target, &self.stores)?;
+        match left_of(work.as_ref()).await? {
             Left::Unfinished(saved) if running.existing == Existing::Resume => {
                 resume_job(self, &saved)
             }
@@ -374,14 +364,7 @@ impl Job {
         }
         Ok(verified)
     }
-}
 
-/// A metadata document as it is saved.
-fn text_of((key, bytes): (String, Vec<u8>)) -> (String, String) {
-    (key, String::from_utf8_lossy(&bytes).into_owned())
-}
-
-impl Job {
     /// Removes the pieces of the intermediate by their names, where a listing may be late.
     async fn remove_pieces(&self, place: &Place) -> Result<(), Error> {
         let listed = |store: &&Store| store.local_root().is_none() && !store.is_volatile();
@@ -402,6 +385,11 @@ impl Job {
         }
         place.give_up().await;
     }
+}
+
+/// A metadata document as it is saved.
+fn text_of((key, bytes): (String, Vec<u8>)) -> (String, String) {
+    (key, String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// There is no place to unpack the source in.
