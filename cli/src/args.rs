@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const AFTER: &str = "\
-Locations are paths or URLs (file://, memory://); an array inside a container follows it:
-  data.zarr/air/temperature
+Locations are paths or URLs (file:// s3:// gs:// az:// http(s):// memory://); an array inside a
+container follows it: data.zarr/air/temperature, s3://bucket/data.zarr/air
 
 Examples:
   rechunk copy sst.zarr/sst by-pixel.zarr --chunks time=-1,lat=30,lon=30 --max-mem 1GiB
@@ -212,6 +212,10 @@ pub(crate) struct SelectionArgs {
     /// of several that set the same, the last counts.
     #[arg(long, value_name = "RULE")]
     pub var: Vec<String>,
+    /// Coordinates (one axis, named as the array) that no rule is about: one chunk each, as they
+    /// are, or as the other arrays [default: single, where --chunks asks for other chunks].
+    #[arg(long, value_name = "WHAT", value_parser = ["single", "keep", "follow"])]
+    pub coords: Option<String>,
 }
 
 /// How a run treats what it finds and leaves.
@@ -256,6 +260,10 @@ pub(crate) struct StoreArgs {
     /// [default: 3m].
     #[arg(long, value_name = "SECONDS", env = "RECHUNK_TIMEOUT")]
     pub timeout: Option<String>,
+    /// Most bytes a second that are read and written, all stores together, e.g. `20MB`
+    /// [default: no limit].
+    #[arg(long, value_name = "BYTES", env = "RECHUNK_BWLIMIT")]
+    pub bwlimit: Option<String>,
 }
 
 /// `rechunk copy`.

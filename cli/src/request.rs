@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rechunk::{
-    Axes, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Planning,
+    Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Planning,
     ProfileFile, RawFile, Running, Selection, StoreOptions, Stores, Strategy, WriteEmpty,
     parse_byte_size,
 };
@@ -45,6 +45,14 @@ pub(crate) fn stores(args: &StoreArgs) -> Result<Stores, Error> {
     }
     if let Some(text) = &args.timeout {
         options = options.with_timeout(duration("--timeout", text)?);
+    }
+    if let Some(text) = &args.bwlimit {
+        let rate = bytes("--bwlimit", text.trim_end_matches("/s"))?;
+        if rate == 0 {
+            let hint = Some("leave it out for no limit");
+            return Err(usage("--bwlimit: nothing can be moved at 0 bytes a second".into(), hint));
+        }
+        options = options.with_bytes_per_second(rate);
     }
     Ok(Stores::new(options))
 }
@@ -150,6 +158,7 @@ pub(crate) fn selection(args: &SelectionArgs) -> Selection {
         rules: args.var.clone(),
         include: args.include.clone(),
         exclude: args.exclude.clone(),
+        coords: args.coords.as_deref().and_then(Coords::from_name),
     }
 }
 

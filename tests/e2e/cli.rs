@@ -429,3 +429,25 @@ fn a_closed_stdin_and_no_home_are_no_trouble() {
         .unwrap();
     assert!(status.success());
 }
+
+/// Every byte takes its time, also the last one.
+#[test]
+fn no_more_bytes_a_second_are_moved_than_allowed() {
+    let folder = Folder::new();
+    let (target, source) = (folder.at("t.zarr"), ostia());
+    let copy = ["copy", &source, &target, "--chunks", BY_PIXEL, "--json"];
+    let began = std::time::Instant::now();
+    let report = rechunk(&[&copy[..], &["--bwlimit", "1MB"]].concat()).ok().json();
+    let seconds = began.elapsed().as_secs_f64();
+    assert_done(&report);
+    let moved = number(&report, "traffic.source.read_bytes")
+        + number(&report, "traffic.target.written_bytes");
+    assert!(seconds >= moved as f64 / 1e6, "{moved} bytes in {seconds} s");
+    let expected = report.pointer("/estimate/seconds").and_then(Value::as_f64).unwrap();
+    assert!(expected >= moved as f64 / 1e6 * 0.5, "{moved} bytes were expected in {expected} s");
+    for rate in ["0", "fast"] {
+        let other = folder.at("other.zarr");
+        rechunk(&["copy", &source, &other, "--bwlimit", rate]).ends_with(2).says(&["--bwlimit"]);
+        assert!(!Path::new(&other).exists());
+    }
+}

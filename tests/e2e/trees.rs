@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::arrays::{RawArray, write_json};
-use crate::harness::{BINARY, Done, Folder, Run, rechunk, tool, tree};
+use crate::harness::{BINARY, Done, Folder, Run, fixture, rechunk, tool, tree};
 use crate::oracle::{World, available, groups};
 use crate::report::{assert_done, number};
 
@@ -42,7 +42,8 @@ fn others_read_the_whole_tree() {
             assert_eq!(found["air/t"]["chunks"], json!([12, 5, 8]));
             assert_eq!(found["air/u"]["chunks"], json!([12, 5, 8]));
             assert_eq!(found["air/deep/er/mask"]["chunks"], json!([5, 8]));
-            assert_eq!(found["lat"]["chunks"], json!([5]));
+            // A coordinate is not cut with the rest.
+            assert_eq!(found["lat"]["chunks"], found["lat"]["shape"]);
             assert_eq!(names(&found), names(&truth), "{world:?} {from} to {to}");
             for (path, node) in truth.as_object().unwrap() {
                 for field in ["shape", "sha256"] {
@@ -201,6 +202,33 @@ fn chunks_fit_where_they_can() {
         plan(&[option, &file]).ends_with(2).says(&[option, "name one of its arrays"]);
         assert!(!Path::new(&file).exists());
     }
+}
+
+#[test]
+fn coordinates_are_cut_only_if_that_is_asked_for() {
+    let source = fixture("ostia_monthly.zarr");
+    let plan = |options: &[&str]| {
+        let chunks = ["plan", source.as_str(), "--json", "--chunks"];
+        rechunk(&[&chunks[..], options].concat())
+    };
+    let longitude = |options: &[&str]| {
+        let report = plan(options).ok().json();
+        let arrays = report["arrays"].as_array().unwrap();
+        let found = arrays.iter().find(|array| array["path"] == "longitude").unwrap();
+        found["plan"]["target_chunks"].clone()
+    };
+    let cut = "time=-1,latitude=6,longitude=36";
+    assert_eq!(longitude(&[cut]), json!([432]));
+    assert_eq!(longitude(&[cut, "--coords", "single"]), json!([432]));
+    assert_eq!(longitude(&[cut, "--coords", "follow"]), json!([36]));
+    assert_eq!(longitude(&[cut, "--var", "longitude: chunks 100"]), json!([100]));
+    assert_eq!(longitude(&["keep", "--coords", "keep"]), json!([432]));
+    // Positions that fit the data are no matter of coordinates.
+    let warnings = plan(&["-1,6,36"]).ok().json()["warnings"].to_string();
+    assert!(!warnings.contains("\"longitude: "), "{warnings}");
+    assert!(!warnings.contains("0 axes"), "{warnings}");
+    let array = format!("{source}/longitude");
+    rechunk(&["plan", &array, "--coords", "keep"]).ends_with(2).says(&["--coords is for"]);
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod memory;
 mod meter;
 mod object_writer;
 mod operations;
+mod pace;
 mod part_file;
 mod read_file;
 mod reads;

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 
+use crate::operations::wide;
 use crate::upload_log::UploadLog;
 use crate::{Store, StoreError, local_tree};
 
@@ -62,7 +63,9 @@ impl ObjectWriter {
                     write_at(&staged, offset, &bytes)?;
                     Ok(bytes)
                 };
-                self.store.blocking(&self.key, "write", write).await
+                let bytes = self.store.blocking(&self.key, "write", write).await?;
+                self.store.moved(wide(bytes.len())).await;
+                Ok(bytes)
             }
             Parts::Log(log) => log.write_at(offset, &bytes).await.map(|()| bytes),
             Parts::Memory(parts) => {

@@ -44,6 +44,7 @@ impl Store {
         })
         .await?;
         self.meter.count_written(self.role, bytes);
+        self.moved(bytes).await;
         Ok(())
     }
 
@@ -294,6 +295,13 @@ impl Store {
     ) -> Result<PathBuf, StoreError> {
         self.object_path(key)?;
         Ok(self.require_local(operation)?.join(key))
+    }
+
+    /// Waits as long as `bytes` bytes that were read or written take at the rate that is allowed.
+    pub(crate) async fn moved(&self, bytes: u64) {
+        if let Some(pace) = &self.pace {
+            pace.moved(bytes).await;
+        }
     }
 
     /// The right to one more request in flight.

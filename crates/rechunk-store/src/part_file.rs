@@ -218,6 +218,7 @@ impl WriteBatch {
         };
         let written = store.blocking(&key, "write", work).await?;
         store.meter.count_written_bytes(store.role, bytes);
+        store.moved(bytes).await;
         Ok(written)
     }
 }

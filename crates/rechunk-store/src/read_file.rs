@@ -151,6 +151,7 @@ impl ReadBatch {
         };
         let read = store.blocking(&key, "read", work).await?;
         store.meter.count_read_bytes(store.role, bytes);
+        store.moved(bytes).await;
         Ok(read)
     }
 }

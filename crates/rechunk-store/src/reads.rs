@@ -8,6 +8,7 @@ use futures::StreamExt;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, GetResultPayload};
 
+use crate::operations::wide;
 use crate::remote::{Body, attempts_of, md5_of};
 use crate::retry::Attempts;
 use crate::{FileSize, Store, StoreError};
@@ -155,6 +156,7 @@ impl Store {
             Ok(Some(_)) => {
                 self.meter.count_get(self.role);
                 self.meter.count_read(self.role, buffer.len());
+                self.moved(wide(buffer.len())).await;
             }
             Err(_) => self.meter.count_get(self.role),
         }

@@ -10,6 +10,7 @@ use object_store::path::Path;
 
 use crate::local_files::LocalFiles;
 use crate::location::{Place, parse, resolve, zip_file};
+use crate::pace::Pace;
 use crate::remote::{Etags, Limiter, Remote, Scheme};
 use crate::retry::Patience;
 use crate::stores::Stores;
@@ -41,6 +42,8 @@ pub struct Store {
     pub(crate) watch: Option<Watch>,
     /// How it takes large objects in parts, if it does.
     pub(crate) multipart: Option<Multipart>,
+    /// How fast bytes are moved at most.
+    pub(crate) pace: Option<Arc<Pace>>,
     /// Makes durable what an `object_store` has answered for; `None` where an answer means that.
     pub(crate) durability: Option<Arc<dyn Durability>>,
 }
@@ -67,7 +70,7 @@ impl Store {
     }
 
     pub(crate) fn open_with(location: &str, stores: &Stores) -> Result<Self, StoreError> {
-        let store = match parse(location)? {
+        let mut store = match parse(location)? {
             Place::Local(path) => match zip_file(location, &path)? {
                 None => Self::open_local(location, &path)?,
                 Some((file, below)) => {
@@ -107,6 +110,9 @@ impl Store {
                 store.child(&address.below)?
             }
         };
+        if !matches!(store.kind, Kind::Memory) {
+            store.pace = stores.pace();
+        }
         Ok(store.with_meter(stores.meter()))
     }
 
@@ -144,6 +150,7 @@ impl Store {
             etags: None,
             watch: None,
             multipart: None,
+            pace: None,
             durability: None,
         }
     }
@@ -234,6 +241,7 @@ impl Store {
             let name = root.file_name().and_then(|name| name.to_str());
             let (Some(parent), Some(name)) = (root.parent(), name) else { return Ok(None) };
             let above = Self::open_local(&parent.display().to_string(), parent)?;
+            let above = Self { pace: self.pace.clone(), ..above };
             let above = above.with_meter(&self.meter).with_role(self.role);
             return Ok(Some((above, name.to_owned())));
         }

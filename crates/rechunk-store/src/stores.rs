@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use object_store::ObjectStore;
 
+use crate::pace::Pace;
 use crate::remote::{Address, Limiter, Remote};
 use crate::{Meter, Store, StoreError, StoreOptions};
 
@@ -18,6 +19,8 @@ pub struct Stores {
     /// Clients that were brought along, by what they reach.
     brought: BTreeMap<String, Remote>,
     meter: Arc<Meter>,
+    /// How fast bytes are moved at most, to and from all of them together.
+    pace: Option<Arc<Pace>>,
 }
 
 impl fmt::Debug for Stores {
@@ -29,7 +32,8 @@ impl fmt::Debug for Stores {
 impl Stores {
     /// Opens stores as `options` say.
     pub fn new(options: StoreOptions) -> Self {
-        Self { options: Arc::new(options), ..Self::default() }
+        let pace = options.bytes_per_second().map(|rate| Arc::new(Pace::new(rate)));
+        Self { options: Arc::new(options), pace, ..Self::default() }
     }
 
     /// The same connections, but with `client` for what is at `root` (`s3://bucket`): one of the
@@ -59,6 +63,15 @@ impl Stores {
     /// nothing is sent. It counts as [`crate::Role::Control`] until told otherwise.
     pub fn open(&self, location: &str) -> Result<Store, StoreError> {
         Store::open_with(location, self)
+    }
+
+    /// Most bytes a second that are moved to and from all of them together; `None`: no limit.
+    pub fn bytes_per_second(&self) -> Option<u64> {
+        self.options.bytes_per_second()
+    }
+
+    pub(crate) fn pace(&self) -> Option<Arc<Pace>> {
+        self.pace.clone()
     }
 
     pub(crate) fn options(&self) -> &StoreOptions {

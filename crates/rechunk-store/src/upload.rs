@@ -10,6 +10,7 @@ use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
 use object_store::{MultipartId, PutMultipartOptions, PutPayload};
 
+use crate::operations::wide;
 use crate::remote::{attempts_of, with_attempts};
 use crate::upload_records::{Record, UploadRecords};
 use crate::{Store, StoreError};
@@ -122,6 +123,7 @@ impl Upload {
     ) -> Result<(), StoreError> {
         let Self { store, key, .. } = self;
         store.meter.count_part(store.role);
+        let bytes = wide(payload.content_length());
         let put = store.persist(key, || async {
             let _permit = store.permit().await;
             let put = self.multipart.api.put_part(&self.path, &self.id, number, payload.clone());
@@ -133,6 +135,7 @@ impl Upload {
         });
         let id = put.await?;
         self.parts().insert(number, id);
+        store.moved(bytes).await;
         Ok(())
     }
 

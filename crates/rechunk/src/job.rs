@@ -68,7 +68,7 @@ impl Job {
         let planned_at = SystemTime::now();
         let (target, warnings) = specify_target(&request, &source)?;
         let target_layout = target.layout().map_err(Error::target_metadata)?;
-        let mut plan_request = plan_request(&request, &source, &target_layout).await?;
+        let mut plan_request = plan_request(&request, &source, &target_layout, &stores).await?;
         if source.spec().data_type.is_variable() {
             force_passthrough(&source.location, &request, &mut plan_request)?;
         }
@@ -115,6 +115,7 @@ async fn plan_request(
     request: &CopyRequest,
     source: &OpenArray,
     target: &Arc<dyn Layout>,
+    stores: &Stores,
 ) -> Result<PlanRequest, Error> {
     let layout = source.array.layout();
     let item_bytes = source.spec().item_bytes();
@@ -142,7 +143,7 @@ async fn plan_request(
         same_shards: same_encoding && layout.shards() == target.shards(),
         keeps_absence: layout.tells_absence() && request.write_empty == WriteEmpty::Auto,
         budget: request.planning.budget(),
-        profile: profile(request, temp)?,
+        profile: profile(request, temp, stores)?,
         strategy: request.planning.strategy,
         intermediate_grid: request.planning.intermediate_grid,
         intermediate_in_memory: temp_is_memory(temp),
@@ -150,14 +151,21 @@ async fn plan_request(
 }
 
 /// What the stores cost. Object stores are sent large objects in parts, whatever a profile leaves
-/// unsaid: else a shard would have to be held as a whole.
-fn profile(request: &CopyRequest, temp: &str) -> Result<Profile, Error> {
+/// unsaid: else a shard would have to be held as a whole. None of them is faster than is allowed.
+fn profile(request: &CopyRequest, temp: &str, stores: &Stores) -> Result<Profile, Error> {
     let mut profile = request.planning.profile([&request.source, temp, &request.target])?;
     for (store, location) in
         [(&mut profile.intermediate, temp), (&mut profile.target, request.target.as_str())]
     {
         if takes_parts(location) {
             store.multipart = Some(store.multipart.unwrap_or(Multipart::DEFAULT));
+        }
+    }
+    if let Some(rate) = stores.bytes_per_second() {
+        for store in [&mut profile.source, &mut profile.intermediate, &mut profile.target] {
+            // What is read and what is written add up in the price, as they do in the limit.
+            store.read_bytes_per_second = store.read_bytes_per_second.min(rate as f64);
+            store.write_bytes_per_second = store.write_bytes_per_second.min(rate as f64);
         }
     }
     Ok(profile)

@@ -58,7 +58,7 @@ pub use request::{CopyRequest, Existing, Planning, Running};
 pub use shard_spec::plan_shards;
 pub use single_file::RawFile;
 pub use status::{ArrayStatus, MemberStatus, RunState, StageStatus, Status, WriterStatus, status};
-pub use tree::{ArrayReport, Prepared, Selection, TreeArray, TreeJob, TreeReport, prepare};
+pub use tree::{ArrayReport, Coords, Prepared, Selection, TreeArray, TreeJob, TreeReport, prepare};
 pub use verify::{Comparison, verify};
 pub use work_dir::SavedJob;
 

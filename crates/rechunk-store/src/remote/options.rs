@@ -25,6 +25,7 @@ pub struct StoreOptions {
     max_retries: u32,
     timeout: Duration,
     concurrency: u32,
+    bytes_per_second: Option<u64>,
 }
 
 #[derive(Clone)]
@@ -42,6 +43,7 @@ impl Default for StoreOptions {
             max_retries: MAX_RETRIES,
             timeout: TIMEOUT,
             concurrency: CONCURRENCY,
+            bytes_per_second: None,
         }
     }
 }
@@ -54,6 +56,7 @@ impl fmt::Debug for StoreOptions {
             .field("max_retries", &self.max_retries)
             .field("timeout", &self.timeout)
             .field("concurrency", &self.concurrency)
+            .field("bytes_per_second", &self.bytes_per_second)
             .finish()
     }
 }
@@ -99,6 +102,13 @@ impl StoreOptions {
         Self { concurrency: concurrency.max(1), ..self }
     }
 
+    /// Most bytes a second that are moved to and from all stores together, local ones too, those
+    /// in memory not.
+    #[must_use]
+    pub fn with_bytes_per_second(self, bytes_per_second: u64) -> Self {
+        Self { bytes_per_second: Some(bytes_per_second), ..self }
+    }
+
     pub(crate) fn max_retries(&self) -> u32 {
         self.max_retries
     }
@@ -109,6 +119,10 @@ impl StoreOptions {
 
     pub(crate) fn concurrency(&self) -> u32 {
         self.concurrency
+    }
+
+    pub(crate) fn bytes_per_second(&self) -> Option<u64> {
+        self.bytes_per_second
     }
 
     /// Key and value of what was said for `location`, the most particular last.

@@ -40,14 +40,15 @@ impl Fit {
         let mut warnings = Vec::new();
         request.codec = wishes.codec;
         let chunks = self.part("--chunks", &wishes.chunks, path, spec)?;
-        if let Part::Misfit = chunks {
+        // A scalar has nothing that could be cut.
+        if matches!(chunks, Part::Misfit) && !spec.shape.is_empty() {
             warnings.push(misfit("--chunks", &wishes.chunks, spec, "its chunks are kept"));
         }
         request.chunks = chunks.text().unwrap_or_else(|| "keep".to_owned());
         request.shards = match wishes.shards.as_deref().map(str::trim) {
             // An element is no shard.
             Some(text) if text != "none" && spec.shape.is_empty() => None,
-            Some(text) if !matches!(text, "none" | "keep") => {
+            Some(text) if !is_word(text) => {
                 let shards = self.part("--shards", text, path, spec)?;
                 if let Part::Misfit = shards {
                     warnings.push(misfit("--shards", text, spec, "it gets those it would without"));
@@ -57,6 +58,21 @@ impl Fit {
             other => other.map(str::to_owned),
         };
         Ok((request, warnings))
+    }
+
+    /// Takes note that the array at `path` has dimensions which `wishes` name, though what it gets
+    /// is something else.
+    pub(crate) fn see(
+        &mut self,
+        wishes: &Wishes,
+        path: &str,
+        spec: &ArraySpec,
+    ) -> Result<(), Error> {
+        self.part("--chunks", &wishes.chunks, path, spec)?;
+        if let Some(text) = wishes.shards.as_deref().filter(|text| !is_word(text)) {
+            self.part("--shards", text, path, spec)?;
+        }
+        Ok(())
     }
 
     /// What an array takes of a specification.
@@ -114,6 +130,11 @@ impl Fit {
         }
         Ok(())
     }
+}
+
+/// The shards are not given by their shape.
+fn is_word(shards: &str) -> bool {
+    matches!(shards.trim(), "none" | "keep")
 }
 
 /// The part of a specification that is an array's.

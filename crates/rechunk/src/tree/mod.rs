@@ -1,6 +1,7 @@
 //! The copy of a whole group: its arrays one after the other, then the groups, the root last.
 
 mod commit;
+mod coordinates;
 mod fit;
 mod pattern;
 mod report;
@@ -11,9 +12,11 @@ mod walk;
 
 use std::collections::BTreeMap;
 
+use rechunk_grid::ArraySpec;
 use rechunk_plan::{Estimate, PlanError};
 use rechunk_store::{Meter, Store, Stores};
 
+pub use coordinates::Coords;
 pub use report::{ArrayReport, TreeReport};
 pub use rules::Selection;
 pub(crate) use state::saved_arrays;
@@ -25,8 +28,9 @@ use crate::metadata::GroupMetadata;
 use crate::open::{Opened, open_array, open_node, open_store};
 use crate::request::CopyRequest;
 use crate::{ChunkSpec, Error};
+use coordinates::is_coordinate;
 use fit::Fit;
-use rules::Rules;
+use rules::{Rules, Wishes};
 use walk::{Found, dropped};
 
 /// Most arrays named in a message.
@@ -271,7 +275,7 @@ async fn plan_one(
     let stores = stores.with_meter(&Meter::new());
     let location = member_location(&whole.source, path);
     let source = open_array(&location, &whole.open_options(), &stores).await?;
-    let wishes = rules.wishes(path, whole);
+    let wishes = wishes(rules, fit, whole, path, source.spec())?;
     let (mut request, warnings) = fit.request(path, source.spec(), wishes, whole)?;
     request.source.clone_from(&source.location);
     request.target = member_location(&whole.target, path);
@@ -279,6 +283,24 @@ async fn plan_one(
     job.warnings.splice(0..0, warnings);
     job.in_tree = true;
     Ok(job)
+}
+
+/// What is asked of the array at `path`: of all arrays, of coordinates, by rules, the last counts.
+fn wishes(
+    rules: &Rules,
+    fit: &mut Fit,
+    whole: &CopyRequest,
+    path: &str,
+    spec: &ArraySpec,
+) -> Result<Wishes, Error> {
+    let mut wishes = Wishes::of(whole);
+    if is_coordinate(path, spec) {
+        // A dimension that only coordinates have is not misspelt.
+        fit.see(&wishes, path, spec)?;
+        let coords = rules.coords.unwrap_or_else(|| Coords::usual(&whole.chunks));
+        wishes = coords.wishes(spec, wishes);
+    }
+    Ok(rules.apply(path, wishes))
 }
 
 /// The memory that would do, bytes, where that is what is missing.

@@ -4,6 +4,7 @@
 use rechunk_grid::WriteEmpty;
 use serde::{Deserialize, Serialize};
 
+use super::coordinates::Coords;
 use super::pattern::Pattern;
 use crate::{CopyRequest, Error};
 
@@ -16,6 +17,9 @@ pub struct Selection {
     pub include: Vec<String>,
     /// Arrays that are left out, as `--exclude` takes them.
     pub exclude: Vec<String>,
+    /// What becomes of coordinates, as `--coords` takes it; `None`: see [`Coords`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coords: Option<Coords>,
 }
 
 impl Selection {
@@ -25,6 +29,7 @@ impl Selection {
             Self { rules, .. } if !rules.is_empty() => "--var",
             Self { include, .. } if !include.is_empty() => "--include",
             Self { exclude, .. } if !exclude.is_empty() => "--exclude",
+            Self { coords: Some(_), .. } => "--coords",
             _ => return Ok(()),
         };
         Err(Error::Usage {
@@ -43,12 +48,25 @@ pub(crate) struct Wishes {
     pub write_empty: WriteEmpty,
 }
 
+impl Wishes {
+    /// What is asked of all arrays.
+    pub(crate) fn of(request: &CopyRequest) -> Self {
+        Self {
+            chunks: request.chunks.clone(),
+            shards: request.shards.clone(),
+            codec: request.codec.clone(),
+            write_empty: request.write_empty,
+        }
+    }
+}
+
 /// A [`Selection`] that was understood.
 #[derive(Debug)]
 pub(crate) struct Rules {
     settings: Vec<Rule>,
     include: Vec<Pattern>,
     exclude: Vec<Pattern>,
+    pub coords: Option<Coords>,
 }
 
 /// What differs for the arrays of a pattern.
@@ -74,6 +92,7 @@ impl Rules {
                 .collect::<Result<_, _>>()?,
             include: patterns("--include", &selection.include)?,
             exclude: patterns("--exclude", &selection.exclude)?,
+            coords: selection.coords,
         })
     }
 
@@ -96,14 +115,9 @@ impl Rules {
         Ok(())
     }
 
-    /// What is asked of the array at `path`: of each setting, what the last rule says.
-    pub(crate) fn wishes(&self, path: &str, request: &CopyRequest) -> Wishes {
-        let mut wishes = Wishes {
-            chunks: request.chunks.clone(),
-            shards: request.shards.clone(),
-            codec: request.codec.clone(),
-            write_empty: request.write_empty,
-        };
+    /// What is asked of the array at `path`: of each setting, what the last rule says, else
+    /// `wishes`.
+    pub(crate) fn apply(&self, path: &str, mut wishes: Wishes) -> Wishes {
         for rule in self.settings.iter().filter(|rule| rule.pattern.means(path)) {
             if let Some(chunks) = &rule.chunks {
                 wishes.chunks.clone_from(chunks);
@@ -196,7 +210,7 @@ mod tests {
     fn rules(rules: &[&str], include: &[&str], exclude: &[&str]) -> Result<Rules, Error> {
         let own = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let (rules, include, exclude) = (own(rules), own(include), own(exclude));
-        Rules::parse(&Selection { rules, include, exclude })
+        Rules::parse(&Selection { rules, include, exclude, coords: None })
     }
 
     fn request() -> CopyRequest {
@@ -229,7 +243,7 @@ mod tests {
             &[],
         )
         .unwrap();
-        let of = |path| rules.wishes(path, &request());
+        let of = |path| rules.apply(path, Wishes::of(&request()));
         let b = of("a/b");
         assert_eq!((b.chunks.as_str(), b.shards.as_deref()), ("2,2", Some("none")));
         assert_eq!(b.codec.as_deref(), Some(r#"{"id": "x;y", "l": [1]}"#));

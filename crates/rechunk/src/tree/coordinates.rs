@@ -1,0 +1,59 @@
+//! `--coords`: what becomes of the coordinates of a group, which readers want at once.
+
+use rechunk_grid::ArraySpec;
+use serde::{Deserialize, Serialize};
+
+use super::rules::Wishes;
+
+/// Most bytes of elements that are put into one chunk; a longer coordinate gets `auto` chunks.
+const SINGLE_MAX_BYTES: u64 = 64 << 20;
+
+/// What becomes of coordinates that no rule is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Coords {
+    /// Each gets one chunk and no shard: a reader that opens the group asks for each once.
+    Single,
+    /// Their chunks and shards stay as they are.
+    Keep,
+    /// What is asked for the other arrays is for them too.
+    Follow,
+}
+
+impl Coords {
+    /// The word of the command line.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "single" => Some(Self::Single),
+            "keep" => Some(Self::Keep),
+            "follow" => Some(Self::Follow),
+            _ => None,
+        }
+    }
+
+    /// What is meant where nothing is said: who asks for other chunks means those of the data.
+    pub(crate) fn usual(chunks: &str) -> Self {
+        if chunks.trim() == "keep" { Self::Follow } else { Self::Single }
+    }
+
+    /// What is asked of a coordinate, in place of what is asked of all arrays.
+    pub(crate) fn wishes(self, spec: &ArraySpec, of_all: Wishes) -> Wishes {
+        match self {
+            Self::Single => {
+                let elements = spec.shape.iter().fold(1_u64, |a, b| a.saturating_mul(*b));
+                let bytes = elements.saturating_mul(spec.data_type.item_bytes());
+                let chunks = if bytes <= SINGLE_MAX_BYTES { "-1" } else { "auto" };
+                Wishes { chunks: chunks.to_owned(), shards: Some("none".to_owned()), ..of_all }
+            }
+            Self::Keep => Wishes { chunks: "keep".to_owned(), shards: None, ..of_all },
+            Self::Follow => of_all,
+        }
+    }
+}
+
+/// Whether the array at `path` is a coordinate variable: it has one axis, and that axis' name (CF
+/// conventions, section 1.3).
+pub(crate) fn is_coordinate(path: &str, spec: &ArraySpec) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    matches!(spec.dimension_names.as_deref(), Some([Some(dimension)]) if dimension == name)
+}
