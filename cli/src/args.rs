@@ -24,6 +24,16 @@ unsupported, 4 target exists or conflicts, 5 does not fit the memory budget, 6 d
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub command: Command,
+    /// Write log messages to FILE, behind what is in it [default: stderr, warnings only]; RUST_LOG
+    /// says which.
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "RECHUNK_LOG_FILE",
+        help_heading = "Output"
+    )]
+    pub log_file: Option<std::path::PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -22,7 +22,10 @@ const BLOCKING_THREADS: usize = 8;
 fn main() -> ExitCode {
     allocator::configure();
     let cli = Cli::parse();
-    render::logging::start(&cli.command);
+    if let Err(error) = render::logging::start(&cli) {
+        print_error(&error);
+        return exit_code::of(error.class());
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(BLOCKING_THREADS)

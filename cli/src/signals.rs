@@ -1,4 +1,5 @@
-//! Ctrl-C and SIGTERM ask the run to stop; a second one ends the process at once.
+//! Ctrl-C and SIGTERM ask the run to stop; a second one ends the process at once. SIGUSR1 asks how
+//! far it is.
 
 use rechunk::CancellationToken;
 
@@ -23,6 +24,22 @@ pub(crate) fn cancel_on_signal_saying(answer: &'static str) -> CancellationToken
     });
     token
 }
+
+/// Calls `answer` whenever somebody asks how far the run is: SIGUSR1, as `dd` has it.
+#[cfg(unix)]
+pub(crate) fn on_status_request(answer: impl Fn() + Send + 'static) {
+    use tokio::signal::unix::{SignalKind, signal};
+    tokio::spawn(async move {
+        let Ok(mut asked) = signal(SignalKind::user_defined1()) else { return };
+        while asked.recv().await.is_some() {
+            answer();
+        }
+    });
+}
+
+/// There is no such signal here.
+#[cfg(not(unix))]
+pub(crate) fn on_status_request(_answer: impl Fn() + Send + 'static) {}
 
 #[cfg(unix)]
 async fn wait_for_signal() {

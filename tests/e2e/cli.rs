@@ -451,3 +451,52 @@ fn no_more_bytes_a_second_are_moved_than_allowed() {
         assert!(!Path::new(&other).exists());
     }
 }
+
+#[test]
+fn log_messages_go_to_a_file_and_are_kept() {
+    let folder = Folder::new();
+    let (log, source) = (folder.at("run.log"), ostia());
+    for target in ["a.zarr", "b.zarr"] {
+        let target = folder.at(target);
+        let done =
+            rechunk(&["copy", &source, &target, "--chunks", BY_PIXEL, "--log-file", &log, "-q"])
+                .ok();
+        assert_eq!(done.stderr, "");
+    }
+    let text = std::fs::read_to_string(&log).unwrap();
+    let begun = text.lines().filter(|line| line.contains("INFO") && line.contains("begins"));
+    assert_eq!(begun.count(), 2, "{text}");
+    assert!(!text.contains('\u{1b}'), "no colours in a file");
+    let nowhere = folder.at("missing/run.log");
+    let target = folder.at("c.zarr");
+    rechunk(&["copy", &source, &target, "--log-file", &nowhere]).ends_with(2).says(&["--log-file"]);
+    assert!(!Path::new(&target).exists());
+}
+
+/// A run in the background says how far it is when it is asked, and goes on.
+#[cfg(unix)]
+#[test]
+fn a_signal_asks_how_far_a_run_is() {
+    use std::io::{BufRead, BufReader, Read};
+    let folder = Folder::new();
+    let source = ostia();
+    let mut child = Command::new(crate::harness::BINARY)
+        .args(["copy", &source, &folder.at("t.zarr"), "--chunks", BY_PIXEL, "--json"])
+        .args(["--bwlimit", "500kB", "--progress", "json"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap(); // it has begun, and answers
+    for _ in 0..4 {
+        let asked = Command::new("kill").args(["-USR1", &child.id().to_string()]).status().unwrap();
+        assert!(asked.success());
+        line.clear();
+        said.read_line(&mut line).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["event"], "progress");
+    }
+    said.read_to_string(&mut line).unwrap();
+    assert!(child.wait().unwrap().success());
+}

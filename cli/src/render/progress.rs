@@ -11,6 +11,7 @@ use serde_json::json;
 use super::table::seconds;
 use crate::allocator;
 use crate::args::{OutputArgs, Progress};
+use crate::signals;
 
 /// Time between two plain or JSON lines.
 const LINE_EVERY: Duration = Duration::from_secs(2);
@@ -54,7 +55,7 @@ struct ArrayState {
     bytes_total: u64,
 }
 
-/// The display the options ask for.
+/// The display the options ask for; it also answers who asks how far it is by a signal.
 pub(crate) fn observer(output: &OutputArgs) -> Arc<Display> {
     let kind = match output.progress {
         _ if output.quiet => Kind::None,
@@ -64,7 +65,14 @@ pub(crate) fn observer(output: &OutputArgs) -> Arc<Display> {
         Progress::Plain => Kind::Plain,
         Progress::Json => Kind::Json,
     };
-    Arc::new(Display { kind, state: Mutex::default() })
+    let display = Arc::new(Display { kind, state: Mutex::default() });
+    let asked = Arc::downgrade(&display);
+    signals::on_status_request(move || {
+        if let Some(display) = asked.upgrade() {
+            display.answer();
+        }
+    });
+    display
 }
 
 fn bar() -> ProgressBar {
@@ -85,31 +93,26 @@ impl Display {
         }
     }
 
+    /// Says how far it is, whatever else is shown.
+    fn answer(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match &self.kind {
+            Kind::Json => self.line(&mut state, true),
+            Kind::Bar(bar) => bar.println(state.words()),
+            Kind::Plain | Kind::None => super::say(&state.words()),
+        }
+    }
+
     fn line(&self, state: &mut State, force: bool) {
         let due = state.line_at.is_none_or(|at| at.elapsed() >= LINE_EVERY);
         if !(force || due) {
             return;
         }
         state.line_at = Some(Instant::now());
-        let elapsed = state.started.map_or(0.0, |at| at.elapsed().as_secs_f64());
-        let done = state.bytes.saturating_sub(state.bytes_before) as f64;
-        let speed = if elapsed > 0.0 { done / elapsed } else { 0.0 };
-        let left = state.bytes_total.saturating_sub(state.bytes) as f64;
-        let eta = (speed > 0.0).then(|| left / speed);
         match &self.kind {
-            Kind::Plain => super::say(&format!(
-                "{}{}: {} of {}, {} of {} tasks, {}/s{}{}",
-                state.array.as_ref().map_or(String::new(), |array| format!("{}: ", array.path)),
-                state.stage,
-                format_byte_size(state.bytes),
-                format_byte_size(state.bytes_total),
-                state.tasks,
-                state.tasks_total,
-                format_byte_size(to_bytes(speed)),
-                eta.map_or(String::new(), |eta| format!(", {} left", seconds(eta))),
-                state.array.as_ref().map_or(String::new(), ArrayState::words),
-            )),
+            Kind::Plain => super::say(&state.words()),
             Kind::Json => {
+                let (speed, eta) = state.speed();
                 let mut line = json!({
                     "event": "progress",
                     "stage": state.stage,
@@ -131,6 +134,37 @@ impl Display {
             }
             Kind::None | Kind::Bar(_) => {}
         }
+    }
+}
+
+impl State {
+    /// Bytes a second in this stage, and seconds that are left of it.
+    fn speed(&self) -> (f64, Option<f64>) {
+        let elapsed = self.started.map_or(0.0, |at| at.elapsed().as_secs_f64());
+        let done = self.bytes.saturating_sub(self.bytes_before) as f64;
+        let speed = if elapsed > 0.0 { done / elapsed } else { 0.0 };
+        let left = self.bytes_total.saturating_sub(self.bytes) as f64;
+        (speed, (speed > 0.0).then(|| left / speed))
+    }
+
+    /// How far it is, as a line.
+    fn words(&self) -> String {
+        if self.started.is_none() {
+            return "not begun".to_owned();
+        }
+        let (speed, eta) = self.speed();
+        format!(
+            "{}{}: {} of {}, {} of {} tasks, {}/s{}{}",
+            self.array.as_ref().map_or(String::new(), |array| format!("{}: ", array.path)),
+            self.stage,
+            format_byte_size(self.bytes),
+            format_byte_size(self.bytes_total),
+            self.tasks,
+            self.tasks_total,
+            format_byte_size(to_bytes(speed)),
+            eta.map_or(String::new(), |eta| format!(", {} left", seconds(eta))),
+            self.array.as_ref().map_or(String::new(), ArrayState::words),
+        )
     }
 }
 
@@ -171,12 +205,6 @@ impl Observer for Display {
     fn event(&self, event: &Event) {
         if let Event::StageDone { .. } = event {
             allocator::give_back();
-        }
-        if matches!(self.kind, Kind::None) {
-            if let Event::Warning { text } = event {
-                super::say(&format!("warning: {text}"));
-            }
-            return;
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {

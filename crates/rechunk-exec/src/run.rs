@@ -10,6 +10,7 @@ use rechunk_store::Store;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::check::check;
 use crate::gate::Gate;
@@ -164,8 +165,12 @@ async fn run_stages(
         let stage = Arc::new(stage);
         let started = stage_started(&stage, done).map_err(ExecError::Run)?;
         context.observer.event(&started);
-        run_tasks(&stage, done).await?;
+        let (tasks, tasks_done) = (stage.stage.tasks, done.count(number));
+        let span = tracing::info_span!("stage", number, name = stage.stage.name);
+        span.in_scope(|| tracing::info!(tasks, tasks_done, "begins"));
+        run_tasks(&stage, done).instrument(span.clone()).await?;
         settle(context, number).await.map_err(ExecError::Run)?;
+        span.in_scope(|| tracing::info!("is done"));
         context.observer.event(&Event::StageDone { stage: number });
     }
     Ok(method)

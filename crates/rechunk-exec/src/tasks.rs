@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio::task::{JoinError, JoinSet};
+use tracing::Instrument;
 
 use crate::journal::{DoneSet, Mark};
 use crate::stage_run::StageRun;
@@ -28,7 +29,7 @@ pub(crate) async fn run_tasks(stage: &Arc<StageRun>, done: &DoneSet) -> Result<(
             steps: done.steps(stage.number, task),
             digest: done.steps_digest(stage.number, task),
         };
-        running.spawn(one(Arc::clone(stage), slot, task, begun));
+        running.spawn(one(Arc::clone(stage), slot, task, begun).in_current_span());
     }
     while let Some(ended) = running.join_next().await {
         flatten(ended)?;
