@@ -164,6 +164,10 @@ pub(crate) struct TargetArgs {
     /// [default: the source's].
     #[arg(long, value_name = "SPEC")]
     pub codec: Option<String>,
+    /// Only a region of the source: `time=0:1000,lat=10:20` by dimension name, or `0:1000,:,5` for
+    /// every axis; START:STOP as Python has it, negative ones from the end, no steps.
+    #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
+    pub select: Option<String>,
     /// What becomes of axes between N5 or NIfTI, which count them fastest first, and other formats:
     /// their order is reversed and no element moves, or kept [default: what the source notes, else
     /// reverse].
@@ -290,6 +294,7 @@ Examples:
   rechunk copy scan.nii.gz scan.zarr --chunks 64,64,64                  # NIfTI
   rechunk copy s3://lab/sst.zarr/sst s3://lab/by-pixel.zarr --chunks -1,30,30
   rechunk copy s3://public/sst.zarr sst.zarr --store-option skip_signature=true --chunks keep
+  rechunk copy group.zarr new.zarr --chunks time=-1 --select time=-365:,lat=100:200
   rechunk copy group.zarr new.zarr --exclude 'raw/**' --var 'air/*: chunks -1,30,30; codec zstd:5'")]
 pub(crate) struct CopyArgs {
     /// The array to read, or the group: with all arrays and groups below it.

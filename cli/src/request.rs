@@ -116,6 +116,7 @@ pub(crate) fn copy(
         format: target_args.format.as_deref().and_then(Format::from_name),
         axes: axes(target_args.axes.as_deref()),
         raw: raw(&target_args.raw)?,
+        select: target_args.select.clone(),
         n5_version: target_args.n5_version.clone(),
         codec: target_args.codec.clone(),
         write_empty: match target_args.write_empty.as_str() {
@@ -149,7 +150,7 @@ pub(crate) fn raw(args: &RawArgs) -> Result<Option<RawFile>, Error> {
 
 /// How an array is opened.
 pub(crate) fn open_options(name: Option<&str>, args: &RawArgs) -> Result<OpenOptions, Error> {
-    Ok(OpenOptions { axes: axes(name), raw: raw(args)? })
+    Ok(OpenOptions { axes: axes(name), raw: raw(args)?, ..OpenOptions::default() })
 }
 
 /// Which arrays of a group.

@@ -54,6 +54,8 @@ mod regressions;
 #[cfg(test)]
 mod report;
 #[cfg(test)]
+mod select;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod trees;

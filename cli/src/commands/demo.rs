@@ -36,6 +36,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Error> {
         format: None,
         axes: None,
         raw: None,
+        select: None,
         n5_version: None,
         codec: None,
         write_empty: WriteEmpty::Auto,

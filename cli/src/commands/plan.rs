@@ -112,6 +112,10 @@ fn subject(args: &PlanArgs, request: &PlanRequest) -> explain::Subject {
 /// The request of a plan for shapes alone: uncompressed, unless a codec is named.
 fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
     let synthetic = &args.synthetic;
+    if args.target_options.select.is_some() {
+        let hint = Some("give the shape of the region as --shape");
+        return Err(usage("--select is of an array, and --shape plans without one".into(), hint));
+    }
     let missing = |option: &str| usage(format!("{option} is needed with --shape"), None);
     let shape = request::shape("--shape", synthetic.shape.as_deref().unwrap_or_default())?;
     let dtype = synthetic.dtype.as_deref().ok_or_else(|| missing("--dtype"))?;

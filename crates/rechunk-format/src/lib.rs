@@ -13,11 +13,13 @@ pub mod field;
 pub mod json;
 mod layout;
 pub mod numpy;
+mod region_layout;
 mod runs;
 mod shard;
 
 pub use codec::CodecCost;
 pub use error::FormatError;
 pub use layout::{ElementOrder, Layout};
+pub use region_layout::RegionLayout;
 pub use runs::RunFormat;
 pub use shard::{IndexLocation, SHARD_CHUNKS_MAX, ShardFormat, ShardIndex};

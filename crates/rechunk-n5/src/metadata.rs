@@ -65,6 +65,13 @@ impl N5Metadata {
         }
     }
 
+    /// The same dataset with other dimensions, given as `shape` of the array with axes in
+    /// `axis_order`.
+    #[must_use]
+    pub fn with_shape(&self, shape: &[u64], axis_order: AxisOrder) -> Self {
+        Self { dimensions: axis_order.turn(shape), ..self.clone() }
+    }
+
     /// The attributes without the one that the dimension names come from: what another format, which
     /// has its own place for names, keeps.
     pub fn user_attributes(&self) -> Map<String, Value> {

@@ -2,7 +2,7 @@
 
 use rechunk_codec::{blosc, lz4_block};
 use rechunk_format::{ElementOrder, FormatError, ShardFormat};
-use rechunk_grid::{ArraySpec, ChunkGrid, DataType, Endian};
+use rechunk_grid::{ArraySpec, ChunkGrid, DataType, Endian, FillValue};
 use serde_json::{Map, Value};
 
 use crate::codec_spec::CodecSpec;
@@ -10,6 +10,7 @@ use crate::codecs::{Chain, stored_shape};
 use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::fill_value::{write_bits, write_byte_list, write_fill_value};
+use crate::shard_codec::ShardCodec;
 use crate::{chunk_lengths, record, types_v3, variable};
 
 /// Largest chunk that is accepted, decoded: beyond any real one, and small enough that sums of
@@ -159,6 +160,28 @@ pub struct ArrayMetadata {
 }
 
 impl ArrayMetadata {
+    /// The same array with each shard as one chunk: it is read and decoded as a whole. (The codec
+    /// `sharding_indexed` alone, which [`ArrayMetadata::sharding`] stands for, as any other codec.)
+    #[must_use]
+    pub fn with_whole_shards(&self) -> Self {
+        let mut whole = self.clone();
+        let Some(format) = whole.sharding.take() else { return whole };
+        let (data_type, rank) = (self.spec.data_type, self.spec.shape.len());
+        let zero = FillValue::zero(data_type.item_bytes());
+        let fill = self.spec.fill_value.as_ref().unwrap_or(&zero);
+        whole.spec.chunk_shape = format.shard_shape().to_vec();
+        whole.order = ElementOrder { axes: (0..rank).collect(), endian: self.order.endian };
+        whole.codecs = vec![CodecSpec::Shards(Box::new(ShardCodec {
+            format,
+            chunk_shape: self.spec.chunk_shape.clone(),
+            order: self.order.clone(),
+            codecs: self.codecs.clone(),
+            data_type,
+            fill: fill.stored(data_type, self.order.endian),
+        }))];
+        whole
+    }
+
     /// The attributes as plain JSON: bare tokens such as `NaN` become strings.
     pub fn plain_attributes(&self) -> Value {
         crate::json::plain(&Value::Object(self.attributes.clone()))

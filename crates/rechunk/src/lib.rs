@@ -26,6 +26,7 @@ mod profile;
 mod report;
 mod request;
 mod run;
+mod select;
 mod shard_spec;
 mod single_file;
 mod specify;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use rechunk_format::{FormatError, Layout, json};
-use rechunk_grid::ArraySpec;
+use rechunk_format::{FormatError, Layout, RegionLayout, json};
+use rechunk_grid::{ArraySpec, Region};
 use rechunk_n5::{ATTRIBUTES_KEY, N5Layout, N5Metadata, N5Version};
 use rechunk_raw::{ARRAY_JSON, RawLayout, RawMetadata};
 use rechunk_zarr::{ArrayMetadata as ZarrMetadata, ZarrLayout};
@@ -53,6 +53,41 @@ impl Metadata {
             }
             Self::Raw(metadata) => Arc::new(RawLayout::new((**metadata).clone())?),
         })
+    }
+
+    /// What says the same of an array of another shape. Chunks that differ in length are no longer
+    /// said.
+    #[must_use]
+    pub(crate) fn with_shape(&self, shape: &[u64]) -> Self {
+        let resized = |spec: &ArraySpec| ArraySpec { shape: shape.to_vec(), ..spec.clone() };
+        match self {
+            Self::Zarr(metadata) => Self::Zarr(Box::new(ZarrMetadata {
+                spec: resized(&metadata.spec),
+                ..(**metadata).clone()
+            })),
+            Self::N5(metadata, axes) => {
+                Self::N5(Box::new(metadata.with_shape(shape, axes.of_n5())), *axes)
+            }
+            Self::Raw(metadata) => Self::Raw(Box::new(RawMetadata {
+                spec: resized(&metadata.spec),
+                ..(**metadata).clone()
+            })),
+        }
+    }
+
+    /// The layout of a region of the array that is laid out so.
+    pub(crate) fn layout_of(&self, region: &Region) -> Result<Arc<dyn Layout>, FormatError> {
+        let mut layout = self.layout()?;
+        if let Self::Zarr(metadata) = self
+            && let Some(shards) = &metadata.sharding
+            && !RegionLayout::begins_with(shards, &region.start)
+        {
+            layout = Arc::new(ZarrLayout::new(metadata.with_whole_shards())?);
+        }
+        let of_region = RegionLayout::new(layout, region).map_err(|error| {
+            FormatError::Metadata { key: "--select".to_owned(), reason: error.to_string() }
+        })?;
+        Ok(Arc::new(of_region))
     }
 
     /// Shape of what one object holds, elements: a shard, else a chunk; all of the array where it

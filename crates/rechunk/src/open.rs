@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rechunk_array::Array;
 use rechunk_format::FormatError;
-use rechunk_grid::{ArraySpec, ChunkGrid};
+use rechunk_grid::{ArraySpec, ChunkGrid, Region};
 use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
 
@@ -17,6 +17,7 @@ use crate::documents::{Documents, Node};
 use crate::format::{Format, has_ending};
 use crate::group::arrays_below;
 use crate::metadata::Metadata;
+use crate::select::Selected;
 use crate::single_file::{RawFile, SingleFile, open_file};
 
 pub(crate) use crate::documents::{METADATA_BYTES_MAX, hex};
@@ -45,6 +46,34 @@ pub struct OpenArray {
 }
 
 impl OpenArray {
+    /// The region of it that is selected, if one is.
+    pub(crate) fn selected(self, select: Option<&str>) -> Result<Self, Error> {
+        let Some(text) = select else { return Ok(self) };
+        let region = Selected::parse(text)?.region(self.spec())?;
+        if region == Region::whole(&self.spec().shape) {
+            return Ok(self);
+        }
+        if self.spec().data_type.is_variable() || self.packed.is_some() {
+            return Err(Error::NotAnArray {
+                location: self.location,
+                reason:
+                    "it can only be copied as a whole (its elements differ in length, or it is \
+                         a compressed file)"
+                        .to_owned(),
+                hint: Some("leave --select out".to_owned()),
+            });
+        }
+        let error = |source| Error::source_metadata(&self.location, source);
+        let layout = self.metadata.layout_of(&region).map_err(error)?;
+        Ok(Self {
+            array: Array::new(layout, self.array.store().clone()),
+            metadata: self.metadata.with_shape(&region.shape),
+            // Another region of the same array is another array.
+            identity: format!("{} {:?}", self.identity, region.start),
+            ..self
+        })
+    }
+
     /// What it is.
     pub fn spec(&self) -> &ArraySpec {
         self.array.layout().spec()
@@ -72,6 +101,8 @@ pub struct OpenOptions {
     pub axes: Option<Axes>,
     /// What is in a file that has no header.
     pub raw: Option<RawFile>,
+    /// A region of it, as `--select` takes it, which is then taken for the array.
+    pub select: Option<String>,
 }
 
 /// Opens the array at `location`; requests count as control.
@@ -101,7 +132,8 @@ pub(crate) async fn open_node(
     store: &Store,
 ) -> Result<Opened, Error> {
     if let Some(file) = open_file(location, options, store).await? {
-        return opened_file(location, file).map(Box::new).map(Opened::Array);
+        let open = opened_file(location, file)?;
+        return open.selected(options.select.as_deref()).map(Box::new).map(Opened::Array);
     }
     if options.raw.is_some() {
         if !store.with_role(Role::Control).exists_anything().await.unwrap_or(true) {
@@ -139,14 +171,15 @@ pub(crate) async fn open_node(
     if let Metadata::Raw(raw) = &metadata {
         check_blocks(location, raw, store).await?;
     }
-    Ok(Opened::Array(Box::new(OpenArray {
+    let open = OpenArray {
         location: location.to_owned(),
         array: Array::new(layout, store.with_role(Role::Source)),
         metadata,
         identity: documents.identity(),
         packed: None,
         described_by,
-    })))
+    };
+    open.selected(options.select.as_deref()).map(Box::new).map(Opened::Array)
 }
 
 /// An array that is one file.

@@ -35,6 +35,9 @@ pub struct CopyRequest {
     /// What is in the source, if that is a file without a header.
     #[serde(default)]
     pub raw: Option<RawFile>,
+    /// The region of the source that is copied, as `--select` takes it; `None`: all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub select: Option<String>,
     /// Version that a new N5 container says; `None`: one that old readers take.
     #[serde(default)]
     pub n5_version: Option<String>,
@@ -51,7 +54,7 @@ pub struct CopyRequest {
 impl CopyRequest {
     /// What is said of the source.
     pub(crate) fn open_options(&self) -> OpenOptions {
-        OpenOptions { axes: self.axes, raw: self.raw.clone() }
+        OpenOptions { axes: self.axes, raw: self.raw.clone(), select: self.select.clone() }
     }
 
     /// The version that a new N5 container says.

@@ -115,7 +115,8 @@ async fn turned_like(
     if !is_fastest_first(&array) || is_fastest_first(other) || noted.is_none() {
         return Ok(array);
     }
-    open_array(&array.location, &OpenOptions { axes: noted, raw: None }, stores).await
+    open_array(&array.location, &OpenOptions { axes: noted, ..OpenOptions::default() }, stores)
+        .await
 }
 
 /// The second array is compared chunk by chunk, and those have to be of one shape: the arrays, in

@@ -41,6 +41,7 @@ fn request(source: &Path, target: &Path, chunks: &str) -> CopyRequest {
         format: None,
         axes: None,
         raw: None,
+        select: None,
         n5_version: None,
         codec: None,
         write_empty: WriteEmpty::Auto,

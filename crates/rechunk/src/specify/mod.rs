@@ -6,6 +6,7 @@ mod raw;
 mod zarr;
 
 use rechunk_format::{FormatError, ShardFormat};
+use rechunk_grid::ArraySpec;
 
 use crate::axes::Axes;
 use crate::format::{Format, has_ending};
@@ -29,10 +30,11 @@ pub(crate) fn specify_target(
     request: &CopyRequest,
     source: &OpenArray,
 ) -> Result<(Metadata, Vec<String>), Error> {
-    let chunk_shape =
-        ChunkSpec::parse(&request.chunks)?.resolve(source.spec(), request.chunk_bytes)?;
+    // Not that of its layout, which may be of a region and begin inside a chunk.
+    let spec = source.metadata.spec();
+    let chunk_shape = ChunkSpec::parse(&request.chunks)?.resolve(&spec, request.chunk_bytes)?;
     let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
-    let (shard_shape, warning) = shards(request, source, format, &chunk_shape)?;
+    let (shard_shape, warning) = shards(request, (source, &spec), format, &chunk_shape)?;
     let wish = Wish { request, source, chunk_shape: &chunk_shape };
     let (target, mut warnings) = match format {
         Format::Zarr3 | Format::Zarr2 => zarr::target(&wish, format, shard_shape)?,
@@ -46,14 +48,14 @@ pub(crate) fn specify_target(
 /// The shape of its shards, and what is to be said about it.
 fn shards(
     request: &CopyRequest,
-    source: &OpenArray,
+    (source, spec): (&OpenArray, &ArraySpec),
     format: Format,
     chunk: &[u64],
 ) -> Result<(Option<Vec<u64>>, Option<String>), Error> {
     let wish = ShardWish {
         text: request.shards.as_deref(),
         format,
-        source: source.spec(),
+        source: spec,
         source_shard: source.array.layout().shards().map(ShardFormat::shard_shape),
         chunk,
     };

@@ -25,7 +25,7 @@ pub(super) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     };
     let axes = wish.axes();
     let mut spec = wish.source.spec().clone();
-    spec.chunk_shape = wish.chunk_shape.to_vec();
+    (spec.chunk_shape, spec.edges) = (wish.chunk_shape.to_vec(), None);
     let mut attributes = source.attributes().clone();
     axes.note(source.format(), Format::N5, &mut attributes);
     let target = N5Target { compression, axis_order: axes.of_n5(), version: version(wish) };

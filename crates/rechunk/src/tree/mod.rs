@@ -25,8 +25,9 @@ use crate::documents::Documents;
 use crate::format::Format;
 use crate::job::Job;
 use crate::metadata::GroupMetadata;
-use crate::open::{Opened, open_array, open_node, open_store};
+use crate::open::{OpenOptions, Opened, open_array, open_node, open_store};
 use crate::request::CopyRequest;
+use crate::select::Selected;
 use crate::{ChunkSpec, Error};
 use coordinates::is_coordinate;
 use fit::Fit;
@@ -109,6 +110,8 @@ impl TreeJob {
         stores: Stores,
     ) -> Result<Self, Error> {
         let rules = Rules::parse(&selection)?;
+        let selected = request.select.as_deref().map(Selected::parse).transpose()?;
+        let mut missing = selected.map_or(Ok(Vec::new()), |selected| selected.names())?;
         // What is misspelt is no matter of one array.
         ChunkSpec::parse(&request.chunks)?;
         let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
@@ -133,6 +136,16 @@ impl TreeJob {
         }
         let whole = CopyRequest { format: Some(format), ..request.clone() };
         let arrays = plan_all(&rules, &whole, &stores, found.arrays, found.unreadable).await?;
+        for array in &arrays {
+            let names = array.job.source.spec().dimension_names.iter().flatten().flatten();
+            names.for_each(|name| missing.retain(|selected| selected != name));
+        }
+        if let Some(name) = missing.first() {
+            return Err(Error::Usage {
+                message: format!("--select: no array has a dimension `{name}`"),
+                hint: Some("`rechunk info GROUP` shows their axes".to_owned()),
+            });
+        }
         let groups = found.groups;
         Ok(Self { request, selection, arrays, warnings, format, groups, root, stores })
     }
@@ -274,9 +287,14 @@ async fn plan_one(
 ) -> Result<Job, Error> {
     let stores = stores.with_meter(&Meter::new());
     let location = member_location(&whole.source, path);
-    let source = open_array(&location, &whole.open_options(), &stores).await?;
+    let options = OpenOptions { select: None, ..whole.open_options() };
+    let source = open_array(&location, &options, &stores).await?;
+    let selected = whole.select.as_deref().map(Selected::parse).transpose()?;
+    let select = selected.and_then(|selected| selected.part(source.spec()));
+    let source = source.selected(select.as_deref())?;
     let wishes = wishes(rules, fit, whole, path, source.spec())?;
     let (mut request, warnings) = fit.request(path, source.spec(), wishes, whole)?;
+    request.select = select;
     request.source.clone_from(&source.location);
     request.target = member_location(&whole.target, path);
     let mut job = Job::plan(request, source, stores).await?;

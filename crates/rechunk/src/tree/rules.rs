@@ -223,6 +223,7 @@ mod tests {
             format: None,
             axes: None,
             raw: None,
+            select: None,
             n5_version: None,
             codec: None,
             write_empty: WriteEmpty::Auto,

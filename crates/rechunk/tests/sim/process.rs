@@ -21,6 +21,7 @@ fn request(strategy: Strategy) -> CopyRequest {
         format: Some(Format::Zarr2),
         axes: None,
         raw: None,
+        select: None,
         n5_version: None,
         codec: None,
         write_empty: WriteEmpty::Auto,

@@ -1,0 +1,226 @@
+//! `--select`: which region of an array is meant, in the words of Python's slices.
+
+use rechunk_grid::{ArraySpec, Region};
+
+use crate::Error;
+
+/// A parsed selection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Selected {
+    /// One entry per axis, slowest first: `0:1000,:,5`.
+    Positional(Vec<Slice>),
+    /// By dimension name, axes that are not named as a whole: `time=0:1000,lat=10:20`.
+    Named(Vec<(String, Slice)>),
+}
+
+/// Elements of an axis: from `start` up to and without `stop`. Negative ones count from the end, as
+/// in Python; without a number it is the end of the axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Slice {
+    start: Option<i64>,
+    stop: Option<i64>,
+    /// As it was typed.
+    text: String,
+}
+
+impl Selected {
+    /// Parses a selection; says what is wrong with it otherwise.
+    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+        let entries: Vec<&str> = text.split(',').map(str::trim).collect();
+        if entries.contains(&"") {
+            return Err(usage(&format!("`{text}` has an empty entry")));
+        }
+        if !text.contains('=') {
+            let slices = entries.into_iter().map(Slice::parse);
+            return Ok(Self::Positional(slices.collect::<Result<_, _>>()?));
+        }
+        let mut named: Vec<(String, Slice)> = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let (name, slice) = entry
+                .split_once('=')
+                .ok_or_else(|| usage(&format!("`{entry}` has no name: name all or none")))?;
+            let name = name.trim();
+            if named.iter().any(|(other, _)| other == name) {
+                return Err(usage(&format!("`{name}` is there twice")));
+            }
+            named.push((name.to_owned(), Slice::parse(slice.trim())?));
+        }
+        Ok(Self::Named(named))
+    }
+
+    /// The entries, as they were typed, of dimensions that an array has of many that are selected
+    /// from: `None` if it has none of them, or if it goes by position.
+    pub(crate) fn part(&self, spec: &ArraySpec) -> Option<String> {
+        let Self::Named(named) = self else { return None };
+        let has = |name: &str| axis_of(spec, name).is_some();
+        let entries = named.iter().filter(|(name, _)| has(name));
+        let entries: Vec<String> =
+            entries.map(|(name, slice)| format!("{name}={}", slice.text)).collect();
+        (!entries.is_empty()).then(|| entries.join(","))
+    }
+
+    /// The names of dimensions in it; an error if it goes by position.
+    pub(crate) fn names(&self) -> Result<Vec<String>, Error> {
+        match self {
+            Self::Positional(_) => {
+                Err(usage("the arrays of a group have different axes: name them"))
+            }
+            Self::Named(named) => Ok(named.iter().map(|(name, _)| name.clone()).collect()),
+        }
+    }
+
+    /// The region it means of an array.
+    pub(crate) fn region(&self, spec: &ArraySpec) -> Result<Region, Error> {
+        let mut region = Region::whole(&spec.shape);
+        let mut take = |axis: usize, slice: &Slice| {
+            let (start, length) = slice.of(axis, spec)?;
+            (region.start[axis], region.shape[axis]) = (start, length);
+            Ok::<_, Error>(())
+        };
+        match self {
+            Self::Positional(slices) => {
+                if slices.len() != spec.shape.len() {
+                    let (wanted, axes) = (slices.len(), spec.shape.len());
+                    return Err(usage(&format!(
+                        "it has {wanted} entries, and the array {axes} axes"
+                    )));
+                }
+                for (axis, slice) in slices.iter().enumerate() {
+                    take(axis, slice)?;
+                }
+            }
+            Self::Named(named) => {
+                for (name, slice) in named {
+                    let axis = axis_of(spec, name)
+                        .ok_or_else(|| usage(&format!("the array has no dimension `{name}`")))?;
+                    take(axis, slice)?;
+                }
+            }
+        }
+        Ok(region)
+    }
+}
+
+impl Slice {
+    fn parse(text: &str) -> Result<Self, Error> {
+        let number = |part: &str| -> Result<Option<i64>, Error> {
+            let part = part.trim();
+            if part.is_empty() {
+                return Ok(None);
+            }
+            let number = part.parse();
+            number.map(Some).map_err(|_| usage(&format!("`{text}`: `{part}` is not a number")))
+        };
+        let mut parts = text.split(':');
+        let slice = match (parts.next(), parts.next(), parts.next()) {
+            (Some(index), None, _) => {
+                let start = number(index)?.ok_or_else(|| usage(&format!("`{text}` is empty")))?;
+                // The last element has none behind it that could be named.
+                (Some(start), start.checked_add(1).filter(|stop| *stop != 0))
+            }
+            (Some(start), Some(stop), None) => (number(start)?, number(stop)?),
+            _ => return Err(usage(&format!("`{text}`: there are no steps, only START:STOP"))),
+        };
+        Ok(Self { start: slice.0, stop: slice.1, text: text.to_owned() })
+    }
+
+    /// First element and number of elements of `axis`. What is not there cannot be selected.
+    fn of(&self, axis: usize, spec: &ArraySpec) -> Result<(u64, u64), Error> {
+        let extent = spec.shape[axis];
+        let names = spec.dimension_names.as_deref().unwrap_or_default();
+        let name = match names.get(axis) {
+            Some(Some(name)) => format!("dimension `{name}`"),
+            _ => format!("axis {axis}"),
+        };
+        let at = |number: i64| {
+            let at = match u64::try_from(number) {
+                Ok(at) => Some(at),
+                Err(_) => extent.checked_sub(number.unsigned_abs()),
+            };
+            at.filter(|at| *at <= extent)
+                .ok_or_else(|| usage(&format!("`{}`: {name} has {extent} elements", self.text)))
+        };
+        let start = self.start.map_or(Ok(0), at)?;
+        let stop = self.stop.map_or(Ok(extent), at)?;
+        match stop.checked_sub(start).filter(|length| *length > 0 || extent == 0) {
+            Some(length) => Ok((start, length)),
+            None => Err(usage(&format!("`{}` selects nothing of {name}", self.text))),
+        }
+    }
+}
+
+fn axis_of(spec: &ArraySpec, name: &str) -> Option<usize> {
+    let names = spec.dimension_names.as_deref().unwrap_or_default();
+    names.iter().position(|other| other.as_deref() == Some(name))
+}
+
+fn usage(reason: &str) -> Error {
+    Error::Usage {
+        message: format!("--select: {reason}"),
+        hint: Some("write it like `time=0:1000,lat=10:20` or, for every axis, `0:1000,:,5`".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rechunk_grid::DataType;
+
+    use super::*;
+
+    fn spec() -> ArraySpec {
+        ArraySpec {
+            shape: vec![10, 4, 0],
+            data_type: DataType::Uint8,
+            chunk_shape: vec![3, 4, 1],
+            edges: None,
+            fill_value: None,
+            dimension_names: Some(vec![Some("time".into()), None, Some("x".into())]),
+        }
+    }
+
+    fn region(text: &str) -> Result<(Vec<u64>, Vec<u64>), String> {
+        let region = Selected::parse(text).and_then(|selected| selected.region(&spec()));
+        region.map(|region| (region.start, region.shape)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn slices_are_those_of_python() {
+        for (text, time) in [
+            ("time=2:5", (2, 3)),
+            ("time=:", (0, 10)),
+            ("time=-3:", (7, 3)),
+            ("time=:-3", (0, 7)),
+            ("time=-1", (9, 1)),
+            (" time = 4 ", (4, 1)),
+            ("2:5,:,:", (2, 3)),
+        ] {
+            let expected = (vec![time.0, 0, 0], vec![time.1, 4, 0]);
+            assert_eq!(region(text).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused() {
+        for (text, reason) in [
+            ("time=2:11", "has 10 elements"),
+            ("time=-11:", "has 10 elements"),
+            ("time=10", "has 10 elements"),
+            ("time=3:3", "selects nothing"),
+            ("time=5:3", "selects nothing"),
+            ("time=0:5:2", "no steps"),
+            ("lat=0:5", "no dimension `lat`"),
+            ("time=1,time=2", "twice"),
+            ("time=a", "not a number"),
+            ("time=", "is empty"),
+            ("0:5", "3 axes"),
+            ("0:5,,", "empty entry"),
+            ("time=0:5,3", "no name"),
+        ] {
+            let error = region(text).unwrap_err();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+        let part = |text| Selected::parse(text).unwrap().part(&spec());
+        assert_eq!(part("lat=0:5, time = 1:2").unwrap(), "time=1:2");
+        assert_eq!((part("lat=0:5"), part("1,2,3")), (None, None));
+    }
+}
