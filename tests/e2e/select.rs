@@ -1,11 +1,13 @@
 //! Regions of arrays (`--select`): of every format, cut anywhere, by every kind of plan.
 
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::json;
 
 use crate::arrays::{RawArray, write_json};
-use crate::harness::{Folder, fixture, rechunk};
+use crate::harness::{Folder, Run, fixture, rechunk};
 use crate::report::{assert_done, text};
 
 const SHAPE: [u64; 3] = [23, 17, 13];
@@ -204,4 +206,27 @@ fn a_region_of_a_group_is_that_of_each_array() {
         let other = folder.at("other.zarr");
         rechunk(&["copy", &source, &other, "--select", select]).ends_with(2).says(&[says]);
     }
+}
+
+/// Two regions may have one shape, and so one plan.
+#[test]
+fn another_region_is_another_job() {
+    let folder = Folder::new();
+    let (source, target) = (sources(&folder).remove(0).0, folder.at("t.zarr"));
+    let select = |region: &str, more: &[&str]| {
+        let copy = ["copy", &source, &target, "--chunks", "-1,1,1", "--select", region];
+        Run::rechunk(&[&copy[..], more].concat())
+    };
+    let mut slow = select("0:10,:,:", &["--bwlimit", "1kB"]).start();
+    let saved = folder.at("t.zarr.rechunk/job.json");
+    while !Path::new(&saved).exists() {
+        assert!(slow.try_wait().unwrap().is_none(), "it has ended");
+        thread::sleep(Duration::from_millis(5));
+    }
+    slow.kill().unwrap();
+    slow.wait().unwrap();
+    let other = select("10:20,:,:", &["--resume"]).go().ends_with(4);
+    other.says(&["it copies the region 0:10,:,:, not 10:20,:,:"]);
+    select("0:10,:,:", &["--resume", "--verify"]).go().ok();
+    assert_eq!(elements(&folder, &target), expected(&[(0, 10), (0, 17), (0, 13)]));
 }

@@ -113,6 +113,10 @@ impl SavedJob {
         if self.request.source != other.request.source {
             return Some(format!("its source is {}", self.request.source));
         }
+        if self.request.select != other.request.select {
+            let of = |job: &Self| job.request.select.clone().unwrap_or_else(|| "all".to_owned());
+            return Some(format!("it copies the region {}, not {}", of(self), of(other)));
+        }
         if self.source_identity != other.source_identity {
             return Some("the metadata of the source has changed".to_owned());
         }
