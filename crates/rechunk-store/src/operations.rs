@@ -312,7 +312,7 @@ impl Store {
         Err(StoreError::NoListing { location: self.label().to_owned() })
     }
 
-    fn list_prefix(&self) -> Option<&Path> {
+    pub(crate) fn list_prefix(&self) -> Option<&Path> {
         (!self.prefix.is_root()).then_some(&self.prefix)
     }
 
