@@ -33,7 +33,9 @@ fn assert_counted(report: &Value, requests: &[RequestRecord]) {
         let said = |field: &str| number(report, &format!("traffic.{name}.{field}"));
         assert_eq!(of(Operation::Get), said("get_requests") + said("get_missing"), "{name}");
         assert_eq!(of(Operation::Put), said("put_requests"), "{name}");
-        assert_eq!(of(Operation::Get) + of(Operation::Put), said("http_attempts"), "{name}");
+        assert_eq!(of(Operation::Copy), said("copy_requests"), "{name}");
+        let all = [Operation::Get, Operation::Put, Operation::Copy].map(of);
+        assert_eq!(all.iter().sum::<u64>(), said("http_attempts"), "{name}");
         let sent: u64 = requests
             .iter()
             .filter(|r| role(r) == Some(name) && is_read(r) && r.status.is_some_and(|s| s < 300))
@@ -64,6 +66,7 @@ fn the_report_counts_what_the_server_counts() {
         "--chunks 5,8,16 --strategy keep",
         "--chunks 8,32,48 --strategy direct",
         "--chunks keep",
+        "--chunks keep --verify",
         "--chunks 8,8,16 --shards 24,16,48 --strategy pull --codec zstd:1",
     ] {
         s3.server.clear_requests();
