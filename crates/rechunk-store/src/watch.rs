@@ -90,9 +90,14 @@ impl Store {
         let Some(watch) = self.watch.as_ref().filter(|_| self.archive().is_none()) else {
             return Ok(false);
         };
-        let ahead = watch.clock.as_ref().map_or(0, |clock| clock.ahead_milliseconds());
-        let written = found.last_modified.timestamp_millis() - ahead;
-        // Stores say whole seconds: one that began before does not count.
+        // Stores say whole seconds, some lists more: so does their clock, and a second that began
+        // before does not count.
+        let written = match &watch.clock {
+            Some(clock) => {
+                found.last_modified.timestamp().saturating_mul(1000) - clock.ahead_milliseconds()
+            }
+            None => found.last_modified.timestamp_millis(),
+        };
         if written <= watch.since_milliseconds || written > milliseconds(SystemTime::now()) {
             return Ok(written > watch.begun_milliseconds && written <= watch.since_milliseconds);
         }

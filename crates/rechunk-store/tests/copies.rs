@@ -220,6 +220,21 @@ async fn only_one_store_copies() {
     assert!(objects.child("a").unwrap().can_copy_from(&objects));
 }
 
+/// Lists say fractions of a second, and the clock that is known of a server does not.
+#[tokio::test]
+async fn what_was_written_right_before_is_not_written_since() {
+    for server in Kind::both() {
+        for _ in 0..20 {
+            let (source, _) = server.pair(0);
+            put(&source, "c/0").await;
+            source.exists("c/0").await.unwrap(); // what the clock is known by
+            let now = SystemTime::now();
+            source.watched(now, now).check_unchanged_objects(|_| true).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(83)).await;
+        }
+    }
+}
+
 /// What was copied unseen is looked at afterwards.
 #[tokio::test]
 async fn objects_that_were_written_since_are_found() {

@@ -66,7 +66,6 @@ fn the_report_counts_what_the_server_counts() {
         "--chunks 5,8,16 --strategy keep",
         "--chunks 8,32,48 --strategy direct",
         "--chunks keep",
-        "--chunks keep --verify",
         "--chunks 8,8,16 --shards 24,16,48 --strategy pull --codec zstd:1",
     ] {
         s3.server.clear_requests();

@@ -17,7 +17,9 @@ use crate::report::{assert_done, assert_planned, number, text};
 
 /// It is about a chunk, or a shard, of source or target.
 fn is_data(request: &RequestRecord) -> bool {
-    request.key.contains("/c/") || request.key.contains("/0.")
+    let name = request.key.rsplit('/').next().unwrap_or_default();
+    let is_key = !name.is_empty() && !request.key.contains(".rechunk/");
+    is_key && name.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
 /// How often the data of an array was copied, read and written.
