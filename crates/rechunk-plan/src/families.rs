@@ -150,10 +150,8 @@ fn passthrough_tile(request: &PlanRequest, copied_by_store: bool) -> Vec<u64> {
     let target = &request.target;
     let unit = target.commit_shape();
     let expected = target.encoded_bytes_expected.max(1).saturating_mul(target.shard_chunks());
-    let mut room = match copied_by_store {
-        true => TASK_COPIES,
-        false => (TASK_BYTES / expected).clamp(1, TASK_OBJECTS),
-    };
+    let by_bytes = (TASK_BYTES / expected).clamp(1, TASK_OBJECTS);
+    let mut room = if copied_by_store { TASK_COPIES } else { by_bytes };
     let mut tile = unit.to_vec();
     for axis in (0..tile.len()).rev() {
         let count = request.shape[axis].div_ceil(unit[axis]).max(1).min(room);

@@ -1,5 +1,5 @@
 //! Objects that a store copies itself: on servers that count, fail and refuse.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
+#![expect(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use std::ops::Deref;
 use std::path::PathBuf;
