@@ -5,6 +5,7 @@
 //! other; Azure may answer before the copy is there, and `object_store` does not say so; in memory
 //! there is nothing to save.
 
+use std::io;
 use std::sync::Arc;
 
 use futures::TryStreamExt;
@@ -12,6 +13,9 @@ use object_store::CopyOptions;
 
 use crate::remote::with_attempts;
 use crate::{Store, StoreError};
+
+/// What is done, for errors.
+const ACTION: &str = "copy inside the store to";
 
 /// What became of an object that a store was to copy.
 #[derive(Debug)]
@@ -33,8 +37,8 @@ impl Store {
     }
 
     /// Has the store copy the object at `source_key` of `source` to `key`, in place of any that was
-    /// there. Readers see the old one or the new one, never a part. Call it where
-    /// [`Store::can_copy_from`] is true. Counted as one copy where there is something to copy, and
+    /// there. Readers see the old one or the new one, never a part. Refused where
+    /// [`Store::can_copy_from`] is false. Counted as one copy where there is something to copy, and
     /// as a missing object of the source where not. What was written since `source` is watched is copied
     /// all the same: see [`Store::check_unchanged_objects`].
     pub async fn copy_from(
@@ -44,13 +48,18 @@ impl Store {
         key: &str,
     ) -> Result<Copied, StoreError> {
         let (from, to) = (source.object_path(source_key)?, self.object_path(key)?);
+        if !self.can_copy_from(source) {
+            let why = "source and target are not in one store that copies objects";
+            let error = io::Error::new(io::ErrorKind::Unsupported, why);
+            return Ok(Copied::Refused(self.failed_io(key, ACTION, error)));
+        }
         let copied = self.persist(key, || async {
             let _permit = self.permit().await;
             let copying = self.inner.copy_opts(&from, &to, CopyOptions::default());
             match with_attempts(&self.meter, self.role, copying).await {
                 Ok(()) => Ok(true),
                 Err(object_store::Error::NotFound { .. }) => Ok(false),
-                Err(error) => Err(self.failed(key, "copy inside the store to", error)),
+                Err(error) => Err(self.failed(key, ACTION, error)),
             }
         });
         let copied = match copied.await {

@@ -348,7 +348,12 @@ impl Store {
         result.map_err(|error| self.failed_io(key, action, error))
     }
 
-    fn failed_io(&self, key: &str, action: &'static str, error: io::Error) -> StoreError {
+    pub(crate) fn failed_io(
+        &self,
+        key: &str,
+        action: &'static str,
+        error: io::Error,
+    ) -> StoreError {
         StoreError::Failed {
             location: self.label().to_owned(),
             key: key.to_owned(),

@@ -208,7 +208,12 @@ async fn only_one_store_copies() {
 
     let directory = tempfile::tempdir().unwrap();
     let local = stores.open(directory.path().to_str().unwrap()).unwrap();
-    assert!(!local.child("a").unwrap().can_copy_from(&local.child("b").unwrap()), "hard links");
+    let (a, b) = (local.child("a").unwrap(), local.child("b").unwrap());
+    assert!(!b.can_copy_from(&a), "hard links");
+    put(&a, "c").await;
+    let refused = b.copy_from(&a, "c", "c").await.unwrap();
+    assert!(matches!(refused, Copied::Refused(_)), "{refused:?}");
+    assert!(!b.exists("c").await.unwrap());
     let memory = stores.open("memory:").unwrap();
     assert!(!memory.can_copy_from(&memory));
     for location in ["https://127.0.0.1:9/", "az://account-container/a"] {
