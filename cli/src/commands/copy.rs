@@ -11,13 +11,15 @@ use crate::{request, signals};
 
 pub(crate) async fn run(args: CopyArgs) -> Result<ExitCode, Error> {
     let stores = request::stores(&args.stores)?;
-    let copy = request::copy(
+    let mut copy = request::copy(
         &args.source,
         &args.target,
         &args.target_options,
         &args.planning,
         args.running.temp.as_deref(),
     )?;
+    // What is to be verified is compared with what was seen of the source.
+    copy.planning.store_copies = !args.running.verify;
     match rechunk::prepare(copy, request::selection(&args.selection), &stores).await? {
         Prepared::Array(job) => Box::pin(copy_array(*job, &args)).await?,
         Prepared::Tree(job) => Box::pin(copy_group(*job, &args)).await?,

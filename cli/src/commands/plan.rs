@@ -151,6 +151,7 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
         target: Side { shard, runs: target_runs, ..Side::raw(&target, item_bytes) },
         same_encoding: true,
         same_shards: false,
+        store_can_copy: false,
         keeps_absence: false,
         budget: planning.budget(),
         profile: planning.profile(["", args.temp.as_deref().unwrap_or_default(), ""])?,

@@ -2,13 +2,14 @@
 
 use rechunk::planner::keep::Schedule;
 use rechunk::planner::{
-    Candidate, CandidateOutcome, Plan, Planned, Stage, StageInput, StageOutput,
+    Candidate, CandidateOutcome, Estimate, Plan, Planned, Stage, StageInput, StageOutput,
 };
 use rechunk::{Job, format_byte_size, format_shape};
 
 use super::price::{self, dollars};
 use super::svg::{BuffersPicture, CandidatePicture, PlanPicture, StagePicture, draw};
 use super::table::{lay_out, number};
+use super::tree::plural;
 
 /// What a plan is about, in words.
 #[derive(Debug, Clone, Default)]
@@ -68,6 +69,7 @@ pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> Str
         String::new(),
     ];
     lines.extend(runs_lines(subject, plan));
+    lines.extend(copies_line(&plan.estimate));
     lines.push(memory_line(plan));
     lines.extend(price::lines(&plan.estimate, plan.priced_by.iter()));
     if all && planned.candidates.len() > 1 {
@@ -128,6 +130,11 @@ fn array_lines(subject: &Subject, plan: &Plan) -> String {
 fn stage_table(plan: &Plan) -> String {
     let head = ["stage", "reads", "writes", "tasks", "at once", "memory/task", "GET", "PUT"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
+    // The store copies in the one stage of such a plan.
+    let copies = plan.estimate.target.copy_requests;
+    if copies > 0 {
+        rows[0].push("COPY".to_owned());
+    }
     for stage in &plan.stages {
         let (gets, puts) = requests(plan, stage);
         rows.push(vec![
@@ -145,6 +152,9 @@ fn stage_table(plan: &Plan) -> String {
             number(gets),
             number(puts),
         ]);
+        if let Some(row) = rows.last_mut().filter(|_| copies > 0) {
+            row.push(number(copies));
+        }
     }
     let estimate = &plan.estimate;
     if plan.stages.len() > 1 {
@@ -159,7 +169,18 @@ fn stage_table(plan: &Plan) -> String {
         total[7] = number(sum(|role| role.put_requests));
         rows.push(total);
     }
-    lay_out(&rows, &[3, 4, 5, 6, 7])
+    lay_out(&rows, &[3, 4, 5, 6, 7, 8])
+}
+
+/// What the store copies itself, if it does.
+pub(crate) fn copies_line(estimate: &Estimate) -> Option<String> {
+    let copies = estimate.target.copy_requests;
+    (copies > 0).then(|| {
+        format!(
+            "  copied by the store itself: {}; their bytes do not pass through here",
+            plural(copies, "object")
+        )
+    })
 }
 
 /// Read and write requests of one stage.

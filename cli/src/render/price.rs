@@ -36,6 +36,7 @@ fn price_line(estimate: &Estimate) -> Option<String> {
         (price.get_usd, "GET"),
         (price.put_usd, "PUT"),
         (price.part_usd, "parts of large objects"),
+        (price.copy_usd, "copies inside the store"),
         (price.egress_usd, "bytes out"),
     ];
     let parts = parts.iter().filter(|(usd, _)| *usd > 0.0);

@@ -31,7 +31,7 @@ pub(crate) fn group_summary(report: &TreeReport) -> String {
     lines.push(time_line(bytes, report.elapsed_seconds, report.tasks));
     let before = report.arrays.len() - copied.count();
     if before > 0 {
-        lines.push(format!("  {} complete before", plural(before, "array")));
+        lines.push(format!("  {} complete before", plural(before as u64, "array")));
     }
     lines.push(memory_line(&report.memory));
     if report.verified == Some(true) {
@@ -55,17 +55,25 @@ fn bytes_of(report: &Report) -> u64 {
 
 fn traffic_table(estimate: &Estimate, traffic: Option<&Traffic>) -> String {
     let mut rows = vec![["", "GET", "PUT", "read", "written"].map(str::to_owned).to_vec()];
+    let has_copies = estimate.target.copy_requests > 0;
+    if has_copies {
+        rows[0].push("COPY".to_owned());
+    }
     if let Some(traffic) = traffic {
         for (name, predicted, counted) in [
             ("source", &estimate.source, &traffic.source),
             ("intermediate", &estimate.intermediate, &traffic.intermediate),
             ("target", &estimate.target, &traffic.target),
         ] {
-            let (gets, puts) = (
-                counted.get_requests + counted.get_missing,
-                counted.put_requests + counted.put_skipped,
-            );
-            if gets + puts + predicted.get_requests + predicted.put_requests == 0 {
+            let is_copied = has_copies && counted.get_requests + counted.put_requests == 0;
+            let (gets, puts, copies) = if is_copied {
+                (0, 0, counted.copy_requests + counted.put_skipped)
+            } else {
+                let puts = counted.put_requests + counted.put_skipped;
+                (counted.get_requests + counted.get_missing, puts, counted.copy_requests)
+            };
+            let planned = predicted.get_requests + predicted.put_requests + predicted.copy_requests;
+            if gets + puts + copies + planned == 0 {
                 continue;
             }
             rows.push(vec![
@@ -75,9 +83,12 @@ fn traffic_table(estimate: &Estimate, traffic: Option<&Traffic>) -> String {
                 moved(counted.read_bytes),
                 moved(counted.written_bytes),
             ]);
+            if let Some(row) = rows.last_mut().filter(|_| has_copies) {
+                row.push(against(copies, predicted.copy_requests));
+            }
         }
     }
-    lay_out(&rows, &[1, 2, 3, 4])
+    lay_out(&rows, &[1, 2, 3, 4, 5])
 }
 
 fn time_line(bytes: u64, elapsed_seconds: Option<f64>, tasks: Option<TaskReport>) -> String {

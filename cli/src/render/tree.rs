@@ -2,8 +2,8 @@
 
 use rechunk::{TreeArray, TreeJob, format_byte_size, format_shape};
 
-use super::price;
 use super::table::{lay_out, number};
+use super::{explain, price};
 
 /// Array, shape, chunks, plan, requests, expected bytes and memory.
 const HEAD: [&str; 9] =
@@ -12,10 +12,10 @@ const HEAD: [&str; 9] =
 /// The plan as text.
 pub(crate) fn table(job: &TreeJob) -> String {
     let target = if job.request.target.is_empty() { "…" } else { &job.request.target };
-    let groups = job.groups().count();
+    let groups = job.groups().count() as u64;
+    let estimate = job.estimate();
     let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
     rows.extend(job.arrays.iter().map(row));
-    let estimate = job.estimate();
     let intermediate = &estimate.intermediate;
     let gets = estimate.source.get_requests.saturating_add(intermediate.get_requests);
     let puts = estimate.target.put_requests.saturating_add(intermediate.put_requests);
@@ -33,7 +33,7 @@ pub(crate) fn table(job: &TreeJob) -> String {
         format!(
             "{} → {target}    {}, {}, {}",
             job.request.source,
-            plural(job.arrays.len(), "array"),
+            plural(job.arrays.len() as u64, "array"),
             plural(groups, "group"),
             job.format().name(),
         ),
@@ -45,6 +45,7 @@ pub(crate) fn table(job: &TreeJob) -> String {
             format_byte_size(job.request.planning.budget().memory_bytes),
         ),
     ];
+    lines.splice(3..3, explain::copies_line(&estimate));
     let plans = job.arrays.iter().map(|array| &array.job.planned.plan);
     lines.extend(price::lines(&estimate, plans.filter_map(|plan| plan.priced_by.as_ref())));
     lines.join("\n")
@@ -74,7 +75,7 @@ fn row(array: &TreeArray) -> Vec<String> {
 }
 
 /// `1 array`, `2 arrays`.
-pub(crate) fn plural(count: usize, what: &str) -> String {
-    let number = number(count as u64);
+pub(crate) fn plural(count: u64, what: &str) -> String {
+    let number = number(count);
     if count == 1 { format!("{number} {what}") } else { format!("{number} {what}s") }
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use rechunk_format::{FormatError, Layout};
-use rechunk_store::{Store, StoreError};
+use rechunk_store::{Copied, Store, StoreError};
 
 use crate::ArrayError;
 use crate::error::Cause;
@@ -75,6 +75,21 @@ impl Array {
             _ => self.store.put(&key, vec![encoded]).await,
         };
         stored.map_err(|error| self.store_error(index, error))
+    }
+
+    /// Each chunk, or each shard of chunks, is an object, and nothing else is in it.
+    pub fn has_whole_objects(&self) -> bool {
+        let first = vec![0; self.layout.spec().shape.len()];
+        self.layout.runs().is_none() && self.layout.chunk_range(&first).is_none()
+    }
+
+    /// Has the store copy object `index` of `source`, a chunk or a shard, to where that of this array
+    /// is ([`Store::copy_from`]).
+    pub async fn copy_object(&self, source: &Self, index: &[u64]) -> Result<Copied, ArrayError> {
+        let (from, to) = (source.layout.object_key(index), self.layout.object_key(index));
+        let copied = self.store.copy_from(&source.store, &from, &to).await;
+        let unit = if self.layout.shards().is_some() { Unit::Shard } else { Unit::Chunk };
+        copied.map_err(|error| self.error(unit(index), Cause::Store(error)))
     }
 
     /// That chunk `index` was read but does not decode.

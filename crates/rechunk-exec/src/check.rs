@@ -89,6 +89,9 @@ fn check_stages(execution: &Execution) -> Result<(), Fault> {
         if stage.passthrough {
             check_passthrough(execution)?;
         }
+        require(stage.passthrough || !stage.copied_by_store, || {
+            format!("stage {number} has objects copied that are to be decoded")
+        })?;
         if stage.runs.is_some() {
             check_runs(execution, number)?;
         }

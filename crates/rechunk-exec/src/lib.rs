@@ -28,6 +28,7 @@ mod runs;
 mod shards;
 mod stage_run;
 mod step_marks;
+mod store_copies;
 mod stored;
 mod task;
 mod tasks;

@@ -1,4 +1,5 @@
-//! Equal grids and codecs: encoded chunks are copied as they are, into shards and out of them.
+//! Equal grids and codecs: encoded chunks are copied as they are, into shards and out of them; whole
+//! objects by the store itself, where it can.
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use rechunk_store::Role;
 use crate::Fault;
 use crate::commit::store;
 use crate::gather::fetch_chunk;
+use crate::store_copies;
 use crate::task::{Lane, LaneDone, TaskRun};
 use crate::whole_shards::chunks;
 
@@ -24,7 +26,9 @@ pub(crate) async fn input(
 ) -> Result<LaneDone, Fault> {
     let source = task.stage.run.execution.source.clone();
     let shards = source.layout().shards();
-    if let (StageInput::SourceShards, Some(format)) = (&task.stage.stage.input, shards) {
+    if store_copies::input(&task, &index).await? {
+        // No bytes are to be moved.
+    } else if let (StageInput::SourceShards, Some(format)) = (&task.stage.stage.input, shards) {
         shard(&task, &mut lane, format, &index).await?;
     } else {
         let found = fetch_chunk(&task, &index, &mut lane.encoded).await;

@@ -12,6 +12,7 @@ use crate::cpu::CpuPool;
 use crate::digest::StageDigest;
 use crate::frame::{Frame, buffer_bytes};
 use crate::run::RunContext;
+use crate::store_copies::StoreCopies;
 use crate::{Event, Fault, Sink};
 
 /// A stage being run.
@@ -40,6 +41,8 @@ pub(crate) struct StageRun {
     pub skips_absent: bool,
     /// The digest it takes of what it reads.
     pub digest: StageDigest,
+    /// Whether the store copies what is passed through.
+    pub store_copies: StoreCopies,
 }
 
 impl StageRun {
@@ -74,6 +77,7 @@ impl StageRun {
         };
         let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
         Ok(Self {
+            store_copies: StoreCopies::new(&stage, execution, &digest),
             digest,
             cpu,
             number,

@@ -37,6 +37,9 @@ pub struct RoleEstimate {
     /// begins it, and one for each part. Exact where objects have the expected size.
     #[serde(default)]
     pub part_requests: u64,
+    /// Objects that the store copies itself, from others it has; those that will not be there included.
+    #[serde(default)]
+    pub copy_requests: u64,
     /// Files opened to move runs of bytes.
     #[serde(default)]
     pub opens: u64,
@@ -59,6 +62,7 @@ impl RoleEstimate {
         self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
         self.objects = self.objects.saturating_add(other.objects);
         self.part_requests = self.part_requests.saturating_add(other.part_requests);
+        self.copy_requests = self.copy_requests.saturating_add(other.copy_requests);
         self.opens = self.opens.saturating_add(other.opens);
         self.runs = self.runs.saturating_add(other.runs);
         self.seeks = self.seeks.saturating_add(other.seeks);
@@ -94,7 +98,8 @@ impl Estimate {
     /// All requests; those of multipart uploads count as one.
     pub fn requests(&self) -> u64 {
         [&self.source, &self.intermediate, &self.target].iter().fold(0_u64, |sum, role| {
-            sum.saturating_add(role.get_requests).saturating_add(role.put_requests)
+            let moved = role.get_requests.saturating_add(role.put_requests);
+            sum.saturating_add(moved).saturating_add(role.copy_requests)
         })
     }
 
@@ -122,6 +127,8 @@ pub(crate) struct StageDraft {
     pub input: StageInput,
     pub output: StageOutput,
     pub passthrough: bool,
+    /// The store copies each object itself.
+    pub copied_by_store: bool,
     /// The region one task owns.
     pub tile: Vec<u64>,
     /// What is filled of it at a time, where that is not all: a part of a shard.
@@ -175,7 +182,11 @@ impl StageDraft {
         figures.tile_bytes = product(clipped).saturating_mul(item);
         self.count_input(request, cuts, array_bytes, &mut figures);
         self.count_output(request, cuts, array_bytes, &mut figures);
-        self.count_parts(request, &mut figures.traffic);
+        if self.copied_by_store {
+            only_copies(&mut figures.traffic);
+        } else {
+            self.count_parts(request, &mut figures.traffic);
+        }
         let rank = shape.len();
         let input = self.fetch_shape(request);
         let unit = self.unit_shape(request);
@@ -431,6 +442,14 @@ impl StageDraft {
         let axes = &axes[..self.step_axes.len()];
         (resident_units(axes), axes.iter().any(|axis| !axis.is_whole))
     }
+}
+
+/// What the store copies itself is neither read nor written here. (The memory is that of reading and
+/// writing all the same, for a store that turns out not to copy.)
+fn only_copies(traffic: &mut Estimate) {
+    let (source, target) = (&mut traffic.source, &mut traffic.target);
+    target.copy_requests = std::mem::take(&mut target.put_requests);
+    (source.get_requests, source.read_bytes, target.written_bytes) = (0, 0, 0);
 }
 
 /// Requests of the upload of one object beside the one that completes it.

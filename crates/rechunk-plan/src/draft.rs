@@ -3,7 +3,10 @@
 use crate::baseline::calculate_stage_chunks;
 use crate::cost::StageDraft;
 use crate::planner::Sizing;
-use crate::{StageInput, StageOutput};
+use crate::{PlanRequest, StageInput, StageOutput};
+
+/// Most bytes of an object that a store is asked to copy: S3 copies no larger one at once.
+const STORE_COPY_BYTES_MAX: u64 = 5 << 30;
 
 /// A candidate before memory is divided among tasks and lanes.
 #[derive(Debug, Clone)]
@@ -41,6 +44,7 @@ pub(crate) fn stream(
             input: sizing.read_input(),
             output: StageOutput::TargetChunks,
             passthrough: false,
+            copied_by_store: false,
             tile,
             box_shape,
             step_chunks: step_chunks.to_vec(),
@@ -64,14 +68,26 @@ fn owned(sizing: &Sizing<'_>, filled: &[u64]) -> (Vec<u64>, Option<Vec<u64>>) {
     (tile, is_part.then(|| filled.to_vec()))
 }
 
-/// Source → target, encoded chunks as they are; or `output` says, whole shards.
+/// Source → target, encoded chunks as they are; or `output` says, whole shards. Where the store
+/// can, it copies what is a whole object on both sides itself.
 pub(crate) fn passthrough(sizing: &Sizing<'_>, tile: &[u64], output: &StageOutput) -> Draft {
     let mut draft = tiles(sizing, tile);
     for stage in &mut draft.stages {
         stage.passthrough = true;
+        stage.copied_by_store = copies_objects(sizing.request, output);
         stage.output = output.clone();
     }
     draft
+}
+
+/// Every object of the target is one of the source, byte for byte, and its store copies it.
+pub(crate) fn copies_objects(request: &PlanRequest, output: &StageOutput) -> bool {
+    let is_whole = match output {
+        StageOutput::TargetShards => true,
+        _ => request.source.shard.is_none() && request.target.shard.is_none(),
+    };
+    let object_bytes_max = request.source.object_bytes_max(request.item_bytes);
+    request.store_can_copy && is_whole && object_bytes_max <= STORE_COPY_BYTES_MAX
 }
 
 /// Source → boxes\[0\] → … → boxes\[last\] → target: every arrow but the last leaves an
@@ -100,6 +116,7 @@ pub(crate) fn staged(sizing: &Sizing<'_>, boxes: &[Vec<u64>]) -> Draft {
             input,
             output,
             passthrough: false,
+            copied_by_store: false,
             tile,
             box_shape,
         });

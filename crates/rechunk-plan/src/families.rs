@@ -4,7 +4,7 @@ use crate::baseline::{PlannerOptions, Rechunking, rechunking_plan};
 use crate::count::{lcm_capped, pairs_along, product};
 use crate::cuts::AxisCuts;
 use crate::draft::{
-    Draft, geometric_boxes, passthrough, staged, stream, tiles, whole_source_steps,
+    Draft, copies_objects, geometric_boxes, passthrough, staged, stream, tiles, whole_source_steps,
 };
 use crate::planner::Sizing;
 use crate::search::{INFEASIBLE, descend, extents, position_at_most};
@@ -135,20 +135,23 @@ fn passthrough_drafts(sizing: &Sizing<'_>) -> Drafts {
     } else {
         StageOutput::TargetChunks
     };
-    let tile = passthrough_tile(request);
+    let tile = passthrough_tile(request, copies_objects(request, &output));
     drafts.push(sizing.noted(passthrough(sizing, &tile, &output)));
     Ok(drafts)
 }
 
 /// As many of the target's objects as make a task large enough.
-fn passthrough_tile(request: &PlanRequest) -> Vec<u64> {
+fn passthrough_tile(request: &PlanRequest, copied_by_store: bool) -> Vec<u64> {
     /// Encoded bytes after which a task is large enough, and most objects of one.
     const TASK_BYTES: u64 = 64 << 20;
     const TASK_OBJECTS: u64 = 1024;
+    /// Objects of a task that moves no bytes: as many requests as may usefully be in flight at once.
+    const TASK_COPIES: u64 = 256;
     let target = &request.target;
     let unit = target.commit_shape();
     let expected = target.encoded_bytes_expected.max(1).saturating_mul(target.shard_chunks());
-    let mut room = (TASK_BYTES / expected).clamp(1, TASK_OBJECTS);
+    let by_bytes = (TASK_BYTES / expected).clamp(1, TASK_OBJECTS);
+    let mut room = if copied_by_store { TASK_COPIES } else { by_bytes };
     let mut tile = unit.to_vec();
     for axis in (0..tile.len()).rev() {
         let count = request.shape[axis].div_ceil(unit[axis]).max(1).min(room);

@@ -61,8 +61,8 @@ pub struct Plan {
     /// How those of an intermediate are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intermediate_uploads: Option<Uploads>,
-    /// SHA-256 of everything above but the estimate, its profiles and how objects are sent, hex: two
-    /// plans with the same fingerprint write the same objects in the same tasks.
+    /// SHA-256 of everything above but the estimate, its profiles, how objects are sent and who copies
+    /// them, hex: two plans with the same fingerprint write the same objects in the same tasks.
     pub fingerprint: String,
 }
 
@@ -170,6 +170,11 @@ pub struct Stage {
     pub output: StageOutput,
     /// Encoded chunks are copied as they are.
     pub passthrough: bool,
+    /// The store that holds source and target copies each of their objects itself. Where it turns out
+    /// that it cannot, or what is copied has to be seen, they are read and written instead: lanes have the
+    /// memory for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub copied_by_store: bool,
     /// The region one task owns, elements: no output chunk or object has two writers.
     pub tile: Vec<u64>,
     /// What is filled of the tile at a time, elements, where that is less: a part of a shard that is
@@ -258,6 +263,7 @@ impl Plan {
             if !is_whole || !stage.memory_adds_up(self.memory.fixed_bytes) {
                 return Err(format!("stage {number} is not whole"));
             }
+            self.check_copies(stage).map_err(|why| format!("stage {number}: {why}"))?;
             self.check_runs(stage).map_err(|why| format!("stage {number}: {why}"))?;
             let geometry = self.geometry(number).map_err(|error| error.to_string())?;
             if geometry.task_count() != stage.tasks {
@@ -282,6 +288,16 @@ impl Plan {
         let is_within = fits(model.memory_bound(schedule))
             || model.memory_exact(schedule, EXACT_BUFFERS_MAX).is_some_and(fits);
         if is_within { Ok(()) } else { Err("it holds more than it reserves".to_owned()) }
+    }
+
+    /// Checks that what a store is to copy are whole objects on both sides.
+    fn check_copies(&self, stage: &Stage) -> Result<(), &'static str> {
+        let has_shards = self.source_shard.is_some() || self.target_shard.is_some();
+        let is_whole = !has_shards || stage.output == StageOutput::TargetShards;
+        if !stage.copied_by_store || stage.passthrough && stage.output.is_target() && is_whole {
+            return Ok(());
+        }
+        Err("a store is to copy what are no whole objects")
     }
 
     /// The files that runs are moved between.

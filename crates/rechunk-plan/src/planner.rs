@@ -446,6 +446,7 @@ impl<'a> Sizing<'a> {
                 input: stage.input.clone(),
                 output: stage.output.clone(),
                 passthrough: stage.passthrough,
+                copied_by_store: stage.copied_by_store,
                 tile: stage.tile.clone(),
                 box_shape: stage.box_shape.clone(),
                 step_chunks: stage.step_chunks.clone(),

@@ -20,6 +20,9 @@ pub struct Price {
     pub put_usd: f64,
     /// Of the further requests of multipart uploads, each at the price of a write request.
     pub part_usd: f64,
+    /// Of objects that a store copies itself, each at the price of a write request.
+    #[serde(default)]
+    pub copy_usd: f64,
     /// Of bytes that leave the stores.
     pub egress_usd: f64,
 }
@@ -27,13 +30,14 @@ pub struct Price {
 impl Price {
     /// All of it.
     pub fn total_usd(&self) -> f64 {
-        self.get_usd + self.put_usd + self.part_usd + self.egress_usd
+        self.get_usd + self.put_usd + self.part_usd + self.copy_usd + self.egress_usd
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
         self.get_usd += other.get_usd;
         self.put_usd += other.put_usd;
         self.part_usd += other.part_usd;
+        self.copy_usd += other.copy_usd;
         self.egress_usd += other.egress_usd;
     }
 
@@ -43,6 +47,7 @@ impl Price {
             get_usd: role.get_requests as f64 * store.get_usd,
             put_usd: role.put_requests as f64 * store.put_usd,
             part_usd: role.part_requests as f64 * store.put_usd,
+            copy_usd: role.copy_requests as f64 * store.put_usd,
             egress_usd: role.read_bytes as f64 / GIB * store.egress_usd_per_gib,
         }
     }
@@ -101,7 +106,9 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
     ];
     for (role, store) in roles {
         let gets = role.get_requests as f64;
-        let puts = role.put_requests as f64 + role.part_requests as f64;
+        // A copy inside the store takes as long as a small write, and moves no bytes here.
+        let puts = [role.put_requests, role.part_requests, role.copy_requests];
+        let puts: f64 = puts.into_iter().map(|count| count as f64).sum();
         let (get_cap, put_cap) = (store.get_requests_per_second, store.put_requests_per_second);
         seconds += request_seconds(gets, store.get_seconds / in_flight(store, reading), get_cap)
             + request_seconds(puts, store.put_seconds / in_flight(store, putting), put_cap)
@@ -156,6 +163,7 @@ mod tests {
             target: Side::raw(&[8], 1),
             same_encoding: true,
             same_shards: false,
+            store_can_copy: false,
             keeps_absence: false,
             budget: Budget {
                 memory_bytes: 1 << 30,
@@ -201,6 +209,22 @@ mod tests {
         assert!(near(price.egress_usd, 9.0), "{price:?}");
         assert!(near(price.total_usd(), 9.46), "{price:?}");
         assert!(near(price_traffic(&request, &traffic).1, 9.46));
+    }
+
+    #[test]
+    fn a_copy_inside_a_store_costs_a_write_and_moves_nothing() {
+        let mut s3 = StoreProfile::built_in("s3").unwrap();
+        s3.egress_usd_per_gib = 0.09;
+        let request = request(&s3, 1);
+        let priced = |target: RoleEstimate| {
+            let traffic = Estimate { target, ..Estimate::default() };
+            let figures = Figures { traffic, ..Figures::default() };
+            price(&request, &figures, Parallel { tasks_at_once: 1, lanes: 1 })
+        };
+        let (seconds, price) = priced(RoleEstimate { copy_requests: 1000, ..Default::default() });
+        assert!(near(price.copy_usd, 0.005) && near(price.total_usd(), 0.005), "{price:?}");
+        assert!(near(seconds, 1000.0 * s3.put_seconds), "{seconds}");
+        assert!(near(seconds, priced(RoleEstimate { put_requests: 1000, ..Default::default() }).0));
     }
 
     #[test]

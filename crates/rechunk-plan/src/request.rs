@@ -229,6 +229,10 @@ pub struct PlanRequest {
     /// And a source shard, as it is, as a target shard of the same shape.
     #[serde(default)]
     pub same_shards: bool,
+    /// One store holds both sides and can copy an object of it itself, and what it would copy has
+    /// not to be seen here: no digest is taken of it. Objects are chunks, or shards of chunks.
+    #[serde(default)]
+    pub store_can_copy: bool,
     /// What of the source is stored and what is absent has to be known at the target: an
     /// intermediate keeps a byte for every target chunk that a piece meets.
     pub keeps_absence: bool,

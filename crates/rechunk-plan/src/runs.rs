@@ -190,6 +190,7 @@ fn stage(request: &PlanRequest, schedule: Schedule) -> Stage {
         input: StageInput::SourceChunks,
         output: StageOutput::TargetChunks,
         passthrough: false,
+        copied_by_store: false,
         box_shape: None,
         step_chunks: chunks.map(|(&extent, &chunk)| extent.div_ceil(chunk)).collect(),
         step_axes: schedule.step_axes.clone(),

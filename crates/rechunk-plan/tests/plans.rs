@@ -25,6 +25,7 @@ fn request(shape: &[u64], source: &[u64], target: &[u64], memory_bytes: u64) -> 
         target: side(target),
         same_encoding: true,
         same_shards: false,
+        store_can_copy: false,
         keeps_absence: false,
         budget: Budget { memory_bytes, box_bytes: None, threads: 2, concurrency: None, workers: 1 },
         profile: Profile::uniform(&StoreProfile::local()),
@@ -370,6 +371,68 @@ proptest! {
             assert_one_writer(&planned.plan)?;
         }
     }
+}
+
+/// What a store copies itself is a request for each object, and no bytes; whoever moves it, the same
+/// objects are written, in no more memory than moving them takes.
+#[test]
+fn a_store_copies_whole_objects_only() {
+    let mut request = request(&[50, 40], &[8, 16], &[8, 16], 64 << 20);
+    request.profile = Profile::uniform(&StoreProfile::built_in("s3").unwrap());
+    request.strategy = Kind::Passthrough;
+    let of = |request: &PlanRequest, can_copy| {
+        plan(&PlanRequest { store_can_copy: can_copy, ..request.clone() }).unwrap().plan
+    };
+    let (moved, copied) = (of(&request, false), of(&request, true));
+    assert!(copied.stages[0].copied_by_store && !moved.stages[0].copied_by_store);
+    let estimate = &copied.estimate;
+    assert_eq!((estimate.target.copy_requests, estimate.target.objects), (21, 21));
+    assert_eq!((estimate.source.get_requests, estimate.target.put_requests), (0, 0));
+    assert_eq!((estimate.source.read_bytes, estimate.target.written_bytes), (0, 0));
+    assert_eq!((estimate.requests(), moved.estimate.requests()), (21, 42));
+    assert!(estimate.seconds < moved.estimate.seconds && estimate.usd < moved.estimate.usd);
+    assert_eq!(copied.fingerprint, moved.fingerprint, "equal objects in equal tasks");
+    assert_eq!(copied.stages[0].lane_bytes, moved.stages[0].lane_bytes);
+    copied.check().unwrap();
+    // As plans of older versions are: without the field.
+    let json = serde_json::to_string(&moved).unwrap();
+    assert!(!json.contains("copied_by_store"));
+    assert!(!serde_json::from_str::<Plan>(&json).unwrap().stages[0].copied_by_store);
+
+    // Chunks have to be decoded, or their cuts differ.
+    let other = PlanRequest { same_encoding: false, strategy: Kind::Auto, ..request.clone() };
+    assert_eq!(of(&other, true).estimate.target.copy_requests, 0);
+    // Whole shards are copied, chunks into or out of them are not.
+    let shard = |index_bytes| {
+        let shape = vec![16, 32];
+        Some(ShardSide { shape, index_bytes, index_first: false })
+    };
+    for (source, target, copies) in [
+        (shard(68), shard(68), 8),
+        (shard(68), None, 0),
+        (None, shard(68), 0),
+        (shard(68), shard(64), 0),
+    ] {
+        let mut request = request.clone();
+        request.same_shards = source == target;
+        (request.source.shard, request.target.shard) = (source, target);
+        let plan = of(&request, true);
+        assert_eq!(plan.estimate.target.copy_requests, copies, "{plan:?}");
+        assert_eq!(plan.stages[0].copied_by_store, copies > 0);
+        plan.check().unwrap();
+    }
+    // S3 copies no object of more than 5 GiB at once.
+    for (elements, copies) in [(5 << 28, 2), ((5 << 28) + 1, 0)] {
+        let mut request = request.clone();
+        (request.shape, request.budget.memory_bytes) = (vec![elements + 1], 100 << 30);
+        (request.source, request.target) = (Side::raw(&[elements], 4), Side::raw(&[elements], 4));
+        assert_eq!(of(&request, true).estimate.target.copy_requests, copies);
+    }
+    // A plan that says so of something else was not made by this planner.
+    let mut wrong = moved.clone();
+    (wrong.stages[0].passthrough, wrong.stages[0].copied_by_store) = (false, true);
+    wrong.fingerprint = wrong.computed_fingerprint();
+    assert!(wrong.check().unwrap_err().contains("no whole objects"));
 }
 
 /// Everything that is put aside in memory is paid for, also what is behind the elements and what

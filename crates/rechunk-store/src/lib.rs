@@ -15,6 +15,7 @@
 
 mod append_file;
 mod conditional;
+mod copies;
 mod directory_lock;
 mod durability;
 mod error;
@@ -45,6 +46,7 @@ mod zip;
 
 pub use append_file::AppendFile;
 pub use conditional::{Seen, Snapshot};
+pub use copies::Copied;
 pub use directory_lock::DirectoryLock;
 pub use durability::Durability;
 pub use error::StoreError;

@@ -35,6 +35,8 @@ pub struct RoleTraffic {
     /// Requests of multipart uploads beside the one for each object that `put_requests` counts: one
     /// that begins it, and one for each part.
     pub part_requests: u64,
+    /// Objects that the store was asked to copy itself, from another object it has.
+    pub copy_requests: u64,
     /// Writes left out because the chunk held only the fill value.
     pub put_skipped: u64,
     /// Bytes of decoded chunks read.
@@ -109,6 +111,7 @@ impl RoleTraffic {
         self.get_missing += other.get_missing;
         self.put_requests += other.put_requests;
         self.part_requests += other.part_requests;
+        self.copy_requests += other.copy_requests;
         self.put_skipped += other.put_skipped;
         self.decoded_read_bytes += other.decoded_read_bytes;
         self.decoded_written_bytes += other.decoded_written_bytes;
@@ -140,6 +143,7 @@ struct RoleCounters {
     get_missing: Counter,
     put_requests: Counter,
     part_requests: Counter,
+    copy_requests: Counter,
     put_skipped: Counter,
     decoded_read_bytes: Counter,
     decoded_written_bytes: Counter,
@@ -159,6 +163,7 @@ impl RoleCounters {
             get_missing: self.get_missing.get(),
             put_requests: self.put_requests.get(),
             part_requests: self.part_requests.get(),
+            copy_requests: self.copy_requests.get(),
             put_skipped: self.put_skipped.get(),
             decoded_read_bytes: self.decoded_read_bytes.get(),
             decoded_written_bytes: self.decoded_written_bytes.get(),
@@ -291,6 +296,13 @@ impl Meter {
     pub(crate) fn count_part(&self, role: Role) {
         if let Some(counters) = self.role(role) {
             counters.part_requests.add(1);
+        }
+    }
+
+    /// The store was asked to copy an object itself. (Nothing is copied so under control.)
+    pub(crate) fn count_copy(&self, role: Role) {
+        if let Some(counters) = self.role(role) {
+            counters.copy_requests.add(1);
         }
     }
 

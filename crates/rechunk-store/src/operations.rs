@@ -320,7 +320,7 @@ impl Store {
         Err(StoreError::NoListing { location: self.label().to_owned() })
     }
 
-    fn list_prefix(&self) -> Option<&Path> {
+    pub(crate) fn list_prefix(&self) -> Option<&Path> {
         (!self.prefix.is_root()).then_some(&self.prefix)
     }
 
@@ -356,7 +356,12 @@ impl Store {
         result.map_err(|error| self.failed_io(key, action, error))
     }
 
-    fn failed_io(&self, key: &str, action: &'static str, error: io::Error) -> StoreError {
+    pub(crate) fn failed_io(
+        &self,
+        key: &str,
+        action: &'static str,
+        error: io::Error,
+    ) -> StoreError {
         StoreError::Failed {
             location: self.label().to_owned(),
             key: key.to_owned(),

@@ -44,6 +44,8 @@ pub struct Store {
     pub(crate) multipart: Option<Multipart>,
     /// How fast bytes are moved at most.
     pub(crate) pace: Option<Arc<Pace>>,
+    /// It copies its objects itself, and a copy is there, whole and by itself, when it answers.
+    pub(crate) copies: bool,
     /// Makes durable what an `object_store` has answered for; `None` where an answer means that.
     pub(crate) durability: Option<Arc<dyn Durability>>,
 }
@@ -106,6 +108,9 @@ impl Store {
                 store.limiter = Some(limiter);
                 store.clock = Some(clock);
                 store.etags = (address.scheme == Scheme::S3).then_some(etags);
+                // Of a client that was brought along it is not known what a copy is.
+                store.copies =
+                    multipart.is_some() && matches!(address.scheme, Scheme::S3 | Scheme::Gcs);
                 store.multipart = multipart.map(Multipart::new);
                 store.child(&address.below)?
             }
@@ -151,14 +156,16 @@ impl Store {
             watch: None,
             multipart: None,
             pace: None,
+            copies: false,
             durability: None,
         }
     }
 
     /// An empty store in memory that is like a remote one in all else: it counts as one that keeps
-    /// what it has, and takes large objects in parts. For tests.
+    /// what it has, takes large objects in parts, and copies objects itself. For tests.
     pub fn objects_in_memory() -> Self {
-        Self::from_multipart_store(Arc::new(InMemory::new()), "objects in memory")
+        let store = Self::from_multipart_store(Arc::new(InMemory::new()), "objects in memory");
+        Self { copies: true, ..store }
     }
 
     /// [`Store::from_object_store`] on one that takes large objects in parts.

@@ -71,17 +71,35 @@ impl Store {
 
     /// An error if the object that was read was written since the place is watched.
     pub(crate) fn check_unchanged(&self, key: &str, found: &ObjectMeta) -> Result<(), StoreError> {
+        if self.is_late(key, found)? {
+            self.add_late(1);
+        }
+        Ok(())
+    }
+
+    /// Counts objects for [`Store::late_objects`].
+    pub(crate) fn add_late(&self, objects: u64) {
+        if let Some(watch) = &self.watch {
+            watch.late.fetch_add(objects, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether an object was written between the two times of [`Store::watched`]; an error if it
+    /// was later.
+    pub(crate) fn is_late(&self, key: &str, found: &ObjectMeta) -> Result<bool, StoreError> {
         let Some(watch) = self.watch.as_ref().filter(|_| self.archive().is_none()) else {
-            return Ok(());
+            return Ok(false);
         };
-        let ahead = watch.clock.as_ref().map_or(0, |clock| clock.ahead_milliseconds());
-        let written = found.last_modified.timestamp_millis() - ahead;
-        // Stores say whole seconds: one that began before does not count.
-        if written <= watch.since_milliseconds || written > milliseconds(SystemTime::now()) {
-            if written > watch.begun_milliseconds && written <= watch.since_milliseconds {
-                watch.late.fetch_add(1, Ordering::Relaxed);
+        // Stores say whole seconds, some lists more: so does their clock, and a second that began
+        // before does not count.
+        let written = match &watch.clock {
+            Some(clock) => {
+                found.last_modified.timestamp().saturating_mul(1000) - clock.ahead_milliseconds()
             }
-            return Ok(());
+            None => found.last_modified.timestamp_millis(),
+        };
+        if written <= watch.since_milliseconds || written > milliseconds(SystemTime::now()) {
+            return Ok(written > watch.begun_milliseconds && written <= watch.since_milliseconds);
         }
         Err(StoreError::Changed {
             location: self.label().to_owned(),

@@ -41,6 +41,10 @@ pub enum Fault {
     /// 200 with an `<Error>` InternalError as body, not executed: S3 does it for a copy and for
     /// the completion of an upload.
     ErrorInOk,
+    /// 403 AccessDenied; the request is not executed, nor will it be when it is repeated.
+    AccessDenied,
+    /// 501 NotImplemented; a copy is not executed, nor will it be when it is repeated.
+    NotImplemented,
 }
 
 impl Fault {
@@ -58,6 +62,7 @@ impl Fault {
             }
             Self::StaleList(_) => operation == Operation::List,
             Self::ErrorInOk => matches!(operation, Operation::Copy | Operation::CompleteUpload),
+            Self::NotImplemented => operation == Operation::Copy,
             _ => true,
         }
     }

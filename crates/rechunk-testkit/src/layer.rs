@@ -270,6 +270,12 @@ fn refusal(fault: Fault) -> Option<Response<PlainBody>> {
             "Your socket connection to the server was not read from or written to within the \
              timeout period.",
         ),
+        Fault::AccessDenied => error_answer(StatusCode::FORBIDDEN, "AccessDenied", "Access Denied"),
+        Fault::NotImplemented => error_answer(
+            StatusCode::NOT_IMPLEMENTED,
+            "NotImplemented",
+            "A header you provided implies functionality that is not implemented",
+        ),
         Fault::ErrorInOk => {
             let mut answer = internal_error();
             *answer.status_mut() = StatusCode::OK;

@@ -12,6 +12,10 @@ use thiserror::Error;
 
 use crate::format_byte_size;
 
+/// What to do about a source that was written while it was read.
+pub(crate) const SOURCE_CHANGED_HINT: &str =
+    "start again with --overwrite when nothing writes the source";
+
 /// Class of an outcome; the command line exits with its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
@@ -285,6 +289,9 @@ impl Error {
                 )),
                 _ => None,
             },
+            Self::SourceStore { source, .. } if matches!(**source, StoreError::Changed { .. }) => {
+                Some(SOURCE_CHANGED_HINT.to_owned())
+            }
             Self::Store { source, .. } | Self::SourceStore { source, .. }
                 if source.is_permission_denied() =>
             {

@@ -141,6 +141,7 @@ async fn plan_request(
         target: target_side,
         same_encoding,
         same_shards: same_encoding && layout.shards() == target.shards(),
+        store_can_copy: store_can_copy(request, &source.array, target, stores),
         keeps_absence: layout.tells_absence() && request.write_empty == WriteEmpty::Auto,
         budget: request.planning.budget(),
         profile: profile(request, temp, stores)?,
@@ -148,6 +149,25 @@ async fn plan_request(
         intermediate_grid: request.planning.intermediate_grid,
         intermediate_in_memory: temp_is_memory(temp),
     })
+}
+
+/// The store that holds the source can copy its objects to the target itself, and may.
+fn store_can_copy(
+    request: &CopyRequest,
+    source: &Array,
+    target: &Arc<dyn Layout>,
+    stores: &Stores,
+) -> bool {
+    // A location that cannot be opened is refused when it is to be written to.
+    let opened = || stores.open(&request.target).ok();
+    request.planning.store_copies
+        && [&request.source, &request.target].iter().all(|location| takes_parts(location))
+        && opened().is_some_and(|store| {
+            let target = array_at(target, &store, Role::Target);
+            target.store().can_copy_from(source.store())
+                && target.has_whole_objects()
+                && source.has_whole_objects()
+        })
 }
 
 /// What the stores cost. Object stores are sent large objects in parts, whatever a profile leaves

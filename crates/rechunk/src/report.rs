@@ -91,6 +91,9 @@ pub struct StageReport {
     pub lanes: u32,
     /// What one task reserves, bytes.
     pub memory_bytes: u64,
+    /// The store that holds source and target copies the objects itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub copied_by_store: bool,
 }
 
 /// Memory, bytes.
@@ -187,6 +190,7 @@ impl StageReport {
             tasks_at_once: stage.tasks_at_once,
             lanes: stage.lanes,
             memory_bytes: stage.task_bytes,
+            copied_by_store: stage.copied_by_store,
         }
     }
 }

@@ -80,6 +80,10 @@ pub struct Planning {
     pub box_bytes: Option<u64>,
     /// Worker processes.
     pub workers: u32,
+    /// A store that holds source and target may copy objects itself, where they are the same in both.
+    /// False where all that is copied is to be seen, as when its digest is taken.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub store_copies: bool,
     /// Names of the store profiles of source, intermediate and target; `None`: by location.
     pub profiles: [Option<String>; 3],
     /// What the user's own stores cost; `None`: the built-in profiles.
@@ -97,10 +101,20 @@ impl Default for Planning {
             intermediate_grid: IntermediateGrid::Exact,
             box_bytes: None,
             workers: 1,
+            store_copies: true,
             profiles: [None, None, None],
             profile: None,
         }
     }
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_yes(value: &bool) -> bool {
+    *value
 }
 
 impl Planning {

@@ -14,6 +14,7 @@ use rechunk_store::{Role, Store, Stores, unique_name};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
+use crate::error::SOURCE_CHANGED_HINT;
 use crate::gzip_file::{pack, unpack};
 use crate::job::{Job, array_at};
 use crate::metadata::Metadata;
@@ -187,7 +188,7 @@ impl Job {
         let late = self.source.array.store().late_objects();
         (late > 0).then(|| {
             format!(
-                "{late} reads were of objects of the source that were written after the job was \
+                "{late} reads or copies were of objects of the source that were written after the job was \
                  begun: what was copied before may be of another state"
             )
         })
@@ -215,8 +216,23 @@ impl Job {
         Err(Error::NotAnArray {
             location: location.clone(),
             reason: "its metadata has changed while it was copied".to_owned(),
-            hint: Some("start again with --overwrite when nothing writes it".to_owned()),
+            hint: Some(SOURCE_CHANGED_HINT.to_owned()),
         })
+    }
+
+    /// An error if objects that the store has copied by itself were written meanwhile: what it has copied
+    /// was not seen, so all are looked at when it is done.
+    async fn check_copied(&self) -> Result<(), Error> {
+        if !self.planned.plan.stages.iter().any(|stage| stage.copied_by_store) {
+            return Ok(());
+        }
+        let (array, grid) = (&self.source.array, self.source.object_grid()?);
+        let is_of_array = |key: &str| {
+            let index = array.layout().object_index(key);
+            index.is_some_and(|index| grid.contains(&index))
+        };
+        let checked = array.store().check_unchanged_objects(is_of_array).await;
+        checked.map_err(|error| Error::source_store(&self.request.source, error))
     }
 
     /// A warning where chunks were missing and the source does not say what they hold.
@@ -334,6 +350,9 @@ impl Job {
             None
         };
         self.check_source().await?;
+        if !running.verify {
+            self.check_copied().await?;
+        }
         place.check_lock().await?;
         if !is_replaced {
             let location = &self.request.target;
@@ -425,7 +444,7 @@ impl Observer for CountTasks {
 
 fn run_hint(error: &rechunk_exec::ExecError, resumable: bool) -> Option<String> {
     if error.is_source_changed() {
-        return Some("start again with --overwrite when nothing writes the source".to_owned());
+        return Some(SOURCE_CHANGED_HINT.to_owned());
     }
     if error.is_source_fault() && !error.is_retryable() {
         return Some("the source must be repaired first; what is done is kept".to_owned());

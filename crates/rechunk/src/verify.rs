@@ -230,6 +230,7 @@ async fn plan_comparison(
         target,
         same_encoding: false,
         same_shards: false,
+        store_can_copy: false,
         keeps_absence: false,
         budget: planning.budget(),
         profile: only_read(planning.profile([&a.location, "", ""])?),

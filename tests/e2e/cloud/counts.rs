@@ -33,7 +33,9 @@ fn assert_counted(report: &Value, requests: &[RequestRecord]) {
         let said = |field: &str| number(report, &format!("traffic.{name}.{field}"));
         assert_eq!(of(Operation::Get), said("get_requests") + said("get_missing"), "{name}");
         assert_eq!(of(Operation::Put), said("put_requests"), "{name}");
-        assert_eq!(of(Operation::Get) + of(Operation::Put), said("http_attempts"), "{name}");
+        assert_eq!(of(Operation::Copy), said("copy_requests"), "{name}");
+        let all = [Operation::Get, Operation::Put, Operation::Copy].map(of);
+        assert_eq!(all.iter().sum::<u64>(), said("http_attempts"), "{name}");
         let sent: u64 = requests
             .iter()
             .filter(|r| role(r) == Some(name) && is_read(r) && r.status.is_some_and(|s| s < 300))

@@ -45,6 +45,14 @@ const SHARDED: Job = Job {
     ..PUSH_PULL
 };
 
+/// By the store itself: 40 chunks, more than a task moves otherwise.
+const COPIED: Job = Job {
+    shape: [40, 8, 16],
+    chunks: [1, 8, 16],
+    options: &["--chunks", "keep"],
+    before: Before::Nothing,
+};
+
 const REPLACEMENT: Job = Job {
     options: &["--chunks", "12,4,4", "--strategy", "pull"],
     before: Before::Array,
@@ -205,6 +213,11 @@ fn shards_survive_kills_at_their_requests() {
 }
 
 #[test]
+fn copies_inside_the_store_survive_kills_at_their_requests() {
+    survives_some(COPIED);
+}
+
+#[test]
 fn a_replacement_survives_kills_at_its_requests() {
     survives_some(REPLACEMENT);
 }
@@ -224,7 +237,7 @@ fn an_intermediate_in_memory_survives_kills_at_its_requests() {
 #[test]
 #[ignore = "long"]
 fn every_request_of_every_job() {
-    for job in [PUSH_PULL, SHARDED, REPLACEMENT, STARTED_OVER, IN_MEMORY] {
+    for job in [PUSH_PULL, SHARDED, COPIED, REPLACEMENT, STARTED_OVER, IN_MEMORY] {
         survives(job, 1);
     }
 }

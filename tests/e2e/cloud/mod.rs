@@ -11,6 +11,7 @@ mod http;
 mod kills;
 mod outage;
 mod secrets;
+mod server_copy;
 mod two;
 
 use std::path::{Path, PathBuf};

@@ -228,6 +228,7 @@ impl Case {
             same_encoding: self.kind == Kind::Passthrough,
             same_shards: self.kind == Kind::Passthrough
                 && self.shards(&self.source) == self.shards(&self.target),
+            store_can_copy: false,
             keeps_absence: self.tells_absence() && self.write_empty == WriteEmpty::Auto,
             budget: Budget {
                 memory_bytes: 0,

@@ -11,3 +11,4 @@ mod limits;
 mod oracle;
 mod run_case;
 mod runs;
+mod store_copies;

@@ -258,6 +258,7 @@ impl RunCase {
             target: side(&self.target),
             same_encoding: false,
             same_shards: false,
+            store_can_copy: false,
             keeps_absence: false,
             budget: Budget {
                 memory_bytes: 0,

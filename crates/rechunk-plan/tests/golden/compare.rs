@@ -113,6 +113,7 @@ pub(crate) fn request(case: &Value, profile: &str) -> PlanRequest {
         target: Side::raw(&shape(case, "target_chunks"), item_bytes),
         same_encoding: true,
         same_shards: false,
+        store_can_copy: false,
         keeps_absence: false,
         budget: Budget {
             memory_bytes: max_mem,

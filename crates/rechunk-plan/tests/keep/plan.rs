@@ -24,6 +24,7 @@ fn request(case: &Case, memory_bytes: u64) -> PlanRequest {
         target: side(&problem.target_block, &problem.target_order),
         same_encoding: false,
         same_shards: false,
+        store_can_copy: false,
         keeps_absence: false,
         budget: Budget { memory_bytes, box_bytes: None, threads: 2, concurrency: None, workers: 1 },
         profile: Profile::uniform(&StoreProfile::local()),

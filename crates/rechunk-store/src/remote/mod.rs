@@ -3,6 +3,7 @@
 mod address;
 mod aws_files;
 mod connect;
+mod copy_answer;
 mod credentials;
 mod etag;
 mod failure;

@@ -11,6 +11,7 @@ use object_store::client::{
 use object_store::{ClientOptions, Extensions};
 
 use super::Limiter;
+use super::copy_answer::{is_copy, with_true_status};
 use crate::watch::ServerClock;
 use crate::{Meter, Role};
 
@@ -74,7 +75,11 @@ impl HttpService for Wire {
         if let Some(attempts) = of_request.or_else(|| ATTEMPTS.try_with(Clone::clone).ok()) {
             attempts.meter.count_attempt(attempts.role);
         }
-        let response = self.inner.execute(request).await?;
+        let is_copy = is_copy(&request);
+        let mut response = self.inner.execute(request).await?;
+        if is_copy {
+            response = with_true_status(response).await?;
+        }
         let date = response.headers().get("date").and_then(|date| date.to_str().ok());
         if let Some(date) = date.and_then(|date| httpdate::parse_http_date(date).ok()) {
             self.clock.heard(date);

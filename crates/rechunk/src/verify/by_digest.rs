@@ -88,6 +88,7 @@ fn plan_reading(array: &Array, location: &str, planning: &Planning) -> Result<Op
         target,
         same_encoding: is_encoded,
         same_shards: is_encoded,
+        store_can_copy: false,
         keeps_absence: false,
         budget: planning.budget(),
         profile: planning.profile([location, "", ""])?,

@@ -1,0 +1,114 @@
+//! Objects that a store copies itself: their bytes do not pass through this machine.
+//!
+//! S3 (`CopyObject`) and Google Cloud Storage do it at once and as a whole. The others do not: on a
+//! local disk `object_store` makes a hard link, and what is later written to one array would be in the
+//! other; Azure may answer before the copy is there, and `object_store` does not say so; in memory
+//! there is nothing to save.
+
+use std::io;
+use std::sync::Arc;
+
+use futures::TryStreamExt;
+use object_store::CopyOptions;
+
+use crate::remote::with_attempts;
+use crate::{Store, StoreError};
+
+/// What is done, for errors.
+const ACTION: &str = "copy inside the store to";
+
+/// What became of an object that a store was to copy.
+#[derive(Debug)]
+pub enum Copied {
+    /// It is there, whole.
+    Done,
+    /// There is nothing to copy.
+    Missing,
+    /// The store does not copy it, whatever is tried: it is too large for that (5 GiB on S3), it may be
+    /// read and written but not copied, or the store copies nothing. Says which.
+    Refused(StoreError),
+}
+
+impl Store {
+    /// Whether this store copies objects of `source` itself: both are in one bucket, reached
+    /// with the same credentials and options, of a kind that does.
+    pub fn can_copy_from(&self, source: &Self) -> bool {
+        self.copies && source.copies && Arc::ptr_eq(&self.inner, &source.inner)
+    }
+
+    /// Has the store copy the object at `source_key` of `source` to `key`, in place of any that was
+    /// there. Readers see the old one or the new one, never a part. Refused where
+    /// [`Store::can_copy_from`] is false. Counted as one copy where there is something to copy, and
+    /// as a missing object of the source where not. What was written since `source` is watched is copied
+    /// all the same: see [`Store::check_unchanged_objects`].
+    pub async fn copy_from(
+        &self,
+        source: &Self,
+        source_key: &str,
+        key: &str,
+    ) -> Result<Copied, StoreError> {
+        let (from, to) = (source.object_path(source_key)?, self.object_path(key)?);
+        if !self.can_copy_from(source) {
+            let why = "source and target are not in one store that copies objects";
+            let error = io::Error::new(io::ErrorKind::Unsupported, why);
+            return Ok(Copied::Refused(self.failed_io(key, ACTION, error)));
+        }
+        let copied = self.persist(key, || async {
+            let _permit = self.permit().await;
+            let copying = self.inner.copy_opts(&from, &to, CopyOptions::default());
+            match with_attempts(&self.meter, self.role, copying).await {
+                Ok(()) => Ok(true),
+                Err(object_store::Error::NotFound { .. }) => Ok(false),
+                Err(error) => Err(self.failed(key, ACTION, error)),
+            }
+        });
+        let copied = match copied.await {
+            // A store says 404 for other reasons too, and what is there is never missing.
+            Ok(false) if source.exists(source_key).await? => {
+                Ok(Copied::Refused(source.not_found(source_key)))
+            }
+            Ok(false) => {
+                source.meter.count_get_missing(source.role);
+                return Ok(Copied::Missing);
+            }
+            Ok(true) => {
+                self.meter.count_object(self.role);
+                Ok(Copied::Done)
+            }
+            Err(error) if error.is_retryable() => Err(error),
+            Err(error) => Ok(Copied::Refused(error)),
+        };
+        self.meter.count_copy(self.role);
+        copied
+    }
+
+    /// An error if an object below this place was written since it is watched ([`Store::watched`]):
+    /// who has had them copied has not seen when they were written. Of those that `is_wanted` by their
+    /// key. They are listed; a store whose lists are late may be late to tell.
+    pub async fn check_unchanged_objects(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<(), StoreError> {
+        if self.watch.is_none() {
+            return Ok(());
+        }
+        let late = self.persist("", || async {
+            self.meter.count_list();
+            let mut late = 0;
+            let mut listed = self.inner.list(self.list_prefix());
+            while let Some(object) =
+                listed.try_next().await.map_err(|error| self.failed("", "list", error))?
+            {
+                let location = object.location.as_ref();
+                let key = location.strip_prefix(self.prefix.as_ref()).unwrap_or(location);
+                let key = key.trim_start_matches('/');
+                if is_wanted(key) && self.is_late(key, &object)? {
+                    late += 1;
+                }
+            }
+            Ok(late)
+        });
+        self.add_late(late.await?);
+        Ok(())
+    }
+}
