@@ -296,7 +296,7 @@ fn two_at_once(place: &Place) {
 fn in_parts(place: &Place) {
     let (source, target) = (place.folder.at("large.zarr"), place.url("large.zarr"));
     RawArray::v3(&[48, 512, 512], &[4, 512, 512]).write(&source);
-    let mut options = vec!["--chunks", "4,64,64", "--shards", "-1", "--codec", "none"];
+    let mut options = vec!["--chunks", "8,256,256", "--shards", "-1", "--codec", "none"];
     options.extend(["--max-mem", "40MiB"]);
     let running = Running(place.copy(&source, &target, &options).start());
     let started = Instant::now();
