@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
 use rechunk_grid::{ArraySpec, ChunkGrid};
 
+use crate::codec_spec::CodecSpec;
 use crate::codecs::{Chain, stored_shape};
 use crate::metadata::ArrayMetadata;
 use crate::variable;
@@ -85,6 +86,10 @@ impl Layout for ZarrLayout {
 
     fn codec_summary(&self) -> &str {
         &self.summary
+    }
+
+    fn has_checksum(&self) -> bool {
+        self.metadata.codecs.iter().any(CodecSpec::has_checksum)
     }
 
     fn shards(&self) -> Option<&ShardFormat> {
