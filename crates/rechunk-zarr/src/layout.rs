@@ -130,7 +130,7 @@ fn identity(metadata: &ArrayMetadata) -> String {
     if metadata.spec.data_type.is_variable() {
         return variable::identity(metadata);
     }
-    let resolved: Vec<_> = metadata.codecs.iter().map(crate::CodecSpec::resolved).collect();
+    let resolved: Vec<_> = metadata.codecs.iter().map(CodecSpec::resolved).collect();
     format!(
         "{} {:?} {:?} {:?}",
         metadata.data_type_name(),

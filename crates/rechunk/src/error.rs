@@ -12,6 +12,9 @@ use thiserror::Error;
 
 use crate::format_byte_size;
 
+/// What to do where a disk is full.
+const ROOM: &str = "make room, then run the same command with --resume";
+
 /// Class of an outcome; the command line exits with its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
@@ -285,6 +288,8 @@ impl Error {
                 )),
                 _ => None,
             },
+            Self::Store { source, .. } if source.is_no_space() => Some(ROOM.to_owned()),
+            Self::Finish { source, .. } if source.is_no_space() => Some(ROOM.to_owned()),
             Self::Store { source, .. } | Self::SourceStore { source, .. }
                 if source.is_permission_denied() =>
             {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::Environment;
 use crate::harness::root;
-use crate::oracle::{self, World};
+use crate::oracle::World;
 
 /// The account and the key of this emulator; nothing else has ever had them.
 const ACCOUNT: &str = "rechunktest";
@@ -41,29 +41,19 @@ impl Kind {
     /// Whether it is installed. False only where it cannot be, or was asked to be left out: that is
     /// said aloud.
     pub(super) fn is_available(self) -> bool {
-        if std::env::var("RECHUNK_SKIP_EMULATORS").is_ok_and(|value| value == "1") {
-            println!("SKIPPED: RECHUNK_SKIP_EMULATORS=1, nothing is tested against {self:?}");
-            return false;
+        for skip in ["RECHUNK_SKIP_EMULATORS", "RECHUNK_SKIP_ORACLES"] {
+            if std::env::var(skip).is_ok_and(|value| value == "1") {
+                println!("SKIPPED: {skip}=1, nothing is tested against {self:?}");
+                return false;
+            }
         }
-        match self {
-            Self::Moto => {
-                if !oracle::available() {
-                    println!("SKIPPED: no oracles, so nothing is tested against {self:?}");
-                    return false;
-                }
-            }
-            Self::Azurite => {
-                let is_there = |program: &str| {
-                    Command::new(program)
-                        .arg("--version")
-                        .output()
-                        .is_ok_and(|o| o.status.success())
-                };
-                if !is_there("npm") || !is_there("node") {
-                    println!("SKIPPED: there is no npm, so nothing is tested against {self:?}");
-                    return false;
-                }
-            }
+        let is_there = |program: &str| {
+            let asked = Command::new(program).arg("--version").output();
+            asked.is_ok_and(|output| output.status.success())
+        };
+        if self == Self::Azurite && !(is_there("npm") && is_there("node")) {
+            println!("SKIPPED: there is no npm with node, so nothing is tested against {self:?}");
+            return false;
         }
         let program = self.program();
         let path = program.get_args().next().unwrap_or_default();
