@@ -182,7 +182,9 @@ fn formats(place: &Place) {
 fn a_group(place: &Place) {
     let fixture = root().join("fixtures/ostia_monthly.zarr").display().to_string();
     let (group, again) = (place.url("group.zarr"), place.url("again.zarr"));
-    for (from, to) in [(&fixture, &group), (&group, &again)] {
+    // moto takes 20 ms for a request, and there are many.
+    let copies = if place.kind == Kind::Moto { 1 } else { 2 };
+    for (from, to) in [(&fixture, &group), (&group, &again)].into_iter().take(copies) {
         place.copy(from, to, &["--verify"]).go().ok();
         let array = format!("{to}/surface_temperature");
         place.verify(&format!("{fixture}/surface_temperature"), &array);
