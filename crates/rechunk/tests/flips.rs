@@ -22,7 +22,7 @@ fn write_source(path: &Path) {
              "dtype": "<u2", "compressor": null, "fill_value": 0, "order": "C", "filters": null}}"#
     );
     fs::write(path.join(".zarray"), document).unwrap();
-    let element = |n: usize| u16::try_from(n / 3 * 7 + (n * n >> 3) % 5 + 1).unwrap();
+    let element = |n: usize| u16::try_from(n / 3 * 7 + (n * n / 8) % 5 + 1).unwrap();
     let bytes: Vec<u8> = (0..EXTENT * EXTENT).flat_map(|n| element(n).to_le_bytes()).collect();
     fs::write(path.join("0.0"), bytes).unwrap();
 }

@@ -29,13 +29,16 @@ fn s3_as_moto_has_it() {
     conforms(Kind::Moto);
 }
 
+/// A part of the conformance.
+type Step = fn(&Place);
+
 /// One emulator for all of it: they take seconds to start.
 fn conforms(kind: Kind) {
     if !kind.is_available() {
         return;
     }
     let place = Place::new(kind);
-    let steps: [(&str, fn(&Place)); 9] = [
+    let steps: [(&str, Step); 9] = [
         ("copies", copies),
         ("formats", formats),
         ("a group", a_group),

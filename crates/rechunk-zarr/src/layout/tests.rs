@@ -97,7 +97,7 @@ fn flip_bits(layout: &ZarrLayout, elements: &[u8]) -> Flips {
 fn a_flipped_bit_is_noticed_where_there_is_said_to_be_a_checksum() {
     // Numbers that compress, but not to nothing.
     let elements: Vec<u8> = (0..2048_u32)
-        .flat_map(|n| u16::try_from(n / 3 * 7 % 4093 + (n * n >> 3) % 5).unwrap().to_le_bytes())
+        .flat_map(|n| u16::try_from(n / 3 * 7 % 4093 + (n * n / 8) % 5).unwrap().to_le_bytes())
         .collect();
     let v2 = |compressor: serde_json::Value, filters: serde_json::Value| {
         let document = json!({
