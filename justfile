@@ -99,9 +99,10 @@ demo:
 doc:
     cargo doc --workspace --no-deps
 
-# Set up the readers and writers that are not ours.
+# Set up the readers and writers that are not ours, and the object stores.
 oracles:
     tests/oracle/setup.sh
+    tests/emulators/setup.sh
 
 # Write docs/support.md anew from what the tests find.
 support-table: oracles

@@ -46,7 +46,8 @@ fn a_truncated_chunk_stops_the_copy() {
 
 #[test]
 fn a_flipped_bit_is_found_where_the_codec_can() {
-    for codec in [CHECKED_ZSTD, "gzip:5"] {
+    const ZLIB: &str = r#"{"id": "zlib", "level": 1}"#;
+    for codec in [CHECKED_ZSTD, "gzip:5", ZLIB, r#"{"id": "bz2", "level": 1}"#] {
         for part in [2, 3, 5] {
             let flip = |bytes: &mut Vec<u8>| {
                 let at = bytes.len() / part;
@@ -54,6 +55,51 @@ fn a_flipped_bit_is_found_where_the_codec_can() {
             };
             stops(codec, flip, &[]);
         }
+    }
+}
+
+/// Of chunks with crc32c, in shards and by themselves: the chunk is named.
+#[test]
+fn a_flipped_bit_is_found_by_crc32c() {
+    let folder = Folder::new();
+    let raw = folder.at("raw.zarr");
+    RawArray::v3(&[64, 64], &[16, 16]).write(&raw);
+    let codec = r#"[{"name": "crc32c"}]"#;
+    for (shards, key) in [("none", "c/1/2"), ("32,64", "c/1/0")] {
+        let source = folder.at(&format!("{shards}.zarr"));
+        rechunk(&[
+            "copy", &raw, &source, "--codec", codec, "--chunks", "16,16", "--shards", shards,
+        ])
+        .ok();
+        let path = Path::new(&source).join(key);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[100] ^= 0x10;
+        std::fs::write(path, bytes).unwrap();
+        for strategy in ["keep", "pull"] {
+            let options = ["--chunks", "64,8", "--shards", "none", "--strategy", strategy];
+            let target = folder.at(&format!("{shards}-{strategy}"));
+            refused_with(&source, &target, &options, 3, &[key, "checksum"]);
+        }
+    }
+}
+
+/// Where nothing could notice it, `info` says so.
+#[test]
+fn chunks_without_a_checksum_are_said_to_be_so() {
+    for (codec, has_checksums) in [
+        ("none", false),
+        ("zstd:3", false),
+        ("blosc:lz4:5:shuffle", false),
+        (CHECKED_ZSTD, true),
+        ("gzip:5", true),
+    ] {
+        let folder = Folder::new();
+        let (source, _) = source(&folder, codec);
+        let info = rechunk(&["info", &source, "--json"]).ok().json();
+        assert_eq!(info["checksums"], has_checksums, "{codec}");
+        let said = rechunk(&["info", &source]).ok().stdout;
+        let word = if has_checksums { "of every chunk" } else { "may go unnoticed" };
+        assert!(said.contains(word), "{codec}: {said}");
     }
 }
 

@@ -18,6 +18,8 @@ mod cloud;
 #[cfg(test)]
 mod damaged_chunks;
 #[cfg(test)]
+mod disk_full;
+#[cfg(test)]
 mod groups;
 #[cfg(test)]
 mod harness;

@@ -18,7 +18,7 @@ pub(crate) enum World {
 }
 
 impl World {
-    fn python(self) -> PathBuf {
+    pub(crate) fn python(self) -> PathBuf {
         let name = match self {
             Self::Z2 => ".venv-oracle-z2",
             Self::Z3 => ".venv-oracle-z3",

@@ -1,10 +1,11 @@
 // killpoint: runs a program and kills it at the N-th call that changes a file below a directory.
 //
-//   killpoint --prefix DIR --log FILE [--at N] [--signal S] [--torn] [--lose SEED] [--slow US] -- PROGRAM ARGS...
+//   killpoint --prefix DIR --log FILE [--at N] [--signal S] [--torn] [--lose SEED] [--full] [--slow US] -- PROGRAM ARGS...
 //
 // Without --at it runs to the end and FILE lists the calls: number, name, path. With --at the program is
 // killed before its N-th call; with --torn a write is begun and done by half first; with --lose what was
 // written since the last sync of its file (or file system) is cut to a random length, as after a power cut.
+// With --full nothing is killed: the disk is full from the N-th call on, for what is below the directory (ENOSPC).
 // --slow US makes each of these calls take that many microseconds longer.
 // --signal S sends S instead of SIGKILL and lets the program end by itself. Exit: the program's, or 128 + signal.
 //
@@ -59,7 +60,7 @@ struct call {
 struct thread {
     pid_t id;
     struct call call;
-    bool torn;
+    bool torn, refused;
 };
 
 // What was written to a file and not yet synced: everything behind `durable` bytes.
@@ -76,7 +77,7 @@ static unsigned long clock_ticks, counted, kill_at;
 static const char *prefix;
 static FILE *log_file;
 static unsigned slow_us;
-static bool tears, loses, killed;
+static bool tears, loses, fills, killed;
 static int kill_signal = SIGKILL;
 static pid_t program;
 
@@ -244,6 +245,34 @@ static bool halve(pid_t id, const struct call *call) {
     return ptrace(PTRACE_SETREGSET, id, NT_PRSTATUS, &vector) == 0;
 }
 
+// Whether a call needs room: a full disk refuses it, or says so when what was written is to be kept.
+static bool needs_room(const struct call *call) {
+    bool is_made = call->kind == OTHER && strcmp(call->name, "mkdirat") == 0;
+#ifdef SYS_mkdir
+    is_made = is_made || (call->kind == OTHER && strcmp(call->name, "mkdir") == 0);
+#endif
+    return call->kind == WRITE || call->kind == OPEN || call->kind == SYNC_FILE || is_made;
+}
+
+// Has the kernel do nothing for the call that is entered; with `is_exit`, the call that ends says ENOSPC.
+static bool refuse(pid_t id, bool is_exit) {
+    struct user_regs_struct registers;
+    struct iovec vector = {&registers, sizeof registers};
+    if (ptrace(PTRACE_GETREGSET, id, NT_PRSTATUS, &vector) != 0) return false;
+#if defined(__x86_64__)
+    if (is_exit) registers.rax = -ENOSPC;
+    else registers.orig_rax = -1;
+#elif defined(__aarch64__)
+    int none = -1;
+    struct iovec number = {&none, sizeof none};
+    if (!is_exit) return ptrace(PTRACE_SETREGSET, id, NT_ARM_SYSTEM_CALL, &number) == 0;
+    registers.regs[0] = -ENOSPC;
+#else
+    return false;
+#endif
+    return ptrace(PTRACE_SETREGSET, id, NT_PRSTATUS, &vector) == 0;
+}
+
 static void strike(void) {
     killed = kill_signal == SIGKILL;
     kill(program, kill_signal);
@@ -255,16 +284,23 @@ static void on_entry(struct thread *thread, const struct call_info *info) {
     counted++;
     thread->call.at = clock_ticks;
     fprintf(log_file, "%lu %s %s\n", counted, thread->call.name, thread->call.path);
-    if (thread->call.kind == WRITE) mark_written(thread->call.path);
     if (slow_us != 0) usleep(slow_us);
+    if (fills) {
+        thread->refused = kill_at != 0 && counted >= kill_at && needs_room(&thread->call);
+        if (thread->refused && !refuse(thread->id, false)) die("cannot refuse a call");
+        return;
+    }
+    if (thread->call.kind == WRITE) mark_written(thread->call.path);
     if (kill_at != counted) return;
     thread->torn = tears && halve(thread->id, &thread->call);
     if (!thread->torn) strike();
 }
 
 static void on_exit_of_call(struct thread *thread, const struct call_info *info) {
-    if (thread->call.kind != NONE && !info->exit.is_error) after(&thread->call);
+    if (thread->refused && !refuse(thread->id, true)) die("cannot refuse a call");
+    if (thread->call.kind != NONE && !thread->refused && !info->exit.is_error) after(&thread->call);
     if (thread->torn) strike();
+    thread->refused = false;
     thread->call.kind = NONE;
 }
 
@@ -329,6 +365,7 @@ int main(int count, char **arguments) {
     for (; at < count && strcmp(arguments[at], "--") != 0; at++) {
         const char *option = arguments[at];
         if (strcmp(option, "--torn") == 0) tears = true;
+        else if (strcmp(option, "--full") == 0) fills = true;
         else if (at + 1 == count) break;
         else if (strcmp(option, "--prefix") == 0) prefix = arguments[++at];
         else if (strcmp(option, "--log") == 0) log_file = fopen(arguments[++at], "w");
@@ -339,7 +376,7 @@ int main(int count, char **arguments) {
         else break;
     }
     if (at + 1 >= count || strcmp(arguments[at], "--") != 0 || prefix == NULL || log_file == NULL) {
-        fprintf(stderr, "usage: killpoint --prefix DIR --log FILE [--at N] [--signal S] [--torn] [--lose SEED] [--slow US] -- PROGRAM ARGS...\n");
+        fprintf(stderr, "usage: killpoint --prefix DIR --log FILE [--at N] [--signal S] [--torn] [--lose SEED] [--full] [--slow US] -- PROGRAM ARGS...\n");
         return 125;
     }
     start(arguments + at + 1);

@@ -16,6 +16,9 @@ pub(crate) fn text(info: &Info) -> String {
     harmless(&text).into_owned()
 }
 
+/// What is said of chunks without a checksum.
+const UNCHECKED: &str = "none: a bit that flips in what is stored may go unnoticed";
+
 /// `  name        value` lines below a head.
 struct Lines(Vec<String>);
 
@@ -48,6 +51,7 @@ fn array_text(info: &ArrayInfo) -> String {
         lines.line("shards", &format_shape(shards));
     }
     lines.line("codecs", &info.codecs);
+    lines.line("checksums", if info.checksums { "of every chunk" } else { UNCHECKED });
     lines.line("fill value", &info.fill_value);
     stored(&mut lines, info);
     if let Some(group) = &info.consolidated_in {

@@ -61,6 +61,12 @@ pub trait Layout: Debug + Send + Sync {
     /// The codecs in a few words, for people: `blosc(lz4, level 5, shuffle)`.
     fn codec_summary(&self) -> &str;
 
+    /// True if a codec of every chunk has a checksum of what is stored: a bit that flips there leads to
+    /// an error when the chunk is decoded, or does not change an element.
+    fn has_checksum(&self) -> bool {
+        false
+    }
+
     /// The shards that chunks are put into; `None` if each chunk is an object of its own.
     fn shards(&self) -> Option<&ShardFormat>;
 

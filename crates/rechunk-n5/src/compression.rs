@@ -97,6 +97,12 @@ impl Compression {
         }
     }
 
+    /// True for what notices that the bytes it wrote have changed. What writers call lz4 may be a
+    /// block without a checksum.
+    pub(crate) fn has_checksum(self) -> bool {
+        matches!(self, Self::Gzip { .. } | Self::Bzip2 { .. } | Self::Xz { .. })
+    }
+
     /// The name its speed is looked up under: `blosc-lz4`, `zstd`.
     pub(crate) fn profile_name(&self) -> String {
         match self {

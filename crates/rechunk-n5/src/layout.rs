@@ -182,6 +182,10 @@ impl Layout for N5Layout {
         &self.summary
     }
 
+    fn has_checksum(&self) -> bool {
+        self.metadata.compression.has_checksum()
+    }
+
     fn shards(&self) -> Option<&ShardFormat> {
         None
     }

@@ -288,9 +288,7 @@ fn hint(kind: io::ErrorKind) -> &'static str {
     match kind {
         Kind::PermissionDenied => "; check who owns it and its mode",
         Kind::ReadOnlyFilesystem => "; choose a place that can be written to",
-        Kind::StorageFull | Kind::QuotaExceeded => {
-            "; make room and run the same command again, it continues"
-        }
+        Kind::StorageFull | Kind::QuotaExceeded => "; make room",
         Kind::NotADirectory => "; a part of the path is a file",
         Kind::DirectoryNotEmpty => "; move what is there out of the way first",
         Kind::CrossesDevices => "; both have to be on one file system",

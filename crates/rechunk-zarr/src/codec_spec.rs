@@ -179,6 +179,20 @@ impl CodecSpec {
         )
     }
 
+    /// True for what notices that the bytes it wrote have changed, or that what it reads from them has.
+    /// Checksums inside Blosc's compressors do not cover its header and are not counted on.
+    pub(crate) fn has_checksum(&self) -> bool {
+        match self {
+            Self::Zstd { checksum, .. } => *checksum,
+            Self::Gzip { .. } | Self::Zlib { .. } | Self::Bz2 { .. } | Self::Checksum { .. } => {
+                true
+            }
+            Self::Lzma(spec) => spec.format == LzmaFormat::Xz && spec.check != LzmaCheck::None,
+            Self::Shards(shards) => shards.codecs.iter().any(Self::has_checksum),
+            _ => false,
+        }
+    }
+
     /// True for v3's array→array codecs: they work on elements and leave elements.
     pub(crate) fn is_array_to_array(&self) -> bool {
         match self {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
 use rechunk_grid::{ArraySpec, ChunkGrid};
 
+use crate::codec_spec::CodecSpec;
 use crate::codecs::{Chain, stored_shape};
 use crate::metadata::ArrayMetadata;
 use crate::variable;
@@ -87,6 +88,10 @@ impl Layout for ZarrLayout {
         &self.summary
     }
 
+    fn has_checksum(&self) -> bool {
+        self.metadata.codecs.iter().any(CodecSpec::has_checksum)
+    }
+
     fn shards(&self) -> Option<&ShardFormat> {
         self.metadata.sharding.as_ref()
     }
@@ -125,7 +130,7 @@ fn identity(metadata: &ArrayMetadata) -> String {
     if metadata.spec.data_type.is_variable() {
         return variable::identity(metadata);
     }
-    let resolved: Vec<_> = metadata.codecs.iter().map(crate::CodecSpec::resolved).collect();
+    let resolved: Vec<_> = metadata.codecs.iter().map(CodecSpec::resolved).collect();
     format!(
         "{} {:?} {:?} {:?}",
         metadata.data_type_name(),

@@ -64,6 +64,8 @@ pub struct ArrayInfo {
     pub endian: String,
     /// Codecs in words.
     pub codecs: String,
+    /// What is stored carries checksums: a bit that flips there is noticed when it is read.
+    pub checksums: bool,
     /// Fill value as little-endian hex bytes; `None` where the metadata says null.
     pub fill_value_hex: Option<String>,
     /// Fill value as people read it.
@@ -156,6 +158,8 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
         axes: order.axes.clone(),
         endian: format!("{:?}", order.endian).to_lowercase(),
         codecs: layout.codec_summary().to_owned(),
+        // A file that is packed as a whole is so by gzip, which has one.
+        checksums: layout.has_checksum() || open.packed.is_some(),
         fill_value: open.metadata.fill_value_text(),
         fill_value_hex: spec.fill_value.map(|fill| crate::open::hex(&fill.bytes)),
         chunks: grid.count(),

@@ -297,7 +297,7 @@ impl Job {
 
     async fn journal(&self, work: &WorkDir, place: &Place) -> Result<Journal, Error> {
         let resumes = place.resumes && !place.is_volatile();
-        let state = |error: JournalError| work.journal_error(&error);
+        let state = |error: JournalError| work.journal_error(error);
         let writer = unique_name();
         // A run killed before its journal was begun has done nothing yet.
         if resumes && work.has_journal().await? {

@@ -123,7 +123,7 @@ async fn array_status(work: &WorkDir, saved: &SavedJob) -> Result<ArrayStatus, E
     let plan = &saved.plan;
     let done = if work.has_journal().await? {
         let contents = Journal::read(&work.store).await;
-        Some(contents.map_err(|error| work.journal_error(&error))?.done)
+        Some(contents.map_err(|error| work.journal_error(error))?.done)
     } else {
         None
     };

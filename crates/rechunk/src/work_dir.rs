@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use rechunk_exec::{JOURNAL_KEY, Journal, SEGMENTS};
+use rechunk_exec::{JOURNAL_KEY, Journal, JournalError, SEGMENTS};
 use rechunk_plan::Plan;
 use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken, lease_holder};
 use serde::{Deserialize, Serialize};
@@ -324,12 +324,17 @@ impl WorkDir {
 
     /// True if a run has begun a journal.
     pub(crate) async fn has_journal(&self) -> Result<bool, Error> {
-        Journal::exists(&self.store).await.map_err(|error| self.journal_error(&error))
+        Journal::exists(&self.store).await.map_err(|error| self.journal_error(error))
     }
 
     /// An error of the journal.
-    pub(crate) fn journal_error(&self, error: &rechunk_exec::JournalError) -> Error {
-        Error::State { path: self.store.label().to_owned(), reason: error.to_string() }
+    pub(crate) fn journal_error(&self, error: JournalError) -> Error {
+        match error {
+            JournalError::Store(source) => store_error("use", "the journal", source),
+            other => {
+                Error::State { path: self.store.label().to_owned(), reason: other.to_string() }
+            }
+        }
     }
 
     /// Takes the target for this process, which creates the work directory if there is none.
@@ -434,7 +439,7 @@ impl WorkDir {
 
     /// Removes the journal of a run of which nothing is to be gone on with.
     pub(crate) async fn forget(&self) -> Result<(), Error> {
-        Journal::remove(&self.store).await.map_err(|error| self.journal_error(&error))
+        Journal::remove(&self.store).await.map_err(|error| self.journal_error(error))
     }
 
     async fn remove_but(&self, kept: &[&str]) -> Result<(), Error> {

@@ -5,6 +5,8 @@
 
 mod copies;
 mod counts;
+mod emulator;
+mod emulators;
 mod errors;
 mod faults;
 mod http;
