@@ -35,6 +35,7 @@ mod target;
 mod tree;
 mod verify;
 mod walk;
+pub mod what_if;
 mod work_dir;
 
 pub use axes::Axes;
