@@ -5,11 +5,12 @@
 //! to fetch), follows the reader's light or dark scheme, and its text can be selected.
 
 mod candidates;
-mod canvas;
+pub(super) mod canvas;
+pub(super) mod figure;
 mod memory;
 mod panels;
-mod solid;
-mod style;
+pub(super) mod solid;
+pub(super) mod style;
 mod words;
 
 #[cfg(test)]

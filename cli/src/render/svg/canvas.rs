@@ -68,7 +68,13 @@ impl Canvas {
     }
 
     /// Like [`Canvas::text`], read from bottom to top.
-    pub(in crate::render) fn text_upwards(&mut self, at: Point, face: Face, width_max: f64, text: &str) {
+    pub(in crate::render) fn text_upwards(
+        &mut self,
+        at: Point,
+        face: Face,
+        width_max: f64,
+        text: &str,
+    ) {
         let turn = format!(" transform=\"rotate(-90 {} {})\"", px(at.0), px(at.1));
         self.turned_text(at, face, width_max, text, &turn);
     }
