@@ -1,6 +1,6 @@
 //! The arrays of a group: a table, then each by itself, to be opened.
 
-use rechunk::planner::{Plan, Strategy};
+use rechunk::planner::{Estimate, Plan, Strategy};
 use rechunk::what_if::{Rung, WhatIf};
 use rechunk::{Report, format_byte_size, format_shape};
 
@@ -18,17 +18,15 @@ const ROWS_MAX: usize = 1500;
 pub(super) fn table(html: &mut Html, arrays: &[ArraySheet], totals: &Figures) {
     let ran = totals.traffic.is_some();
     let has_price = totals.estimate.usd > 0.0;
-    let mut head = vec![
-        "array", "type", "shape", "chunks", "plan", "GET", "PUT", "read", "written", "memory",
-        "time",
-    ];
-    if has_price {
-        head.push("price");
-    }
+    let mut head = vec!["array", "shape", "chunks", "plan", "time"];
     if ran {
         head.push("measured");
     }
-    let numbers: Vec<usize> = (5..head.len()).collect();
+    if has_price {
+        head.push("price");
+    }
+    head.extend(["GET", "PUT", "read", "written", "memory"]);
+    let numbers: Vec<usize> = (4..head.len()).collect();
     html.section("Arrays", |html| {
         let mut rows = vec![total_row(totals, arrays.len(), has_price, ran)];
         for (position, array) in arrays.iter().take(ROWS_MAX).enumerate() {
@@ -44,14 +42,15 @@ pub(super) fn table(html: &mut Html, arrays: &[ArraySheet], totals: &Figures) {
     });
 }
 
-fn figures_of(array: &ArraySheet) -> [Cell; 4] {
-    let estimate = &array.report.estimate;
+/// Requests, bytes and memory.
+fn figures_of(estimate: &Estimate, planned_peak_bytes: u64) -> [Cell; 5] {
     let (source, between, target) = (&estimate.source, &estimate.intermediate, &estimate.target);
     [
         number(source.get_requests.saturating_add(between.get_requests)),
         number(target.put_requests.saturating_add(between.put_requests)),
         format_byte_size(source.read_bytes.saturating_add(between.read_bytes)),
         format_byte_size(target.written_bytes.saturating_add(between.written_bytes)),
+        format_byte_size(planned_peak_bytes),
     ]
     .map(Cell::from)
 }
@@ -60,20 +59,18 @@ fn row(array: &ArraySheet, position: usize, has_price: bool, ran: bool) -> Vec<C
     let plan = &array.planned.plan;
     let mut row = vec![
         Cell::from(array.path.as_str()).leads_to(&id(position)),
-        array.subject.data_type.as_str().into(),
-        format_shape(&plan.shape).into(),
+        format!("{} {}", format_shape(&plan.shape), array.subject.data_type).into(),
         chunks(plan).into(),
         plan.kind.to_string().into(),
+        seconds(array.report.estimate.seconds).into(),
     ];
-    row.extend(figures_of(array));
-    row.push(format_byte_size(plan.memory.planned_peak_bytes).into());
-    row.push(seconds(array.report.estimate.seconds).into());
-    if has_price {
-        row.push(dollars(array.report.estimate.usd).into());
-    }
     if ran {
         row.push(became(&array.report).into());
     }
+    if has_price {
+        row.push(dollars(array.report.estimate.usd).into());
+    }
+    row.extend(figures_of(&array.report.estimate, plan.memory.planned_peak_bytes));
     row
 }
 
@@ -101,26 +98,16 @@ fn chunks(plan: &Plan) -> String {
 
 fn total_row(totals: &Figures, count: usize, has_price: bool, ran: bool) -> Vec<Cell> {
     let estimate = &totals.estimate;
-    let (source, between, target) = (&estimate.source, &estimate.intermediate, &estimate.target);
     let mut row = vec![Cell::from(format!("all {}", number(count as u64))).in_row("total")];
-    row.extend(["", "", "", ""].map(Cell::from));
-    row.extend(
-        [
-            number(source.get_requests.saturating_add(between.get_requests)),
-            number(target.put_requests.saturating_add(between.put_requests)),
-            format_byte_size(source.read_bytes.saturating_add(between.read_bytes)),
-            format_byte_size(target.written_bytes.saturating_add(between.written_bytes)),
-            format_byte_size(totals.memory.planned_peak_bytes),
-            seconds(estimate.seconds),
-        ]
-        .map(Cell::from),
-    );
-    if has_price {
-        row.push(dollars(estimate.usd).into());
-    }
+    row.extend(["", "", ""].map(Cell::from));
+    row.push(seconds(estimate.seconds).into());
     if ran {
         row.push(totals.elapsed_seconds.map_or(String::new(), seconds).into());
     }
+    if has_price {
+        row.push(dollars(estimate.usd).into());
+    }
+    row.extend(figures_of(estimate, totals.memory.planned_peak_bytes));
     row
 }
 

@@ -21,18 +21,17 @@ pub(super) fn section(html: &mut Html, array: &ArraySheet) {
         let has_price = planned.candidates.iter().any(|candidate| {
             priced(candidate).is_some_and(|(estimate, _, _)| estimate.usd > 0.0)
         });
-        let mut head = vec![
-            "kind", "boxes, stage by stage", "time", "relative", "requests", "read", "written", "memory",
-        ];
+        let mut head = vec!["kind", "boxes, stage by stage", "time", "relative"];
         if has_price {
             head.push("price");
         }
+        head.extend(["requests", "read", "written", "memory"]);
         let times = planned.candidates.iter().filter_map(priced);
         let dearest = times.map(|(estimate, _, _)| estimate.seconds).fold(0.0, f64::max);
         let rows: Vec<Vec<Cell>> = planned
             .candidates
             .iter()
-            .map(|candidate| row(candidate, planned.plan.estimate.seconds, dearest, &head))
+            .map(|candidate| row(candidate, planned.plan.estimate.seconds, dearest, has_price))
             .collect();
         html.table("Plans considered", &head, &[2, 3, 4, 5, 6, 7, 8], &rows);
         html.leaf(
@@ -57,7 +56,7 @@ fn priced(candidate: &Candidate) -> Option<(&Estimate, u64, bool)> {
     }
 }
 
-fn row(candidate: &Candidate, best: f64, dearest: f64, head: &[&str]) -> Vec<Cell> {
+fn row(candidate: &Candidate, best: f64, dearest: f64, has_price: bool) -> Vec<Cell> {
     let name = candidate.kind.to_string();
     let reason = match &candidate.outcome {
         CandidateOutcome::DoesNotFit { needs_bytes } => {
@@ -67,7 +66,10 @@ fn row(candidate: &Candidate, best: f64, dearest: f64, head: &[&str]) -> Vec<Cel
         CandidateOutcome::Chosen { .. } | CandidateOutcome::Dearer { .. } => String::new(),
     };
     let Some((estimate, memory_bytes, is_chosen)) = priced(candidate) else {
-        return vec![Cell::from(name).in_row("dropped"), Cell::wide(reason, head.len() - 1)];
+        return vec![
+            Cell::from(name).in_row("dropped"),
+            Cell::wide(reason, if has_price { 8 } else { 7 }),
+        ];
     };
     let (source, between, target) = (&estimate.source, &estimate.intermediate, &estimate.target);
     let share = if dearest > 0.0 { estimate.seconds / dearest } else { 0.0 };
@@ -76,13 +78,18 @@ fn row(candidate: &Candidate, best: f64, dearest: f64, head: &[&str]) -> Vec<Cel
         boxes(candidate).into(),
         Cell::from(seconds(estimate.seconds)).bar(share),
         if is_chosen { "chosen".into() } else { relative(estimate.seconds, best).into() },
-        number(estimate.requests()).into(),
-        format_byte_size(source.read_bytes.saturating_add(between.read_bytes)).into(),
-        format_byte_size(target.written_bytes.saturating_add(between.written_bytes)).into(),
-        format_byte_size(memory_bytes).into(),
     ];
-    if head.len() > row.len() {
+    if has_price {
         row.push(dollars(estimate.usd).into());
     }
+    row.extend(
+        [
+            number(estimate.requests()),
+            format_byte_size(source.read_bytes.saturating_add(between.read_bytes)),
+            format_byte_size(target.written_bytes.saturating_add(between.written_bytes)),
+            format_byte_size(memory_bytes),
+        ]
+        .map(Cell::from),
+    );
     row
 }

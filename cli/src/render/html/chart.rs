@@ -8,6 +8,8 @@ use crate::render::svg::canvas::px;
 /// Width and height of the drawing in its own units, whatever its size on the page.
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 400.0;
+/// Parts of an axis that are shorter, as a part of its length, have no room for their name.
+const NAME_PART_MIN: f64 = 0.05;
 
 /// A curve of points from (0, 0), lower left, to (1, 1).
 #[derive(Debug)]
@@ -130,7 +132,8 @@ impl Chart {
         for (from, to, name, class) in &self.band {
             let style = format!("left:{};width:{}", percent(*from), percent(to - from));
             let attributes = [("class", *class), ("style", &style), ("title", name)];
-            html.with("span", &attributes, |html| html.text(name));
+            let room = if to - from < NAME_PART_MIN { "" } else { name };
+            html.with("span", &attributes, |html| html.text(room));
         }
     }
 

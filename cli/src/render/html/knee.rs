@@ -9,7 +9,7 @@ use crate::render::price::dollars;
 use crate::render::table::{number, seconds};
 
 /// Times that differ by more than this factor are drawn on a logarithmic scale.
-const LINEAR_MAX: f64 = 25.0;
+const LINEAR_MAX: f64 = 8.0;
 /// Marks nearer than this part of the width would write over each other.
 const MARKS_APART: f64 = 0.4;
 

@@ -21,8 +21,7 @@ pub(super) fn section(html: &mut Html, figures: &Figures) {
         let memory = &figures.memory;
         if let Some(peak) = memory.peak_rss_bytes {
             rows.push(vec![
-                "memory".into(),
-                "peak, the program itself included".into(),
+                "peak memory, with the program itself".into(),
                 format_byte_size(memory.planned_peak_bytes).into(),
                 format_byte_size(peak).into(),
                 against_budget(memory.planned_peak_bytes, peak).into(),
@@ -31,14 +30,13 @@ pub(super) fn section(html: &mut Html, figures: &Figures) {
         if let Some(elapsed) = figures.elapsed_seconds {
             rows.push(vec![
                 "time".into(),
-                "wall clock".into(),
                 seconds(figures.estimate.seconds).into(),
                 seconds(elapsed).into(),
                 factor(elapsed, figures.estimate.seconds).into(),
             ]);
         }
-        let head = ["", "", "predicted", "measured", "difference"];
-        html.table("Measured against predicted", &head, &[2, 3, 4], &rows);
+        let head = ["", "predicted", "measured", "difference"];
+        html.table("Measured against predicted", &head, &[1, 2, 3], &rows);
         html.leaf("p", "muted small", &notes(traffic));
         attempts(html, figures, traffic);
     });
@@ -60,12 +58,11 @@ fn role_rows(rows: &mut Vec<Vec<Cell>>, name: &str, predicted: &RoleEstimate, co
     let counts = [
         ("GET requests", predicted.get_requests, counted.get_requests + counted.get_missing),
         ("PUT requests", predicted.put_requests, counted.put_requests + counted.put_skipped),
-        ("requests for parts of large objects", predicted.part_requests, counted.part_requests),
+        ("parts of large objects", predicted.part_requests, counted.part_requests),
     ];
     for (what, predicted, counted) in counts.into_iter().filter(|(_, a, b)| a + b > 0) {
         rows.push(vec![
-            name.into(),
-            what.into(),
+            format!("{name}: {what}").into(),
             number(predicted).into(),
             number(counted).into(),
             difference(counted, predicted).into(),
@@ -79,8 +76,7 @@ fn role_rows(rows: &mut Vec<Vec<Cell>>, name: &str, predicted: &RoleEstimate, co
     ];
     for (what, predicted, counted) in sizes.into_iter().filter(|(_, a, b)| a + b > 0) {
         rows.push(vec![
-            name.into(),
-            what.into(),
+            format!("{name}: {what}").into(),
             format_byte_size(predicted).into(),
             format_byte_size(counted).into(),
             difference(counted, predicted).into(),
@@ -129,7 +125,7 @@ fn notes(traffic: &Traffic) -> String {
     format!(
         "Requests that found nothing: {}; chunks that need not be written because they hold only the \
          fill value: {}; both are counted as requests here. Beside the chunks, for metadata, journal \
-         and lease: {} GET, {} PUT, {} HEAD, {} listings, {} deletions. The predicted time is by the \
+         and lease: GET {}, PUT {}, HEAD {}, LIST {}, DELETE {}. The predicted time is by the \
          profile.",
         number(sum(|role| role.get_missing)),
         number(sum(|role| role.put_skipped)),

@@ -74,20 +74,23 @@ fn sections(html: &mut Html, sheet: &Sheet, state: &State<'_>, totals: &Figures)
 
 /// The figures that matter: each a number with its words.
 fn tiles(html: &mut Html, sheet: &Sheet, totals: &Figures) {
-    html.within("ul", "tiles", |html| {
-        let mut tile = |number: &str, words: &str| {
+    let mut tiles = vec![(format_byte_size(totals.decoded_bytes), what(sheet))];
+    let mut tile = |number: &str, words: &str| tiles.push((number.to_owned(), words.to_owned()));
+    time_tiles(&mut tile, totals);
+    traffic_tiles(&mut tile, totals);
+    memory_tile(&mut tile, totals);
+    let estimate = &totals.estimate;
+    if estimate.usd > 0.0 {
+        tile(&dollars(estimate.usd), "price of requests and bytes, predicted");
+    }
+    let columns = if tiles.len() > TILES_IN_A_ROW { tiles.len().div_ceil(2) } else { tiles.len() };
+    let style = format!("--n:{columns}");
+    html.with("ul", &[("class", "tiles"), ("style", &style)], |html| {
+        for (number, words) in &tiles {
             html.within("li", "", |html| {
                 html.leaf("b", "", number);
                 html.leaf("span", "", words);
             });
-        };
-        tile(&format_byte_size(totals.decoded_bytes), &what(sheet));
-        time_tiles(&mut tile, totals);
-        traffic_tiles(&mut tile, totals);
-        memory_tile(&mut tile, totals);
-        let estimate = &totals.estimate;
-        if estimate.usd > 0.0 {
-            tile(&dollars(estimate.usd), "price of requests and bytes, predicted");
         }
     });
 }
@@ -207,5 +210,7 @@ fn notes(html: &mut Html, state: &State<'_>, totals: &Figures) {
     }
 }
 
+/// Tiles that have room beside each other on a wide page; more stand in two rows.
+const TILES_IN_A_ROW: usize = 7;
 /// Warnings that are shown.
 const WARNINGS_MAX: usize = 100;

@@ -105,7 +105,7 @@ fn table(html: &mut Html, subject: &Subject, plan: &Plan) {
         .axes
         .iter()
         .zip(&plan.shape)
-        .map(|(name, extent)| format!("{name} {}", number(*extent)))
+        .map(|(name, extent)| format!("{name} ({})", number(*extent)))
         .collect();
     html.within("p", "", |html| {
         html.leaf("strong", "", &format_shape(&plan.shape));

@@ -5,7 +5,7 @@ use rechunk::format_byte_size;
 use super::Figures;
 use super::chart::{self, Chart, Curve, Tick};
 use super::markup::{Cell, Html};
-use super::recorder::{Record, TaskSpan};
+use super::recorder::{Record, StageSpan, TaskSpan};
 use crate::render::table::{number, seconds};
 
 /// Spans of time that are drawn.
@@ -54,20 +54,21 @@ fn band(record: &Record) -> Vec<(f64, f64, String, &'static str)> {
     if record.stages.len() > STAGES_NAMED_MAX {
         return Vec::new();
     }
-    let name = |position: usize| {
-        let stage = &record.stages[position];
-        match stage.array.and_then(|array| record.arrays.get(array)) {
-            Some(array) => format!("{array}: {}", stage.name),
-            None => stage.name.clone(),
-        }
-    };
-    let spans = record.stages.iter().enumerate();
+    let spans = record.stages.iter();
     spans
-        .map(|(position, stage)| {
+        .map(|stage| {
             let (start, end) = (part(record, stage.start), part(record, stage.end));
-            (start, end, name(position), "")
+            (start, end, name_of(record, stage), "")
         })
         .collect()
+}
+
+/// `push`, or with the array it is of.
+fn name_of(record: &Record, stage: &StageSpan) -> String {
+    match stage.array.and_then(|array| record.arrays.get(array)) {
+        Some(array) => format!("{array}: {}", stage.name),
+        None => stage.name.clone(),
+    }
 }
 
 fn tasks_chart(record: &Record) -> Chart {
@@ -242,13 +243,8 @@ fn stage_table(html: &mut Html, record: &Record) {
         .map(|stage| {
             let took = stage.end - stage.start;
             let speed = if took > 0.0 { stage.bytes as f64 / took } else { 0.0 };
-            let array = stage.array.and_then(|array| record.arrays.get(array));
-            let name = match array {
-                Some(array) => format!("{array}: {}", stage.name),
-                None => stage.name.clone(),
-            };
             vec![
-                name.into(),
+                name_of(record, stage).into(),
                 seconds(stage.start).into(),
                 seconds(took).into(),
                 number(stage.tasks_done).into(),
