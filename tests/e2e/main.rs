@@ -24,6 +24,8 @@ mod harness;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod html;
+#[cfg(test)]
 mod interop;
 #[cfg(test)]
 mod kill;

@@ -14,7 +14,7 @@ pub(super) mod style;
 mod words;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use canvas::{Area, Canvas, escape, px};
 

@@ -126,9 +126,8 @@ pub(super) fn details(html: &mut Html, arrays: &[ArraySheet], what_if: Option<&W
             if html.bytes() > PAGE_BYTES_MAX {
                 html.cut_back(before);
                 // Links to those that are left out lead here.
-                let left = arrays.iter().enumerate().skip(position).take(ROWS_MAX);
                 html.within("p", "muted", |html| {
-                    for (position, _) in left {
+                    for position in position..arrays.len().min(ROWS_MAX) {
                         html.with("span", &[("id", &id(position))], |_| {});
                     }
                     html.text(&format!(

@@ -1,5 +1,7 @@
 //! Other budgets and more workers: where more memory makes it cheaper, and where no longer.
 
+use std::cmp::Ordering;
+
 use rechunk::format_byte_size;
 use rechunk::what_if::{Outlook, Rung, WhatIf};
 
@@ -53,36 +55,26 @@ fn points(rungs: &[Rung]) -> Vec<Point<'_>> {
 /// What the curve says, in a sentence or two.
 fn knee_words(what_if: &WhatIf, given: &Point<'_>, points: &[Point<'_>]) -> String {
     let (rung, at_given) = given;
-    let size = |bytes: u64| format_byte_size(bytes);
-    let mut words =
-        format!("Within {} it takes {}. ", size(rung.memory_bytes), seconds(at_given.seconds));
+    let given_words = format_byte_size(rung.memory_bytes);
+    let mut words = vec![format!("Within {given_words} it takes {}.", seconds(at_given.seconds))];
     let knee = what_if.knee().and_then(|knee| knee.total().map(|total| (knee, total)));
     if let Some((knee, at_knee)) = knee {
-        if knee.memory_bytes > rung.memory_bytes {
-            words += &format!(
-                "With {} it would take {}, {} as fast; more than that gains next to nothing. ",
-                size(knee.memory_bytes),
-                seconds(at_knee.seconds),
-                times(at_given.seconds, at_knee.seconds),
-            );
-        } else if knee.memory_bytes < rung.memory_bytes {
-            words += &format!(
-                "{} would do as well ({}); more than that gains next to nothing. ",
-                size(knee.memory_bytes),
-                seconds(at_knee.seconds),
-            );
-        } else {
-            words += "Less would be slower, and more gains next to nothing. ";
-        }
+        let (size, time) = (format_byte_size(knee.memory_bytes), seconds(at_knee.seconds));
+        words.push(match knee.memory_bytes.cmp(&rung.memory_bytes) {
+            Ordering::Greater => {
+                let faster = times(at_given.seconds, at_knee.seconds);
+                format!("With {size} it would take {time}, {faster} as fast.")
+            }
+            Ordering::Less => format!("{size} would do as well ({time})."),
+            Ordering::Equal => "Less would be slower.".to_owned(),
+        });
+        words.push("More than that gains next to nothing.".to_owned());
     }
     if let Some((least, at_least)) = points.first() {
-        words += &format!(
-            "The least that works is {}: {}.",
-            exact_size(least.memory_bytes),
-            seconds(at_least.seconds)
-        );
+        let (size, time) = (exact_size(least.memory_bytes), seconds(at_least.seconds));
+        words.push(format!("The least that works is {size}: {time}."));
     }
-    words
+    words.join(" ")
 }
 
 /// A size that is enough when it is typed: not rounded down.
@@ -277,8 +269,8 @@ fn budget_table(html: &mut Html, what_if: &WhatIf, given: &Point<'_>) {
         }
         row
     };
-    let half = what_if.budgets.iter().map(|rung| rung.memory_bytes);
-    let half = half.filter(|bytes| bytes.abs_diff(given_bytes / 2) <= 1).next_back();
+    let mut half = what_if.budgets.iter().map(|rung| rung.memory_bytes);
+    let half = half.rfind(|bytes| bytes.abs_diff(given_bytes / 2) <= 1);
     let times_given = |factor: u64| given_bytes.saturating_mul(factor);
     let mut rows = vec![row("the least", what_if.minimum_bytes)];
     rows.push(row("½", half.unwrap_or(given_bytes / 2)));

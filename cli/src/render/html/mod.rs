@@ -268,11 +268,11 @@ impl Sheet {
         let has_intermediate = plans.clone().any(|plan| plan.stages.len() > 1);
         let names = plans.filter_map(|plan| plan.priced_by.as_ref());
         let profiles = super::price::profiles_in_words(names, has_intermediate);
-        let mut words = format!("Times and prices by the profile {}.", profiles.join("; "));
-        if let ([array], false) = (&self.arrays[..], self.is_group()) {
-            words += &format!(" Plan {}.", array.planned.plan.fingerprint);
-        }
-        words
+        let plan = match &self.arrays[..] {
+            [array] if !self.is_group() => format!(" Plan {}.", array.planned.plan.fingerprint),
+            _ => String::new(),
+        };
+        format!("Times and prices by the profile {}.{plan}", profiles.join("; "))
     }
 }
 

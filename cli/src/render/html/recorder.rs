@@ -190,7 +190,7 @@ impl Record {
     fn bin(&mut self, now: f64) -> &mut Bin {
         while now / self.bin_seconds >= BINS_MAX as f64 {
             self.bin_seconds *= 2.0;
-            self.bins = self.bins.chunks(2).map(|pair| Bin::sum(pair)).collect();
+            self.bins = self.bins.chunks(2).map(Bin::sum).collect();
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "< BINS_MAX")]
         let at = (now.max(0.0) / self.bin_seconds) as usize;
