@@ -9,6 +9,10 @@ use rechunk_plan::{Estimate, PlanError, PlanRequest, Planned, Strategy, plan};
 const RUNGS_MAX: u32 = 26;
 /// Plans that are made in all: with many arrays, fewer budgets are tried.
 const PLANS_MAX: usize = 400;
+/// Arrays of one group that are planned again; of more, nothing is said.
+const ARRAYS_MAX: usize = 128;
+/// With more arrays than this, every other number of workers is left out.
+const ARRAYS_FEW: usize = 16;
 /// The most worker processes that are tried.
 const WORKERS_MAX: u32 = 64;
 /// Times that differ by less than this part are the same to who looks for the knee.
@@ -104,11 +108,11 @@ impl Rung {
 }
 
 impl WhatIf {
-    /// Plans under other conditions. `None` where there is nothing to plan, or where one task's box
-    /// is bounded instead of the memory.
+    /// Plans under other conditions. `None` where there is nothing to plan or too much of it (more
+    /// than 128 arrays), or where one task's box is bounded instead of the memory.
     pub fn new(requests: &[&PlanRequest]) -> Option<Self> {
         let budget = &requests.first()?.budget;
-        if budget.box_bytes.is_some() {
+        if budget.box_bytes.is_some() || requests.len() > ARRAYS_MAX {
             return None;
         }
         let (given_bytes, given_workers) = (budget.memory_bytes, budget.workers);
@@ -116,7 +120,7 @@ impl WhatIf {
         let rung = |memory_bytes, workers| Rung {
             memory_bytes,
             workers,
-            arrays: requests.iter().map(|one| outlook(one, memory_bytes, workers)).collect(),
+            arrays: outlooks(requests, memory_bytes, workers),
         };
         let budgets = ladder(minimum_bytes, given_bytes, rungs_max(requests.len()));
         let workers = workers_ladder(requests, given_workers);
@@ -141,6 +145,19 @@ impl WhatIf {
         let best = self.budgets.iter().map(seconds).fold(f64::INFINITY, f64::min);
         self.budgets.iter().find(|rung| seconds(rung) <= best * (1.0 + KNEE_SLACK))
     }
+}
+
+/// The plans under another condition; what is asked for twice is planned once.
+fn outlooks(requests: &[&PlanRequest], memory_bytes: u64, workers: u32) -> Vec<Option<Outlook>> {
+    let mut found: Vec<Option<Outlook>> = Vec::with_capacity(requests.len());
+    for (position, request) in requests.iter().enumerate() {
+        let before = requests[..position].iter().position(|other| other == request);
+        found.push(match before {
+            Some(before) => found[before].clone(),
+            None => outlook(request, memory_bytes, workers),
+        });
+    }
+    found
 }
 
 /// The plan under another condition. Workers that no stage has tasks for do nothing.
@@ -219,7 +236,8 @@ fn times(bytes: u64, factor: f64) -> u64 {
 fn workers_ladder(requests: &[&PlanRequest], given: u32) -> Vec<u32> {
     let of_use = requests.iter().filter_map(|request| plan(request).ok());
     let most = of_use.map(|planned| workers_of_use(&planned)).max().unwrap_or(1);
-    let powers = (0..=WORKERS_MAX.ilog2()).map(|power| 1 << power);
+    let step = if requests.len() > ARRAYS_FEW { 2 } else { 1 };
+    let powers = (0..=WORKERS_MAX.ilog2()).step_by(step).map(|power| 1 << power);
     let mut workers: Vec<u32> = powers.take_while(|&workers| workers <= most).collect();
     workers.push(given.max(1));
     workers.sort_unstable();
@@ -333,6 +351,10 @@ mod tests {
         let broken = Rung { arrays: vec![Some(of_a), None], ..given.clone() };
         assert_eq!(broken.total(), None);
         assert_eq!(WhatIf::new(&[]), None);
+        assert_eq!(WhatIf::new(&[&a; ARRAYS_MAX + 1]), None);
+        let twice = WhatIf::new(&[&a, &a]).unwrap();
+        let given = twice.budget(256 * MIB).unwrap();
+        assert_eq!(given.arrays[0], given.arrays[1]);
         b.budget.box_bytes = Some(MIB);
         assert_eq!(WhatIf::new(&[&b]), None);
     }

@@ -61,6 +61,11 @@ fn sections(html: &mut Html, sheet: &Sheet, state: &State<'_>, totals: &Figures)
     if sheet.is_group() {
         arrays::table(html, &sheet.arrays, totals);
         knee::section(html, sheet.what_if.as_ref());
+        if sheet.what_if.is_none() {
+            let words =
+                "Other budgets were not tried: for more than 128 arrays, or with --box-bytes.";
+            html.leaf("p", "muted small", words);
+        }
         arrays::details(html, &sheet.arrays, sheet.what_if.as_ref());
         return;
     }

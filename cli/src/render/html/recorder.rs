@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rechunk::{Event, Observer, system};
 
@@ -15,8 +15,9 @@ const SPANS_MAX: usize = 2000;
 /// Spans of time: when a run takes longer, two become one.
 const BINS_MAX: usize = 240;
 const BIN_SECONDS_MIN: f64 = 0.005;
-/// Time between two looks at the resident memory.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// Seconds between two looks at the resident memory: several in each span, but a look takes some
+/// time, and memory may be used for a short while only.
+const LOOK_SECONDS: (f64, f64) = (0.005, 0.1);
 
 /// What was noted.
 #[derive(Debug, Clone, Default)]
@@ -87,7 +88,8 @@ struct State {
     record: Record,
     running: HashMap<(usize, u64), f64>,
     too_many: bool,
-    looked_at: Option<Instant>,
+    /// When, seconds since the run began.
+    looked_at: Option<f64>,
 }
 
 impl Recorder {
@@ -162,8 +164,9 @@ impl State {
             }
             _ => {}
         }
-        if self.looked_at.is_none_or(|at| at.elapsed() >= LOOK_EVERY) {
-            self.looked_at = Some(Instant::now());
+        let look_after = (self.record.bin_seconds / 8.0).clamp(LOOK_SECONDS.0, LOOK_SECONDS.1);
+        if self.looked_at.is_none_or(|at| now - at >= look_after) {
+            self.looked_at = Some(now);
             let bin = self.record.bin(now);
             bin.rss_bytes = bin.rss_bytes.max(system::rss_bytes());
         }
