@@ -12,8 +12,6 @@ use crate::render::table::{number, seconds};
 
 /// Times that differ by more than this factor are drawn on a logarithmic scale.
 const LINEAR_MAX: f64 = 8.0;
-/// Marks nearer than this part of the width would write over each other.
-const MARKS_APART: f64 = 0.4;
 
 /// A condition with what it comes to.
 type Point<'a> = (&'a Rung, Outlook);
@@ -127,7 +125,7 @@ fn chart_of(what_if: &WhatIf, given: &Point<'_>, points: &[Point<'_>]) -> Chart 
     if let Some(knee) = knee.filter(|knee| knee.memory_bytes != given.0.memory_bytes) {
         let x = scale.x(knee.memory_bytes);
         let text = format!("enough: {}", format_byte_size(knee.memory_bytes));
-        marks.push(Mark { x, text, second: (x - given_x).abs() < MARKS_APART });
+        marks.push(Mark { x, text, second: true });
     }
     Chart {
         label: format!(

@@ -253,6 +253,7 @@ fn coordinates_are_short_and_finite() {
     assert_eq!(px(2.345), "2.35");
     assert_eq!(px(f64::NAN), "0");
     assert_eq!(escape("a<b"), "a&lt;b");
+    assert_eq!(escape("a\u{202e}b\u{7}"), "a\u{fffd}b\u{fffd}");
 }
 
 #[test]
