@@ -13,6 +13,25 @@ use crate::render::table::{number, seconds};
 /// Times that differ by more than this factor are drawn on a logarithmic scale.
 const LINEAR_MAX: f64 = 8.0;
 
+/// Times on a logarithmic scale.
+const LOG_TICKS_SECONDS: [f64; 13] = [
+    0.001,
+    0.01,
+    0.1,
+    1.0,
+    10.0,
+    60.0,
+    600.0,
+    3600.0,
+    36_000.0,
+    86_400.0,
+    864_000.0,
+    8_640_000.0,
+    86_400_000.0,
+];
+/// Names at an axis have room if they are further apart than this part of it.
+const TICKS_APART: f64 = 0.14;
+
 /// A condition with what it comes to.
 type Point<'a> = (&'a Rung, Outlook);
 
@@ -86,7 +105,19 @@ fn times(a: f64, b: f64) -> String {
         return "1.00 ×".to_owned();
     }
     let ratio = a / b;
-    if ratio < 99.5 { format!("{ratio:.2} ×") } else { format!("{ratio:.0} ×") }
+    match ratio {
+        ratio if ratio < 9.995 => format!("{ratio:.2} ×"),
+        ratio if ratio < 99.5 => format!("{ratio:.1} ×"),
+        ratio if ratio < 1e15 => format!("{} ×", number(whole(ratio))),
+        ratio => format!("{ratio:.0e} ×"),
+    }
+}
+
+/// A large number without its fraction.
+fn whole(value: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped, rounded")]
+    let whole = value.clamp(0.0, 1e18).round() as u64;
+    whole
 }
 
 fn kinds(outlook: &Outlook) -> String {
@@ -213,30 +244,20 @@ impl Scale {
     }
 
     fn time_ticks(&self) -> Vec<Tick> {
-        let (from, to) = self.time;
         if !self.is_logarithmic {
-            return chart::ticks(to, 4.5, chart::time_steps(), chart::time);
+            return chart::ticks(self.time.1, 4.5, chart::time_steps(), chart::time);
         }
-        let decades = (to / from).log10();
-        let tick = |value: f64| Tick { at: self.y(value), text: chart::time(value), minor: false };
-        let steps = chart::decimal_steps(1e-5).filter(|step| (from..=to).contains(step));
-        let mut ticks: Vec<Tick> = steps.map(tick).collect();
-        // One a decade where there are many, else 1, 2 and 5.
-        if decades > 2.0 {
-            ticks.retain(|tick| is_power_of_ten(self.value(tick.at)));
+        // Those that read best first; more where there is room.
+        let mut ticks: Vec<Tick> = Vec::new();
+        for value in LOG_TICKS_SECONDS.into_iter().chain(chart::time_steps()) {
+            let at = self.y(value);
+            let has_room = ticks.iter().all(|tick| (tick.at - at).abs() >= TICKS_APART);
+            if (0.0..=1.0).contains(&at) && has_room {
+                ticks.push(Tick { at, text: chart::time(value), minor: false });
+            }
         }
         ticks
     }
-
-    fn value(&self, y: f64) -> f64 {
-        let (from, to) = self.time;
-        from * (to / from).powf(y)
-    }
-}
-
-fn is_power_of_ten(value: f64) -> bool {
-    let power = value.log10();
-    (power - power.round()).abs() < 1e-3
 }
 
 fn budget_table(html: &mut Html, what_if: &WhatIf, given: &Point<'_>) {

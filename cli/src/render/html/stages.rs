@@ -19,8 +19,13 @@ pub(super) fn section(html: &mut Html, array: &ArraySheet) {
         if plan.stages.len() == 1 { String::new() } else { format!("{} ", plan.stages.len()) };
     html.section(&format!("How: a {} plan, {count}{passes}", plan.kind), |html| {
         stage_table(html, plan);
-        for line in runs_lines(&array.subject, plan) {
-            html.leaf("p", "small", line.trim());
+        let runs = runs_lines(&array.subject, plan);
+        if !runs.is_empty() {
+            html.within("ul", "small lines", |html| {
+                for line in &runs {
+                    html.leaf("li", "", line.trim());
+                }
+            });
         }
         html.subhead("Memory while a stage runs");
         for stage in &plan.stages {

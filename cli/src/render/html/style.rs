@@ -47,6 +47,7 @@ figcaption{font-size:.86rem;margin-top:8px;overflow-wrap:anywhere}
 figcaption div{padding-left:19px;position:relative}
 figcaption strong{font-weight:600}
 .sw{position:absolute;left:0;top:.34em;width:11px;height:11px;border-radius:2px}
+.lines{list-style:none;margin:0;padding:0}
 .key{display:flex;flex-wrap:wrap;gap:2px 18px;font-size:.86rem;margin:6px 0 0;padding:0;list-style:none}
 .key li{padding-left:18px;position:relative}
 .c-read{background:var(--blue)}.c-write{background:var(--orange)}.c-plan{background:var(--green)}.c-over{background:var(--red)}.c-measured{background:var(--pink)}.c-rest{background:var(--grey)}.c-glass{background:var(--orange);opacity:.55}.c-lane{background:var(--blue);opacity:.55}
@@ -72,6 +73,7 @@ figcaption strong{font-weight:600}
 .xs span.first{transform:none}.xs span.last{transform:translateX(-100%)}
 .band{grid-column:2;display:flex;height:20px;margin-top:2px;border-radius:4px;overflow:hidden;position:relative}
 .band span{position:absolute;top:0;bottom:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;padding:0 6px;line-height:20px;color:var(--fg);background:var(--track);border-left:2px solid var(--bg)}
+.band span:empty{padding:0;min-width:1px;border:0;background:var(--grey)}
 .area{fill:var(--line);fill-opacity:.2}.curve{fill:none;stroke:var(--line);stroke-width:2;vector-effect:non-scaling-stroke;stroke-linejoin:round}
 .area.second{fill:var(--pink)}.curve.second{stroke:var(--pink)}
 .level{stroke:var(--green);stroke-width:1.5;stroke-dasharray:5 4;vector-effect:non-scaling-stroke}.level.limit{stroke:var(--red)}
@@ -87,7 +89,7 @@ footer{margin-top:40px;padding-top:16px;padding-bottom:36px;color:var(--muted);f
 .columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,520px),1fr));gap:0 26px}
 .columns>div{min-width:0}
 @media (max-width:900px){.tiles{grid-template-columns:repeat(auto-fill,minmax(150px,1fr))}}
-@media (max-width:600px){main,header,footer{padding-left:16px;padding-right:16px}header{padding-top:20px}.minor{display:none}.tiles{grid-template-columns:1fr 1fr}.tiles b{font-size:1.08rem}.chart{grid-template-columns:3.9rem minmax(0,1fr)}.plot{height:200px}figure svg{max-width:290px}th,td{padding:6px 9px}td:first-child{white-space:normal;min-width:7rem}td:first-child.n{min-width:0}}
+@media (max-width:600px){main,header,footer{padding-left:16px;padding-right:16px}header{padding-top:20px}.minor{display:none}.tiles{grid-template-columns:1fr 1fr}.tiles b{font-size:1.08rem}.chart{grid-template-columns:3.9rem minmax(0,1fr)}.plot{height:200px}figure svg{max-width:290px}th,td{padding:6px 9px}td:first-child:not(.n){white-space:normal;min-width:7rem}}
 @media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--muted:#444;--rule:#bbb;--soft:#f4f6f8}*{-webkit-print-color-adjust:exact;print-color-adjust:exact}body{font-size:11px}main,header,footer{max-width:none;padding-left:0;padding-right:0}section{break-inside:auto;margin-top:18px;padding-top:12px}figure,.memory,.chart,tr,.tiles li{break-inside:avoid}.scroll{overflow:visible}th,td{padding:3px 7px;white-space:normal}button{display:none}details::details-content{content-visibility:visible;display:block;block-size:auto}h2,h3,h4{break-after:avoid}}";
 
 /// Opens and closes all details, and opens them to be printed. Has to be well-formed XML too: no
