@@ -26,6 +26,8 @@ pub(crate) struct Record {
     pub(super) stages: Vec<StageSpan>,
     /// Their tasks; none if they were too many.
     pub(super) tasks: Vec<TaskSpan>,
+    /// They were too many.
+    pub(super) drops_tasks: bool,
     /// All tasks that were done, and those of earlier runs.
     pub(super) tasks_done: u64,
     pub(super) tasks_resumed: u64,
@@ -87,7 +89,6 @@ pub(crate) struct Recorder {
 struct State {
     record: Record,
     running: HashMap<(usize, u64), f64>,
-    too_many: bool,
     /// When, seconds since the run began.
     looked_at: Option<f64>,
 }
@@ -143,8 +144,8 @@ impl State {
                 }
                 if let Some(start) = self.running.remove(&(*stage, *task)) {
                     record.add_task_time(start, now);
-                    self.too_many |= record.tasks.len() >= TASKS_MAX;
-                    if self.too_many {
+                    record.drops_tasks |= record.tasks.len() >= TASKS_MAX;
+                    if record.drops_tasks {
                         record.tasks = Vec::new();
                     } else if let Some(stage) = last {
                         record.tasks.push(TaskSpan { stage, task: *task, start, end: now });
@@ -283,7 +284,7 @@ mod tests {
             events.push((at + 1.0, Event::TaskDone { stage, task }));
         }
         let record = noted(&events);
-        assert!(record.tasks.is_empty() && record.tasks_done == 5000);
+        assert!(record.drops_tasks && record.tasks.is_empty() && record.tasks_done == 5000);
         assert!(record.bins.len() <= BINS_MAX && record.bins.len() > BINS_MAX / 4);
         assert_eq!(record.bins.iter().map(|bin| bin.bytes).sum::<u64>(), 35_000);
         let busy: f64 = record.bins.iter().map(|bin| bin.task_seconds).sum();

@@ -25,6 +25,7 @@ section{margin:34px 0 0;padding:22px 0 0;border-top:1px solid var(--rule)}
 .tiles span{display:block;font-size:.82rem;color:var(--muted)}
 .note{border-left:4px solid var(--orange);background:var(--soft);border-radius:0 8px 8px 0;padding:9px 14px;margin:14px 0 0;overflow-wrap:anywhere}
 .note.bad{border-color:var(--red)}
+.note p:last-child{margin-bottom:0}
 .note ul{margin:4px 0 0;padding-left:18px}
 .scroll{overflow-x:auto;margin:0 0 10px;border:1px solid var(--rule);border-radius:8px}
 .scroll:focus-visible{outline:2px solid var(--line)}

@@ -21,7 +21,7 @@ pub(super) fn section(html: &mut Html, record: &Record, figures: &Figures) {
     html.section("The run over time", |html| {
         html.subhead("Tasks");
         tasks_chart(record).write(html);
-        if record.tasks.is_empty() {
+        if record.drops_tasks {
             let words = "How many tasks ran at the same time: there were too many to draw each.";
             html.leaf("p", "muted small", words);
         }
