@@ -288,6 +288,7 @@ Examples:
   rechunk copy old.zarr new.zarr --format zarr3 --codec zstd:5          # convert, same chunks
   rechunk copy sst.zarr by-pixel.zarr --chunks -1,30,30 --resume        # after an interruption
   rechunk copy sst.zarr by-pixel.zarr --chunks -1,30,30 --dry-run       # what would it cost?
+  rechunk copy sst.zarr by-pixel.zarr --chunks -1,30,30 --html run.html # a page of plan and run
   rechunk copy group.zarr new.zarr --chunks time=-1,lat=30,lon=30       # a whole group
   rechunk copy volume.n5/s0 volume.zarr/s0 --chunks 64,64,64            # N5 to Zarr
   rechunk copy blocks whole.npy --max-mem 2GiB                          # merge raw files
@@ -317,6 +318,9 @@ pub(crate) struct CopyArgs {
     /// Draw the plan into FILE.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<String>,
+    /// Write the plan, and after the run what it did, into FILE: one page to be read in a browser.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<String>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -326,6 +330,7 @@ pub(crate) struct CopyArgs {
 #[command(after_help = "\
 Examples:
   rechunk plan sst.zarr/sst by-pixel.zarr --chunks -1,30,30 --max-mem 512MiB --out plan.json
+  rechunk plan sst.zarr/sst --chunks -1,30,30 --html plan.html      # would more memory help?
   rechunk plan --shape 6443,17999,36000 --dtype int16 --source-chunks 5,1799,3600 \\
                --chunks 6443,100,100 --max-mem 2GB --workers 20 \\
                --source-profile s3 --temp-profile s3 --target-profile s3")]
@@ -353,6 +358,9 @@ pub(crate) struct PlanArgs {
     /// Draw the plan into FILE.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<String>,
+    /// Write the plan into FILE: one page to be read in a browser.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<String>,
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -12,6 +12,8 @@ mod bad_input;
 #[cfg(test)]
 mod bad_metadata;
 #[cfg(test)]
+mod browser;
+#[cfg(test)]
 mod cli;
 #[cfg(test)]
 mod cloud;
@@ -25,6 +27,10 @@ mod groups;
 mod harness;
 #[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod html;
+#[cfg(test)]
+mod html_shown;
 #[cfg(test)]
 mod interop;
 #[cfg(test)]

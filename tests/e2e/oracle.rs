@@ -130,6 +130,11 @@ pub(crate) fn numpy(arguments: &[&str], input: &[u8]) -> Value {
     serde_json::from_slice(&python(World::Z3, "tests/oracle/raw.py", arguments, input)).unwrap()
 }
 
+/// The JSON that a script answers with.
+pub(crate) fn ask(world: World, script: &str, arguments: &[&str]) -> Value {
+    serde_json::from_slice(&python(world, script, arguments, &[])).unwrap()
+}
+
 fn python(world: World, script: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut child = Command::new(world.python())
         .args(["-W", "ignore"])

@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use rechunk::{Error, Job, Prepared, Report, Running, TreeJob, TreeReport};
+use rechunk::{Error, Job, Observer, Prepared, Report, Running, TreeJob, TreeReport};
 
 use crate::args::{CopyArgs, OutputArgs};
+use crate::render::html::{Record, Recorder, Sheet};
+use crate::render::progress::Display;
 use crate::render::{self, explain, progress, report, tree};
 use crate::{request, signals};
 
@@ -31,20 +33,28 @@ async fn copy_array(job: Job, args: &CopyArgs) -> Result<(), Error> {
     if let Some(path) = &args.svg {
         render::write_file(path, &explain::svg(&job))?;
     }
+    let html = args.html.as_deref();
     if args.dry_run {
+        if let Some(path) = html {
+            Sheet::of_job(path, &job).write_plan()?;
+        }
         show_plan(&job, &args.output);
         return Ok(());
     }
-    Box::pin(run_job(job, request::running(&args.running), &args.output)).await
+    Box::pin(run_job(job, request::running(&args.running), &args.output, html)).await
 }
 
 async fn copy_group(job: TreeJob, args: &CopyArgs) -> Result<(), Error> {
     refuse_for_group(args.svg.is_some(), "--svg")?;
+    let html = args.html.as_deref();
     if args.dry_run {
+        if let Some(path) = html {
+            Sheet::of_tree(path, &job).write_plan()?;
+        }
         show_group_plan(&job, &args.output);
         return Ok(());
     }
-    run_group(job, request::running(&args.running), &args.output).await
+    run_group(job, request::running(&args.running), &args.output, html).await
 }
 
 /// Refuses what is drawn or saved of one array only.
@@ -69,24 +79,30 @@ pub(crate) fn show_group_plan(job: &TreeJob, output: &OutputArgs) {
 }
 
 /// Runs the copy of a group: plan said before, progress while, report after.
-async fn run_group(mut job: TreeJob, running: Running, output: &OutputArgs) -> Result<(), Error> {
+async fn run_group(
+    mut job: TreeJob,
+    running: Running,
+    output: &OutputArgs,
+    html: Option<&str>,
+) -> Result<(), Error> {
     let talk = !output.quiet && !output.json;
     job.check_target(running).await?;
     if talk {
         render::say(&tree::table(&job));
         render::warnings(&job.all_warnings());
     }
-    let observer = progress::observer(output);
-    let cancel = signals::cancel_on_signal();
-    let outcome = job.run(running, Arc::clone(&observer) as _, cancel).await;
-    observer.finish();
+    let sheet = html.map(|path| Sheet::of_tree(path, &job));
+    let watch = Watch::new(output, sheet)?;
+    let outcome = job.run(running, watch.observer(), signals::cancel_on_signal()).await;
+    let (sheet, record) = watch.finish();
+    let page = sheet.map(|sheet| sheet.write_tree_run(&record, outcome.as_ref()));
     let done = outcome?;
     if output.json {
         render::print_json(&done);
     } else if talk {
         render::say(&report::group_summary(&done));
     }
-    Ok(())
+    page.unwrap_or(Ok(()))
 }
 
 /// Prints the plan of a job: the object with `--json`, else the table on stdout.
@@ -99,11 +115,12 @@ pub(crate) fn show_plan(job: &Job, output: &OutputArgs) {
     }
 }
 
-/// Runs a job: plan said before, progress while, report after.
+/// Runs a job: plan said before, progress while, report after; and with `html` a page of all that.
 pub(crate) async fn run_job(
     mut job: Job,
     running: Running,
     output: &OutputArgs,
+    html: Option<&str>,
 ) -> Result<(), Error> {
     let talk = !output.quiet && !output.json;
     job.check_target(running).await?;
@@ -111,15 +128,49 @@ pub(crate) async fn run_job(
         render::say(&explain::table(&job, output.verbose > 0));
         render::warnings(&job.warnings);
     }
-    let observer = progress::observer(output);
-    let cancel = signals::cancel_on_signal();
-    let outcome = job.run(running, Arc::clone(&observer) as _, cancel).await;
-    observer.finish();
+    let watch = Watch::new(output, html.map(|path| Sheet::of_job(path, &job)))?;
+    let outcome = job.run(running, watch.observer(), signals::cancel_on_signal()).await;
+    let (sheet, record) = watch.finish();
+    let page = sheet.map(|sheet| sheet.write_run(&record, outcome.as_ref()));
     let done = outcome?;
     if output.json {
         render::print_json(&done);
     } else if talk {
         render::say(&report::summary(&done));
     }
-    Ok(())
+    page.unwrap_or(Ok(()))
+}
+
+/// Who is told of a run: the display, and where a page is asked for, a recorder.
+struct Watch {
+    display: Arc<Display>,
+    page: Option<(Sheet, Arc<Recorder>)>,
+}
+
+impl Watch {
+    /// Writes the page of the plan, if one is asked for, before anything is run.
+    fn new(output: &OutputArgs, sheet: Option<Sheet>) -> Result<Self, Error> {
+        let display = progress::observer(output);
+        let page = sheet.map(|sheet| {
+            sheet.write_begun()?;
+            Ok((sheet, Recorder::new(Arc::clone(&display) as _)))
+        });
+        Ok(Self { display, page: page.transpose()? })
+    }
+
+    fn observer(&self) -> Arc<dyn Observer> {
+        match &self.page {
+            Some((_, recorder)) => Arc::clone(recorder) as _,
+            None => Arc::clone(&self.display) as _,
+        }
+    }
+
+    /// Clears the display; what was noted, with the sheet to write it on.
+    fn finish(self) -> (Option<Sheet>, Record) {
+        self.display.finish();
+        match self.page {
+            Some((sheet, recorder)) => (Some(sheet), recorder.record()),
+            None => (None, Record::default()),
+        }
+    }
 }

@@ -46,7 +46,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Error> {
     let job = Job::prepare(request, &Stores::default()).await?;
     let running =
         Running { existing: Existing::Refuse, verify: true, keep_temp: false, durable: true };
-    Box::pin(run_job(job, running, &args.output)).await?;
+    Box::pin(run_job(job, running, &args.output, None)).await?;
     if talk {
         render::say(&format!(
             "\nLook at it:  rechunk info {}\nDraw it:     rechunk plan {} --chunks time=-1,latitude=6,longitude=36 --svg plan.svg",

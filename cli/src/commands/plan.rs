@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::args::PlanArgs;
 use crate::commands::copy::{refuse_for_group, show_group_plan, show_plan};
+use crate::render::html::Sheet;
 use crate::render::{self, explain};
 use crate::request::{self, usage};
 
@@ -37,12 +38,18 @@ async fn with_data(args: &PlanArgs, source: &str) -> Result<ExitCode, Error> {
         Prepared::Tree(job) => {
             refuse_for_group(args.svg.is_some(), "--svg")?;
             refuse_for_group(args.out.is_some(), "--out")?;
+            if let Some(path) = &args.html {
+                Sheet::of_tree(path, &job).write_plan()?;
+            }
             show_group_plan(&job, &args.output);
             return Ok(ExitCode::SUCCESS);
         }
     };
     if let Some(path) = &args.svg {
         render::write_file(path, &explain::svg(&job))?;
+    }
+    if let Some(path) = &args.html {
+        Sheet::of_job(path, &job).write_plan()?;
     }
     if let Some(path) = &args.out {
         if job.request.target.is_empty() {
@@ -82,6 +89,9 @@ fn without_data(args: &PlanArgs) -> Result<ExitCode, Error> {
     let subject = subject(args, &request);
     if let Some(path) = &args.svg {
         render::write_file(path, &explain::plan_svg(&subject, &planned))?;
+    }
+    if let Some(path) = &args.html {
+        Sheet::of_plan(path, subject.clone(), &request, &planned).write_plan()?;
     }
     show(args, &subject, &planned);
     Ok(ExitCode::SUCCESS)

@@ -15,6 +15,6 @@ pub(crate) async fn run(args: RunArgs) -> Result<ExitCode, Error> {
         saved.request.temp.clone_from(&args.running.temp);
     }
     let job = Job::from_saved(saved, &request::stores(&args.stores)?).await?;
-    Box::pin(run_job(job, request::running(&args.running), &args.output)).await?;
+    Box::pin(run_job(job, request::running(&args.running), &args.output, None)).await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -184,7 +184,7 @@ pub(crate) fn copies_line(estimate: &Estimate) -> Option<String> {
 }
 
 /// Read and write requests of one stage.
-fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
+pub(super) fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
     if stage.runs.is_some() {
         return (plan.estimate.source.get_requests, plan.estimate.target.put_requests);
     }
@@ -203,7 +203,7 @@ fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
 
 /// How runs of bytes are moved: what is asked of the files, the order of the buffers, what each
 /// leaves to a later one.
-fn runs_lines(subject: &Subject, plan: &Plan) -> Vec<String> {
+pub(super) fn runs_lines(subject: &Subject, plan: &Plan) -> Vec<String> {
     let Some(schedule) = plan.stages.iter().find_map(|stage| stage.runs.as_ref()) else {
         return Vec::new();
     };
@@ -287,11 +287,11 @@ fn candidate_table(planned: &Planned) -> String {
     lines.join("\n")
 }
 
-fn relative(seconds: f64, best: f64) -> String {
+pub(super) fn relative(seconds: f64, best: f64) -> String {
     if best > 0.0 { format!("{:.2} ×", seconds / best) } else { "1.00 ×".to_owned() }
 }
 
-fn boxes(candidate: &Candidate) -> String {
+pub(super) fn boxes(candidate: &Candidate) -> String {
     candidate.boxes.iter().map(|shape| format_shape(shape)).collect::<Vec<_>>().join(" → ")
 }
 
@@ -352,7 +352,7 @@ pub(crate) fn plan_svg(subject: &Subject, planned: &Planned) -> String {
 }
 
 /// Buffers, and the largest of what they carry: on one axis the carry, on the faster ones all.
-fn buffers_picture(plan: &Plan, schedule: &Schedule) -> Option<BuffersPicture> {
+pub(super) fn buffers_picture(plan: &Plan, schedule: &Schedule) -> Option<BuffersPicture> {
     let model = plan.keep_model().ok()?;
     let carries = model.carries(&schedule.buffer);
     let mut carried: Vec<Vec<u64>> = Vec::new();

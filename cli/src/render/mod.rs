@@ -3,6 +3,7 @@
 pub(crate) mod error;
 pub(crate) mod explain;
 pub(crate) mod harmless;
+pub(crate) mod html;
 pub(crate) mod info;
 pub(crate) mod logging;
 pub(crate) mod price;

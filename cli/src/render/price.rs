@@ -20,10 +20,19 @@ pub(crate) fn lines<'a>(
     )];
     lines.extend(price_line(estimate));
     let has_intermediate = estimate.intermediate.put_requests > 0;
-    let mut names: Vec<String> = profiles.map(|names| in_words(names, has_intermediate)).collect();
-    names.dedup();
+    let names = profiles_in_words(profiles, has_intermediate);
     lines.extend(names.into_iter().map(|names| format!("  profile {names}")));
     lines
+}
+
+/// The profiles that plans were priced by, each once in a row.
+pub(crate) fn profiles_in_words<'a>(
+    profiles: impl Iterator<Item = &'a ProfileNames>,
+    has_intermediate: bool,
+) -> Vec<String> {
+    let mut names: Vec<String> = profiles.map(|names| in_words(names, has_intermediate)).collect();
+    names.dedup();
+    names
 }
 
 /// Money and hours, if the profiles have prices.

@@ -5,15 +5,16 @@
 //! to fetch), follows the reader's light or dark scheme, and its text can be selected.
 
 mod candidates;
-mod canvas;
+pub(super) mod canvas;
+pub(super) mod figure;
 mod memory;
 mod panels;
-mod solid;
-mod style;
+pub(super) mod solid;
+pub(super) mod style;
 mod words;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use canvas::{Area, Canvas, escape, px};
 

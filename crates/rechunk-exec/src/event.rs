@@ -39,6 +39,13 @@ pub enum Event {
         /// Of these, written by an earlier run.
         bytes_done: u64,
     },
+    /// A task has its memory and begins.
+    TaskStarted {
+        /// Stage of the task.
+        stage: usize,
+        /// Its number in the stage.
+        task: u64,
+    },
     /// A task is done: everything it writes is written (but perhaps not yet durable).
     TaskDone {
         /// Stage of the task.

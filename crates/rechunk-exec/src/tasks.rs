@@ -39,6 +39,7 @@ pub(crate) async fn run_tasks(stage: &Arc<StageRun>, done: &DoneSet) -> Result<(
 
 async fn one(stage: Arc<StageRun>, mut slot: Slot, task: u64, begun: Begun) -> Ended {
     let permit = stage.run.gate.acquire(stage.stage.task_bytes).await;
+    stage.run.observer.event(&Event::TaskStarted { stage: stage.number, task });
     let result = run_task(Arc::clone(&stage), &mut slot, task, begun).await;
     drop(permit);
     let failed = |fault| ExecError::Task { stage: stage.number, task, fault };

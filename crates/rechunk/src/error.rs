@@ -12,14 +12,11 @@ use thiserror::Error;
 
 use crate::format_byte_size;
 
-<<<<<<< HEAD
 /// What to do about a source that was written while it was read.
 pub(crate) const SOURCE_CHANGED_HINT: &str =
     "start again with --overwrite when nothing writes the source";
-=======
 /// What to do where a disk is full.
 const ROOM: &str = "make room, then run the same command with --resume";
->>>>>>> t12-emul
 
 /// Class of an outcome; the command line exits with its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -294,14 +291,11 @@ impl Error {
                 )),
                 _ => None,
             },
-<<<<<<< HEAD
             Self::SourceStore { source, .. } if matches!(**source, StoreError::Changed { .. }) => {
                 Some(SOURCE_CHANGED_HINT.to_owned())
             }
-=======
             Self::Store { source, .. } if source.is_no_space() => Some(ROOM.to_owned()),
             Self::Finish { source, .. } if source.is_no_space() => Some(ROOM.to_owned()),
->>>>>>> t12-emul
             Self::Store { source, .. } | Self::SourceStore { source, .. }
                 if source.is_permission_denied() =>
             {

@@ -32,6 +32,8 @@ pub struct Job {
     pub target: Metadata,
     /// Layout of the target.
     pub target_layout: Arc<dyn Layout>,
+    /// What was planned for: to plan again under other conditions ([`crate::what_if`]).
+    pub plan_request: Box<PlanRequest>,
     /// The plan and its rivals.
     pub planned: Planned,
     /// What the target cannot keep of the source.
@@ -52,6 +54,11 @@ impl Job {
         let stores = stores.with_meter(&Meter::new());
         let source = open_array(&request.source, &request.open_options(), &stores).await?;
         Self::plan(request, source, stores).await
+    }
+
+    /// Where its requests and bytes are counted, also while it runs and when it has failed.
+    pub fn meter(&self) -> Arc<Meter> {
+        Arc::clone(self.stores.meter())
     }
 
     /// The target is one file that is compressed as a whole.
@@ -80,6 +87,7 @@ impl Job {
             source,
             target,
             target_layout,
+            plan_request: Box::new(plan_request),
             planned,
             warnings,
             stores,

@@ -36,6 +36,7 @@ mod target;
 mod tree;
 mod verify;
 mod walk;
+pub mod what_if;
 mod work_dir;
 
 pub use axes::Axes;
@@ -66,5 +67,5 @@ pub use work_dir::SavedJob;
 pub use rechunk_exec::{Event, NullObserver, Observer};
 pub use rechunk_grid::{ArraySpec, DataType, WriteEmpty, format_shape};
 pub use rechunk_plan::{self as planner, IntermediateGrid, Strategy};
-pub use rechunk_store::{Meter, StoreError, StoreOptions, Stores, Traffic};
+pub use rechunk_store::{Meter, RoleTraffic, StoreError, StoreOptions, Stores, Traffic};
 pub use tokio_util::sync::CancellationToken;

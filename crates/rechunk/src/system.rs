@@ -35,6 +35,11 @@ pub fn peak_rss_bytes() -> u64 {
     field_kib("/proc/self/status", "VmHWM:").unwrap_or(0)
 }
 
+/// Resident memory of this process now, bytes; 0 where the system does not tell.
+pub fn rss_bytes() -> u64 {
+    field_kib("/proc/self/status", "VmRSS:").unwrap_or(0)
+}
+
 fn field_kib(path: &str, field: &str) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(field))?;
@@ -49,6 +54,7 @@ mod tests {
     #[test]
     fn linux_tells_memory() {
         assert!(peak_rss_bytes() > 1 << 20);
+        assert!(rss_bytes() > 1 << 20 && rss_bytes() <= peak_rss_bytes());
         assert!(free_memory_bytes().unwrap() > 1 << 20);
         assert!(threads() >= 1);
     }

@@ -45,6 +45,7 @@ async fn copy(source: &Path, target: &Path, codec: &str, shards: Option<&str>) {
         format: None,
         axes: None,
         raw: None,
+        select: None,
         n5_version: None,
         codec: Some(codec.to_owned()),
         write_empty: WriteEmpty::Auto,

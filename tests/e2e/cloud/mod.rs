@@ -48,9 +48,9 @@ fn run(arguments: &[&str], environments: &[Environment]) -> Run {
 }
 
 /// An S3 server with one bucket, and a folder on the disk with a source.
-struct S3 {
-    server: S3Server,
-    folder: Folder,
+pub(crate) struct S3 {
+    pub(crate) server: S3Server,
+    pub(crate) folder: Folder,
 }
 
 /// The array that most tests copy: 6 chunks of 24 KiB.
@@ -65,7 +65,7 @@ impl S3 {
     }
 
     /// One with a source in the bucket, `source.zarr`.
-    fn with(source: &RawArray) -> Self {
+    pub(crate) fn with(source: &RawArray) -> Self {
         let s3 = Self::new();
         source.write(&s3.disk("source.zarr").display().to_string());
         s3
@@ -87,7 +87,7 @@ impl S3 {
     }
 
     /// `copy s3://…/source.zarr s3://…/TARGET` with `options`.
-    fn copy(&self, target: &str, options: &[&str]) -> Run {
+    pub(crate) fn copy(&self, target: &str, options: &[&str]) -> Run {
         let (source, target) = (self.server.url("source.zarr"), self.server.url(target));
         let copy = ["copy", &source, &target, "--threads", "2", "--json"];
         self.run(&[&copy[..], options].concat())

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// A position in pixels of the picture, `x` to the right and `y` down.
-pub(super) type Point = (f64, f64);
+pub(in crate::render) type Point = (f64, f64);
 
 /// Width of an average character in units of the font size. On the wide side: which font the
 /// reader has is not known.
@@ -16,24 +16,24 @@ const SHRINK_MIN: f64 = 0.8;
 
 /// A rectangle in pixels of the picture.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Area {
+pub(in crate::render) struct Area {
     /// Left edge.
-    pub(super) x: f64,
+    pub(in crate::render) x: f64,
     /// Upper edge.
-    pub(super) y: f64,
+    pub(in crate::render) y: f64,
     /// To the right.
-    pub(super) width: f64,
+    pub(in crate::render) width: f64,
     /// Down.
-    pub(super) height: f64,
+    pub(in crate::render) height: f64,
 }
 
 /// How a piece of text looks: its CSS classes and its font size in pixels.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Face {
+pub(in crate::render) struct Face {
     /// CSS classes: colour, weight, anchor.
-    pub(super) class: &'static str,
+    pub(in crate::render) class: &'static str,
     /// Font size in pixels.
-    pub(super) size: f64,
+    pub(in crate::render) size: f64,
 }
 
 impl Face {
@@ -46,13 +46,13 @@ impl Face {
 
 /// The elements drawn so far.
 #[derive(Debug, Default)]
-pub(super) struct Canvas {
+pub(in crate::render) struct Canvas {
     body: String,
 }
 
 impl Canvas {
     /// The elements as text.
-    pub(super) fn into_body(self) -> String {
+    pub(in crate::render) fn into_body(self) -> String {
         self.body
     }
 
@@ -63,12 +63,18 @@ impl Canvas {
     }
 
     /// Text at its baseline, made smaller or cut in the middle to fit `width_max` pixels.
-    pub(super) fn text(&mut self, at: Point, face: Face, width_max: f64, text: &str) {
+    pub(in crate::render) fn text(&mut self, at: Point, face: Face, width_max: f64, text: &str) {
         self.turned_text(at, face, width_max, text, "");
     }
 
     /// Like [`Canvas::text`], read from bottom to top.
-    pub(super) fn text_upwards(&mut self, at: Point, face: Face, width_max: f64, text: &str) {
+    pub(in crate::render) fn text_upwards(
+        &mut self,
+        at: Point,
+        face: Face,
+        width_max: f64,
+        text: &str,
+    ) {
         let turn = format!(" transform=\"rotate(-90 {} {})\"", px(at.0), px(at.1));
         self.turned_text(at, face, width_max, text, &turn);
     }
@@ -90,7 +96,7 @@ impl Canvas {
     }
 
     /// A rectangle with corners of the given radius.
-    pub(super) fn rect(&mut self, area: Area, radius: f64, class: &str) {
+    pub(in crate::render) fn rect(&mut self, area: Area, radius: f64, class: &str) {
         self.put(format_args!(
             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" class=\"{class}\"/>",
             px(area.x),
@@ -102,14 +108,14 @@ impl Canvas {
     }
 
     /// A closed outline.
-    pub(super) fn polygon(&mut self, corners: &[Point], class: &str) {
+    pub(in crate::render) fn polygon(&mut self, corners: &[Point], class: &str) {
         let points: Vec<String> =
             corners.iter().map(|&(x, y)| format!("{},{}", px(x), px(y))).collect();
         self.put(format_args!("<polygon points=\"{}\" class=\"{class}\"/>", points.join(" ")));
     }
 
     /// Separate straight lines, as one element; none for no lines.
-    pub(super) fn lines(&mut self, lines: &[(Point, Point)], class: &str) {
+    pub(in crate::render) fn lines(&mut self, lines: &[(Point, Point)], class: &str) {
         if lines.is_empty() {
             return;
         }
@@ -122,13 +128,13 @@ impl Canvas {
     }
 
     /// A disc.
-    pub(super) fn disc(&mut self, centre: Point, radius: f64, class: &str) {
+    pub(in crate::render) fn disc(&mut self, centre: Point, radius: f64, class: &str) {
         let (x, y, radius) = (px(centre.0), px(centre.1), px(radius));
         self.put(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" class=\"{class}\"/>"));
     }
 
     /// An arrow to the right.
-    pub(super) fn arrow(&mut self, from: Point, length: f64) {
+    pub(in crate::render) fn arrow(&mut self, from: Point, length: f64) {
         const HEAD: f64 = 7.0;
         let (x, y) = from;
         let tip = x + length;
@@ -139,7 +145,7 @@ impl Canvas {
 }
 
 /// About how wide a text is, in pixels; never 0.
-pub(super) fn text_width(text: &str, face: Face) -> f64 {
+pub(in crate::render) fn text_width(text: &str, face: Face) -> f64 {
     let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX).max(1);
     f64::from(characters) * face.character_width()
 }
@@ -160,7 +166,7 @@ fn cut(text: &str, room: f64) -> String {
 }
 
 /// A coordinate with at most two decimals; 0 for what is no number.
-pub(super) fn px(value: f64) -> String {
+pub(in crate::render) fn px(value: f64) -> String {
     if !value.is_finite() {
         return "0".to_owned();
     }
@@ -170,7 +176,7 @@ pub(super) fn px(value: f64) -> String {
 }
 
 /// Text as XML character data or attribute value; what XML 1.0 cannot hold is replaced.
-pub(super) fn escape(text: &str) -> String {
+pub(in crate::render) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -181,6 +187,10 @@ pub(super) fn escape(text: &str) -> String {
             '\'' => escaped.push_str("&#39;"),
             '\t' | '\n' | '\r' => escaped.push(' '),
             '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            // They would turn the direction of what stands beside them.
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                escaped.push('\u{fffd}');
+            }
             other => escaped.push(other),
         }
     }

@@ -22,34 +22,34 @@ const LINES_MAX: u32 = 200;
 
 /// Where the picture is not true to scale.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Liberties {
+pub(in crate::render) struct Liberties {
     /// Axis lengths were compressed.
-    pub(super) compressed: bool,
+    pub(in crate::render) compressed: bool,
     /// A highlighted box was drawn thicker than it is.
-    pub(super) thickened: bool,
+    pub(in crate::render) thickened: bool,
     /// Not every grid line was drawn.
-    pub(super) thinned: bool,
+    pub(in crate::render) thinned: bool,
 }
 
 /// One array, scaled to the room it is drawn in.
 #[derive(Debug, Clone)]
-pub(super) struct Solid {
+pub(in crate::render) struct Solid {
     shape: Vec<u64>,
     /// Drawn axes, at most 3, slowest first.
     drawn: Vec<usize>,
     /// Pixels along the fastest drawn axis, to the right.
-    pub(super) across: f64,
+    pub(in crate::render) across: f64,
     /// Pixels along the second fastest, down.
-    pub(super) down: f64,
+    pub(in crate::render) down: f64,
     /// Pixels to the right and up along the third fastest; zero for fewer than 3 axes.
-    pub(super) back: Point,
+    pub(in crate::render) back: Point,
     /// Whether the axis proportions are not true.
     compressed: bool,
 }
 
 impl Solid {
     /// Scales an array of `shape` to at most `width` × `height` pixels.
-    pub(super) fn fit(shape: &[u64], width: f64, height: f64) -> Self {
+    pub(in crate::render) fn fit(shape: &[u64], width: f64, height: f64) -> Self {
         let drawn = drawn_axes(shape);
         let (lengths, compressed) = lengths(shape, &drawn);
         let (across, down, back) = match lengths[..] {
@@ -70,29 +70,29 @@ impl Solid {
     }
 
     /// Width of the drawing in pixels.
-    pub(super) fn width(&self) -> f64 {
+    pub(in crate::render) fn width(&self) -> f64 {
         self.across + self.back.0
     }
 
     /// Height of the drawing in pixels.
-    pub(super) fn height(&self) -> f64 {
+    pub(in crate::render) fn height(&self) -> f64 {
         self.down + self.back.1
     }
 
     /// The array axis that runs across (0), down (1) or back (2).
-    pub(super) fn axis(&self, direction: usize) -> Option<usize> {
+    pub(in crate::render) fn axis(&self, direction: usize) -> Option<usize> {
         self.drawn.iter().rev().nth(direction).copied()
     }
 
     /// The axes that are not drawn although they have more (or less) than one element.
-    pub(super) fn folded(&self) -> Vec<usize> {
+    pub(in crate::render) fn folded(&self) -> Vec<usize> {
         (0..self.shape.len())
             .filter(|axis| self.shape[*axis] != 1 && !self.drawn.contains(axis))
             .collect()
     }
 
     /// Draws the array with the grid of `chunk` (none if absent), its bounding box at `origin`.
-    pub(super) fn array(
+    pub(in crate::render) fn array(
         &self,
         canvas: &mut Canvas,
         origin: Point,
@@ -112,7 +112,7 @@ impl Solid {
     }
 
     /// Draws the first box of `shape` elements in the array.
-    pub(super) fn highlight(
+    pub(in crate::render) fn highlight(
         &self,
         canvas: &mut Canvas,
         origin: Point,
@@ -131,7 +131,7 @@ impl Solid {
     }
 
     /// Share of the drawing that a box covers: which of two boxes is behind.
-    pub(super) fn share(&self, shape: &[u64]) -> f64 {
+    pub(in crate::render) fn share(&self, shape: &[u64]) -> f64 {
         let mut ignored = Liberties::default();
         [0, 1, 2].iter().map(|&direction| self.part(direction, shape, &mut ignored)).product()
     }
@@ -228,7 +228,7 @@ impl Solid {
     }
 
     /// The room this drawing takes, its upper left corner at `origin`.
-    pub(super) fn area(&self, origin: Point) -> Area {
+    pub(in crate::render) fn area(&self, origin: Point) -> Area {
         Area { x: origin.0, y: origin.1, width: self.width(), height: self.height() }
     }
 }

@@ -3,7 +3,7 @@ use super::solid::Solid;
 use super::*;
 
 /// Opening and closing tags match, attribute values are quoted, no stray `<` or `&`.
-fn assert_well_formed(svg: &str) {
+pub(in crate::render) fn assert_well_formed(svg: &str) {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = svg;
     while let Some(start) = rest.find('<') {
@@ -253,6 +253,7 @@ fn coordinates_are_short_and_finite() {
     assert_eq!(px(2.345), "2.35");
     assert_eq!(px(f64::NAN), "0");
     assert_eq!(escape("a<b"), "a&lt;b");
+    assert_eq!(escape("a\u{202e}b\u{7}"), "a\u{fffd}b\u{fffd}");
 }
 
 #[test]

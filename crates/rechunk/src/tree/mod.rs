@@ -11,6 +11,7 @@ mod state;
 mod walk;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rechunk_grid::ArraySpec;
 use rechunk_plan::{Estimate, PlanError};
@@ -158,6 +159,12 @@ impl TreeJob {
     /// Name of the format that is written.
     pub fn format(&self) -> Format {
         self.format
+    }
+
+    /// Where what is asked for the group itself is counted; each array has its own,
+    /// [`Job::meter`].
+    pub fn meter(&self) -> Arc<Meter> {
+        Arc::clone(self.stores.meter())
     }
 
     /// Predicted traffic of all arrays.

@@ -1,0 +1,372 @@
+//! A plan, or a run, as one page: HTML with its style and drawings in it, which asks for nothing
+//! from elsewhere and can be read without its script.
+
+mod arrays;
+mod candidates;
+mod chart;
+mod knee;
+mod markup;
+mod measured;
+mod page;
+mod recorder;
+mod stages;
+mod style;
+mod subject;
+mod timeline;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use rechunk::planner::{Estimate, PlanRequest, Planned};
+use rechunk::what_if::WhatIf;
+use rechunk::{
+    ArrayReport, Class, Error, Job, MemoryReport, Meter, Report, TaskReport, Traffic, TreeArray,
+    TreeJob, TreeReport, system,
+};
+
+pub(crate) use recorder::{Record, Recorder};
+
+use super::explain::{self, Subject};
+use super::tree::plural;
+use super::write_file;
+
+/// What a page is written of: all that is known before a run.
+pub(crate) struct Sheet {
+    /// The file it is written to.
+    path: String,
+    title: String,
+    /// One array, or those of a group.
+    arrays: Vec<ArraySheet>,
+    group: Option<GroupSheet>,
+    what_if: Option<WhatIf>,
+}
+
+/// One array.
+struct ArraySheet {
+    /// Its path in the group; empty where there is none.
+    path: String,
+    subject: Subject,
+    planned: Planned,
+    /// Of the plan; then of the run.
+    report: Report,
+    /// Where the requests of a run are counted.
+    meter: Option<Arc<Meter>>,
+}
+
+/// The group that arrays are in.
+struct GroupSheet {
+    report: TreeReport,
+    words: String,
+    meter: Arc<Meter>,
+}
+
+/// Sums over what is on the page; of one array, its own.
+struct Figures {
+    /// Bytes of all elements.
+    decoded_bytes: u64,
+    estimate: Estimate,
+    traffic: Option<Traffic>,
+    memory: MemoryReport,
+    tasks: Option<TaskReport>,
+    elapsed_seconds: Option<f64>,
+    verified: Option<bool>,
+    warnings: Vec<String>,
+}
+
+/// How far it has come.
+enum State<'a> {
+    /// A plan.
+    Planned,
+    /// A run begins.
+    Begun,
+    /// A run has ended; with an error, if it did not come to its end.
+    Ended { record: &'a Record, error: Option<&'a Error> },
+}
+
+impl Sheet {
+    /// The sheet of a job.
+    pub(crate) fn of_job(path: &str, job: &Job) -> Self {
+        let array = ArraySheet::of_job(String::new(), job);
+        Self {
+            path: path.to_owned(),
+            title: array.subject.title.clone(),
+            what_if: WhatIf::new(&[&job.plan_request]),
+            arrays: vec![array],
+            group: None,
+        }
+    }
+
+    /// The sheet of the copy of a group.
+    pub(crate) fn of_tree(path: &str, job: &TreeJob) -> Self {
+        let requests: Vec<&PlanRequest> =
+            job.arrays.iter().map(|array| array.job.plan_request.as_ref()).collect();
+        let target = if job.request.target.is_empty() { "…" } else { &job.request.target };
+        let array = |one: &TreeArray| ArraySheet::of_job(one.path.clone(), &one.job);
+        Self {
+            path: path.to_owned(),
+            title: format!("{} → {target}", job.request.source),
+            arrays: job.arrays.iter().map(array).collect(),
+            what_if: WhatIf::new(&requests),
+            group: Some(GroupSheet {
+                report: TreeReport::of_plan(job),
+                words: format!(
+                    "{}, {}, {}",
+                    plural(job.arrays.len(), "array"),
+                    plural(job.groups().count(), "group"),
+                    job.format().name()
+                ),
+                meter: job.meter(),
+            }),
+        }
+    }
+
+    /// The sheet of a plan for shapes alone.
+    pub(crate) fn of_plan(
+        path: &str,
+        subject: Subject,
+        request: &PlanRequest,
+        planned: &Planned,
+    ) -> Self {
+        Self {
+            path: path.to_owned(),
+            title: subject.title.clone(),
+            what_if: WhatIf::new(&[request]),
+            arrays: vec![ArraySheet {
+                path: String::new(),
+                subject,
+                report: Report::of_plan(planned, &[]),
+                planned: planned.clone(),
+                meter: None,
+            }],
+            group: None,
+        }
+    }
+
+    /// Writes the page of the plan.
+    pub(crate) fn write_plan(&self) -> Result<(), Error> {
+        self.write(&State::Planned)
+    }
+
+    /// Writes the page of the plan when its run begins: so that a file that cannot be written is
+    /// known at once, and a run that is killed leaves what it was going to do.
+    pub(crate) fn write_begun(&self) -> Result<(), Error> {
+        self.write(&State::Begun)
+    }
+
+    /// Writes the page of a run of one array.
+    pub(crate) fn write_run(
+        mut self,
+        record: &Record,
+        outcome: Result<&Report, &Error>,
+    ) -> Result<(), Error> {
+        if let Some(array) = self.arrays.first_mut() {
+            match outcome {
+                Ok(report) => array.report = report.clone(),
+                Err(_) => array.note_failed(record),
+            }
+        }
+        self.write(&State::Ended { record, error: outcome.err() })
+    }
+
+    /// Writes the page of a run of a group.
+    pub(crate) fn write_tree_run(
+        mut self,
+        record: &Record,
+        outcome: Result<&TreeReport, &Error>,
+    ) -> Result<(), Error> {
+        match outcome {
+            Ok(done) => {
+                for ArrayReport { path, report } in &done.arrays {
+                    if let Some(array) = self.arrays.iter_mut().find(|array| array.path == *path) {
+                        array.report = report.clone();
+                    }
+                }
+                if let Some(group) = &mut self.group {
+                    group.report = TreeReport { arrays: Vec::new(), ..done.clone() };
+                }
+            }
+            Err(_) => self.note_failed(record),
+        }
+        self.write(&State::Ended { record, error: outcome.err() })
+    }
+
+    /// What a run of a group that failed has done.
+    fn note_failed(&mut self, record: &Record) {
+        let mut traffic = Traffic::default();
+        for array in &mut self.arrays {
+            let began = record.arrays.contains(&array.path);
+            if let Some(meter) = array.meter.as_ref().filter(|_| began) {
+                let counted = meter.traffic();
+                traffic.add(&counted);
+                array.report.traffic = Some(counted);
+                array.report.elapsed_seconds = Some(record.seconds_of(&array.path));
+            }
+        }
+        let total = self.arrays.iter().map(|array| array.planned.plan.task_count()).sum();
+        if let Some(group) = &mut self.group {
+            traffic.add(&group.meter.traffic());
+            let report = &mut group.report;
+            report.traffic = Some(traffic);
+            report.tasks = Some(record.tasks(total));
+            report.memory.peak_rss_bytes = Some(system::peak_rss_bytes());
+            report.elapsed_seconds = Some(record.elapsed_seconds);
+        }
+    }
+
+    fn write(&self, state: &State<'_>) -> Result<(), Error> {
+        write_file(&self.path, &page::page(self, state, &self.totals()))
+    }
+
+    fn is_group(&self) -> bool {
+        self.group.is_some()
+    }
+
+    fn totals(&self) -> Figures {
+        match (&self.group, self.arrays.first()) {
+            (Some(group), _) => self.group_totals(&group.report),
+            (None, Some(array)) => Figures::from(&array.report),
+            (None, None) => Figures::default(),
+        }
+    }
+
+    fn group_totals(&self, report: &TreeReport) -> Figures {
+        let bytes = self.arrays.iter().map(|array| decoded_bytes(&array.report));
+        Figures {
+            decoded_bytes: bytes.fold(0, u64::saturating_add),
+            estimate: report.estimate.clone(),
+            traffic: report.traffic,
+            memory: report.memory.clone(),
+            tasks: report.tasks,
+            elapsed_seconds: report.elapsed_seconds,
+            verified: report.verified,
+            warnings: report.warnings.clone(),
+        }
+    }
+
+    /// What it is, in a line.
+    fn subtitle(&self) -> String {
+        match (&self.group, self.arrays.first()) {
+            (Some(group), _) => group.words.clone(),
+            (None, Some(array)) => {
+                let plan = &array.planned.plan;
+                format!(
+                    "{} plan {}, {} threads",
+                    plan.kind,
+                    plan.fingerprint.get(..8).unwrap_or(&plan.fingerprint),
+                    plan.threads
+                )
+            }
+            (None, None) => String::new(),
+        }
+    }
+
+    /// By which profiles, and which plan.
+    fn footer(&self) -> String {
+        let plans = self.arrays.iter().map(|array| &array.planned.plan);
+        let has_intermediate = plans.clone().any(|plan| plan.stages.len() > 1);
+        let names = plans.filter_map(|plan| plan.priced_by.as_ref());
+        let profiles = super::price::profiles_in_words(names, has_intermediate);
+        let plan = match &self.arrays[..] {
+            [array] if !self.is_group() => format!(" Plan {}.", array.planned.plan.fingerprint),
+            _ => String::new(),
+        };
+        format!("Times and prices by the profile {}.{plan}", profiles.join("; "))
+    }
+}
+
+impl ArraySheet {
+    fn of_job(path: String, job: &Job) -> Self {
+        Self {
+            path,
+            subject: explain::subject(job),
+            planned: job.planned.clone(),
+            report: Report::of_plan(&job.planned, &job.warnings),
+            meter: Some(job.meter()),
+        }
+    }
+
+    /// What a run that failed has done.
+    fn note_failed(&mut self, record: &Record) {
+        let report = &mut self.report;
+        report.traffic = self.meter.as_ref().map(|meter| meter.traffic());
+        report.memory.peak_rss_bytes = Some(system::peak_rss_bytes());
+        report.elapsed_seconds = Some(record.elapsed_seconds);
+        report.tasks = Some(record.tasks(self.planned.plan.task_count()));
+    }
+}
+
+impl Record {
+    /// The tasks that were done, of `total`.
+    fn tasks(&self, total: u64) -> TaskReport {
+        let (done, resumed) =
+            (self.tasks_done.saturating_add(self.tasks_resumed), self.tasks_resumed);
+        TaskReport { total, done: done.min(total), resumed: resumed.min(total) }
+    }
+
+    /// Time of the stages of one array, seconds.
+    fn seconds_of(&self, path: &str) -> f64 {
+        let is_of = |stage: &&recorder::StageSpan| {
+            stage.array.and_then(|array| self.arrays.get(array)).is_some_and(|of| of == path)
+        };
+        self.stages.iter().filter(is_of).map(|stage| stage.end - stage.start).sum()
+    }
+}
+
+impl Default for Figures {
+    fn default() -> Self {
+        Self {
+            decoded_bytes: 0,
+            estimate: Estimate::default(),
+            traffic: None,
+            memory: MemoryReport { budget_bytes: 0, planned_peak_bytes: 0, peak_rss_bytes: None },
+            tasks: None,
+            elapsed_seconds: None,
+            verified: None,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl From<&Report> for Figures {
+    fn from(report: &Report) -> Self {
+        Self {
+            decoded_bytes: decoded_bytes(report),
+            estimate: report.estimate.clone(),
+            traffic: report.traffic,
+            memory: report.memory.clone(),
+            tasks: report.tasks,
+            elapsed_seconds: report.elapsed_seconds,
+            verified: report.verified,
+            warnings: report.warnings.clone(),
+        }
+    }
+}
+
+/// Bytes of all elements of an array.
+fn decoded_bytes(report: &Report) -> u64 {
+    report.plan.shape.iter().fold(report.plan.item_bytes, |bytes, &n| bytes.saturating_mul(n))
+}
+
+impl State<'_> {
+    /// Its colour and its name.
+    fn word(&self) -> (&'static str, &'static str) {
+        match self {
+            State::Planned => ("still", "planned"),
+            State::Begun => ("still", "begun"),
+            State::Ended { error: None, .. } => ("good", "done"),
+            State::Ended { error: Some(error), .. } => match error.class() {
+                Class::Interrupted => ("bad", "interrupted"),
+                _ => ("bad", "failed"),
+            },
+        }
+    }
+
+    fn record(&self) -> Option<&Record> {
+        match self {
+            State::Ended { record, .. } => Some(record),
+            State::Planned | State::Begun => None,
+        }
+    }
+}
