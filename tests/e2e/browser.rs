@@ -49,7 +49,7 @@ pub(crate) struct Picture {
 }
 
 /// Measures a page in its frame: what overflows its width, and which words lie on each other.
-const MEASURE: &str = r#"
+const MEASURE: &str = r"
 onload = function () {
   var page = document.getElementById('page').contentDocument, root = page.documentElement;
   var overlaps = [];
@@ -75,7 +75,7 @@ onload = function () {
     drawings: page.querySelectorAll('svg').length,
     button: page.querySelectorAll('#all button').length
   });
-};"#;
+};";
 
 impl Shown<'_> {
     /// What the browser says of the page.
@@ -107,7 +107,7 @@ impl Shown<'_> {
              srcdoc=\"{page}\"></iframe><script>{MEASURE}</script></body></html>"
         );
         std::fs::write(&file, frame).unwrap();
-        let scheme = if self.is_dark { 0 } else { 1 };
+        let scheme = u8::from(!self.is_dark);
         let mut command = Command::new(self.browser);
         command.args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]);
         command.arg("--no-first-run").arg("--force-device-scale-factor=1");

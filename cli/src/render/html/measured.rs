@@ -58,6 +58,7 @@ fn role_rows(rows: &mut Vec<Vec<Cell>>, name: &str, predicted: &RoleEstimate, co
     let counts = [
         ("GET requests", predicted.get_requests, counted.get_requests + counted.get_missing),
         ("PUT requests", predicted.put_requests, counted.put_requests + counted.put_skipped),
+        ("copies inside the store", predicted.copy_requests, counted.copy_requests),
         ("parts of large objects", predicted.part_requests, counted.part_requests),
     ];
     for (what, predicted, counted) in counts.into_iter().filter(|(_, a, b)| a + b > 0) {
@@ -163,14 +164,16 @@ fn attempts(html: &mut Html, figures: &Figures, traffic: &Traffic) {
 
 /// Requests that were sent: what was left out and what an index told was not.
 fn requests(counted: &Counted) -> u64 {
-    counted.get_requests + counted.get_missing + counted.put_requests + counted.part_requests
+    let gets = counted.get_requests + counted.get_missing;
+    gets + counted.put_requests + counted.part_requests + counted.copy_requests
 }
 
 /// All requests that were counted, as estimates count them.
 pub(super) fn requests_counted(traffic: &Traffic) -> u64 {
     let roles = [&traffic.source, &traffic.intermediate, &traffic.target];
     roles.iter().fold(0, |sum, role| {
-        sum + role.get_requests + role.get_missing + role.put_requests + role.put_skipped
+        let gets = role.get_requests + role.get_missing;
+        sum + gets + role.put_requests + role.put_skipped + role.copy_requests
     })
 }
 

@@ -4,11 +4,13 @@
 mod arrays;
 mod candidates;
 mod chart;
+mod figures;
 mod knee;
 mod markup;
 mod measured;
 mod page;
 mod recorder;
+mod scale;
 mod stages;
 mod style;
 mod subject;
@@ -19,14 +21,16 @@ mod tests;
 
 use std::sync::Arc;
 
-use rechunk::planner::{Estimate, PlanRequest, Planned};
+use rechunk::planner::{PlanRequest, Planned};
 use rechunk::what_if::WhatIf;
 use rechunk::{
-    ArrayReport, Class, Error, Job, MemoryReport, Meter, Report, TaskReport, Traffic, TreeArray,
-    TreeJob, TreeReport, system,
+    ArrayReport, Class, Error, Job, Meter, Report, TaskReport, Traffic, TreeArray, TreeJob,
+    TreeReport, system,
 };
 
 pub(crate) use recorder::{Record, Recorder};
+
+use figures::{Figures, decoded_bytes};
 
 use super::explain::{self, Subject};
 use super::tree::plural;
@@ -60,19 +64,6 @@ struct GroupSheet {
     report: TreeReport,
     words: String,
     meter: Arc<Meter>,
-}
-
-/// Sums over what is on the page; of one array, its own.
-struct Figures {
-    /// Bytes of all elements.
-    decoded_bytes: u64,
-    estimate: Estimate,
-    traffic: Option<Traffic>,
-    memory: MemoryReport,
-    tasks: Option<TaskReport>,
-    elapsed_seconds: Option<f64>,
-    verified: Option<bool>,
-    warnings: Vec<String>,
 }
 
 /// How far it has come.
@@ -113,8 +104,8 @@ impl Sheet {
                 report: TreeReport::of_plan(job),
                 words: format!(
                     "{}, {}, {}",
-                    plural(job.arrays.len(), "array"),
-                    plural(job.groups().count(), "group"),
+                    plural(job.arrays.len() as u64, "array"),
+                    plural(job.groups().count() as u64, "group"),
                     job.format().name()
                 ),
                 meter: job.meter(),
@@ -312,41 +303,6 @@ impl Record {
         };
         self.stages.iter().filter(is_of).map(|stage| stage.end - stage.start).sum()
     }
-}
-
-impl Default for Figures {
-    fn default() -> Self {
-        Self {
-            decoded_bytes: 0,
-            estimate: Estimate::default(),
-            traffic: None,
-            memory: MemoryReport { budget_bytes: 0, planned_peak_bytes: 0, peak_rss_bytes: None },
-            tasks: None,
-            elapsed_seconds: None,
-            verified: None,
-            warnings: Vec::new(),
-        }
-    }
-}
-
-impl From<&Report> for Figures {
-    fn from(report: &Report) -> Self {
-        Self {
-            decoded_bytes: decoded_bytes(report),
-            estimate: report.estimate.clone(),
-            traffic: report.traffic,
-            memory: report.memory.clone(),
-            tasks: report.tasks,
-            elapsed_seconds: report.elapsed_seconds,
-            verified: report.verified,
-            warnings: report.warnings.clone(),
-        }
-    }
-}
-
-/// Bytes of all elements of an array.
-fn decoded_bytes(report: &Report) -> u64 {
-    report.plan.shape.iter().fold(report.plan.item_bytes, |bytes, &n| bytes.saturating_mul(n))
 }
 
 impl State<'_> {

@@ -106,7 +106,7 @@ fn what(sheet: &Sheet) -> String {
             let plan = &array.planned.plan;
             format!("{} {}, decoded", format_shape(&plan.shape), array.subject.data_type)
         }
-        arrays => format!("{}, decoded", plural(arrays.len(), "array")),
+        arrays => format!("{}, decoded", plural(arrays.len() as u64, "array")),
     }
 }
 

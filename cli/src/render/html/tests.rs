@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
 use rechunk::planner::{
-    Budget, IntermediateGrid, PlanRequest, Profile, ShardSide, Side, StoreProfile, Strategy, plan,
+    Budget, Estimate, IntermediateGrid, PlanRequest, Profile, ShardSide, Side, StoreProfile,
+    Strategy, plan,
 };
 use rechunk::{Traffic, format_byte_size};
 
@@ -20,6 +21,7 @@ fn request() -> PlanRequest {
         target: Side::raw(&[100, 20, 20], 4),
         same_encoding: true,
         same_shards: false,
+        store_can_copy: false,
         keeps_absence: false,
         budget: Budget {
             memory_bytes: 16 << 20,
@@ -245,7 +247,11 @@ fn group(count: usize) -> Sheet {
         path: "unused".to_owned(),
         title: "a → b".to_owned(),
         arrays,
-        group: Some(GroupSheet { report, words: plural(count, "array"), meter: Meter::new() }),
+        group: Some(GroupSheet {
+            report,
+            words: plural(count as u64, "array"),
+            meter: Meter::new(),
+        }),
         what_if: Some(what_if),
     }
 }
