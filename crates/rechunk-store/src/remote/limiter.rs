@@ -2,7 +2,8 @@
 //!
 //! Additive increase, multiplicative decrease (Chiu and Jain, 1989): halved when the store says
 //! 429 or 503, at most once a second, because all that was in flight then says so at once; one
-//! more for every round of requests that succeed.
+//! more for every round of requests that succeed. Halved is what was in flight: a bound that was not
+//! reached says nothing of the store.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,6 +13,8 @@ use tokio::time::Instant;
 
 /// How long a reduction holds for all that was in flight when it was made.
 const ONE_REDUCTION: Duration = Duration::from_secs(1);
+/// What may be in flight says more than what is, if that is fewer: a store is also busy for others.
+const FEW: u32 = 16;
 
 /// Bounds requests in flight.
 #[derive(Debug)]
@@ -59,7 +62,9 @@ impl Limiter {
         if state.reduced.is_some_and(|then| now.duration_since(then) < ONE_REDUCTION) {
             return;
         }
-        let limit = (state.limit / 2).max(1);
+        let free = u32::try_from(self.permits.available_permits()).unwrap_or(u32::MAX);
+        let in_flight = (state.limit + state.owed).saturating_sub(free);
+        let limit = (state.limit.min(in_flight.max(FEW)) / 2).max(1);
         let fewer = state.limit - limit;
         let taken = self.permits.forget_permits(usize::try_from(fewer).unwrap_or(0));
         state.owed += fewer - u32::try_from(taken).unwrap_or(fewer).min(fewer);
@@ -83,6 +88,17 @@ impl Limiter {
         } else {
             self.permits.add_permits(1);
         }
+    }
+
+    /// Fewer than usual are in flight, because the store has said that it was too much.
+    pub(crate) fn is_lowered(&self) -> bool {
+        let state = self.state();
+        state.limit < state.most
+    }
+
+    /// Most requests in flight where the store has said nothing.
+    pub(crate) fn most(&self) -> u32 {
+        self.state().most
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -140,5 +156,22 @@ mod tests {
             limiter.succeeded();
         }
         assert_eq!(seen(&limiter), (8, 0, 8));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_in_flight_is_halved_and_not_what_might_have_been() {
+        for (in_flight, limit) in [(1, FEW / 2), (40, 20), (256, 128)] {
+            let limiter = Limiter::new(256);
+            assert!(!limiter.is_lowered());
+            let mut held = Vec::new();
+            for _ in 0..in_flight {
+                held.push(limiter.acquire().await);
+            }
+            limiter.slow_down();
+            assert_eq!(seen(&limiter).0, limit, "{in_flight} in flight");
+            assert!(limiter.is_lowered());
+            drop(held);
+            assert_eq!(seen(&limiter), (limit, 0, usize::try_from(limit).unwrap()));
+        }
     }
 }

@@ -10,7 +10,8 @@ use object_store::client::{
 };
 use object_store::{ClientOptions, Extensions};
 
-use super::Limiter;
+use super::hedge::Hedge;
+use super::{Like, Limiter};
 use crate::watch::ServerClock;
 use crate::{Meter, Role};
 
@@ -25,6 +26,12 @@ struct Attempts {
 pub(crate) fn attempts_of(meter: &Arc<Meter>, role: Role) -> Extensions {
     let mut extensions = Extensions::new();
     extensions.insert(Attempts { meter: Arc::clone(meter), role });
+    extensions
+}
+
+/// The same for a read, which is sent again if it is much slower than those like it.
+pub(crate) fn read_like(like: Like, mut extensions: Extensions) -> Extensions {
+    extensions.insert(like);
     extensions
 }
 
@@ -43,12 +50,14 @@ pub(crate) async fn with_attempts<F: Future>(meter: &Arc<Meter>, role: Role, wor
 #[derive(Debug)]
 pub(crate) struct Connector {
     limiter: Arc<Limiter>,
+    hedge: Arc<Hedge>,
     clock: Arc<ServerClock>,
 }
 
 impl Connector {
     pub(crate) fn new(limiter: &Arc<Limiter>, clock: &Arc<ServerClock>) -> Self {
-        Self { limiter: Arc::clone(limiter), clock: Arc::clone(clock) }
+        let hedge = Hedge::new(limiter);
+        Self { limiter: Arc::clone(limiter), hedge, clock: Arc::clone(clock) }
     }
 }
 
@@ -56,7 +65,7 @@ impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let inner = ReqwestConnector::default().connect(options)?;
         let (limiter, clock) = (Arc::clone(&self.limiter), Arc::clone(&self.clock));
-        Ok(HttpClient::new(Wire { inner, limiter, clock }))
+        Ok(HttpClient::new(Wire { inner, limiter, hedge: Arc::clone(&self.hedge), clock }))
     }
 }
 
@@ -64,12 +73,29 @@ impl HttpConnector for Connector {
 struct Wire {
     inner: HttpClient,
     limiter: Arc<Limiter>,
+    hedge: Arc<Hedge>,
     clock: Arc<ServerClock>,
 }
 
 #[async_trait]
 impl HttpService for Wire {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let Some(&like) = request.extensions().get::<Like>() else {
+            return self.send(request).await;
+        };
+        self.hedge.send(like, || self.send(request.clone()), is_answer).await
+    }
+}
+
+/// The store has said what it was asked, and not that it cannot.
+fn is_answer(response: &HttpResponse) -> bool {
+    let status = response.status();
+    !(status.is_server_error() || matches!(status.as_u16(), 408 | 429))
+}
+
+impl Wire {
+    /// One attempt, until the head of its answer.
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let of_request = request.extensions().get::<Attempts>().cloned();
         if let Some(attempts) = of_request.or_else(|| ATTEMPTS.try_with(Clone::clone).ok()) {
             attempts.meter.count_attempt(attempts.role);
