@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::RequestRecord;
+use crate::throttle::Serving;
 
 /// A lock that a panicking test does not take from the others.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -19,10 +20,11 @@ pub(crate) struct RequestLog {
 }
 
 impl RequestLog {
-    pub(crate) fn begin(&self, record: RequestRecord) -> Entry {
+    /// Begins a request, which is served (or refused, without `serving`) until its end.
+    pub(crate) fn begin(&self, record: RequestRecord, serving: Option<Serving>) -> Entry {
         let record = Arc::new(Mutex::new(record));
         lock(&self.records).push(Arc::clone(&record));
-        Entry { record }
+        Entry { record, _serving: serving }
     }
 
     pub(crate) fn records(&self) -> Vec<RequestRecord> {
@@ -38,6 +40,7 @@ impl RequestLog {
 #[derive(Debug)]
 pub(crate) struct Entry {
     record: Shared,
+    _serving: Option<Serving>,
 }
 
 impl Entry {

@@ -12,6 +12,7 @@ mod http;
 mod kills;
 mod outage;
 mod secrets;
+mod slow;
 mod two;
 
 use std::path::{Path, PathBuf};

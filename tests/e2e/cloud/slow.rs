@@ -1,0 +1,105 @@
+//! Stores that are slow to answer some requests, and those that say that it is too much.
+
+use std::time::{Duration, Instant};
+
+use rechunk_testkit::{Fault, Faults, Filter, Moment, Operation, RequestRecord, Throttle};
+
+use super::{S3, count};
+use crate::arrays::RawArray;
+use crate::harness::Done;
+use crate::report::{assert_done, number};
+
+/// How long a request stalls before its first byte.
+const STALL: Duration = Duration::from_secs(15);
+
+/// One read in fifty says nothing for many seconds: it is sent again.
+#[test]
+fn stalled_reads_are_sent_again() {
+    let s3 = S3::with(&RawArray::v3(&[1000, 64], &[1, 64]));
+    let reads = Filter::any().operation(Operation::Get).key("source.zarr/c/*");
+    s3.server.set_faults(Faults::none().with(Fault::Delay(STALL), 0.02).only(reads).seed(3));
+    let started = Instant::now();
+    let options = ["--chunks", "10,64", "--concurrency", "4"];
+    let report = s3.copy("t.zarr", &options).go().ok().json();
+    let took = started.elapsed();
+    s3.server.set_faults(Faults::none());
+    // The traffic is what was planned, whatever was sent again.
+    assert_done(&report);
+    let reads = number(&report, "traffic.source.get_requests");
+    let again = number(&report, "traffic.source.http_attempts") - reads;
+    let stalled = count(&s3.server.requests(), |request| request.fault.is_some());
+    println!("{reads} reads, {stalled} stalled, {again} sent again, {took:.1?}");
+    assert_eq!(reads, 1000);
+    assert!(stalled >= 10, "{stalled} stalled");
+    assert!(again >= stalled / 2 && again <= reads / 50 + 10, "{again} sent again");
+    let stalls = STALL * u32::try_from(stalled).unwrap();
+    // One of those sent again may stall too. Waited for, four at once, all would take longer.
+    assert!(took < stalls / 4 && took < 2 * STALL, "{took:?}, {stalls:?} of stalls");
+    s3.assert_copied("t.zarr");
+}
+
+fn refused(requests: &[RequestRecord]) -> f64 {
+    let refused = count(requests, |request| request.fault == Some(Fault::SlowDown));
+    refused as f64 / requests.len() as f64
+}
+
+/// Requests that were served in each second.
+fn served_per_second(requests: &[RequestRecord]) -> f64 {
+    let served = requests.iter().filter(|request| request.fault.is_none()).count() as f64;
+    let (first, last) = (requests.first().unwrap(), requests.last().unwrap());
+    served / last.started.duration_since(first.started).as_secs_f64()
+}
+
+/// A copy of 2,000 chunks while the server refuses what is beyond `throttle`, until 1,000 are
+/// written, and then nothing; the requests of both times.
+fn copy_throttled(s3: &S3, throttle: Throttle) -> (Done, [Vec<RequestRecord>; 2]) {
+    s3.server.set_latency(Duration::from_millis(20));
+    s3.server.set_throttle(throttle);
+    let hold =
+        s3.server.hold_nth(Filter::any().method("PUT").key("t.zarr/c/*"), 1000, Moment::Before);
+    let copy = s3.copy("t.zarr", &["--chunks", "keep", "--concurrency", "32"]);
+    std::thread::scope(|scope| {
+        let copying = scope.spawn(|| copy.go());
+        let held = hold.wait(Duration::from_mins(2)).expect("a thousand chunks are written");
+        s3.server.set_throttle(Throttle::default());
+        hold.release();
+        let done = copying.join().unwrap();
+        let mut requests = s3.server.requests();
+        let at = requests.iter().position(|request| request.number > held.number).unwrap();
+        let after = requests.split_off(at);
+        (done, [requests, after])
+    })
+}
+
+/// A store that refuses gets fewer requests at once, and more again when it does not refuse.
+fn settles(throttle: Throttle) {
+    let s3 = S3::with(&RawArray::v3(&[2000, 64], &[1, 64]));
+    let (done, [busy, free]) = copy_throttled(&s3, throttle);
+    assert_done(&done.ok().json());
+    let settled = &busy[busy.len() / 2..];
+    println!(
+        "{throttle:?}: {} requests, {:.1} % refused, when settled {:.1} %, {:.0} a second; then {:.0}",
+        busy.len(),
+        100.0 * refused(&busy),
+        100.0 * refused(settled),
+        served_per_second(settled),
+        served_per_second(&free[free.len() / 2..]),
+    );
+    assert!(refused(&busy) > 0.0, "nothing was refused");
+    assert!(refused(&busy) < 0.2, "{} refused", refused(&busy));
+    assert!(refused(settled) < 0.15, "{} refused when settled", refused(settled));
+    assert_eq!(count(&free, |request| request.fault.is_some()), 0);
+    let (slow, fast) = (served_per_second(settled), served_per_second(&free[free.len() / 2..]));
+    assert!(fast > 2.0 * slow, "{slow} a second, then {fast}");
+    s3.assert_copied("t.zarr");
+}
+
+#[test]
+fn a_store_that_takes_four_at_once_is_asked_for_few() {
+    settles(Throttle { most_in_flight: Some(4), most_per_second: None });
+}
+
+#[test]
+fn a_store_that_takes_so_many_a_second_is_asked_for_few() {
+    settles(Throttle { most_in_flight: None, most_per_second: Some(150) });
+}
