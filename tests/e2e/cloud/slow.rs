@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use rechunk_testkit::{Fault, Faults, Filter, Moment, Operation, RequestRecord, Throttle};
+use rechunk_testkit::{
+    Fault, Faults, Filter, Moment, Operation, RequestRecord, Throttle, in_flight_times,
+};
 
 use super::{S3, count};
 use crate::arrays::RawArray;
@@ -33,8 +35,8 @@ fn stalled_reads_are_sent_again() {
     assert!(stalled >= 10, "{stalled} stalled");
     assert!(again >= stalled / 2 && again <= reads / 50 + 10, "{again} sent again");
     let stalls = STALL * u32::try_from(stalled).unwrap();
-    // One of those sent again may stall too. Waited for, four at once, all would take longer.
-    assert!(took < stalls / 4 && took < 2 * STALL, "{took:?}, {stalls:?} of stalls");
+    // Waited for, four at once, they would take twice as long, or longer.
+    assert!(took < stalls / 8, "{took:?}, {stalls:?} of stalls");
     s3.assert_copied("t.zarr");
 }
 
@@ -43,11 +45,13 @@ fn refused(requests: &[RequestRecord]) -> f64 {
     refused as f64 / requests.len() as f64
 }
 
-/// Requests that were served in each second.
-fn served_per_second(requests: &[RequestRecord]) -> f64 {
+/// How many requests were in flight in the mean, and how many were served in each second.
+fn pace(requests: &[RequestRecord]) -> (f64, f64) {
     let served = requests.iter().filter(|request| request.fault.is_none()).count() as f64;
-    let (first, last) = (requests.first().unwrap(), requests.last().unwrap());
-    served / last.started.duration_since(first.started).as_secs_f64()
+    let times = in_flight_times(requests, Instant::now());
+    let all: f64 = times.iter().map(Duration::as_secs_f64).sum();
+    let sum: f64 = times.iter().enumerate().map(|(n, time)| n as f64 * time.as_secs_f64()).sum();
+    (sum / all, served / all)
 }
 
 /// A copy of 2,000 chunks while the server refuses what is beyond `throttle`, until 1,000 are
@@ -76,21 +80,20 @@ fn settles(throttle: Throttle) {
     let s3 = S3::with(&RawArray::v3(&[2000, 64], &[1, 64]));
     let (done, [busy, free]) = copy_throttled(&s3, throttle);
     assert_done(&done.ok().json());
-    let settled = &busy[busy.len() / 2..];
+    let (settled, recovered) = (&busy[busy.len() / 2..], &free[free.len() / 2..]);
+    let ((few, slow), (many, fast)) = (pace(settled), pace(recovered));
+    println!("{throttle:?}: {} requests, {:.1} % refused", busy.len(), 100.0 * refused(&busy));
     println!(
-        "{throttle:?}: {} requests, {:.1} % refused, when settled {:.1} %, {:.0} a second; then {:.0}",
-        busy.len(),
-        100.0 * refused(&busy),
-        100.0 * refused(settled),
-        served_per_second(settled),
-        served_per_second(&free[free.len() / 2..]),
+        "settled: {:.1} % refused, {few:.1} in flight, {slow:.0} a second; then {many:.1}, {fast:.0}",
+        100.0 * refused(settled)
     );
+    for part in free.chunks(200) { println!("{:?}", pace(part)); }
     assert!(refused(&busy) > 0.0, "nothing was refused");
     assert!(refused(&busy) < 0.2, "{} refused", refused(&busy));
-    assert!(refused(settled) < 0.15, "{} refused when settled", refused(settled));
+    assert!(refused(settled) < 0.1, "{} refused when settled", refused(settled));
     assert_eq!(count(&free, |request| request.fault.is_some()), 0);
-    let (slow, fast) = (served_per_second(settled), served_per_second(&free[free.len() / 2..]));
-    assert!(fast > 2.0 * slow, "{slow} a second, then {fast}");
+    assert!(many > 2.0 * few && many > 12.0, "{few} in flight, then {many}");
+    assert!(fast > slow, "{slow} a second, then {fast}");
     s3.assert_copied("t.zarr");
 }
 

@@ -293,7 +293,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn nothing_is_sent_again_while_the_store_is_busy() {
         let slow = Slow::new(8).await;
-        slow.limiter.slow_down();
+        slow.limiter.slow_down(Instant::now());
         slow.then(&[(60, Some(1))]);
         assert_eq!(slow.once().await, (Ok(1), Duration::from_mins(1), 1));
         slow.then(&[(60, Some(1)), (0, Some(2))]);

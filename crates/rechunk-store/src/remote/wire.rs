@@ -9,6 +9,7 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
 };
 use object_store::{ClientOptions, Extensions};
+use tokio::time::Instant;
 
 use super::hedge::Hedge;
 use super::{Like, Limiter};
@@ -100,13 +101,14 @@ impl Wire {
         if let Some(attempts) = of_request.or_else(|| ATTEMPTS.try_with(Clone::clone).ok()) {
             attempts.meter.count_attempt(attempts.role);
         }
+        let sent = Instant::now();
         let response = self.inner.execute(request).await?;
         let date = response.headers().get("date").and_then(|date| date.to_str().ok());
         if let Some(date) = date.and_then(|date| httpdate::parse_http_date(date).ok()) {
             self.clock.heard(date);
         }
         match response.status().as_u16() {
-            429 | 503 => self.limiter.slow_down(),
+            429 | 503 => self.limiter.slow_down(sent),
             200..300 => self.limiter.succeeded(),
             _ => {}
         }
