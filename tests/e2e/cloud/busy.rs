@@ -15,7 +15,8 @@ const LATENCY: Duration = Duration::from_millis(30);
 /// Requests at the beginning and at the end that are not looked at.
 const ENDS: usize = 2 * CONCURRENCY;
 
-fn is_data(request: &RequestRecord) -> bool {
+/// Whether it moves chunks, or pieces of an intermediate.
+pub(super) fn is_data(request: &RequestRecord) -> bool {
     let is_chunk = request.key.contains("/c/") || request.key.contains(".rechunk/intermediate/");
     is_chunk && matches!(request.operation, Operation::Get | Operation::Put)
 }
