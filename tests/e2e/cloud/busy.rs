@@ -105,9 +105,9 @@ fn ten_thousand_chunks_pulled_keep_requests_busy() {
     copy_is_busy(10_000, "--chunks 16,64 --strategy pull", "pull", 0.9);
 }
 
-/// `just test-cloud`.
+/// `just test-cloud`. Between the stages one large object is written, by one request.
 #[test]
 #[ignore = "long"]
 fn ten_thousand_chunks_in_two_stages_keep_requests_busy() {
-    copy_is_busy(10_000, "--chunks 3200,2 --strategy push-pull", "push-pull", 0.9);
+    copy_is_busy(10_000, "--chunks 3200,2 --strategy push-pull", "push-pull", 0.85);
 }
