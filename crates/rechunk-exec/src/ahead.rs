@@ -1,10 +1,11 @@
-//! Reading ahead: while the last inputs of a step are on their way, those of later steps are
-//! fetched, so that as many requests are in flight as in the middle of a step.
+//! Reading ahead: inputs are fetched while those before them are decoded, and while the last
+//! inputs of a step are on their way, those of later steps are fetched. So as many requests are in
+//! flight as the plan has lanes, nearly all of the time.
 //!
-//! What is fetched waits in its lane, encoded, until its step begins: only then does it become
-//! part of units, for which memory is reserved step by step. Such lanes are beside those of the
-//! plan, and are paid for by what the plan leaves of the budget. Requests in flight are as many as
-//! the plan has lanes, not more: a lane that waits asks for nothing.
+//! What is fetched for a later step waits in its lane, encoded, until that begins: only then does
+//! it become part of units, for which memory is reserved step by step. Such lanes are beside those
+//! of the plan, and are paid for by what the plan leaves of the budget. Requests in flight are not
+//! more than the plan has lanes: a lane that waits or decodes asks for nothing.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -28,7 +29,7 @@ pub(crate) fn lanes(execution: &Execution, stage: &Stage) -> u32 {
             execution.intermediate.as_ref().is_some_and(rechunk_store::Store::answers_late)
         }
     };
-    if !is_late || !stage.is_stepped || stage.passthrough || stage.runs.is_some() {
+    if !is_late || stage.passthrough || stage.runs.is_some() {
         return 0;
     }
     let memory = &execution.plan.memory;

@@ -140,7 +140,7 @@ enum Ended {
     Done(LaneDone),
     /// Taking in what was held: nothing was asked of a store for it.
     Held(LaneDone),
-    /// Fetching an input of that step before it began.
+    /// Fetching an input of that step, which may not have begun.
     Fetched(u64, Fetched),
 }
 
@@ -288,7 +288,11 @@ impl<'a> Flow<'a> {
             let wanted = self.inputs.find(|index| self.task.wants(self.position, index));
             if let Some(index) = wanted {
                 self.taking += 1;
-                return Ok(take_in(Arc::clone(self.task), lane, index));
+                let task = Arc::clone(self.task);
+                if task.stage.ahead_lanes > 0 {
+                    return Ok(fetch(task, lane, self.position, index));
+                }
+                return Ok(take_in(task, lane, index));
             }
             if self.taking > 0 {
                 let Some((step, index)) = self.ahead.next_input(self.task, self.position) else {
@@ -335,7 +339,7 @@ fn take_in(task: Arc<TaskRun>, lane: Lane, index: Vec<u64>) -> Work {
     }
 }
 
-/// Fetches an input of a later step.
+/// Fetches an input of a step, of this one or a later one.
 fn fetch(task: Arc<TaskRun>, lane: Lane, step: u64, index: Vec<u64>) -> Work {
     async move {
         let fetched = gather::fetch(&task, lane, index).await?;

@@ -45,7 +45,8 @@ fn print(name: &str, times: &[Duration]) {
     println!("{name}: {all:.1} s, {:.1} % busy", 100.0 * busy_share(times, CONCURRENCY));
     for (in_flight, time) in times.iter().enumerate() {
         let percent = 100.0 * time.as_secs_f64() / all;
-        println!("{in_flight:4} in flight {percent:5.1} % {}", "#".repeat(percent as usize));
+        let length = (1..=100).take_while(|&mark| f64::from(mark) <= percent).count();
+        println!("{in_flight:4} in flight {percent:5.1} % {}", "#".repeat(length));
     }
 }
 

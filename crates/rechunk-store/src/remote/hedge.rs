@@ -81,16 +81,10 @@ impl Hedge {
             Either::Right((second, first)) => (first, second),
         };
         tracing::info!(seconds = started.elapsed().as_secs_f64(), "a slow request is sent again");
-        let again = Instant::now();
-        let result = match select(first, pin!(request())).await {
-            Either::Left((result, _)) if is_answered(&result) => result,
-            Either::Left((_, other)) => other.await,
-            Either::Right((result, _)) if is_answered(&result) => {
-                self.took(like, again.elapsed());
-                result
-            }
-            Either::Right((_, other)) => other.await,
-        };
+        let again = pin!(request());
+        let (Either::Left((result, other)) | Either::Right((result, other))) =
+            select(first, again).await;
+        let result = if is_answered(&result) { result } else { other.await };
         drop(second);
         // It took that long, or longer.
         self.took(like, started.elapsed());
