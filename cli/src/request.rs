@@ -36,6 +36,19 @@ pub(crate) fn shape(option: &str, text: &str) -> Result<Vec<u64>, Error> {
 
 /// Where stores are opened.
 pub(crate) fn stores(args: &StoreArgs) -> Result<Stores, Error> {
+    store_options(args).map(Stores::new)
+}
+
+/// Where stores are opened of which no more requests are asked at once than `planning` says.
+pub(crate) fn planned_stores(args: &StoreArgs, planning: &PlanningArgs) -> Result<Stores, Error> {
+    let options = store_options(args)?;
+    Ok(Stores::new(match planning.concurrency {
+        Some(concurrency) => options.with_concurrency(concurrency),
+        None => options,
+    }))
+}
+
+fn store_options(args: &StoreArgs) -> Result<StoreOptions, Error> {
     let mut options = StoreOptions::default();
     for option in &args.store_option {
         options.add(option).map_err(|error| usage(error.to_string(), None))?;
@@ -54,7 +67,7 @@ pub(crate) fn stores(args: &StoreArgs) -> Result<Stores, Error> {
         }
         options = options.with_bytes_per_second(rate);
     }
-    Ok(Stores::new(options))
+    Ok(options)
 }
 
 /// `90`, `90s`, `5m`, `2h`.

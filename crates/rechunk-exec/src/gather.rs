@@ -49,23 +49,50 @@ pub(crate) enum Brought<'a> {
     Nothing,
 }
 
+/// An input that was fetched, in the lane that holds it.
+pub(crate) struct Fetched {
+    lane: Lane,
+    index: Vec<u64>,
+    /// `None` if it does not meet the tile, and nothing was fetched.
+    found: Option<(Input, Found)>,
+}
+
+/// What there was of an input.
+enum Found {
+    /// A source chunk, or that it is missing.
+    Chunk { is_there: bool },
+    /// A piece of the intermediate, from there.
+    Piece(PiecePlace),
+}
+
 /// Takes one input chunk in.
 pub(crate) async fn input(
     task: Arc<TaskRun>,
-    mut lane: Lane,
+    lane: Lane,
     index: Vec<u64>,
 ) -> Result<LaneDone, Fault> {
-    let stage = Arc::clone(&task.stage);
+    let stage = &task.stage;
     if let (StageInput::SourceShards, Some(format)) =
         (&stage.stage.input, stage.run.execution.source.layout().shards())
     {
-        return whole_shards::input(task, lane, format.clone(), index).await;
+        let format = format.clone();
+        return whole_shards::input(task, lane, format, index).await;
     }
-    let Some(input) = Input::new(&task, &index)? else {
-        return Ok(LaneDone { lane, finished: Vec::new(), sent_in: None });
+    let fetched = fetch(&task, lane, index).await?;
+    take(task, fetched).await
+}
+
+/// The first half of [`input`]: fetches it into the lane.
+pub(crate) async fn fetch(
+    task: &TaskRun,
+    mut lane: Lane,
+    index: Vec<u64>,
+) -> Result<Fetched, Fault> {
+    let stage = &task.stage;
+    let Some(input) = Input::new(task, &index)? else {
+        return Ok(Fetched { lane, index, found: None });
     };
-    let cpu = stage.cpu.clone();
-    match stage.stage.input {
+    let found = match stage.stage.input {
         StageInput::SourceChunks | StageInput::SourceShards => {
             let source = &stage.run.execution.source;
             let cost = source.layout().codec_cost();
@@ -73,34 +100,44 @@ pub(crate) async fn input(
             let workspace_bytes = cost.decode_workspace_bytes;
             let lane_bytes = stage.stage.lane_bytes;
             lane.make_room(cost.encoded_bytes_max, scratch_bytes, workspace_bytes, lane_bytes);
-            let found = fetch_chunk(&task, &index, &mut lane.encoded).await;
-            let found = found.map_err(Fault::Source)?;
+            let is_there = fetch_chunk(task, &index, &mut lane.encoded).await;
+            let is_there = is_there.map_err(Fault::Source)?;
             source.store().meter().add_decoded_read(Role::Source, wide(input.frame.bytes));
-            cpu.run(move || {
-                let finished = if found {
-                    let Lane { encoded, scratch } = &mut lane;
-                    decode_and_spread(&task, &index, encoded, scratch, &input)?
-                } else {
-                    spread(&task, &input, Brought::Nothing)?
-                };
-                Ok(LaneDone { lane, finished, sent_in: None })
-            })
-            .await
+            Found::Chunk { is_there }
         }
         StageInput::Pieces { .. } => {
-            let place = fetch_piece(&stage, &index, &input, &mut lane.encoded).await?;
-            cpu.run(move || {
+            Found::Piece(fetch_piece(stage, &index, &input, &mut lane.encoded).await?)
+        }
+    };
+    Ok(Fetched { lane, index, found: Some((input, found)) })
+}
+
+/// The second half of [`input`]: copies what was fetched into units.
+pub(crate) async fn take(task: Arc<TaskRun>, fetched: Fetched) -> Result<LaneDone, Fault> {
+    let Fetched { mut lane, index, found } = fetched;
+    let Some((input, found)) = found else {
+        return Ok(LaneDone { lane, finished: Vec::new(), sent_in: None });
+    };
+    let cpu = task.stage.cpu.clone();
+    cpu.run(move || {
+        let finished = match found {
+            Found::Chunk { is_there: true } => {
+                let Lane { encoded, scratch } = &mut lane;
+                decode_and_spread(&task, &index, encoded, scratch, &input)?
+            }
+            Found::Chunk { is_there: false } => spread(&task, &input, Brought::Nothing)?,
+            Found::Piece(place) => {
                 let piece = piece_checksum::open(&task.stage, &input.region, &lane.encoded);
                 let parts = piece.and_then(|piece| piece.split_at_checked(input.frame.bytes));
                 let Some((elements, marks)) = parts else {
                     return Err(piece_checksum::damaged(&task.stage, &place.key, place.range));
                 };
-                let finished = spread(&task, &input, Brought::Piece(elements, marks))?;
-                Ok(LaneDone { lane, finished, sent_in: None })
-            })
-            .await
-        }
-    }
+                spread(&task, &input, Brought::Piece(elements, marks))?
+            }
+        };
+        Ok(LaneDone { lane, finished, sent_in: None })
+    })
+    .await
 }
 
 /// Fetches a source chunk, as an object or out of its shard. False if it is missing.

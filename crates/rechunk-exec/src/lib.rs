@@ -8,6 +8,7 @@
 //! A [`Journal`] records which tasks are done, after what they wrote is durable. An [`Observer`]
 //! is told what happens. Requests and bytes are counted by the meter of the stores.
 
+mod ahead;
 mod check;
 mod commit;
 mod cpu;

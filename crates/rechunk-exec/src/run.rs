@@ -69,7 +69,8 @@ impl RunContext {
 ///
 /// Tasks that `journal` has marked are not done again, and what gets done is marked in it. A run
 /// that is cancelled, fails or is killed leaves whole objects and a journal to go on from.
-/// Reserves no more than the plan says.
+/// Reserves no more than the plan says, and for what is read ahead of its step at a store that
+/// answers late, no more than the plan leaves of its budget.
 pub async fn run(
     execution: Arc<Execution>,
     journal: Option<Journal>,

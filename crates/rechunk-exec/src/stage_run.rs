@@ -8,6 +8,7 @@ use rechunk_grid::{Region, WriteEmpty};
 use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput, shard_state_bytes};
 use rechunk_store::Store;
 
+use crate::ahead;
 use crate::cpu::CpuPool;
 use crate::digest::StageDigest;
 use crate::frame::{Frame, buffer_bytes};
@@ -39,6 +40,8 @@ pub(crate) struct StageRun {
     pub skips_stored: bool,
     /// It is left out if nothing of it is stored in the source.
     pub skips_absent: bool,
+    /// Lanes of each task beside those of the plan, for inputs that are fetched before their step.
+    pub ahead_lanes: u32,
     /// The digest it takes of what it reads.
     pub digest: StageDigest,
     /// Whether the store copies what is passed through.
@@ -78,6 +81,7 @@ impl StageRun {
         let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
         Ok(Self {
             store_copies: StoreCopies::new(&stage, execution, &digest),
+            ahead_lanes: ahead::lanes(execution, &stage),
             digest,
             cpu,
             number,

@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
+use futures::future::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_grid::{IndexIter, Region};
 use rechunk_kernel::Digest;
-use rechunk_plan::Steps;
 
 use crate::Fault;
+use crate::ahead::{Ahead, Step};
 use crate::digest::DigestSum;
 use crate::frame::wide;
+use crate::gather::Fetched;
 use crate::pieces::TileObject;
 use crate::pool::BufferPool;
 use crate::shards::{SourceIndexes, TargetShards};
@@ -23,8 +25,8 @@ use crate::{commit, gather, passthrough, runs};
 
 /// What one lane keeps between two chunks: the memory a chunk goes through.
 ///
-/// There are as many as the plan has lanes, and whoever handles a chunk holds one: so never more
-/// chunks are in flight than memory was reserved for.
+/// There are as many as the plan has lanes, and those for reading ahead; whoever handles a chunk
+/// holds one: so never more chunks are in flight than memory was reserved for.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
     /// The stored form of the chunk: fetched, or to be stored.
@@ -78,7 +80,8 @@ pub(crate) struct Slot {
 
 impl Slot {
     pub(crate) fn new(stage: &StageRun) -> Self {
-        let lanes = (0..stage.stage.lanes).map(|_| Lane::default()).collect();
+        let lanes = stage.stage.lanes.saturating_add(stage.ahead_lanes);
+        let lanes = (0..lanes).map(|_| Lane::default()).collect();
         Self { lanes, buffers: Arc::new(BufferPool::new(unit_bytes_max(stage))) }
     }
 }
@@ -131,7 +134,21 @@ pub(crate) struct LaneDone {
     pub sent_in: Option<u64>,
 }
 
-type Work = BoxFuture<'static, Result<LaneDone, Fault>>;
+/// What has ended.
+enum Ended {
+    /// What a lane had to do.
+    Done(LaneDone),
+    /// Taking in what was held: nothing was asked of a store for it.
+    Held(LaneDone),
+    /// Fetching an input of that step, which may not have begun.
+    Fetched(u64, Fetched),
+}
+
+type Work = BoxFuture<'static, Result<Ended, Fault>>;
+
+fn done(result: Result<LaneDone, Fault>) -> Result<Ended, Fault> {
+    result.map(Ended::Done)
+}
 
 /// Runs a task. `slot` is fit for use again only if this succeeds. Returns the digest of what the
 /// whole task took from the source, if that is known and the stage takes one.
@@ -174,7 +191,10 @@ pub(crate) async fn run_task(
 /// What goes on in a task: inputs taken in step by step, units sent out as they are complete.
 struct Flow<'a> {
     task: &'a Arc<TaskRun>,
-    steps: Steps,
+    ahead: Ahead,
+    /// Work that may have a request in flight, and the most of it.
+    busy: u32,
+    busy_max: u32,
     /// Position of the step that is taken in, counted from 0.
     position: u64,
     inputs: IndexIter,
@@ -190,7 +210,9 @@ impl<'a> Flow<'a> {
     fn new(task: &'a Arc<TaskRun>) -> Self {
         Self {
             task,
-            steps: task.stage.geometry.steps(&task.tile),
+            ahead: Ahead::new(task),
+            busy: 0,
+            busy_max: task.stage.stage.lanes,
             position: 0,
             inputs: Region::new(vec![0], vec![0]).positions(),
             taking: 0,
@@ -207,21 +229,50 @@ impl<'a> Flow<'a> {
         let mut in_flight: FuturesUnordered<Work> = FuturesUnordered::new();
         self.next_step();
         loop {
-            while let Some(lane) = lanes.pop() {
-                match self.next_work(lane) {
-                    Ok(work) => in_flight.push(work),
-                    Err(idle) => {
-                        lanes.push(idle);
-                        break;
-                    }
+            self.start(lanes, &mut in_flight);
+            let Some(ended) = in_flight.next().await else { return Ok(()) };
+            let done = match ended? {
+                Ended::Held(done) => done,
+                Ended::Done(done) => {
+                    self.busy -= 1;
+                    done
                 }
-            }
-            let Some(done) = in_flight.next().await else { return Ok(()) };
-            let done = done?;
+                Ended::Fetched(step, fetched) => {
+                    self.busy -= 1;
+                    self.ahead.hold(step, fetched);
+                    continue;
+                }
+            };
             lanes.push(done.lane);
             match done.sent_in {
                 Some(step) => self.marks.sent(step),
                 None => self.taken(done.finished),
+            }
+        }
+    }
+
+    /// Starts all that there is to do and are lanes for.
+    fn start(&mut self, lanes: &mut Vec<Lane>, in_flight: &mut FuturesUnordered<Work>) {
+        loop {
+            while let Some(fetched) = self.ahead.take(self.position) {
+                let taken = gather::take(Arc::clone(self.task), fetched);
+                in_flight.push(taken.map(|result| result.map(Ended::Held)).boxed());
+            }
+            if self.busy >= self.busy_max {
+                return;
+            }
+            let Some(lane) = lanes.pop() else { return };
+            match self.next_work(lane) {
+                Ok(work) => {
+                    self.busy += 1;
+                    in_flight.push(work);
+                }
+                Err(idle) => {
+                    lanes.push(idle);
+                    if !self.ahead.holds(self.position) {
+                        return;
+                    }
+                }
             }
         }
     }
@@ -232,14 +283,24 @@ impl<'a> Flow<'a> {
             // Finished units first: that frees memory and keeps the way out as busy as the way in.
             if let Some(unit) = self.finished.pop_front() {
                 let step = self.position;
-                return Ok(Box::pin(commit::unit(Arc::clone(self.task), lane, unit, step)));
+                return Ok(commit::unit(Arc::clone(self.task), lane, unit, step).map(done).boxed());
             }
             let wanted = self.inputs.find(|index| self.task.wants(self.position, index));
             if let Some(index) = wanted {
                 self.taking += 1;
-                return Ok(take_in(Arc::clone(self.task), lane, index));
+                let task = Arc::clone(self.task);
+                if task.stage.ahead_lanes > 0 {
+                    return Ok(fetch(task, lane, self.position, index));
+                }
+                return Ok(take_in(task, lane, index));
             }
-            if self.taking > 0 || !self.next_step() {
+            if self.taking > 0 {
+                let Some((step, index)) = self.ahead.next_input(self.task, self.position) else {
+                    return Err(lane);
+                };
+                return Ok(fetch(Arc::clone(self.task), lane, step, index));
+            }
+            if !self.next_step() {
                 return Err(lane);
             }
         }
@@ -247,13 +308,13 @@ impl<'a> Flow<'a> {
 
     /// Goes to the next step; false if there is none.
     fn next_step(&mut self) -> bool {
-        let Some(step) = self.steps.next() else { return false };
+        let Some(Step { inputs, asked }) = self.ahead.begin() else { return false };
         if self.marks.is_begun() {
             self.position += 1;
         }
         self.marks.begin(self.position);
         self.task.indexes.keep_from(self.position);
-        self.inputs = step.positions();
+        (self.inputs, self.taking) = (inputs, asked);
         true
     }
 
@@ -272,10 +333,19 @@ impl<'a> Flow<'a> {
 
 fn take_in(task: Arc<TaskRun>, lane: Lane, index: Vec<u64>) -> Work {
     if task.stage.stage.passthrough {
-        Box::pin(passthrough::input(task, lane, index))
+        passthrough::input(task, lane, index).map(done).boxed()
     } else {
-        Box::pin(gather::input(task, lane, index))
+        gather::input(task, lane, index).map(done).boxed()
     }
+}
+
+/// Fetches an input of a step, of this one or a later one.
+fn fetch(task: Arc<TaskRun>, lane: Lane, step: u64, index: Vec<u64>) -> Work {
+    async move {
+        let fetched = gather::fetch(&task, lane, index).await?;
+        Ok(Ended::Fetched(step, fetched))
+    }
+    .boxed()
 }
 
 impl TaskRun {
@@ -299,7 +369,7 @@ impl TaskRun {
     }
 
     /// An input is read if it meets a unit that is to be filled. All that later steps read do.
-    fn wants(&self, position: u64, index: &[u64]) -> bool {
+    pub(crate) fn wants(&self, position: u64, index: &[u64]) -> bool {
         if position >= self.steps_done {
             return true;
         }

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
-use object_store::{ObjectMeta, ObjectStoreExt, PutOptions, PutPayload};
+use object_store::{Extensions, GetOptions, ObjectMeta, ObjectStoreExt, PutOptions, PutPayload};
 
-use crate::remote::{Permit, attempts_of};
+use crate::remote::{Like, Permit, attempts_of, read_like};
 use crate::{Store, StoreError, key, local_tree};
 
 /// Objects deleted in one request, if the store takes more than one: as many as S3 does.
@@ -146,8 +146,10 @@ impl Store {
         let path = self.object_path(key)?;
         self.meter.count_head();
         self.persist(key, || async {
-            match self.inner.head(&path).await {
-                Ok(object) => Ok(Some(object)),
+            let extensions = read_like(Like::Head, Extensions::new());
+            let options = GetOptions { head: true, extensions, ..GetOptions::default() };
+            match self.inner.get_opts(&path, options).await {
+                Ok(object) => Ok(Some(object.meta)),
                 Err(object_store::Error::NotFound { .. }) => Ok(None),
                 Err(error) => Err(self.failed(key, "look at", error)),
             }

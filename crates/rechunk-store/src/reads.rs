@@ -9,7 +9,7 @@ use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, GetResultPayload};
 
 use crate::operations::wide;
-use crate::remote::{Body, attempts_of, md5_of};
+use crate::remote::{Body, Like, attempts_of, md5_of, read_like};
 use crate::retry::Attempts;
 use crate::{FileSize, Store, StoreError};
 
@@ -33,6 +33,18 @@ enum Wanted {
     Range { start: u64, length: u64 },
     /// So many bytes at an end, or all it has.
     End { end: End, length: u64 },
+}
+
+impl Wanted {
+    /// The most bytes that come.
+    fn bytes_max(self) -> u64 {
+        match self {
+            Self::Whole { limit_bytes: bytes }
+            | Self::Exactly { size_bytes: bytes }
+            | Self::Range { length: bytes, .. }
+            | Self::End { length: bytes, .. } => bytes,
+        }
+    }
 }
 
 /// What there was of an object.
@@ -171,12 +183,13 @@ impl Store {
         room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<Option<Found>, StoreError> {
-        let response = match self.ask(path, self.range(key, wanted)?).await {
+        let like = Like::read(wanted.bytes_max());
+        let response = match self.ask(path, self.range(key, wanted)?, like).await {
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
             Err(error) => match self.end_of_other(key, wanted, error).await? {
                 Some(Wanted::Range { start, length }) if length > 0 => {
                     let range = GetRange::Bounded(start..start.saturating_add(length));
-                    let asked = self.ask(path, Some(range)).await;
+                    let asked = self.ask(path, Some(range), like).await;
                     asked.map_err(|error| self.failed(key, "read", error))?
                 }
                 found => {
@@ -232,8 +245,9 @@ impl Store {
         &self,
         path: &Path,
         range: Option<GetRange>,
+        like: Like,
     ) -> Result<GetResult, object_store::Error> {
-        let extensions = attempts_of(&self.meter, self.role);
+        let extensions = read_like(like, attempts_of(&self.meter, self.role));
         let options = GetOptions { range, extensions, ..GetOptions::default() };
         self.inner.get_opts(path, options).await
     }

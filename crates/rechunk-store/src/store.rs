@@ -304,6 +304,11 @@ impl Store {
         }
     }
 
+    /// Its answers take long, compared with their bytes: many requests are to be in flight.
+    pub fn answers_late(&self) -> bool {
+        matches!(self.kind, Kind::Objects | Kind::Http)
+    }
+
     /// The role it is counted as.
     pub fn role(&self) -> Role {
         self.role

@@ -18,6 +18,7 @@ use crate::backend::{AsOf, Backend, Subject};
 use crate::body::{AnswerBody, BoxError, PlainBody, Tamper, TamperKind};
 use crate::hooks::{Due, Halt, Hooks, Outcome};
 use crate::log::{Entry, RequestLog, lock};
+use crate::throttle::Load;
 use crate::xml_api::error_answer;
 use crate::{Fault, Faults, RequestRecord};
 
@@ -45,6 +46,7 @@ pub(crate) struct Settings {
     /// Requests that the faults' filter let through since the faults were set.
     pub(crate) decided: u64,
     pub(crate) latency: Duration,
+    pub(crate) load: Load,
 }
 
 /// Why a request gets no answer: its connection is closed, or reset.
@@ -71,7 +73,7 @@ impl Shared {
             backend,
             log: RequestLog::default(),
             hooks: Hooks::default(),
-            settings: Mutex::new(Settings { faults, decided: 0, latency }),
+            settings: Mutex::new(Settings { faults, latency, ..Settings::default() }),
             numbers: AtomicU64::new(0),
             executing: Arc::default(),
         }
@@ -162,8 +164,12 @@ impl Shared {
             detail = settings.faults.detail(settings.decided);
         }
         fault = due.fault.or(fault).filter(|fault| fault.can_befall(record.operation));
+        let serving = settings.load.admit(record.started);
+        if serving.is_none() {
+            fault = Some(Fault::SlowDown);
+        }
         let fate = Fate { fault, detail, latency: settings.latency, due };
-        (self.log.begin(record), fate)
+        (self.log.begin(record, serving), fate)
     }
 
     /// Executes the request, once or twice. In a task of its own: a client that goes away in the

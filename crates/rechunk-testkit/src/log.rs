@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::RequestRecord;
+use crate::throttle::Serving;
 
 /// A lock that a panicking test does not take from the others.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -19,10 +20,11 @@ pub(crate) struct RequestLog {
 }
 
 impl RequestLog {
-    pub(crate) fn begin(&self, record: RequestRecord) -> Entry {
+    /// Begins a request, which is served (or refused, without `serving`) until its end.
+    pub(crate) fn begin(&self, record: RequestRecord, serving: Option<Serving>) -> Entry {
         let record = Arc::new(Mutex::new(record));
         lock(&self.records).push(Arc::clone(&record));
-        Entry { record }
+        Entry { record, _serving: serving }
     }
 
     pub(crate) fn records(&self) -> Vec<RequestRecord> {
@@ -38,6 +40,7 @@ impl RequestLog {
 #[derive(Debug)]
 pub(crate) struct Entry {
     record: Shared,
+    _serving: Option<Serving>,
 }
 
 impl Entry {
@@ -58,7 +61,7 @@ impl Drop for Entry {
 
 /// How long how many requests were in flight: element `n` is the time with exactly `n`, from the
 /// first request's start to the last one's end, or to `now` if one is still in flight.
-pub(crate) fn in_flight_times(records: &[RequestRecord], now: Instant) -> Vec<Duration> {
+pub fn in_flight_times(records: &[RequestRecord], now: Instant) -> Vec<Duration> {
     let mut changes: Vec<(Instant, bool)> = Vec::with_capacity(2 * records.len());
     for record in records {
         changes.push((record.started, true));

@@ -19,7 +19,7 @@ use crate::backend::Backend;
 use crate::connection::Connection;
 use crate::layer::Shared;
 use crate::log::{in_flight_times, lock};
-use crate::{Fault, Faults, Filter, Hold, Moment, RequestRecord, Result, TestkitError};
+use crate::{Fault, Faults, Filter, Hold, Moment, RequestRecord, Result, TestkitError, Throttle};
 
 /// How long the end of a server waits for a callback that does not return.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -133,6 +133,11 @@ impl Server {
         let mut settings = lock(&self.shared.settings);
         settings.faults = faults;
         settings.decided = 0;
+    }
+
+    /// From now on what is beyond that is refused, as by [`Fault::SlowDown`].
+    pub fn set_throttle(&self, throttle: Throttle) {
+        lock(&self.shared.settings).load.throttle = throttle;
     }
 
     /// From now on every request is executed and answered that much later. A very long time makes

@@ -3,6 +3,7 @@
 //! The objects of a server are files (`root/BUCKET/KEY`), so a test writes a source and compares a
 //! target without any client: what a store got is held against what is on the disk.
 
+mod busy;
 mod copies;
 mod counts;
 mod emulator;
@@ -14,6 +15,7 @@ mod kills;
 mod outage;
 mod secrets;
 mod server_copy;
+mod slow;
 mod two;
 
 use std::path::{Path, PathBuf};

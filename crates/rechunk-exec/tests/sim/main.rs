@@ -6,6 +6,7 @@
 //! and `RECHUNK_SIM_SEED` one alone.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
 
+mod ahead;
 #[path = "../exec/case.rs"]
 #[expect(dead_code, reason = "shared with the other tests, which use all of it")]
 mod case;

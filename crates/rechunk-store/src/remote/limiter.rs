@@ -1,8 +1,10 @@
 //! How many requests are in flight to one bucket: fewer when it says that it is too much.
 //!
 //! Additive increase, multiplicative decrease (Chiu and Jain, 1989): halved when the store says
-//! 429 or 503, at most once a second, because all that was in flight then says so at once; one
-//! more for every round of requests that succeed.
+//! 429 or 503, one more for every round of requests that succeed. What was in flight when it was
+//! halved may be refused too, and says nothing new. What was too much is not tried again at once:
+//! each refusal costs its request a pause. Halved is what was in flight: a bound that was not
+//! reached says nothing of the store.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,8 +12,10 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// How long a reduction holds for all that was in flight when it was made.
-const ONE_REDUCTION: Duration = Duration::from_secs(1);
+/// How long what was too much is not tried again.
+const WARY: Duration = Duration::from_secs(3);
+/// What may be in flight says more than what is, if that is fewer: a store is also busy for others.
+const FEW: u32 = 16;
 
 /// Bounds requests in flight.
 #[derive(Debug)]
@@ -28,7 +32,8 @@ struct State {
     owed: u32,
     /// Requests that ended well since the limit last changed.
     succeeded: u32,
-    reduced: Option<Instant>,
+    /// When it was last reduced, and from what.
+    reduced: Option<(Instant, u32)>,
 }
 
 /// The right to one request.
@@ -52,18 +57,22 @@ impl Limiter {
         Permit { permit, limiter: Arc::clone(self) }
     }
 
-    /// The store has said that it is too much.
-    pub(crate) fn slow_down(&self) {
+    /// The store has said to a request that was sent at that time that it is too much.
+    pub(crate) fn slow_down(&self, sent: Instant) {
         let mut state = self.state();
-        let now = Instant::now();
-        if state.reduced.is_some_and(|then| now.duration_since(then) < ONE_REDUCTION) {
+        // There is still more in flight than there is to be: it has said that of the others.
+        if state.owed > 0 || state.reduced.is_some_and(|(then, _)| sent <= then) {
             return;
         }
-        let limit = (state.limit / 2).max(1);
+        let free = u32::try_from(self.permits.available_permits()).unwrap_or(u32::MAX);
+        let in_flight = (state.limit + state.owed).saturating_sub(free);
+        let too_much = state.limit.min(in_flight.max(FEW));
+        let limit = (too_much / 2).max(1);
         let fewer = state.limit - limit;
         let taken = self.permits.forget_permits(usize::try_from(fewer).unwrap_or(0));
         state.owed += fewer - u32::try_from(taken).unwrap_or(fewer).min(fewer);
-        (state.limit, state.succeeded, state.reduced) = (limit, 0, Some(now));
+        (state.limit, state.succeeded) = (limit, 0);
+        state.reduced = Some((Instant::now(), too_much));
         tracing::debug!(limit, "the store is busy: fewer requests at once");
     }
 
@@ -77,12 +86,30 @@ impl Limiter {
         if state.succeeded < state.limit {
             return;
         }
-        (state.limit, state.succeeded) = (state.limit + 1, 0);
+        state.succeeded = 0;
+        if state
+            .reduced
+            .is_some_and(|(then, too_much)| state.limit + 1 >= too_much && then.elapsed() < WARY)
+        {
+            return;
+        }
+        state.limit += 1;
         if state.owed > 0 {
             state.owed -= 1;
         } else {
             self.permits.add_permits(1);
         }
+    }
+
+    /// Fewer than usual are in flight, because the store has said that it was too much.
+    pub(crate) fn is_lowered(&self) -> bool {
+        let state = self.state();
+        state.limit < state.most
+    }
+
+    /// Most requests in flight where the store has said nothing.
+    pub(crate) fn most(&self) -> u32 {
+        self.state().most
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -106,6 +133,8 @@ impl Drop for Permit {
 mod tests {
     use super::*;
 
+    const TICK: Duration = Duration::from_millis(1);
+
     /// Its limit, what is owed, and what is free.
     fn seen(limiter: &Limiter) -> (u32, u32, usize) {
         let state = limiter.state();
@@ -113,32 +142,70 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn it_halves_once_a_second_and_grows_by_one_a_round() {
+    async fn it_halves_once_for_what_is_in_flight_and_grows_by_one_a_round() {
         let limiter = Limiter::new(8);
         let mut held = Vec::new();
         for _ in 0..8 {
             held.push(limiter.acquire().await);
         }
-        limiter.slow_down();
-        limiter.slow_down(); // of the same burst
+        let sent = Instant::now();
+        limiter.slow_down(sent + TICK);
         assert_eq!(seen(&limiter), (4, 4, 0));
+        tokio::time::advance(2 * TICK).await;
+        limiter.slow_down(Instant::now()); // more than four are in flight
         drop(held.drain(..5).collect::<Vec<_>>());
+        assert_eq!(seen(&limiter), (4, 0, 1));
+        limiter.slow_down(sent); // of the same burst
         assert_eq!(seen(&limiter), (4, 0, 1));
         for _ in 0..4 {
             limiter.succeeded();
         }
         assert_eq!(seen(&limiter), (5, 0, 2));
-        tokio::time::advance(ONE_REDUCTION).await;
+        drop(held);
         for _ in 0..9 {
-            limiter.slow_down();
-            tokio::time::advance(ONE_REDUCTION).await;
+            tokio::time::advance(TICK).await;
+            limiter.slow_down(Instant::now());
         }
         assert_eq!(seen(&limiter).0, 1);
-        drop(held);
         assert_eq!(limiter.permits.available_permits(), 1);
+        tokio::time::advance(WARY).await;
         for _ in 0..1000 {
             limiter.succeeded();
         }
         assert_eq!(seen(&limiter), (8, 0, 8));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_too_much_is_tried_again_after_a_while() {
+        let limiter = Limiter::new(8);
+        limiter.slow_down(Instant::now());
+        let many = || (0..100).for_each(|_| limiter.succeeded());
+        many();
+        assert_eq!(seen(&limiter), (7, 0, 7));
+        tokio::time::advance(TICK).await;
+        limiter.slow_down(Instant::now());
+        assert_eq!(seen(&limiter), (3, 0, 3));
+        many();
+        assert_eq!(seen(&limiter), (6, 0, 6));
+        tokio::time::advance(WARY).await;
+        many();
+        assert_eq!(seen(&limiter), (8, 0, 8));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_in_flight_is_halved_and_not_what_might_have_been() {
+        for (in_flight, limit) in [(1, FEW / 2), (40, 20), (256, 128)] {
+            let limiter = Limiter::new(256);
+            assert!(!limiter.is_lowered());
+            let mut held = Vec::new();
+            for _ in 0..in_flight {
+                held.push(limiter.acquire().await);
+            }
+            limiter.slow_down(Instant::now());
+            assert_eq!(seen(&limiter).0, limit, "{in_flight} in flight");
+            assert!(limiter.is_lowered());
+            drop(held);
+            assert_eq!(seen(&limiter), (limit, 0, usize::try_from(limit).unwrap()));
+        }
     }
 }

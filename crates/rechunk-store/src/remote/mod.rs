@@ -7,6 +7,8 @@ mod copy_answer;
 mod credentials;
 mod etag;
 mod failure;
+mod hedge;
+mod latency;
 mod limiter;
 mod options;
 mod wire;
@@ -14,9 +16,10 @@ mod wire;
 pub(crate) use address::{Address, Scheme};
 pub(crate) use etag::{Body, Etags, md5_of};
 pub(crate) use failure::{Failure, access_hint, is_denial, range_hint, retries};
+pub(crate) use latency::{Latencies, Like};
 pub(crate) use limiter::{Limiter, Permit};
 pub use options::StoreOptions;
-pub(crate) use wire::{attempts_of, with_attempts};
+pub(crate) use wire::{attempts_of, read_like, with_attempts};
 
 use std::sync::Arc;
 

@@ -9,9 +9,11 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
 };
 use object_store::{ClientOptions, Extensions};
+use tokio::time::Instant;
 
-use super::Limiter;
 use super::copy_answer::{is_copy, with_true_status};
+use super::hedge::Hedge;
+use super::{Like, Limiter};
 use crate::watch::ServerClock;
 use crate::{Meter, Role};
 
@@ -26,6 +28,12 @@ struct Attempts {
 pub(crate) fn attempts_of(meter: &Arc<Meter>, role: Role) -> Extensions {
     let mut extensions = Extensions::new();
     extensions.insert(Attempts { meter: Arc::clone(meter), role });
+    extensions
+}
+
+/// The same for a read, which is sent again if it is much slower than those like it.
+pub(crate) fn read_like(like: Like, mut extensions: Extensions) -> Extensions {
+    extensions.insert(like);
     extensions
 }
 
@@ -44,12 +52,14 @@ pub(crate) async fn with_attempts<F: Future>(meter: &Arc<Meter>, role: Role, wor
 #[derive(Debug)]
 pub(crate) struct Connector {
     limiter: Arc<Limiter>,
+    hedge: Arc<Hedge>,
     clock: Arc<ServerClock>,
 }
 
 impl Connector {
     pub(crate) fn new(limiter: &Arc<Limiter>, clock: &Arc<ServerClock>) -> Self {
-        Self { limiter: Arc::clone(limiter), clock: Arc::clone(clock) }
+        let hedge = Hedge::new(limiter);
+        Self { limiter: Arc::clone(limiter), hedge, clock: Arc::clone(clock) }
     }
 }
 
@@ -57,7 +67,7 @@ impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let inner = ReqwestConnector::default().connect(options)?;
         let (limiter, clock) = (Arc::clone(&self.limiter), Arc::clone(&self.clock));
-        Ok(HttpClient::new(Wire { inner, limiter, clock }))
+        Ok(HttpClient::new(Wire { inner, limiter, hedge: Arc::clone(&self.hedge), clock }))
     }
 }
 
@@ -65,17 +75,35 @@ impl HttpConnector for Connector {
 struct Wire {
     inner: HttpClient,
     limiter: Arc<Limiter>,
+    hedge: Arc<Hedge>,
     clock: Arc<ServerClock>,
 }
 
 #[async_trait]
 impl HttpService for Wire {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let Some(&like) = request.extensions().get::<Like>() else {
+            return self.send(request).await;
+        };
+        self.hedge.send(like, || self.send(request.clone()), is_answer).await
+    }
+}
+
+/// The store has said what it was asked, and not that it cannot.
+fn is_answer(response: &HttpResponse) -> bool {
+    let status = response.status();
+    !(status.is_server_error() || matches!(status.as_u16(), 408 | 429))
+}
+
+impl Wire {
+    /// One attempt, until the head of its answer.
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let of_request = request.extensions().get::<Attempts>().cloned();
         if let Some(attempts) = of_request.or_else(|| ATTEMPTS.try_with(Clone::clone).ok()) {
             attempts.meter.count_attempt(attempts.role);
         }
         let is_copy = is_copy(&request);
+        let sent = Instant::now();
         let mut response = self.inner.execute(request).await?;
         if is_copy {
             response = with_true_status(response).await?;
@@ -85,7 +113,7 @@ impl HttpService for Wire {
             self.clock.heard(date);
         }
         match response.status().as_u16() {
-            429 | 503 => self.limiter.slow_down(),
+            429 | 503 => self.limiter.slow_down(sent),
             200..300 => self.limiter.succeeded(),
             _ => {}
         }
