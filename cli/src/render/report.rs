@@ -2,8 +2,8 @@
 
 use rechunk::planner::Estimate;
 use rechunk::{
-    Comparison, MemoryReport, Report, TaskReport, Traffic, TreeReport, format_byte_size,
-    format_shape,
+    Comparison, MemoryReport, Report, RoleTraffic, TaskReport, Traffic, TreeReport,
+    format_byte_size, format_shape,
 };
 
 use super::table::{lay_out, number, seconds};
@@ -65,13 +65,7 @@ fn traffic_table(estimate: &Estimate, traffic: Option<&Traffic>) -> String {
             ("intermediate", &estimate.intermediate, &traffic.intermediate),
             ("target", &estimate.target, &traffic.target),
         ] {
-            let is_copied = has_copies && counted.get_requests + counted.put_requests == 0;
-            let (gets, puts, copies) = if is_copied {
-                (0, 0, counted.copy_requests + counted.put_skipped)
-            } else {
-                let puts = counted.put_requests + counted.put_skipped;
-                (counted.get_requests + counted.get_missing, puts, counted.copy_requests)
-            };
+            let [gets, puts, copies] = requests_counted(has_copies, counted);
             let planned = predicted.get_requests + predicted.put_requests + predicted.copy_requests;
             if gets + puts + copies + planned == 0 {
                 continue;
@@ -89,6 +83,16 @@ fn traffic_table(estimate: &Estimate, traffic: Option<&Traffic>) -> String {
         }
     }
     lay_out(&rows, &[1, 2, 3, 4, 5])
+}
+
+/// Reads, writes, and copies by the store itself, those that found nothing or had nothing to write
+/// included: as estimates count them.
+pub(crate) fn requests_counted(has_copies: bool, counted: &RoleTraffic) -> [u64; 3] {
+    if has_copies && counted.get_requests + counted.put_requests == 0 {
+        return [0, 0, counted.copy_requests + counted.put_skipped];
+    }
+    let puts = counted.put_requests + counted.put_skipped;
+    [counted.get_requests + counted.get_missing, puts, counted.copy_requests]
 }
 
 fn time_line(bytes: u64, elapsed_seconds: Option<f64>, tasks: Option<TaskReport>) -> String {

@@ -5,6 +5,7 @@ use rechunk::{Traffic, format_byte_size};
 
 use super::Figures;
 use super::markup::{Cell, Html};
+use crate::render::report;
 use crate::render::table::{number, seconds};
 
 /// Counted traffic of one role.
@@ -16,7 +17,8 @@ pub(super) fn section(html: &mut Html, figures: &Figures) {
     html.section("Measured against predicted", |html| {
         let mut rows: Vec<Vec<Cell>> = Vec::new();
         for (name, predicted, counted) in roles(figures, traffic) {
-            role_rows(&mut rows, name, predicted, counted);
+            rows.extend(count_rows(name, predicted, counted, has_copies(figures)));
+            rows.extend(size_rows(name, predicted, counted));
         }
         let memory = &figures.memory;
         if let Some(peak) = memory.peak_rss_bytes {
@@ -54,35 +56,49 @@ fn roles<'a>(
     ]
 }
 
-fn role_rows(rows: &mut Vec<Vec<Cell>>, name: &str, predicted: &RoleEstimate, counted: &Counted) {
+/// The store copies objects itself.
+fn has_copies(figures: &Figures) -> bool {
+    figures.estimate.target.copy_requests > 0
+}
+
+fn count_rows(
+    name: &str,
+    predicted: &RoleEstimate,
+    counted: &Counted,
+    has_copies: bool,
+) -> Vec<Vec<Cell>> {
+    let [gets, puts, copies] = report::requests_counted(has_copies, counted);
     let counts = [
-        ("GET requests", predicted.get_requests, counted.get_requests + counted.get_missing),
-        ("PUT requests", predicted.put_requests, counted.put_requests + counted.put_skipped),
-        ("copies inside the store", predicted.copy_requests, counted.copy_requests),
+        ("GET requests", predicted.get_requests, gets),
+        ("PUT requests", predicted.put_requests, puts),
+        ("copies inside the store", predicted.copy_requests, copies),
         ("parts of large objects", predicted.part_requests, counted.part_requests),
     ];
-    for (what, predicted, counted) in counts.into_iter().filter(|(_, a, b)| a + b > 0) {
-        rows.push(vec![
-            format!("{name}: {what}").into(),
-            number(predicted).into(),
-            number(counted).into(),
-            difference(counted, predicted).into(),
-        ]);
-    }
+    rows(name, &counts, number)
+}
+
+fn size_rows(name: &str, predicted: &RoleEstimate, counted: &Counted) -> Vec<Vec<Cell>> {
     let sizes = [
         ("read, encoded", predicted.read_bytes, counted.read_bytes),
         ("read, decoded", predicted.decoded_read_bytes, counted.decoded_read_bytes),
         ("written, encoded", predicted.written_bytes, counted.written_bytes),
         ("written, decoded", predicted.decoded_written_bytes, counted.decoded_written_bytes),
     ];
-    for (what, predicted, counted) in sizes.into_iter().filter(|(_, a, b)| a + b > 0) {
-        rows.push(vec![
+    rows(name, &sizes, format_byte_size)
+}
+
+/// A row for each that is not nothing: what, predicted, counted.
+fn rows(name: &str, all: &[(&str, u64, u64)], words: fn(u64) -> String) -> Vec<Vec<Cell>> {
+    let some = all.iter().filter(|(_, predicted, counted)| predicted + counted > 0);
+    some.map(|&(what, predicted, counted)| {
+        vec![
             format!("{name}: {what}").into(),
-            format_byte_size(predicted).into(),
-            format_byte_size(counted).into(),
+            words(predicted).into(),
+            words(counted).into(),
             difference(counted, predicted).into(),
-        ]);
-    }
+        ]
+    })
+    .collect()
 }
 
 /// `as planned`, `−12 %`, `3.1 ×`.
@@ -169,12 +185,10 @@ fn requests(counted: &Counted) -> u64 {
 }
 
 /// All requests that were counted, as estimates count them.
-pub(super) fn requests_counted(traffic: &Traffic) -> u64 {
-    let roles = [&traffic.source, &traffic.intermediate, &traffic.target];
-    roles.iter().fold(0, |sum, role| {
-        let gets = role.get_requests + role.get_missing;
-        sum + gets + role.put_requests + role.put_skipped + role.copy_requests
-    })
+pub(super) fn requests_counted(figures: &Figures, traffic: &Traffic) -> u64 {
+    let counted = roles(figures, traffic).map(|(_, _, counted)| counted);
+    let of_roles = counted.map(|counted| report::requests_counted(has_copies(figures), counted));
+    of_roles.iter().flatten().sum()
 }
 
 /// Attempts above requests, all roles together.

@@ -144,12 +144,12 @@ fn traffic_tiles(tile: &mut impl FnMut(&str, &str), totals: &Figures) {
     ];
     let requests = estimate.requests();
     let Some(traffic) = &totals.traffic else {
-        tile(&number(requests), "requests, GET and PUT");
+        tile(&number(requests), "requests");
         tile(&format_byte_size(predicted[0]), "read, encoded");
         tile(&format_byte_size(predicted[1]), "written, encoded");
         return;
     };
-    let counted = measured::requests_counted(traffic);
+    let counted = measured::requests_counted(totals, traffic);
     let words = if counted == requests {
         "requests, as planned".to_owned()
     } else {

@@ -5,7 +5,7 @@ use rechunk::{format_byte_size, format_shape};
 
 use super::ArraySheet;
 use super::markup::{Cell, Html};
-use crate::render::explain::{requests, runs_lines};
+use crate::render::explain::{copies_line, requests, runs_lines};
 use crate::render::table::number;
 
 /// Tasks of a stage that are drawn one by one; more are one bar.
@@ -19,6 +19,9 @@ pub(super) fn section(html: &mut Html, array: &ArraySheet) {
         if plan.stages.len() == 1 { String::new() } else { format!("{} ", plan.stages.len()) };
     html.section(&format!("How: a {} plan, {count}{passes}", plan.kind), |html| {
         stage_table(html, plan);
+        if let Some(line) = copies_line(&plan.estimate) {
+            html.leaf("p", "small", line.trim());
+        }
         let runs = runs_lines(&array.subject, plan);
         if !runs.is_empty() {
             html.within("ul", "small lines", |html| {

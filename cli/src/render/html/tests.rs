@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
 use rechunk::planner::{
-    Budget, Estimate, IntermediateGrid, PlanRequest, Profile, ShardSide, Side, StoreProfile,
-    Strategy, plan,
+    Budget, Estimate, IntermediateGrid, PlanRequest, Profile, RoleEstimate, ShardSide, Side,
+    StoreProfile, Strategy, plan,
 };
 use rechunk::{Traffic, format_byte_size};
 
@@ -164,6 +164,26 @@ fn a_run_is_held_against_its_plan() {
     let page = text_of(&sheet, &State::Ended { record: &record, error: Some(&error) });
     check(&page);
     assert!(page.contains(">failed<") && page.contains("Hint: &lt;script&gt;"));
+}
+
+#[test]
+fn what_a_store_copies_itself_is_as_planned_though_some_is_missing() {
+    let mut sheet = sheet("a.zarr", &request());
+    let record = run(&mut sheet);
+    let report = &mut sheet.arrays[0].report;
+    report.estimate.source = RoleEstimate::default();
+    report.estimate.intermediate = RoleEstimate::default();
+    report.estimate.target = RoleEstimate { copy_requests: 1234, ..RoleEstimate::default() };
+    let mut traffic = Traffic::default();
+    traffic.source.get_missing = 34;
+    (traffic.target.copy_requests, traffic.target.put_skipped) = (1200, 34);
+    report.traffic = Some(traffic);
+    let page = text_of(&sheet, &State::Ended { record: &record, error: None });
+    check(&page);
+    let row =
+        "target: copies inside the store</td><td class=\"n\">1,234</td><td class=\"n\">1,234</td>";
+    assert!(page.contains(row) && page.contains(">requests, as planned<"));
+    assert!(!page.contains("not expected"));
 }
 
 #[test]
