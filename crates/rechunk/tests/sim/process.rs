@@ -36,11 +36,19 @@ fn request(strategy: Strategy) -> CopyRequest {
     }
 }
 
+fn stores(client: &SimClient) -> Stores {
+    let options = StoreOptions::default().with_max_retries(8).with_timeout(Duration::from_mins(2));
+    Stores::new(options).with_client(ROOT, Arc::new(client.clone()))
+}
+
+/// Removes what is beside the target.
+pub(crate) async fn clean(client: &SimClient) -> Result<(), Error> {
+    rechunk::clean(&format!("{ROOT}/{TARGET}"), &stores(client)).await.map(|_| ())
+}
+
 /// Copies the array, or goes on with its copy.
 pub(crate) async fn copy(client: &SimClient, strategy: Strategy) -> Result<Report, Error> {
-    let options = StoreOptions::default().with_max_retries(8).with_timeout(Duration::from_mins(2));
-    let stores = Stores::new(options).with_client(ROOT, Arc::new(client.clone()));
-    let mut job = Job::prepare(request(strategy), &stores).await?;
+    let mut job = Job::prepare(request(strategy), &stores(client)).await?;
     job.planned.plan.threads = 0; // in place: threads would end in any order
     let existing = Existing::Resume;
     let running = Running { existing, verify: false, keep_temp: false, durable: true };

@@ -9,7 +9,7 @@ use rechunk_testkit::{Dice, SimClient, SimEnd, SimFaults, SimStore};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::array::{check_complete, source, watch};
-use crate::process::copy;
+use crate::process::{clean, copy};
 
 /// Seeds that an ordinary test run tries.
 const SEEDS: u64 = 200;
@@ -18,6 +18,7 @@ const NEVER: Duration = Duration::from_hours(24);
 /// How long a process waits for a lease that nobody keeps up, and for its own requests.
 const TAKEN_OVER: Duration = Duration::from_mins(1);
 const WORK: &str = "target.zarr.rechunk/";
+const SEGMENTS: &str = "target.zarr.rechunk/segments/";
 const LOCK: &str = "target.zarr.rechunk/lock";
 
 /// A store with the source in it.
@@ -115,6 +116,15 @@ fn is_left(key: &str) -> bool {
     key.starts_with(WORK) && key != LOCK
 }
 
+/// All is complete, and there are marks of no job: of a process that was paused, and wrote on when
+/// another had finished its work and cleaned up. Nothing can keep it from that; `clean` removes them.
+fn is_late(disk: &SimStore) -> bool {
+    let mut left = disk.keys().into_iter().filter(|key| is_left(key)).peekable();
+    left.peek().is_some()
+        && left.all(|key| key.starts_with(SEGMENTS))
+        && check_complete(disk).is_ok()
+}
+
 /// When nothing goes wrong any more, a process gets the target, completes it, and leaves nothing.
 async fn last(disk: &SimStore, strategy: Strategy, latency: Duration) -> Result<(), String> {
     let started = Instant::now();
@@ -126,6 +136,9 @@ async fn last(disk: &SimStore, strategy: Strategy, latency: Duration) -> Result<
         let client: SimClient = disk.client();
         if let Ok(Err(error)) = timeout(NEVER, copy(&client, strategy)).await {
             clear(&error)?;
+            if is_late(disk) {
+                clean(&client).await.or_else(|error| clear(&error))?;
+            }
             sleep(Duration::from_secs(5)).await;
         }
         client.die();
