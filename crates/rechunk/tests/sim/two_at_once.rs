@@ -18,7 +18,7 @@ const NEVER: Duration = Duration::from_hours(24);
 /// How long a process waits for a lease that nobody keeps up, and for its own requests.
 const TAKEN_OVER: Duration = Duration::from_mins(1);
 const WORK: &str = "target.zarr.rechunk/";
-const SEGMENTS: &str = "target.zarr.rechunk/segments/";
+const JOB: &str = "target.zarr.rechunk/job.json";
 const LOCK: &str = "target.zarr.rechunk/lock";
 
 /// A store with the source in it.
@@ -116,13 +116,12 @@ fn is_left(key: &str) -> bool {
     key.starts_with(WORK) && key != LOCK
 }
 
-/// All is complete, and there are marks of no job: of a process that was paused, and wrote on when
-/// another had finished its work and cleaned up. Nothing can keep it from that; `clean` removes them.
+/// All is complete, and there are marks or pieces of no job: of a process that was paused, and wrote
+/// on when another had finished its work and cleaned up. Nothing can keep it from that; `clean`
+/// removes them. (Who cleans up removes the job after all that it speaks of.)
 fn is_late(disk: &SimStore) -> bool {
     let mut left = disk.keys().into_iter().filter(|key| is_left(key)).peekable();
-    left.peek().is_some()
-        && left.all(|key| key.starts_with(SEGMENTS))
-        && check_complete(disk).is_ok()
+    left.peek().is_some() && left.all(|key| key != JOB) && check_complete(disk).is_ok()
 }
 
 /// When nothing goes wrong any more, a process gets the target, completes it, and leaves nothing.
