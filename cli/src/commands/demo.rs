@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use rechunk::{Error, Existing, Job, Planning, Running, Stores, WriteEmpty};
+use rechunk::{CopyRequest, Error, Existing, Job, Planning, Running, Stores};
 
 use crate::args::DemoArgs;
 use crate::commands::copy::run_job;
@@ -27,21 +27,10 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Error> {
              per chunk, wanted as whole time series per pixel.\n",
         );
     }
-    let request = rechunk::CopyRequest {
-        source: array.display().to_string(),
-        target: target.display().to_string(),
-        shards: None,
+    let request = CopyRequest {
         chunks: "time=-1,latitude=6,longitude=36".to_owned(),
-        chunk_bytes: 16 << 20,
-        format: None,
-        axes: None,
-        raw: None,
-        select: None,
-        n5_version: None,
-        codec: None,
-        write_empty: WriteEmpty::Auto,
         planning: Planning { memory_bytes: Some(MEMORY_BYTES), ..Planning::default() },
-        temp: None,
+        ..CopyRequest::new(&array.display().to_string(), &target.display().to_string())
     };
     let job = Job::prepare(request, &Stores::default()).await?;
     let running =

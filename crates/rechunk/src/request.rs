@@ -52,6 +52,27 @@ pub struct CopyRequest {
 }
 
 impl CopyRequest {
+    /// Everything as it is in the source, and planned for this machine; chunks that are to be sized
+    /// are near 16 MiB.
+    pub fn new(source: &str, target: &str) -> Self {
+        Self {
+            source: source.to_owned(),
+            target: target.to_owned(),
+            chunks: "keep".to_owned(),
+            shards: None,
+            chunk_bytes: 16 << 20,
+            format: None,
+            axes: None,
+            raw: None,
+            select: None,
+            n5_version: None,
+            codec: None,
+            write_empty: WriteEmpty::Auto,
+            planning: Planning::default(),
+            temp: None,
+        }
+    }
+
     /// What is said of the source.
     pub(crate) fn open_options(&self) -> OpenOptions {
         OpenOptions { axes: self.axes, raw: self.raw.clone(), select: self.select.clone() }

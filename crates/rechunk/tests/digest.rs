@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rechunk::{
     CancellationToken, Class, CopyRequest, Error, Event, Existing, Format, Job, NullObserver,
-    Observer, Planning, Report, Running, Strategy, WriteEmpty,
+    Observer, Planning, Report, Running, Strategy,
 };
 
 const ARRAY: &str = "surface_temperature";
@@ -33,20 +33,9 @@ fn source(folder: &Path) -> PathBuf {
 
 fn request(source: &Path, target: &Path, chunks: &str) -> CopyRequest {
     CopyRequest {
-        source: source.to_str().unwrap().to_owned(),
-        target: target.to_str().unwrap().to_owned(),
         chunks: chunks.to_owned(),
-        shards: None,
-        chunk_bytes: 16 << 20,
-        format: None,
-        axes: None,
-        raw: None,
-        select: None,
-        n5_version: None,
-        codec: None,
-        write_empty: WriteEmpty::Auto,
         planning: Planning { memory_bytes: Some(8 << 20), threads: Some(2), ..Planning::default() },
-        temp: None,
+        ..CopyRequest::new(source.to_str().unwrap(), target.to_str().unwrap())
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rechunk::{
     CancellationToken, CopyRequest, Existing, Job, NullObserver, OpenOptions, Planning, Running,
-    Stores, WriteEmpty, verify,
+    Stores, verify,
 };
 
 /// Elements of an axis; every chunk is whole, so that there is no padding to flip bits in.
@@ -37,20 +37,11 @@ fn planning() -> Planning {
 
 async fn copy(source: &Path, target: &Path, codec: &str, shards: Option<&str>) {
     let request = CopyRequest {
-        source: text(source),
-        target: text(target),
         chunks: "8,16".to_owned(),
         shards: shards.map(str::to_owned),
-        chunk_bytes: 16 << 20,
-        format: None,
-        axes: None,
-        raw: None,
-        select: None,
-        n5_version: None,
         codec: Some(codec.to_owned()),
-        write_empty: WriteEmpty::Auto,
         planning: planning(),
-        temp: None,
+        ..CopyRequest::new(&text(source), &text(target))
     };
     let job = Job::prepare(request, &Stores::default()).await.unwrap();
     let existing = Existing::Refuse;

@@ -205,31 +205,11 @@ fn parts(text: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Planning;
 
     fn rules(rules: &[&str], include: &[&str], exclude: &[&str]) -> Result<Rules, Error> {
         let own = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let (rules, include, exclude) = (own(rules), own(include), own(exclude));
         Rules::parse(&Selection { rules, include, exclude, coords: None })
-    }
-
-    fn request() -> CopyRequest {
-        CopyRequest {
-            source: "s".to_owned(),
-            target: "t".to_owned(),
-            chunks: "keep".to_owned(),
-            shards: None,
-            chunk_bytes: 1,
-            format: None,
-            axes: None,
-            raw: None,
-            select: None,
-            n5_version: None,
-            codec: None,
-            write_empty: WriteEmpty::Auto,
-            planning: Planning::default(),
-            temp: None,
-        }
     }
 
     #[test]
@@ -244,7 +224,7 @@ mod tests {
             &[],
         )
         .unwrap();
-        let of = |path| rules.apply(path, Wishes::of(&request()));
+        let of = |path| rules.apply(path, Wishes::of(&CopyRequest::new("s", "t")));
         let b = of("a/b");
         assert_eq!((b.chunks.as_str(), b.shards.as_deref()), ("2,2", Some("none")));
         assert_eq!(b.codec.as_deref(), Some(r#"{"id": "x;y", "l": [1]}"#));

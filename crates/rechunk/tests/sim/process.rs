@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rechunk::{
     CancellationToken, CopyRequest, Error, Existing, Format, Job, NullObserver, Planning, Report,
-    Running, StoreOptions, Stores, Strategy, WriteEmpty,
+    Running, StoreOptions, Stores, Strategy,
 };
 use rechunk_testkit::SimClient;
 
@@ -13,18 +13,8 @@ use crate::array::{ROOT, TARGET, target_chunks};
 
 fn request(strategy: Strategy) -> CopyRequest {
     CopyRequest {
-        source: format!("{ROOT}/source.zarr"),
-        target: format!("{ROOT}/{TARGET}"),
         chunks: target_chunks(),
-        shards: None,
-        chunk_bytes: 1 << 20,
         format: Some(Format::Zarr2),
-        axes: None,
-        raw: None,
-        select: None,
-        n5_version: None,
-        codec: None,
-        write_empty: WriteEmpty::Auto,
         planning: Planning {
             memory_bytes: Some(64 << 20),
             threads: Some(2),
@@ -32,7 +22,7 @@ fn request(strategy: Strategy) -> CopyRequest {
             strategy,
             ..Planning::default()
         },
-        temp: None,
+        ..CopyRequest::new(&format!("{ROOT}/source.zarr"), &format!("{ROOT}/{TARGET}"))
     }
 }
 
