@@ -66,6 +66,17 @@ impl ArraySpec {
         ChunkGrid::with_edges(&self.shape, &self.chunk_shape, self.edges.as_ref())
     }
 
+    /// The name of `axis`, if it has one.
+    pub fn dimension_name(&self, axis: usize) -> Option<&str> {
+        self.dimension_names.as_deref()?.get(axis)?.as_deref()
+    }
+
+    /// The axis of this name, the slowest if there are several; `None` if there is none.
+    pub fn axis_named(&self, name: &str) -> Option<usize> {
+        let names = self.dimension_names.as_deref()?;
+        names.iter().position(|other| other.as_deref() == Some(name))
+    }
+
     /// Bytes of one element.
     pub fn item_bytes(&self) -> u64 {
         self.data_type.item_bytes()

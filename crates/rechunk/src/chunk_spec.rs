@@ -140,21 +140,20 @@ fn root(value: u64, n: usize) -> u64 {
 }
 
 fn by_name(named: &[(String, Extent)], source: &ArraySpec) -> Result<Vec<Extent>, Error> {
-    let Some(names) = &source.dimension_names else {
+    if source.dimension_names.is_none() {
         return Err(usage(format!(
             "the array has no dimension names: give one extent for each of its {} axes",
             source.shape.len()
         )));
-    };
+    }
     let mut extents = vec![Extent::Keep; source.shape.len()];
     for (position, (name, extent)) in named.iter().enumerate() {
         if named[..position].iter().any(|(earlier, _)| earlier == name) {
             return Err(usage(format!("dimension `{name}` is named twice")));
         }
-        let axis =
-            names.iter().position(|other| other.as_deref() == Some(name)).ok_or_else(|| {
-                usage(format!("there is no dimension `{name}`: the array has {}", axes(source)))
-            })?;
+        let axis = source.axis_named(name).ok_or_else(|| {
+            usage(format!("there is no dimension `{name}`: the array has {}", axes(source)))
+        })?;
         extents[axis] = *extent;
     }
     Ok(extents)
@@ -162,13 +161,11 @@ fn by_name(named: &[(String, Extent)], source: &ArraySpec) -> Result<Vec<Extent>
 
 /// `time=1460, lat=720, lon=1440`, or the bare extents.
 fn axes(source: &ArraySpec) -> String {
-    let name =
-        |axis: usize| source.dimension_names.as_ref().and_then(|names| names.get(axis)?.as_deref());
     let list: Vec<String> = source
         .shape
         .iter()
         .enumerate()
-        .map(|(axis, extent)| match name(axis) {
+        .map(|(axis, extent)| match source.dimension_name(axis) {
             Some(name) => format!("{name}={extent}"),
             None => extent.to_string(),
         })
@@ -176,14 +173,18 @@ fn axes(source: &ArraySpec) -> String {
     if list.is_empty() { "none: it is a scalar".to_owned() } else { list.join(", ") }
 }
 
+/// ``dimension `time` ``, or `axis 0`.
+pub(crate) fn axis_in_words(source: &ArraySpec, axis: usize) -> String {
+    let name = source.dimension_name(axis);
+    name.map_or_else(|| format!("axis {axis}"), |name| format!("dimension `{name}`"))
+}
+
 /// The length of the source's chunks, if they have one.
 fn kept(source: &ArraySpec, axis: usize) -> Result<u64, Error> {
     let Some(edges) = source.edges.as_ref().and_then(|edges| edges.axis(axis)) else {
         return Ok(source.chunk_shape[axis]);
     };
-    let names = source.dimension_names.as_ref();
-    let name = names.and_then(|names| names.get(axis)?.as_deref());
-    let name = name.map_or_else(|| format!("axis {axis}"), |name| format!("dimension `{name}`"));
+    let name = axis_in_words(source, axis);
     Err(Error::Usage {
         message: format!(
             "the chunks of {name} cannot be kept: they have {} to {} elements, and chunks of \

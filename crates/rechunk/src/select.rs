@@ -3,6 +3,7 @@
 use rechunk_grid::{ArraySpec, Region};
 
 use crate::Error;
+use crate::chunk_spec::axis_in_words;
 
 /// A parsed selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,8 +53,7 @@ impl Selected {
     /// from: `None` if it has none of them, or if it goes by position.
     pub(crate) fn part(&self, spec: &ArraySpec) -> Option<String> {
         let Self::Named(named) = self else { return None };
-        let has = |name: &str| axis_of(spec, name).is_some();
-        let entries = named.iter().filter(|(name, _)| has(name));
+        let entries = named.iter().filter(|(name, _)| spec.axis_named(name).is_some());
         let entries: Vec<String> =
             entries.map(|(name, slice)| format!("{name}={}", slice.text)).collect();
         (!entries.is_empty()).then(|| entries.join(","))
@@ -91,7 +91,8 @@ impl Selected {
             }
             Self::Named(named) => {
                 for (name, slice) in named {
-                    let axis = axis_of(spec, name)
+                    let axis = spec
+                        .axis_named(name)
                         .ok_or_else(|| usage(&format!("the array has no dimension `{name}`")))?;
                     take(axis, slice)?;
                 }
@@ -127,11 +128,7 @@ impl Slice {
     /// First element and number of elements of `axis`. What is not there cannot be selected.
     fn of(&self, axis: usize, spec: &ArraySpec) -> Result<(u64, u64), Error> {
         let extent = spec.shape[axis];
-        let names = spec.dimension_names.as_deref().unwrap_or_default();
-        let name = match names.get(axis) {
-            Some(Some(name)) => format!("dimension `{name}`"),
-            _ => format!("axis {axis}"),
-        };
+        let name = axis_in_words(spec, axis);
         let at = |number: i64| {
             let at = match u64::try_from(number) {
                 Ok(at) => Some(at),
@@ -147,11 +144,6 @@ impl Slice {
             None => Err(usage(&format!("`{}` selects nothing of {name}", self.text))),
         }
     }
-}
-
-fn axis_of(spec: &ArraySpec, name: &str) -> Option<usize> {
-    let names = spec.dimension_names.as_deref().unwrap_or_default();
-    names.iter().position(|other| other.as_deref() == Some(name))
 }
 
 fn usage(reason: &str) -> Error {

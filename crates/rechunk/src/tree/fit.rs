@@ -75,6 +75,26 @@ impl Fit {
         Ok(())
     }
 
+    /// Takes note that a specification names dimensions, each of which some array has to have.
+    pub(crate) fn expect<'a>(
+        &mut self,
+        option: &'static str,
+        text: &str,
+        names: impl IntoIterator<Item = &'a String>,
+    ) {
+        self.used.entry((option, text.to_owned())).or_insert_with(|| Use {
+            unseen: names.into_iter().cloned().collect(),
+            ..Use::default()
+        });
+    }
+
+    /// Takes note of which of them an array has.
+    pub(crate) fn saw(&mut self, option: &'static str, text: &str, spec: &ArraySpec) {
+        let used = self.used.entry((option, text.to_owned())).or_default();
+        used.unseen.retain(|name| spec.axis_named(name).is_none());
+        used.fits = true;
+    }
+
     /// What an array takes of a specification.
     fn part(
         &mut self,
@@ -83,20 +103,11 @@ impl Fit {
         path: &str,
         spec: &ArraySpec,
     ) -> Result<Part, Error> {
-        let parsed = ChunkSpec::parse(text)?;
-        let is_new = !self.used.contains_key(&(option, text.to_owned()));
-        let used = self.used.entry((option, text.to_owned())).or_default();
-        match &parsed {
+        match &ChunkSpec::parse(text)? {
             ChunkSpec::Named(named) => {
-                if is_new {
-                    used.unseen.extend(named.iter().map(|(name, _)| name.clone()));
-                }
-                let has = |name: &str| {
-                    let names = spec.dimension_names.as_deref().unwrap_or_default();
-                    names.iter().flatten().any(|other| other == name)
-                };
-                used.unseen.retain(|name| !has(name));
-                used.fits = true;
+                self.expect(option, text, named.iter().map(|(name, _)| name));
+                self.saw(option, text, spec);
+                let has = |name: &str| spec.axis_named(name).is_some();
                 let is_of_it =
                     |entry: &&str| entry.split_once('=').is_some_and(|(name, _)| has(name.trim()));
                 let entries: Vec<&str> = text.split(',').filter(is_of_it).collect();
@@ -105,11 +116,12 @@ impl Fit {
             ChunkSpec::Positional(extents)
                 if extents.len() != spec.shape.len() && extents[..] != [Extent::Whole] =>
             {
+                let used = self.used.entry((option, text.to_owned())).or_default();
                 used.misfit.get_or_insert_with(|| (path.to_owned(), spec.shape.len()));
                 Ok(Part::Misfit)
             }
             ChunkSpec::Positional(_) | ChunkSpec::Every(_) => {
-                used.fits = true;
+                self.used.entry((option, text.to_owned())).or_default().fits = true;
                 Ok(Part::Text(text.to_owned()))
             }
         }

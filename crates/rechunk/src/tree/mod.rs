@@ -111,8 +111,10 @@ impl TreeJob {
         stores: Stores,
     ) -> Result<Self, Error> {
         let rules = Rules::parse(&selection)?;
-        let selected = request.select.as_deref().map(Selected::parse).transpose()?;
-        let mut missing = selected.map_or(Ok(Vec::new()), |selected| selected.names())?;
+        let mut fit = Fit::default();
+        if let Some(text) = &request.select {
+            fit.expect("--select", text, &Selected::parse(text)?.names()?);
+        }
         // What is misspelt is no matter of one array.
         ChunkSpec::parse(&request.chunks)?;
         let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
@@ -136,17 +138,7 @@ impl TreeJob {
             warnings.extend(found.groups.iter().chain(root).filter_map(reserved));
         }
         let whole = CopyRequest { format: Some(format), ..request.clone() };
-        let arrays = plan_all(&rules, &whole, &stores, found.arrays, found.unreadable).await?;
-        for array in &arrays {
-            let names = array.job.source.spec().dimension_names.iter().flatten().flatten();
-            names.for_each(|name| missing.retain(|selected| selected != name));
-        }
-        if let Some(name) = missing.first() {
-            return Err(Error::Usage {
-                message: format!("--select: no array has a dimension `{name}`"),
-                hint: Some("`rechunk info GROUP` shows their axes".to_owned()),
-            });
-        }
+        let arrays = plan_all(&rules, fit, &whole, &stores, found.arrays, found.unreadable).await?;
         let groups = found.groups;
         Ok(Self { request, selection, arrays, warnings, format, groups, root, stores })
     }
@@ -251,12 +243,12 @@ fn select(
 /// the most memory that is needed.
 async fn plan_all(
     rules: &Rules,
+    mut fit: Fit,
     whole: &CopyRequest,
     stores: &Stores,
     paths: Vec<String>,
     mut unreadable: Vec<(String, String)>,
 ) -> Result<Vec<TreeArray>, Error> {
-    let mut fit = Fit::default();
     let mut arrays = Vec::with_capacity(paths.len());
     let mut largest: Option<(u64, Error)> = None;
     for path in paths {
@@ -296,8 +288,13 @@ async fn plan_one(
     let location = member_location(&whole.source, path);
     let options = OpenOptions { select: None, ..whole.open_options() };
     let source = open_array(&location, &options, &stores).await?;
-    let selected = whole.select.as_deref().map(Selected::parse).transpose()?;
-    let select = selected.and_then(|selected| selected.part(source.spec()));
+    let select = match &whole.select {
+        Some(text) => {
+            fit.saw("--select", text, source.spec());
+            Selected::parse(text)?.part(source.spec())
+        }
+        None => None,
+    };
     let source = source.selected(select.as_deref())?;
     let wishes = wishes(rules, fit, whole, path, source.spec())?;
     let (mut request, warnings) = fit.request(path, source.spec(), wishes, whole)?;
