@@ -48,6 +48,18 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// What may befall any request and is over when that is repeated: refusals and lost connections,
+    /// before and after it was executed.
+    pub const MOMENTARY: [Self; 7] = [
+        Self::InternalError,
+        Self::InternalErrorAfter,
+        Self::SlowDown,
+        Self::TooManyRequests,
+        Self::RequestTimeout,
+        Self::ResetBefore,
+        Self::ResetAfter,
+    ];
+
     /// Whether the fault can befall such a request. What needs a body or an ETag in the answer
     /// can still find none; then the log has no fault.
     pub fn can_befall(self, operation: Operation) -> bool {

@@ -57,22 +57,16 @@ fn bad_days_are_survived() {
 }
 
 /// Every fault that an honest store can make, at each request of a small copy in turn.
-fn kinds() -> [Fault; 13] {
-    [
-        Fault::InternalError,
-        Fault::InternalErrorAfter,
-        Fault::SlowDown,
-        Fault::TooManyRequests,
-        Fault::RequestTimeout,
-        Fault::ResetBefore,
-        Fault::ResetAfter,
+fn kinds() -> Vec<Fault> {
+    let more = [
         Fault::TruncatedBody,
         Fault::StalledBody(Some(Duration::from_millis(50))),
         Fault::Duplicate,
         Fault::Delay(Duration::from_millis(50)),
         Fault::StaleList(Duration::from_hours(1)),
         Fault::ErrorInOk,
-    ]
+    ];
+    Fault::MOMENTARY.into_iter().chain(more).collect()
 }
 
 /// The smallest copy that has an intermediate.

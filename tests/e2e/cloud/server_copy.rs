@@ -219,16 +219,7 @@ fn two_stores_do_not_copy() {
 #[test]
 fn a_copy_that_fails_for_a_moment_is_made_again() {
     let s3 = S3::with(&small());
-    let faults = [
-        Fault::InternalError,
-        Fault::InternalErrorAfter,
-        Fault::SlowDown,
-        Fault::TooManyRequests,
-        Fault::RequestTimeout,
-        Fault::ResetBefore,
-        Fault::ResetAfter,
-        Fault::ErrorInOk,
-    ];
+    let faults = Fault::MOMENTARY.into_iter().chain([Fault::ErrorInOk]);
     let copies = || Filter::any().operation(Operation::Copy);
     for (nth, fault) in (0..).zip(faults) {
         s3.server.clear_requests();
