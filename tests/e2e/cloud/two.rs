@@ -1,10 +1,25 @@
 //! Two runs of one target at once: one writes, the other is told who does.
 
 use super::{S3, small};
-use crate::harness::Done;
+use crate::harness::{Done, Run};
 
 /// Rounds of the normal run.
 const ROUNDS: usize = 10;
+
+/// Makes two runs of one target at once: one of them writes it, and who does not is refused. How many
+/// were.
+pub(super) fn refused_of(one: Run, other: Run, round: usize) -> usize {
+    let done: Vec<Done> = std::thread::scope(|scope| {
+        let (one, other) = (scope.spawn(|| one.go()), scope.spawn(|| other.go()));
+        vec![one.join().unwrap(), other.join().unwrap()]
+    });
+    assert!(done.iter().any(|done| done.code == 0), "round {round}: {done:?}");
+    let refused: Vec<&Done> = done.iter().filter(|done| done.code != 0).collect();
+    for loser in &refused {
+        assert_eq!(loser.code, 4, "round {round}: {loser:?}");
+    }
+    refused.len()
+}
 
 fn two_at_once(rounds: usize) {
     let s3 = S3::with(&small());
@@ -13,16 +28,7 @@ fn two_at_once(rounds: usize) {
         let options = ["--chunks", "24,8,16", "--strategy", "push-pull"];
         let resume: &[&str] = if round % 2 == 0 { &[] } else { &["--resume"] };
         let copy = || s3.copy("t.zarr", &[&options[..], resume].concat());
-        let (one, other) = (copy(), copy());
-        let done: Vec<Done> = std::thread::scope(|scope| {
-            let (one, other) = (scope.spawn(|| one.go()), scope.spawn(|| other.go()));
-            vec![one.join().unwrap(), other.join().unwrap()]
-        });
-        assert!(done.iter().any(|done| done.code == 0), "round {round}: {done:?}");
-        for loser in done.iter().filter(|done| done.code != 0) {
-            assert_eq!(loser.code, 4, "round {round}: {loser:?}");
-            refused += 1;
-        }
+        refused += refused_of(copy(), copy(), round);
         s3.assert_copied("t.zarr");
         s3.forget("t.zarr");
     }
