@@ -415,6 +415,10 @@ pub(crate) struct RunArgs {
 pub(crate) struct InfoArgs {
     /// The array or group.
     pub path: String,
+    /// What it takes to read it so: `time` (all times at one place), `map` (the two fastest axes at
+    /// one time) or the name of a dimension; several with commas between them.
+    #[arg(long, value_name = "HOW")]
+    pub access: Option<String>,
     /// What becomes of the axes of N5 or NIfTI, as for `copy`.
     #[arg(long, value_name = "ORDER", value_parser = AXES)]
     pub axes: Option<String>,

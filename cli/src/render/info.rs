@@ -1,12 +1,12 @@
 //! `rechunk info` as text.
 
 use rechunk::{
-    ArrayInfo, GroupInfo, Info, KeyCount, Member, MemberArray, MemberKind, format_byte_size,
-    format_shape,
+    AccessCost, ArrayInfo, GroupInfo, Info, KeyCount, Member, MemberArray, MemberKind, SizeBin,
+    format_byte_size, format_shape,
 };
 
 use super::harmless::{harmless, harmless_line};
-use super::table::{lay_out, number};
+use super::table::{lay_out, number, seconds};
 
 pub(crate) fn text(info: &Info) -> String {
     let text = match info {
@@ -54,6 +54,9 @@ fn array_text(info: &ArrayInfo) -> String {
     lines.line("checksums", if info.checksums { "of every chunk" } else { UNCHECKED });
     lines.line("fill value", &info.fill_value);
     stored(&mut lines, info);
+    if !info.access.is_empty() {
+        lines.0.push(access_table(info.access.iter().map(access_row)));
+    }
     if let Some(group) = &info.consolidated_in {
         lines.line("consolidated", &format!("in {group}"));
     }
@@ -87,6 +90,7 @@ fn stored(lines: &mut Lines, info: &ArrayInfo) {
     if let Some(sizes) = &info.stored_chunk_bytes {
         let [min, median, max] = [sizes.min, sizes.median, sizes.max].map(format_byte_size);
         lines.line(&format!("per {objects}"), &format!("{min} to {max} stored, median {median}"));
+        lines.0.extend(histogram(&sizes.histogram));
     }
     let keys = |keys: &KeyCount, what: &str| {
         let example = keys.example.as_deref().map(harmless_line)?;
@@ -97,6 +101,49 @@ fn stored(lines: &mut Lines, info: &ArrayInfo) {
     }
     if let Some(text) = keys(&info.foreign, "neither chunks nor metadata") {
         lines.line("other files", &text);
+    }
+}
+
+/// Bars of how many chunks have about which size; nothing where all are alike.
+fn histogram(bins: &[SizeBin]) -> Vec<String> {
+    const WIDTH: u64 = 32;
+    let most = bins.iter().map(|bin| bin.count).max().unwrap_or(1).max(1);
+    let bar = |bin: &SizeBin| {
+        let share = u128::from(bin.count) * u128::from(WIDTH) * 8 / u128::from(most);
+        let eighths = usize::try_from(share).unwrap_or(0).max(1);
+        let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+        let from = format_byte_size(bin.from);
+        format!("    {from:>9} and more  {}{part} {}", "█".repeat(eighths / 8), number(bin.count))
+    };
+    if bins.len() < 2 { Vec::new() } else { bins.iter().map(bar).collect() }
+}
+
+/// What ways to read take.
+fn access_table(rows: impl Iterator<Item = Vec<String>>) -> String {
+    let head = ["access", "read", "requests", "decoded", "for", "times", "takes"];
+    let head = head.map(str::to_owned).to_vec();
+    lay_out(&std::iter::once(head).chain(rows).collect::<Vec<_>>(), &[2, 3, 4, 5, 6])
+}
+
+/// What one way to read takes.
+fn access_row(read: &AccessCost) -> Vec<String> {
+    vec![
+        harmless_line(&read.access),
+        format_shape(&read.shape),
+        number(read.requests),
+        format_byte_size(read.decoded_bytes),
+        format_byte_size(read.wanted_bytes),
+        times(read.amplification),
+        seconds(read.seconds),
+    ]
+}
+
+/// `1`, `1.25`, `1 036 800`: how many times as much.
+fn times(ratio: f64) -> String {
+    if ratio < 10.0 {
+        format!("{ratio:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        number(ratio.round() as u64)
     }
 }
 
@@ -115,6 +162,21 @@ fn group_text(info: &GroupInfo) -> String {
         let head = ["name", "shape", "type", "chunks", "codecs", "size"].map(str::to_owned);
         let rows = std::iter::once(head.to_vec()).chain(info.members.iter().map(row));
         lines.0.push(lay_out(&rows.collect::<Vec<_>>(), &[5]));
+    }
+    let reads = info.members.iter().filter_map(|member| match &member.kind {
+        MemberKind::Array(array) => Some((member, &array.access)),
+        _ => None,
+    });
+    let rows: Vec<Vec<String>> = reads
+        .flat_map(|(member, access)| access.iter().map(move |read| (member, read)))
+        .map(|(member, read)| {
+            let mut row = access_row(read);
+            row[0] = format!("{} {}", harmless_line(&member.path), row[0]);
+            row
+        })
+        .collect();
+    if !rows.is_empty() {
+        lines.0.push(access_table(rows.into_iter()));
     }
     for member in &info.members {
         if let MemberKind::Unreadable { reason } = &member.kind {

@@ -6,7 +6,7 @@ use serde::Serialize;
 const KEPT_MAX: usize = 1 << 16;
 
 /// Sizes of stored chunks, bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SizeSummary {
     /// The smallest.
     pub min: u64,
@@ -14,6 +14,17 @@ pub struct SizeSummary {
     pub median: u64,
     /// The largest.
     pub max: u64,
+    /// How many there are of which size, smallest first, without those of which there are none; exact.
+    pub histogram: Vec<SizeBin>,
+}
+
+/// Chunks of like size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SizeBin {
+    /// The smallest that belongs here, bytes: a power of two, or 0.
+    pub from: u64,
+    /// How many there are, up to twice as large.
+    pub count: u64,
 }
 
 /// Sizes as they come.
@@ -25,11 +36,14 @@ pub(crate) struct ChunkSizes {
     /// Every `stride`-th size.
     kept: Vec<u64>,
     stride: u64,
+    /// How many have so many binary digits.
+    by_digits: [u64; 65],
 }
 
 impl Default for ChunkSizes {
     fn default() -> Self {
-        Self { count: 0, total_bytes: 0, range: None, kept: Vec::new(), stride: 1 }
+        let (kept, by_digits) = (Vec::new(), [0; 65]);
+        Self { count: 0, total_bytes: 0, range: None, kept, stride: 1, by_digits }
     }
 }
 
@@ -44,6 +58,7 @@ impl ChunkSizes {
             }
         }
         self.count += 1;
+        self.by_digits[(u64::BITS - bytes.leading_zeros()) as usize] += 1;
         self.total_bytes = self.total_bytes.saturating_add(bytes);
         let (min, max) = self.range.unwrap_or((bytes, bytes));
         self.range = Some((min.min(bytes), max.max(bytes)));
@@ -73,7 +88,12 @@ impl ChunkSizes {
         let mut sorted = self.kept.clone();
         sorted.sort_unstable();
         let median = *sorted.get(sorted.len() / 2)?;
-        Some(SizeSummary { min, median, max })
+        Some(SizeSummary { min, median, max, histogram: self.histogram() })
+    }
+
+    fn histogram(&self) -> Vec<SizeBin> {
+        let bins = self.by_digits.iter().enumerate().filter(|(_, count)| **count > 0);
+        bins.map(|(digits, &count)| SizeBin { from: (1_u64 << digits) >> 1, count }).collect()
     }
 }
 
@@ -91,7 +111,10 @@ mod tests {
     fn few_sizes_are_exact() {
         assert_eq!(of([]).summary(), None);
         let some = of([9, 1, 5, 7, 3]);
-        assert_eq!(some.summary(), Some(SizeSummary { min: 1, median: 5, max: 9 }));
+        let histogram =
+            [(1, 1), (2, 1), (4, 2), (8, 1)].map(|(from, count)| SizeBin { from, count });
+        let summary = SizeSummary { min: 1, median: 5, max: 9, histogram: histogram.to_vec() };
+        assert_eq!(some.summary(), Some(summary));
         assert_eq!((some.count(), some.total_bytes()), (5, 25));
     }
 
@@ -103,5 +126,12 @@ mod tests {
         assert_eq!((summary.min, summary.max), (0, count - 1));
         assert!(summary.median.abs_diff(count / 2) < count / 50, "{summary:?} of {count}");
         assert!(many.kept.len() <= KEPT_MAX && many.count() == count);
+        assert_eq!(summary.histogram.iter().map(|bin| bin.count).sum::<u64>(), count);
+    }
+
+    #[test]
+    fn the_extremes_have_a_place_in_the_histogram() {
+        let bins = of([0, 0, u64::MAX]).summary().unwrap().histogram;
+        assert_eq!(bins, [SizeBin { from: 0, count: 2 }, SizeBin { from: 1 << 63, count: 1 }]);
     }
 }

@@ -1,14 +1,18 @@
 //! What is in a group: its arrays and groups, from its consolidated metadata or by walking down.
 
+use rechunk_format::{FormatError, ShardFormat};
+use rechunk_grid::ArraySpec;
 use rechunk_n5::parse_group;
 use rechunk_store::{Role, Store};
 use rechunk_zarr::{Consolidated, ConsolidatedKind, ZarrVersion, group_attributes};
 use serde::Serialize;
 
 use crate::Error;
+use crate::access::{Access, AccessCost, access_cost};
 use crate::consolidated;
 use crate::documents::{Documents, Node};
 use crate::format::Format;
+use crate::info::no_such_access;
 use crate::metadata::Metadata;
 use crate::walk::walk;
 
@@ -74,6 +78,8 @@ pub struct MemberArray {
     pub codecs: String,
     /// Bytes of the elements, without padding.
     pub decoded_bytes: Option<u64>,
+    /// What it takes to read it in the ways that were asked about and that it has the axes for.
+    pub access: Vec<AccessCost>,
 }
 
 /// Describes the group at `location`.
@@ -82,6 +88,7 @@ pub(crate) async fn group_info(
     store: &Store,
     documents: &Documents,
     format: Format,
+    access: &[Access],
 ) -> Result<GroupInfo, Error> {
     let failed = |source| Error::source_metadata(location, source);
     let attributes = match (documents.attributes(), format.zarr_version()) {
@@ -89,36 +96,69 @@ pub(crate) async fn group_info(
         (Some(document), Some(version)) => group_attributes(version, document).map_err(failed)?,
         (Some(document), None) => parse_group(document).map_err(failed)?.plain_attributes(),
     };
-    let (mut members, consolidated, truncated) = members(location, store, format).await?;
+    let reads = Reads { location, access };
+    let (mut members, consolidated, truncated) = members(&reads, store, format).await?;
+    reads.check(&members)?;
     members.sort_by(|a, b| a.path.cmp(&b.path));
     let (location, format) = (location.to_owned(), format.name().to_owned());
     Ok(GroupInfo { location, format, consolidated, attributes, members, truncated })
 }
 
+/// The ways to read arrays that were asked about.
+#[derive(Clone, Copy)]
+struct Reads<'a> {
+    /// Of the group.
+    location: &'a str,
+    access: &'a [Access],
+}
+
+impl Reads<'_> {
+    fn of(&self, spec: &ArraySpec, shards: Option<&ShardFormat>) -> Vec<AccessCost> {
+        let shards = shards.map(ShardFormat::shard_shape);
+        let cost = |access| access_cost(access, self.location, spec, shards);
+        self.access.iter().filter_map(cost).collect()
+    }
+
+    /// Each way has to be one of some array.
+    fn check(&self, members: &[Member]) -> Result<(), Error> {
+        let is_of = |member: &Member, access: &Access| match &member.kind {
+            MemberKind::Array(array) => {
+                array.access.iter().any(|cost| cost.access == access.name())
+            }
+            _ => false,
+        };
+        let unknown = |access: &&Access| !members.iter().any(|member| is_of(member, access));
+        match self.access.iter().find(unknown) {
+            Some(access) => Err(no_such_access(access, self.location)),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The members of a group; whether they are those of its consolidated metadata; and whether there
 /// are more.
 async fn members(
-    location: &str,
+    reads: &Reads<'_>,
     store: &Store,
     format: Format,
 ) -> Result<(Vec<Member>, bool, bool), Error> {
     let store = store.with_role(Role::Control);
     if let Some(version) = format.zarr_version() {
         let found = consolidated::fetch(&store, version).await;
-        if let Some(document) = found.map_err(|fault| fault.of_source(location))? {
-            return Ok((of_document(&document), true, false));
+        if let Some(document) = found.map_err(|fault| fault.of_source(reads.location))? {
+            return Ok((of_document(&document, reads), true, false));
         }
     }
-    let (members, truncated) = walked(location, &store, DIRECTORIES_MAX).await?;
+    let (members, truncated) = walked(reads, &store, DIRECTORIES_MAX).await?;
     Ok((members, false, truncated))
 }
 
-fn of_document(document: &Consolidated) -> Vec<Member> {
+fn of_document(document: &Consolidated, reads: &Reads<'_>) -> Vec<Member> {
     let member = |(path, kind): (String, ConsolidatedKind)| {
         let kind = match kind {
             ConsolidatedKind::Group => MemberKind::Group,
             ConsolidatedKind::Array => document.array(&path).map_or(MemberKind::Group, |array| {
-                member_kind(&Documents::of_array(document.version(), array))
+                member_kind(&Documents::of_array(document.version(), array), reads)
                     .unwrap_or(MemberKind::Group)
             }),
         };
@@ -128,14 +168,14 @@ fn of_document(document: &Consolidated) -> Vec<Member> {
 }
 
 /// What documents describe; `None` where there are none.
-fn member_kind(documents: &Documents) -> Option<MemberKind> {
+fn member_kind(documents: &Documents, reads: &Reads<'_>) -> Option<MemberKind> {
     let unreadable =
         |error: &dyn std::error::Error| Some(MemberKind::Unreadable { reason: error.to_string() });
     match documents.node() {
         Ok(None) => None,
         Ok(Some(Node::Group(_))) => Some(MemberKind::Group),
         Ok(Some(Node::Array(_))) => {
-            match documents.array(None).map(|array| array.as_ref().map(array_of)) {
+            match documents.array(None).map(|array| array.map(|array| array_of(&array, reads))) {
                 Ok(Some(Ok(array))) => Some(MemberKind::Array(array)),
                 Ok(None) => None,
                 Ok(Some(Err(error))) | Err(error) => unreadable(&error),
@@ -145,7 +185,7 @@ fn member_kind(documents: &Documents) -> Option<MemberKind> {
     }
 }
 
-fn array_of(metadata: &Metadata) -> Result<MemberArray, rechunk_format::FormatError> {
+fn array_of(metadata: &Metadata, reads: &Reads<'_>) -> Result<MemberArray, FormatError> {
     let layout = metadata.layout()?;
     let spec = layout.spec();
     Ok(MemberArray {
@@ -157,19 +197,27 @@ fn array_of(metadata: &Metadata) -> Result<MemberArray, rechunk_format::FormatEr
         chunk_shape: spec.chunk_shape.clone(),
         shard_shape: layout.shards().map(|shards| shards.shard_shape().to_vec()),
         codecs: layout.codec_summary().to_owned(),
+        access: match metadata.file_name() {
+            Some(_) => Vec::new(),
+            None => reads.of(spec, layout.shards()),
+        },
     })
 }
 
 /// The members below a place, from at most `limit` directories; whether there are more.
-async fn walked(location: &str, store: &Store, limit: usize) -> Result<(Vec<Member>, bool), Error> {
+async fn walked(
+    reads: &Reads<'_>,
+    store: &Store,
+    limit: usize,
+) -> Result<(Vec<Member>, bool), Error> {
     let mut members = Vec::new();
     let cut = walk(store, limit, |path, documents| {
-        let kind = member_kind(documents);
+        let kind = member_kind(documents, reads);
         let is_below = matches!(kind, None | Some(MemberKind::Group));
         members.extend(kind.map(|kind| Member { path: path.to_owned(), kind }));
         is_below
     });
-    let truncated = cut.await.map_err(|source| Error::source_store(location, source))?;
+    let truncated = cut.await.map_err(|source| Error::source_store(reads.location, source))?;
     Ok((members, truncated))
 }
 
@@ -177,15 +225,16 @@ async fn walked(location: &str, store: &Store, limit: usize) -> Result<(Vec<Memb
 pub(crate) async fn arrays_below(store: &Store) -> Vec<String> {
     const LOOKED_AT_MAX: usize = 1000;
     let store = store.with_role(Role::Control);
+    let reads = Reads { location: "", access: &[] };
     let mut found = Vec::new();
     for version in [ZarrVersion::V3, ZarrVersion::V2] {
         if let Ok(Some(document)) = consolidated::fetch(&store, version).await {
-            found.extend(of_document(&document));
+            found.extend(of_document(&document, &reads));
         }
     }
     if found.is_empty() {
         // What cannot be listed is not named.
-        let below = walked("", &store, LOOKED_AT_MAX).await;
+        let below = walked(&reads, &store, LOOKED_AT_MAX).await;
         found = below.map(|(members, _)| members).unwrap_or_default();
     }
     found.retain(|member| !matches!(member.kind, MemberKind::Group));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::stream;
 use futures::{StreamExt, TryStreamExt};
 use rechunk_array::Array;
+use rechunk_format::ShardFormat;
 use rechunk_grid::ChunkGrid;
 use rechunk_n5::ATTRIBUTES_KEY;
 use rechunk_raw::ARRAY_JSON;
@@ -13,6 +14,7 @@ use rechunk_store::{Meter, Role, Store, StoreError, Stores};
 use serde::Serialize;
 
 use crate::Error;
+use crate::access::{Access, AccessCost, access_cost};
 use crate::chunk_sizes::{ChunkSizes, SizeSummary};
 use crate::consolidated;
 use crate::group::{GroupInfo, group_info};
@@ -94,6 +96,8 @@ pub struct ArrayInfo {
     pub foreign: KeyCount,
     /// The group above it whose consolidated metadata describes it.
     pub consolidated_in: Option<String>,
+    /// What it takes to read it in the ways that were asked about.
+    pub access: Vec<AccessCost>,
     /// User attributes.
     pub attributes: serde_json::Value,
     /// What may be wrong with it.
@@ -118,18 +122,33 @@ impl KeyCount {
     }
 }
 
-/// Reads the metadata at `location`; of an array, lists the chunks too.
-pub async fn info(location: &str, options: &OpenOptions, stores: &Stores) -> Result<Info, Error> {
+/// Reads the metadata at `location`; of an array, lists the chunks too. Says what it takes to read an
+/// array, or each in a group, in the ways of `access`.
+///
+/// Fails with [`Error::Usage`] if there is no such axis.
+pub async fn info(
+    location: &str,
+    options: &OpenOptions,
+    access: &[Access],
+    stores: &Stores,
+) -> Result<Info, Error> {
     let store = open_store(location, &stores.with_meter(&Meter::new()))?;
     match open_node(location, options, &store).await? {
-        Opened::Array(open) => array_info(&open, &store).await.map(Box::new).map(Info::Array),
+        Opened::Array(open) => {
+            array_info(&open, access, &store).await.map(Box::new).map(Info::Array)
+        }
         Opened::Group(documents, format) => {
-            group_info(location, &store, &documents, format).await.map(Info::Group)
+            group_info(location, &store, &documents, format, access).await.map(Info::Group)
         }
     }
 }
 
-async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error> {
+async fn array_info(
+    open: &OpenArray,
+    access: &[Access],
+    store: &Store,
+) -> Result<ArrayInfo, Error> {
+    let access = array_access(open, access)?;
     let stored = Stored::count(open).await?;
     let (consolidated_in, differs) = described_above(open, store).await?;
     let spec = open.spec().clone();
@@ -183,6 +202,7 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
         leftovers: stored.leftovers,
         foreign: stored.foreign,
         consolidated_in,
+        access,
         attributes: open.metadata.plain_attributes(),
         hints: Vec::new(),
     };
@@ -193,6 +213,36 @@ async fn array_info(open: &OpenArray, store: &Store) -> Result<ArrayInfo, Error>
         info.hints.push(format!("{count} shards have no index that can be read, e.g. {example}"));
     }
     Ok(info)
+}
+
+/// What it takes to read an array in each way.
+fn array_access(open: &OpenArray, access: &[Access]) -> Result<Vec<AccessCost>, Error> {
+    if access.is_empty() {
+        return Ok(Vec::new());
+    }
+    if open.metadata.file_name().is_some() {
+        let message =
+            format!("{} is one file without chunks: any read takes what it needs", open.location);
+        return Err(Error::Usage { message, hint: Some("leave --access out".to_owned()) });
+    }
+    let layout = open.array.layout();
+    let shards = layout.shards().map(ShardFormat::shard_shape);
+    let cost = |access: &Access| {
+        let cost = access_cost(access, &open.location, open.spec(), shards);
+        cost.ok_or_else(|| no_such_access(access, &open.location))
+    };
+    access.iter().map(cost).collect()
+}
+
+/// Nothing that was looked at can be read in this way.
+pub(crate) fn no_such_access(access: &Access, location: &str) -> Error {
+    let name = access.name();
+    let message = match access {
+        Access::Map => format!("there is no map in {location}: it takes two axes, and elements"),
+        Access::Along(_) => format!("there is no dimension `{name}` with elements in {location}"),
+    };
+    let hint = "without --access, rechunk info shows the dimensions";
+    Error::Usage { message, hint: Some(hint.to_owned()) }
 }
 
 /// The nearest group above whose consolidated metadata describes the array, and what is wrong if
@@ -348,6 +398,14 @@ fn hints(info: &ArrayInfo) -> Vec<String> {
             "{} chunks of less than 1 MiB: requests, not bytes, will take the time",
             info.chunks
         ));
+    }
+    for read in &info.access {
+        if let Some(better) = &read.better {
+            hints.push(format!(
+                "{} takes {} requests; it would take {} with --chunks {}",
+                read.access, read.requests, better.requests, better.spec
+            ));
+        }
     }
     if info.leftovers.count > 0 {
         hints.push(

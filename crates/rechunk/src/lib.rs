@@ -4,6 +4,7 @@
 //! a [`TreeJob`] for a group. [`Job::run`] and [`TreeJob::run`] run it; [`verify`] compares two arrays; [`info`] describes an array or a group. The command line is a thin face
 //! over this crate, and so will be the Python package.
 
+mod access;
 mod axes;
 mod block_files;
 mod byte_size;
@@ -39,9 +40,10 @@ mod walk;
 pub mod what_if;
 mod work_dir;
 
+pub use access::{Access, AccessCost, BetterChunks};
 pub use axes::Axes;
 pub use byte_size::{format_byte_size, parse_byte_size};
-pub use chunk_sizes::SizeSummary;
+pub use chunk_sizes::{SizeBin, SizeSummary};
 pub use chunk_spec::{ChunkSpec, Extent};
 pub use clean::{Cleaned, clean};
 pub use error::{Class, Error};
