@@ -79,6 +79,10 @@ bench-n5 *ARGUMENTS: build oracles
 golden-report:
     cargo test --release -p rechunk-plan --test golden -- --nocapture
 
+# Build and pack the program for TARGET (a Rust target, this machine's own by default), with manual pages and completions.
+dist TARGET=fuzz-host:
+    tests/tools/dist.sh {{TARGET}}
+
 # Format the code.
 fmt:
     cargo fmt --all

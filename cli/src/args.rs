@@ -63,6 +63,11 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Print the manual page; or write it and those of all commands into a directory.
+    Man {
+        /// An existing directory, for `rechunk.1`, `rechunk-copy.1` and so on.
+        directory: Option<std::path::PathBuf>,
+    },
 }
 
 /// How much is said, and where.

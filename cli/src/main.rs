@@ -64,5 +64,6 @@ async fn dispatch(command: Command) -> Result<ExitCode, rechunk::Error> {
         Command::Probe(args) => commands::probe::run(args).await,
         Command::Demo(args) => Box::pin(commands::demo::run(args)).await,
         Command::Completions { shell } => Ok(commands::completions::run(shell)),
+        Command::Man { directory } => commands::man::run(directory.as_deref()),
     }
 }

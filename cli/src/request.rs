@@ -122,8 +122,6 @@ pub(crate) fn copy(
     temp: Option<&str>,
 ) -> Result<CopyRequest, Error> {
     Ok(CopyRequest {
-        source: source.to_owned(),
-        target: target.to_owned(),
         chunks: target_args.chunks.clone(),
         shards: target_args.shards.clone(),
         chunk_bytes: bytes("--chunk-bytes", &target_args.chunk_bytes)?,
@@ -140,6 +138,7 @@ pub(crate) fn copy(
         },
         planning: planning(planning_args)?,
         temp: temp.map(str::to_owned),
+        ..CopyRequest::new(source, target)
     })
 }
 

@@ -242,6 +242,56 @@ fn info_tells_what_is_stored() {
 }
 
 #[test]
+fn info_says_what_a_way_to_read_takes() {
+    let text = rechunk(&["info", &ostia(), "--access", "time,map"]).ok().stdout;
+    let about: Vec<&str> =
+        text.lines().skip_while(|line| !line.contains("per chunk")).take(6).collect();
+    let expected = [
+        "  per chunk   12.5 KiB to 27.2 KiB stored, median 25.6 KiB",
+        "     8.00 KiB and more  ▊ 1",
+        "     16.0 KiB and more  ████████████████████████████████ 39",
+        "  access  read          requests  decoded       for  times   takes",
+        "  time    54 × 1 × 1           8  394 KiB     216 B  1,867  < 1 ms",
+        "  map     1 × 18 × 432         5  246 KiB  30.4 KiB  8.102  < 1 ms",
+    ];
+    assert_eq!(about, expected, "{text}");
+    let folder = Folder::new();
+    let scenes = folder.at("scenes.zarr");
+    RawArray::v3(&[600, 20, 30], &[1, 20, 30]).write(&scenes);
+    let report = rechunk(&["info", &scenes, "--access", "time", "--json"]).ok().json();
+    let read = &report["access"][0];
+    assert_eq!((&read["requests"], &read["amplification"]), (&json!(600), &json!(600.0)));
+    assert_eq!(read["better"]["spec"], "-1,auto,auto");
+    let hint = "time takes 600 requests; it would take 1 with --chunks -1,auto,auto";
+    assert!(report["hints"].as_array().unwrap().contains(&json!(hint)), "{report}");
+    rechunk(&["copy", &scenes, &folder.at("t.zarr"), "--chunks", "-1,auto,auto"]).ok();
+    let better = rechunk(&["info", &folder.at("t.zarr"), "--access", "time", "--json"]).ok().json();
+    assert_eq!(better["access"][0]["requests"], 1, "as was said");
+    let group = rechunk(&["info", &fixture("ostia_monthly.zarr"), "--access", "latitude"]).ok();
+    let expected = "surface_temperature latitude  1 × 18 × 1         1  49.2 KiB  72 B    700";
+    assert!(group.stdout.contains(expected), "{}", group.stdout);
+    let said = ["no dimension `depth`", "hint"];
+    rechunk(&["info", &ostia(), "--access", "depth"]).ends_with(2).says(&said);
+    rechunk(&["info", &fixture("ostia_monthly.zarr"), "--access", "depth"])
+        .ends_with(2)
+        .says(&said);
+}
+
+#[test]
+fn manual_pages_are_there_for_every_command() {
+    let page = rechunk(&["man"]).ok().stdout;
+    assert!(page.starts_with(".ie") && page.contains(".TH rechunk 1"), "{page}");
+    let folder = Folder::new();
+    rechunk(&["man", &folder.at("")]).ok();
+    let copy = std::fs::read_to_string(folder.at("rechunk-copy.1")).unwrap();
+    assert!(copy.contains("max\\-mem") && copy.contains("Examples"), "{copy}");
+    for name in ["rechunk.1", "rechunk-info.1", "rechunk-clean.1"] {
+        assert!(folder.path().join(name).exists(), "{name}");
+    }
+    rechunk(&["man", &folder.at("missing")]).ends_with(2).says(&["missing"]);
+}
+
+#[test]
 fn missing_chunks_stay_missing_and_are_no_error() {
     let folder = Folder::new();
     let (source, target) = (folder.at("gaps.zarr"), folder.at("t.zarr"));

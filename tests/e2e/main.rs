@@ -64,9 +64,13 @@ mod report;
 #[cfg(test)]
 mod select;
 #[cfg(test)]
+mod stories;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod trees;
+#[cfg(test)]
+mod xarray;
 #[cfg(test)]
 #[cfg(feature = "zfp")]
 mod zfp;

@@ -135,6 +135,11 @@ pub(crate) fn ask(world: World, script: &str, arguments: &[&str]) -> Value {
     serde_json::from_slice(&python(world, script, arguments, &[])).unwrap()
 }
 
+/// What a script answers to jobs, in their order.
+pub(crate) fn answer(world: World, script: &str, jobs: &[Value]) -> Vec<Value> {
+    serde_json::from_slice(&python(world, script, &[], &serde_json::to_vec(jobs).unwrap())).unwrap()
+}
+
 fn python(world: World, script: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut child = Command::new(world.python())
         .args(["-W", "ignore"])

@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod copy;
 pub(crate) mod demo;
 pub(crate) mod info;
+pub(crate) mod man;
 pub(crate) mod plan;
 pub(crate) mod probe;
 pub(crate) mod run;

@@ -133,18 +133,19 @@ fn access_row(read: &AccessCost) -> Vec<String> {
         number(read.requests),
         format_byte_size(read.decoded_bytes),
         format_byte_size(read.wanted_bytes),
-        times(read.amplification),
+        times(read),
         seconds(read.seconds),
     ]
 }
 
-/// `1`, `1.25`, `1 036 800`: how many times as much.
-fn times(ratio: f64) -> String {
-    if ratio < 10.0 {
-        format!("{ratio:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        number(ratio.round() as u64)
+/// `1`, `1.25`, `1,036,800`: how many times as much is decoded as is wanted.
+fn times(read: &AccessCost) -> String {
+    if read.amplification < 10.0 {
+        let digits = format!("{:.3}", read.amplification);
+        return digits.trim_end_matches('0').trim_end_matches('.').to_owned();
     }
+    let half = read.wanted_bytes / 2;
+    number(read.decoded_bytes.saturating_add(half) / read.wanted_bytes.max(1))
 }
 
 fn group_text(info: &GroupInfo) -> String {

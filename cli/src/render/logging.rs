@@ -17,7 +17,8 @@ pub(crate) fn start(cli: &Cli) -> Result<(), Error> {
     let default = match (verbose(&cli.command) > 1, &cli.log_file) {
         (true, _) => "warn,rechunk=debug,rechunk_exec=debug,rechunk_store=debug",
         (false, Some(_)) => "warn,rechunk=info,rechunk_exec=info,rechunk_store=info",
-        (false, None) => "warn",
+        // Of a certificate that is not trusted, the error says all.
+        (false, None) => "warn,rustls_platform_verifier=off",
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
     let log = tracing_subscriber::fmt().with_env_filter(filter);
@@ -54,6 +55,7 @@ fn verbose(command: &Command) -> u8 {
         | Command::Status(_)
         | Command::Clean(_)
         | Command::Probe(_)
-        | Command::Completions { .. } => 0,
+        | Command::Completions { .. }
+        | Command::Man { .. } => 0,
     }
 }

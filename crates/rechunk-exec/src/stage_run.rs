@@ -79,6 +79,9 @@ impl StageRun {
             }
         };
         let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
+        let (source_fill, target_fill) = (fill(source), fill(target));
+        // What is absent here and there has to read the same.
+        let same_fill = has_fill && source_fill == target_fill;
         Ok(Self {
             store_copies: StoreCopies::new(&stage, execution, &digest),
             ahead_lanes: ahead::lanes(execution, &stage),
@@ -88,15 +91,15 @@ impl StageRun {
             geometry,
             item_bytes,
             swap_bytes: usize::try_from(swap_bytes).unwrap_or(1),
-            source_fill: fill(source),
-            target_fill: fill(target),
             skips_stored: match execution.write_empty {
                 WriteEmpty::Always => false,
                 // What is stored says more than what is absent.
                 WriteEmpty::Auto => has_fill && !source.tells_absence(),
                 WriteEmpty::Never => has_fill,
             },
-            skips_absent: has_fill && execution.write_empty != WriteEmpty::Always,
+            skips_absent: same_fill && execution.write_empty != WriteEmpty::Always,
+            source_fill,
+            target_fill,
             stage,
             run,
         })

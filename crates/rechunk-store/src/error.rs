@@ -155,6 +155,12 @@ pub enum StoreError {
     },
 }
 
+/// Whether `error` is that of a TLS certificate. The type of the TLS library's error is not ours to
+/// name: its words are.
+pub(crate) fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
+    chain(error).any(|cause| cause.to_string().contains("invalid peer certificate"))
+}
+
 impl StoreError {
     /// Something that has to be there is not.
     pub fn is_not_found(&self) -> bool {
@@ -175,6 +181,11 @@ impl StoreError {
     pub fn is_permission_denied(&self) -> bool {
         self.has_io_kind(&[io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem])
             || chain(self).any(is_denial)
+    }
+
+    /// The server's certificate is not trusted: signed by nobody we know, expired, or of another name.
+    pub fn is_untrusted(&self) -> bool {
+        is_untrusted(self)
     }
 
     /// A part of the path is a file, where a directory would have to be.

@@ -1,6 +1,6 @@
 //! Fill values, bit-exact between JSON and an element's bytes.
 
-mod float;
+pub(crate) mod float;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

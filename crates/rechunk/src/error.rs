@@ -12,6 +12,10 @@ use thiserror::Error;
 
 use crate::format_byte_size;
 
+/// What to do where a server's certificate is not trusted.
+const TRUST: &str = "if the server is yours, or a proxy signs for it, name a file with its \
+                     certificate authority in SSL_CERT_FILE";
+
 /// What to do about a source that was written while it was read.
 pub(crate) const SOURCE_CHANGED_HINT: &str =
     "start again with --overwrite when nothing writes the source";
@@ -296,6 +300,11 @@ impl Error {
             }
             Self::Store { source, .. } if source.is_no_space() => Some(ROOM.to_owned()),
             Self::Finish { source, .. } if source.is_no_space() => Some(ROOM.to_owned()),
+            Self::Store { source, .. } | Self::SourceStore { source, .. }
+                if source.is_untrusted() =>
+            {
+                Some(TRUST.to_owned())
+            }
             Self::Store { source, .. } | Self::SourceStore { source, .. }
                 if source.is_permission_denied() =>
             {

@@ -49,6 +49,10 @@ pub struct CopyRequest {
     pub planning: Planning,
     /// Where an intermediate goes; `None`: beside the target; `memory:`: in memory.
     pub temp: Option<String>,
+    /// The array is one of a data set that is copied: what other members and readers of the whole rely
+    /// on is kept true.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_member: bool,
 }
 
 impl CopyRequest {
@@ -70,6 +74,7 @@ impl CopyRequest {
             write_empty: WriteEmpty::Auto,
             planning: Planning::default(),
             temp: None,
+            is_member: false,
         }
     }
 

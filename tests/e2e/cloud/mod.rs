@@ -11,6 +11,7 @@ mod emulators;
 mod errors;
 mod faults;
 mod http;
+mod https;
 mod kills;
 mod outage;
 mod secrets;

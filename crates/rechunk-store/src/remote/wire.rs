@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
+    ReqwestConnector,
 };
 use object_store::{ClientOptions, Extensions};
 use tokio::time::Instant;
@@ -95,6 +96,15 @@ fn is_answer(response: &HttpResponse) -> bool {
     !(status.is_server_error() || matches!(status.as_u16(), 408 | 429))
 }
 
+/// A server whose certificate is not trusted has the same one when it is asked again.
+fn final_if_untrusted(error: HttpError) -> HttpError {
+    if crate::error::is_untrusted(&error) {
+        HttpError::new(HttpErrorKind::Unknown, error)
+    } else {
+        error
+    }
+}
+
 impl Wire {
     /// One attempt, until the head of its answer.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
@@ -104,7 +114,7 @@ impl Wire {
         }
         let is_copy = is_copy(&request);
         let sent = Instant::now();
-        let mut response = self.inner.execute(request).await?;
+        let mut response = self.inner.execute(request).await.map_err(final_if_untrusted)?;
         if is_copy {
             response = with_true_status(response).await?;
         }

@@ -44,8 +44,9 @@ fn parse_hex(digits: &str, data_type: DataType) -> Option<Vec<u8>> {
     Some(bits.to_le_bytes()[..digits.len() / 2].to_vec())
 }
 
+/// The nearest element; `None` if the type is none of floats, or has no such value.
 #[expect(clippy::cast_possible_truncation, reason = "rounding to the type is what is meant")]
-fn bytes_of(float: f64, data_type: DataType) -> Option<Vec<u8>> {
+pub(crate) fn bytes_of(float: f64, data_type: DataType) -> Option<Vec<u8>> {
     match data_type {
         // These are few: a number that is none of them was not meant for the type.
         DataType::SmallFloat(kind) => kind.byte_of(float).map(|byte| vec![byte]),
@@ -58,7 +59,7 @@ fn bytes_of(float: f64, data_type: DataType) -> Option<Vec<u8>> {
 }
 
 /// The value of an element; exact, as every float fits an `f64`.
-fn value_of(bytes: &[u8], data_type: DataType) -> Option<f64> {
+pub(crate) fn value_of(bytes: &[u8], data_type: DataType) -> Option<f64> {
     match data_type {
         DataType::SmallFloat(kind) => bytes.first().map(|&byte| kind.value(byte)),
         DataType::Float16 => bytes.try_into().ok().map(|bytes| f16::from_le_bytes(bytes).to_f64()),

@@ -8,8 +8,8 @@ use rechunk_grid::{ArraySpec, FillValue};
 use rechunk_n5::{ATTRIBUTES_KEY, N5Metadata};
 use rechunk_raw::RawMetadata;
 use rechunk_zarr::{
-    ArrayMetadata, KeyEncoding, KeyStyle, TargetOptions, Verbatim, ZarrVersion, parse_codec_choice,
-    target_metadata,
+    ArrayMetadata, KeyEncoding, KeyStyle, TargetOptions, Verbatim, ZarrVersion,
+    carry_missing_value, parse_codec_choice, target_metadata,
 };
 
 use super::{Wish, codecs};
@@ -41,8 +41,12 @@ pub(super) fn target(
         Metadata::N5(metadata, axes) => Cow::Owned(n5_as_zarr(metadata, *axes)),
         Metadata::Raw(metadata) => Cow::Owned(raw_as_zarr(metadata)),
     };
-    let (mut target, warnings) =
+    let (mut target, mut warnings) =
         target_metadata(&seen, &options).map_err(|error| wish.refuse(error))?;
+    // N5 and raw files have no fill value that anybody takes for missing data.
+    if wish.request.is_member && matches!(source, Metadata::Zarr(_)) {
+        warnings.extend(carry_missing_value(&seen, &mut target));
+    }
     wish.axes().note(source.format(), format, &mut target.attributes);
     Ok((Metadata::Zarr(Box::new(target)), warnings))
 }

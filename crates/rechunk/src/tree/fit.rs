@@ -33,7 +33,8 @@ impl Fit {
         wishes: Wishes,
         whole: &CopyRequest,
     ) -> Result<(CopyRequest, Vec<String>), Error> {
-        let mut request = CopyRequest { write_empty: wishes.write_empty, ..whole.clone() };
+        let mut request =
+            CopyRequest { write_empty: wishes.write_empty, is_member: true, ..whole.clone() };
         if spec.data_type.is_variable() {
             return Ok(as_it_is(request, &wishes));
         }

@@ -1,0 +1,122 @@
+//! Which elements xarray takes for missing, from one version to the other.
+//!
+//! In v2 that is the fill value: xarray (2024.10 and later, `FillValueCoder` in its Zarr backend) reads
+//! it as the CF attribute `_FillValue`, and writes no such attribute. In v3 it is the attribute alone,
+//! with floats in Base64 of a little-endian `float64`; another float there is an error to it. So what is
+//! to be the same data set to xarray has to say the same thing in another way.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use rechunk_grid::{DataType, FillValue};
+use serde_json::Value;
+
+use crate::field::Field;
+use crate::fill_value::{float, parse_fill_value, write_fill_value};
+use crate::metadata::{ArrayMetadata, ZarrVersion};
+
+/// The attribute of the CF conventions.
+const FILL_VALUE: &str = "_FillValue";
+
+/// Has `target`, of another version than `source`, say which elements are missing. Where that takes
+/// another fill value, returns a sentence for people.
+///
+/// Arrays without dimension names are none of xarray's and stay as they are, and so do types for which
+/// xarray has no such attribute.
+pub fn carry_missing_value(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option<String> {
+    let data_type = source.spec.data_type;
+    if source.spec.dimension_names.is_none() || !is_numeric(data_type) {
+        return None;
+    }
+    match (source.version, target.version) {
+        (ZarrVersion::V2, ZarrVersion::V3) => {
+            let said = source.attributes.get(FILL_VALUE).and_then(|said| plain(said, data_type));
+            if let Some(value) = source.spec.fill_value.clone().or(said) {
+                target.attributes.insert(FILL_VALUE.to_owned(), encoded(&value, data_type));
+            }
+            None
+        }
+        (ZarrVersion::V3, ZarrVersion::V2) => to_v2(source, target),
+        _ => None,
+    }
+}
+
+/// The fill value of v2 becomes what is missing; null where nothing is. Then chunks that the source has
+/// not are written, as nothing else says what they hold.
+fn to_v2(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option<String> {
+    let data_type = source.spec.data_type;
+    let fill = source.spec.fill_value.as_ref()?;
+    let said = source.attributes.get(FILL_VALUE);
+    let missing = said.and_then(|said| decoded(said, data_type));
+    let both_nan = |missing: &FillValue| is_nan(missing, data_type) && is_nan(fill, data_type);
+    match &missing {
+        None if is_nan(fill, data_type) => return None,
+        None => target.spec.fill_value = None,
+        Some(missing) => {
+            // xarray writes it so, and would not read it.
+            target.attributes.shift_remove(FILL_VALUE);
+            if missing == fill || both_nan(missing) {
+                return None;
+            }
+            target.spec.fill_value = Some(missing.clone());
+        }
+    }
+    let words = |value: &FillValue| write_fill_value(value, data_type).to_string();
+    Some(format!(
+        "xarray takes the fill value of Zarr v2 for missing data: it becomes {}, not {}, and all chunks \
+         are written",
+        missing.as_ref().map_or("null".to_owned(), words),
+        words(fill)
+    ))
+}
+
+/// True for the types that xarray writes the attribute for as a number or a truth value.
+fn is_numeric(data_type: DataType) -> bool {
+    is_float(data_type)
+        || matches!(
+            data_type,
+            DataType::Bool
+                | DataType::Int8
+                | DataType::Int16
+                | DataType::Int32
+                | DataType::Int64
+                | DataType::Uint8
+                | DataType::Uint16
+                | DataType::Uint32
+                | DataType::Uint64
+        )
+}
+
+fn is_float(data_type: DataType) -> bool {
+    matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64)
+}
+
+fn is_nan(value: &FillValue, data_type: DataType) -> bool {
+    float::value_of(&value.bytes, data_type).is_some_and(f64::is_nan)
+}
+
+/// The attribute as v3 has it.
+fn encoded(value: &FillValue, data_type: DataType) -> Value {
+    match float::value_of(&value.bytes, data_type) {
+        Some(float) => Value::from(BASE64_STANDARD.encode(float.to_le_bytes())),
+        None => write_fill_value(value, data_type),
+    }
+}
+
+/// The value of the attribute as v3 has it; `None` for what xarray would not read either.
+fn decoded(said: &Value, data_type: DataType) -> Option<FillValue> {
+    if !is_float(data_type) {
+        return plain(said, data_type);
+    }
+    let bytes = BASE64_STANDARD.decode(said.as_str()?).ok()?;
+    let float = f64::from_le_bytes(bytes.try_into().ok()?);
+    float::bytes_of(float, data_type).map(|bytes| FillValue { bytes })
+}
+
+/// The value of an attribute that says it as v2 does a fill value.
+fn plain(said: &Value, data_type: DataType) -> Option<FillValue> {
+    let field = Field::new(".zattrs", FILL_VALUE);
+    parse_fill_value(&field, said, data_type, ZarrVersion::V2).ok().flatten()
+}
+
+#[cfg(test)]
+mod tests;

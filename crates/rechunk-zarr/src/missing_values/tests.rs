@@ -1,0 +1,110 @@
+use serde_json::json;
+
+use super::*;
+use crate::{TargetOptions, parse_v2, parse_v3, target_metadata};
+
+fn v2(dtype: &str, fill_value: &Value, attributes: &Value) -> ArrayMetadata {
+    let document = json!({
+        "zarr_format": 2, "shape": [10], "chunks": [5], "dtype": dtype, "compressor": null,
+        "fill_value": fill_value, "order": "C", "filters": null,
+    });
+    parse_v2(document.to_string().as_bytes(), Some(attributes.to_string().as_bytes())).unwrap()
+}
+
+fn v3(data_type: &str, fill_value: &Value, attributes: &Value) -> ArrayMetadata {
+    let document = json!({
+        "zarr_format": 3, "node_type": "array", "shape": [10], "data_type": data_type,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [5]}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": fill_value,
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "dimension_names": ["x"], "attributes": attributes,
+    });
+    parse_v3(document.to_string().as_bytes()).unwrap()
+}
+
+/// The other version of an array: its `_FillValue`, and what is said of it.
+fn converted(source: &ArrayMetadata) -> (Option<Value>, Option<String>) {
+    let version = match source.version {
+        ZarrVersion::V2 => ZarrVersion::V3,
+        ZarrVersion::V3 => ZarrVersion::V2,
+    };
+    let options = TargetOptions { version, chunk_shape: vec![5], shard_shape: None, codec: None };
+    let (mut target, _) = target_metadata(source, &options).unwrap();
+    let said = carry_missing_value(source, &mut target);
+    (target.attributes.get(FILL_VALUE).cloned(), said)
+}
+
+fn base64(float: f64) -> Value {
+    Value::from(BASE64_STANDARD.encode(float.to_le_bytes()))
+}
+
+fn x() -> Value {
+    json!({"_ARRAY_DIMENSIONS": ["x"]})
+}
+
+#[test]
+fn the_fill_value_of_v2_becomes_the_attribute_of_v3() {
+    let of = |dtype: &str, fill: Value| converted(&v2(dtype, &fill, &x()));
+    assert_eq!(of("<f8", json!(-999.0)), (Some(base64(-999.0)), None));
+    assert_eq!(of(">f4", json!(1e20)), (Some(base64(f64::from(1e20_f32))), None));
+    assert_eq!(of("<f8", json!("NaN")), (Some(json!("AAAAAAAA+H8=")), None));
+    assert_eq!(of("<i2", json!(-32768)), (Some(json!(-32768)), None));
+    assert_eq!(of("|b1", json!(false)), (Some(json!(false)), None));
+    assert_eq!(of("<f8", Value::Null), (None, None));
+    assert_eq!(of("<M8[s]", json!(0)), (None, None), "xarray has none for this type");
+}
+
+#[test]
+fn an_attribute_is_spelt_as_the_version_has_it() {
+    let named = json!({"_ARRAY_DIMENSIONS": ["x"], "_FillValue": -1.5});
+    assert_eq!(converted(&v2("<f8", &Value::Null, &named)).0, Some(base64(-1.5)));
+    assert_eq!(converted(&v2("<f8", &json!(7.0), &named)).0, Some(base64(7.0)), "as xarray reads");
+    let odd = json!({"_ARRAY_DIMENSIONS": ["x"], "_FillValue": "none"});
+    assert_eq!(converted(&v2("<f8", &Value::Null, &odd)).0, Some(json!("none")), "nobody's");
+    let nobody = json!({"_FillValue": -1.5});
+    assert_eq!(converted(&v2("<f8", &json!(7.0), &nobody)).0, Some(json!(-1.5)), "no names");
+}
+
+#[test]
+fn there_and_back_is_the_same() {
+    for fill in [json!(1e20), json!("NaN"), json!(0.0)] {
+        let source = v2("<f4", &fill, &x());
+        let options = |version| TargetOptions {
+            version,
+            chunk_shape: vec![5],
+            shard_shape: None,
+            codec: None,
+        };
+        let (mut there, _) = target_metadata(&source, &options(ZarrVersion::V3)).unwrap();
+        assert_eq!(carry_missing_value(&source, &mut there), None);
+        let (mut back, _) = target_metadata(&there, &options(ZarrVersion::V2)).unwrap();
+        assert_eq!(carry_missing_value(&there, &mut back), None);
+        assert_eq!((back.attributes, back.spec), (source.attributes, source.spec));
+    }
+}
+
+#[test]
+fn a_fill_value_that_is_not_missing_is_none_in_v2() {
+    let in_v2 = |source: &ArrayMetadata| {
+        let options = TargetOptions {
+            version: ZarrVersion::V2,
+            chunk_shape: vec![5],
+            shard_shape: None,
+            codec: None,
+        };
+        let (mut target, _) = target_metadata(source, &options).unwrap();
+        let said = carry_missing_value(source, &mut target);
+        assert_eq!(target.attributes.get(FILL_VALUE), None);
+        (target.fill_value_text(), said)
+    };
+    let (fill, said) = in_v2(&v3("float64", &json!(0.5), &json!({})));
+    assert_eq!(fill, "null");
+    assert!(said.unwrap().contains("it becomes null, not 0.5, and all chunks are written"));
+    assert_eq!(in_v2(&v3("float64", &json!("NaN"), &json!({}))), ("NaN".to_owned(), None));
+    let attributes = json!({"_FillValue": base64(-999.0)});
+    let (fill, said) = in_v2(&v3("float64", &json!(0.0), &attributes));
+    assert_eq!(fill, "-999.0");
+    assert!(said.unwrap().contains("it becomes -999.0, not 0.0"));
+    let (fill, said) = in_v2(&v3("int16", &json!(7), &json!({"_FillValue": 7})));
+    assert_eq!((&*fill, said), ("7", None));
+}
