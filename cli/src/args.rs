@@ -407,6 +407,9 @@ pub(crate) struct SyntheticArgs {
 pub(crate) struct RunArgs {
     /// A plan saved by `rechunk plan --out`.
     pub plan: String,
+    /// Draw the run as a self-contained HTML page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<String>,
     #[command(flatten)]
     pub running: RunningArgs,
     #[command(flatten)]

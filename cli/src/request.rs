@@ -39,10 +39,10 @@ pub(crate) fn stores(args: &StoreArgs) -> Result<Stores, Error> {
     store_options(args).map(Stores::new)
 }
 
-/// Where stores are opened of which no more requests are asked at once than `planning` says.
-pub(crate) fn planned_stores(args: &StoreArgs, planning: &PlanningArgs) -> Result<Stores, Error> {
+/// Where stores are opened of which no more than `concurrency` requests are asked at once.
+pub(crate) fn planned_stores(args: &StoreArgs, concurrency: Option<u32>) -> Result<Stores, Error> {
     let options = store_options(args)?;
-    Ok(Stores::new(match planning.concurrency {
+    Ok(Stores::new(match concurrency {
         Some(concurrency) => options.with_concurrency(concurrency),
         None => options,
     }))

@@ -82,8 +82,10 @@ fn a_saved_plan_runs_as_planned() {
     let options = ["--chunks", BY_PIXEL, "--max-mem", "64MiB"];
     rechunk(&[&["plan", &ostia(), &planned, "--out", &plan], &options[..]].concat()).ok();
     assert!(!Path::new(&planned).exists());
-    let report = rechunk(&["run", &plan, "--json"]).ok().json();
+    let page = folder.at("run.html");
+    let report = rechunk(&["run", &plan, "--json", "--html", &page]).ok().json();
     assert_done(&report);
+    assert!(std::fs::read_to_string(&page).unwrap().contains("Measured against predicted"));
     rechunk(&[&["copy", &ostia(), &copied], &options[..]].concat()).ok();
     assert_eq!(tree(planned.as_ref()), tree(copied.as_ref()));
 

@@ -12,7 +12,7 @@ use crate::render::{self, explain, progress, report, tree};
 use crate::{request, signals};
 
 pub(crate) async fn run(args: CopyArgs) -> Result<ExitCode, Error> {
-    let stores = request::planned_stores(&args.stores, &args.planning)?;
+    let stores = request::planned_stores(&args.stores, args.planning.concurrency)?;
     let mut copy = request::copy(
         &args.source,
         &args.target,

@@ -14,7 +14,10 @@ pub(crate) async fn run(args: RunArgs) -> Result<ExitCode, Error> {
     if args.running.temp.is_some() {
         saved.request.temp.clone_from(&args.running.temp);
     }
-    let job = Job::from_saved(saved, &request::stores(&args.stores)?).await?;
-    Box::pin(run_job(job, request::running(&args.running), &args.output, None)).await?;
+    let concurrency = saved.request.planning.concurrency;
+    let stores = request::planned_stores(&args.stores, concurrency)?;
+    let job = Job::from_saved(saved, &stores).await?;
+    let (running, html) = (request::running(&args.running), args.html.as_deref());
+    Box::pin(run_job(job, running, &args.output, html)).await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -118,6 +118,9 @@ impl RoleTraffic {
         self.read_bytes += other.read_bytes;
         self.written_bytes += other.written_bytes;
         self.objects += other.objects;
+        self.opens += other.opens;
+        self.runs += other.runs;
+        self.seeks += other.seeks;
         self.http_attempts += other.http_attempts;
     }
 }

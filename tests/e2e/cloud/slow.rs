@@ -109,3 +109,20 @@ fn a_store_that_takes_four_at_once_is_asked_for_few() {
 fn a_store_that_takes_so_many_a_second_is_asked_for_few() {
     settles(Throttle { most_in_flight: None, most_per_second: Some(150) });
 }
+
+/// As many requests at once as the plan was made for, also where it is run by itself.
+#[test]
+fn a_saved_plan_keeps_its_concurrency() {
+    let s3 = S3::with(&RawArray::v3(&[60, 64], &[1, 64]));
+    s3.server.set_latency(Duration::from_millis(20));
+    let (source, target) = (s3.server.url("source.zarr"), s3.server.url("t.zarr"));
+    let plan = s3.folder.at("plan.json");
+    let options = ["--chunks", "10,64", "--concurrency", "3", "--out", &plan];
+    s3.run(&[&["plan", &source, &target][..], &options].concat()).go().ok();
+    let before = s3.server.requests().len();
+    assert_done(&s3.run(&["run", &plan, "--json"]).go().ok().json());
+    let requests: Vec<_> = s3.server.requests().into_iter().skip(before).filter(is_data).collect();
+    let times = in_flight_times(&requests, Instant::now());
+    // A read that is slow may be sent again.
+    assert!((4..=5).contains(&times.len()), "{} in flight", times.len() - 1);
+}
