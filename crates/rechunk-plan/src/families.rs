@@ -391,8 +391,7 @@ fn best_of(
     best_of_where(sizing, lists, starts, build, |_| true)
 }
 
-/// The cheapest draft of each regime. Every start is descended from in the first regime; the
-/// others go on from what it found.
+/// The cheapest draft that a descent from one of `starts` finds; none if nothing fits.
 fn best_of_where(
     sizing: &Sizing<'_>,
     lists: &[Vec<u64>],
@@ -400,30 +399,17 @@ fn best_of_where(
     build: impl Fn(&[u64]) -> Draft,
     allowed: impl Fn(&[u64]) -> bool,
 ) -> Vec<Draft> {
-    let mut drafts = Vec::new();
-    let mut from: Vec<Vec<usize>> = starts.to_vec();
-    for regime in sizing.regimes() {
-        let mut best: Option<(Vec<u64>, f64)> = None;
-        for start in &from {
-            let found = descend(lists, start, |values| {
-                if allowed(values) {
-                    sizing.cost(&build(values), regime)
-                } else {
-                    INFEASIBLE * 1e12
-                }
-            });
-            if best.as_ref().is_none_or(|(_, price)| found.1 < *price) {
-                best = Some(found);
-            }
-        }
-        if let Some((values, price)) = best
-            && price < INFEASIBLE
-        {
-            from = vec![positions(lists, &values)];
-            drafts.push(build(&values));
+    let mut best: Option<(Vec<u64>, f64)> = None;
+    for start in starts {
+        let found = descend(lists, start, |values| {
+            if allowed(values) { sizing.cost(&build(values)) } else { INFEASIBLE * 1e12 }
+        });
+        if best.as_ref().is_none_or(|(_, price)| found.1 < *price) {
+            best = Some(found);
         }
     }
-    drafts
+    let fits = best.filter(|(_, price)| *price < INFEASIBLE);
+    fits.map(|(values, _)| build(&values)).into_iter().collect()
 }
 
 /// Read and write boxes of the seed's algorithm within the same limit (see [`crate::baseline`]):

@@ -376,22 +376,28 @@ impl<'a> Sizing<'a> {
         written.saturating_sub(elements)
     }
 
-    /// Cost of a draft when run with `parallel`; above [`INFEASIBLE`] if it does not fit.
-    pub(crate) fn cost(&self, draft: &Draft, parallel: Parallel) -> f64 {
-        let mut seconds = 0.0;
-        let mut over = 0.0;
-        let mut least = 0;
+    /// A draft that was not searched for: what it needs counts for the minimum all the same.
+    pub(crate) fn noted(&self, draft: Draft) -> Draft {
+        self.cost(&draft);
+        draft
+    }
+
+    /// Predicted seconds of a draft with the memory divided anew for each stage; if that does not fit,
+    /// [`INFEASIBLE`] times how much too large it is.
+    pub(crate) fn cost(&self, draft: &Draft) -> f64 {
+        let single = Parallel { tasks_at_once: 1, lanes: 1 };
         let kept_bytes = self.kept_bytes(draft);
         let limit_bytes = self.limit_bytes.saturating_sub(kept_bytes);
+        let (mut seconds, mut over, mut least) = (0.0, 0.0, 0);
         for stage in &draft.stages {
             let figures = stage.figures(self.request, self.cuts);
-            let needs = self.needs(&figures, parallel);
+            let needs = self.needs(&figures, single);
+            least = least.max(needs);
             if needs > limit_bytes {
-                over += needs as f64 / (limit_bytes.max(1)) as f64;
+                over += needs as f64 / limit_bytes.max(1) as f64;
+            } else {
+                seconds += self.fastest(&figures, limit_bytes);
             }
-            let single = Parallel { tasks_at_once: 1, lanes: 1 };
-            least = least.max(self.needs(&figures, single));
-            seconds += price(self.request, &figures, parallel).0;
         }
         let fixed_bytes = self.fixed_bytes.saturating_add(kept_bytes);
         let least = if self.is_box() { least } else { least.saturating_add(fixed_bytes) };
@@ -401,27 +407,23 @@ impl<'a> Sizing<'a> {
         if over > 0.0 { INFEASIBLE * (1.0 + over) } else { seconds }
     }
 
-    /// A draft that was not searched for: what it needs counts for the minimum all the same.
-    pub(crate) fn noted(&self, draft: Draft) -> Draft {
-        self.cost(&draft, Parallel { tasks_at_once: 1, lanes: 1 });
-        draft
-    }
-
-    /// Divisions of memory a search is run for: all lanes to one task, or a task per thread.
-    pub(crate) fn regimes(&self) -> Vec<Parallel> {
-        let budget = &self.request.budget;
-        let threads = budget.threads;
-        if self.is_box() {
-            return vec![Parallel { tasks_at_once: 1, lanes: threads }];
+    /// Seconds of a stage with as many lanes as fit beside one task, or beside one per thread: more
+    /// are never slower.
+    fn fastest(&self, figures: &Figures, limit_bytes: u64) -> f64 {
+        let threads = self.request.budget.threads;
+        let lanes_max = self.request.requests_at_once().max(threads);
+        let mut seconds = f64::INFINITY;
+        for tasks_at_once in [1, threads] {
+            let tasks = u64::from(tasks_at_once).min(figures.tasks.max(1));
+            let room = (limit_bytes / tasks).saturating_sub(figures.held_bytes());
+            let lanes = u32::try_from(room / figures.lane_bytes.max(1)).unwrap_or(u32::MAX);
+            let lanes = if self.is_box() { threads } else { lanes.min(lanes_max) };
+            if lanes > 0 && u64::from(tasks_at_once) <= figures.tasks.max(1) {
+                let parallel = Parallel { tasks_at_once, lanes };
+                seconds = seconds.min(price(self.request, figures, parallel).0);
+            }
         }
-        let mut regimes = vec![
-            Parallel { tasks_at_once: 1, lanes: threads },
-            Parallel { tasks_at_once: 1, lanes: self.request.requests_at_once().max(threads) },
-            Parallel { tasks_at_once: threads, lanes: 1 },
-            Parallel { tasks_at_once: 1, lanes: 1 },
-        ];
-        regimes.dedup();
-        regimes
+        seconds
     }
 
     /// The best division of memory for each stage, and with it the plan; `None` if none fits.

@@ -93,7 +93,11 @@ impl ChunkSizes {
 
     fn histogram(&self) -> Vec<SizeBin> {
         let bins = self.by_digits.iter().enumerate().filter(|(_, count)| **count > 0);
-        bins.map(|(digits, &count)| SizeBin { from: (1_u64 << digits) >> 1, count }).collect()
+        bins.map(|(digits, &count)| SizeBin {
+            from: digits.checked_sub(1).map_or(0, |bits| 1 << bits),
+            count,
+        })
+        .collect()
     }
 }
 
