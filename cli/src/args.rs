@@ -65,6 +65,16 @@ pub(crate) enum Command {
     },
 }
 
+/// Options in a file.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct JobArgs {
+    /// Read options from a TOML, YAML or JSON file, by the names they have here, and `source` and
+    /// `target`; what is said here counts before the file, the file before RECHUNK_* variables.
+    /// Locations in it are relative to it.
+    #[arg(long, value_name = "FILE")]
+    pub job: Option<String>,
+}
+
 /// How much is said, and where.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OutputArgs {
@@ -296,12 +306,15 @@ Examples:
   rechunk copy s3://lab/sst.zarr/sst s3://lab/by-pixel.zarr --chunks -1,30,30
   rechunk copy s3://public/sst.zarr sst.zarr --store-option skip_signature=true --chunks keep
   rechunk copy group.zarr new.zarr --chunks time=-1 --select time=-365:,lat=100:200
+  rechunk copy --job monthly.toml --resume                              # options in a file
   rechunk copy group.zarr new.zarr --exclude 'raw/**' --var 'air/*: chunks -1,30,30; codec zstd:5'")]
 pub(crate) struct CopyArgs {
     /// The array to read, or the group: with all arrays and groups below it.
     pub source: String,
     /// The array or group to write.
     pub target: String,
+    #[command(flatten)]
+    pub job: JobArgs,
     #[command(flatten)]
     pub target_options: TargetArgs,
     #[command(flatten)]
@@ -331,6 +344,7 @@ pub(crate) struct CopyArgs {
 Examples:
   rechunk plan sst.zarr/sst by-pixel.zarr --chunks -1,30,30 --max-mem 512MiB --out plan.json
   rechunk plan sst.zarr/sst --chunks -1,30,30 --html plan.html      # would more memory help?
+  rechunk plan --job monthly.toml                                   # what `copy` would do
   rechunk plan --shape 6443,17999,36000 --dtype int16 --source-chunks 5,1799,3600 \\
                --chunks 6443,100,100 --max-mem 2GB --workers 20 \\
                --source-profile s3 --temp-profile s3 --target-profile s3")]
@@ -339,6 +353,8 @@ pub(crate) struct PlanArgs {
     pub source: Option<String>,
     /// The array or group that would be written.
     pub target: Option<String>,
+    #[command(flatten)]
+    pub job: JobArgs,
     #[command(flatten)]
     pub target_options: TargetArgs,
     #[command(flatten)]

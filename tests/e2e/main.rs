@@ -34,6 +34,8 @@ mod html_shown;
 #[cfg(test)]
 mod interop;
 #[cfg(test)]
+mod jobs;
+#[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod kill_files;

@@ -19,7 +19,8 @@ use rechunk_store::{Meter, Store, Stores};
 
 pub use coordinates::Coords;
 pub use report::{ArrayReport, TreeReport};
-pub use rules::Selection;
+pub(crate) use rules::check_rules;
+pub use rules::{RULE_SETTINGS, Selection};
 pub(crate) use state::saved_arrays;
 
 use crate::documents::Documents;

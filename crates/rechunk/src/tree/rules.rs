@@ -6,7 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::coordinates::Coords;
 use super::pattern::Pattern;
-use crate::{CopyRequest, Error};
+use crate::check::{check_codec, check_shards};
+use crate::format::Format;
+use crate::{ChunkSpec, CopyRequest, Error};
+
+/// What a rule of `--var` can set, by name.
+pub const RULE_SETTINGS: [&str; 4] = ["chunks", "codec", "shards", "write-empty"];
 
 /// Which arrays of a group are copied, and what differs for some: as it is typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,6 +135,16 @@ impl Rules {
     }
 }
 
+/// Refuses what `--include`, `--exclude` and `--var` do not take, also in the settings of rules.
+pub(crate) fn check_rules(selection: &Selection, format: Format) -> Result<(), Error> {
+    for rule in Rules::parse(selection)?.settings {
+        rule.chunks.as_deref().map(ChunkSpec::parse).transpose()?;
+        rule.shards.as_deref().map(check_shards).transpose()?;
+        rule.codec.as_deref().map(|text| check_codec(text, format)).transpose()?;
+    }
+    Ok(())
+}
+
 impl Rule {
     fn parse(text: &str) -> Result<Self, Error> {
         let wrong = |reason: String| Error::Usage {
@@ -166,7 +181,7 @@ impl Rule {
                     rule.write_empty.replace(when).is_some()
                 }
                 _ => {
-                    let known = "chunks, codec, shards or write-empty";
+                    let known = RULE_SETTINGS.join(", ");
                     return Err(wrong(format!("`{name}` is not one of {known}")));
                 }
             };
@@ -183,11 +198,13 @@ impl Rule {
 
 /// The parts between `;`, those inside of JSON not counted.
 fn parts(text: &str) -> Vec<&str> {
-    let (mut depth, mut is_quoted, mut start) = (0_u32, false, 0);
+    let (mut depth, mut is_quoted, mut is_escaped, mut start) = (0_u32, false, false, 0);
     let mut parts = Vec::new();
     for (at, letter) in text.char_indices() {
+        let is_plain = !std::mem::take(&mut is_escaped);
         match letter {
-            '"' => is_quoted = !is_quoted,
+            '\\' if is_quoted && is_plain => is_escaped = true,
+            '"' if is_plain => is_quoted = !is_quoted,
             _ if is_quoted => {}
             '{' | '[' => depth += 1,
             '}' | ']' => depth = depth.saturating_sub(1),
@@ -217,7 +234,7 @@ mod tests {
         let rules = rules(
             &[
                 "**: codec zstd:5; shards none",
-                r#"a/*: chunks -1,3; codec {"id": "x;y", "l": [1]}; write-empty never"#,
+                r#"a/*: chunks -1,3; codec {"id": "x\";y", "l": [1]}; write-empty never"#,
                 "a/b: chunks 2,2",
             ],
             &[],
@@ -227,7 +244,7 @@ mod tests {
         let of = |path| rules.apply(path, Wishes::of(&CopyRequest::new("s", "t")));
         let b = of("a/b");
         assert_eq!((b.chunks.as_str(), b.shards.as_deref()), ("2,2", Some("none")));
-        assert_eq!(b.codec.as_deref(), Some(r#"{"id": "x;y", "l": [1]}"#));
+        assert_eq!(b.codec.as_deref(), Some(r#"{"id": "x\";y", "l": [1]}"#));
         assert_eq!(b.write_empty, WriteEmpty::Never);
         let c = of("c");
         assert_eq!((c.chunks.as_str(), c.codec.as_deref()), ("keep", Some("zstd:5")));
