@@ -156,7 +156,8 @@ const AXES: [&str; 2] = ["reverse", "keep"];
 #[command(next_help_heading = "Target")]
 pub(crate) struct TargetArgs {
     /// Chunk shape: `1460,30,30`, or by dimension name `time=-1,lat=30`; -1 is the whole axis,
-    /// `keep` as the source, `auto` near --chunk-bytes.
+    /// `keep` as the source, `auto` near --chunk-bytes, `30D` as many elements as the coordinate
+    /// has in 30 days (Y, M, W, D, h, min, s).
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true, default_value = "keep")]
     pub chunks: String,
     /// Shard shape of a Zarr v3 target, in the same words: chunks are put into objects of that
@@ -306,6 +307,7 @@ Examples:
   rechunk copy s3://lab/sst.zarr/sst s3://lab/by-pixel.zarr --chunks -1,30,30
   rechunk copy s3://public/sst.zarr sst.zarr --store-option skip_signature=true --chunks keep
   rechunk copy group.zarr new.zarr --chunks time=-1 --select time=-365:,lat=100:200
+  rechunk copy group.zarr new.zarr --chunks time=30D,lat=45,lon=90      # as long as a time
   rechunk copy --job monthly.toml --resume                              # options in a file
   rechunk copy group.zarr new.zarr --exclude 'raw/**' --var 'air/*: chunks -1,30,30; codec zstd:5'")]
 pub(crate) struct CopyArgs {

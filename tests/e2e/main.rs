@@ -68,6 +68,8 @@ mod select;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod times;
+#[cfg(test)]
 mod trees;
 #[cfg(test)]
 #[cfg(feature = "zfp")]

@@ -106,10 +106,8 @@ impl Options {
                 unknown(entry, &names)
             })?;
             for (at, value) in words::of(kind(arg), entry)? {
-                let value = match PLACES.contains(&arg.get_id().as_str()) {
-                    true => place(directory, &value),
-                    false => value,
-                };
+                let is_place = PLACES.contains(&arg.get_id().as_str());
+                let value = if is_place { place(directory, &value) } else { value };
                 words.push(Word {
                     id: arg.get_id().to_string(),
                     name: entry.key.clone(),

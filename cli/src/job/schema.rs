@@ -1,6 +1,7 @@
 //! `docs/job.schema.json`, by which editors complete and check job files: made of the options themselves.
 
 use clap::Arg;
+use clap::builder::PossibleValue;
 use serde_json::{Map, Value, json};
 
 use super::options::{Kind, Options, kind, name};
@@ -72,7 +73,7 @@ fn value(arg: &Arg) -> Value {
         Kind::Count => json!({"type": ["boolean", "integer"], "minimum": 0, "maximum": 9}),
         Kind::Text => {
             let values = arg.get_possible_values();
-            let values: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+            let values: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
             let is_number = arg
                 .get_value_names()
                 .is_some_and(|names| names.iter().any(|name| NUMBERS.contains(&name.as_str())));

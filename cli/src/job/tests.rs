@@ -117,7 +117,7 @@ fn faults_are_those_of_the_options_at_their_place() {
         ("chunks = '1,,2'", "job.toml:1:10: `1,,2` has an empty entry"),
         (
             "chunks = [1, 'a']",
-            "job.toml:1:10: `a` is not a chunk extent: a number, -1, keep or auto",
+            "job.toml:1:10: `a` is not a chunk extent: a number, -1, keep, auto or a time like 30D",
         ),
         (
             "chunks = [1, [2]]",
@@ -146,7 +146,7 @@ fn faults_are_those_of_the_options_at_their_place() {
         ("[var.a]\nchunk = 1", "job.toml:2:1: unknown key \"chunk\" (did you mean \"chunks\"?)"),
         (
             "[var.a]\nchunks = 'x'",
-            "job.toml:2:10: `x` is not a chunk extent: a number, -1, keep or auto",
+            "job.toml:2:10: `x` is not a chunk extent: a number, -1, keep, auto or a time like 30D",
         ),
         (
             "[var.a]\ncodec = 'none; shards none'",

@@ -170,12 +170,11 @@ fn rules(node: &JobNode) -> Result<Vec<Said>, JobFault> {
     match &node.value {
         JobValue::Table(rules) => {
             for JobEntry { key, key_at, node } in rules {
-                match &node.value {
-                    JobValue::Table(settings) => said.extend(rule((*key_at, key), settings)?),
-                    _ => {
-                        let settings = text(node, "a table of settings")?;
-                        said.push((node.at, format!("{}: {settings}", array(*key_at, key)?)));
-                    }
+                if let JobValue::Table(settings) = &node.value {
+                    said.extend(rule((*key_at, key), settings)?);
+                } else {
+                    let settings = text(node, "a table of settings")?;
+                    said.push((node.at, format!("{}: {settings}", array(*key_at, key)?)));
                 }
             }
         }

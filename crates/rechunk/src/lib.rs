@@ -7,6 +7,7 @@
 mod axes;
 mod block_files;
 mod byte_size;
+mod calendar;
 mod check;
 mod chunk_sizes;
 mod chunk_spec;
@@ -43,6 +44,7 @@ mod work_dir;
 
 pub use axes::Axes;
 pub use byte_size::{format_byte_size, parse_byte_size};
+pub use calendar::{SpanUnit, TimeSpan};
 pub use chunk_sizes::SizeSummary;
 pub use chunk_spec::{ChunkSpec, Extent};
 pub use clean::{Cleaned, clean};

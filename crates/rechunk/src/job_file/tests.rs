@@ -123,7 +123,7 @@ fn aliases_repeat_and_do_not_explode() {
     let mut text = "l0: &l0 [1, 2, 3, 4, 5, 6, 7, 8, 9]\n".to_owned();
     for level in 1..9 {
         let inner = vec![format!("*l{}", level - 1); 9].join(", ");
-        text += &format!("l{level}: &l{level} [{inner}]\n");
+        text = format!("{text}l{level}: &l{level} [{inner}]\n");
     }
     let fault = parse_job_file(JobSyntax::Yaml, &text).unwrap_err();
     assert!(fault.reason.contains("more than 65536 values"), "{fault:?}");
