@@ -179,6 +179,14 @@ pub(crate) struct TargetArgs {
     /// every axis; START:STOP as Python has it, negative ones from the end, no steps.
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub select: Option<String>,
+    /// Cast the elements to another type: `float32`, `uint8`, `>i2`. What does not fit is an error and
+    /// nothing is published; to round to the nearest is what a cast to a float means.
+    #[arg(long, value_name = "TYPE")]
+    pub cast: Option<String>,
+    /// What stands between the numbers in the names of chunks of a Zarr target [default: the source's in
+    /// the same version, else `.` in v2, `/` in v3].
+    #[arg(long, value_name = "SIGN", value_parser = [".", "/"], hide_short_help = true)]
+    pub separator: Option<String>,
     /// What becomes of axes between N5 or NIfTI, which count them fastest first, and other formats:
     /// their order is reversed and no element moves, or kept [default: what the source notes, else
     /// reverse].
@@ -233,8 +241,8 @@ pub(crate) struct SelectionArgs {
     /// Not these arrays of the group.
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// What differs for some arrays: `GLOB: chunks SPEC; codec SPEC; shards SPEC; write-empty WHEN`;
-    /// of several that set the same, the last counts.
+    /// What differs for some arrays: `GLOB: chunks SPEC; codec SPEC; shards SPEC; write-empty WHEN;
+    /// cast TYPE`; of several that set the same, the last counts.
     #[arg(long, value_name = "RULE")]
     pub var: Vec<String>,
     /// Coordinates (one axis, named as the array) that no rule is about: one chunk each, as they
@@ -309,6 +317,7 @@ Examples:
   rechunk copy group.zarr new.zarr --chunks time=-1 --select time=-365:,lat=100:200
   rechunk copy group.zarr new.zarr --chunks time=30D,lat=45,lon=90      # as long as a time
   rechunk copy --job monthly.toml --resume                              # options in a file
+  rechunk copy group.zarr small.zarr --cast float32 --var 'mask: cast uint8'
   rechunk copy group.zarr new.zarr --exclude 'raw/**' --var 'air/*: chunks -1,30,30; codec zstd:5'")]
 pub(crate) struct CopyArgs {
     /// The array to read, or the group: with all arrays and groups below it.

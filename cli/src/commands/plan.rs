@@ -127,6 +127,10 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
         let hint = Some("give the shape of the region as --shape");
         return Err(usage("--select is of an array, and --shape plans without one".into(), hint));
     }
+    if args.target_options.cast.is_some() {
+        let hint = Some("--dtype is the type that is planned for");
+        return Err(usage("--cast is of an array, and --shape plans without one".into(), hint));
+    }
     let missing = |option: &str| usage(format!("{option} is needed with --shape"), None);
     let shape = request::shape("--shape", synthetic.shape.as_deref().unwrap_or_default())?;
     let dtype = synthetic.dtype.as_deref().ok_or_else(|| missing("--dtype"))?;

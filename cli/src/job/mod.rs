@@ -143,7 +143,13 @@ impl JobFile {
         let mut joined: Vec<OsString> = typed[..at].to_vec();
         joined.extend(others.iter().map(argument));
         joined.extend_from_slice(&typed[at..]);
-        joined.extend(places.iter().map(argument));
+        // By their order: without a source, a target would be taken for one.
+        let place = |id: &str| places.iter().find(|word| word.id == id);
+        let source = place("source");
+        joined.extend(source.map(argument));
+        if source.is_some() || is_typed("source") {
+            joined.extend(place("target").map(argument));
+        }
         joined
     }
 }

@@ -205,6 +205,15 @@ fn what_is_typed_counts() {
         "rechunk --log-file copy copy --chunks=keep --var=v: chunks keep A --job job.toml --overwrite \
          --include=y --var=w:chunks=1 b"
     );
+    // A source comes first; what stands alone is none.
+    let typed = "rechunk copy --job job.toml";
+    let line = |more: &str| format!("{typed}{more}");
+    assert_eq!(joined(typed, "target = 'b'\nsource = 'a'"), line(" a b"));
+    assert_eq!(joined(typed, "target = 'b'"), typed);
+    assert_eq!(
+        joined("rechunk copy A --job job.toml", "target = 'b'"),
+        "rechunk copy A --job job.toml b"
+    );
     // What a plan has no use for stays out.
     assert_eq!(
         joined("rechunk plan --chunks 1 A B --job job.toml", text),

@@ -26,6 +26,7 @@ mod layout;
 mod metadata;
 mod parse_v2;
 mod parse_v3;
+mod recast;
 mod record;
 mod shard_codec;
 mod sharding;

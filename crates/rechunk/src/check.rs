@@ -1,5 +1,6 @@
 //! What can be said of a request before anything is opened: are its words words?
 
+use crate::cast::parse_cast;
 use crate::format::Format;
 use crate::request::CopyRequest;
 use crate::select::Selected;
@@ -15,6 +16,9 @@ impl CopyRequest {
         }
         if let Some(text) = &self.select {
             Selected::parse(text)?;
+        }
+        if let Some(text) = &self.cast {
+            parse_cast(text)?;
         }
         let format = self.format.unwrap_or_else(|| Format::of_target(&self.target));
         if let Some(text) = &self.codec {

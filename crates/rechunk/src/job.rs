@@ -76,7 +76,7 @@ impl Job {
         stores: Stores,
     ) -> Result<Self, Error> {
         let planned_at = SystemTime::now();
-        let times = calendar::resolve(&mut request, &source, &stores).await?;
+        let times = Box::pin(calendar::resolve(&mut request, &source, &stores)).await?;
         let (target, warnings) = specify_target(&request, &source)?;
         let target_layout = target.layout().map_err(Error::target_metadata)?;
         let mut plan_request = plan_request(&request, &source, &target_layout, &stores).await?;

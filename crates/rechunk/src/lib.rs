@@ -8,6 +8,7 @@ mod axes;
 mod block_files;
 mod byte_size;
 mod calendar;
+mod cast;
 mod check;
 mod chunk_sizes;
 mod chunk_spec;

@@ -6,17 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use super::coordinates::Coords;
 use super::pattern::Pattern;
+use crate::cast::parse_cast;
 use crate::check::{check_codec, check_shards};
 use crate::format::Format;
 use crate::{ChunkSpec, CopyRequest, Error};
 
 /// What a rule of `--var` can set, by name.
-pub const RULE_SETTINGS: [&str; 4] = ["chunks", "codec", "shards", "write-empty"];
+pub const RULE_SETTINGS: [&str; 5] = ["chunks", "codec", "shards", "write-empty", "cast"];
 
 /// Which arrays of a group are copied, and what differs for some: as it is typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
-    /// Rules, as `--var` takes them: `GLOB: chunks SPEC; codec SPEC; shards SPEC; write-empty WHEN`.
+    /// Rules, as `--var` takes them: `GLOB: chunks SPEC; codec SPEC; shards SPEC;
+    /// write-empty WHEN; cast TYPE`.
     pub rules: Vec<String>,
     /// Arrays that are copied, as `--include` takes them; all if there are none.
     pub include: Vec<String>,
@@ -51,6 +53,7 @@ pub(crate) struct Wishes {
     pub shards: Option<String>,
     pub codec: Option<String>,
     pub write_empty: WriteEmpty,
+    pub cast: Option<String>,
 }
 
 impl Wishes {
@@ -61,6 +64,7 @@ impl Wishes {
             shards: request.shards.clone(),
             codec: request.codec.clone(),
             write_empty: request.write_empty,
+            cast: request.cast.clone(),
         }
     }
 }
@@ -82,6 +86,7 @@ struct Rule {
     shards: Option<String>,
     codec: Option<String>,
     write_empty: Option<WriteEmpty>,
+    cast: Option<String>,
 }
 
 impl Rules {
@@ -129,6 +134,7 @@ impl Rules {
             }
             wishes.shards = rule.shards.clone().or(wishes.shards);
             wishes.codec = rule.codec.clone().or(wishes.codec);
+            wishes.cast = rule.cast.clone().or(wishes.cast);
             wishes.write_empty = rule.write_empty.unwrap_or(wishes.write_empty);
         }
         wishes
@@ -141,6 +147,7 @@ pub(crate) fn check_rules(selection: &Selection, format: Format) -> Result<(), E
         rule.chunks.as_deref().map(ChunkSpec::parse).transpose()?;
         rule.shards.as_deref().map(check_shards).transpose()?;
         rule.codec.as_deref().map(|text| check_codec(text, format)).transpose()?;
+        rule.cast.as_deref().map(parse_cast).transpose()?;
     }
     Ok(())
 }
@@ -151,14 +158,21 @@ impl Rule {
             message: format!("--var: `{text}`: {reason}"),
             hint: Some(
                 "write it like 'air/*: chunks -1,30,30; codec zstd:5; shards none; write-empty \
-                 never'"
+                 never; cast float32'"
                     .to_owned(),
             ),
         };
         let (pattern, settings) =
             text.split_once(':').ok_or_else(|| wrong("there is no `:` behind a path".into()))?;
         let pattern = Pattern::parse("--var", pattern)?;
-        let mut rule = Self { pattern, chunks: None, shards: None, codec: None, write_empty: None };
+        let mut rule = Self {
+            pattern,
+            chunks: None,
+            shards: None,
+            codec: None,
+            write_empty: None,
+            cast: None,
+        };
         let settings: Vec<&str> =
             parts(settings).into_iter().map(str::trim).filter(|part| !part.is_empty()).collect();
         if settings.is_empty() {
@@ -171,6 +185,7 @@ impl Rule {
                 "chunks" => rule.chunks.replace(value.to_owned()).is_some(),
                 "shards" => rule.shards.replace(value.to_owned()).is_some(),
                 "codec" => rule.codec.replace(value.to_owned()).is_some(),
+                "cast" => rule.cast.replace(value.to_owned()).is_some(),
                 "write-empty" => {
                     let when = match value {
                         "auto" => WriteEmpty::Auto,
