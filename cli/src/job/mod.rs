@@ -24,6 +24,9 @@ use options::Options;
 const SOME_SOURCE: &str = "source.zarr";
 const SOME_TARGET: &str = "target.zarr";
 
+/// Most words of a file among which the one that is wrong is sought.
+const WORDS_SOUGHT_MAX: usize = 1000;
+
 /// A word of the command line, and where in the file it stands.
 #[derive(Clone, PartialEq, Eq)]
 struct Word {
@@ -34,6 +37,15 @@ struct Word {
     at: Position,
     /// `--chunks=-1,30,30`, or the value of a place.
     argument: String,
+}
+
+impl Word {
+    /// The arrays it is about, where it is one of `--include`, `--exclude` and `--var`.
+    fn pattern(&self) -> Option<&str> {
+        let (_, value) = self.argument.split_once('=')?;
+        let names = ["include", "exclude", "var"];
+        names.contains(&self.name.as_str()).then(|| value.split(':').next().unwrap_or(value))
+    }
 }
 
 /// A file that was read.
@@ -49,8 +61,9 @@ pub(crate) fn command_line() -> Result<(Cli, Option<JobFile>), Error> {
     let Some(path) = seen.try_get_one::<String>("job").ok().flatten() else {
         return Ok((Cli::parse(), None));
     };
-    let file = JobFile::read(path)?;
+    let mut file = JobFile::read(path)?;
     file.check()?;
+    file.retain(&command, &seen);
     let joined = file.join(&typed, &command, &seen);
     match Cli::try_parse_from(joined) {
         Ok(cli) => Ok((cli, Some(file))),
@@ -107,7 +120,8 @@ impl JobFile {
             some.push(word);
             meaning(&some).is_err_and(|other| told(&other) == told(&error))
         };
-        let place = self.words.iter().find(is_to_blame).map(|word| word.at);
+        let place = self.words.iter().take(WORDS_SOUGHT_MAX).find(is_to_blame);
+        let place = place.map(|word| word.at);
         Err(self.at(place, &error))
     }
 
@@ -120,23 +134,28 @@ impl JobFile {
     pub(crate) fn explain(&self, error: Error) -> Error {
         let Error::Usage { message, .. } = &error else { return error };
         let option = message.strip_prefix("--").and_then(|rest| rest.split([':', ' ']).next());
-        let word = self.words.iter().find(|word| Some(word.name.as_str()) == option);
-        match word {
+        let words = self.words.iter().filter(|word| Some(word.name.as_str()) == option);
+        // Of what can be there several times, also beside the file, the one that is repeated.
+        let is_meant = |word: &&Word| match word.pattern() {
+            Some(pattern) => message.contains(&format!("`{pattern}`")),
+            None => true,
+        };
+        match { words }.find(is_meant) {
             Some(word) => self.at(Some(word.at), &error),
             None => error,
         }
     }
 
-    /// `typed`, with what the file says and it does not.
-    fn join(&self, typed: &[OsString], command: &str, seen: &ArgMatches) -> Vec<OsString> {
-        let is_typed = |id: &str| {
-            seen.try_contains_id(id).unwrap_or(false)
-                && seen.value_source(id) == Some(ValueSource::CommandLine)
-        };
+    /// Leaves the words that are joined with what was typed.
+    fn retain(&mut self, command: &str, seen: &ArgMatches) {
         let options = Options::of(command);
-        let says = |word: &&Word| options.joins(&word.id, is_typed);
+        self.words.retain(|word| options.joins(&word.id, |id| is_typed(seen, id)));
+    }
+
+    /// `typed`, with the words of the file.
+    fn join(&self, typed: &[OsString], command: &str, seen: &ArgMatches) -> Vec<OsString> {
         let (places, others): (Vec<&Word>, Vec<&Word>) =
-            self.words.iter().filter(says).partition(|word| options.is_place(&word.id));
+            self.words.iter().partition(|word| ["source", "target"].contains(&word.id.as_str()));
         // Those of the file come first: where an option may be there several times, the last counts.
         let at = command_at(typed, command);
         let argument = |word: &&Word| OsString::from(&word.argument);
@@ -147,11 +166,17 @@ impl JobFile {
         let place = |id: &str| places.iter().find(|word| word.id == id);
         let source = place("source");
         joined.extend(source.map(argument));
-        if source.is_some() || is_typed("source") {
+        if source.is_some() || is_typed(seen, "source") {
             joined.extend(place("target").map(argument));
         }
         joined
     }
+}
+
+/// Whether an option or a place was typed.
+fn is_typed(seen: &ArgMatches, id: &str) -> bool {
+    seen.try_contains_id(id).unwrap_or(false)
+        && seen.value_source(id) == Some(ValueSource::CommandLine)
 }
 
 /// Where the words behind the command begin. Before it there may be the option that all commands have.

@@ -66,10 +66,6 @@ impl Options {
         self.command.get_arguments().filter(is_in_files)
     }
 
-    pub(super) fn is_place(&self, id: &str) -> bool {
-        self.find(id).is_some_and(Arg::is_positional)
-    }
-
     fn find(&self, id: &str) -> Option<&Arg> {
         self.command.get_arguments().find(|arg| arg.get_id().as_str() == id)
     }

@@ -16,7 +16,9 @@ fn arguments(name: &str, text: &str) -> Vec<String> {
 fn joined(typed: &str, text: &str) -> String {
     let typed: Vec<OsString> = typed.split(' ').map(OsString::from).collect();
     let (command, matches) = seen(&typed).unwrap();
-    let line = parse("job.toml", text).unwrap().join(&typed, &command, &matches);
+    let mut file = parse("job.toml", text).unwrap();
+    file.retain(&command, &matches);
+    let line = file.join(&typed, &command, &matches);
     let line: Vec<String> = line.into_iter().map(|word| word.into_string().unwrap()).collect();
     line.join(" ")
 }
@@ -219,4 +221,27 @@ fn what_is_typed_counts() {
         joined("rechunk plan --chunks 1 A B --job job.toml", text),
         "rechunk plan --include=x --var=v: chunks keep --chunks 1 A B --job job.toml"
     );
+}
+
+#[test]
+fn errors_of_the_source_are_explained_where_the_file_is_to_blame() {
+    let text = "select = 't=0:5'\ninclude = ['a', 'b']\n[var.v]\nchunks = 'keep'\n";
+    let explained = |typed: &str, message: &str| {
+        let typed: Vec<OsString> = typed.split(' ').map(OsString::from).collect();
+        let (command, matches) = seen(&typed).unwrap();
+        let mut file = parse("job.toml", text).unwrap();
+        file.retain(&command, &matches);
+        file.explain(usage(message.to_owned(), None)).to_string()
+    };
+    let unknown = "--select: no array has a dimension `t`";
+    assert_eq!(explained("rechunk copy", unknown), format!("job.toml:1:10: {unknown}"));
+    assert_eq!(explained("rechunk copy --select t=1", unknown), unknown);
+    for (message, place) in [
+        ("--include: `b` matches no array", "job.toml:2:17: "),
+        ("--var: `v` matches no array", "job.toml:4:10: "),
+        ("--var: `w` matches no array", ""),
+        ("there is no dimension `x`", ""),
+    ] {
+        assert_eq!(explained("rechunk copy", message), format!("{place}{message}"));
+    }
 }
