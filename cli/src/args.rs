@@ -70,6 +70,16 @@ pub(crate) enum Command {
     },
 }
 
+/// Options in a file.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct JobArgs {
+    /// Read options from a TOML, YAML or JSON file, by the names they have here, and `source` and
+    /// `target`; what is said here counts before the file, the file before RECHUNK_* variables.
+    /// Locations in it are relative to it.
+    #[arg(long, value_name = "FILE")]
+    pub job: Option<String>,
+}
+
 /// How much is said, and where.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OutputArgs {
@@ -151,7 +161,8 @@ const AXES: [&str; 2] = ["reverse", "keep"];
 #[command(next_help_heading = "Target")]
 pub(crate) struct TargetArgs {
     /// Chunk shape: `1460,30,30`, or by dimension name `time=-1,lat=30`; -1 is the whole axis,
-    /// `keep` as the source, `auto` near --chunk-bytes.
+    /// `keep` as the source, `auto` near --chunk-bytes, `30D` as many elements as the coordinate
+    /// has in 30 days (Y, M, W, D, h, min, s).
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true, default_value = "keep")]
     pub chunks: String,
     /// Shard shape of a Zarr v3 target, in the same words: chunks are put into objects of that
@@ -173,6 +184,14 @@ pub(crate) struct TargetArgs {
     /// every axis; START:STOP as Python has it, negative ones from the end, no steps.
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub select: Option<String>,
+    /// Cast the elements to another type: `float32`, `uint8`, `>i2`. What does not fit is an error and
+    /// nothing is published; to round to the nearest is what a cast to a float means.
+    #[arg(long, value_name = "TYPE")]
+    pub cast: Option<String>,
+    /// What stands between the numbers in the names of chunks of a Zarr target [default: the source's in
+    /// the same version, else `.` in v2, `/` in v3].
+    #[arg(long, value_name = "SIGN", value_parser = [".", "/"], hide_short_help = true)]
+    pub separator: Option<String>,
     /// What becomes of axes between N5 or NIfTI, which count them fastest first, and other formats:
     /// their order is reversed and no element moves, or kept [default: what the source notes, else
     /// reverse].
@@ -227,8 +246,8 @@ pub(crate) struct SelectionArgs {
     /// Not these arrays of the group.
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// What differs for some arrays: `GLOB: chunks SPEC; codec SPEC; shards SPEC; write-empty WHEN`;
-    /// of several that set the same, the last counts.
+    /// What differs for some arrays: `GLOB: chunks SPEC; codec SPEC; shards SPEC; write-empty WHEN;
+    /// cast TYPE`; of several that set the same, the last counts.
     #[arg(long, value_name = "RULE")]
     pub var: Vec<String>,
     /// Coordinates (one axis, named as the array) that no rule is about: one chunk each, as they
@@ -301,12 +320,17 @@ Examples:
   rechunk copy s3://lab/sst.zarr/sst s3://lab/by-pixel.zarr --chunks -1,30,30
   rechunk copy s3://public/sst.zarr sst.zarr --store-option skip_signature=true --chunks keep
   rechunk copy group.zarr new.zarr --chunks time=-1 --select time=-365:,lat=100:200
+  rechunk copy group.zarr new.zarr --chunks time=30D,lat=45,lon=90      # as long as a time
+  rechunk copy --job monthly.toml --resume                              # options in a file
+  rechunk copy group.zarr small.zarr --cast float32 --var 'mask: cast uint8'
   rechunk copy group.zarr new.zarr --exclude 'raw/**' --var 'air/*: chunks -1,30,30; codec zstd:5'")]
 pub(crate) struct CopyArgs {
     /// The array to read, or the group: with all arrays and groups below it.
     pub source: String,
     /// The array or group to write.
     pub target: String,
+    #[command(flatten)]
+    pub job: JobArgs,
     #[command(flatten)]
     pub target_options: TargetArgs,
     #[command(flatten)]
@@ -336,6 +360,7 @@ pub(crate) struct CopyArgs {
 Examples:
   rechunk plan sst.zarr/sst by-pixel.zarr --chunks -1,30,30 --max-mem 512MiB --out plan.json
   rechunk plan sst.zarr/sst --chunks -1,30,30 --html plan.html      # would more memory help?
+  rechunk plan --job monthly.toml                                   # what `copy` would do
   rechunk plan --shape 6443,17999,36000 --dtype int16 --source-chunks 5,1799,3600 \\
                --chunks 6443,100,100 --max-mem 2GB --workers 20 \\
                --source-profile s3 --temp-profile s3 --target-profile s3")]
@@ -344,6 +369,8 @@ pub(crate) struct PlanArgs {
     pub source: Option<String>,
     /// The array or group that would be written.
     pub target: Option<String>,
+    #[command(flatten)]
+    pub job: JobArgs,
     #[command(flatten)]
     pub target_options: TargetArgs,
     #[command(flatten)]

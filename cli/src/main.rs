@@ -5,15 +5,14 @@ mod args;
 mod commands;
 mod demo_data;
 mod exit_code;
+mod job;
 mod render;
 mod request;
 mod signals;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::args::{Cli, Command};
+use crate::args::Command;
 use crate::render::error::print_error;
 
 /// Threads that only wait for the disk.
@@ -21,7 +20,13 @@ const BLOCKING_THREADS: usize = 8;
 
 fn main() -> ExitCode {
     allocator::configure();
-    let cli = Cli::parse();
+    let (cli, file) = match job::command_line() {
+        Ok(read) => read,
+        Err(error) => {
+            print_error(&error);
+            return exit_code::of(error.class());
+        }
+    };
     if let Err(error) = render::logging::start(&cli) {
         print_error(&error);
         return exit_code::of(error.class());
@@ -45,6 +50,10 @@ fn main() -> ExitCode {
         Ok(_) if render::output_failed() => ExitCode::FAILURE,
         Ok(code) => code,
         Err(error) => {
+            let error = match file {
+                Some(file) => file.explain(error),
+                None => error,
+            };
             print_error(&error);
             exit_code::of(error.class())
         }

@@ -129,6 +129,8 @@ pub(crate) fn copy(
         axes: axes(target_args.axes.as_deref()),
         raw: raw(&target_args.raw)?,
         select: target_args.select.clone(),
+        cast: target_args.cast.clone(),
+        separator: target_args.separator.as_deref().and_then(|sign| sign.chars().next()),
         n5_version: target_args.n5_version.clone(),
         codec: target_args.codec.clone(),
         write_empty: match target_args.write_empty.as_str() {

@@ -34,6 +34,8 @@ mod html_shown;
 #[cfg(test)]
 mod interop;
 #[cfg(test)]
+mod jobs;
+#[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod kill_files;
@@ -67,6 +69,8 @@ mod select;
 mod stories;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod times;
 #[cfg(test)]
 mod trees;
 #[cfg(test)]

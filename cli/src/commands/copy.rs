@@ -54,7 +54,7 @@ async fn copy_group(job: TreeJob, args: &CopyArgs) -> Result<(), Error> {
         show_group_plan(&job, &args.output);
         return Ok(());
     }
-    run_group(job, request::running(&args.running), &args.output, html).await
+    Box::pin(run_group(job, request::running(&args.running), &args.output, html)).await
 }
 
 /// Refuses what is drawn or saved of one array only.

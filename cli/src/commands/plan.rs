@@ -116,6 +116,7 @@ fn subject(args: &PlanArgs, request: &PlanRequest) -> explain::Subject {
         axes: (0..request.shape.len()).map(|axis| format!("axis {axis}")).collect(),
         source: request.source.codec.clone(),
         target: request.target.codec.clone(),
+        times: Vec::new(),
     }
 }
 
@@ -125,6 +126,10 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
     if args.target_options.select.is_some() {
         let hint = Some("give the shape of the region as --shape");
         return Err(usage("--select is of an array, and --shape plans without one".into(), hint));
+    }
+    if args.target_options.cast.is_some() {
+        let hint = Some("--dtype is the type that is planned for");
+        return Err(usage("--cast is of an array, and --shape plans without one".into(), hint));
     }
     let missing = |option: &str| usage(format!("{option} is needed with --shape"), None);
     let shape = request::shape("--shape", synthetic.shape.as_deref().unwrap_or_default())?;

@@ -24,6 +24,8 @@ pub(crate) struct Subject {
     pub source: String,
     /// The same of the target.
     pub target: String,
+    /// What became of chunks as long as a time: `time=30D (720)`.
+    pub times: Vec<String>,
 }
 
 /// The subject of a job.
@@ -45,6 +47,7 @@ pub(crate) fn subject(job: &Job) -> Subject {
             .collect(),
         source: format!("{}  {}", source.format_name(), source.codec_summary()),
         target: format!("{}  {}", target.format_name(), target.codec_summary()),
+        times: job.times.clone(),
     }
 }
 
@@ -64,10 +67,9 @@ pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> Str
     let mut lines = vec![
         format!("{}    {} plan {}", subject.title, plan.kind, &plan.fingerprint[..8]),
         array_lines(subject, plan),
-        String::new(),
-        stage_table(plan),
-        String::new(),
     ];
+    lines.extend(times_line(&subject.times));
+    lines.extend([String::new(), stage_table(plan), String::new()]);
     lines.extend(runs_lines(subject, plan));
     lines.extend(copies_line(&plan.estimate));
     lines.push(memory_line(plan));
@@ -78,6 +80,11 @@ pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> Str
         lines.push(candidate_table(planned));
     }
     lines.join("\n")
+}
+
+/// What became of chunks as long as a time.
+pub(crate) fn times_line(times: &[String]) -> Option<String> {
+    (!times.is_empty()).then(|| format!("  times   {}", times.join(", ")))
 }
 
 fn array_lines(subject: &Subject, plan: &Plan) -> String {

@@ -46,6 +46,11 @@ pub(crate) fn table(job: &TreeJob) -> String {
         ),
     ];
     lines.splice(3..3, explain::copies_line(&estimate));
+    let mut times: Vec<String> =
+        job.arrays.iter().flat_map(|array| array.job.times.iter().cloned()).collect();
+    times.sort_unstable();
+    times.dedup();
+    lines.splice(2..2, explain::times_line(&times));
     let plans = job.arrays.iter().map(|array| &array.job.planned.plan);
     lines.extend(price::lines(&estimate, plans.filter_map(|plan| plan.priced_by.as_ref())));
     lines.join("\n")

@@ -31,6 +31,12 @@ pub enum FormatError {
         /// What is wrong with the bytes.
         reason: String,
     },
+    /// An element cannot be said in the type that it was asked to be cast to.
+    #[error("{reason}")]
+    Cast {
+        /// Which, and why.
+        reason: String,
+    },
     /// A chunk that cannot be encoded.
     #[error("{codec}: {reason}")]
     Encode {

@@ -5,8 +5,10 @@
 //! decoded chunk stay in the order and byte order they are stored in ([`ElementOrder`]); whoever
 //! copies them deals with strides and swaps, so that no transposed copy is ever made.
 //!
-//! Documents are read alike by all formats: [`json`] and [`field`].
+//! Documents are read alike by all formats: [`json`] and [`field`]. [`cast`] reads elements as another
+//! type.
 
+pub mod cast;
 mod codec;
 mod error;
 pub mod field;

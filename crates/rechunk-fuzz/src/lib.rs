@@ -9,8 +9,8 @@ mod memory;
 mod targets;
 
 use targets::{
-    chunk_decode, chunk_spec, codec_choice, consolidated, journal, location, metadata, n5, raw,
-    saved_plan, shard, zip,
+    chunk_decode, chunk_spec, codec_choice, consolidated, job_file, journal, location, metadata,
+    n5, raw, saved_plan, shard, zip,
 };
 
 /// A fuzz target.
@@ -32,6 +32,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("n5_block", n5::block),
     ("zip", zip::target),
     ("chunk_spec", chunk_spec::target),
+    ("job_file", job_file::target),
     ("saved_plan", saved_plan::target),
     ("journal", journal::target),
     ("location", location::target),

@@ -27,6 +27,7 @@ mod metadata;
 mod missing_values;
 mod parse_v2;
 mod parse_v3;
+mod recast;
 mod record;
 mod shard_codec;
 mod sharding;

@@ -3,6 +3,7 @@
 use rechunk_grid::ArraySpec;
 
 use crate::Error;
+use crate::calendar::{TimeSpan, unresolved};
 
 /// A parsed chunk specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub enum Extent {
     Keep,
     /// Sized so that a chunk is near the wanted bytes (`auto`).
     Auto,
+    /// As many elements as the coordinate of the axis has in that time (`30D`).
+    Span(TimeSpan),
 }
 
 impl ChunkSpec {
@@ -63,6 +66,7 @@ impl ChunkSpec {
                 Extent::Whole => length,
                 Extent::Keep => kept(source, axis)?,
                 Extent::Auto => 1,
+                Extent::Span(span) => return Err(unresolved("--chunks", *span)),
             });
         }
         size_auto(&wanted, &source.shape, chunk_bytes / source.item_bytes().max(1), &mut chunk);
@@ -102,7 +106,10 @@ impl Extent {
                 }
                 Ok(elements) => Ok(Self::Elements(elements)),
                 Err(_) => {
-                    let wanted = "a number, -1, keep or auto";
+                    if let Some(span) = TimeSpan::parse(number) {
+                        return Ok(Self::Span(span));
+                    }
+                    let wanted = "a number, -1, keep, auto or a time like 30D";
                     Err(usage(format!("`{text}` is not a chunk extent: {wanted}")))
                 }
             },
@@ -280,6 +287,9 @@ mod tests {
             ("1,00,1", "cannot be 0"),
             ("a,b,c", "not a chunk extent"),
             ("-2,1,1", "not a chunk extent"),
+            ("0D,1,1", "not a chunk extent"),
+            ("30d,1,1", "a time like 30D"),
+            ("time=30D", "30D is a time, and there is no coordinate"),
         ] {
             let message = resolve(text).unwrap_err();
             assert!(message.contains(part), "{text}: {message}");

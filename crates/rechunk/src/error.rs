@@ -91,6 +91,15 @@ pub enum Error {
         #[source]
         source: Box<FormatError>,
     },
+    /// An array cannot be read as the type it was to be cast to, whatever it holds.
+    #[error("cannot cast {location}")]
+    Cast {
+        /// The location.
+        location: String,
+        /// Why.
+        #[source]
+        source: Box<FormatError>,
+    },
     /// The array asked for cannot be written.
     #[error("the target cannot be written as asked")]
     TargetMetadata {
@@ -256,6 +265,7 @@ impl Error {
             | Self::NotATree { .. }
             | Self::SourceMetadata { .. }
             | Self::SourceStore { .. }
+            | Self::Cast { .. }
             | Self::Compare { .. } => Class::Source,
             Self::Interrupted { .. } => Class::Interrupted,
             Self::VerifyFailed { .. } | Self::DigestDiffers { .. } | Self::Unlike { .. } => {
@@ -288,6 +298,10 @@ impl Error {
             | Self::Conflict { hint, .. }
             | Self::Run { hint, .. } => hint.clone(),
             Self::Member { source, .. } => source.hint(),
+            Self::Cast { .. } => Some(
+                "cast to a type that holds it; for one array of a group: --var 'PATH: cast TYPE'"
+                    .to_owned(),
+            ),
             Self::Plan { source, .. } => match **source {
                 PlanError::DoesNotFit { minimum_bytes, .. } => Some(format!(
                     "give at least `--max-mem {minimum_bytes}` ({})",

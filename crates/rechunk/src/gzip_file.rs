@@ -58,10 +58,11 @@ pub(crate) async fn unpack(source: &OpenArray, folder: &Store) -> Result<OpenArr
     let name = source.metadata.file_name().unwrap_or_default();
     let root = folder.local_root().map(Path::to_owned).ok_or_else(|| not_local(source))?;
     let target = root.join(&name);
-    let runs = source.array.layout().runs();
-    let wanted = runs.and_then(|runs| {
-        let first = vec![0; source.spec().shape.len()];
-        runs.file_bytes(source.spec(), &first).ok()
+    // As it is stored, whatever it is read as.
+    let stored = source.metadata.layout().ok();
+    let wanted = stored.and_then(|stored| {
+        let first = vec![0; stored.spec().shape.len()];
+        stored.runs()?.file_bytes(stored.spec(), &first).ok()
     });
     let wanted = wanted.unwrap_or(u64::MAX);
     let unpacking = move || unpack_file(&packed, &target, wanted);

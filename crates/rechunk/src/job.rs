@@ -12,6 +12,7 @@ use rechunk_plan::{
 use rechunk_store::{Meter, Role, Stores};
 
 use crate::Error;
+use crate::calendar;
 use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, open_array};
@@ -38,6 +39,8 @@ pub struct Job {
     pub planned: Planned,
     /// What the target cannot keep of the source.
     pub warnings: Vec<String>,
+    /// What became of the times in `--chunks` and `--shards`: `time=30D (720)`.
+    pub times: Vec<String>,
     pub(crate) stores: Stores,
     /// When it was planned.
     pub(crate) planned_at: SystemTime,
@@ -68,11 +71,12 @@ impl Job {
 
     /// [`Job::prepare`] for a source that is open.
     pub(crate) async fn plan(
-        request: CopyRequest,
+        mut request: CopyRequest,
         source: OpenArray,
         stores: Stores,
     ) -> Result<Self, Error> {
         let planned_at = SystemTime::now();
+        let times = Box::pin(calendar::resolve(&mut request, &source, &stores)).await?;
         let (target, warnings) = specify_target(&request, &source)?;
         let target_layout = target.layout().map_err(Error::target_metadata)?;
         let mut plan_request = plan_request(&request, &source, &target_layout, &stores).await?;
@@ -90,6 +94,7 @@ impl Job {
             plan_request: Box::new(plan_request),
             planned,
             warnings,
+            times,
             stores,
             planned_at,
             begun_at: planned_at,

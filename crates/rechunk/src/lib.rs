@@ -8,6 +8,9 @@ mod access;
 mod axes;
 mod block_files;
 mod byte_size;
+mod calendar;
+mod cast;
+mod check;
 mod chunk_sizes;
 mod chunk_spec;
 mod clean;
@@ -19,6 +22,7 @@ mod group;
 mod gzip_file;
 mod info;
 mod job;
+mod job_file;
 mod metadata;
 mod open;
 mod place;
@@ -43,6 +47,7 @@ mod work_dir;
 pub use access::{Access, AccessCost, BetterChunks};
 pub use axes::Axes;
 pub use byte_size::{format_byte_size, parse_byte_size};
+pub use calendar::{SpanUnit, TimeSpan};
 pub use chunk_sizes::{SizeBin, SizeSummary};
 pub use chunk_spec::{ChunkSpec, Extent};
 pub use clean::{Cleaned, clean};
@@ -51,6 +56,9 @@ pub use format::Format;
 pub use group::{GroupInfo, Member, MemberArray, MemberKind};
 pub use info::{ArrayInfo, Info, KeyCount, info};
 pub use job::Job;
+pub use job_file::{
+    JOB_FILE_BYTES_MAX, JobEntry, JobFault, JobNode, JobSyntax, JobValue, Position, parse_job_file,
+};
 pub use metadata::Metadata;
 pub use open::{OpenArray, OpenOptions, open_array};
 pub use probe::{
@@ -62,7 +70,10 @@ pub use request::{CopyRequest, Existing, Planning, Running};
 pub use shard_spec::plan_shards;
 pub use single_file::RawFile;
 pub use status::{ArrayStatus, MemberStatus, RunState, StageStatus, Status, WriterStatus, status};
-pub use tree::{ArrayReport, Coords, Prepared, Selection, TreeArray, TreeJob, TreeReport, prepare};
+pub use tree::{
+    ArrayReport, Coords, Prepared, RULE_SETTINGS, Selection, TreeArray, TreeJob, TreeReport,
+    prepare,
+};
 pub use verify::{Comparison, verify};
 pub use work_dir::SavedJob;
 

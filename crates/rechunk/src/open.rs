@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use rechunk_array::Array;
 use rechunk_format::FormatError;
+use rechunk_format::cast::CastTo;
 use rechunk_grid::{ArraySpec, ChunkGrid, Region};
 use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
@@ -41,11 +42,18 @@ pub struct OpenArray {
     pub identity: String,
     /// The compressed file it is in: it is read when that is unpacked.
     pub(crate) packed: Option<PathBuf>,
+    /// The type that its elements are read as, if that was asked for.
+    pub(crate) cast: Option<CastTo>,
     /// The group whose consolidated metadata describes it, where it has no document of its own.
     pub described_by: Option<String>,
 }
 
 impl OpenArray {
+    /// What of it, and as what, it is to be read.
+    fn read_as_asked(self, options: &OpenOptions) -> Result<Self, Error> {
+        self.selected(options.select.as_deref())?.cast(options.cast.as_deref())
+    }
+
     /// The region of it that is selected, if one is.
     pub(crate) fn selected(self, select: Option<&str>) -> Result<Self, Error> {
         let Some(text) = select else { return Ok(self) };
@@ -103,6 +111,8 @@ pub struct OpenOptions {
     pub raw: Option<RawFile>,
     /// A region of it, as `--select` takes it, which is then taken for the array.
     pub select: Option<String>,
+    /// Another type to read its elements as, as `--cast` takes it.
+    pub cast: Option<String>,
 }
 
 /// Opens the array at `location`; requests count as control.
@@ -133,7 +143,7 @@ pub(crate) async fn open_node(
 ) -> Result<Opened, Error> {
     if let Some(file) = open_file(location, options, store).await? {
         let open = opened_file(location, file)?;
-        return open.selected(options.select.as_deref()).map(Box::new).map(Opened::Array);
+        return open.read_as_asked(options).map(Box::new).map(Opened::Array);
     }
     if options.raw.is_some() {
         if !store.with_role(Role::Control).exists_anything().await.unwrap_or(true) {
@@ -177,9 +187,10 @@ pub(crate) async fn open_node(
         metadata,
         identity: documents.identity(),
         packed: None,
+        cast: None,
         described_by,
     };
-    open.selected(options.select.as_deref()).map(Box::new).map(Opened::Array)
+    open.read_as_asked(options).map(Box::new).map(Opened::Array)
 }
 
 /// An array that is one file.
@@ -192,6 +203,7 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
         metadata: file.metadata,
         identity: hex(&Sha256::digest(&file.header)),
         packed: file.packed,
+        cast: None,
         described_by: None,
     })
 }

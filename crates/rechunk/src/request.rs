@@ -38,6 +38,13 @@ pub struct CopyRequest {
     /// The region of the source that is copied, as `--select` takes it; `None`: all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub select: Option<String>,
+    /// The type that elements are cast to, as `--cast` takes it; `None`: the source's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cast: Option<String>,
+    /// What stands between the numbers in the names of chunks of Zarr: `.` or `/`; `None`: as in the
+    /// source, where it is of the same version, else as is usual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub separator: Option<char>,
     /// Version that a new N5 container says; `None`: one that old readers take.
     #[serde(default)]
     pub n5_version: Option<String>,
@@ -69,6 +76,8 @@ impl CopyRequest {
             axes: None,
             raw: None,
             select: None,
+            cast: None,
+            separator: None,
             n5_version: None,
             codec: None,
             write_empty: WriteEmpty::Auto,
@@ -80,7 +89,12 @@ impl CopyRequest {
 
     /// What is said of the source.
     pub(crate) fn open_options(&self) -> OpenOptions {
-        OpenOptions { axes: self.axes, raw: self.raw.clone(), select: self.select.clone() }
+        OpenOptions {
+            axes: self.axes,
+            raw: self.raw.clone(),
+            select: self.select.clone(),
+            cast: self.cast.clone(),
+        }
     }
 
     /// The version that a new N5 container says.

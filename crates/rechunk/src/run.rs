@@ -9,6 +9,7 @@ use rechunk_exec::{
     ArrayDigest, Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer,
     RunReport, Sink, intermediate_keys, run,
 };
+use rechunk_format::FormatError;
 use rechunk_plan::Plan;
 use rechunk_store::{Role, Store, Stores, unique_name};
 use sha2::{Digest, Sha256};
@@ -117,14 +118,15 @@ impl Job {
             let planning = &self.request.planning;
             verify::check_fits(&self.source, self.target_layout.as_ref(), planning).await?;
         }
-        let mut place = Place::prepare(&mut self, running).await?;
+        let mut place = Box::pin(Place::prepare(&mut self, running)).await?;
         if self.source.packed.is_some() {
             let Some(work) = &place.work else { return Err(no_room(&self.request.target)) };
             self.source = unpack(&self.source, &work.unpacked()?).await?;
         } else {
             self.source.array = self.watched_source();
         }
-        let outcome = self.execute(&place, running, Arc::clone(&observer), cancel).await;
+        // Boxed, as what waits for a job holds the job too.
+        let outcome = Box::pin(self.execute(&place, running, Arc::clone(&observer), cancel)).await;
         let outcome = match outcome {
             Ok(run_report) => {
                 let verified = self.finish(&place, running, run_report.digest.as_ref()).await;
@@ -442,9 +444,19 @@ impl Observer for CountTasks {
     }
 }
 
+/// An element does not fit the type that it was to be cast to.
+fn is_cast_fault(error: &rechunk_exec::ExecError) -> bool {
+    let Some(Fault::Source(error)) = error.fault() else { return false };
+    matches!(error.format_error(), Some(FormatError::Cast { .. }))
+}
+
 fn run_hint(error: &rechunk_exec::ExecError, resumable: bool) -> Option<String> {
     if error.is_source_changed() {
         return Some(SOURCE_CHANGED_HINT.to_owned());
+    }
+    if is_cast_fault(error) {
+        let hint = "cast to a type that holds it, with --overwrite, or leave --cast out";
+        return Some(hint.to_owned());
     }
     if error.is_source_fault() && !error.is_retryable() {
         return Some("the source must be repaired first; what is done is kept".to_owned());

@@ -4,6 +4,7 @@ use rechunk_format::{IndexLocation, ShardFormat};
 use rechunk_grid::ArraySpec;
 use rechunk_plan::ShardSide;
 
+use crate::calendar::unresolved;
 use crate::chunk_spec::{ChunkSpec, Extent, size_auto};
 use crate::{Error, Format};
 
@@ -98,6 +99,7 @@ impl ShardWish<'_> {
             (Extent::Elements(elements), _) => elements,
             (Extent::Keep, Some(shard)) => shard[axis],
             (Extent::Whole, _) => return Ok(all),
+            (Extent::Span(span), _) => return Err(unresolved("--shards", span)),
             (Extent::Keep, None) | (Extent::Auto, _) => return Ok(1),
         };
         if elements.is_multiple_of(chunk) {

@@ -122,6 +122,9 @@ fn table(html: &mut Html, subject: &Subject, plan: &Plan) {
         row("target", &subject.target, &plan.target_chunk, plan.target_shard.as_ref()),
     ];
     html.table("Source and target", &head, &[3, 4, 6], &rows);
+    if !subject.times.is_empty() {
+        html.leaf("p", "", &format!("Chunks as long as a time: {}", subject.times.join(", ")));
+    }
 }
 
 fn side<'a>(

@@ -44,6 +44,7 @@ fn subject(name: &str) -> Subject {
         axes: ["time", "lat", "lon"].map(|axis| format!("{axis}{name}")).to_vec(),
         source: format!("zarr2  {name}"),
         target: "zarr3  none".to_owned(),
+        times: Vec::new(),
     }
 }
 

@@ -9,6 +9,7 @@ use rechunk_format::{FormatError, ShardFormat};
 use rechunk_grid::ArraySpec;
 
 use crate::axes::Axes;
+use crate::cast;
 use crate::format::{Format, has_ending};
 use crate::metadata::Metadata;
 use crate::open::OpenArray;
@@ -31,17 +32,28 @@ pub(crate) fn specify_target(
     source: &OpenArray,
 ) -> Result<(Metadata, Vec<String>), Error> {
     // Not that of its layout, which may be of a region and begin inside a chunk.
-    let spec = source.metadata.spec();
+    let mut spec = source.metadata.spec();
+    spec.data_type = source.spec().data_type;
     let chunk_shape = ChunkSpec::parse(&request.chunks)?.resolve(&spec, request.chunk_bytes)?;
     let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
     let (shard_shape, warning) = shards(request, (source, &spec), format, &chunk_shape)?;
     let wish = Wish { request, source, chunk_shape: &chunk_shape };
     let (target, mut warnings) = match format {
         Format::Zarr3 | Format::Zarr2 => zarr::target(&wish, format, shard_shape)?,
+        _ if request.separator.is_some() => {
+            return Err(Error::Usage {
+                message: format!("--separator is of Zarr, not of {}", format.name()),
+                hint: Some("leave it out, or give --format zarr3 or zarr2".to_owned()),
+            });
+        }
         Format::N5 => n5::target(&wish)?,
         Format::Raw | Format::Npy | Format::Nii => raw::target(&wish, format)?,
     };
     warnings.extend(warning);
+    if let Some(cast) = source.cast {
+        let attributes = source.metadata.attributes();
+        warnings.extend(cast::warnings(source.stored_type(), cast.data_type, attributes));
+    }
     Ok((target, warnings))
 }
 

@@ -1,6 +1,9 @@
 //! A target in N5.
 
-use rechunk_n5::{N5Metadata, N5Target, N5Version, parse_compression};
+use rechunk_format::FormatError;
+use rechunk_format::field::Field;
+use rechunk_grid::DataType;
+use rechunk_n5::{ATTRIBUTES_KEY, N5Metadata, N5Target, N5Type, N5Version, parse_compression};
 
 use super::{Wish, codecs, is_inside_n5};
 use crate::Error;
@@ -36,13 +39,26 @@ pub(super) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
             block_size.reverse();
         }
         let version = target.version;
-        let kept = N5Metadata { block_size, compression, version, ..(**metadata).clone() };
+        let data_type = match wish.source.cast {
+            Some(cast) => number(cast.data_type).map_err(|error| wish.refuse(error))?,
+            None => metadata.data_type,
+        };
+        let kept =
+            N5Metadata { block_size, data_type, compression, version, ..(**metadata).clone() };
         return Ok((Metadata::N5(Box::new(kept), axes), warnings));
     }
     let (metadata, more) =
         N5Metadata::new_target(&spec, &attributes, &target).map_err(|error| wish.refuse(error))?;
     warnings.extend(more);
     Ok((Metadata::N5(Box::new(metadata), axes), warnings))
+}
+
+/// The type of N5 that elements are cast to.
+fn number(data_type: DataType) -> Result<N5Type, FormatError> {
+    N5Type::of(data_type).ok_or_else(|| {
+        let what = format!("data type {:?} in N5", data_type.name());
+        Field::new(ATTRIBUTES_KEY, "dataType").unsupported(what, "use --format zarr3")
+    })
 }
 
 /// The version it says: only a container does, and this array may be all there is in one.

@@ -15,6 +15,7 @@ use rechunk_zarr::{
 use super::{Wish, codecs};
 use crate::Error;
 use crate::axes::Axes;
+use crate::cast::recast;
 use crate::format::Format;
 use crate::metadata::Metadata;
 
@@ -41,11 +42,24 @@ pub(super) fn target(
         Metadata::N5(metadata, axes) => Cow::Owned(n5_as_zarr(metadata, *axes)),
         Metadata::Raw(metadata) => Cow::Owned(raw_as_zarr(metadata)),
     };
+    let (seen, lost) = match wish.source.cast {
+        Some(cast) => {
+            let (seen, lost) = recast(&seen, cast).map_err(|error| wish.refuse(error))?;
+            (Cow::Owned(seen), lost)
+        }
+        None => (seen, Vec::new()),
+    };
     let (mut target, mut warnings) =
         target_metadata(&seen, &options).map_err(|error| wish.refuse(error))?;
+    if options.codec.is_none() {
+        warnings.extend(lost);
+    }
     // N5 and raw files have no fill value that anybody takes for missing data.
     if wish.request.is_member && matches!(source, Metadata::Zarr(_)) {
         warnings.extend(carry_missing_value(&seen, &mut target));
+    }
+    if let Some(separator) = wish.request.separator {
+        target.key_encoding.separator = separator;
     }
     wish.axes().note(source.format(), format, &mut target.attributes);
     Ok((Metadata::Zarr(Box::new(target)), warnings))

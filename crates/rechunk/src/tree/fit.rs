@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rechunk_format::cast::is_number;
 use rechunk_grid::ArraySpec;
 
 use super::rules::Wishes;
@@ -35,10 +36,16 @@ impl Fit {
     ) -> Result<(CopyRequest, Vec<String>), Error> {
         let mut request =
             CopyRequest { write_empty: wishes.write_empty, is_member: true, ..whole.clone() };
+        let has_cast = wishes.cast.is_some();
         if spec.data_type.is_variable() {
             return Ok(as_it_is(request, &wishes));
         }
         let mut warnings = Vec::new();
+        request.cast = wishes.cast.filter(|_| is_number(spec.data_type));
+        if request.cast.is_none() && has_cast {
+            let data_type = spec.data_type;
+            warnings.push(format!("its elements are {data_type}: only numbers are cast"));
+        }
         request.codec = wishes.codec;
         let chunks = self.part("--chunks", &wishes.chunks, path, spec)?;
         // A scalar has nothing that could be cut.
@@ -181,14 +188,16 @@ fn misfit(option: &str, text: &str, spec: &ArraySpec, then: &str) -> String {
 fn as_it_is(request: CopyRequest, wishes: &Wishes) -> (CopyRequest, Vec<String>) {
     let asks = wishes.chunks.trim() != "keep"
         || wishes.codec.is_some()
+        || wishes.cast.is_some()
         || wishes.shards.as_deref().is_some_and(|shards| shards.trim() != "keep");
     let warning = asks.then(|| {
-        "its elements differ in length: chunks, shards and codecs stay as they are".to_owned()
+        "its elements differ in length: chunks, shards, codecs and type stay as they are".to_owned()
     });
     let mut request = CopyRequest {
         chunks: "keep".to_owned(),
         shards: None,
         codec: None,
+        cast: None,
         write_empty: rechunk_grid::WriteEmpty::Auto,
         ..request
     };

@@ -19,7 +19,8 @@ use rechunk_store::{Meter, Store, Stores};
 
 pub use coordinates::Coords;
 pub use report::{ArrayReport, TreeReport};
-pub use rules::Selection;
+pub(crate) use rules::check_rules;
+pub use rules::{RULE_SETTINGS, Selection};
 pub(crate) use state::saved_arrays;
 
 use crate::documents::Documents;
@@ -286,7 +287,7 @@ async fn plan_one(
 ) -> Result<Job, Error> {
     let stores = stores.with_meter(&Meter::new());
     let location = member_location(&whole.source, path);
-    let options = OpenOptions { select: None, ..whole.open_options() };
+    let options = OpenOptions { select: None, cast: None, ..whole.open_options() };
     let source = open_array(&location, &options, &stores).await?;
     let select = match &whole.select {
         Some(text) => {
@@ -298,6 +299,7 @@ async fn plan_one(
     let source = source.selected(select.as_deref())?;
     let wishes = wishes(rules, fit, whole, path, source.spec())?;
     let (mut request, warnings) = fit.request(path, source.spec(), wishes, whole)?;
+    let source = source.cast(request.cast.as_deref())?;
     request.select = select;
     request.source.clone_from(&source.location);
     request.target = member_location(&whole.target, path);
@@ -320,7 +322,8 @@ fn wishes(
         // A dimension that only coordinates have is not misspelt.
         fit.see(&wishes, path, spec)?;
         let coords = rules.coords.unwrap_or_else(|| Coords::usual(&whole.chunks));
-        wishes = coords.wishes(spec, wishes);
+        // Who asks for smaller data does not mean coarser coordinates.
+        wishes = Wishes { cast: None, ..coords.wishes(spec, wishes) };
     }
     Ok(rules.apply(path, wishes))
 }

@@ -6,12 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use super::coordinates::Coords;
 use super::pattern::Pattern;
-use crate::{CopyRequest, Error};
+use crate::cast::parse_cast;
+use crate::check::{check_codec, check_shards};
+use crate::format::Format;
+use crate::{ChunkSpec, CopyRequest, Error};
+
+/// What a rule of `--var` can set, by name.
+pub const RULE_SETTINGS: [&str; 5] = ["chunks", "codec", "shards", "write-empty", "cast"];
 
 /// Which arrays of a group are copied, and what differs for some: as it is typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
-    /// Rules, as `--var` takes them: `GLOB: chunks SPEC; codec SPEC; shards SPEC; write-empty WHEN`.
+    /// Rules, as `--var` takes them: `GLOB: chunks SPEC; codec SPEC; shards SPEC;
+    /// write-empty WHEN; cast TYPE`.
     pub rules: Vec<String>,
     /// Arrays that are copied, as `--include` takes them; all if there are none.
     pub include: Vec<String>,
@@ -46,6 +53,7 @@ pub(crate) struct Wishes {
     pub shards: Option<String>,
     pub codec: Option<String>,
     pub write_empty: WriteEmpty,
+    pub cast: Option<String>,
 }
 
 impl Wishes {
@@ -56,6 +64,7 @@ impl Wishes {
             shards: request.shards.clone(),
             codec: request.codec.clone(),
             write_empty: request.write_empty,
+            cast: request.cast.clone(),
         }
     }
 }
@@ -77,6 +86,7 @@ struct Rule {
     shards: Option<String>,
     codec: Option<String>,
     write_empty: Option<WriteEmpty>,
+    cast: Option<String>,
 }
 
 impl Rules {
@@ -124,10 +134,22 @@ impl Rules {
             }
             wishes.shards = rule.shards.clone().or(wishes.shards);
             wishes.codec = rule.codec.clone().or(wishes.codec);
+            wishes.cast = rule.cast.clone().or(wishes.cast);
             wishes.write_empty = rule.write_empty.unwrap_or(wishes.write_empty);
         }
         wishes
     }
+}
+
+/// Refuses what `--include`, `--exclude` and `--var` do not take, also in the settings of rules.
+pub(crate) fn check_rules(selection: &Selection, format: Format) -> Result<(), Error> {
+    for rule in Rules::parse(selection)?.settings {
+        rule.chunks.as_deref().map(ChunkSpec::parse).transpose()?;
+        rule.shards.as_deref().map(check_shards).transpose()?;
+        rule.codec.as_deref().map(|text| check_codec(text, format)).transpose()?;
+        rule.cast.as_deref().map(parse_cast).transpose()?;
+    }
+    Ok(())
 }
 
 impl Rule {
@@ -136,14 +158,21 @@ impl Rule {
             message: format!("--var: `{text}`: {reason}"),
             hint: Some(
                 "write it like 'air/*: chunks -1,30,30; codec zstd:5; shards none; write-empty \
-                 never'"
+                 never; cast float32'"
                     .to_owned(),
             ),
         };
         let (pattern, settings) =
             text.split_once(':').ok_or_else(|| wrong("there is no `:` behind a path".into()))?;
         let pattern = Pattern::parse("--var", pattern)?;
-        let mut rule = Self { pattern, chunks: None, shards: None, codec: None, write_empty: None };
+        let mut rule = Self {
+            pattern,
+            chunks: None,
+            shards: None,
+            codec: None,
+            write_empty: None,
+            cast: None,
+        };
         let settings: Vec<&str> =
             parts(settings).into_iter().map(str::trim).filter(|part| !part.is_empty()).collect();
         if settings.is_empty() {
@@ -156,6 +185,7 @@ impl Rule {
                 "chunks" => rule.chunks.replace(value.to_owned()).is_some(),
                 "shards" => rule.shards.replace(value.to_owned()).is_some(),
                 "codec" => rule.codec.replace(value.to_owned()).is_some(),
+                "cast" => rule.cast.replace(value.to_owned()).is_some(),
                 "write-empty" => {
                     let when = match value {
                         "auto" => WriteEmpty::Auto,
@@ -166,7 +196,7 @@ impl Rule {
                     rule.write_empty.replace(when).is_some()
                 }
                 _ => {
-                    let known = "chunks, codec, shards or write-empty";
+                    let known = RULE_SETTINGS.join(", ");
                     return Err(wrong(format!("`{name}` is not one of {known}")));
                 }
             };
@@ -183,11 +213,13 @@ impl Rule {
 
 /// The parts between `;`, those inside of JSON not counted.
 fn parts(text: &str) -> Vec<&str> {
-    let (mut depth, mut is_quoted, mut start) = (0_u32, false, 0);
+    let (mut depth, mut is_quoted, mut is_escaped, mut start) = (0_u32, false, false, 0);
     let mut parts = Vec::new();
     for (at, letter) in text.char_indices() {
+        let is_plain = !std::mem::take(&mut is_escaped);
         match letter {
-            '"' => is_quoted = !is_quoted,
+            '\\' if is_quoted && is_plain => is_escaped = true,
+            '"' if is_plain => is_quoted = !is_quoted,
             _ if is_quoted => {}
             '{' | '[' => depth += 1,
             '}' | ']' => depth = depth.saturating_sub(1),
@@ -217,7 +249,7 @@ mod tests {
         let rules = rules(
             &[
                 "**: codec zstd:5; shards none",
-                r#"a/*: chunks -1,3; codec {"id": "x;y", "l": [1]}; write-empty never"#,
+                r#"a/*: chunks -1,3; codec {"id": "x\";y", "l": [1]}; write-empty never"#,
                 "a/b: chunks 2,2",
             ],
             &[],
@@ -227,7 +259,7 @@ mod tests {
         let of = |path| rules.apply(path, Wishes::of(&CopyRequest::new("s", "t")));
         let b = of("a/b");
         assert_eq!((b.chunks.as_str(), b.shards.as_deref()), ("2,2", Some("none")));
-        assert_eq!(b.codec.as_deref(), Some(r#"{"id": "x;y", "l": [1]}"#));
+        assert_eq!(b.codec.as_deref(), Some(r#"{"id": "x\";y", "l": [1]}"#));
         assert_eq!(b.write_empty, WriteEmpty::Never);
         let c = of("c");
         assert_eq!((c.chunks.as_str(), c.codec.as_deref()), ("keep", Some("zstd:5")));

@@ -1,0 +1,153 @@
+//! An array whose elements are read as another type.
+
+use std::sync::Arc;
+
+use rechunk_grid::{ArraySpec, ChunkGrid, DataType, Endian};
+
+use super::{Convert, cast_fill_value, pair, value_fault};
+use crate::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
+
+/// The layout of an array, to read its elements as those of another type. An element that does not fit
+/// is an error; what a chunk has behind the end of the array is not looked at.
+///
+/// Nobody but this layout knows of it: to planner and executor the array is one of the new type, and its
+/// encoded chunks are like no other's.
+#[derive(Debug)]
+pub struct CastLayout {
+    inner: Arc<dyn Layout>,
+    from: DataType,
+    convert: Convert,
+    grid: ChunkGrid,
+    spec: ArraySpec,
+    order: ElementOrder,
+    cost: CodecCost,
+    identity: String,
+    summary: String,
+}
+
+impl CastLayout {
+    /// An array with `inner` layout, its elements as `to`. Refuses types that are no numbers, and a fill
+    /// value that does not fit.
+    pub fn new(inner: Arc<dyn Layout>, to: DataType) -> Result<Self, FormatError> {
+        let from = inner.spec().data_type;
+        let convert = pair(from, to)?;
+        let fill_value = inner.spec().fill_value.as_ref();
+        let fill_value = fill_value.map(|fill| cast_fill_value(fill, from, to)).transpose()?;
+        let spec = ArraySpec { data_type: to, fill_value, ..inner.spec().clone() };
+        let grid = spec.grid().map_err(|error| FormatError::Metadata {
+            key: "--cast".to_owned(),
+            reason: error.to_string(),
+        })?;
+        let mut cost = inner.codec_cost().clone();
+        if !cost.is_raw {
+            // The chunk as it is stored, while it is cast.
+            let stored_bytes = grid.chunk_elements().saturating_mul(from.item_bytes());
+            cost.decode_workspace_bytes = cost.decode_workspace_bytes.saturating_add(stored_bytes);
+        }
+        cost.is_raw = false;
+        let order = ElementOrder { endian: Endian::Little, ..inner.element_order().clone() };
+        let identity = format!("cast to {to} of {}", inner.encoding_identity());
+        let summary = format!("{}, {from} as {to}", inner.codec_summary());
+        Ok(Self { inner, from, convert, grid, spec, order, cost, identity, summary })
+    }
+
+    /// The position in the array of the element at `at` of chunk `index`; `None` behind its end.
+    fn position(&self, index: &[u64], at: usize) -> Option<Vec<u64>> {
+        let chunk = self.grid.chunk(index);
+        let mut rest = u64::try_from(at).ok()?;
+        let mut position = chunk.start.clone();
+        for &axis in self.order.axes.iter().rev() {
+            let extent = chunk.shape[axis].max(1);
+            position[axis] = position[axis].checked_add(rest % extent)?;
+            rest /= extent;
+        }
+        let is_inside = position.iter().zip(&self.spec.shape).all(|(at, extent)| at < extent);
+        is_inside.then_some(position)
+    }
+
+    /// Casts a decoded chunk.
+    fn cast(&self, index: &[u64], stored: &[u8], cast: &mut Vec<u8>) -> Result<(), FormatError> {
+        let bytes = |data_type: DataType| usize::try_from(data_type.item_bytes()).unwrap_or(1);
+        let (from, to) = (bytes(self.from), bytes(self.spec.data_type));
+        cast.clear();
+        cast.resize((stored.len() / from).saturating_mul(to), 0);
+        let endian = self.inner.element_order().endian;
+        let mut next = 0;
+        while let Some(at) = self.convert.run(stored, endian, cast, next) {
+            if let Some(position) = self.position(index, at) {
+                let element = stored.get(at * from..(at + 1) * from).unwrap_or_default();
+                let value = value_fault(&self.convert.shown(element, endian), self.spec.data_type);
+                return Err(FormatError::Cast { reason: format!("element {position:?}: {value}") });
+            }
+            next = at + 1; // padding stays 0
+        }
+        Ok(())
+    }
+}
+
+impl Layout for CastLayout {
+    fn spec(&self) -> &ArraySpec {
+        &self.spec
+    }
+
+    fn format_name(&self) -> &'static str {
+        self.inner.format_name()
+    }
+
+    fn element_order(&self) -> &ElementOrder {
+        &self.order
+    }
+
+    fn codec_cost(&self) -> &CodecCost {
+        &self.cost
+    }
+
+    fn encoding_identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn codec_summary(&self) -> &str {
+        &self.summary
+    }
+
+    fn has_checksum(&self) -> bool {
+        self.inner.has_checksum()
+    }
+
+    fn shards(&self) -> Option<&ShardFormat> {
+        self.inner.shards()
+    }
+
+    fn object_key(&self, index: &[u64]) -> String {
+        self.inner.object_key(index)
+    }
+
+    fn object_index(&self, key: &str) -> Option<Vec<u64>> {
+        self.inner.object_index(key)
+    }
+
+    fn chunk_range(&self, index: &[u64]) -> Option<(u64, u64)> {
+        self.inner.chunk_range(index)
+    }
+
+    fn tells_absence(&self) -> bool {
+        self.inner.tells_absence()
+    }
+
+    fn decode<'a>(
+        &self,
+        index: &[u64],
+        encoded: &'a [u8],
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        let mut own = Vec::new();
+        let stored = self.inner.decode(index, encoded, &mut own)?;
+        self.cast(index, stored, scratch)?;
+        Ok(scratch)
+    }
+
+    fn encode(&self, _: &[u64], _: &[u8], _: &mut Vec<u8>) -> Result<(), FormatError> {
+        let reason = "an array that is read as another type is not written".to_owned();
+        Err(FormatError::Encode { codec: "cast", reason })
+    }
+}

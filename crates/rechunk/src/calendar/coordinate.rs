@@ -1,0 +1,206 @@
+//! The coordinate of an axis: an array of one axis beside the array, named like the dimension.
+
+use rechunk_grid::{ChunkGrid, DataType, Endian};
+use rechunk_store::{Meter, Role, Stores};
+
+use super::TimeSpan;
+use super::spacing::{Irregular, Number, Spacing, Spacings};
+use super::units::Units;
+use crate::open::{OpenArray, OpenOptions, open_array};
+use crate::tree::member_location;
+
+/// Most bytes of a chunk of a coordinate that is read.
+const CHUNK_BYTES_MAX: u64 = 64 << 20;
+/// Most chunks of a coordinate that are read: of more, the first, the last, and some between.
+const CHUNKS_MAX: u64 = 64;
+
+/// What is known of a coordinate.
+#[derive(Debug)]
+pub(super) struct Coordinate {
+    name: String,
+    units: Units,
+    spacing: Result<Spacing, Irregular>,
+}
+
+impl Coordinate {
+    /// Reads the coordinate of `axis` of `source`; why that cannot be done otherwise. What is asked of
+    /// the store is no part of the copy and is not counted.
+    pub(super) async fn read(
+        source: &OpenArray,
+        axis: usize,
+        name: &str,
+        stores: &Stores,
+    ) -> Result<Self, String> {
+        let location = beside(&source.location, name);
+        let stores = stores.with_meter(&Meter::new());
+        let opened = open_array(&location, &OpenOptions::default(), &stores).await;
+        let array = opened.map_err(|error| {
+            format!("the coordinate {location} is needed for that: {}", error.chain().join(": "))
+        })?;
+        let spec = array.spec();
+        let [extent] = spec.shape[..] else {
+            return Err(format!("the coordinate {location} has {} axes", spec.shape.len()));
+        };
+        if extent < source.spec().shape[axis] {
+            let wanted = source.spec().shape[axis];
+            return Err(format!("the coordinate {location} has {extent} values for {wanted}"));
+        }
+        let units = Units::of(spec.data_type, array.metadata.attributes());
+        let units = units.map_err(|reason| format!("the coordinate {location}: {reason}"))?;
+        let seen = spacings(&array).await.map_err(|reason| format!("{location}: {reason}"))?;
+        let spacing = seen.spacing();
+        let spacing = spacing.ok_or_else(|| format!("{location} has one value, and no spacing"))?;
+        Ok(Self { name: name.to_owned(), units, spacing })
+    }
+
+    /// Elements in `span`; why there is no such number, and one that is near, otherwise.
+    pub(super) fn elements(&self, span: TimeSpan) -> Result<u64, (String, Option<u64>)> {
+        let length = span.length();
+        let mean = self.spacing.map_or_else(|found| found.mean.abs(), |found| found.step);
+        let about = whole(self.units.about(length) / mean);
+        let spacing = self.spacing.map_err(|found| (self.irregular(found), about))?;
+        let values = self.units.in_values(length).map_err(|reason| (reason, about))?;
+        let elements = values / spacing.step;
+        let tolerance = elements * (spacing.slack / spacing.step + 1e-9);
+        let nearest = elements.round();
+        if nearest >= 1.0 && (elements - nearest).abs() <= tolerance.min(0.25) {
+            return whole(nearest).ok_or_else(|| ("that is too long".to_owned(), None));
+        }
+        let step = self.units.one.times(spacing.step);
+        let below = whole(elements.floor()).unwrap_or(0);
+        let reason = format!(
+            "the values of `{}` are {step} apart, and that is no whole number of them: {below} are \
+             shorter, {} longer",
+            self.name,
+            below.saturating_add(1)
+        );
+        Err((reason, whole(nearest.max(1.0))))
+    }
+
+    fn irregular(&self, found: Irregular) -> String {
+        let length = |spacing: f64| self.units.one.times(spacing.abs());
+        let order =
+            if found.other.signum() == found.first.signum() { "" } else { ", the other way" };
+        format!(
+            "the values of `{}` are not evenly spaced: the first two are {} apart, those from {} on \
+             {}{order}",
+            self.name,
+            length(found.first),
+            found.at,
+            length(found.other)
+        )
+    }
+}
+
+/// A number of elements: at least one.
+fn whole(elements: f64) -> Option<u64> {
+    let rounded = elements.round();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is in the range"
+    )]
+    let whole = (0.0..9e15).contains(&rounded).then_some(rounded as u64);
+    whole
+}
+
+/// The array `name` in the group that `location` is in.
+fn beside(location: &str, name: &str) -> String {
+    let location = location.trim_end_matches('/');
+    match location.rsplit_once('/') {
+        Some((group, _)) => member_location(group, name),
+        None => name.to_owned(),
+    }
+}
+
+/// Looks at the values of an array of one axis, a chunk at a time.
+async fn spacings(array: &OpenArray) -> Result<Spacings, String> {
+    let grid = array.grid().map_err(|error| error.to_string())?;
+    let (spec, layout) = (array.spec(), array.array.layout());
+    let chunk_bytes = spec.chunk_shape[0].saturating_mul(spec.item_bytes());
+    if chunk_bytes > CHUNK_BYTES_MAX {
+        return Err(format!("a chunk of it has {chunk_bytes} bytes, too many for a coordinate"));
+    }
+    let epsilon = match spec.data_type {
+        DataType::Float32 => f64::from(f32::EPSILON),
+        DataType::Float64 => f64::EPSILON,
+        _ => 0.0,
+    };
+    let mut spacings = Spacings::new(epsilon);
+    let reader = rechunk_array::Array::new(
+        std::sync::Arc::clone(layout),
+        array.array.store().with_role(Role::Control),
+    );
+    let (mut encoded, mut scratch) = (Vec::new(), Vec::new());
+    for index in chunks(&grid) {
+        let found = reader.read_chunk_into(&[index], &mut encoded).await;
+        if !found.map_err(|error| error.to_string())? {
+            return Err(format!("its chunk [{index}] is missing"));
+        }
+        let decoded = layout.decode(&[index], &encoded, &mut scratch);
+        let decoded = decoded.map_err(|e| reader.decode_error(&[index], e).to_string())?;
+        let chunk = grid.chunk(&[index]);
+        let valid = chunk.shape[0].min(spec.shape[0].saturating_sub(chunk.start[0]));
+        for (offset, at) in (0..valid).enumerate() {
+            let position = chunk.start[0].saturating_add(at);
+            let endian = layout.element_order().endian;
+            let number = number(decoded, offset, spec.data_type, endian).ok_or_else(|| {
+                format!("its value {position} is none, or of no type that counts time")
+            })?;
+            spacings.see(position, number);
+        }
+    }
+    Ok(spacings)
+}
+
+/// Which chunks are looked at.
+fn chunks(grid: &ChunkGrid) -> Vec<u64> {
+    let count = grid.count();
+    if count <= CHUNKS_MAX {
+        return (0..count).collect();
+    }
+    let ends = CHUNKS_MAX / 4;
+    let between = (1..CHUNKS_MAX - 2 * ends).map(|at| {
+        let inner =
+            u128::from(count - 2 * ends) * u128::from(at) / u128::from(CHUNKS_MAX - 2 * ends);
+        ends + u64::try_from(inner).unwrap_or(0)
+    });
+    (0..ends).chain(between).chain(count - ends..count).collect()
+}
+
+/// The value at `offset`; `None` for what is no number, or of a type that is none.
+fn number(chunk: &[u8], offset: usize, data_type: DataType, endian: Endian) -> Option<Number> {
+    let item = usize::try_from(data_type.item_bytes()).ok()?;
+    let start = offset.checked_mul(item)?;
+    let stored = chunk.get(start..start.checked_add(item)?)?;
+    let mut bytes = [0_u8; 8];
+    bytes.get_mut(..item)?.copy_from_slice(stored);
+    if endian == Endian::Big {
+        bytes.get_mut(..item)?.reverse();
+    }
+    let unsigned = u64::from_le_bytes(bytes);
+    let shift = u32::try_from(64_usize.checked_sub(8 * item)?).ok()?;
+    let signed = (unsigned.cast_signed() << shift) >> shift;
+    match data_type {
+        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => {
+            Some(Number::Integer(signed.into()))
+        }
+        DataType::Uint8 | DataType::Uint16 | DataType::Uint32 | DataType::Uint64 => {
+            Some(Number::Integer(unsigned.into()))
+        }
+        // The smallest is no time (NaT).
+        DataType::DateTime64 { .. } | DataType::TimeDelta64 { .. } => {
+            (signed != i64::MIN).then_some(Number::Integer(signed.into()))
+        }
+        DataType::Float32 => {
+            let [a, b, c, d, ..] = bytes;
+            let float = f32::from_le_bytes([a, b, c, d]);
+            float.is_finite().then_some(Number::Float(float.into()))
+        }
+        DataType::Float64 => {
+            let float = f64::from_le_bytes(bytes);
+            float.is_finite().then_some(Number::Float(float))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,138 @@
+//! Chunks as long as a time: `--chunks time=30D` means as many elements as the coordinate of the axis
+//! has in 30 days.
+
+mod coordinate;
+mod spacing;
+mod span;
+mod units;
+
+pub use span::{SpanUnit, TimeSpan};
+
+use rechunk_grid::ArraySpec;
+use rechunk_store::Stores;
+
+use crate::chunk_spec::{ChunkSpec, Extent, axis_in_words};
+use crate::open::OpenArray;
+use crate::{CopyRequest, Error};
+use coordinate::Coordinate;
+
+/// Puts numbers of elements in the place of times in `--chunks` and `--shards`; what each became, in
+/// words: `time=30D (720)`. Reads coordinates, where there are times.
+pub(crate) async fn resolve(
+    request: &mut CopyRequest,
+    source: &OpenArray,
+    stores: &Stores,
+) -> Result<Vec<String>, Error> {
+    let mut notes = Vec::new();
+    let mut sizes = Sizes { source, stores, read: Vec::new() };
+    if let Some((text, more)) = sizes.numbers("--chunks", &request.chunks).await? {
+        request.chunks = text;
+        notes.extend(more);
+    }
+    let shards = request.shards.as_deref().filter(|text| text.trim() != "none");
+    if let Some(text) = shards
+        && let Some((text, more)) = sizes.numbers("--shards", text).await?
+    {
+        request.shards = Some(text);
+        notes.extend(more.into_iter().map(|note| format!("shards {note}")));
+    }
+    Ok(notes)
+}
+
+/// What times are along the axes of an array.
+struct Sizes<'a> {
+    source: &'a OpenArray,
+    stores: &'a Stores,
+    /// Coordinates that were read, by axis.
+    read: Vec<(usize, Coordinate)>,
+}
+
+impl Sizes<'_> {
+    /// `text` with numbers in the place of times, and what each became; `None` if there is no time.
+    async fn numbers(
+        &mut self,
+        option: &str,
+        text: &str,
+    ) -> Result<Option<(String, Vec<String>)>, Error> {
+        let spec = self.source.spec();
+        let extents: Vec<Extent> = match ChunkSpec::parse(text)? {
+            ChunkSpec::Positional(extents) => extents,
+            ChunkSpec::Named(named) => named.into_iter().map(|(_, extent)| extent).collect(),
+            ChunkSpec::Every(_) => return Ok(None),
+        };
+        if !extents.iter().any(|extent| matches!(extent, Extent::Span(_))) {
+            return Ok(None);
+        }
+        let (mut entries, mut notes) = (Vec::with_capacity(extents.len()), Vec::new());
+        for (position, (entry, extent)) in text.split(',').zip(&extents).enumerate() {
+            let entry = entry.trim();
+            let Extent::Span(span) = extent else {
+                entries.push(entry.to_owned());
+                continue;
+            };
+            let (name, prefix) = match entry.split_once('=') {
+                Some((name, _)) => (name.trim().to_owned(), format!("{}=", name.trim())),
+                None => (name_of(option, *span, spec, position)?, String::new()),
+            };
+            let axis = spec.axis_named(&name).ok_or_else(|| {
+                usage(option, &format!("there is no dimension `{name}`"), "see `rechunk info`")
+            })?;
+            let elements = self.elements(option, *span, axis, &name).await?;
+            entries.push(format!("{prefix}{elements}"));
+            notes.push(format!("{name}={span} ({elements})"));
+        }
+        Ok(Some((entries.join(","), notes)))
+    }
+
+    /// Elements of `axis` in `span`.
+    async fn elements(
+        &mut self,
+        option: &str,
+        span: TimeSpan,
+        axis: usize,
+        name: &str,
+    ) -> Result<u64, Error> {
+        let known = self.read.iter().position(|(other, _)| *other == axis);
+        let known = if let Some(known) = known {
+            known
+        } else {
+            let read = Coordinate::read(self.source, axis, name, self.stores).await;
+            let read = read.map_err(|reason| {
+                let what = format!("{name}={span}: {reason}");
+                usage(option, &what, "give a number of elements")
+            })?;
+            self.read.push((axis, read));
+            self.read.len() - 1
+        };
+        let (_, coordinate) = &self.read[known];
+        coordinate.elements(span).map_err(|(reason, suggested)| {
+            let hint = match suggested {
+                Some(elements) => format!("give a number of elements, e.g. {name}={elements}"),
+                None => "give a number of elements".to_owned(),
+            };
+            usage(option, &format!("{name}={span}: {reason}"), &hint)
+        })
+    }
+}
+
+/// The name of an axis that is meant by its position.
+fn name_of(option: &str, span: TimeSpan, spec: &ArraySpec, axis: usize) -> Result<String, Error> {
+    spec.dimension_name(axis).map(str::to_owned).ok_or_else(|| {
+        let axis = axis_in_words(spec, axis);
+        let reason = format!("{span} along {axis}: it has no name, and so no coordinate");
+        usage(option, &reason, "give a number of elements")
+    })
+}
+
+/// That a time was given where no coordinate says what it is.
+pub(crate) fn unresolved(option: &str, span: TimeSpan) -> Error {
+    let reason = format!("{span} is a time, and there is no coordinate that says how long that is");
+    usage(option, &reason, "give a number of elements")
+}
+
+fn usage(option: &str, reason: &str, hint: &str) -> Error {
+    Error::Usage { message: format!("{option}: {reason}"), hint: Some(hint.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+use std::fs;
+use std::path::Path;
+
+use rechunk_grid::{DataType, TimeUnit};
+use serde_json::{Value, json};
+
+use super::spacing::{Number, Spacings};
+use super::units::Units;
+use super::*;
+use crate::{Prepared, Selection, prepare};
+
+fn attributes(value: Value) -> serde_json::Map<String, Value> {
+    let Value::Object(map) = value else { panic!("an object") };
+    map
+}
+
+/// Elements of `span` where values of `units` in `calendar` are `step` apart.
+fn values(units: &str, calendar: &str, span: &str) -> Result<f64, String> {
+    let of = attributes(json!({"units": units, "calendar": calendar}));
+    Units::of(DataType::Int64, &of)?.in_values(TimeSpan::parse(span).unwrap().length())
+}
+
+#[test]
+fn spans_are_digits_and_a_unit() {
+    for (text, shown) in [
+        ("30D", "30D"),
+        ("6h", "6h"),
+        ("6H", "6h"),
+        ("15 min", "15min"),
+        ("90S", "90s"),
+        ("2W", "2W"),
+        ("1MS", "1M"),
+        ("1YS", "1Y"),
+    ] {
+        assert_eq!(TimeSpan::parse(text).unwrap().to_string(), shown);
+    }
+    for text in ["D", "0D", "-1D", "1.5D", "30d", "30", "30Days", "99999999999999999999D", "é"] {
+        assert_eq!(TimeSpan::parse(text), None, "{text}");
+    }
+}
+
+#[test]
+fn units_are_those_of_cf() {
+    for (units, calendar, span, expected) in [
+        ("hours since 1900-01-01", "standard", "30D", 720.0),
+        ("Hours since 1900-01-01 00:00:0.0", "gregorian", "2W", 336.0),
+        ("days since 1850-1-1", "noleap", "6h", 0.25),
+        ("seconds since 1970-01-01T00:00:00Z", "proleptic_gregorian", "15min", 900.0),
+        ("ms since 1970-01-01", "standard", "1s", 1000.0),
+        ("days since 0001-01-01", "360_day", "1M", 30.0),
+        ("days since 0001-01-01", "365_day", "2Y", 730.0),
+        ("hours since 0001-01-01", "all_leap", "1Y", 8784.0),
+        ("months since 2000-01-01", "standard", "1Y", 12.0),
+        ("years since 2000-01-01", "standard", "30Y", 30.0),
+        ("hours", "standard", "1D", 24.0),
+    ] {
+        let found = values(units, calendar, span).unwrap();
+        assert!((found - expected).abs() < 1e-9, "{units} {calendar} {span}: {found}");
+    }
+    for (units, calendar, span, reason) in [
+        (
+            "days since 1900-01-01",
+            "standard",
+            "1M",
+            "months of the calendar standard have 28 to 31",
+        ),
+        ("days since 1900-01-01", "noleap", "1M", "months of the calendar 365_day have 28 to 31"),
+        ("days since 1900-01-01", "julian", "1Y", "years of the calendar julian have 365 or 366"),
+        ("months since 1900-01-01", "standard", "30D", "counts months"),
+        ("degrees_north", "standard", "30D", "\"degrees_north\" are no times"),
+    ] {
+        let found = values(units, calendar, span).unwrap_err();
+        assert!(found.contains(reason), "{units} {calendar} {span}: {found}");
+    }
+    let none = Units::of(DataType::Int64, &serde_json::Map::new()).unwrap_err();
+    assert!(none.contains("no attribute `units`"), "{none}");
+    let time = DataType::DateTime64 { unit: TimeUnit::Minute, scale: 10 };
+    let units = Units::of(time, &serde_json::Map::new()).unwrap();
+    assert_eq!(units.in_values(TimeSpan::parse("1D").unwrap().length()), Ok(144.0));
+}
+
+#[test]
+fn spacings_are_even_within_what_the_type_can_tell() {
+    let of = |epsilon: f64, values: &[Number]| {
+        let mut seen = Spacings::new(epsilon);
+        for (at, value) in values.iter().enumerate() {
+            seen.see(at as u64, *value);
+        }
+        seen.spacing()
+    };
+    let floats = |count: u32, step: f64| -> Vec<Number> {
+        (0..count).map(|at| Number::Float(60_000.0 + f64::from(at) * step)).collect()
+    };
+    // Hours as a fraction of a day, also as 32-bit floats, which tell 0.004 days apart there.
+    let step = of(f64::EPSILON, &floats(1000, 1.0 / 24.0)).unwrap().unwrap().step;
+    assert!((step * 24.0 - 1.0).abs() < 1e-9, "{step}");
+    let rough: Vec<Number> = floats(1000, 0.25)
+        .iter()
+        .map(|value| match value {
+            #[expect(clippy::cast_possible_truncation, reason = "that is the point")]
+            Number::Float(value) => Number::Float(f64::from(*value as f32)),
+            Number::Integer(_) => *value,
+        })
+        .collect();
+    assert!(of(f64::from(f32::EPSILON), &rough).unwrap().is_ok());
+    // Nanoseconds since 1970 have more digits than a float.
+    let nanoseconds = |at: i128| Number::Integer(1_700_000_000_000_000_001 + at * 3);
+    let even: Vec<Number> = (0..9).map(nanoseconds).collect();
+    assert!((of(0.0, &even).unwrap().unwrap().step - 3.0).abs() < 1e-12);
+    let mut uneven = even;
+    uneven[5] = Number::Integer(1_700_000_000_000_000_017);
+    let found = of(0.0, &uneven).unwrap().unwrap_err();
+    assert_eq!((found.first, found.other, found.at), (3.0, 4.0, 4));
+    assert_eq!(of(0.0, &[Number::Integer(5)]), None);
+}
+
+/// An array of Zarr v2 without codecs: one chunk, its elements given as bytes.
+fn write(
+    group: &Path,
+    name: &str,
+    shape: &[u64],
+    chunk: u64,
+    dtype: &str,
+    bytes: &[u8],
+    attributes: &Value,
+) {
+    let place = group.join(name);
+    fs::create_dir_all(&place).unwrap();
+    let mut chunks = shape.to_vec();
+    chunks[0] = chunk;
+    let document = json!({
+        "zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": dtype, "compressor": null,
+        "fill_value": 0, "order": "C", "filters": null
+    });
+    fs::write(place.join(".zarray"), document.to_string()).unwrap();
+    fs::write(place.join(".zattrs"), attributes.to_string()).unwrap();
+    if bytes.is_empty() {
+        return;
+    }
+    let item: usize = dtype[2..].parse().unwrap();
+    let chunk_bytes = usize::try_from(chunk).unwrap() * item;
+    for (at, part) in bytes.chunks(chunk_bytes).enumerate() {
+        let mut part = part.to_vec();
+        part.resize(chunk_bytes, 0);
+        fs::write(place.join(at.to_string()), part).unwrap();
+    }
+}
+
+/// A group of a series `v` and its coordinate, which has these values.
+fn group(folder: &Path, dtype: &str, time: &[u8], of_time: &Value) {
+    fs::write(folder.join(".zgroup"), r#"{"zarr_format": 2}"#).unwrap();
+    let item: usize = dtype[2..].parse().unwrap();
+    let count = (time.len() / item) as u64;
+    let dimensions = json!({"_ARRAY_DIMENSIONS": ["time", "x"]});
+    write(folder, "v", &[count, 4], 10, "<f4", &[], &dimensions);
+    let mut of_time = of_time.clone();
+    of_time["_ARRAY_DIMENSIONS"] = json!(["time"]);
+    write(folder, "time", &[count], 7, dtype, time, &of_time);
+}
+
+async fn plan(
+    folder: &Path,
+    change: impl FnOnce(&mut CopyRequest),
+) -> Result<(String, Vec<String>), String> {
+    let source = folder.join("v").to_string_lossy().into_owned();
+    let mut request = CopyRequest::new(&source, "");
+    change(&mut request);
+    let stores = Stores::default();
+    match prepare(request, Selection::default(), &stores).await {
+        Ok(Prepared::Array(job)) => Ok((job.request.chunks.clone(), job.times.clone())),
+        Ok(Prepared::Tree(_)) => Err("a tree".to_owned()),
+        Err(error) => Err(format!("{error} | {}", error.hint().unwrap_or_default())),
+    }
+}
+
+#[tokio::test]
+async fn chunks_as_long_as_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let hours: Vec<u8> = (0..100_i32).flat_map(|at| (1000 + 6 * at).to_be_bytes()).collect();
+    group(folder.path(), ">i4", &hours, &json!({"units": "hours since 1900-01-01"}));
+    let chunks = |text: &'static str| {
+        plan(folder.path(), move |request| text.clone_into(&mut request.chunks))
+    };
+    let told = |times: &[&str]| times.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
+    assert_eq!(chunks("time=2D").await.unwrap(), ("time=8".to_owned(), told(&["time=2D (8)"])));
+    assert_eq!(chunks("1W, 2").await.unwrap(), ("28,2".to_owned(), told(&["time=1W (28)"])));
+    let found = plan(folder.path(), |request| {
+        (request.chunks, request.shards) = ("time=1D,x=2".into(), Some("time=4D".into()));
+        request.select = Some("time=10:30".into());
+    });
+    let expected = told(&["time=1D (4)", "shards time=4D (16)"]);
+    assert_eq!(found.await.unwrap(), ("time=4,x=2".to_owned(), expected));
+    for (text, reason) in [
+        (
+            "time=5h",
+            "--chunks: time=5h: the values of `time` are 6 hours apart, and that is no whole number of them: 0 are shorter, 1 longer | give a number of elements, e.g. time=1",
+        ),
+        ("time=9h", "1 are shorter, 2 longer"),
+        (
+            "time=1M",
+            "months of the calendar standard have 28 to 31 days | give a number of elements, e.g. time=122",
+        ),
+        ("time=keep,x=1D", "x=1D: the coordinate"),
+        ("lat=1D", "there is no dimension `lat`"),
+    ] {
+        let error = chunks(text).await.unwrap_err();
+        assert!(error.contains(reason), "{text}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn uneven_coordinates_are_refused_with_both_spacings() {
+    let folder = tempfile::tempdir().unwrap();
+    let months = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].iter().cycle().take(48);
+    let days = months.scan(0_i64, |day, month| Some(std::mem::replace(day, *day + month)));
+    let days: Vec<u8> = days.flat_map(i64::to_le_bytes).collect();
+    group(folder.path(), "<i8", &days, &json!({"units": "days since 1900-01-01"}));
+    let chunks = |text: &'static str| {
+        plan(folder.path(), move |request| text.clone_into(&mut request.chunks))
+    };
+    let error = chunks("time=1Y").await.unwrap_err();
+    assert_eq!(
+        error,
+        "--chunks: time=1Y: the values of `time` are not evenly spaced: the first two are 31 days \
+         apart, those from 1 on 28 days | give a number of elements, e.g. time=12"
+    );
+    // A coordinate whose last chunk is missing, and one that is not there.
+    fs::remove_file(folder.path().join("time/6")).unwrap();
+    assert!(chunks("time=1Y").await.unwrap_err().contains("its chunk [6] is missing"));
+    fs::remove_dir_all(folder.path().join("time")).unwrap();
+    let error = chunks("time=1Y").await.unwrap_err();
+    assert!(
+        error.contains("is needed for that") && error.contains("number of elements"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn dates_of_numpy_have_their_unit_in_their_type() {
+    let folder = tempfile::tempdir().unwrap();
+    let days: Vec<u8> = (0..60_i64).flat_map(|at| (18_000 + at).to_le_bytes()).collect();
+    group(folder.path(), "<i8", &days, &json!({}));
+    let document = folder.path().join("time/.zarray");
+    let text = fs::read_to_string(&document).unwrap();
+    fs::write(
+        &document,
+        text.replace("<i8", "<M8[D]").replace("\"fill_value\":0", "\"fill_value\":null"),
+    )
+    .unwrap();
+    let found = plan(folder.path(), |request| request.chunks = "time=30D".into()).await.unwrap();
+    assert_eq!(found.1, ["time=30D (30)"]);
+}

@@ -1,0 +1,125 @@
+//! `--cast`: an array whose elements are read as another type.
+
+use std::sync::Arc;
+
+use rechunk_array::Array;
+use rechunk_format::FormatError;
+use rechunk_format::cast::{
+    CastLayout, CastTo, cast_fill_value, castable_names, is_number, rounds,
+};
+use rechunk_grid::{DataType, Endian};
+use rechunk_zarr::ArrayMetadata as ZarrMetadata;
+use serde_json::{Map, Value};
+
+use crate::Error;
+use crate::open::OpenArray;
+
+/// Attributes whose values are of the type of the elements.
+const OF_ELEMENTS: [&str; 5] =
+    ["_FillValue", "missing_value", "valid_min", "valid_max", "valid_range"];
+/// Attributes that readers compute other elements with.
+const OF_PACKING: [&str; 2] = ["scale_factor", "add_offset"];
+
+/// The type that `--cast` names.
+pub(crate) fn parse_cast(text: &str) -> Result<CastTo, Error> {
+    CastTo::parse(text).ok_or_else(|| Error::Usage {
+        message: format!("--cast: `{text}` is no type that numbers are cast to"),
+        hint: Some(format!("write one of {}, or as NumPy does: >i2", castable_names().join(", "))),
+    })
+}
+
+impl OpenArray {
+    /// The array with its elements read as another type, if one is asked for.
+    pub(crate) fn cast(self, text: Option<&str>) -> Result<Self, Error> {
+        let Some(text) = text else { return Ok(self) };
+        let to = parse_cast(text)?;
+        let from = self.spec().data_type;
+        if !is_number(from) {
+            return Err(Error::Usage {
+                message: format!(
+                    "--cast {}: the elements of {} are {from}, and only numbers are cast",
+                    text.trim(),
+                    self.location
+                ),
+                hint: Some("leave it out, or name the arrays with --var".to_owned()),
+            });
+        }
+        // What other formats say of the order of bytes, no target follows.
+        let endian = self.metadata.zarr().map_or(Endian::Little, |zarr| zarr.order.endian);
+        if from == to.data_type && (endian == to.endian || from.swap_bytes() == 1) {
+            return Ok(self);
+        }
+        let layout = if from == to.data_type {
+            Arc::clone(self.array.layout())
+        } else {
+            let cast = CastLayout::new(Arc::clone(self.array.layout()), to.data_type);
+            Arc::new(cast.map_err(|error| Error::Cast {
+                location: self.location.clone(),
+                source: Box::new(error),
+            })?)
+        };
+        Ok(Self {
+            array: Array::new(layout, self.array.store().clone()),
+            // Another type of the same array is another array.
+            identity: format!("{} as {} {:?}", self.identity, to.data_type, to.endian),
+            cast: Some(to),
+            ..self
+        })
+    }
+
+    /// The type that its elements have where they are stored.
+    pub(crate) fn stored_type(&self) -> DataType {
+        self.metadata.spec().data_type
+    }
+}
+
+/// What is to be said of a cast of an array with these attributes.
+pub(crate) fn warnings(
+    from: DataType,
+    to: DataType,
+    attributes: &Map<String, Value>,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if from == to {
+        return warnings;
+    }
+    if rounds(from, to) {
+        warnings.push(format!(
+            "{from} tells more numbers apart than {to}: elements are rounded to the nearest"
+        ));
+    }
+    let named = |names: &[&str]| {
+        let found: Vec<&str> =
+            names.iter().copied().filter(|name| attributes.contains_key(*name)).collect();
+        (!found.is_empty()).then(|| found.join(", "))
+    };
+    if let Some(names) = named(&OF_PACKING) {
+        warnings.push(format!(
+            "{names}: elements are cast as they are stored, readers go on to unpack them with these \
+             attributes, which are not changed"
+        ));
+    }
+    if let Some(names) = named(&OF_ELEMENTS) {
+        warnings.push(format!(
+            "{names}: these attributes are values of {from} and are not changed, readers may compare \
+             them with elements of {to}"
+        ));
+    }
+    warnings
+}
+
+/// Metadata from which a target of elements of another type follows, and what its codecs lose.
+pub(crate) fn recast(
+    metadata: &ZarrMetadata,
+    to: CastTo,
+) -> Result<(ZarrMetadata, Vec<String>), FormatError> {
+    let from = metadata.spec.data_type;
+    let fill = metadata.spec.fill_value.as_ref();
+    let fill = fill.map(|fill| cast_fill_value(fill, from, to.data_type)).transpose()?;
+    let (cast, left_out) = metadata.with_elements(to.data_type, to.endian, fill);
+    let said = |codec: String| format!("{codec} is left out: it is made for elements of {from}");
+    Ok((cast, left_out.into_iter().map(said).collect()))
+}
+
+#[cfg(test)]
+mod tests;
