@@ -135,13 +135,16 @@ fn passthrough_drafts(sizing: &Sizing<'_>) -> Drafts {
     } else {
         StageOutput::TargetChunks
     };
-    let tile = passthrough_tile(request, copies_objects(request, &output));
-    drafts.push(sizing.noted(passthrough(sizing, &tile, &output)));
+    let copies = copies_objects(request, &output);
+    for tasks_min in [1, u64::from(request.budget.threads)] {
+        let tile = passthrough_tile(request, copies, tasks_min);
+        drafts.push(sizing.noted(passthrough(sizing, &tile, &output)));
+    }
     Ok(drafts)
 }
 
-/// As many of the target's objects as make a task large enough.
-fn passthrough_tile(request: &PlanRequest, copied_by_store: bool) -> Vec<u64> {
+/// As many of the target's objects as make a task large enough, and leave some for `tasks_min` tasks.
+fn passthrough_tile(request: &PlanRequest, copied_by_store: bool, tasks_min: u64) -> Vec<u64> {
     /// Encoded bytes after which a task is large enough, and most objects of one.
     const TASK_BYTES: u64 = 64 << 20;
     const TASK_OBJECTS: u64 = 1024;
@@ -151,7 +154,10 @@ fn passthrough_tile(request: &PlanRequest, copied_by_store: bool) -> Vec<u64> {
     let unit = target.commit_shape();
     let expected = target.encoded_bytes_expected.max(1).saturating_mul(target.shard_chunks());
     let by_bytes = (TASK_BYTES / expected).clamp(1, TASK_OBJECTS);
-    let mut room = if copied_by_store { TASK_COPIES } else { by_bytes };
+    let objects =
+        product((0..unit.len()).map(|axis| request.shape[axis].div_ceil(unit[axis]).max(1)));
+    let most = if copied_by_store { TASK_COPIES } else { by_bytes };
+    let mut room = most.min(objects.div_ceil(tasks_min.max(1)));
     let mut tile = unit.to_vec();
     for axis in (0..tile.len()).rev() {
         let count = request.shape[axis].div_ceil(unit[axis]).max(1).min(room);
