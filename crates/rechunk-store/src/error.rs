@@ -1,4 +1,5 @@
 use std::error::Error;
+use std::ops::Range;
 use std::{fmt, io};
 
 use thiserror::Error;
@@ -129,6 +130,28 @@ pub enum StoreError {
         /// When, as the store says.
         written: String,
     },
+    /// References that cannot be read, or are none.
+    #[error("cannot read {location} as references: {reason}")]
+    References {
+        /// Where they are.
+        location: String,
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// A file that a reference leads to cannot be read, or not as the reference says.
+    #[error("{key} in {location} is {} {file}, but {source}", part(.range.as_ref()))]
+    Referenced {
+        /// Label of the references.
+        location: String,
+        /// The key.
+        key: String,
+        /// The file, as the reference names it.
+        file: String,
+        /// Bytes of the file; `None`: all.
+        range: Option<Range<u64>>,
+        /// What is wrong with the file.
+        source: Box<StoreError>,
+    },
     /// Fewer bytes than the object, or the range that was asked for, has.
     #[error("{key} in {location} gave {got_bytes} of {wanted_bytes} bytes")]
     Short {
@@ -158,7 +181,10 @@ pub enum StoreError {
 impl StoreError {
     /// Something that has to be there is not.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, Self::NotFound { .. }) || self.has_io_kind(&[io::ErrorKind::NotFound])
+        // What a key leads to has to be there.
+        !matches!(self, Self::Referenced { .. })
+            && (matches!(self, Self::NotFound { .. })
+                || self.has_io_kind(&[io::ErrorKind::NotFound]))
     }
 
     /// The object is larger than it may be; its body was not read.
@@ -190,6 +216,9 @@ impl StoreError {
     /// The same operation may succeed if it is tried again. An error of unknown kind is not.
     pub fn is_retryable(&self) -> bool {
         use io::ErrorKind as Kind;
+        if let Self::Referenced { source, .. } = self {
+            return source.is_retryable();
+        }
         matches!(self, Self::Short { .. } | Self::Damaged { .. })
             || self.failure().is_some_and(|failure| failure.is_passing())
             || self.has_io_kind(&[
@@ -263,6 +292,15 @@ fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn 
             None => error.source(),
         }
     })
+}
+
+/// `bytes 100 to 299 of`, or `the whole of`.
+fn part(range: Option<&Range<u64>>) -> String {
+    match range {
+        None => "the whole of".to_owned(),
+        Some(range) if range.is_empty() => format!("no bytes at {} of", range.start),
+        Some(range) => format!("bytes {} to {} of", range.start, range.end - 1),
+    }
 }
 
 /// `c/0/0 in data.zarr`, or the store alone.
