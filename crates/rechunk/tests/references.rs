@@ -93,7 +93,8 @@ fn groups_of_both_writers_are_what_is_in_the_files() {
         let location = fixtures().join(source).display().to_string();
         let report = copy(&location, &target, &Stores::default()).unwrap();
         assert_eq!(digests(&target), expected(source), "{source}");
-        let chunks = report.arrays.iter().map(|array| array.report.traffic.source.get_requests);
+        let chunks =
+            report.arrays.iter().map(|array| array.report.traffic.unwrap().source.get_requests);
         assert_eq!(chunks.sum::<u64>(), if source.contains("virtualizarr") { 81 } else { 63 });
     }
 }
@@ -141,7 +142,7 @@ fn references_and_files_in_a_bucket_that_fails_are_read_by_ranges() {
     let report = copy(&url, &target, &server_stores(&server)).unwrap();
     assert_eq!(digests(&target), expected("virtualizarr.json"));
     let sum = |of: fn(&rechunk::RoleTraffic) -> u64| -> u64 {
-        report.arrays.iter().map(|array| of(&array.report.traffic.source)).sum()
+        report.arrays.iter().map(|array| of(&array.report.traffic.unwrap().source)).sum()
     };
     let requests = server.requests();
     let of_files = requests.iter().filter(|request| request.key.ends_with(".nc"));
