@@ -1,5 +1,4 @@
 use std::error::Error;
-use std::ops::Range;
 use std::{fmt, io};
 
 use thiserror::Error;
@@ -139,16 +138,14 @@ pub enum StoreError {
         reason: String,
     },
     /// A file that a reference leads to cannot be read, or not as the reference says.
-    #[error("{key} in {location} is {} {file}, but {source}", part(.range.as_ref()))]
+    #[error("{key} in {location} is {what}, but {source}")]
     Referenced {
         /// Label of the references.
         location: String,
         /// The key.
         key: String,
-        /// The file, as the reference names it.
-        file: String,
-        /// Bytes of the file; `None`: all.
-        range: Option<Range<u64>>,
+        /// What it leads to: which bytes, of which file as the reference names it.
+        what: String,
         /// What is wrong with the file.
         source: Box<StoreError>,
     },
@@ -292,15 +289,6 @@ fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn 
             None => error.source(),
         }
     })
-}
-
-/// `bytes 100 to 299 of`, or `the whole of`.
-fn part(range: Option<&Range<u64>>) -> String {
-    match range {
-        None => "the whole of".to_owned(),
-        Some(range) if range.is_empty() => format!("no bytes at {} of", range.start),
-        Some(range) => format!("bytes {} to {} of", range.start, range.end - 1),
-    }
 }
 
 /// `c/0/0 in data.zarr`, or the store alone.

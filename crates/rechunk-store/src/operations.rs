@@ -145,7 +145,7 @@ impl Store {
     /// What is known of an object without its bytes, or `None` if there is none.
     pub(crate) async fn look_at(&self, key: &str) -> Result<Option<ObjectMeta>, StoreError> {
         if let Kind::References(references) = &self.kind {
-            return self.look_at_reference(references, key).await;
+            return Box::pin(self.look_at_reference(references, key)).await;
         }
         let path = self.object_path(key)?;
         self.meter.count_head();
@@ -208,7 +208,7 @@ impl Store {
         self.require_list()?;
         self.meter.count_list();
         if let Kind::References(references) = &place.kind {
-            return place.list_reference_directories(references).await;
+            return Box::pin(place.list_reference_directories(references)).await;
         }
         let listed = self.persist(prefix, || async {
             let listed = place.inner.list_with_delimiter(place.list_prefix()).await;

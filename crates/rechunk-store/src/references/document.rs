@@ -62,7 +62,7 @@ impl Document {
                 seen.push(name.clone());
             }
             match name.as_str() {
-                "version" => self.version(json)?,
+                "version" => Self::version(json)?,
                 "templates" => self.templates.read(json)?,
                 "gen" => Self::generators(json)?,
                 "refs" => {
@@ -84,7 +84,7 @@ impl Document {
         builder.finish(|url| if is_flat { Ok(None) } else { templates.expand(url) })
     }
 
-    fn version<R: Read>(&mut self, json: &mut Json<R>) -> Result<(), Fault> {
+    fn version<R: Read>(json: &mut Json<R>) -> Result<(), Fault> {
         if json.kind()? != Kind::Number {
             return Err(Fault::Version { version: "no number".to_owned() });
         }

@@ -146,8 +146,9 @@ impl Builder {
         }
         let key = |entry: &Entry| key_of(&keys, entry);
         entries.sort_unstable_by(|a, b| key(a).cmp(key(b)));
-        if let Some(twice) = entries.windows(2).find(|pair| key(&pair[0]) == key(&pair[1])) {
-            return Err(Fault::value(key(&twice[0]), "it is there twice"));
+        let is_twice = |pair: &&[Entry]| matches!(pair, [a, b] if key(a) == key(b));
+        if let Some([twice, _]) = entries.windows(2).find(is_twice) {
+            return Err(Fault::value(key(twice), "it is there twice"));
         }
         entries.shrink_to_fit();
         Ok(Index { keys, entries, urls, inline: inline.into() })

@@ -298,12 +298,18 @@ impl Store {
 
     /// An error of the file that a key leads to.
     fn referenced(&self, key: &str, found: &Found, source: StoreError) -> StoreError {
-        let (file, range) = match found {
-            Found::File { url, range } => (shown(url), range.clone()),
-            Found::Inline(_) => (String::new(), None),
+        let what = match found {
+            Found::Inline(_) => "kept beside the references".to_owned(),
+            Found::File { url, range: None } => format!("the whole of {}", shown(url)),
+            Found::File { url, range: Some(range) } if range.is_empty() => {
+                format!("no bytes of {}", shown(url))
+            }
+            Found::File { url, range: Some(range) } => {
+                format!("bytes {} to {} of {}", range.start, range.end - 1, shown(url))
+            }
         };
         let (location, key) = (self.label().to_owned(), key.to_owned());
-        StoreError::Referenced { location, key, file, range, source: Box::new(source) }
+        StoreError::Referenced { location, key, what, source: Box::new(source) }
     }
 }
 
