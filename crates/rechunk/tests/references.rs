@@ -11,7 +11,7 @@ use rechunk::{
     CancellationToken, Class, CopyRequest, Error, Existing, Format, NullObserver, Planning,
     Prepared, Running, Selection, StoreOptions, Stores, TreeReport, prepare,
 };
-use rechunk_testkit::{Faults, Operation, S3Server, ServerOptions};
+use rechunk_testkit::{Faults, HttpServer, Operation, S3Server, ServerOptions};
 use sha2::{Digest, Sha256};
 
 /// Those of kerchunk, which leaves out what has a checksum, and those of VirtualiZarr.
@@ -30,9 +30,19 @@ fn fixtures() -> PathBuf {
 
 /// Copies the group at `source`, every array into one chunk without codecs.
 fn copy(source: &str, target: &Path, stores: &Stores) -> Result<TreeReport, Error> {
+    copy_as(source, target, stores, Some("none"), "-1")
+}
+
+fn copy_as(
+    source: &str,
+    target: &Path,
+    stores: &Stores,
+    codec: Option<&str>,
+    chunks: &str,
+) -> Result<TreeReport, Error> {
     let request = CopyRequest {
-        chunks: "-1".to_owned(),
-        codec: Some("none".to_owned()),
+        chunks: chunks.to_owned(),
+        codec: codec.map(ToOwned::to_owned),
         format: Some(Format::Zarr2),
         planning: Planning {
             memory_bytes: Some(32 << 20),
@@ -178,4 +188,44 @@ fn a_file_that_is_gone_or_cut_off_stops_the_copy_by_name() {
         assert!(text.contains("of day2.nc") && text.contains("bytes "), "{text}");
         assert!(!target.join(".zgroup").exists(), "nothing may look finished");
     }
+}
+
+#[test]
+fn a_group_at_a_url_is_copied_as_it_is_stored() {
+    let server = HttpServer::start(&ServerOptions::default()).unwrap();
+    for name in ["day1.nc", "day2.nc", "day3.nc", "virtualizarr.json"] {
+        fs::copy(fixtures().join(name), server.root().join(name)).unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("same.zarr");
+    // What is below a URL cannot be listed, but references say what there is.
+    let source = server.url("virtualizarr.json");
+    let report = copy_as(&source, &target, &Stores::default(), None, "keep").unwrap();
+    assert_eq!(report.arrays.len(), 11);
+    let text = fs::read_to_string(fixtures().join("virtualizarr.json")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let mut compared = 0;
+    for (key, reference) in document["refs"].as_object().unwrap() {
+        let Some(reference) = reference.as_array() else { continue };
+        let number = |at: usize| usize::try_from(reference[at].as_u64().unwrap()).unwrap();
+        let file = fs::read(fixtures().join(reference[0].as_str().unwrap())).unwrap();
+        let stored = &file[number(1)..number(1) + number(2)];
+        assert_eq!(fs::read(target.join(key)).unwrap(), stored, "{key}");
+        compared += 1;
+    }
+    assert_eq!(compared, 80);
+}
+
+#[test]
+fn what_only_a_program_can_expand_is_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("gen.json");
+    fs::write(&source, r#"{"version": 1, "gen": [{"key": "a/{{i}}"}], "refs": {}}"#).unwrap();
+    let target = folder.path().join("out.zarr");
+    let error = copy(source.to_str().unwrap(), &target, &Stores::default()).unwrap_err();
+    assert_eq!(error.class(), Class::Source);
+    let text = error.chain().join("; ");
+    assert!(text.contains("\"gen\"") && text.contains("write the references out"), "{text}");
+    let written = copy(source.to_str().unwrap(), &source.join("out"), &Stores::default());
+    assert!(written.is_err());
 }

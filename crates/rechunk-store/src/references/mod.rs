@@ -19,6 +19,7 @@ mod templates;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -129,7 +130,6 @@ enum Found {
 }
 
 /// A document of references; it is read when something is first asked of it.
-#[derive(Debug)]
 pub(crate) struct References {
     /// What it is called.
     label: Arc<str>,
@@ -142,6 +142,13 @@ pub(crate) struct References {
     loaded: OnceCell<Loaded>,
     /// Whether files are reached over a network, once it is known.
     is_late: OnceLock<bool>,
+}
+
+impl fmt::Debug for References {
+    /// Without what is in it, which may be long.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("References").field("label", &self.label).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
@@ -257,7 +264,8 @@ impl References {
 
     async fn loaded(&self) -> Result<&Loaded, StoreError> {
         let loaded = self.loaded.get_or_try_init(|| self.load()).await?;
-        if self.is_late.get().is_none() {
+        // What lies elsewhere leads elsewhere.
+        if self.is_late.get().is_none() && !self.place.answers_late() {
             let file = match &loaded.content {
                 Content::Document(index) => index.a_file().map(ToOwned::to_owned),
                 Content::Tables(tables) => tables.a_file(&self.place).await,

@@ -59,7 +59,8 @@ impl References {
     /// What `path` leads to, asked for by `caller`.
     async fn find(&self, caller: &Store, path: &Path) -> Result<Option<Found>, StoreError> {
         let loaded = self.loaded().await?;
-        let place = self.place.with_role(Role::Control).watching_as(caller);
+        let place = self.place.with_role(Role::Control).with_meter(caller.meter());
+        let place = place.watching_as(caller);
         place.check_unchanged(&self.key, &loaded.meta)?;
         match &loaded.content {
             Content::Document(index) => Ok(index.find(path.as_ref())),
