@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rechunk::{
     CancellationToken, Class, CopyRequest, Error, Existing, Format, NullObserver, Planning,
-    Prepared, Running, Selection, StoreOptions, Stores, TreeReport, prepare,
+    Prepared, Running, Selection, StoreOptions, Stores, Strategy, TreeReport, prepare,
 };
 use rechunk_testkit::{Faults, HttpServer, Operation, S3Server, ServerOptions};
 use sha2::{Digest, Sha256};
@@ -47,6 +47,8 @@ fn copy_as(
         planning: Planning {
             memory_bytes: Some(32 << 20),
             threads: Some(2),
+            // What small chunks cost is no matter here.
+            strategy: if chunks == "keep" { Strategy::Passthrough } else { Strategy::Auto },
             ..Planning::default()
         },
         ..CopyRequest::new(source, target.to_str().unwrap())
