@@ -186,9 +186,11 @@ impl Columns {
             if descriptor.max_rep_level() > 0 || descriptor.max_def_level() > 1 {
                 return Err(Fault::Column { name, what: "is a list" });
             }
-            let (start, length) = column.byte_range();
-            let end = start.checked_add(length).and_then(|end| usize::try_from(end).ok());
-            let range = usize::try_from(start).ok().zip(end).map(|(start, end)| start..end);
+            // The crate's own `byte_range` panics where one of these is below 0.
+            let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+            let end = start.checked_add(column.compressed_size());
+            let narrow = |number: i64| usize::try_from(number).ok();
+            let range = narrow(start).zip(end.and_then(narrow)).map(|(start, end)| start..end);
             let stored = range.and_then(|range| bytes.get(range)).ok_or(Fault::Pages)?;
             *unpacked = unpacked.saturating_add(unpacked_bytes(stored)?);
             if *unpacked > FILE_BYTES_MAX {
