@@ -4,7 +4,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const AFTER: &str = "\
 Locations are paths or URLs (file:// s3:// gs:// az:// http(s):// memory://); an array inside a
-container follows it: data.zarr/air/temperature, s3://bucket/data.zarr/air
+container follows it: data.zarr/air/temperature, s3://bucket/data.zarr/air; so it does a ZIP file
+(data.zip/air) and references of kerchunk or VirtualiZarr (refs.json/air, refs.parq/air)
 
 Examples:
   rechunk copy sst.zarr/sst by-pixel.zarr --chunks time=-1,lat=30,lon=30 --max-mem 1GiB
@@ -317,6 +318,7 @@ Examples:
   rechunk copy volume.n5/s0 volume.zarr/s0 --chunks 64,64,64            # N5 to Zarr
   rechunk copy blocks whole.npy --max-mem 2GiB                          # merge raw files
   rechunk copy scan.nii.gz scan.zarr --chunks 64,64,64                  # NIfTI
+  rechunk copy era5.json era5.zarr --format zarr2 --chunks time=-1      # NetCDF, by references of kerchunk
   rechunk copy s3://lab/sst.zarr/sst s3://lab/by-pixel.zarr --chunks -1,30,30
   rechunk copy s3://public/sst.zarr sst.zarr --store-option skip_signature=true --chunks keep
   rechunk copy group.zarr new.zarr --chunks time=-1 --select time=-365:,lat=100:200

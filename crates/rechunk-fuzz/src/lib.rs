@@ -10,7 +10,7 @@ mod targets;
 
 use targets::{
     chunk_decode, chunk_spec, codec_choice, consolidated, job_file, journal, location, metadata,
-    n5, raw, saved_plan, shard, zip,
+    n5, raw, references, saved_plan, shard, zip,
 };
 
 /// A fuzz target.
@@ -31,6 +31,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("n5_attributes", n5::attributes),
     ("n5_block", n5::block),
     ("zip", zip::target),
+    ("references", references::target),
     ("chunk_spec", chunk_spec::target),
     ("job_file", job_file::target),
     ("saved_plan", saved_plan::target),

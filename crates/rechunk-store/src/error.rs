@@ -129,6 +129,26 @@ pub enum StoreError {
         /// When, as the store says.
         written: String,
     },
+    /// References that cannot be read, or are none.
+    #[error("cannot read {location} as references: {reason}")]
+    References {
+        /// Where they are.
+        location: String,
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// A file that a reference leads to cannot be read, or not as the reference says.
+    #[error("{key} in {location} is {what}, but {source}")]
+    Referenced {
+        /// Label of the references.
+        location: String,
+        /// The key.
+        key: String,
+        /// What it leads to: which bytes, of which file as the reference names it.
+        what: String,
+        /// What is wrong with the file.
+        source: Box<StoreError>,
+    },
     /// Fewer bytes than the object, or the range that was asked for, has.
     #[error("{key} in {location} gave {got_bytes} of {wanted_bytes} bytes")]
     Short {
@@ -164,7 +184,10 @@ pub(crate) fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
 impl StoreError {
     /// Something that has to be there is not.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, Self::NotFound { .. }) || self.has_io_kind(&[io::ErrorKind::NotFound])
+        // What a key leads to has to be there.
+        !matches!(self, Self::Referenced { .. })
+            && (matches!(self, Self::NotFound { .. })
+                || self.has_io_kind(&[io::ErrorKind::NotFound]))
     }
 
     /// The object is larger than it may be; its body was not read.
@@ -201,6 +224,9 @@ impl StoreError {
     /// The same operation may succeed if it is tried again. An error of unknown kind is not.
     pub fn is_retryable(&self) -> bool {
         use io::ErrorKind as Kind;
+        if let Self::Referenced { source, .. } = self {
+            return source.is_retryable();
+        }
         matches!(self, Self::Short { .. } | Self::Damaged { .. })
             || self.failure().is_some_and(|failure| failure.is_passing())
             || self.has_io_kind(&[

@@ -105,17 +105,28 @@ pub(crate) fn zip_file(
     let mut parts: Vec<&Path> = path.ancestors().collect();
     parts.reverse();
     let Some(file) = parts.into_iter().find(is_zip) else { return Ok(None) };
+    let below = names_behind(location, &path, file, "it has a .. behind a ZIP file")?;
+    Ok(Some((file.to_owned(), below)))
+}
+
+/// The names of `path` behind `file`, `/`-separated; `..` is refused, and why.
+pub(crate) fn names_behind(
+    location: &str,
+    path: &Path,
+    file: &Path,
+    refused: &str,
+) -> Result<String, StoreError> {
     let mut below = Vec::new();
-    for component in path.strip_prefix(file).unwrap_or(&path).components() {
+    for component in path.strip_prefix(file).unwrap_or(path).components() {
         match component {
             Component::Normal(name) => match name.to_str() {
                 Some(name) => below.push(name),
                 None => return Err(refuse(location, "a name in it is not UTF-8")),
             },
-            _ => return Err(refuse(location, "it has a .. behind a ZIP file")),
+            _ => return Err(refuse(location, refused)),
         }
     }
-    Ok(Some((file.to_owned(), below.join("/"))))
+    Ok(below.join("/"))
 }
 
 /// Whether the last name of a path ends in `.zip`.

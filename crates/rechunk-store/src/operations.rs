@@ -11,6 +11,7 @@ use object_store::path::Path;
 use object_store::{Extensions, GetOptions, ObjectMeta, ObjectStoreExt, PutOptions, PutPayload};
 
 use crate::remote::{Like, Permit, attempts_of, read_like};
+use crate::store::Kind;
 use crate::{Store, StoreError, key, local_tree};
 
 /// Objects deleted in one request, if the store takes more than one: as many as S3 does.
@@ -143,6 +144,9 @@ impl Store {
 
     /// What is known of an object without its bytes, or `None` if there is none.
     pub(crate) async fn look_at(&self, key: &str) -> Result<Option<ObjectMeta>, StoreError> {
+        if let Kind::References(references) = &self.kind {
+            return Box::pin(self.look_at_reference(references, key)).await;
+        }
         let path = self.object_path(key)?;
         self.meter.count_head();
         self.persist(key, || async {
@@ -173,6 +177,11 @@ impl Store {
             return stream::iter([Err(error)]).boxed();
         }
         self.meter.count_list();
+        if let Kind::References(references) = &place.kind {
+            let below = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
+            let listed = place.list_references(references);
+            return listed.map_ok(move |(key, size)| (format!("{below}{key}"), size)).boxed();
+        }
         let (store, prefix) = (self.clone(), prefix.to_owned());
         let objects = place.inner.list(place.list_prefix()).map(move |object| {
             let object = object.map_err(|error| store.failed(&prefix, "list", error))?;
@@ -198,6 +207,9 @@ impl Store {
         let place = self.child(prefix)?;
         self.require_list()?;
         self.meter.count_list();
+        if let Kind::References(references) = &place.kind {
+            return Box::pin(place.list_reference_directories(references)).await;
+        }
         let listed = self.persist(prefix, || async {
             let listed = place.inner.list_with_delimiter(place.list_prefix()).await;
             listed.map_err(|error| self.failed(prefix, "list", error))

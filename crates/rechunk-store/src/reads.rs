@@ -11,6 +11,7 @@ use object_store::{GetOptions, GetRange, GetResult, GetResultPayload};
 use crate::operations::wide;
 use crate::remote::{Body, Like, attempts_of, md5_of, read_like};
 use crate::retry::Attempts;
+use crate::store::Kind;
 use crate::{FileSize, Store, StoreError};
 
 /// An end of an object.
@@ -22,15 +23,28 @@ pub enum End {
     Last,
 }
 
+impl End {
+    /// First byte and number of bytes of `length` at this end of an object of so many.
+    pub(crate) fn of(self, size_bytes: u64, length: u64) -> (u64, u64) {
+        let length = length.min(size_bytes);
+        match self {
+            Self::First => (0, length),
+            Self::Last => (size_bytes - length, length),
+        }
+    }
+}
+
 /// What is asked of an object, and what is accepted.
 #[derive(Debug, Clone, Copy)]
-enum Wanted {
+pub(crate) enum Wanted {
     /// All of it, if it has no more bytes than that.
     Whole { limit_bytes: u64 },
     /// All of it, which has to be so long.
     Exactly { size_bytes: u64 },
     /// So many bytes from there on.
     Range { start: u64, length: u64 },
+    /// The same of an object that is not known to be so long.
+    Within { start: u64, length: u64 },
     /// So many bytes at an end, or all it has.
     End { end: End, length: u64 },
 }
@@ -42,6 +56,7 @@ impl Wanted {
             Self::Whole { limit_bytes: bytes }
             | Self::Exactly { size_bytes: bytes }
             | Self::Range { length: bytes, .. }
+            | Self::Within { length: bytes, .. }
             | Self::End { length: bytes, .. } => bytes,
         }
     }
@@ -130,13 +145,18 @@ impl Store {
 
     /// Reads what is wanted into `buffer`, which gets room for `room_bytes` if it has to grow.
     /// The size of the object, or `None` if there is none. Counted as one request.
-    async fn read(
+    pub(crate) async fn read(
         &self,
         key: &str,
         wanted: Wanted,
         room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<Option<u64>, StoreError> {
+        if let Kind::References(references) = &self.kind {
+            // In a box: what every read is made of is not to become larger by what few do.
+            let read = self.read_reference(references, key, wanted, room_bytes, buffer);
+            return Box::pin(read).await;
+        }
         let path = self.object_path(key)?;
         let mut attempts = Attempts::new(self.patience, key);
         let mut differed = None;
@@ -255,7 +275,7 @@ impl Store {
     fn range(&self, key: &str, wanted: Wanted) -> Result<Option<GetRange>, StoreError> {
         Ok(match wanted {
             Wanted::Whole { .. } | Wanted::Exactly { .. } => None,
-            Wanted::Range { start, length } => {
+            Wanted::Range { start, length } | Wanted::Within { start, length } => {
                 // A range beyond what can be counted is beyond the end of any object.
                 let end = start.checked_add(length).ok_or_else(|| self.short(key, length, 0))?;
                 Some(GetRange::Bounded(start..end))
@@ -303,8 +323,19 @@ impl Store {
                 expected
             }
             Wanted::Whole { .. } => size_bytes,
-            Wanted::Range { start, length } if response.range.start == start => length,
-            Wanted::Range { length, .. } => return Err(self.short(key, length, 0)),
+            Wanted::Within { start, length } if size_bytes < start.saturating_add(length) => {
+                let (location, key) = (self.label().to_owned(), key.to_owned());
+                let expected_bytes = start.saturating_add(length);
+                return Err(StoreError::WrongSize { location, key, size_bytes, expected_bytes });
+            }
+            Wanted::Range { start, length } | Wanted::Within { start, length }
+                if response.range.start == start =>
+            {
+                length
+            }
+            Wanted::Range { length, .. } | Wanted::Within { length, .. } => {
+                return Err(self.short(key, length, 0));
+            }
             Wanted::End { length, .. } => length.min(size_bytes),
         };
         if got == expected { Ok(got) } else { Err(self.short(key, expected, got)) }

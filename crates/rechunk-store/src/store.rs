@@ -11,6 +11,7 @@ use object_store::path::Path;
 use crate::local_files::LocalFiles;
 use crate::location::{Place, parse, resolve, zip_file};
 use crate::pace::Pace;
+use crate::references::{References, Refused};
 use crate::remote::{Etags, Limiter, Remote, Scheme};
 use crate::retry::Patience;
 use crate::stores::Stores;
@@ -57,6 +58,8 @@ pub(crate) enum Kind {
     Directory(Arc<FilePath>),
     /// This ZIP file, or a place inside it.
     Archive(Arc<FilePath>),
+    /// References, or a place inside some.
+    References(Arc<References>),
     /// Gone with the process.
     Memory,
     /// Keeps what it has said to be stored.
@@ -72,19 +75,36 @@ impl Store {
     }
 
     pub(crate) fn open_with(location: &str, stores: &Stores) -> Result<Self, StoreError> {
-        let mut store = match parse(location)? {
-            Place::Local(path) => match zip_file(location, &path)? {
-                None => Self::open_local(location, &path)?,
-                Some((file, below)) => {
-                    let zip = Arc::new(ZipFile::new(&file));
-                    let mut store = Self::from_object_store(zip, location);
-                    if !below.is_empty() {
-                        store.prefix = key::join(location, &Path::ROOT, &below)?;
-                    }
-                    store.kind = Kind::Archive(file.into());
-                    store
-                }
-            },
+        let place = parse(location)?;
+        if let Some((references, below)) = References::at(location, &place, stores)? {
+            let mut store = Self::from_object_store(Arc::new(Refused), references.label());
+            store.kind = Kind::References(references);
+            // What is read is counted and slowed down where references lead to.
+            return Ok(store.child(&below)?.with_meter(stores.meter()));
+        }
+        if let Place::Local(path) = &place
+            && let Some((file, below)) = zip_file(location, path)?
+        {
+            let zip = Arc::new(ZipFile::new(&file));
+            let mut store = Self::from_object_store(zip, location);
+            if !below.is_empty() {
+                store.prefix = key::join(location, &Path::ROOT, &below)?;
+            }
+            store.kind = Kind::Archive(file.into());
+            store.pace = stores.pace();
+            return Ok(store.with_meter(stores.meter()));
+        }
+        Self::open_place(location, place, stores)
+    }
+
+    /// Opens a location that is no file with objects in it.
+    pub(crate) fn open_plain(location: &str, stores: &Stores) -> Result<Self, StoreError> {
+        Self::open_place(location, parse(location)?, stores)
+    }
+
+    fn open_place(location: &str, place: Place, stores: &Stores) -> Result<Self, StoreError> {
+        let mut store = match place {
+            Place::Local(path) => Self::open_local(location, &path)?,
             Place::Memory { name: None, .. } => {
                 let mut store = Self::from_object_store(Arc::new(InMemory::new()), location);
                 store.kind = Kind::Memory;
@@ -286,6 +306,7 @@ impl Store {
     pub fn read_only(&self) -> Option<&'static str> {
         match self.kind {
             Kind::Archive(_) => Some("a ZIP file"),
+            Kind::References(ref references) => Some(references.what()),
             Kind::Http => Some("an HTTP server"),
             _ => None,
         }
@@ -306,7 +327,11 @@ impl Store {
 
     /// Its answers take long, compared with their bytes: many requests are to be in flight.
     pub fn answers_late(&self) -> bool {
-        matches!(self.kind, Kind::Objects | Kind::Http)
+        match &self.kind {
+            Kind::Objects | Kind::Http => true,
+            Kind::References(references) => references.answers_late(),
+            Kind::Directory(_) | Kind::Archive(_) | Kind::Memory => false,
+        }
     }
 
     /// The role it is counted as.

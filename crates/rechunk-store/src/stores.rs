@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use object_store::ObjectStore;
 
 use crate::pace::Pace;
+use crate::references::References;
 use crate::remote::{Address, Limiter, Remote};
 use crate::{Meter, Store, StoreError, StoreOptions};
 
@@ -19,6 +20,8 @@ pub struct Stores {
     /// Clients that were brought along, by what they reach.
     brought: BTreeMap<String, Remote>,
     meter: Arc<Meter>,
+    /// References that are in use, by where they are: they are read once.
+    references: Arc<Mutex<BTreeMap<String, Weak<References>>>>,
     /// How fast bytes are moved at most, to and from all of them together.
     pace: Option<Arc<Pace>>,
 }
@@ -59,7 +62,8 @@ impl Stores {
 
     /// Opens a path or a URL: `file://`, `memory://NAME` (shared by name in this process),
     /// `memory:` (gone with its last clone), `s3://`, `gs://`, `az://`, `http(s)://` (read only).
-    /// A path to or into a ZIP file is read only. Nothing is created, nothing need exist, and
+    /// A path to or into a ZIP file is read only, and so are references of kerchunk or VirtualiZarr (a
+    /// `.json` file, a directory of Parquet files). Nothing is created, nothing need exist, and
     /// nothing is sent. It counts as [`crate::Role::Control`] until told otherwise.
     pub fn open(&self, location: &str) -> Result<Store, StoreError> {
         Store::open_with(location, self)
@@ -76,6 +80,23 @@ impl Stores {
 
     pub(crate) fn options(&self) -> &StoreOptions {
         &self.options
+    }
+
+    /// The references at `location`, those that are in use or else what `make` makes.
+    pub(crate) fn references(
+        &self,
+        location: &str,
+        make: impl FnOnce() -> Result<References, StoreError>,
+    ) -> Result<Arc<References>, StoreError> {
+        // A panic elsewhere cannot leave the map half-changed.
+        let mut known = self.references.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(references) = known.get(location).and_then(Weak::upgrade) {
+            return Ok(references);
+        }
+        let references = Arc::new(make()?);
+        known.retain(|_, references| references.strong_count() > 0);
+        known.insert(location.to_owned(), Arc::downgrade(&references));
+        Ok(references)
     }
 
     /// The connection `address` needs, made when it is first asked for.

@@ -63,6 +63,12 @@ impl Store {
         watched
     }
 
+    /// The same place, watched as `other` is.
+    pub(crate) fn watching_as(mut self, other: &Self) -> Self {
+        self.watch = other.watch.clone().map(|watch| Watch { clock: self.clock.clone(), ..watch });
+        self
+    }
+
     /// How many reads were of objects that were written between the two times of
     /// [`Store::watched`].
     pub fn late_objects(&self) -> u64 {

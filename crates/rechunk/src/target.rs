@@ -39,6 +39,11 @@ pub(crate) fn check_writable(location: &str, store: &Store) -> Result<(), Error>
             "write to a disk, or to the bucket behind it: s3://, gs://, az://",
         ),
         None if !asks_for_zip => return Ok(()),
+        Some(what) if what != "a ZIP file" => (
+            format!("{what} is only read"),
+            "write a directory of another name: what ends in .json, .parq or .parquet is taken for \
+             references",
+        ),
         _ => (
             "this version only reads ZIP files".to_owned(),
             "write a directory, and zip what is in it without compression",

@@ -10,6 +10,7 @@ pub(crate) mod location;
 pub(crate) mod metadata;
 pub(crate) mod n5;
 pub(crate) mod raw;
+pub(crate) mod references;
 mod round_trip;
 pub(crate) mod saved_plan;
 pub(crate) mod shard;

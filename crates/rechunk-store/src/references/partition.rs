@@ -1,0 +1,281 @@
+//! A Parquet file of references: a row for each chunk, with a path, an offset, a size, or the bytes
+//! themselves.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::ByteArray;
+use parquet::file::reader::{FileReader, RowGroupReader};
+use parquet::file::serialized_reader::SerializedFileReader;
+
+use super::document::{URL_BYTES_MAX, decode};
+use super::pages::unpacked_bytes;
+use super::{Fault, Found};
+use crate::operations::wide;
+
+/// Most rows of a file.
+pub(super) const ROWS_MAX: u64 = 1 << 20;
+/// Most bytes of a file, and of all that is in it once it is unpacked.
+pub(super) const FILE_BYTES_MAX: u64 = 256 << 20;
+/// Most bytes of what says where things are in a file.
+const FOOTER_BYTES_MAX: usize = 1 << 20;
+
+/// Stands for "no such chunk", and for "in the file itself", where the number of a file would be.
+const MISSING: u32 = u32::MAX;
+const INLINE: u32 = u32::MAX - 1;
+/// Stands for "the file as a whole" where a length would be.
+const WHOLE: u64 = u64::MAX;
+
+/// What a file has.
+#[derive(Debug, Default)]
+pub(super) struct Partition {
+    rows: Vec<Row>,
+    urls: Vec<Arc<str>>,
+    inline: Bytes,
+    urls_bytes: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    url: u32,
+    start: u64,
+    length: u64,
+}
+
+/// The columns of a file.
+#[derive(Default)]
+struct Columns {
+    path: Option<Vec<Option<ByteArray>>>,
+    offset: Option<Vec<u64>>,
+    size: Option<Vec<u64>>,
+    raw: Option<Vec<Option<ByteArray>>>,
+}
+
+impl Partition {
+    /// Reads a file. Blocks.
+    pub(super) fn read(bytes: &Bytes) -> Result<Self, Fault> {
+        check_footer(bytes)?;
+        let file = SerializedFileReader::new(bytes.clone()).map_err(Fault::parquet)?;
+        let mut partition = Self::default();
+        let mut numbers = HashMap::new();
+        let mut inline = Vec::new();
+        let mut unpacked = 0_u64;
+        for group in 0..file.num_row_groups() {
+            let group = file.get_row_group(group).map_err(Fault::parquet)?;
+            let rows = u64::try_from(group.metadata().num_rows()).unwrap_or(u64::MAX);
+            if rows.saturating_add(wide(partition.rows.len())) > ROWS_MAX {
+                return Err(Fault::Rows { limit: ROWS_MAX });
+            }
+            let columns = Columns::read(&*group, rows, bytes, &mut unpacked)?;
+            let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+            partition.add(&columns, rows, &mut numbers, &mut inline)?;
+        }
+        partition.inline = inline.into();
+        Ok(partition)
+    }
+
+    fn add(
+        &mut self,
+        columns: &Columns,
+        rows: usize,
+        numbers: &mut HashMap<Arc<str>, u32>,
+        inline: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        for row in 0..rows {
+            let of = |column: &Option<Vec<Option<ByteArray>>>| {
+                column.as_ref().and_then(|column| column.get(row)?.clone())
+            };
+            let number = |column: &Option<Vec<u64>>| {
+                column.as_ref().and_then(|column| column.get(row).copied()).unwrap_or(0)
+            };
+            let (offset, size) = (number(&columns.offset), number(&columns.size));
+            let row = if let Some(raw) = of(&columns.raw) {
+                let start = inline.len();
+                decode("raw", raw.data(), inline)?;
+                Row { url: INLINE, start: wide(start), length: wide(inline.len() - start) }
+            } else if let Some(path) = of(&columns.path) {
+                let url = self.url(&path, numbers)?;
+                let is_whole = offset == 0 && size == 0;
+                if offset.checked_add(size).is_none_or(|end| end == WHOLE) {
+                    return Err(Fault::value("size", "a range ends beyond any file"));
+                }
+                Row { url, start: offset, length: if is_whole { WHOLE } else { size } }
+            } else {
+                Row { url: MISSING, start: 0, length: 0 }
+            };
+            self.rows.push(row);
+        }
+        Ok(())
+    }
+
+    fn url(
+        &mut self,
+        path: &ByteArray,
+        numbers: &mut HashMap<Arc<str>, u32>,
+    ) -> Result<u32, Fault> {
+        let text = std::str::from_utf8(path.data()).ok().filter(|text| text.len() <= URL_BYTES_MAX);
+        let text = text.ok_or_else(|| Fault::value("path", "it is no text, or a long one"))?;
+        if let Some(&number) = numbers.get(text) {
+            return Ok(number);
+        }
+        let number = u32::try_from(self.urls.len()).unwrap_or(MISSING);
+        self.urls_bytes += text.len() + 32;
+        let text: Arc<str> = text.into();
+        self.urls.push(Arc::clone(&text));
+        numbers.insert(text, number);
+        Ok(number)
+    }
+
+    /// How many rows it has.
+    pub(super) fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// What a row leads to; `None` if it is there and says that there is no such chunk.
+    pub(super) fn found(&self, row: usize) -> Option<Found> {
+        let Row { url, start, length } = *self.rows.get(row)?;
+        if url == INLINE {
+            let range = usize::try_from(start).ok()?..usize::try_from(start + length).ok()?;
+            return Some(Found::Inline(self.inline.slice(range)));
+        }
+        let url = Arc::clone(self.urls.get(usize::try_from(url).ok()?)?);
+        let range: Option<Range<u64>> = (length != WHOLE).then(|| start..start + length);
+        Some(Found::File { url, range })
+    }
+
+    /// A file that references lead to, if there is one.
+    pub(super) fn a_file(&self) -> Option<&str> {
+        self.urls.first().map(AsRef::as_ref)
+    }
+
+    /// Memory it takes, about.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.rows.len() * size_of::<Row>() + self.urls_bytes + self.inline.len()
+    }
+}
+
+/// What is at the end of a file is read as a whole, and takes some hundred times its bytes.
+fn check_footer(bytes: &[u8]) -> Result<(), Fault> {
+    let length = bytes.len().checked_sub(8).and_then(|end| bytes.get(end..end + 4));
+    let length = length.and_then(|length| length.try_into().ok()).map(u32::from_le_bytes);
+    match length.and_then(|length| usize::try_from(length).ok()) {
+        Some(length) if length <= FOOTER_BYTES_MAX => Ok(()),
+        _ => Err(Fault::Pages),
+    }
+}
+
+impl Columns {
+    /// Reads the columns of a group that are known, and no others.
+    fn read(
+        group: &dyn RowGroupReader,
+        rows: u64,
+        bytes: &Bytes,
+        unpacked: &mut u64,
+    ) -> Result<Self, Fault> {
+        let mut columns = Self::default();
+        for number in 0..group.num_columns() {
+            let column = group.metadata().column(number);
+            let name = column.column_path().string();
+            if !matches!(name.as_str(), "path" | "offset" | "size" | "raw") {
+                continue;
+            }
+            let descriptor = column.column_descr();
+            if descriptor.max_rep_level() > 0 || descriptor.max_def_level() > 1 {
+                return Err(Fault::Column { name, what: "is a list" });
+            }
+            // The crate's own `byte_range` panics where one of these is below 0.
+            let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+            let end = start.checked_add(column.compressed_size());
+            let narrow = |number: i64| usize::try_from(number).ok();
+            let range = narrow(start).zip(end.and_then(narrow)).map(|(start, end)| start..end);
+            let stored = range.and_then(|range| bytes.get(range)).ok_or(Fault::Pages)?;
+            *unpacked = unpacked.saturating_add(unpacked_bytes(stored)?);
+            if *unpacked > FILE_BYTES_MAX {
+                return Err(Fault::Unpacked { limit_bytes: FILE_BYTES_MAX });
+            }
+            let is_optional = descriptor.max_def_level() == 1;
+            let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+            let reader = group.get_column_reader(number).map_err(Fault::parquet)?;
+            columns.add(&name, reader, rows, is_optional)?;
+        }
+        Ok(columns)
+    }
+
+    fn add(
+        &mut self,
+        name: &str,
+        reader: ColumnReader,
+        rows: usize,
+        is_optional: bool,
+    ) -> Result<(), Fault> {
+        let wrong = |what| Fault::Column { name: name.to_owned(), what };
+        match (name, reader) {
+            ("path", ColumnReader::ByteArrayColumnReader(reader)) => {
+                self.path = Some(all(reader, rows, is_optional, name)?);
+            }
+            ("raw", ColumnReader::ByteArrayColumnReader(reader)) => {
+                self.raw = Some(all(reader, rows, is_optional, name)?);
+            }
+            // A column in which nothing is has any type.
+            ("path" | "raw", ColumnReader::Int32ColumnReader(reader)) => {
+                nothing(&all(reader, rows, is_optional, name)?, || wrong("is of numbers"))?;
+            }
+            ("path" | "raw", ColumnReader::DoubleColumnReader(reader)) => {
+                nothing(&all(reader, rows, is_optional, name)?, || wrong("is of numbers"))?;
+            }
+            ("offset" | "size", ColumnReader::Int64ColumnReader(reader)) => {
+                let numbers = all(reader, rows, is_optional, name)?;
+                let sizes = numbers.into_iter().map(|n| u64::try_from(n.unwrap_or(0)));
+                self.set(name, sizes.collect::<Result<_, _>>().map_err(|_| wrong("is below 0"))?);
+            }
+            ("offset" | "size", ColumnReader::Int32ColumnReader(reader)) => {
+                let numbers = all(reader, rows, is_optional, name)?;
+                let sizes = numbers.into_iter().map(|n| u64::try_from(n.unwrap_or(0)));
+                self.set(name, sizes.collect::<Result<_, _>>().map_err(|_| wrong("is below 0"))?);
+            }
+            _ => return Err(wrong("is of a type that it should not have")),
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, name: &str, sizes: Vec<u64>) {
+        *(if name == "offset" { &mut self.offset } else { &mut self.size }) = Some(sizes);
+    }
+}
+
+fn nothing<T>(values: &[Option<T>], fault: impl Fn() -> Fault) -> Result<(), Fault> {
+    if values.iter().all(Option::is_none) { Ok(()) } else { Err(fault()) }
+}
+
+/// All values of a column, as many as the file says that it has rows.
+fn all<T: parquet::data_type::DataType>(
+    mut reader: parquet::column::reader::ColumnReaderImpl<T>,
+    rows: usize,
+    is_optional: bool,
+    name: &str,
+) -> Result<Vec<Option<T::T>>, Fault> {
+    let (mut levels, mut values) = (Vec::new(), Vec::new());
+    let mut read = 0;
+    while read < rows {
+        let levels = is_optional.then_some(&mut levels);
+        let (records, ..) =
+            reader.read_records(rows - read, levels, None, &mut values).map_err(Fault::parquet)?;
+        if records == 0 {
+            break;
+        }
+        read += records;
+    }
+    let mut values = values.into_iter();
+    let column: Vec<Option<T::T>> = if is_optional {
+        levels.into_iter().map(|level| if level == 0 { None } else { values.next() }).collect()
+    } else {
+        values.map(Some).collect()
+    };
+    if column.len() == rows {
+        return Ok(column);
+    }
+    Err(Fault::Column { name: name.to_owned(), what: "has fewer values than the file has rows" })
+}

@@ -1,0 +1,337 @@
+//! Reading through references: the same operations as of any store, done in the store that a reference
+//! leads to, or on what is kept beside the references.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
+use object_store::ObjectMeta;
+use object_store::path::Path;
+use tokio::runtime::Handle;
+
+use super::files::shown;
+use super::{Content, Found, References};
+use crate::operations::wide;
+use crate::reads::Wanted;
+use crate::{FileSize, Role, Store, StoreError};
+
+/// Bytes of a document that are asked for at once.
+const PIECE_BYTES: u64 = 4 << 20;
+/// Files that are asked for their sizes at once.
+const ASKED_AT_ONCE: usize = 16;
+
+/// A document, read in pieces by a thread that may wait.
+pub(super) struct Pieces {
+    store: Store,
+    key: String,
+    size_bytes: u64,
+    /// The first byte that was not asked for.
+    next: u64,
+    piece: Bytes,
+    handle: Handle,
+}
+
+impl Pieces {
+    /// Of an object of so many bytes. To be made in the runtime.
+    pub(super) fn new(store: &Store, key: &str, size_bytes: u64) -> Self {
+        let (store, key) = (store.with_role(Role::Control), key.to_owned());
+        Self { store, key, size_bytes, next: 0, piece: Bytes::new(), handle: Handle::current() }
+    }
+}
+
+impl Read for Pieces {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.piece.is_empty() && self.next < self.size_bytes {
+            let length = PIECE_BYTES.min(self.size_bytes - self.next);
+            let piece = self.store.get_range(&self.key, self.next, length);
+            self.piece = self.handle.block_on(piece).map_err(io::Error::other)?;
+            self.next += length;
+        }
+        let length = buffer.len().min(self.piece.len());
+        buffer[..length].copy_from_slice(&self.piece.split_to(length));
+        Ok(length)
+    }
+}
+
+impl References {
+    /// What `path` leads to, asked for by `caller`.
+    async fn find(&self, caller: &Store, path: &Path) -> Result<Option<Found>, StoreError> {
+        let loaded = self.loaded().await?;
+        let place = self.place.with_role(Role::Control).with_meter(caller.meter());
+        let place = place.watching_as(caller);
+        place.check_unchanged(&self.key, &loaded.meta)?;
+        match &loaded.content {
+            Content::Document(index) => Ok(index.find(path.as_ref())),
+            Content::Tables(tables) => tables.find(&place, path.as_ref()).await,
+        }
+    }
+
+    /// The store of the file named `url`, counted and watched as `caller` is, and the key in it.
+    fn open(&self, caller: &Store, url: &str) -> Result<(Store, String), StoreError> {
+        let (store, key) = self.files.open(url)?;
+        let store = store.with_role(caller.role()).with_meter(caller.meter());
+        Ok((store.watching_as(caller), key))
+    }
+
+    /// Names of what has objects below it, directly below `prefix`.
+    async fn directories(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        Ok(match &self.loaded().await?.content {
+            Content::Tables(tables) => tables.directories(prefix).into_iter().collect(),
+            Content::Document(index) => {
+                let mut names = Vec::<&str>::new();
+                for position in index.below(prefix) {
+                    let rest = &index.key(position)[prefix.len()..];
+                    // Keys are sorted: all of a directory stand together.
+                    if let Some((name, _)) = rest.split_once('/')
+                        && names.last() != Some(&name)
+                    {
+                        names.push(name);
+                    }
+                }
+                names.into_iter().map(ToOwned::to_owned).collect()
+            }
+        })
+    }
+
+    /// Every key below `prefix`, with what it leads to.
+    fn entries(self: &Arc<Self>, prefix: String) -> BoxStream<'static, Entry> {
+        let references = Arc::clone(self);
+        let found = async move {
+            let found = match &references.loaded().await?.content {
+                Content::Document(index) => {
+                    let range = index.below(&prefix);
+                    let references = Arc::clone(&references);
+                    stream::iter(range.filter_map(move |position| references.entry(position)))
+                        .map(Ok)
+                        .boxed()
+                }
+                Content::Tables(tables) => {
+                    let documents = stream::iter(tables.documents_below(&prefix)).map(Ok);
+                    let files = tables.files_below(&prefix);
+                    let references = Arc::clone(&references);
+                    let chunks = stream::iter(files)
+                        .then(move |(array, file)| Arc::clone(&references).chunks(array, file));
+                    let chunks = chunks.map_ok(|some| stream::iter(some).map(Ok)).try_flatten();
+                    let is_below = move |(key, _): &(String, Found)| {
+                        std::future::ready(key.starts_with(&prefix))
+                    };
+                    documents.chain(chunks.try_filter(is_below)).boxed()
+                }
+            };
+            Ok::<_, StoreError>(found)
+        };
+        stream::once(found).try_flatten().boxed()
+    }
+
+    /// The entry at a position of a document that was read.
+    fn entry(&self, position: usize) -> Option<(String, Found)> {
+        match &self.loaded.get()?.content {
+            Content::Document(index) => {
+                Some((index.key(position).to_owned(), index.found(position)))
+            }
+            Content::Tables(_) => None,
+        }
+    }
+
+    /// The chunks in a file of references.
+    async fn chunks(
+        self: Arc<Self>,
+        array: String,
+        file: u64,
+    ) -> Result<Vec<(String, Found)>, StoreError> {
+        match &self.loaded().await?.content {
+            Content::Document(_) => Ok(Vec::new()),
+            Content::Tables(tables) => tables.chunks(&self.place, &array, file).await,
+        }
+    }
+}
+
+/// A key and what it leads to.
+type Entry = Result<(String, Found), StoreError>;
+
+impl Store {
+    /// What [`Store`] does to read an object, where keys are those of references.
+    pub(crate) async fn read_reference(
+        &self,
+        references: &References,
+        key: &str,
+        wanted: Wanted,
+        room_bytes: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Option<u64>, StoreError> {
+        let path = self.object_path(key)?;
+        let Some(found) = references.find(self, &path).await? else {
+            self.meter.count_get_missing(self.role);
+            return Ok(None);
+        };
+        let (url, range) = match &found {
+            Found::Inline(bytes) => {
+                let (start, length) = self.wanted_part(key, wanted, wide(bytes.len()))?;
+                self.meter.count_get(self.role);
+                self.meter.count_read_bytes(self.role, length);
+                fill(buffer, bytes, start, length, room_bytes);
+                return Ok(Some(wide(bytes.len())));
+            }
+            Found::File { url, range } => (url, range),
+        };
+        let failed = |source| self.referenced(key, &found, source);
+        let (store, name) = references.open(self, url).map_err(failed)?;
+        let Some(range) = range else {
+            let read = Box::pin(store.read(&name, wanted, room_bytes, buffer)).await;
+            let size = read.map_err(failed)?;
+            return size.map(Some).ok_or_else(|| failed(store.not_found(&name)));
+        };
+        let size_bytes = range.end - range.start;
+        let (start, length) = self.wanted_part(key, wanted, size_bytes)?;
+        if length == 0 {
+            // Nothing is asked of a store for no bytes.
+            self.meter.count_get(self.role);
+            buffer.clear();
+            return Ok(Some(size_bytes));
+        }
+        let within = Wanted::Within { start: range.start + start, length };
+        let read = Box::pin(store.read(&name, within, room_bytes, buffer)).await.map_err(failed)?;
+        read.map(|_| Some(size_bytes)).ok_or_else(|| failed(store.not_found(&name)))
+    }
+
+    /// First byte and number of bytes that are wanted of an object of a known size.
+    fn wanted_part(
+        &self,
+        key: &str,
+        wanted: Wanted,
+        size_bytes: u64,
+    ) -> Result<(u64, u64), StoreError> {
+        match wanted {
+            Wanted::Whole { limit_bytes } if size_bytes > limit_bytes => {
+                let (location, key) = (self.label().to_owned(), key.to_owned());
+                Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes })
+            }
+            Wanted::Whole { .. } => Ok((0, size_bytes)),
+            Wanted::Exactly { size_bytes: expected } => {
+                self.check_size(key, FileSize::Exactly(expected), size_bytes)?;
+                Ok((0, size_bytes))
+            }
+            Wanted::Range { start, length } | Wanted::Within { start, length } => {
+                match start.checked_add(length) {
+                    Some(end) if end <= size_bytes => Ok((start, length)),
+                    _ => Err(self.short(key, length, size_bytes.saturating_sub(start))),
+                }
+            }
+            Wanted::End { end, length } => Ok(end.of(size_bytes, length)),
+        }
+    }
+
+    /// What is known of an object without its bytes.
+    pub(crate) async fn look_at_reference(
+        &self,
+        references: &References,
+        key: &str,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        let path = self.object_path(key)?;
+        let Some(found) = references.find(self, &path).await? else {
+            self.meter.count_head();
+            return Ok(None);
+        };
+        let size = match found.size_bytes() {
+            Some(size) => {
+                self.meter.count_head();
+                size
+            }
+            None => self.file_bytes(references, key, &found).await?,
+        };
+        let loaded = references.loaded().await?;
+        Ok(Some(ObjectMeta { location: path, size, ..loaded.meta.clone() }))
+    }
+
+    /// Size of the file that a key leads to as a whole.
+    async fn file_bytes(
+        &self,
+        references: &References,
+        key: &str,
+        found: &Found,
+    ) -> Result<u64, StoreError> {
+        let Found::File { url, .. } = found else { return Ok(found.size_bytes().unwrap_or(0)) };
+        let failed = |source| self.referenced(key, found, source);
+        let (store, name) = references.open(self, url).map_err(failed)?;
+        let size = Box::pin(store.head(&name)).await.map_err(failed)?;
+        size.ok_or_else(|| failed(store.not_found(&name)))
+    }
+
+    /// Key, below this place, and size of every object below it.
+    pub(crate) fn list_references(
+        &self,
+        references: &Arc<References>,
+    ) -> BoxStream<'static, Result<(String, u64), StoreError>> {
+        let prefix = self.below();
+        let (store, references) = (self.clone(), Arc::clone(references));
+        let skipped = prefix.len();
+        references
+            .entries(prefix)
+            .map(move |entry| {
+                let (store, references) = (store.clone(), Arc::clone(&references));
+                async move {
+                    let (key, found) = entry?;
+                    let size = match found.size_bytes() {
+                        Some(size) => size,
+                        None => store.file_bytes(&references, &key, &found).await?,
+                    };
+                    Ok((key[skipped..].to_owned(), size))
+                }
+            })
+            .buffered(ASKED_AT_ONCE)
+            .boxed()
+    }
+
+    /// Names of what has objects below it, directly below this place.
+    pub(crate) async fn list_reference_directories(
+        &self,
+        references: &References,
+    ) -> Result<Vec<String>, StoreError> {
+        references.directories(&self.below()).await
+    }
+
+    /// What keys below this place begin with.
+    fn below(&self) -> String {
+        if self.prefix.is_root() { String::new() } else { format!("{}/", self.prefix) }
+    }
+
+    /// An error of the file that a key leads to.
+    fn referenced(&self, key: &str, found: &Found, source: StoreError) -> StoreError {
+        let what = match found {
+            Found::Inline(_) => "kept beside the references".to_owned(),
+            Found::File { url, range: None } => format!("the whole of {}", shown(url)),
+            Found::File { url, range: Some(range) } if range.is_empty() => {
+                format!("no bytes of {}", shown(url))
+            }
+            Found::File { url, range: Some(range) } => {
+                format!("bytes {} to {} of {}", range.start, range.end - 1, shown(url))
+            }
+        };
+        let (location, key) = (self.label().to_owned(), key.to_owned());
+        StoreError::Referenced { location, key, what, source: Box::new(source) }
+    }
+}
+
+impl Found {
+    /// Bytes of the object, if they are known without asking for the file.
+    fn size_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Inline(bytes) => Some(wide(bytes.len())),
+            Self::File { range, .. } => range.as_ref().map(|range| range.end - range.start),
+        }
+    }
+}
+
+/// Puts a part of `bytes` into a buffer, which gets room for `room_bytes` if it has to grow.
+fn fill(buffer: &mut Vec<u8>, bytes: &Bytes, start: u64, length: u64, room_bytes: u64) {
+    let narrow = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let start = narrow(start).min(bytes.len());
+    let part = &bytes[start..start.saturating_add(narrow(length)).min(bytes.len())];
+    buffer.clear();
+    if buffer.capacity() < part.len() {
+        *buffer = Vec::with_capacity(narrow(room_bytes).max(part.len()));
+    }
+    buffer.extend_from_slice(part);
+}

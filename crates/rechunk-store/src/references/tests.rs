@@ -1,0 +1,254 @@
+use std::path::Path;
+
+use futures::TryStreamExt;
+use tempfile::TempDir;
+
+use super::*;
+use crate::{End, Role};
+
+const ZGROUP: &str = r#"".zgroup": "{\"zarr_format\": 2}""#;
+
+/// A directory with `file`, 100 bytes, and `refs.json`.
+fn written(document: &str) -> TempDir {
+    let directory = TempDir::new().unwrap();
+    let bytes: Vec<u8> = (0..100).collect();
+    std::fs::write(directory.path().join("file"), bytes).unwrap();
+    std::fs::write(directory.path().join("refs.json"), document).unwrap();
+    directory
+}
+
+fn open(directory: &Path, below: &str) -> Store {
+    let location = directory.join("refs.json").join(below).display().to_string();
+    Store::open(&location).unwrap().with_role(Role::Source)
+}
+
+/// What is wrong with a document.
+async fn fault(document: &str) -> String {
+    let directory = written(document);
+    let error = open(directory.path(), "").get("a/0", 100).await.unwrap_err();
+    assert!(matches!(error, StoreError::References { .. }), "{error:?}");
+    error.to_string()
+}
+
+#[tokio::test]
+async fn a_key_leads_to_a_range_a_file_or_what_is_kept() {
+    let directory = written(&format!(
+        r#"{{"version": 1, "templates": {{"f": "file", "d": "."}}, "refs": {{{ZGROUP}, "a/0": ["{{{{d}}}}/{{{{ f }}}}", 10, 5],
+        "a/1": ["file"], "a/2": "base64:AAEC", "a/3": "\u0000x", "a/.zarray": {{"shape": [4], "fill_value": NaN}},
+        "a/4": ["file", 100, 0]}}, "gen": [], "other": {{"x": [1]}}}}"#
+    ));
+    let store = open(directory.path(), "a");
+    assert_eq!(store.get("0", 5).await.unwrap().unwrap(), [10, 11, 12, 13, 14][..]);
+    assert_eq!(store.get_range("0", 1, 2).await.unwrap(), [11, 12][..]);
+    assert_eq!(store.get_end("0", End::Last, 2).await.unwrap().unwrap(), ([13, 14][..].into(), 5));
+    assert_eq!(store.get("1", 100).await.unwrap().unwrap().len(), 100);
+    assert_eq!(
+        store.get_end("1", End::Last, 2).await.unwrap().unwrap(),
+        ([98, 99][..].into(), 100)
+    );
+    assert_eq!(store.get("2", 3).await.unwrap().unwrap(), [0, 1, 2][..]);
+    assert_eq!(store.get("3", 3).await.unwrap().unwrap(), b"\0x"[..]);
+    assert_eq!(store.get("4", 3).await.unwrap().unwrap(), b""[..]);
+    assert_eq!(
+        store.get(".zarray", 99).await.unwrap().unwrap(),
+        br#"{"shape":[4],"fill_value":NaN}"#[..]
+    );
+    assert_eq!(store.get("5", 3).await.unwrap(), None);
+    assert_eq!(store.head("1").await.unwrap(), Some(100));
+    let traffic = store.meter().traffic().source;
+    // Each is counted once, however it was come by; what is missing too.
+    assert_eq!((traffic.get_requests, traffic.get_missing), (9, 1));
+    assert_eq!(traffic.read_bytes, 5 + 2 + 2 + 100 + 2 + 3 + 2 + 30);
+    let mut listed: Vec<(String, u64)> =
+        open(directory.path(), "").list("a").try_collect().await.unwrap();
+    listed.sort();
+    let sizes: Vec<u64> = listed.iter().map(|(_, size)| *size).collect();
+    assert_eq!(listed[1].0, "a/0");
+    assert_eq!(sizes, [30, 5, 100, 3, 2, 0]);
+    assert_eq!(open(directory.path(), "").list_directories("").await.unwrap(), ["a"]);
+    let (above, name) = store.parent().unwrap().unwrap();
+    assert!(above.get(".zgroup", 99).await.unwrap().is_some() && name == "a");
+}
+
+#[tokio::test]
+async fn a_flat_document_is_of_version_0() {
+    let directory = written(&format!(r#"{{{ZGROUP}, "a/0": ["file", 1, 2]}}"#));
+    assert_eq!(open(directory.path(), "a").get("0", 9).await.unwrap().unwrap(), [1, 2][..]);
+    let location = directory.path().join("refs.json").display().to_string();
+    let renamed = directory.path().join("refs.txt").display().to_string();
+    std::fs::copy(&location, &renamed).unwrap();
+    let store = Store::open(&renamed).unwrap();
+    assert_eq!(store.read_only(), Some("a reference file"));
+    assert!(store.put("x", vec![]).await.is_err() && store.can_list());
+    assert!(!store.answers_late() && store.local_root().is_none());
+}
+
+#[tokio::test]
+async fn what_is_not_read_is_refused_with_what_to_do() {
+    for (document, words) in [
+        (r#"{"version": 2, "refs": {}}"#, "versions 0 and 1"),
+        (r#"{"version": 1}"#, "no references"),
+        ("{}", "no references"),
+        (r#"{"zarr_format": 3, "node_type": "array"}"#, "name the directory"),
+        (r#"{"version": 1, "refs": {"a/0": [1]}}"#, "[FILE, OFFSET, LENGTH]"),
+        (r#"{"version": 1, "refs": {"a/0": ["f", 1]}}"#, "[FILE, OFFSET, LENGTH]"),
+        (r#"{"version": 1, "refs": {"a/0": []}}"#, "[FILE, OFFSET, LENGTH]"),
+        (r#"{"version": 1, "refs": {"a/0": ["f", 1, 2, 3]}}"#, "[FILE, OFFSET, LENGTH]"),
+        (r#"{"version": 1, "refs": {"a/0": ["f", -1, 2]}}"#, "whole number"),
+        (r#"{"version": 1, "refs": {"a/0": ["f", 18446744073709551615, 1]}}"#, "beyond any file"),
+        (r#"{"version": 1, "refs": {"a/0": ["f", 18446744073709551616, 1]}}"#, "whole number"),
+        (r#"{"version": 1, "refs": {"a/0": null}}"#, "neither a string"),
+        (r#"{"version": 1, "refs": {"a/0": "base64:*"}}"#, "base64"),
+        (r#"{"version": 1, "refs": {"a/0": "x", "a/0": "x"}}"#, "twice"),
+        (r#"{"version": 1, "refs": {}, "refs": {}}"#, "twice"),
+        (r#"{"version": 1, "refs": {"../a": "x"}}"#, "no key"),
+        (r#"{"version": 1, "refs": {"/etc/passwd": "x"}}"#, "no key"),
+        (r#"{"version": 1, "refs": {"": "x"}}"#, "no key"),
+        (r#"{"version": 1, "gen": [{"key": "a"}], "refs": {}}"#, "generators"),
+        (r#"{"version": 1, "refs": {"a/0": ["{{u}}"]}}"#, "not among"),
+        (r#"{"version": 1, "refs": {"a/0": ["{{u"]}}"#, "not closed"),
+        (r#"{"version": 1, "refs": {"a/0": ["{{u(c='x')}}"]}, "templates": {"u": "x"}}"#, "Python"),
+        (
+            r#"{"version": 1, "refs": {"a/0": ["{{u}}"]}, "templates": {"u": "{{u}}{{u}}"}}"#,
+            "Python",
+        ),
+        (r#"{"version": 1, "refs": {"a/0": ["x"]}, "templates": {"u": 1}}"#, "no string"),
+        (r#"{"version": 1, "refs": {"a/0": ["x"]}} x"#, "behind its end"),
+        (r#"{"version": 1, "refs": {"a/0""#, "too early"),
+        ("[]", "object"),
+        ("", "too early"),
+    ] {
+        let message = fault(document).await;
+        assert!(message.contains(words) && message.contains("refs.json"), "{document}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn templates_nesting_and_texts_do_not_grow_without_a_limit() {
+    let uses = "{{u}}".repeat(100);
+    let long = format!(
+        r#"{{"version": 1, "refs": {{"a/0": ["{uses}"]}}, "templates": {{"u": "{}"}}}}"#,
+        "x".repeat(1000)
+    );
+    assert!(fault(&long).await.contains("too long"));
+    let deep = format!(r#"{{"version": 1, "refs": {{"a/0": {{"x": {}"#, "[".repeat(100_000));
+    assert!(fault(&deep).await.contains("too deep"));
+    let name = format!(r#"{{"version": 1, "refs": {{"{}": "x"}}}}"#, "k".repeat(5000));
+    assert!(fault(&name).await.contains("4096"));
+    let mut builder = index::Builder::new(1000);
+    let mut grow = || (0..).try_for_each(|n| builder.add_file(&format!("a/{n}"), "f", None));
+    assert!(matches!(grow().unwrap_err(), Fault::TooLarge { limit_bytes: 1000 }));
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_as_its_reference_says_is_named() {
+    let directory = written(
+        r#"{"version": 1, "refs": {"a/0": ["gone.nc", 0, 5], "a/1": ["file", 96, 5], "a/2": ["file", 200, 5],
+        "a/3": ["gone.nc"], "a/4": ["refs.json/a/4"], "a/5": ["file", 0, 99]}}"#,
+    );
+    let store = open(directory.path(), "a");
+    for (key, words) in [
+        ("0", "0 in"),
+        ("0", "bytes 0 to 4 of gone.nc"),
+        ("1", "has 100 bytes, but 101 are expected"),
+        ("2", "bytes 200 to 204 of file"),
+        ("3", "the whole of gone.nc"),
+        ("4", "refs.json/a/4"),
+    ] {
+        let error = store.get(key, 100).await.unwrap_err();
+        assert!(matches!(error, StoreError::Referenced { .. }), "{error:?}");
+        assert!(
+            !error.is_not_found() && !error.is_retryable(),
+            "missing is what has no reference: {error}"
+        );
+        assert!(error.to_string().contains(words), "{key}: {error}");
+    }
+    // A length that no chunk can have is not asked for.
+    assert!(store.get("5", 98).await.unwrap_err().is_too_large());
+    assert_eq!(store.meter().traffic().source.read_bytes, 0);
+}
+
+#[tokio::test]
+async fn references_that_change_are_noticed() {
+    let directory = written(r#"{"version": 1, "refs": {"a/0": ["file", 0, 5], "a/1": "x"}}"#);
+    let before = std::time::SystemTime::now() - std::time::Duration::from_mins(1);
+    let watched = open(directory.path(), "a").watched(before, before);
+    for key in ["0", "1"] {
+        let error = watched.get(key, 5).await.unwrap_err();
+        assert!(matches!(error, StoreError::Changed { .. }), "{error:?}");
+    }
+    let now = std::time::SystemTime::now();
+    let late = open(directory.path(), "a").watched(before, now);
+    late.get("1", 5).await.unwrap();
+    assert_eq!(late.late_objects(), 1);
+}
+
+#[tokio::test]
+async fn references_are_read_once_as_long_as_they_are_in_use() {
+    let directory = written(r#"{"version": 1, "refs": {"a/0": ["file", 0, 5], "b/0": "x"}}"#);
+    let stores = Stores::default();
+    let place = |below: &str| directory.path().join("refs.json").join(below).display().to_string();
+    let a = stores.open(&place("a")).unwrap();
+    a.get("0", 5).await.unwrap();
+    std::fs::write(directory.path().join("refs.json"), "damaged").unwrap();
+    let b = stores.open(&place("b")).unwrap();
+    assert!(b.get("0", 5).await.unwrap().is_some());
+    drop((a, b));
+    assert!(stores.open(&place("b")).unwrap().get("0", 5).await.is_err());
+}
+
+#[tokio::test]
+async fn a_directory_in_parquet_is_read_a_file_at_a_time() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/references");
+    for name in ["kerchunk_fastparquet.parq", "kerchunk_pyarrow.parq", "virtualizarr.parq"] {
+        let json = if name.starts_with('k') { "kerchunk.json" } else { "virtualizarr.json" };
+        let open = |name: &str| Store::open(&fixtures.join(name).display().to_string()).unwrap();
+        let (tables, document) = (open(name), open(json));
+        let mut listed: Vec<(String, u64)> = tables.list("").try_collect().await.unwrap();
+        let mut expected: Vec<(String, u64)> = document.list("").try_collect().await.unwrap();
+        let is_chunk = |entry: &(String, u64)| !entry.0.contains(".z");
+        listed.retain(is_chunk);
+        expected.retain(is_chunk);
+        listed.sort();
+        expected.sort();
+        assert_eq!(listed, expected, "{name}");
+        for (key, _) in expected {
+            assert_eq!(
+                tables.get(&key, 1 << 20).await.unwrap(),
+                document.get(&key, 1 << 20).await.unwrap()
+            );
+        }
+        assert_eq!(tables.list("chunked").try_collect::<Vec<_>>().await.unwrap().len(), 14);
+        assert_eq!(tables.get("chunked/6.0.0", 99).await.unwrap(), None);
+        assert_eq!(tables.read_only(), Some("a directory of references"));
+    }
+}
+
+#[tokio::test]
+async fn damaged_parquet_is_refused_and_a_missing_file_has_no_chunks() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures/references/kerchunk_pyarrow.parq");
+    let directory = TempDir::new().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    std::fs::create_dir(at("chunked")).unwrap();
+    std::fs::copy(fixture.join(".zmetadata"), at(".zmetadata")).unwrap();
+    let good = std::fs::read(fixture.join("chunked/refs.0.parq")).unwrap();
+    let store = || Store::open(&directory.path().display().to_string()).unwrap();
+    assert_eq!(store().get("chunked/0.0.0", 1).await.unwrap(), None);
+    let mut cut = 0;
+    for length in (0..good.len()).step_by(101) {
+        std::fs::write(at("chunked/refs.0.parq"), &good[..length]).unwrap();
+        let error = store().get("chunked/0.0.0", 1).await.unwrap_err().to_string();
+        assert!(error.contains("chunked/refs.0.parq"), "{error}");
+        cut += 1;
+    }
+    assert!(cut > 10);
+    // Every chunk of it is in the file; a table of fewer rows is cut off.
+    let metadata = std::fs::read_to_string(at(".zmetadata")).unwrap();
+    let other = metadata.replace("\"record_size\":10", "\"record_size\":100");
+    assert_ne!(other, metadata);
+    std::fs::write(at(".zmetadata"), other).unwrap();
+    std::fs::write(at("chunked/refs.0.parq"), &good).unwrap();
+    let error = store().get("chunked/5.1.0", 1).await.unwrap_err().to_string();
+    assert!(error.contains("cut off"), "{error}");
+}
