@@ -85,6 +85,14 @@ fn a_copy_of_a_data_set_is_identical_to_xarray() {
         rechunk(&[&["copy", &sparse, &copy][..], &options].concat()).ok();
         jobs.push(job(&sparse, &copy, false));
     }
+    // NetCDF files by references, which are Zarr v2 with `_FillValue` as attributes.
+    let references = fixture("references/virtualizarr.json");
+    let in_version = |format| {
+        let copy = folder.at(&format!("references-{format}.zarr"));
+        rechunk(&["copy", &references, &copy, "--format", format, "--chunks", "time=-1"]).ok();
+        copy
+    };
+    jobs.push(job(&in_version("zarr2"), &in_version("zarr3"), false));
     // Groups in a group, and what they have above them.
     let tree = folder.at("tree.zarr");
     for below in ["a", "b/c"] {
