@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use rechunk::{
-    Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Planning,
-    ProfileFile, RawFile, Running, Selection, StoreOptions, Stores, Strategy, WriteEmpty,
+    Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Placement,
+    Planning, ProfileFile, RawFile, Running, Selection, StoreOptions, Stores, Strategy, WriteEmpty,
     parse_byte_size,
 };
 
@@ -130,6 +130,7 @@ pub(crate) fn copy(
         format: target_args.format.as_deref().and_then(Format::from_name),
         axes: axes(target_args.axes.as_deref()),
         raw: raw(&target_args.raw)?,
+        placement: placement(target_args),
         select: target_args.select.clone(),
         n5_version: target_args.n5_version.clone(),
         codec: target_args.codec.clone(),
@@ -141,6 +142,12 @@ pub(crate) fn copy(
         planning: planning(planning_args)?,
         temp: temp.map(str::to_owned),
     })
+}
+
+/// Where the source goes in a target that exists.
+fn placement(args: &TargetArgs) -> Option<Placement> {
+    let append = args.append.clone().map(Placement::Append);
+    append.or_else(|| args.region.clone().map(Placement::Region))
 }
 
 /// What `--axes` says.

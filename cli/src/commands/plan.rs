@@ -116,6 +116,7 @@ fn subject(args: &PlanArgs, request: &PlanRequest) -> explain::Subject {
         axes: (0..request.shape.len()).map(|axis| format!("axis {axis}")).collect(),
         source: request.source.codec.clone(),
         target: request.target.codec.clone(),
+        growth: None,
     }
 }
 

@@ -4,7 +4,7 @@ use rechunk::planner::keep::Schedule;
 use rechunk::planner::{
     Candidate, CandidateOutcome, Estimate, Plan, Planned, Stage, StageInput, StageOutput,
 };
-use rechunk::{Job, format_byte_size, format_shape};
+use rechunk::{Growth, Job, format_byte_size, format_shape};
 
 use super::price::{self, dollars};
 use super::svg::{BuffersPicture, CandidatePicture, PlanPicture, StagePicture, draw};
@@ -24,6 +24,8 @@ pub(crate) struct Subject {
     pub source: String,
     /// The same of the target.
     pub target: String,
+    /// Where the source goes in a target that exists.
+    pub growth: Option<String>,
 }
 
 /// The subject of a job.
@@ -45,7 +47,20 @@ pub(crate) fn subject(job: &Job) -> Subject {
             .collect(),
         source: format!("{}  {}", source.format_name(), source.codec_summary()),
         target: format!("{}  {}", target.format_name(), target.codec_summary()),
+        growth: job.growth.as_ref().map(|growth| growth_words(growth, &job.planned.plan.estimate)),
     }
+}
+
+/// Where the source goes, and what that takes.
+fn growth_words(growth: &Growth, estimate: &Estimate) -> String {
+    let reads = estimate.target.get_requests;
+    let shape = format_shape(&growth.after);
+    let becomes = growth.axis.map_or_else(String::new, |_| format!(", which becomes {shape}"));
+    if reads == 0 {
+        return format!("  {}{becomes}", growth.summary);
+    }
+    let requests = plural(reads, "request");
+    format!("  {}{becomes}; {requests} for what chunks at the border keep", growth.summary)
 }
 
 /// The plan of a job; `all` shows the candidates that were not taken.
@@ -68,6 +83,9 @@ pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> Str
         stage_table(plan),
         String::new(),
     ];
+    if let Some(growth) = &subject.growth {
+        lines.splice(1..1, [growth.clone()]);
+    }
     lines.extend(runs_lines(subject, plan));
     lines.extend(copies_line(&plan.estimate));
     lines.push(memory_line(plan));

@@ -46,9 +46,21 @@ pub(crate) fn table(job: &TreeJob) -> String {
         ),
     ];
     lines.splice(3..3, explain::copies_line(&estimate));
+    lines.splice(1..1, growth_line(job));
     let plans = job.arrays.iter().map(|array| &array.job.planned.plan);
     lines.extend(price::lines(&estimate, plans.filter_map(|plan| plan.priced_by.as_ref())));
     lines.join("\n")
+}
+
+/// Where the arrays go in those that are there, and which stay as they are.
+fn growth_line(job: &TreeJob) -> Option<String> {
+    let growth = job.arrays.first()?.job.growth.as_ref()?;
+    let stay = match job.unmoved() {
+        [] => String::new(),
+        [one] => format!("; {one} stays as it is"),
+        more => format!("; {} stay as they are", more.join(", ")),
+    };
+    Some(format!("  {}{stay}", growth.summary))
 }
 
 fn row(array: &TreeArray) -> Vec<String> {

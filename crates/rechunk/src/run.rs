@@ -19,7 +19,9 @@ use crate::gzip_file::{pack, unpack};
 use crate::job::{Job, array_at};
 use crate::metadata::Metadata;
 use crate::open::open_array;
-use crate::place::{Place, check_place, left_of, may_start, other_job, resume_job, work_dir};
+use crate::place::{
+    Place, check_place, left_of, may_grow, may_start, other_job, resume_job, work_dir,
+};
 use crate::report::{DigestReport, Report, TaskReport};
 use crate::request::{Existing, Running};
 use crate::target::{commit, is_array, open_target};
@@ -40,6 +42,7 @@ impl Job {
             self.begun_at,
             self.target.documents().into_iter().map(text_of).collect(),
         )
+        .growing(self.growth.clone())
     }
 
     /// Opens the source and the target of a saved job and takes over its plan.
@@ -89,12 +92,14 @@ impl Job {
                 resume_job(self, &saved)
             }
             // A finished job that only left its traces: the run ends with removing them.
+            left @ Left::Done(_) if self.growth.is_some() => {
+                may_grow(self, running, &left).map(drop)
+            }
             Left::Done(_) if running.existing == Existing::Resume && is_array(&target).await? => {
                 Ok(())
             }
             left => {
-                let is_file = self.target.file_name().is_some();
-                may_start(&location, running.existing, &target, is_file, &left).await.map(drop)
+                may_start(self, running, &target, &left).await.map(drop)
             }
         }
     }
@@ -172,6 +177,9 @@ impl Job {
             return Ok(None);
         }
         let Left::Done(saved) = work.left().await? else { return Ok(None) };
+        if self.growth.is_some() && saved.is_none() {
+            return Ok(None); // what was there may have been of any run
+        }
         if let Some(difference) = saved.and_then(|saved| saved.difference(&self.saved())) {
             return Err(other_job(location, &difference));
         }
@@ -248,7 +256,7 @@ impl Job {
 
     /// The plan, and what this process has done so far.
     pub(crate) fn report(&self, started: Instant) -> Report {
-        let mut report = Report::of_plan(&self.planned, &self.warnings);
+        let mut report = self.plan_report();
         report.traffic = Some(self.stores.meter().traffic());
         report.memory.peak_rss_bytes = Some(system::peak_rss_bytes());
         report.elapsed_seconds = Some(started.elapsed().as_secs_f64());
@@ -275,6 +283,7 @@ impl Job {
             write_empty: self.request.write_empty,
             takes_digest: running.verify, // it costs too much where nobody asks
             durable: running.durable,
+            in_place: self.growth.is_some(),
         };
         let counting = Arc::new(CountTasks { inner: observer, done: AtomicU64::new(0) });
         let taken_over = place.lock.as_ref().map_or_else(CancellationToken::new, WriterLock::lost);
@@ -354,7 +363,13 @@ impl Job {
             self.check_copied().await?;
         }
         place.check_lock().await?;
-        if !is_replaced {
+        if let Some(change) = &self.change {
+            if self.in_tree {
+                // Of a group all arrays are made known together.
+                return self.leave_written(place, running).await.map(|()| verified);
+            }
+            change.commit(&self.request.target, &place.target).await?;
+        } else if !is_replaced {
             let location = &self.request.target;
             let version = self.request.n5_version();
             commit(location, &place.chunks, &place.groups, &self.target, version).await?;
@@ -375,13 +390,29 @@ impl Job {
                 work.remove().await?;
             }
         }
-        if let Some(temp) = &place.temp_to_remove
-            && !running.keep_temp
-        {
-            let removed = temp.delete_prefix("").await;
-            removed.map_err(|source| store_error("remove", temp.label(), source))?;
-        }
+        self.remove_temp(place, running).await?;
         Ok(verified)
+    }
+
+    /// Leaves all chunks written and nothing made known, as the state says then.
+    async fn leave_written(&self, place: &Place, running: Running) -> Result<(), Error> {
+        if let Some(work) = &place.work {
+            work.set_done(&self.saved()).await?;
+            if !running.keep_temp {
+                self.remove_pieces(place).await?;
+                work.remove_pieces().await?;
+            }
+        }
+        self.remove_temp(place, running).await
+    }
+
+    /// Removes an intermediate outside of the work directory.
+    async fn remove_temp(&self, place: &Place, running: Running) -> Result<(), Error> {
+        let Some(temp) = place.temp_to_remove.as_ref().filter(|_| !running.keep_temp) else {
+            return Ok(());
+        };
+        let removed = temp.delete_prefix("").await;
+        removed.map_err(|source| store_error("remove", temp.label(), source))
     }
 
     /// Removes the pieces of the intermediate by their names, where a listing may be late.

@@ -273,7 +273,7 @@ impl ArraySheet {
             path,
             subject: explain::subject(job),
             planned: job.planned.clone(),
-            report: Report::of_plan(&job.planned, &job.warnings),
+            report: job.plan_report(),
             meter: Some(job.meter()),
         }
     }

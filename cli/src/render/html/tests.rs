@@ -44,6 +44,7 @@ fn subject(name: &str) -> Subject {
         axes: ["time", "lat", "lon"].map(|axis| format!("{axis}{name}")).to_vec(),
         source: format!("zarr2  {name}"),
         target: "zarr3  none".to_owned(),
+        growth: None,
     }
 }
 
@@ -255,6 +256,7 @@ fn group(count: usize) -> Sheet {
     let report = TreeReport {
         arrays: Vec::new(),
         groups: Vec::new(),
+        unmoved: Vec::new(),
         estimate,
         traffic: None,
         memory: arrays[0].report.memory.clone(),
