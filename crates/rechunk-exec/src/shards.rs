@@ -127,7 +127,8 @@ impl TargetShards {
             ShardSink::Fill(Box::new(stage.target().begin_shard(format, &shard)?))
         };
         let left = AtomicU64::new(chunks.elements());
-        let open = Arc::new(TargetShard { shard: shard.clone(), left, index: OnceCell::new(), sink });
+        let open =
+            Arc::new(TargetShard { shard: shard.clone(), left, index: OnceCell::new(), sink });
         shards.insert(shard, Arc::clone(&open));
         debug_assert!(shards.len() as u64 * format.index_bytes() <= stage.state_bytes());
         Ok(open)

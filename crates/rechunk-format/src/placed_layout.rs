@@ -38,8 +38,7 @@ impl PlacedLayout {
         spec.grid()?;
         let is_whole = place == Region::whole(shape);
         let identity = inner.encoding_identity();
-        let identity =
-            if is_whole { identity.to_owned() } else { format!("a part, {identity}") };
+        let identity = if is_whole { identity.to_owned() } else { format!("a part, {identity}") };
         Ok(Self { inner, spec, identity })
     }
 }

@@ -149,16 +149,14 @@ impl ChunkGrid {
     /// The elements of chunk `index`, clipped to the array; with those of the gaps for which it stands.
     pub fn region(&self, index: &[u64]) -> Region {
         if self.edges.is_some() {
-            let reach = |(axis, &at): (usize, &u64)| match self.axis_edges(axis) {
-                Some(edges) => {
-                    let extent = self.array_shape[axis];
+            let reach = |(axis, &at): (usize, &u64)| {
+                let extent = self.array_shape[axis];
+                if let Some(edges) = self.axis_edges(axis) {
                     let (start, end) = edges.reach(at, extent).unwrap_or((extent, extent));
-                    (start, end - start)
+                    return (start, end - start);
                 }
-                None => {
-                    let (start, length) = self.chunk_along(axis, at);
-                    (start, length.min(self.array_shape[axis] - start))
-                }
+                let (start, length) = self.chunk_along(axis, at);
+                (start, length.min(extent - start))
             };
             let (start, shape) = index.iter().enumerate().map(reach).unzip();
             return Region::new(start, shape);

@@ -78,12 +78,7 @@ impl AxisChunks {
     /// An axis of `extent` elements of which only those from `held.0` up to and without `held.1` are
     /// in chunks, which begin there and are cut as `chunks`, an axis by itself, is. The first chunk
     /// stands for the gap before it too, the last for the one behind.
-    pub fn within(
-        self,
-        axis: usize,
-        extent: u64,
-        held: (u64, u64),
-    ) -> Result<Self, GridError> {
+    pub fn within(self, axis: usize, extent: u64, held: (u64, u64)) -> Result<Self, GridError> {
         let fault = |reason: &str| GridError::ChunkLengths { axis, reason: reason.to_owned() };
         if held.0 >= held.1 || held.1 > extent {
             return Err(fault("lie outside of the axis"));
@@ -420,7 +415,10 @@ mod tests {
         let regular = AxisChunks::Regular(4);
         assert_eq!(regular.clone().within(0, 10, (0, 10)).unwrap(), regular);
         let edges = regular.clone().within(0, 16, (3, 13)).unwrap().into_edges().unwrap();
-        assert_eq!((edges.ends(), edges.longest(), edges.held()), (&[7, 11, 15][..], 4, Some((3, 13))));
+        assert_eq!(
+            (edges.ends(), edges.longest(), edges.held()),
+            (&[7, 11, 15][..], 4, Some((3, 13)))
+        );
         assert_eq!([0, 1, 2].map(|at| edges.chunk(at).unwrap()), [(3, 4), (7, 4), (11, 4)]);
         assert_eq!([0, 1, 2].map(|at| edges.reach(at, 16).unwrap()), [(0, 7), (7, 11), (11, 16)]);
         assert_eq!([0, 6, 7, 14, 15].map(|element| edges.position(element)), [0, 0, 1, 2, 2]);

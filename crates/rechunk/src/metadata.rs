@@ -98,7 +98,10 @@ impl Metadata {
             }
             other => other.layout()?,
         };
-        region.map_or_else(|| Ok(Arc::clone(&layout)), |region| region_of(Arc::clone(&layout), region))
+        region.map_or_else(
+            || Ok(Arc::clone(&layout)),
+            |region| region_of(Arc::clone(&layout), region),
+        )
     }
 
     /// Shape of what one object holds, elements: a shard, else a chunk; all of the array where it

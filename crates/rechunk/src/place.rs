@@ -66,10 +66,7 @@ pub(crate) fn work_dir(
 }
 
 /// What a run that was interrupted, or has left its traces, was to do with the array at `location`.
-pub(crate) async fn begun_growth(
-    location: &str,
-    stores: &Stores,
-) -> Result<Option<Growth>, Error> {
+pub(crate) async fn begun_growth(location: &str, stores: &Stores) -> Result<Option<Growth>, Error> {
     let target = open_target(location, stores)?;
     let work = work_dir(location, &target, stores)?;
     Ok(match left_of(work.as_ref()).await? {
@@ -133,9 +130,7 @@ impl Place {
                 resume_job(job, saved)?;
                 (true, saved.replaces)
             }
-            _ => {
-                (false, start_over(job, running, &target, work.as_ref(), &left).await?)
-            }
+            _ => (false, start_over(job, running, &target, work.as_ref(), &left).await?),
         };
         // A store without rename cannot build the new array beside the old one.
         let goes_first = replaces && target.local_root().is_none();

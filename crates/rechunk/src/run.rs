@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::SOURCE_CHANGED_HINT;
+use crate::growth::set_shapes;
 use crate::gzip_file::{pack, unpack};
 use crate::job::{Job, array_at};
 use crate::metadata::Metadata;
@@ -98,9 +99,7 @@ impl Job {
             Left::Done(_) if running.existing == Existing::Resume && is_array(&target).await? => {
                 Ok(())
             }
-            left => {
-                may_start(self, running, &target, &left).await.map(drop)
-            }
+            left => may_start(self, running, &target, &left).await.map(drop),
         }
     }
 
@@ -381,7 +380,7 @@ impl Job {
         }
         // Before it is said that all is done, so that a resume does what a kill has cut off.
         if !self.in_tree {
-            consolidated::update(&self.request.target, &place.target, &self.target).await?;
+            self.describe(place).await?;
         }
         if let Some(work) = &place.work {
             work.set_done(&self.saved()).await?;
@@ -392,6 +391,19 @@ impl Job {
         }
         self.remove_temp(place, running).await?;
         Ok(verified)
+    }
+
+    /// Says in consolidated metadata above the target what it is now.
+    async fn describe(&self, place: &Place) -> Result<(), Error> {
+        let location = &self.request.target;
+        if self.growth.is_none() {
+            return consolidated::update(location, &place.target, &self.target).await;
+        }
+        let Some(version) = self.target.format().zarr_version() else { return Ok(()) };
+        consolidated::update_with(location, &place.target, version, |document, path| {
+            set_shapes(document, "", &[(path, &self.target)])
+        })
+        .await
     }
 
     /// Leaves all chunks written and nothing made known, as the state says then.

@@ -31,11 +31,7 @@ fn conflict(location: &str, reason: String, hint: &str) -> Error {
 }
 
 /// Refuses a source that is not of the kind of the target.
-pub(super) fn check(
-    location: &str,
-    source: &OpenArray,
-    target: &OpenArray,
-) -> Result<(), Error> {
+pub(super) fn check(location: &str, source: &OpenArray, target: &OpenArray) -> Result<(), Error> {
     let (own, theirs) = (source.spec(), target.spec());
     let names = (source.metadata.data_type_name(), target.metadata.data_type_name());
     if own.data_type != theirs.data_type || names.0 != names.1 {
@@ -58,8 +54,7 @@ pub(super) fn check(
 fn check_axes(location: &str, own: &ArraySpec, theirs: &ArraySpec) -> Result<(), Error> {
     let hint = "the source has to have the axes of the target, in their order";
     if own.shape.len() != theirs.shape.len() {
-        let reason =
-            format!("has {} axes, and the source {}", theirs.shape.len(), own.shape.len());
+        let reason = format!("has {} axes, and the source {}", theirs.shape.len(), own.shape.len());
         return Err(conflict(location, reason, hint));
     }
     for axis in 0..own.shape.len() {

@@ -38,7 +38,7 @@ impl Change {
     }
 
     /// To the shape of `metadata`; all else that the document says stays.
-    pub(crate) fn to_shape(self, metadata: &Metadata) -> Self {
+    pub(crate) fn with_shape(self, metadata: &Metadata) -> Self {
         let shape = match metadata {
             Metadata::N5(metadata, _) => metadata.dimensions.clone(),
             other => other.spec().shape,

@@ -12,7 +12,7 @@ use rechunk_grid::Region;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use agree::check_unmoved;
-pub(crate) use commit::{Change, update_consolidated};
+pub(crate) use commit::{Change, set_shapes, update_consolidated};
 pub(crate) use target::open_existing;
 
 use crate::chunk_spec::axis_in_words;
@@ -149,11 +149,10 @@ pub(crate) fn specify(
     let metadata = target.metadata.with_shape(&growth.after);
     growth.written = written(&growth, &metadata.object_shape());
     let whole = growth.written == Region::whole(&growth.after);
-    let layout =
-        if whole { metadata.layout() } else { metadata.layout_of(&growth.written) };
+    let layout = if whole { metadata.layout() } else { metadata.layout_of(&growth.written) };
     let layout = layout.map_err(Error::target_metadata)?;
     let source = placed(source, &growth)?;
-    let change = change.to_shape(&metadata);
+    let change = change.with_shape(&metadata);
     Ok(Grown { growth, source, target: metadata, layout, change })
 }
 
@@ -198,9 +197,8 @@ fn place(
                     hint: Some("--select takes a part of the source".to_owned()),
                 });
             }
-            let parts = (0..region.rank())
-                .filter(|&axis| region.shape[axis] != before[axis])
-                .map(|axis| {
+            let parts =
+                (0..region.rank()).filter(|&axis| region.shape[axis] != before[axis]).map(|axis| {
                     let (start, end) = (region.start[axis], region.end(axis));
                     format!("{start}:{end} of {}", axis_in_words(&spec, axis))
                 });

@@ -34,6 +34,8 @@ struct Sorted {
     unmoved: Vec<String>,
     /// Those that the target does not have.
     missing: Vec<String>,
+    /// What is wrong with the first of those that would stay.
+    unlike: Option<Error>,
 }
 
 impl TreeJob {
@@ -72,12 +74,21 @@ impl TreeJob {
             }
             let planned = plan_one(&request, &placement, path, begun.get(path), &stores).await;
             match planned.map_err(|error| error.of_member(path))? {
-                Some(job) => sorted.arrays.push(TreeArray { path: path.clone(), job }),
-                None => sorted.unmoved.push(path.clone()),
+                Planned::Moved(job) => {
+                    sorted.arrays.push(TreeArray { path: path.clone(), job: *job });
+                }
+                Planned::Unmoved(alike) => {
+                    sorted.unmoved.push(path.clone());
+                    let error = alike.err().map(|error| error.of_member(path));
+                    sorted.unlike = sorted.unlike.or(error);
+                }
             }
         }
         let left_behind = left_behind(&request, &placement, &found, &theirs, &stores).await?;
         sorted.check(&request, &placement, &left_behind)?;
+        if let Some(error) = sorted.unlike {
+            return Err(error);
+        }
         Ok(Self {
             request,
             selection,
@@ -152,7 +163,9 @@ impl Sorted {
                 let (theirs, grown) = lengths(other).unwrap_or((0, 0));
                 let (a, b) = (&first.path, &other.path);
                 conflict(
-                    format!("would not agree: {a} grows from {before} to {after}, {b} from {theirs} to {grown}"),
+                    format!(
+                        "would not agree: {a} grows from {before} to {after}, {b} from {theirs} to {grown}"
+                    ),
                     "all arrays with the dimension have to be as long, in each of the groups",
                 )
             }
@@ -184,7 +197,9 @@ async fn target_arrays(
     let format = match open_node(location, &OpenOptions::default(), &store).await {
         Ok(Opened::Group(_, format)) => format,
         Ok(Opened::Array(_)) => return Err(conflict("is an array".to_owned())),
-        Err(Error::SourceStore { source, .. }) => return Err(store_error("read", location, *source)),
+        Err(Error::SourceStore { source, .. }) => {
+            return Err(store_error("read", location, *source));
+        }
         Err(error) => return Err(conflict(format!("is not a group: {error}"))),
     };
     let found = Found::below(location, &store, format).await?;
@@ -193,10 +208,7 @@ async fn target_arrays(
 }
 
 /// What an interrupted run has begun, by path.
-async fn begun(
-    request: &CopyRequest,
-    stores: &Stores,
-) -> Result<BTreeMap<String, Growth>, Error> {
+async fn begun(request: &CopyRequest, stores: &Stores) -> Result<BTreeMap<String, Growth>, Error> {
     let store = open_target(&request.target, stores)?;
     let Some(work) = work_dir(&request.target, &store, stores)? else {
         return Ok(BTreeMap::new());
@@ -206,14 +218,20 @@ async fn begun(
     Ok(saved.filter_map(|(path, growth)| Some((path, growth?))).collect())
 }
 
-/// Plans one array; `None` if it stays as it is.
+/// An array that grows, or one that stays as it is: it has to be alike.
+enum Planned {
+    Moved(Box<Job>),
+    Unmoved(Result<(), Error>),
+}
+
+/// Plans one array.
 async fn plan_one(
     whole: &CopyRequest,
     placement: &Placement,
     path: &str,
     begun: Option<&Growth>,
     stores: &Stores,
-) -> Result<Option<Job>, Error> {
+) -> Result<Planned, Error> {
     let stores = stores.with_meter(&Meter::new());
     let options = OpenOptions { select: None, ..whole.open_options() };
     let location = member_location(&whole.source, path);
@@ -224,25 +242,22 @@ async fn plan_one(
     };
     let source = source.selected(select.as_deref())?;
     let placement = part_of(placement, &source)?;
-    let mut request = CopyRequest { select, placement, ..whole.clone() };
+    let mut request = CopyRequest { placement, select, ..whole.clone() };
     request.source.clone_from(&source.location);
     request.target = member_location(&whole.target, path);
     if request.placement.is_none() {
         let (target, _) = open_existing(&request, &stores).await?;
-        check_unmoved(&request.target, &source, &target)?;
-        return Ok(None);
+        return Ok(Planned::Unmoved(check_unmoved(&request.target, &source, &target)));
     }
     let mut job = Job::plan_growth(request, source, stores, begun.cloned()).await?;
     job.in_tree = true;
-    Ok(Some(job))
+    Ok(Planned::Moved(Box::new(job)))
 }
 
 /// What an array takes of where the group goes; `None` if it has no such dimension.
 fn part_of(placement: &Placement, array: &OpenArray) -> Result<Option<Placement>, Error> {
     Ok(match placement {
-        Placement::Append(name) => {
-            array.spec().axis_named(name.trim()).map(|_| placement.clone())
-        }
+        Placement::Append(name) => array.spec().axis_named(name.trim()).map(|_| placement.clone()),
         Placement::Region(text) => Selected::parse(text)?.part(array.spec()).map(Placement::Region),
     })
 }

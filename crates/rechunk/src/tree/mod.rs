@@ -19,9 +19,9 @@ use rechunk_plan::{Estimate, PlanError};
 use rechunk_store::{Meter, Store, Stores};
 
 pub use coordinates::Coords;
+pub(crate) use growth::check_not_between;
 pub use report::{ArrayReport, TreeReport};
 pub use rules::Selection;
-pub(crate) use growth::check_not_between;
 pub(crate) use state::saved_arrays;
 
 use crate::documents::Documents;

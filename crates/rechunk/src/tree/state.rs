@@ -9,14 +9,14 @@ use super::commit::TreeDocuments;
 use super::growth::check_fresh;
 use super::rules::Selection;
 use super::{TreeArray, TreeJob};
-use crate::{Axes, Error};
 use crate::documents::Documents;
-use crate::open::hex;
 use crate::growth::Growth;
+use crate::open::hex;
 use crate::place::{begun_before, nothing_begun, other_job, overwrites, unfinished};
 use crate::request::{CopyRequest, Existing, Running};
 use crate::target::check_absent;
 use crate::work_dir::{WorkDir, WriterLock, store_error};
+use crate::{Axes, Error};
 
 const TREE_VERSION: u32 = 1;
 

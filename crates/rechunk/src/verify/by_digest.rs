@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::{PlacedLayout, RegionLayout};
 use rechunk_exec::{ArrayDigest, Execution, NullObserver, Sink, run};
+use rechunk_format::{PlacedLayout, RegionLayout};
 use rechunk_grid::WriteEmpty;
 use rechunk_plan::{Plan, PlanRequest, Strategy, plan};
 use rechunk_store::{Meter, Role};
