@@ -127,6 +127,10 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
         let hint = Some("give the shape of the region as --shape");
         return Err(usage("--select is of an array, and --shape plans without one".into(), hint));
     }
+    if args.target_options.append.is_some() || args.target_options.region.is_some() {
+        let message = "--append and --region are of an array, and --shape plans without one";
+        return Err(usage(message.into(), Some("give the shape of what is added as --shape")));
+    }
     let missing = |option: &str| usage(format!("{option} is needed with --shape"), None);
     let shape = request::shape("--shape", synthetic.shape.as_deref().unwrap_or_default())?;
     let dtype = synthetic.dtype.as_deref().ok_or_else(|| missing("--dtype"))?;

@@ -120,7 +120,10 @@ fn array_lines(subject: &Subject, plan: &Plan) -> String {
             format!(", in {} shards of {}", number(cells(shard)), format_shape(shard))
         });
         let (count, up_to) = match edges {
-            Some(_) if name == "source" => (source_chunks(), "up to "),
+            Some(edges) if name == "source" => {
+                let differ = edges.smallest(chunk) != chunk;
+                (source_chunks(), if differ { "up to " } else { "" })
+            }
             _ => (cells(chunk), ""),
         };
         vec![
