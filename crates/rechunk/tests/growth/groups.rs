@@ -8,7 +8,7 @@ use rechunk_testkit::{SimEnd, SimStore};
 use serde_json::{Value, json};
 
 use crate::array::{Expected, Plain};
-use crate::process::{Done, append, clean, fresh, read, region, request, resume, run, says};
+use crate::process::{Done, append, clean, every, fresh, read, region, request, resume, run, says};
 
 /// A group of data, a coordinate that grows with it, and one that does not.
 fn write(disk: &SimStore, path: &str, first: u64, days: u64) {
@@ -116,9 +116,9 @@ async fn a_region_of_a_group_is_written() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_process_may_die_anywhere() {
+async fn a_process_may_die_at_many_calls() {
     let request = || append("more.zarr", "target.zarr", "time");
-    for call in (1..).step_by(3) {
+    for call in (1..).step_by(every(11)) {
         for cleans in [false, true] {
             let disk = archive(Format::Zarr3).await;
             let client = disk.client();

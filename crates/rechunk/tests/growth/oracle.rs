@@ -162,7 +162,7 @@ fn simulated(future: impl Future<Output = ()>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(120))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn any_steps_equal_one_array(case in cases()) {

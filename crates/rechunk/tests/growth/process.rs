@@ -142,6 +142,13 @@ pub(crate) async fn clean(disk: &SimStore, target: &str) -> Result<(), Error> {
     }
 }
 
+/// Every how many calls a process dies: `RECHUNK_GROWTH_EVERY`, or as many as an ordinary run has time
+/// for.
+pub(crate) fn every(usual: usize) -> usize {
+    let every = std::env::var("RECHUNK_GROWTH_EVERY").ok().and_then(|text| text.parse().ok());
+    every.unwrap_or(usual)
+}
+
 /// All that an error says.
 pub(crate) fn says(error: &Error) -> String {
     let mut text = error.to_string();
