@@ -86,11 +86,12 @@ impl Job {
     ) -> Result<Self, Error> {
         if request.placement.is_some() {
             let begun = begun_growth(&request.target, &stores).await?;
-            return Self::plan_growth(request, source, stores, begun).await;
+            return Box::pin(Self::plan_growth(request, source, stores, begun)).await;
         }
         let (target, warnings) = specify_target(&request, &source)?;
         let layout = target.layout().map_err(Error::target_metadata)?;
-        Self::plan_target(request, source, (target, layout), warnings, stores).await
+        let planned = Self::plan_target(request, source, (target, layout), warnings, stores);
+        Box::pin(planned).await
     }
 
     /// [`Job::plan`] where the source goes into what is there; `begun`: as an interrupted run was to
@@ -108,7 +109,8 @@ impl Job {
         let target = growth::open_existing(&request, &stores).await?;
         let grown = growth::specify(&request, placement, source, target, begun.as_ref())?;
         let target = (grown.target, grown.layout);
-        let job = Self::plan_target(request, grown.source, target, Vec::new(), stores).await?;
+        let planned = Self::plan_target(request, grown.source, target, Vec::new(), stores);
+        let job = Box::pin(planned).await?;
         Ok(Self { growth: Some(grown.growth), change: Some(grown.change), ..job })
     }
 

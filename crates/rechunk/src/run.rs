@@ -113,7 +113,7 @@ impl Job {
     ) -> Result<Report, Error> {
         let started = Instant::now();
         if running.existing == Existing::Resume
-            && let Some(report) = self.done_before(started).await?
+            && let Some(report) = Box::pin(self.done_before(started)).await?
         {
             return Ok(report);
         }
@@ -121,7 +121,7 @@ impl Job {
             let planning = &self.request.planning;
             verify::check_fits(&self.source, self.target_layout.as_ref(), planning).await?;
         }
-        let mut place = Place::prepare(&mut self, running).await?;
+        let mut place = Box::pin(Place::prepare(&mut self, running)).await?;
         if self.source.packed.is_some() {
             let Some(work) = &place.work else { return Err(no_room(&self.request.target)) };
             self.source = unpack(&self.source, &work.unpacked()?).await?;
@@ -131,7 +131,8 @@ impl Job {
         let outcome = self.execute(&place, running, Arc::clone(&observer), cancel).await;
         let outcome = match outcome {
             Ok(run_report) => {
-                let verified = self.finish(&place, running, run_report.digest.as_ref()).await;
+                let finished = self.finish(&place, running, run_report.digest.as_ref());
+                let verified = Box::pin(finished).await;
                 verified.map(|verified| (run_report, verified))
             }
             Err(error) => Err(error),

@@ -60,9 +60,9 @@ impl TreeJob {
         cancel: CancellationToken,
     ) -> Result<TreeReport, Error> {
         let started = Instant::now();
-        self.check_target(running).await?;
-        let place = TreePlace::prepare(&self, running).await?;
-        match self.run_at(&place, running, started, &observer, &cancel).await {
+        Box::pin(self.check_target(running)).await?;
+        let place = Box::pin(TreePlace::prepare(&self, running)).await?;
+        match Box::pin(self.run_at(&place, running, started, &observer, &cancel)).await {
             Ok(report) => Ok(report),
             Err(error) => {
                 place.give_up().await;

@@ -42,14 +42,14 @@ pub(crate) fn region(source: &str, target: &str, region: &str) -> CopyRequest {
 /// What was done.
 #[derive(Debug)]
 pub(crate) enum Done {
-    Array(Report),
-    Tree(TreeReport),
+    Array(Box<Report>),
+    Tree(Box<TreeReport>),
 }
 
 impl Done {
     pub(crate) fn array(self) -> Report {
         match self {
-            Self::Array(report) => report,
+            Self::Array(report) => *report,
             Self::Tree(report) => panic!("a group: {report:?}"),
         }
     }
@@ -63,18 +63,20 @@ pub(crate) async fn run(
 ) -> Result<Done, Error> {
     let running = Running { existing, verify, keep_temp: false, durable: true };
     let cancel = CancellationToken::new();
-    let prepared = rechunk::prepare(request, Selection::default(), &stores(client)).await?;
+    let stores = stores(client);
+    let prepared = Box::pin(rechunk::prepare(request, Selection::default(), &stores)).await?;
     match prepared {
         Prepared::Array(mut job) => {
             job.planned.plan.threads = 0; // in place: threads would end in any order
             let report = Box::pin(job.run(running, Arc::new(NullObserver), cancel)).await?;
-            Ok(Done::Array(report))
+            Ok(Done::Array(Box::new(report)))
         }
         Prepared::Tree(mut job) => {
             for array in &mut job.arrays {
                 array.job.planned.plan.threads = 0;
             }
-            Box::pin(job.run(running, Arc::new(NullObserver), cancel)).await.map(Done::Tree)
+            let report = Box::pin(job.run(running, Arc::new(NullObserver), cancel)).await?;
+            Ok(Done::Tree(Box::new(report)))
         }
     }
 }
