@@ -124,6 +124,10 @@ impl Place {
         groups: Vec<Store>,
         work: Option<WorkDir>,
     ) -> Result<Self, Error> {
+        if let Some(change) = &job.change {
+            // Another run may have appended since the plan was made: what is there would be lost.
+            change.is_made(&job.request.target, &target).await?;
+        }
         let left = left_of(work.as_ref()).await?;
         let (resumes, replaces) = match &left {
             Left::Unfinished(saved) if resumes(&left, running) => {

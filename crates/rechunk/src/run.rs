@@ -177,8 +177,10 @@ impl Job {
             return Ok(None);
         }
         let Left::Done(saved) = work.left().await? else { return Ok(None) };
-        if self.growth.is_some() && saved.is_none() {
-            return Ok(None); // what was there may have been of any run
+        if let Some(change) = &self.change
+            && (saved.is_none() || !change.is_made(location, &target).await?)
+        {
+            return Ok(None); // what is there may be of any run, or is not known yet
         }
         if let Some(difference) = saved.and_then(|saved| saved.difference(&self.saved())) {
             return Err(other_job(location, &difference));

@@ -54,22 +54,36 @@ impl Change {
         Self { after: write_pretty(&Value::Object(document)), ..self }
     }
 
+    /// True if the array is known as it will be, false if it is as it was. An error if somebody has
+    /// changed it since it was looked at: what is to be written may not belong there any more.
+    pub(crate) async fn is_made(&self, location: &str, target: &Store) -> Result<bool, Error> {
+        let control = target.with_role(Role::Control);
+        let now = control.get(self.key, METADATA_BYTES_MAX).await;
+        let now = now.map_err(|source| store_error("read the metadata of", location, source))?;
+        if now.as_deref() == Some(&self.after[..]) {
+            return Ok(true);
+        }
+        if now.as_ref() == Some(&self.before) {
+            return Ok(false);
+        }
+        Err(Error::Conflict {
+            location: location.to_owned(),
+            reason: "was changed by somebody since it was looked at".to_owned(),
+            hint: Some(
+                "look at it; then run again, or give up what was begun with `rechunk clean TARGET`"
+                    .to_owned(),
+            ),
+        })
+    }
+
     /// Writes it, durably, after all that was written before. Doing it again changes nothing; an
     /// error if somebody has changed the array meanwhile.
     pub(crate) async fn commit(&self, location: &str, target: &Store) -> Result<(), Error> {
         let failed = |source| store_error("write the metadata of", location, source);
         let control = target.with_role(Role::Control);
         control.sync().await.map_err(failed)?;
-        let now = control.get(self.key, METADATA_BYTES_MAX).await.map_err(failed)?;
-        if now.as_deref() == Some(&self.after[..]) {
+        if self.is_made(location, target).await? {
             return Ok(());
-        }
-        if now.as_ref() != Some(&self.before) {
-            return Err(Error::Conflict {
-                location: location.to_owned(),
-                reason: "was changed by somebody while it was written".to_owned(),
-                hint: Some("look at it; `rechunk clean TARGET` gives the run up".to_owned()),
-            });
         }
         control.put_durable(self.key, self.after.clone()).await.map_err(failed)?;
         control.sync().await.map_err(failed)

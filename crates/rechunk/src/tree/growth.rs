@@ -324,6 +324,9 @@ impl GrownArrays {
     /// Makes all known, and removes what says that each is written. Doing it again changes nothing.
     pub(super) async fn commit(&self, root: &Store, stores: &Stores) -> Result<(), Error> {
         for array in &self.arrays {
+            array.check_written(stores).await.map_err(|error| error.of_member(&array.path))?;
+        }
+        for array in &self.arrays {
             let store = open_target(&array.location, stores)?;
             let made = array.change.commit(&array.location, &store).await;
             made.map_err(|error| error.of_member(&array.path))?;
@@ -340,6 +343,25 @@ impl GrownArrays {
             }
         }
         Ok(())
+    }
+}
+
+impl GrownArray {
+    /// Refuses to make known what somebody has given up meanwhile.
+    async fn check_written(&self, stores: &Stores) -> Result<(), Error> {
+        let store = open_target(&self.location, stores)?;
+        if self.change.is_made(&self.location, &store).await? {
+            return Ok(());
+        }
+        let Some(work) = work_dir(&self.location, &store, stores)? else { return Ok(()) };
+        if let Left::Done(Some(_)) = work.left().await? {
+            return Ok(());
+        }
+        Err(Error::Conflict {
+            location: self.location.clone(),
+            reason: "has lost what was written for it: somebody has cleaned up".to_owned(),
+            hint: Some("--resume writes it again".to_owned()),
+        })
     }
 }
 

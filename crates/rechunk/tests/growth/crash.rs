@@ -1,9 +1,11 @@
 //! A process that dies at any point, and what comes after it. `RECHUNK_GROWTH_EVERY=1` tries every call.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rechunk::Existing;
-use rechunk_testkit::{SimEnd, SimStore};
+use rechunk_testkit::{SimEnd, SimFaults, SimStore};
+use tokio::time::sleep;
 
 use crate::array::{Expected, Plain};
 use crate::oracle::Stored;
@@ -147,4 +149,40 @@ async fn old_elements_are_never_touched() {
     fresh(&disk, append("more.zarr", "target.zarr", "0")).await.unwrap();
     assert_eq!(read(&disk, "target.zarr").await, after);
     assert_eq!(*wrong.lock().unwrap(), [""; 0]);
+}
+
+/// Two processes append at once: one after the other, or one is refused; never one over the other.
+#[tokio::test(start_paused = true)]
+async fn two_appends_at_once_are_not_one() {
+    for pause in [0, 200, 400, 600, 800, 1000, 1500, 2000, 3000, 5000] {
+        let (disk, before, _) = begun(Stored::V2).await;
+        disk.set_faults(SimFaults::NONE, Duration::from_millis(100));
+        let parts = [("one.zarr", 100), ("two.zarr", 200)].map(|(path, start)| {
+            let part = Plain::new(&[5, 6], &[2, 5]).at(&[start, 0]);
+            part.write(&disk, path);
+            (path, part)
+        });
+        let clients = [disk.client(), disk.client()];
+        let run = async |number: usize, after: u64| {
+            sleep(Duration::from_millis(after)).await;
+            let request = append(parts[number].0, "target.zarr", "0");
+            run(&clients[number], request, Existing::Refuse, false).await
+        };
+        let (one, two) = tokio::join!(Box::pin(run(0, 0)), Box::pin(run(1, pause)));
+        let after = |order: &[usize]| {
+            let mut expected = before.clone();
+            for &part in order {
+                expected.append(&parts[part].1, 0);
+            }
+            expected
+        };
+        let right = match (&one, &two) {
+            (Ok(_), Ok(_)) => vec![after(&[0, 1]), after(&[1, 0])],
+            (Ok(_), Err(_)) => vec![after(&[0])],
+            (Err(_), Ok(_)) => vec![after(&[1])],
+            (Err(one), Err(two)) => panic!("both are refused: {one} {two}"),
+        };
+        let found = read(&disk, "target.zarr").await;
+        assert!(right.contains(&found), "after {pause} ms");
+    }
 }
