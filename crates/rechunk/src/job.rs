@@ -53,6 +53,8 @@ pub struct Job {
     pub(crate) in_tree: bool,
     /// What makes the new shape of the target known.
     pub(crate) change: Option<Change>,
+    /// It was planned as a run that had begun, and not ended, was to do it.
+    pub(crate) is_begun: bool,
 }
 
 impl Job {
@@ -111,7 +113,8 @@ impl Job {
         let target = (grown.target, grown.layout);
         let planned = Self::plan_target(request, grown.source, target, Vec::new(), stores);
         let job = Box::pin(planned).await?;
-        Ok(Self { growth: Some(grown.growth), change: Some(grown.change), ..job })
+        let (growth, change) = (Some(grown.growth), Some(grown.change));
+        Ok(Self { growth, change, is_begun: begun.is_some(), ..job })
     }
 
     async fn plan_target(
@@ -143,6 +146,7 @@ impl Job {
             begun_at: planned_at,
             in_tree,
             change: None,
+            is_begun: false,
         })
     }
 }

@@ -125,8 +125,8 @@ impl Place {
         work: Option<WorkDir>,
     ) -> Result<Self, Error> {
         if let Some(change) = &job.change {
-            // Another run may have appended since the plan was made: what is there would be lost.
-            change.is_made(&job.request.target, &target).await?;
+            // Another run may have appended since the plan was made.
+            change.check_unchanged(&job.request.target, &target).await?;
         }
         let left = left_of(work.as_ref()).await?;
         let (resumes, replaces) = match &left {
@@ -279,6 +279,10 @@ pub(crate) fn may_grow(job: &Job, running: Running, left: &Left) -> Result<bool,
         (Left::Nothing | Left::Done(None), Existing::Resume) if !job.in_tree => {
             Err(nothing_begun(location))
         }
+        // The run that it was planned to go on with has ended meanwhile.
+        (Left::Nothing | Left::Done(None), _) if job.is_begun && !job.in_tree => {
+            Err(ended_meanwhile(location))
+        }
         _ => Ok(false),
     }
 }
@@ -302,6 +306,15 @@ pub(crate) fn begun_before(location: &str) -> Error {
         location,
         "holds an interrupted (or running) job",
         "--resume goes on where it stopped, `rechunk clean TARGET` gives it up",
+    )
+}
+
+/// What was planned was of a run that has ended since.
+pub(crate) fn ended_meanwhile(location: &str) -> Error {
+    refuse_growth(
+        location,
+        "was being written by another run, which has ended meanwhile",
+        "run again: then what it has written is seen",
     )
 }
 

@@ -63,17 +63,19 @@ impl Change {
         if now.as_deref() == Some(&self.after[..]) {
             return Ok(true);
         }
-        if now.as_ref() == Some(&self.before) {
-            return Ok(false);
-        }
-        Err(Error::Conflict {
-            location: location.to_owned(),
-            reason: "was changed by somebody since it was looked at".to_owned(),
-            hint: Some(
-                "look at it; then run again, or give up what was begun with `rechunk clean TARGET`"
-                    .to_owned(),
-            ),
-        })
+        if now.as_ref() == Some(&self.before) { Ok(false) } else { Err(changed(location)) }
+    }
+
+    /// Refuses an array that is not what it was when it was looked at: another run may have made it as
+    /// long as this one would, and what is there would be lost.
+    pub(crate) async fn check_unchanged(
+        &self,
+        location: &str,
+        target: &Store,
+    ) -> Result<(), Error> {
+        let now = target.with_role(Role::Control).get(self.key, METADATA_BYTES_MAX).await;
+        let now = now.map_err(|source| store_error("read the metadata of", location, source))?;
+        if now.as_ref() == Some(&self.before) { Ok(()) } else { Err(changed(location)) }
     }
 
     /// Writes it, durably, after all that was written before. Doing it again changes nothing; an
@@ -87,6 +89,17 @@ impl Change {
         }
         control.put_durable(self.key, self.after.clone()).await.map_err(failed)?;
         control.sync().await.map_err(failed)
+    }
+}
+
+fn changed(location: &str) -> Error {
+    Error::Conflict {
+        location: location.to_owned(),
+        reason: "was changed by somebody since it was looked at".to_owned(),
+        hint: Some(
+            "look at it; then run again, or give up what was begun with `rechunk clean TARGET`"
+                .to_owned(),
+        ),
     }
 }
 

@@ -12,7 +12,9 @@ use super::{TreeArray, TreeJob};
 use crate::documents::Documents;
 use crate::growth::Growth;
 use crate::open::hex;
-use crate::place::{begun_before, nothing_begun, other_job, overwrites, unfinished};
+use crate::place::{
+    begun_before, ended_meanwhile, nothing_begun, other_job, overwrites, unfinished,
+};
 use crate::request::{CopyRequest, Existing, Running};
 use crate::target::check_absent;
 use crate::work_dir::{WorkDir, WriterLock, store_error};
@@ -237,6 +239,11 @@ async fn start_growth(job: &TreeJob, running: Running, left: &Left) -> Result<St
             }
         }
         (Left::Nothing | Left::Emptied, Existing::Resume) => Err(nothing_begun(location)),
+        (Left::Nothing | Left::Emptied, Existing::Refuse)
+            if job.arrays.iter().any(|array| array.job.is_begun) =>
+        {
+            Err(ended_meanwhile(location))
+        }
         (Left::Nothing | Left::Emptied, Existing::Refuse) => {
             check_fresh(job).await.map(|()| Start::Fresh)
         }
