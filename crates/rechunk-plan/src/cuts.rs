@@ -261,7 +261,8 @@ mod tests {
         #[test]
         fn common_boxes_end_on_cuts((edges, extent) in axes(), commit in 1_u64..12) {
             let cuts = AxisCuts::new(&edges, extent, commit);
-            let ends = edges.ends();
+            // The last chunk ends with the axis, or stands for the gap behind it.
+            let (_, ends) = edges.ends().split_last().unwrap();
             let fits = |length: &u64| {
                 let mut all = (0..extent.div_ceil(*length)).skip(1).map(|k| k * length);
                 length.is_multiple_of(commit) && all.all(|end| ends.contains(&end))
