@@ -193,6 +193,15 @@ pub(crate) struct TargetArgs {
     /// the same version, else `.` in v2, `/` in v3].
     #[arg(long, value_name = "SIGN", value_parser = [".", "/"], hide_short_help = true)]
     pub separator: Option<String>,
+    /// Put the source behind the end of the target, an array or all arrays of a group, along a
+    /// dimension (`time`) or an axis (`0`); the target keeps its chunks, codecs and attributes, and
+    /// is seen at its new length when all is written.
+    #[arg(long, value_name = "DIMENSION", conflicts_with = "region")]
+    pub append: Option<String>,
+    /// Put the source into a region of the target, which has its shape: `time=100:200`, in the words
+    /// of --select.
+    #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
+    pub region: Option<String>,
     /// What becomes of axes between N5 or NIfTI, which count them fastest first, and other formats:
     /// their order is reversed and no element moves, or kept [default: what the source notes, else
     /// reverse].
@@ -273,7 +282,8 @@ pub(crate) struct RunningArgs {
     /// an object store cannot rename, there it goes first).
     #[arg(long, conflicts_with = "resume")]
     pub overwrite: bool,
-    /// Go on where an interrupted run stopped, or start if there is none.
+    /// Go on where an interrupted run stopped, or start if there is none (with --append and --region:
+    /// refuse then, so that nothing is appended twice).
     #[arg(long)]
     pub resume: bool,
     /// Read the target back and compare it with the source before it is made visible.
@@ -325,7 +335,9 @@ Examples:
   rechunk copy group.zarr new.zarr --chunks time=30D,lat=45,lon=90      # as long as a time
   rechunk copy --job monthly.toml --resume                              # options in a file
   rechunk copy group.zarr small.zarr --cast float32 --var 'mask: cast uint8'
-  rechunk copy group.zarr new.zarr --exclude 'raw/**' --var 'air/*: chunks -1,30,30; codec zstd:5'")]
+  rechunk copy group.zarr new.zarr --exclude 'raw/**' --var 'air/*: chunks -1,30,30; codec zstd:5'
+  rechunk copy 2026-11-22.zarr archive.zarr --append time               # one more day
+  rechunk copy corrected.zarr archive.zarr --region time=100:107        # a week again")]
 pub(crate) struct CopyArgs {
     /// The array to read, or the group: with all arrays and groups below it.
     pub source: String,

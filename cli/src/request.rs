@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use rechunk::{
-    Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Planning,
-    ProfileFile, RawFile, Running, Selection, StoreOptions, Stores, Strategy, WriteEmpty,
+    Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Placement,
+    Planning, ProfileFile, RawFile, Running, Selection, StoreOptions, Stores, Strategy, WriteEmpty,
     parse_byte_size,
 };
 
@@ -128,6 +128,7 @@ pub(crate) fn copy(
         format: target_args.format.as_deref().and_then(Format::from_name),
         axes: axes(target_args.axes.as_deref()),
         raw: raw(&target_args.raw)?,
+        placement: placement(target_args),
         select: target_args.select.clone(),
         cast: target_args.cast.clone(),
         separator: target_args.separator.as_deref().and_then(|sign| sign.chars().next()),
@@ -142,6 +143,12 @@ pub(crate) fn copy(
         temp: temp.map(str::to_owned),
         ..CopyRequest::new(source, target)
     })
+}
+
+/// Where the source goes in a target that exists.
+fn placement(args: &TargetArgs) -> Option<Placement> {
+    let append = args.append.clone().map(Placement::Append);
+    append.or_else(|| args.region.clone().map(Placement::Region))
 }
 
 /// What `--axes` says.

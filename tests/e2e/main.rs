@@ -24,6 +24,8 @@ mod disk_full;
 #[cfg(test)]
 mod groups;
 #[cfg(test)]
+mod growth;
+#[cfg(test)]
 mod harness;
 #[cfg(test)]
 mod hostile;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use rechunk::{Error, Job, Observer, Prepared, Report, Running, TreeJob, TreeReport};
+use rechunk::{Error, Job, Observer, Prepared, Running, TreeJob, TreeReport};
 
 use crate::args::{CopyArgs, OutputArgs};
 use crate::render::html::{Record, Recorder, Sheet};
@@ -108,7 +108,7 @@ async fn run_group(
 /// Prints the plan of a job: the object with `--json`, else the table on stdout.
 pub(crate) fn show_plan(job: &Job, output: &OutputArgs) {
     if output.json {
-        render::print_json(&Report::of_plan(&job.planned, &job.warnings));
+        render::print_json(&job.plan_report());
     } else if !output.quiet {
         render::print(&explain::table(job, true));
         render::warnings(&job.warnings);

@@ -117,6 +117,7 @@ fn subject(args: &PlanArgs, request: &PlanRequest) -> explain::Subject {
         source: request.source.codec.clone(),
         target: request.target.codec.clone(),
         times: Vec::new(),
+        growth: None,
     }
 }
 
@@ -130,6 +131,10 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
     if args.target_options.cast.is_some() {
         let hint = Some("--dtype is the type that is planned for");
         return Err(usage("--cast is of an array, and --shape plans without one".into(), hint));
+    }
+    if args.target_options.append.is_some() || args.target_options.region.is_some() {
+        let message = "--append and --region are of an array, and --shape plans without one";
+        return Err(usage(message.into(), Some("give the shape of what is added as --shape")));
     }
     let missing = |option: &str| usage(format!("{option} is needed with --shape"), None);
     let shape = request::shape("--shape", synthetic.shape.as_deref().unwrap_or_default())?;

@@ -4,7 +4,7 @@ use rechunk::planner::keep::Schedule;
 use rechunk::planner::{
     Candidate, CandidateOutcome, Estimate, Plan, Planned, Stage, StageInput, StageOutput,
 };
-use rechunk::{Job, format_byte_size, format_shape};
+use rechunk::{Growth, Job, format_byte_size, format_shape};
 
 use super::price::{self, dollars};
 use super::svg::{BuffersPicture, CandidatePicture, PlanPicture, StagePicture, draw};
@@ -26,6 +26,8 @@ pub(crate) struct Subject {
     pub target: String,
     /// What became of chunks as long as a time: `time=30D (720)`.
     pub times: Vec<String>,
+    /// Where the source goes in a target that exists.
+    pub growth: Option<String>,
 }
 
 /// The subject of a job.
@@ -48,7 +50,20 @@ pub(crate) fn subject(job: &Job) -> Subject {
         source: format!("{}  {}", source.format_name(), source.codec_summary()),
         target: format!("{}  {}", target.format_name(), target.codec_summary()),
         times: job.times.clone(),
+        growth: job.growth.as_ref().map(|growth| growth_words(growth, &job.planned.plan.estimate)),
     }
+}
+
+/// Where the source goes, and what that takes.
+fn growth_words(growth: &Growth, estimate: &Estimate) -> String {
+    let reads = estimate.target.get_requests;
+    let shape = format_shape(&growth.after);
+    let becomes = growth.axis.map_or_else(String::new, |_| format!(", which becomes {shape}"));
+    if reads == 0 {
+        return format!("  {}{becomes}", growth.summary);
+    }
+    let requests = plural(reads, "request");
+    format!("  {}{becomes}; {requests} for what chunks at the border keep", growth.summary)
 }
 
 /// The plan of a job; `all` shows the candidates that were not taken.
@@ -70,6 +85,9 @@ pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> Str
     ];
     lines.extend(times_line(&subject.times));
     lines.extend([String::new(), stage_table(plan), String::new()]);
+    if let Some(growth) = &subject.growth {
+        lines.splice(1..1, [growth.clone()]);
+    }
     lines.extend(runs_lines(subject, plan));
     lines.extend(copies_line(&plan.estimate));
     lines.push(memory_line(plan));
@@ -109,7 +127,10 @@ fn array_lines(subject: &Subject, plan: &Plan) -> String {
             format!(", in {} shards of {}", number(cells(shard)), format_shape(shard))
         });
         let (count, up_to) = match edges {
-            Some(_) if name == "source" => (source_chunks(), "up to "),
+            Some(edges) if name == "source" => {
+                let differ = edges.smallest(chunk) != chunk;
+                (source_chunks(), if differ { "up to " } else { "" })
+            }
             _ => (cells(chunk), ""),
         };
         vec![

@@ -1,5 +1,6 @@
 //! The plan of the copy of a group: a line for each array, and their sum.
 
+use rechunk::planner::Estimate;
 use rechunk::{TreeArray, TreeJob, format_byte_size, format_shape};
 
 use super::table::{lay_out, number};
@@ -17,9 +18,9 @@ pub(crate) fn table(job: &TreeJob) -> String {
     let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
     rows.extend(job.arrays.iter().map(row));
     let intermediate = &estimate.intermediate;
-    let gets = estimate.source.get_requests.saturating_add(intermediate.get_requests);
+    let gets = gets(&estimate);
     let puts = estimate.target.put_requests.saturating_add(intermediate.put_requests);
-    let read = estimate.source.read_bytes.saturating_add(intermediate.read_bytes);
+    let read = read_bytes(&estimate);
     let written = estimate.target.written_bytes.saturating_add(intermediate.written_bytes);
     let peak = job.arrays.iter().map(|array| array.job.planned.plan.memory.planned_peak_bytes);
     let peak = peak.max().unwrap_or(0);
@@ -51,9 +52,21 @@ pub(crate) fn table(job: &TreeJob) -> String {
     times.sort_unstable();
     times.dedup();
     lines.splice(2..2, explain::times_line(&times));
+    lines.splice(1..1, growth_line(job));
     let plans = job.arrays.iter().map(|array| &array.job.planned.plan);
     lines.extend(price::lines(&estimate, plans.filter_map(|plan| plan.priced_by.as_ref())));
     lines.join("\n")
+}
+
+/// Where the arrays go in those that are there, and which stay as they are.
+fn growth_line(job: &TreeJob) -> Option<String> {
+    let growth = job.arrays.first()?.job.growth.as_ref()?;
+    let stay = match job.unmoved() {
+        [] => String::new(),
+        [one] => format!("; {one} stays as it is"),
+        more => format!("; {} stay as they are", more.join(", ")),
+    };
+    Some(format!("  {}{stay}", growth.summary))
 }
 
 fn row(array: &TreeArray) -> Vec<String> {
@@ -71,12 +84,23 @@ fn row(array: &TreeArray) -> Vec<String> {
         format_shape(&plan.shape),
         if source == target { source } else { format!("{source} → {target}") },
         plan.kind.to_string(),
-        number(estimate.source.get_requests.saturating_add(intermediate.get_requests)),
+        number(gets(estimate)),
         number(estimate.target.put_requests.saturating_add(intermediate.put_requests)),
-        format_byte_size(estimate.source.read_bytes.saturating_add(intermediate.read_bytes)),
+        format_byte_size(read_bytes(estimate)),
         format_byte_size(estimate.target.written_bytes.saturating_add(intermediate.written_bytes)),
         format_byte_size(plan.memory.planned_peak_bytes),
     ]
+}
+
+/// Reads of all roles: of the target too, where it keeps what is around the source.
+fn gets(estimate: &Estimate) -> u64 {
+    let roles = [&estimate.source, &estimate.intermediate, &estimate.target];
+    roles.iter().fold(0, |sum, role| sum.saturating_add(role.get_requests))
+}
+
+fn read_bytes(estimate: &Estimate) -> u64 {
+    let roles = [&estimate.source, &estimate.intermediate, &estimate.target];
+    roles.iter().fold(0, |sum, role| sum.saturating_add(role.read_bytes))
 }
 
 /// `1 array`, `2 arrays`.

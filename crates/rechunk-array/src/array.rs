@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use rechunk_format::{FormatError, Layout};
-use rechunk_store::{Copied, Store, StoreError};
+use rechunk_store::{Copied, Role, Store, StoreError};
 
 use crate::ArrayError;
 use crate::error::Cause;
@@ -90,6 +90,14 @@ impl Array {
         let copied = self.store.copy_from(&source.store, &from, &to).await;
         let unit = if self.layout.shards().is_some() { Unit::Shard } else { Unit::Chunk };
         copied.map_err(|error| self.error(unit(index), Cause::Store(error)))
+    }
+
+    /// Removes object `index`, a chunk or a shard, if there is one. Counts as control.
+    pub async fn remove_object(&self, index: &[u64]) -> Result<(), ArrayError> {
+        let control = self.store.with_role(Role::Control);
+        let removed = control.delete(&self.layout.object_key(index)).await;
+        let unit = if self.layout.shards().is_some() { Unit::Shard } else { Unit::Chunk };
+        removed.map_err(|error| self.error(unit(index), Cause::Store(error)))
     }
 
     /// That chunk `index` was read but does not decode.

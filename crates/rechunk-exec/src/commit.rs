@@ -7,6 +7,7 @@ use rechunk_store::Role;
 
 use crate::Fault;
 use crate::frame::{self, check_length, wide};
+use crate::kept;
 use crate::stage_run::StageRun;
 use crate::task::{Lane, LaneDone, TaskRun};
 use crate::unit::Finished;
@@ -23,14 +24,14 @@ pub(crate) async fn unit(
         task.buffers.give(unit.buffer);
         return Ok(LaneDone { lane, finished: Vec::new(), sent_in: Some(step) });
     }
-    let (encoded_bytes, mut workspace_bytes) = needs(&task.stage);
+    let (encoded_bytes, scratch_bytes, mut workspace_bytes) = needs(&task.stage, &unit);
     if task.stage.stage.is_stepped {
         let shard_bytes = task.stage.target_shard_state_bytes();
         workspace_bytes = [wide(unit.buffer.len()), shard_bytes]
             .into_iter()
             .fold(workspace_bytes, u64::saturating_add);
     }
-    lane.make_room(encoded_bytes, 0, workspace_bytes, task.stage.stage.lane_bytes);
+    lane.make_room(encoded_bytes, scratch_bytes, workspace_bytes, task.stage.stage.lane_bytes);
     let region = unit.region.clone();
     if task.stage.compares() {
         lane = compare(&task, lane, unit).await?;
@@ -41,18 +42,24 @@ pub(crate) async fn unit(
     Ok(LaneDone { lane, finished: Vec::new(), sent_in: Some(step) })
 }
 
-/// What sending a chunk out takes of a lane: its stored form, and what the codecs allocate.
-fn needs(stage: &StageRun) -> (u64, u64) {
+/// What sending a chunk out takes of a lane: its stored form, room to decode what it had, and what the
+/// codecs allocate.
+fn needs(stage: &StageRun, unit: &Finished) -> (u64, u64, u64) {
     let cost = stage.target().layout().codec_cost();
+    let workspaces = (cost.decode_workspace_bytes, cost.encode_workspace_bytes);
     match (stage.compares(), cost.is_raw) {
-        (true, _) => (cost.encoded_bytes_max, cost.decode_workspace_bytes),
-        (false, true) => (0, cost.encode_workspace_bytes),
-        (false, false) => (cost.encoded_bytes_max, cost.encode_workspace_bytes),
+        (true, _) => (cost.encoded_bytes_max, 0, workspaces.0),
+        (false, _) if !stage.kept(&unit.region).is_empty() => {
+            (cost.encoded_bytes_max, wide(unit.buffer.len()), workspaces.0.max(workspaces.1))
+        }
+        (false, true) => (0, 0, workspaces.1),
+        (false, false) => (cost.encoded_bytes_max, 0, workspaces.1),
     }
 }
 
-async fn write(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<Lane, Fault> {
+async fn write(task: &Arc<TaskRun>, lane: Lane, unit: Finished) -> Result<Lane, Fault> {
     let stage = &task.stage;
+    let (mut lane, unit) = kept::put_in(task, lane, unit).await?;
     let meter = stage.target().store().meter();
     meter.add_decoded_written(Role::Target, wide(unit.buffer.len()));
     let job = Arc::clone(task);
@@ -88,7 +95,7 @@ pub(crate) async fn store(
     }
     let Some(format) = target.layout().shards() else {
         let Some(encoded) = encoded else {
-            target.store().meter().add_put_skipped(Role::Target);
+            task.stage.leave_out(index).await?;
             return Ok(None);
         };
         target.write_chunk(index, encoded.clone()).await.map_err(Fault::Target)?;
@@ -141,7 +148,11 @@ pub(crate) fn recycle(task: &TaskRun, bytes: Bytes) {
 async fn compare(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<Lane, Fault> {
     let stage = Arc::clone(&task.stage);
     let other = stage.target();
-    let found = fetch_other(task, &unit.index, &mut lane.encoded).await?;
+    let found = fetch_chunk(task, &unit.index, &mut lane.encoded).await?;
+    if let Some(format) = other.layout().shards() {
+        let shard = task.shards.of_chunk(task, format, &unit.index).map_err(Fault::Target)?;
+        task.shards.done(task, &shard).await?;
+    }
     other.store().meter().add_decoded_read(Role::Target, wide(unit.buffer.len()));
     let task = Arc::clone(task);
     stage
@@ -154,8 +165,12 @@ async fn compare(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<
         .await
 }
 
-/// Fetches the chunk that a unit is compared with. False if it is missing.
-async fn fetch_other(task: &TaskRun, index: &[u64], encoded: &mut Vec<u8>) -> Result<bool, Fault> {
+/// Fetches what the target has of a chunk. False if it is missing.
+pub(crate) async fn fetch_chunk(
+    task: &TaskRun,
+    index: &[u64],
+    encoded: &mut Vec<u8>,
+) -> Result<bool, Fault> {
     let other = task.stage.target();
     let Some(format) = other.layout().shards() else {
         return other.read_chunk_into(index, encoded).await.map_err(Fault::Target);
@@ -167,7 +182,6 @@ async fn fetch_other(task: &TaskRun, index: &[u64], encoded: &mut Vec<u8>) -> Re
     } else {
         other.store().meter().add_get_missing(Role::Target);
     }
-    task.shards.done(task, &shard).await?;
     Ok(entry.is_some())
 }
 
@@ -178,6 +192,12 @@ fn compare_buffers(
     found: bool,
 ) -> Result<(), Fault> {
     let frame = stage.unit_frame(&unit.index, &unit.region)?;
+    // Nothing is known of what the source does not hold.
+    let held = match &stage.held {
+        Some(held) => held.intersect(&unit.region),
+        None => Some(unit.region.clone()),
+    };
+    let Some(region) = held else { return Ok(()) };
     let differences = if found {
         let other = stage.target();
         let fault = |error| Fault::Target(other.decode_error(&unit.index, error));
@@ -187,10 +207,10 @@ fn compare_buffers(
         if decoded == unit.buffer {
             return Ok(()); // the usual case, padding included
         }
-        frame::compare(stage.item_bytes, &unit.region, &unit.buffer, decoded, &frame)?
+        frame::compare(stage.item_bytes, &region, &unit.buffer, decoded, &frame)?
     } else {
-        frame::compare_with_fill(&stage.target_fill, &unit.region, &unit.buffer, &frame)?
+        frame::compare_with_fill(&stage.target_fill, &region, &unit.buffer, &frame)?
     };
-    stage.run.add_differences(&unit.region, &differences);
+    stage.run.add_differences(&region, &differences);
     Ok(())
 }

@@ -27,6 +27,8 @@ pub struct Execution {
     pub takes_digest: bool,
     /// What was written survives a power cut before its mark is in the journal.
     pub durable: bool,
+    /// Objects of the target may be there already: those that are left out are removed.
+    pub in_place: bool,
 }
 
 impl Execution {

@@ -20,6 +20,8 @@ use crate::whole_shards;
 pub(crate) struct Input {
     /// Its part in the tile.
     pub region: Region,
+    /// What of that it holds: not the gap beside it.
+    held: Option<Region>,
     frame: Frame,
 }
 
@@ -34,7 +36,7 @@ impl Input {
         let grid = task.stage.geometry.grain_grid();
         let Some(region) = grid.region(index).intersect(&task.tile) else { return Ok(None) };
         let frame = task.stage.input_frame(index, &region)?;
-        Ok(Some(Self { region, frame }))
+        Ok(Some(Self { held: task.stage.held_of(&region), region, frame }))
     }
 }
 
@@ -208,8 +210,8 @@ pub(crate) fn spread(
     brought: Brought<'_>,
 ) -> Result<Vec<Finished>, Fault> {
     let (stage, geometry) = (&task.stage, &task.stage.geometry);
-    if !stage.stage.is_stepped {
-        task.digest.add(stage.digest.of_elements(&input.region, input, brought)?);
+    if let Some(held) = input.held.as_ref().filter(|_| !stage.stage.is_stepped) {
+        task.digest.add(stage.digest.of_elements(held, input, brought)?);
     }
     let units = geometry.units(&task.tile);
     let mut finished = Vec::new();
@@ -246,11 +248,12 @@ fn put_in(
     let frame = stage.unit_frame(&unit.index, &unit.region)?;
     if filling.buffer.is_empty() {
         filling.buffer = task.buffers.take(frame.bytes);
-        if stage.is_padded(&unit.index) {
+        if stage.is_padded(&unit.index, &unit.region) {
             rechunk_kernel::fill(&stage.target_fill, &mut filling.buffer);
         }
     }
-    if let Some(common) = input.region.intersect(&unit.region) {
+    let held = input.held.as_ref();
+    if let Some(common) = held.and_then(|held| held.intersect(&unit.region)) {
         let target = (&mut filling.buffer[..], &frame);
         filling.stored.add(&stage.geometry, unit, input, &common, brought);
         if stage.stage.is_stepped {

@@ -20,6 +20,7 @@ mod frame;
 mod gate;
 mod gather;
 mod journal;
+mod kept;
 mod passthrough;
 mod piece_checksum;
 mod pieces;

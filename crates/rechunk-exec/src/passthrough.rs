@@ -8,7 +8,6 @@ use rechunk_array::WholeShard;
 use rechunk_format::{ShardFormat, ShardIndex};
 use rechunk_grid::Region;
 use rechunk_plan::{StageInput, StageOutput};
-use rechunk_store::Role;
 
 use crate::Fault;
 use crate::commit::store;
@@ -82,7 +81,7 @@ async fn shard(
     match read.map_err(Fault::Source)? {
         WholeShard::Missing if is_whole && stage.only_reads() => {}
         WholeShard::Missing if is_whole => {
-            stage.target().store().meter().add_put_skipped(Role::Target);
+            stage.leave_out(shard).await?;
         }
         WholeShard::Missing => {
             for chunk in chunks(task, shard).positions() {

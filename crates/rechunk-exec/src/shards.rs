@@ -8,7 +8,6 @@ use rechunk_array::{Array, ArrayError, ShardWriter};
 use rechunk_format::{ShardFormat, ShardIndex};
 use rechunk_grid::Region;
 use rechunk_plan::StageOutput;
-use rechunk_store::Role;
 use tokio::sync::OnceCell;
 
 use crate::Fault;
@@ -88,13 +87,15 @@ pub(crate) struct TargetShard {
     shard: Vec<u64>,
     /// Chunks that have not been dealt with.
     left: AtomicU64,
+    /// What is in it before it is filled.
+    index: LazyIndex,
     sink: ShardSink,
 }
 
 #[derive(Debug)]
 enum ShardSink {
     Fill(Box<ShardWriter>),
-    Compare(LazyIndex),
+    Compare,
 }
 
 impl TargetShards {
@@ -121,12 +122,13 @@ impl TargetShards {
         let array = Region::whole(grid.array_shape());
         let chunks = grid.covering(&whole.intersect(&array).unwrap_or(whole));
         let sink = if stage.compares() {
-            ShardSink::Compare(OnceCell::new())
+            ShardSink::Compare
         } else {
             ShardSink::Fill(Box::new(stage.target().begin_shard(format, &shard)?))
         };
         let left = AtomicU64::new(chunks.elements());
-        let open = Arc::new(TargetShard { shard: shard.clone(), left, sink });
+        let open =
+            Arc::new(TargetShard { shard: shard.clone(), left, index: OnceCell::new(), sink });
         shards.insert(shard, Arc::clone(&open));
         debug_assert!(shards.len() as u64 * format.index_bytes() <= stage.state_bytes());
         Ok(open)
@@ -141,7 +143,7 @@ impl TargetShards {
         if let ShardSink::Fill(writer) = &shard.sink
             && !writer.finish().await.map_err(Fault::Target)?
         {
-            task.stage.target().store().meter().add_put_skipped(Role::Target);
+            task.stage.leave_out(&shard.shard).await?;
         }
         Ok(())
     }
@@ -156,19 +158,19 @@ impl TargetShard {
     ) -> Result<bytes::Bytes, ArrayError> {
         match &self.sink {
             ShardSink::Fill(writer) => writer.add(index, encoded).await,
-            ShardSink::Compare(_) => Ok(encoded),
+            ShardSink::Compare => Ok(encoded),
         }
     }
 
-    /// Where chunk `index` is in a shard that is compared with; `None` if it is missing.
+    /// Where chunk `index` is in a shard that is compared with, or was before it is filled; `None` if it
+    /// is missing.
     pub(crate) async fn entry(
         &self,
         array: &Array,
         format: &ShardFormat,
         index: &[u64],
     ) -> Result<Option<(u64, u64)>, ArrayError> {
-        let ShardSink::Compare(found) = &self.sink else { return Ok(None) };
-        let found = found.get_or_try_init(|| array.read_index(format, &self.shard)).await?;
+        let found = self.index.get_or_try_init(|| array.read_index(format, &self.shard)).await?;
         Ok(found.as_ref().and_then(|found| found.entry(format.slot(index))))
     }
 }

@@ -6,7 +6,7 @@ use rechunk_array::Array;
 use rechunk_format::Layout;
 use rechunk_grid::{Region, WriteEmpty};
 use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput, shard_state_bytes};
-use rechunk_store::Store;
+use rechunk_store::{Role, Store};
 
 use crate::ahead;
 use crate::cpu::CpuPool;
@@ -42,6 +42,8 @@ pub(crate) struct StageRun {
     pub skips_absent: bool,
     /// Lanes of each task beside those of the plan, for inputs that are fetched before their step.
     pub ahead_lanes: u32,
+    /// The elements that the source holds; `None` if that is all of the array.
+    pub held: Option<Region>,
     /// The digest it takes of what it reads.
     pub digest: StageDigest,
     /// Whether the store copies what is passed through.
@@ -82,6 +84,8 @@ impl StageRun {
         let (source_fill, target_fill) = (fill(source), fill(target));
         // What is absent here and there has to read the same.
         let same_fill = has_fill && source_fill == target_fill;
+        let edges = source.spec().edges.as_ref();
+        let held = edges.and_then(|edges| edges.held(&execution.plan.shape));
         Ok(Self {
             store_copies: StoreCopies::new(&stage, execution, &digest),
             ahead_lanes: ahead::lanes(execution, &stage),
@@ -89,6 +93,7 @@ impl StageRun {
             cpu,
             number,
             geometry,
+            held,
             item_bytes,
             swap_bytes: usize::try_from(swap_bytes).unwrap_or(1),
             skips_stored: match execution.write_empty {
@@ -173,9 +178,33 @@ impl StageRun {
         }
     }
 
-    /// A unit has bytes outside the array, which no input brings.
-    pub(crate) fn is_padded(&self, index: &[u64]) -> bool {
-        !self.geometry.writes_pieces() && self.geometry.output_grid().is_clipped(index)
+    /// A unit has bytes that no input brings: outside of the array, or of what the source holds of it.
+    pub(crate) fn is_padded(&self, index: &[u64], region: &Region) -> bool {
+        self.held.as_ref().is_some_and(|held| !held.contains(region))
+            || !self.geometry.writes_pieces() && self.geometry.output_grid().is_clipped(index)
+    }
+
+    /// The part of `region`, which an input stands for, that the source holds.
+    pub(crate) fn held_of(&self, region: &Region) -> Option<Region> {
+        match &self.held {
+            Some(held) if self.stage.input.is_source() => held.intersect(region),
+            _ => Some(region.clone()),
+        }
+    }
+
+    /// What the source does not hold of `region`, in a target chunk: that stays as it is.
+    pub(crate) fn kept(&self, region: &Region) -> Vec<Region> {
+        self.held.as_ref().map_or_else(Vec::new, |held| region.without(held))
+    }
+
+    /// Leaves object `index` of the target out, a shard or a chunk: removes it where one may be.
+    pub(crate) async fn leave_out(&self, index: &[u64]) -> Result<(), Fault> {
+        let target = self.target();
+        target.store().meter().add_put_skipped(Role::Target);
+        if self.run.execution.in_place {
+            target.remove_object(index).await.map_err(Fault::Target)?;
+        }
+        Ok(())
     }
 
     /// Tells that the elements of `region` are finished.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rechunk_plan::Stage;
-use rechunk_store::{Copied, Role};
+use rechunk_store::Copied;
 
 use crate::digest::StageDigest;
 use crate::task::TaskRun;
@@ -47,7 +47,7 @@ pub(crate) async fn input(task: &TaskRun, index: &[u64]) -> Result<bool, Fault> 
     match target.copy_object(source, index).await.map_err(Fault::Target)? {
         Copied::Done => Ok(true),
         Copied::Missing => {
-            target.store().meter().add_put_skipped(Role::Target);
+            stage.leave_out(index).await?;
             Ok(true)
         }
         Copied::Refused(error) => {

@@ -61,7 +61,7 @@ impl ChunkGrid {
         let padded: Option<Vec<u64>> = (0..array_shape.len())
             .filter(|&axis| array_shape[axis] > 0)
             .map(|axis| match edges.and_then(|edges| edges.axis(axis)) {
-                Some(edges) => edges.ends().last().copied(),
+                Some(edges) => edges.ends().last().map(|end| (*end).max(array_shape[axis])),
                 None => {
                     array_shape[axis].div_ceil(chunk_shape[axis]).checked_mul(chunk_shape[axis])
                 }
@@ -146,8 +146,21 @@ impl ChunkGrid {
         Region::whole(&(0..self.rank()).map(|axis| self.count_along(axis)).collect::<Vec<_>>())
     }
 
-    /// The elements of chunk `index`, clipped to the array.
+    /// The elements of chunk `index`, clipped to the array; with those of the gaps for which it stands.
     pub fn region(&self, index: &[u64]) -> Region {
+        if self.edges.is_some() {
+            let reach = |(axis, &at): (usize, &u64)| {
+                let extent = self.array_shape[axis];
+                if let Some(edges) = self.axis_edges(axis) {
+                    let (start, end) = edges.reach(at, extent).unwrap_or((extent, extent));
+                    return (start, end - start);
+                }
+                let (start, length) = self.chunk_along(axis, at);
+                (start, length.min(extent - start))
+            };
+            let (start, shape) = index.iter().enumerate().map(reach).unzip();
+            return Region::new(start, shape);
+        }
         let mut region = self.chunk(index);
         for (axis, extent) in region.shape.iter_mut().enumerate() {
             *extent = (*extent).min(self.array_shape[axis] - region.start[axis]);
@@ -270,6 +283,39 @@ mod tests {
                     prop_assert_eq!(whole.shape[axis], list[at]);
                     prop_assert_eq!(whole.start[axis], list[..at].iter().sum::<u64>());
                 }
+                prop_assert_eq!(grid.covering(&region), Region::new(index, vec![1; array.len()]));
+                seen += region.elements();
+            }
+            prop_assert_eq!(seen, array.iter().product::<u64>());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_and_the_gaps_they_stand_for_tile_the_array(
+            axes in prop::collection::vec((0_u64..6, 1_u64..12, 0_u64..6, 1_u64..5), 1..4),
+        ) {
+            let mut cut = Vec::new();
+            let mut array = Vec::new();
+            let mut held = Region::whole(&vec![0; axes.len()]);
+            for (axis, &(before, extent, behind, chunk)) in axes.iter().enumerate() {
+                array.push(before + extent + behind);
+                (held.start[axis], held.shape[axis]) = (before, extent);
+                let chunks = AxisChunks::Regular(chunk);
+                cut.push(chunks.within(axis, array[axis], (before, before + extent)).unwrap());
+            }
+            let chunk: Vec<u64> = cut.iter().map(AxisChunks::longest).collect();
+            let edges = Edges::new(cut.into_iter().map(AxisChunks::into_edges).collect());
+            let gap = edges.as_ref().and_then(|edges| edges.held(&array));
+            prop_assert_eq!(gap.unwrap_or_else(|| Region::whole(&array)), held.clone());
+            let grid = ChunkGrid::with_edges(&array, &chunk, edges.as_ref()).unwrap();
+            let mut seen = 0;
+            for index in grid.indices().positions() {
+                let (stored, region) = (grid.chunk(&index), grid.region(&index));
+                prop_assert_eq!(&stored.shape, &chunk);
+                // What it brings of the array is stored in it.
+                let brings = region.intersect(&held).unwrap();
+                prop_assert!(stored.contains(&brings) && held.contains(&brings));
                 prop_assert_eq!(grid.covering(&region), Region::new(index, vec![1; array.len()]));
                 seen += region.elements();
             }

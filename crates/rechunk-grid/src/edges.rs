@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::GridError;
+use crate::{GridError, Region};
 
 /// Most chunks of an array along the axes where lengths differ, all those axes together. A few bytes
 /// of metadata can claim any number (`[[1, 1000000000], 2]`), and each costs memory and time.
@@ -23,9 +23,11 @@ pub enum AxisChunks {
     Edges(AxisEdges),
 }
 
-/// Where the chunks of one axis end. There are at least two, and their lengths are not all equal.
+/// Where the chunks of one axis end. There are at least two, and their lengths are not all equal; or
+/// they hold only some of the elements, and there is a gap before them or behind.
 ///
-/// Stored as text, runs of equal lengths as `length` or `length x count`: `31 28 31 30x2`.
+/// Stored as text, runs of equal lengths as `length` or `length x count`: `31 28 31 30x2`; before them,
+/// where there is a gap, the elements that are held: `3..13: 4x3`.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AxisEdges {
@@ -33,6 +35,8 @@ pub struct AxisEdges {
     ends: Arc<[u64]>,
     longest: u64,
     shortest: u64,
+    /// First element that is held and end of those; `None` if there is no gap.
+    held: Option<(u64, u64)>,
 }
 
 impl AxisChunks {
@@ -68,7 +72,27 @@ impl AxisChunks {
         if taken.iter().all(|run| run.0 == regular) {
             return Ok(Self::Regular(regular));
         }
-        AxisEdges::expand(&taken).map(Self::Edges).map_err(fault)
+        AxisEdges::expand(&taken, None).map(Self::Edges).map_err(fault)
+    }
+
+    /// An axis of `extent` elements of which only those from `held.0` up to and without `held.1` are
+    /// in chunks, which begin there and are cut as `chunks`, an axis by itself, is. The first chunk
+    /// stands for the gap before it too, the last for the one behind.
+    pub fn within(self, axis: usize, extent: u64, held: (u64, u64)) -> Result<Self, GridError> {
+        let fault = |reason: &str| GridError::ChunkLengths { axis, reason: reason.to_owned() };
+        if held.0 >= held.1 || held.1 > extent {
+            return Err(fault("lie outside of the axis"));
+        }
+        if held == (0, extent) {
+            return Ok(self);
+        }
+        let runs = match &self {
+            Self::Regular(0) => return Err(fault("have a 0 among them")),
+            Self::Regular(length) => vec![(*length, (held.1 - held.0).div_ceil(*length))],
+            Self::Edges(edges) => edges.runs(),
+        };
+        let edges = AxisEdges::expand(&runs, Some(held)).map_err(|reason| fault(&reason))?;
+        Ok(Self::Edges(edges))
     }
 
     /// The longest chunk, elements.
@@ -89,7 +113,7 @@ impl AxisChunks {
 }
 
 impl AxisEdges {
-    fn expand(runs: &[(u64, u64)]) -> Result<Self, String> {
+    fn expand(runs: &[(u64, u64)], held: Option<(u64, u64)>) -> Result<Self, String> {
         let count = runs.iter().fold(0_u64, |sum, run| sum.saturating_add(run.1));
         let most = usize::try_from(count).ok().filter(|count| *count <= EDGES_MAX);
         let Some(count) = most else {
@@ -99,7 +123,7 @@ impl AxisEdges {
             return Err("have a 0 among them".to_owned());
         }
         let mut ends = Vec::with_capacity(count);
-        let mut end = 0_u64;
+        let mut end = held.map_or(0, |held| held.0);
         for &(length, count) in runs {
             for _ in 0..count {
                 let next = end.checked_add(length).filter(|&next| next < END_LIMIT);
@@ -112,10 +136,16 @@ impl AxisEdges {
         let (Some(longest), Some(shortest)) = (longest, shortest) else {
             return Err("are none".to_owned());
         };
-        if longest == shortest {
+        if longest == shortest && held.is_none() {
             return Err("are all equal".to_owned());
         }
-        Ok(Self { ends: ends.into(), longest, shortest })
+        if let Some((first, until)) = held {
+            let before = ends.len().checked_sub(2).and_then(|at| ends.get(at)).unwrap_or(&first);
+            if first >= until || *before >= until || ends.last().is_none_or(|end| *end < until) {
+                return Err(format!("do not end at {until}, where what they hold does"));
+            }
+        }
+        Ok(Self { ends: ends.into(), longest, shortest, held })
     }
 
     /// Number of chunks.
@@ -138,23 +168,44 @@ impl AxisEdges {
         &self.ends
     }
 
+    /// First element that chunks hold and end of those; `None` if they hold all of the axis.
+    pub fn held(&self) -> Option<(u64, u64)> {
+        self.held
+    }
+
+    /// Where the first chunk begins.
+    fn first(&self) -> u64 {
+        self.held.map_or(0, |held| held.0)
+    }
+
     /// First element of chunk `position`, and its length; `None` if there is no such chunk.
     pub fn chunk(&self, position: u64) -> Option<(u64, u64)> {
         let position = usize::try_from(position).ok()?;
         let end = *self.ends.get(position)?;
         let start = position.checked_sub(1).and_then(|before| self.ends.get(before));
-        let start = start.copied().unwrap_or(0);
+        let start = start.copied().unwrap_or(self.first());
         Some((start, end - start))
     }
 
-    /// The chunk that `element` lies in; the number of chunks if it lies behind them.
+    /// First element and end of what chunk `position` stands for on an axis of `extent` elements: what
+    /// it has of the axis, and the gap beside it.
+    pub fn reach(&self, position: u64, extent: u64) -> Option<(u64, u64)> {
+        let (start, length) = self.chunk(position)?;
+        let is_last = self.held.is_some() && position + 1 == self.count();
+        let end = if is_last { extent } else { (start + length).min(extent) };
+        Some((if position == 0 { 0 } else { start }, end))
+    }
+
+    /// The chunk that `element` lies in, or that stands for the gap in which it does; the number of
+    /// chunks if it lies behind them.
     pub fn position(&self, element: u64) -> u64 {
-        self.ends.partition_point(|&end| end <= element) as u64
+        let position = self.ends.partition_point(|&end| end <= element) as u64;
+        if self.held.is_some() { position.min(self.count() - 1) } else { position }
     }
 
     /// First element and end of every chunk.
     pub fn chunks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let starts = std::iter::once(self.first()).chain(self.ends.iter().copied());
         starts.zip(self.ends.iter().copied())
     }
 
@@ -181,6 +232,9 @@ impl fmt::Debug for AxisEdges {
 impl From<AxisEdges> for String {
     fn from(edges: AxisEdges) -> Self {
         let mut text = Self::new();
+        if let Some((first, end)) = edges.held {
+            let _ = write!(text, "{first}..{end}:"); // writing to a String cannot fail
+        }
         for (length, count) in edges.runs() {
             let gap = if text.is_empty() { "" } else { " " };
             let times = if count > 1 { format!("x{count}") } else { Self::new() };
@@ -198,9 +252,17 @@ impl TryFrom<String> for AxisEdges {
             let (length, count) = word.split_once('x').unwrap_or((word, "1"));
             Some((length.parse().ok()?, count.parse().ok()?))
         };
-        let runs: Option<Vec<(u64, u64)>> = text.split(' ').map(run).collect();
+        let (held, runs) = match text.split_once(": ") {
+            Some((held, runs)) => {
+                let held = held.split_once("..");
+                let held = held.and_then(|(a, b)| a.parse().ok().zip(b.parse().ok()));
+                (Some(held.ok_or("what chunks hold is written as `3..13`")?), runs)
+            }
+            None => (None, &text[..]),
+        };
+        let runs: Option<Vec<(u64, u64)>> = runs.split(' ').map(run).collect();
         let runs = runs.ok_or("chunk lengths are numbers such as `31 28 30x2`")?;
-        Self::expand(&runs).map_err(|reason| format!("chunk lengths {reason}"))
+        Self::expand(&runs, held).map_err(|reason| format!("chunk lengths {reason}"))
     }
 }
 
@@ -220,6 +282,20 @@ impl Edges {
     /// The edges of `axis`; `None` if it is regular.
     pub fn axis(&self, axis: usize) -> Option<&AxisEdges> {
         self.axes.get(axis)?.as_ref()
+    }
+
+    /// The elements of an array of `shape` that chunks hold; `None` if that is all of them.
+    pub fn held(&self, shape: &[u64]) -> Option<Region> {
+        let held = |axis: usize| self.axis(axis).and_then(AxisEdges::held);
+        if (0..shape.len()).all(|axis| held(axis).is_none()) {
+            return None;
+        }
+        let (start, shape) = shape
+            .iter()
+            .enumerate()
+            .map(|(axis, extent)| held(axis).map_or((0, *extent), |(from, to)| (from, to - from)))
+            .unzip();
+        Some(Region::new(start, shape))
     }
 
     /// Shape of the smallest chunk; `largest` is that of the largest.
@@ -242,6 +318,12 @@ impl Edges {
                 |reason: &str| Err(GridError::ChunkLengths { axis, reason: reason.to_owned() });
             if edges.longest != chunk_shape[axis] {
                 return fault("have another longest chunk than the chunk shape says");
+            }
+            if let Some((_, end)) = edges.held {
+                if end > shape[axis] {
+                    return fault("hold more than the axis has");
+                }
+                continue; // the rest was checked when they were made
             }
             let last = edges.chunk(edges.count() - 1);
             if last
@@ -325,6 +407,33 @@ mod tests {
         }
         for big in ["9223372036854775807 9223372036854775806", "18446744073709551615 1"] {
             assert!(AxisEdges::try_from(big.to_owned()).is_err());
+        }
+    }
+
+    #[test]
+    fn chunks_may_stand_for_the_gaps_beside_them() {
+        let regular = AxisChunks::Regular(4);
+        assert_eq!(regular.clone().within(0, 10, (0, 10)).unwrap(), regular);
+        let edges = regular.clone().within(0, 16, (3, 13)).unwrap().into_edges().unwrap();
+        assert_eq!(
+            (edges.ends(), edges.longest(), edges.held()),
+            (&[7, 11, 15][..], 4, Some((3, 13)))
+        );
+        assert_eq!([0, 1, 2].map(|at| edges.chunk(at).unwrap()), [(3, 4), (7, 4), (11, 4)]);
+        assert_eq!([0, 1, 2].map(|at| edges.reach(at, 16).unwrap()), [(0, 7), (7, 11), (11, 16)]);
+        assert_eq!([0, 6, 7, 14, 15].map(|element| edges.position(element)), [0, 0, 1, 2, 2]);
+        assert_eq!(String::from(edges.clone()), "3..13: 4x3");
+        assert_eq!(AxisEdges::try_from("3..13: 4x3".to_owned()).unwrap(), edges);
+        let own = of(5, &[(2, 1), (3, 1)]).unwrap().within(0, 7, (1, 6)).unwrap();
+        assert_eq!(String::from(own.into_edges().unwrap()), "1..6: 2 3");
+        // One chunk alone may have gaps on both sides.
+        let one = regular.clone().within(0, 9, (4, 5)).unwrap().into_edges().unwrap();
+        assert_eq!((one.count(), one.reach(0, 9)), (1, Some((0, 9))));
+        for (extent, held) in [(10, (0, 11)), (10, (5, 5)), (10, (6, 5))] {
+            assert!(regular.clone().within(0, extent, held).is_err(), "{held:?}");
+        }
+        for bad in ["3..13:", "3..13: 4", "3..13: 4x4", "13..3: 4", "3: 4", "..: 4", "3..3: 4x2"] {
+            assert!(AxisEdges::try_from(bad.to_owned()).is_err(), "{bad:?}");
         }
     }
 }

@@ -61,6 +61,25 @@ impl Region {
         Some(Self { start, shape })
     }
 
+    /// What `other` leaves of the box, as boxes that share no element: at most two for each axis.
+    pub fn without(&self, other: &Self) -> Vec<Self> {
+        let Some(common) = self.intersect(other) else { return vec![self.clone()] };
+        let (mut rest, mut parts) = (self.clone(), Vec::new());
+        for axis in 0..self.rank() {
+            let mut cut = |from: u64, to: u64| {
+                if from < to {
+                    let mut part = rest.clone();
+                    (part.start[axis], part.shape[axis]) = (from, to - from);
+                    parts.push(part);
+                }
+            };
+            cut(rest.start[axis], common.start[axis]);
+            cut(common.end(axis), rest.end(axis));
+            (rest.start[axis], rest.shape[axis]) = (common.start[axis], common.shape[axis]);
+        }
+        parts
+    }
+
     /// True if every element of `other` is in `self`.
     pub fn contains(&self, other: &Self) -> bool {
         (0..self.rank())
@@ -166,5 +185,24 @@ mod tests {
         assert_eq!(a.intersect(&Region::new(vec![2, 0], vec![2, 4])), None);
         let b = Region::new(vec![1, 3], vec![9, 9]);
         assert_eq!(a.intersect(&b), Some(Region::new(vec![1, 3], vec![1, 1])));
+    }
+
+    #[test]
+    fn what_is_left_of_a_box_shares_no_element() {
+        let all = Region::new(vec![1, 2], vec![4, 5]);
+        for other in [
+            Region::new(vec![2, 3], vec![2, 2]),
+            Region::new(vec![0, 0], vec![3, 9]),
+            Region::new(vec![4, 6], vec![7, 7]),
+            Region::new(vec![5, 0], vec![1, 9]),
+            all.clone(),
+        ] {
+            let parts = all.without(&other);
+            let mut left: Vec<_> = parts.iter().flat_map(Region::positions).collect();
+            left.sort();
+            let has = |at: &Vec<u64>| other.contains(&Region::new(at.clone(), vec![1, 1]));
+            assert_eq!(left, all.positions().filter(|at| !has(at)).collect::<Vec<_>>());
+        }
+        assert!(Region::whole(&[]).without(&Region::whole(&[])).is_empty());
     }
 }

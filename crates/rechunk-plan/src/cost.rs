@@ -1,6 +1,6 @@
 //! Exact counts of a stage. What they cost under a profile is in `price.rs`.
 
-use rechunk_grid::RANK_MAX;
+use rechunk_grid::{RANK_MAX, Region};
 use serde::{Deserialize, Serialize};
 
 use crate::absence::{parts_max, parts_of_three};
@@ -390,6 +390,7 @@ impl StageDraft {
             return;
         }
         role.decoded_written_bytes = chunks.saturating_mul(chunk_bytes);
+        count_kept(request, role);
         figures.is_stepped = is_stepped;
         let unit_bytes = if is_stepped { chunk_bytes.saturating_add(state_bytes) } else { 0 };
         figures.lane_bytes = figures.lane_bytes.max(encode_lane_bytes(side, unit_bytes));
@@ -444,6 +445,32 @@ impl StageDraft {
     }
 }
 
+/// Counts what is read of the target: chunks that have elements which the source does not hold, each
+/// once, and the indexes of the shards that these are in.
+fn count_kept(request: &PlanRequest, role: &mut RoleEstimate) {
+    let Some(held) = request.held() else { return };
+    let (side, shape) = (&request.target, &request.shape);
+    let chunks = border(shape, &side.chunk_shape, &held);
+    role.get_requests = chunks;
+    role.decoded_read_bytes = chunks.saturating_mul(side.chunk_bytes(request.item_bytes));
+    role.read_bytes = chunks.saturating_mul(side.encoded_bytes_expected);
+    if let Some(shard) = &side.shard {
+        let shards = border(shape, &shard.shape, &held);
+        role.get_requests = role.get_requests.saturating_add(shards);
+        role.read_bytes = role.read_bytes.saturating_add(shards.saturating_mul(shard.index_bytes));
+    }
+}
+
+/// Cells of a grid over `shape` that do not lie wholly in `held`.
+fn border(shape: &[u64], cell: &[u64], held: &Region) -> u64 {
+    let inside = (0..shape.len()).map(|axis| {
+        let (from, end) = (held.start[axis].div_ceil(cell[axis]), held.end(axis));
+        let to = if end == shape[axis] { end.div_ceil(cell[axis]) } else { end / cell[axis] };
+        to.saturating_sub(from)
+    });
+    cells(shape, cell).saturating_sub(product(inside))
+}
+
 /// What the store copies itself is neither read nor written here. (The memory is that of reading and
 /// writing all the same, for a store that turns out not to copy.)
 fn only_copies(traffic: &mut Estimate) {
@@ -490,4 +517,29 @@ fn marks_max(request: &PlanRequest, shape: &[u64]) -> u64 {
 fn scaled(expected: u64, elements: u64, chunk_elements: u64) -> u64 {
     let bytes = u128::from(expected) * u128::from(elements) / u128::from(chunk_elements.max(1));
     u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rechunk_grid::ChunkGrid;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_border_is_what_does_not_lie_inside(
+            axes in prop::collection::vec((0_u64..9, 1_u64..12, 0_u64..9, 1_u64..7), 1..4),
+        ) {
+            let held = |(before, extent, _, _): &(u64, u64, u64, u64)| (*before, *extent);
+            let (start, extents) = axes.iter().map(held).unzip();
+            let held = Region::new(start, extents);
+            let shape: Vec<u64> = axes.iter().map(|axis| axis.0 + axis.1 + axis.2).collect();
+            let cell: Vec<u64> = axes.iter().map(|axis| axis.3).collect();
+            let grid = ChunkGrid::new(&shape, &cell).unwrap();
+            let outside =
+                grid.indices().positions().filter(|at| !held.contains(&grid.region(at))).count();
+            prop_assert_eq!(border(&shape, &cell, &held), outside as u64);
+        }
+    }
 }

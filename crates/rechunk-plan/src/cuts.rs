@@ -108,12 +108,18 @@ impl<'a> AxisCuts<'a> {
         self.aligned
     }
 
+    /// First element and end of what each chunk stands for.
+    fn reaches(&self) -> impl Iterator<Item = (u64, u64)> {
+        (0..self.count()).filter_map(|at| self.edges.reach(at, self.extent))
+    }
+
     /// As [`Cuts::pairs`], along the axis.
     pub(crate) fn pairs(&self, box_extent: u64) -> (u64, u64) {
         self.pairs.get(box_extent, || {
-            self.edges.chunks().fold((0_u64, 0_u64), |(pairs, elements), (start, end)| {
-                let met = (end.min(self.extent) - 1) / box_extent - start / box_extent + 1;
-                let own = met.saturating_mul(end - start);
+            let stored = self.edges.chunks().map(|(start, end)| end - start);
+            self.reaches().zip(stored).fold((0_u64, 0_u64), |(pairs, elements), (reach, stored)| {
+                let met = (reach.1 - 1) / box_extent - reach.0 / box_extent + 1;
+                let own = met.saturating_mul(stored);
                 (pairs.saturating_add(met), elements.saturating_add(own))
             })
         })
@@ -136,15 +142,20 @@ impl<'a> AxisCuts<'a> {
         })
     }
 
+    /// End of the last chunk, or of the gap behind it.
+    fn end(&self) -> u64 {
+        self.edges.ends().last().map_or(self.extent, |end| (*end).max(self.extent))
+    }
+
     /// Most elements that `chunks` neighbouring chunks have.
     fn window_max(&self, chunks: u64) -> u64 {
         self.windows.get(chunks, || {
             let ends = self.edges.ends();
             let step = usize::try_from(chunks.min(self.count())).unwrap_or(ends.len()).max(1);
-            let window = |(first, (start, _)): (usize, (u64, u64))| {
-                ends[(first + step - 1).min(ends.len() - 1)] - start
-            };
-            self.edges.chunks().enumerate().map(window).max().unwrap_or(0)
+            // A gap at the end is met with the last chunk; one that is padded has no more than before.
+            let end = |at: usize| if at + 1 < ends.len() { ends[at] } else { self.end() };
+            let window = |(first, (start, _)): (usize, (u64, u64))| end(first + step - 1) - start;
+            self.reaches().enumerate().map(window).max().unwrap_or(0)
         })
     }
 
@@ -199,13 +210,17 @@ mod tests {
     use proptest::prelude::*;
     use rechunk_grid::{AxisChunks, ChunkGrid, Edges, Region};
 
-    /// Lengths that are not all equal, and an extent that the last of them reaches.
+    /// Lengths that are not all equal, or gaps at the ends, and an extent that the last of them
+    /// reaches.
     fn axes() -> impl Strategy<Value = (AxisEdges, u64)> {
-        let runs = prop::collection::vec((1_u64..9, 1_u64..4), 2..8);
-        (runs, 0_u64..8).prop_filter_map("regular", |(runs, short)| {
+        let runs = prop::collection::vec((1_u64..9, 1_u64..4), 1..8);
+        let gap = prop_oneof![Just(0), 0_u64..12];
+        (runs, 0_u64..8, gap.clone(), gap).prop_filter_map("regular", |(runs, short, a, b)| {
             let all: u64 = runs.iter().map(|(length, count)| length * count).sum();
-            let extent = all.saturating_sub(short).max(1);
-            let edges = AxisChunks::of_runs(0, extent, runs).unwrap().into_edges()?;
+            let held = all.saturating_sub(short).max(1);
+            let extent = a + held + b;
+            let chunks = AxisChunks::of_runs(0, held, runs).unwrap();
+            let edges = chunks.within(0, extent, (a, a + held)).unwrap().into_edges()?;
             Some((edges, extent))
         })
     }
@@ -246,7 +261,8 @@ mod tests {
         #[test]
         fn common_boxes_end_on_cuts((edges, extent) in axes(), commit in 1_u64..12) {
             let cuts = AxisCuts::new(&edges, extent, commit);
-            let ends = edges.ends();
+            // The last chunk ends with the axis, or stands for the gap behind it.
+            let (_, ends) = edges.ends().split_last().unwrap();
             let fits = |length: &u64| {
                 let mut all = (0..extent.div_ceil(*length)).skip(1).map(|k| k * length);
                 length.is_multiple_of(commit) && all.all(|end| ends.contains(&end))

@@ -122,6 +122,9 @@ fn common_box(sizing: &Sizing<'_>) -> Vec<u64> {
 fn passthrough_drafts(sizing: &Sizing<'_>) -> Drafts {
     let request = sizing.request;
     let (source, target) = (&request.source, &request.target);
+    if request.held().is_some() {
+        return Err("the source begins or ends inside of chunks of the target");
+    }
     if source.edges.is_some() {
         return Err("the chunks of the source differ in length");
     }
@@ -169,6 +172,11 @@ fn passthrough_tile(request: &PlanRequest, copied_by_store: bool, tasks_min: u64
 
 fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
     let request = sizing.request;
+    if request.held().is_some() {
+        return Err(
+            "the source begins or ends inside of chunks of the target: `keep` does the same",
+        );
+    }
     if request.source.edges.is_some() {
         return Err("the chunks of the source differ in length: `keep` does the same");
     }

@@ -39,6 +39,9 @@ pub(crate) fn of(plan: &Plan) -> String {
         if let Some(edges) = plan.source_edges.as_ref().and_then(|edges| edges.axis(axis)) {
             field("source edges", &[axis as u64]);
             field("ends", edges.ends());
+            if let Some((first, end)) = edges.held() {
+                field("held", &[first, end]);
+            }
         }
     }
     for stage in &plan.stages {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rechunk_grid::Edges;
+use rechunk_grid::{Edges, Region};
 use serde::{Deserialize, Serialize};
 
 use crate::Profile;
@@ -249,6 +249,12 @@ pub struct PlanRequest {
 }
 
 impl PlanRequest {
+    /// The elements that the source holds; `None` if that is all of the array. The others are kept as the target has
+    /// them.
+    pub(crate) fn held(&self) -> Option<Region> {
+        self.source.edges.as_ref().and_then(|edges| edges.held(&self.shape))
+    }
+
     /// Requests that may usefully be in flight from one process.
     pub(crate) fn requests_at_once(&self) -> u32 {
         let profile = &self.profile;

@@ -114,7 +114,10 @@ impl PlanRequest {
         let unsent_bytes = self.target_uploads().map_or(0, |uploads| {
             uploads.log_memory_bytes(self.target_object_bytes_max(), head_bytes)
         });
-        self.target.shard_state_bytes().saturating_add(unsent_bytes)
+        let state_bytes = self.target.shard_state_bytes();
+        // Of one that is rewritten, the index that it had is there too.
+        let kept_bytes = if self.held().is_some() { state_bytes } else { 0 };
+        state_bytes.saturating_add(unsent_bytes).saturating_add(kept_bytes)
     }
 }
 

@@ -241,6 +241,19 @@ impl Consolidated {
         Ok(())
     }
 
+    /// Changes the shape of the array at `path`; all else that is said of it stays. False if there is
+    /// none.
+    pub fn set_shape(&mut self, path: &str, shape: &[u64]) -> bool {
+        let name = match self.version {
+            ZarrVersion::V2 => format!("{path}/.zarray"),
+            ZarrVersion::V3 => path.to_owned(),
+        };
+        let array = self.members_mut().and_then(|members| members.get_mut(&name)?.as_object_mut());
+        let Some(array) = array.filter(|array| array.contains_key("shape")) else { return false };
+        array.insert("shape".to_owned(), Value::from(shape));
+        true
+    }
+
     /// The whole document, to be stored under [`Consolidated::key`].
     pub fn to_bytes(&self) -> Vec<u8> {
         write_pretty(&Value::Object(self.document.clone()))

@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use crate::Error;
 use crate::documents::Documents;
+use crate::growth::Growth;
 use crate::gzip_file::part_of;
 use crate::job::temp_is_memory;
 use crate::place::intermediate_name;
 use crate::target::{is_array, open_target};
-use crate::tree::{member_location, saved_arrays};
+use crate::tree::{check_not_between, member_location, saved_arrays};
 use crate::work_dir::{Left, SavedJob, WorkDir, held_by, store_error};
 
 /// What was removed.
@@ -42,6 +43,10 @@ pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
     }
     let lock = work.lock(target).await?;
     if let Some(tree) = &tree {
+        if let Err(error) = check_not_between(target, tree, stores).await {
+            work.unlock(lock).await?;
+            return Err(error);
+        }
         for path in saved_arrays(tree)? {
             let location = member_location(target, &path);
             let member = WorkDir::of(&location, stores)?;
@@ -61,9 +66,21 @@ async fn clean_array(
     stores: &Stores,
     cleaned: &mut Cleaned,
 ) -> Result<(), Error> {
-    if let Left::Unfinished(saved) = left {
-        remove_intermediate(saved, stores, cleaned).await?;
-        remove_chunks(target, saved, stores, cleaned).await?;
+    match left {
+        Left::Unfinished(saved) => {
+            remove_intermediate(saved, stores, cleaned).await?;
+            match &saved.growth {
+                Some(growth) => remove_grown(target, saved, growth, stores, cleaned).await?,
+                None => remove_chunks(target, saved, stores, cleaned).await?,
+            }
+        }
+        // Of a group, an array may have all its chunks and not be made known.
+        Left::Done(Some(saved)) => {
+            if let Some(growth) = &saved.growth {
+                remove_grown(target, saved, growth, stores, cleaned).await?;
+            }
+        }
+        Left::Nothing | Left::Done(None) => {}
     }
     if work.exists().await? {
         work.remove().await?;
@@ -90,6 +107,36 @@ async fn remove_intermediate(
     Ok(())
 }
 
+/// The chunks behind the end of an array that was to grow, and has not: those wholly behind it. Chunks
+/// that have an element of the array stay, and all of an array that has another shape.
+async fn remove_grown(
+    target: &str,
+    saved: &SavedJob,
+    growth: &Growth,
+    stores: &Stores,
+    cleaned: &mut Cleaned,
+) -> Result<(), Error> {
+    let store = open_target(target, stores)?;
+    let failed = |source| store_error("remove what was begun at", target, source);
+    cleaned.objects += store.remove_staging().await.map_err(failed)?;
+    let control = store.with_role(Role::Control);
+    let documents = Documents::fetch(&control).await.map_err(failed)?;
+    let (Some(axis), Ok(Some(array))) = (growth.axis, documents.array(saved.request.axes)) else {
+        return Ok(());
+    };
+    let (Ok(layout), object) = (array.layout(), array.object_shape()) else { return Ok(()) };
+    if array.spec().shape != growth.before {
+        return Ok(());
+    }
+    let is_new = |index: &[u64]| {
+        let start = |axis: usize| index[axis].saturating_mul(object[axis]);
+        start(axis) >= growth.before[axis]
+            && (0..index.len()).all(|axis| start(axis) < growth.after[axis])
+    };
+    cleaned.objects += remove_keys_of(&control, &layout, is_new).await.map_err(failed)?;
+    Ok(())
+}
+
 /// The chunks of a target that is not complete; an array that was to be replaced stays.
 async fn remove_chunks(
     target: &str,
@@ -112,22 +159,23 @@ async fn remove_chunks(
     cleaned.objects += store.remove_staging().await.map_err(failed)?;
     let Some(layout) = layout_of(saved) else { return Ok(()) };
     let control = store.with_role(Role::Control);
-    cleaned.objects += remove_keys_of(&control, &layout).await.map_err(failed)?;
+    cleaned.objects += remove_keys_of(&control, &layout, |_| true).await.map_err(failed)?;
     if control.local_root().is_some() && control.is_empty().await.map_err(failed)? {
         control.delete_prefix("").await.map_err(failed)?; // its directories
     }
     Ok(())
 }
 
-/// Removes the objects whose keys are those of chunks.
+/// Removes the objects whose keys are those of chunks, or shards, that are meant.
 async fn remove_keys_of(
     store: &Store,
     layout: &Arc<dyn Layout>,
+    is_meant: impl Fn(&[u64]) -> bool,
 ) -> Result<u64, rechunk_store::StoreError> {
     let mut keys = Vec::new();
     for (key, _) in store.list_first("", usize::MAX).await? {
         let part = key.strip_suffix(".part").unwrap_or(&key);
-        if layout.object_index(part).is_some() {
+        if layout.object_index(part).is_some_and(|index| is_meant(&index)) {
             keys.push(key);
         }
     }

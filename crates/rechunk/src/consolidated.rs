@@ -47,7 +47,7 @@ impl Fault {
     }
 
     /// As something in the way of what is written.
-    fn of_target(self, location: &str) -> Error {
+    pub(crate) fn of_target(self, location: &str) -> Error {
         match self {
             Self::Store(source) => store_error("look above", location, source),
             Self::Damaged { group, source } => Error::Conflict {

@@ -171,6 +171,17 @@ impl Documents {
         found.or(self.attributes_json.as_ref())
     }
 
+    /// The document that says the shape of an array, and its key; `None` where none does, or where it is
+    /// not one that is ever changed.
+    pub(crate) fn shape_document(&self) -> Option<(&'static str, Bytes)> {
+        let found = [
+            ("zarr.json", &self.zarr_json),
+            (".zarray", &self.zarray),
+            (ATTRIBUTES_KEY, &self.attributes_json),
+        ];
+        found.into_iter().find_map(|(key, document)| Some((key, document.clone()?)))
+    }
+
     /// SHA-256 of the documents of an array, hex.
     pub(crate) fn identity(&self) -> String {
         let mut hash = Sha256::new();

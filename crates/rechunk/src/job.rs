@@ -13,9 +13,12 @@ use rechunk_store::{Meter, Role, Stores};
 
 use crate::Error;
 use crate::calendar;
+use crate::growth::{self, Change, Growth};
 use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, open_array};
+use crate::place::begun_growth;
+use crate::report::Report;
 use crate::request::{CopyRequest, is_local, takes_parts};
 use crate::specify::specify_target;
 
@@ -29,9 +32,11 @@ pub struct Job {
     pub request: CopyRequest,
     /// The source.
     pub source: OpenArray,
+    /// Where the source goes in a target that exists; `None`: it becomes a new one.
+    pub growth: Option<Growth>,
     /// Metadata of the target.
     pub target: Metadata,
-    /// Layout of the target.
+    /// Layout of the target, or of what is written of it.
     pub target_layout: Arc<dyn Layout>,
     /// What was planned for: to plan again under other conditions ([`crate::what_if`]).
     pub plan_request: Box<PlanRequest>,
@@ -49,6 +54,10 @@ pub struct Job {
     /// It is a part of the copy of a group, which makes the groups above it and describes it in
     /// consolidated metadata when all arrays are complete.
     pub(crate) in_tree: bool,
+    /// What makes the new shape of the target known.
+    pub(crate) change: Option<Change>,
+    /// It was planned as a run that had begun, and not ended, was to do it.
+    pub(crate) is_begun: bool,
 }
 
 impl Job {
@@ -57,6 +66,11 @@ impl Job {
         let stores = stores.with_meter(&Meter::new());
         let source = open_array(&request.source, &request.open_options(), &stores).await?;
         Self::plan(request, source, stores).await
+    }
+
+    /// What is said of the plan before it is run.
+    pub fn plan_report(&self) -> Report {
+        Report { growth: self.growth.clone(), ..Report::of_plan(&self.planned, &self.warnings) }
     }
 
     /// Where its requests and bytes are counted, also while it runs and when it has failed.
@@ -75,10 +89,46 @@ impl Job {
         source: OpenArray,
         stores: Stores,
     ) -> Result<Self, Error> {
-        let planned_at = SystemTime::now();
+        if request.placement.is_some() {
+            let begun = begun_growth(&request.target, &stores).await?;
+            return Box::pin(Self::plan_growth(request, source, stores, begun)).await;
+        }
         let times = Box::pin(calendar::resolve(&mut request, &source, &stores)).await?;
         let (target, warnings) = specify_target(&request, &source)?;
-        let target_layout = target.layout().map_err(Error::target_metadata)?;
+        let layout = target.layout().map_err(Error::target_metadata)?;
+        let planned = Self::plan_target(request, source, (target, layout), warnings, stores);
+        Ok(Self { times, ..Box::pin(planned).await? })
+    }
+
+    /// [`Job::plan`] where the source goes into what is there; `begun`: as an interrupted run was to
+    /// do it.
+    pub(crate) async fn plan_growth(
+        request: CopyRequest,
+        source: OpenArray,
+        stores: Stores,
+        begun: Option<Growth>,
+    ) -> Result<Self, Error> {
+        let Some(placement) = &request.placement else {
+            return Box::pin(Self::plan(request, source, stores)).await;
+        };
+        growth::check_request(&request, placement)?;
+        let target = growth::open_existing(&request, &stores).await?;
+        let grown = growth::specify(&request, placement, source, target, begun.as_ref())?;
+        let target = (grown.target, grown.layout);
+        let planned = Self::plan_target(request, grown.source, target, Vec::new(), stores);
+        let job = Box::pin(planned).await?;
+        let (growth, change) = (Some(grown.growth), Some(grown.change));
+        Ok(Self { growth, change, is_begun: begun.is_some(), ..job })
+    }
+
+    async fn plan_target(
+        request: CopyRequest,
+        source: OpenArray,
+        (target, target_layout): (Metadata, Arc<dyn Layout>),
+        warnings: Vec<String>,
+        stores: Stores,
+    ) -> Result<Self, Error> {
+        let planned_at = SystemTime::now();
         let mut plan_request = plan_request(&request, &source, &target_layout, &stores).await?;
         if source.spec().data_type.is_variable() {
             force_passthrough(&source.location, &request, &mut plan_request)?;
@@ -89,16 +139,19 @@ impl Job {
         Ok(Self {
             request,
             source,
+            growth: None,
             target,
             target_layout,
             plan_request: Box::new(plan_request),
             planned,
             warnings,
-            times,
+            times: Vec::new(),
             stores,
             planned_at,
             begun_at: planned_at,
             in_tree,
+            change: None,
+            is_begun: false,
         })
     }
 }
@@ -146,7 +199,10 @@ async fn plan_request(
         sides[0].runs = layout.runs().map(runs_side);
         sides[1].runs = target.runs().map(runs_side);
     }
-    let [source_side, target_side] = sides;
+    let [source_side, mut target_side] = sides;
+    if source_side.edges.as_ref().is_some_and(|edges| edges.held(&source.spec().shape).is_some()) {
+        reads_kept(&mut target_side, target.as_ref());
+    }
     Ok(PlanRequest {
         shape: source.spec().shape.clone(),
         item_bytes,
@@ -162,6 +218,15 @@ async fn plan_request(
         intermediate_grid: request.planning.intermediate_grid,
         intermediate_in_memory: temp_is_memory(temp),
     })
+}
+
+/// What chunks of the target take that are read before they are written.
+fn reads_kept(side: &mut Side, target: &dyn Layout) {
+    let (spec, cost) = (target.spec(), target.codec_cost());
+    let chunk_bytes = spec.chunk_shape.iter().product::<u64>().saturating_mul(spec.item_bytes());
+    side.is_raw = false;
+    let workspace_bytes = cost.decode_workspace_bytes.max(cost.encode_workspace_bytes);
+    side.encode_workspace_bytes = chunk_bytes.saturating_add(workspace_bytes);
 }
 
 /// The store that holds the source can copy its objects to the target itself, and may.

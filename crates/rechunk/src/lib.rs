@@ -19,6 +19,7 @@ mod documents;
 mod error;
 mod format;
 mod group;
+mod growth;
 mod gzip_file;
 mod info;
 mod job;
@@ -54,6 +55,7 @@ pub use clean::{Cleaned, clean};
 pub use error::{Class, Error};
 pub use format::Format;
 pub use group::{GroupInfo, Member, MemberArray, MemberKind};
+pub use growth::{Growth, Placement};
 pub use info::{ArrayInfo, Info, KeyCount, info};
 pub use job::Job;
 pub use job_file::{

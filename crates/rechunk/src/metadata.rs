@@ -84,10 +84,24 @@ impl Metadata {
         {
             layout = Arc::new(ZarrLayout::new(metadata.with_whole_shards())?);
         }
-        let of_region = RegionLayout::new(layout, region).map_err(|error| {
-            FormatError::Metadata { key: "--select".to_owned(), reason: error.to_string() }
-        })?;
-        Ok(Arc::new(of_region))
+        region_of(layout, region)
+    }
+
+    /// The layout, of a region where one is named, with each shard taken for one chunk.
+    pub(crate) fn layout_without_shards(
+        &self,
+        region: Option<&Region>,
+    ) -> Result<Arc<dyn Layout>, FormatError> {
+        let layout = match self {
+            Self::Zarr(metadata) if metadata.sharding.is_some() => {
+                Arc::new(ZarrLayout::new(metadata.with_whole_shards())?)
+            }
+            other => other.layout()?,
+        };
+        region.map_or_else(
+            || Ok(Arc::clone(&layout)),
+            |region| region_of(Arc::clone(&layout), region),
+        )
     }
 
     /// Shape of what one object holds, elements: a shard, else a chunk; all of the array where it
@@ -169,6 +183,14 @@ impl Metadata {
             Self::N5(..) | Self::Raw(_) => None,
         }
     }
+}
+
+fn region_of(layout: Arc<dyn Layout>, region: &Region) -> Result<Arc<dyn Layout>, FormatError> {
+    let of_region = RegionLayout::new(layout, region).map_err(|error| FormatError::Metadata {
+        key: "--select".to_owned(),
+        reason: error.to_string(),
+    })?;
+    Ok(Arc::new(of_region))
 }
 
 /// What the documents of a group say, whatever its format.

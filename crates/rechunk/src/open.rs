@@ -2,10 +2,11 @@
 //! knows every format.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::FormatError;
 use rechunk_format::cast::CastTo;
+use rechunk_format::{FormatError, Layout};
 use rechunk_grid::{ArraySpec, ChunkGrid, Region};
 use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
@@ -46,6 +47,8 @@ pub struct OpenArray {
     pub(crate) cast: Option<CastTo>,
     /// The group whose consolidated metadata describes it, where it has no document of its own.
     pub described_by: Option<String>,
+    /// The region that was selected, if one was, of an array of that shape.
+    pub(crate) region: Option<(Vec<u64>, Region)>,
 }
 
 impl OpenArray {
@@ -78,8 +81,23 @@ impl OpenArray {
             metadata: self.metadata.with_shape(&region.shape),
             // Another region of the same array is another array.
             identity: format!("{} {:?}", self.identity, region.start),
+            region: Some((self.metadata.spec().shape, region)),
             ..self
         })
+    }
+
+    /// Its layout, where chunks lie in shards with each of those taken for one chunk.
+    pub(crate) fn without_shards(&self) -> Result<Arc<dyn Layout>, Error> {
+        if self.array.layout().shards().is_none() {
+            return Ok(Arc::clone(self.array.layout()));
+        }
+        let layout = match &self.region {
+            Some((shape, region)) => {
+                self.metadata.with_shape(shape).layout_without_shards(Some(region))
+            }
+            None => self.metadata.layout_without_shards(None),
+        };
+        layout.map_err(|source| Error::source_metadata(&self.location, source))
     }
 
     /// What it is.
@@ -189,6 +207,7 @@ pub(crate) async fn open_node(
         packed: None,
         cast: None,
         described_by,
+        region: None,
     };
     open.read_as_asked(options).map(Box::new).map(Opened::Array)
 }
@@ -205,6 +224,7 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
         packed: file.packed,
         cast: None,
         described_by: None,
+        region: None,
     })
 }
 

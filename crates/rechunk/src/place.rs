@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::Error;
 use crate::consolidated;
 use crate::documents::METADATA_KEYS;
+use crate::growth::Growth;
 use crate::gzip_file::part_of;
 use crate::job::{Job, temp_is_memory};
 use crate::metadata::Metadata;
@@ -47,7 +48,9 @@ pub(crate) async fn check_place(job: &Job) -> Result<(Store, Vec<Store>), Error>
     check_file(location, &target, &job.target)?;
     let mut groups = Vec::new();
     if !job.in_tree {
-        groups = groups_above(&target, job.target.format()).await?;
+        if job.growth.is_none() {
+            groups = groups_above(&target, job.target.format()).await?;
+        }
         consolidated::check(location, &target, job.target.format()).await?;
     }
     Ok((target, groups))
@@ -60,6 +63,16 @@ pub(crate) fn work_dir(
     stores: &Stores,
 ) -> Result<Option<WorkDir>, Error> {
     if target.is_volatile() { Ok(None) } else { WorkDir::of(location, stores).map(Some) }
+}
+
+/// What a run that was interrupted, or has left its traces, was to do with the array at `location`.
+pub(crate) async fn begun_growth(location: &str, stores: &Stores) -> Result<Option<Growth>, Error> {
+    let target = open_target(location, stores)?;
+    let work = work_dir(location, &target, stores)?;
+    Ok(match left_of(work.as_ref()).await? {
+        Left::Unfinished(saved) | Left::Done(Some(saved)) => saved.growth,
+        Left::Nothing | Left::Done(None) => None,
+    })
 }
 
 /// What an earlier run has left in a work directory, if there is one.
@@ -82,9 +95,8 @@ impl Place {
         let work = work_dir(&location, &target, &job.stores)?;
         let left = left_of(work.as_ref()).await?;
         // What is refused is refused before anything is written.
-        let is_file = job.target.file_name().is_some();
         if !resumes(&left, running) {
-            may_start(&location, running.existing, &target, is_file, &left).await?;
+            may_start(job, running, &target, &left).await?;
         }
         let Some(work) = work else {
             return Self::begin(job, running, target, groups, None).await;
@@ -112,17 +124,17 @@ impl Place {
         groups: Vec<Store>,
         work: Option<WorkDir>,
     ) -> Result<Self, Error> {
+        if let Some(change) = &job.change {
+            // Another run may have appended since the plan was made.
+            change.check_unchanged(&job.request.target, &target).await?;
+        }
         let left = left_of(work.as_ref()).await?;
         let (resumes, replaces) = match &left {
             Left::Unfinished(saved) if resumes(&left, running) => {
                 resume_job(job, saved)?;
                 (true, saved.replaces)
             }
-            _ => {
-                let replaces =
-                    start_over(job, running.existing, &target, work.as_ref(), &left).await?;
-                (false, replaces)
-            }
+            _ => (false, start_over(job, running, &target, work.as_ref(), &left).await?),
         };
         // A store without rename cannot build the new array beside the old one.
         let goes_first = replaces && target.local_root().is_none();
@@ -252,14 +264,81 @@ pub(crate) fn unfinished(location: &str) -> Error {
     }
 }
 
+/// Decides whether a fresh run may put its source into what is there.
+pub(crate) fn may_grow(job: &Job, running: Running, left: &Left) -> Result<bool, Error> {
+    let location = &job.request.target;
+    match (left, running.existing) {
+        (_, Existing::Overwrite) => Err(overwrites()),
+        (Left::Unfinished(_), Existing::Refuse) => Err(begun_before(location)),
+        (Left::Done(Some(_)), Existing::Refuse) => Err(refuse_growth(
+            location,
+            "holds what is left of a job that is complete",
+            "`rechunk clean TARGET` removes it; then it can be written again",
+        )),
+        // The arrays of a group are begun so; of the group the same is asked.
+        (Left::Nothing | Left::Done(None), Existing::Resume) if !job.in_tree => {
+            Err(nothing_begun(location))
+        }
+        // The run that it was planned to go on with has ended meanwhile.
+        (Left::Nothing | Left::Done(None), _) if job.is_begun && !job.in_tree => {
+            Err(ended_meanwhile(location))
+        }
+        _ => Ok(false),
+    }
+}
+
+fn refuse_growth(location: &str, reason: &str, hint: &str) -> Error {
+    let (reason, hint) = (reason.to_owned(), Some(hint.to_owned()));
+    Error::Conflict { location: location.to_owned(), reason, hint }
+}
+
+/// A target that is to stay cannot be replaced.
+pub(crate) fn overwrites() -> Error {
+    Error::Usage {
+        message: "--overwrite replaces the target, and --append and --region keep it".to_owned(),
+        hint: Some("leave one of them out".to_owned()),
+    }
+}
+
+/// An interrupted run is to be gone on with first.
+pub(crate) fn begun_before(location: &str) -> Error {
+    refuse_growth(
+        location,
+        "holds an interrupted (or running) job",
+        "--resume goes on where it stopped, `rechunk clean TARGET` gives it up",
+    )
+}
+
+/// What was planned was of a run that has ended since.
+pub(crate) fn ended_meanwhile(location: &str) -> Error {
+    refuse_growth(
+        location,
+        "was being written by another run, which has ended meanwhile",
+        "run again: then what it has written is seen",
+    )
+}
+
+/// After success there is no run left to go on with, and the source is not to be appended twice.
+pub(crate) fn nothing_begun(location: &str) -> Error {
+    refuse_growth(
+        location,
+        "holds no interrupted run to go on with: it was complete, or has not begun",
+        "look at the shape of the target; without --resume the source is written (again)",
+    )
+}
+
 /// Decides whether a fresh run may start; returns whether it replaces what is at the target.
 pub(crate) async fn may_start(
-    location: &str,
-    existing: Existing,
+    job: &Job,
+    running: Running,
     target: &Store,
-    is_file: bool,
     left: &Left,
 ) -> Result<bool, Error> {
+    if job.growth.is_some() {
+        return may_grow(job, running, left);
+    }
+    let (location, existing) = (&job.request.target, running.existing);
+    let is_file = job.target.file_name().is_some();
     if matches!(left, Left::Unfinished(_)) && existing == Existing::Refuse {
         return Err(unfinished(location));
     }
@@ -280,14 +359,14 @@ pub(crate) async fn may_start(
 /// take the place of an old one.
 async fn start_over(
     job: &Job,
-    existing: Existing,
+    running: Running,
     target: &Store,
     work: Option<&WorkDir>,
     left: &Left,
 ) -> Result<bool, Error> {
     let location = &job.request.target;
     let file = folder(target, &job.target)?;
-    let replaces = may_start(location, existing, target, file.is_some(), left).await?;
+    let replaces = may_start(job, running, target, left).await?;
     if let (Some((folder, name)), false) = (&file, matches!(left, Left::Nothing)) {
         // What a run that is given up has written of it: before that run is forgotten.
         let removed = folder.with_role(Role::Control).delete(&format!("{name}.part")).await;

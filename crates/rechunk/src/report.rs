@@ -5,11 +5,16 @@ use rechunk_plan::{Candidate, Estimate, Plan, Planned, ProfileNames, Stage};
 use rechunk_store::Traffic;
 use serde::{Deserialize, Serialize};
 
+use crate::Growth;
+
 /// Everything said about a job: the plan before a run; with traffic and times after it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Report {
     /// What was planned.
     pub plan: PlanReport,
+    /// Where the source goes in a target that exists; absent where it becomes a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
     /// Predicted traffic.
     pub estimate: Estimate,
     /// Time of the estimate, hours.
@@ -140,6 +145,7 @@ impl Report {
         let plan = &planned.plan;
         Self {
             plan: PlanReport::new(plan),
+            growth: None,
             estimate: plan.estimate.clone(),
             estimated_hours: plan.estimate.seconds / 3600.0,
             profile: plan.priced_by.clone(),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::axes::Axes;
 use crate::format::Format;
+use crate::growth::Placement;
 use crate::open::OpenOptions;
 use crate::profile::{ProfileFile, choose};
 use crate::single_file::RawFile;
@@ -35,6 +36,9 @@ pub struct CopyRequest {
     /// What is in the source, if that is a file without a header.
     #[serde(default)]
     pub raw: Option<RawFile>,
+    /// Where in an existing target the source goes; `None`: a new array is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
     /// The region of the source that is copied, as `--select` takes it; `None`: all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub select: Option<String>,
@@ -75,6 +79,7 @@ impl CopyRequest {
             format: None,
             axes: None,
             raw: None,
+            placement: None,
             select: None,
             cast: None,
             separator: None,
@@ -203,7 +208,7 @@ pub(crate) fn profile_of(location: &str) -> &'static str {
 pub enum Existing {
     /// Refuse.
     Refuse,
-    /// Replace it when the new array is complete.
+    /// Replace it when the new array is complete; not where the source goes into what is there.
     Overwrite,
     /// Go on where an interrupted run of the same job stopped.
     Resume,

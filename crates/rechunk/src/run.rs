@@ -16,11 +16,14 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::SOURCE_CHANGED_HINT;
+use crate::growth::set_shapes;
 use crate::gzip_file::{pack, unpack};
 use crate::job::{Job, array_at};
 use crate::metadata::Metadata;
 use crate::open::open_array;
-use crate::place::{Place, check_place, left_of, may_start, other_job, resume_job, work_dir};
+use crate::place::{
+    Place, check_place, left_of, may_grow, may_start, other_job, resume_job, work_dir,
+};
 use crate::report::{DigestReport, Report, TaskReport};
 use crate::request::{Existing, Running};
 use crate::target::{commit, is_array, open_target};
@@ -41,6 +44,7 @@ impl Job {
             self.begun_at,
             self.target.documents().into_iter().map(text_of).collect(),
         )
+        .growing(self.growth.clone())
     }
 
     /// Opens the source and the target of a saved job and takes over its plan.
@@ -90,13 +94,13 @@ impl Job {
                 resume_job(self, &saved)
             }
             // A finished job that only left its traces: the run ends with removing them.
+            left @ Left::Done(_) if self.growth.is_some() => {
+                may_grow(self, running, &left).map(drop)
+            }
             Left::Done(_) if running.existing == Existing::Resume && is_array(&target).await? => {
                 Ok(())
             }
-            left => {
-                let is_file = self.target.file_name().is_some();
-                may_start(&location, running.existing, &target, is_file, &left).await.map(drop)
-            }
+            left => may_start(self, running, &target, &left).await.map(drop),
         }
     }
 
@@ -110,7 +114,7 @@ impl Job {
     ) -> Result<Report, Error> {
         let started = Instant::now();
         if running.existing == Existing::Resume
-            && let Some(report) = self.done_before(started).await?
+            && let Some(report) = Box::pin(self.done_before(started)).await?
         {
             return Ok(report);
         }
@@ -129,7 +133,8 @@ impl Job {
         let outcome = Box::pin(self.execute(&place, running, Arc::clone(&observer), cancel)).await;
         let outcome = match outcome {
             Ok(run_report) => {
-                let verified = self.finish(&place, running, run_report.digest.as_ref()).await;
+                let finished = self.finish(&place, running, run_report.digest.as_ref());
+                let verified = Box::pin(finished).await;
                 verified.map(|verified| (run_report, verified))
             }
             Err(error) => Err(error),
@@ -174,6 +179,11 @@ impl Job {
             return Ok(None);
         }
         let Left::Done(saved) = work.left().await? else { return Ok(None) };
+        if let Some(change) = &self.change
+            && (saved.is_none() || !change.is_made(location, &target).await?)
+        {
+            return Ok(None); // what is there may be of any run, or is not known yet
+        }
         if let Some(difference) = saved.and_then(|saved| saved.difference(&self.saved())) {
             return Err(other_job(location, &difference));
         }
@@ -250,7 +260,7 @@ impl Job {
 
     /// The plan, and what this process has done so far.
     pub(crate) fn report(&self, started: Instant) -> Report {
-        let mut report = Report::of_plan(&self.planned, &self.warnings);
+        let mut report = self.plan_report();
         report.traffic = Some(self.stores.meter().traffic());
         report.memory.peak_rss_bytes = Some(system::peak_rss_bytes());
         report.elapsed_seconds = Some(started.elapsed().as_secs_f64());
@@ -277,6 +287,7 @@ impl Job {
             write_empty: self.request.write_empty,
             takes_digest: running.verify, // it costs too much where nobody asks
             durable: running.durable,
+            in_place: self.growth.is_some(),
         };
         let counting = Arc::new(CountTasks { inner: observer, done: AtomicU64::new(0) });
         let taken_over = place.lock.as_ref().map_or_else(CancellationToken::new, WriterLock::lost);
@@ -356,7 +367,13 @@ impl Job {
             self.check_copied().await?;
         }
         place.check_lock().await?;
-        if !is_replaced {
+        if let Some(change) = &self.change {
+            if self.in_tree {
+                // Of a group all arrays are made known together.
+                return self.leave_written(place, running).await.map(|()| verified);
+            }
+            change.commit(&self.request.target, &place.target).await?;
+        } else if !is_replaced {
             let location = &self.request.target;
             let version = self.request.n5_version();
             commit(location, &place.chunks, &place.groups, &self.target, version).await?;
@@ -368,7 +385,7 @@ impl Job {
         }
         // Before it is said that all is done, so that a resume does what a kill has cut off.
         if !self.in_tree {
-            consolidated::update(&self.request.target, &place.target, &self.target).await?;
+            self.describe(place).await?;
         }
         if let Some(work) = &place.work {
             work.set_done(&self.saved()).await?;
@@ -377,13 +394,42 @@ impl Job {
                 work.remove().await?;
             }
         }
-        if let Some(temp) = &place.temp_to_remove
-            && !running.keep_temp
-        {
-            let removed = temp.delete_prefix("").await;
-            removed.map_err(|source| store_error("remove", temp.label(), source))?;
-        }
+        self.remove_temp(place, running).await?;
         Ok(verified)
+    }
+
+    /// Says in consolidated metadata above the target what it is now.
+    async fn describe(&self, place: &Place) -> Result<(), Error> {
+        let location = &self.request.target;
+        if self.growth.is_none() {
+            return consolidated::update(location, &place.target, &self.target).await;
+        }
+        let Some(version) = self.target.format().zarr_version() else { return Ok(()) };
+        consolidated::update_with(location, &place.target, version, |document, path| {
+            set_shapes(document, "", &[(path, &self.target)])
+        })
+        .await
+    }
+
+    /// Leaves all chunks written and nothing made known, as the state says then.
+    async fn leave_written(&self, place: &Place, running: Running) -> Result<(), Error> {
+        if let Some(work) = &place.work {
+            work.set_done(&self.saved()).await?;
+            if !running.keep_temp {
+                self.remove_pieces(place).await?;
+                work.remove_pieces().await?;
+            }
+        }
+        self.remove_temp(place, running).await
+    }
+
+    /// Removes an intermediate outside of the work directory.
+    async fn remove_temp(&self, place: &Place, running: Running) -> Result<(), Error> {
+        let Some(temp) = place.temp_to_remove.as_ref().filter(|_| !running.keep_temp) else {
+            return Ok(());
+        };
+        let removed = temp.delete_prefix("").await;
+        removed.map_err(|source| store_error("remove", temp.label(), source))
     }
 
     /// Removes the pieces of the intermediate by their names, where a listing may be late.

@@ -197,6 +197,7 @@ async fn compare_with(
         write_empty: WriteEmpty::Always,
         takes_digest: false,
         durable: false,
+        in_place: false,
     };
     let report = run(Arc::new(execution), None, observer, cancel)
         .await

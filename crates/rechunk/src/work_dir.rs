@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::Error;
+use crate::growth::Growth;
 use crate::request::CopyRequest;
 
 /// Key of the file that a running process holds locked.
@@ -64,6 +65,9 @@ pub struct SavedJob {
     /// The run replaces an array that existed.
     #[serde(default)]
     pub replaces: bool,
+    /// Where the source goes in a target that exists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
 }
 
 impl SavedJob {
@@ -85,7 +89,13 @@ impl SavedJob {
             planned_at,
             target_documents,
             replaces: false,
+            growth: None,
         }
+    }
+
+    /// The same job, which puts its source into what is there.
+    pub(crate) fn growing(self, growth: Option<Growth>) -> Self {
+        Self { growth, ..self }
     }
 
     /// Its JSON form.
@@ -116,6 +126,13 @@ impl SavedJob {
         if self.request.select != other.request.select {
             let of = |job: &Self| job.request.select.clone().unwrap_or_else(|| "all".to_owned());
             return Some(format!("it copies the region {}, not {}", of(self), of(other)));
+        }
+        if self.growth != other.growth {
+            let of = |job: &Self| {
+                let growth = job.growth.as_ref();
+                growth.map_or_else(|| "writes a new array".to_owned(), |to| to.summary.clone())
+            };
+            return Some(format!("it {}, this one {}", of(self), of(other)));
         }
         if self.source_identity != other.source_identity {
             return Some("the metadata of the source has changed".to_owned());
@@ -440,6 +457,11 @@ impl WorkDir {
     /// Removes the journal of a run of which nothing is to be gone on with.
     pub(crate) async fn forget(&self) -> Result<(), Error> {
         Journal::remove(&self.store).await.map_err(|error| self.journal_error(error))
+    }
+
+    /// Removes all but what says that the target is complete, and who writes it.
+    pub(crate) async fn remove_pieces(&self) -> Result<(), Error> {
+        self.remove_but(&[LOCK_KEY, DONE_KEY]).await
     }
 
     async fn remove_but(&self, kept: &[&str]) -> Result<(), Error> {

@@ -238,7 +238,9 @@ impl Sheet {
 
     /// What it is, in a line.
     fn subtitle(&self) -> String {
-        match (&self.group, self.arrays.first()) {
+        let growth = self.arrays.first().and_then(|array| array.report.growth.as_ref());
+        let growth = growth.map_or_else(String::new, |growth| format!("; {}", growth.summary));
+        let words = match (&self.group, self.arrays.first()) {
             (Some(group), _) => group.words.clone(),
             (None, Some(array)) => {
                 let plan = &array.planned.plan;
@@ -250,7 +252,8 @@ impl Sheet {
                 )
             }
             (None, None) => String::new(),
-        }
+        };
+        words + &growth
     }
 
     /// By which profiles, and which plan.
@@ -273,7 +276,7 @@ impl ArraySheet {
             path,
             subject: explain::subject(job),
             planned: job.planned.clone(),
-            report: Report::of_plan(&job.planned, &job.warnings),
+            report: job.plan_report(),
             meter: Some(job.meter()),
         }
     }

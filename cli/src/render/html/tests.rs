@@ -45,6 +45,7 @@ fn subject(name: &str) -> Subject {
         source: format!("zarr2  {name}"),
         target: "zarr3  none".to_owned(),
         times: Vec::new(),
+        growth: None,
     }
 }
 
@@ -256,6 +257,7 @@ fn group(count: usize) -> Sheet {
     let report = TreeReport {
         arrays: Vec::new(),
         groups: Vec::new(),
+        unmoved: Vec::new(),
         estimate,
         traffic: None,
         memory: arrays[0].report.memory.clone(),

@@ -515,6 +515,7 @@ impl Prepared {
             write_empty: case.write_empty,
             takes_digest: true,
             durable: true,
+            in_place: false,
         }
     }
 }

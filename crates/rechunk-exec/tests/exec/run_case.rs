@@ -384,6 +384,7 @@ impl PreparedRuns {
             write_empty: WriteEmpty::Auto,
             takes_digest: true,
             durable: true,
+            in_place: false,
         }
     }
 

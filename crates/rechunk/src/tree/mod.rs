@@ -3,6 +3,7 @@
 mod commit;
 mod coordinates;
 mod fit;
+mod growth;
 mod pattern;
 mod report;
 mod rules;
@@ -18,6 +19,7 @@ use rechunk_plan::{Estimate, PlanError};
 use rechunk_store::{Meter, Store, Stores};
 
 pub use coordinates::Coords;
+pub(crate) use growth::check_not_between;
 pub use report::{ArrayReport, TreeReport};
 pub(crate) use rules::check_rules;
 pub use rules::{RULE_SETTINGS, Selection};
@@ -57,6 +59,8 @@ pub struct TreeJob {
     pub selection: Selection,
     /// The arrays, in the order in which they are copied.
     pub arrays: Vec<TreeArray>,
+    /// Arrays that stay as they are, where others grow.
+    pub(crate) unmoved: Vec<String>,
     /// What is lost or worth a look, beside what the arrays warn of.
     pub warnings: Vec<String>,
     pub(crate) format: Format,
@@ -111,6 +115,10 @@ impl TreeJob {
         source: &Source,
         stores: Stores,
     ) -> Result<Self, Error> {
+        if let Some(placement) = request.placement.clone() {
+            let planned = Self::prepare_growth(request, placement, selection, source, stores);
+            return Box::pin(planned).await;
+        }
         let rules = Rules::parse(&selection)?;
         let mut fit = Fit::default();
         if let Some(text) = &request.select {
@@ -141,7 +149,8 @@ impl TreeJob {
         let whole = CopyRequest { format: Some(format), ..request.clone() };
         let arrays = plan_all(&rules, fit, &whole, &stores, found.arrays, found.unreadable).await?;
         let groups = found.groups;
-        Ok(Self { request, selection, arrays, warnings, format, groups, root, stores })
+        let unmoved = Vec::new();
+        Ok(Self { request, selection, arrays, unmoved, warnings, format, groups, root, stores })
     }
 
     /// Paths of the groups below the root that are made.

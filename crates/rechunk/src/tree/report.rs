@@ -17,6 +17,9 @@ pub struct TreeReport {
     pub arrays: Vec<ArrayReport>,
     /// Paths of the groups below the root.
     pub groups: Vec<String>,
+    /// Paths of arrays that stay as they are, where others grow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmoved: Vec<String>,
     /// Predicted traffic of all arrays.
     pub estimate: Estimate,
     /// Counted traffic of all arrays; absent for a plan that was not run.
@@ -62,6 +65,7 @@ impl TreeReport {
         Self {
             arrays,
             groups: job.groups().map(str::to_owned).collect(),
+            unmoved: job.unmoved.clone(),
             estimate: job.estimate(),
             traffic: None,
             memory: MemoryReport {
@@ -113,6 +117,6 @@ impl TreeReport {
 impl ArrayReport {
     fn of_plan(array: &TreeArray) -> Self {
         let job = &array.job;
-        Self { path: array.path.clone(), report: Report::of_plan(&job.planned, &job.warnings) }
+        Self { path: array.path.clone(), report: job.plan_report() }
     }
 }

@@ -30,6 +30,19 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// Refuses options that say how arrays are to be, where `by` leaves them as they are.
+    pub(crate) fn check_unchanged(&self, by: &str) -> Result<(), Error> {
+        let option = match self {
+            Self { rules, .. } if !rules.is_empty() => "--var",
+            Self { coords: Some(_), .. } => "--coords",
+            _ => return Ok(()),
+        };
+        Err(Error::Usage {
+            message: format!("{by}: {option} cannot be given: the target keeps its own chunks"),
+            hint: Some("leave it out".to_owned()),
+        })
+    }
+
     /// Refuses options that only a group has.
     pub(crate) fn check_unused(&self) -> Result<(), Error> {
         let option = match self {

@@ -8,6 +8,7 @@ use rechunk_store::Store;
 use tokio_util::sync::CancellationToken;
 
 use super::commit::{TreeDocuments, holds};
+use super::growth::{GrownArrays, is_written};
 use super::report::TreeReport;
 use super::state::{Left, Start, TreePlace, start};
 use super::{TreeArray, TreeJob};
@@ -35,7 +36,7 @@ impl TreeJob {
                 check_temp(job)?;
                 match start {
                     Start::Done => return Ok(()),
-                    Start::Resume if is_complete(job).await? => return Ok(()),
+                    Start::Resume if is_done(job).await? => return Ok(()),
                     Start::Resume => job.check_target(running).await?,
                     Start::Fresh | Start::Over => {}
                 }
@@ -59,9 +60,9 @@ impl TreeJob {
         cancel: CancellationToken,
     ) -> Result<TreeReport, Error> {
         let started = Instant::now();
-        self.check_target(running).await?;
-        let place = TreePlace::prepare(&self, running).await?;
-        match self.run_at(&place, running, started, &observer, &cancel).await {
+        Box::pin(self.check_target(running)).await?;
+        let place = Box::pin(TreePlace::prepare(&self, running)).await?;
+        match Box::pin(self.run_at(&place, running, started, &observer, &cancel)).await {
             Ok(report) => Ok(report),
             Err(error) => {
                 place.give_up().await;
@@ -80,7 +81,8 @@ impl TreeJob {
     ) -> Result<TreeReport, Error> {
         let mut report = TreeReport::begin(self);
         let documents = TreeDocuments::of(self);
-        if let Some(text) = documents.warning()? {
+        let grown = self.grows().then(|| GrownArrays::of(self));
+        if let (None, Some(text)) = (&grown, documents.warning()?) {
             observer.event(&Event::Warning { text: text.clone() });
             report.warnings.push(text);
         }
@@ -94,7 +96,9 @@ impl TreeJob {
             report.add(path.clone(), done.map_err(|error| error.of_member(&path))?);
         }
         place.check_lock().await?;
-        if place.start != Start::Done {
+        if let Some(grown) = &grown {
+            grown.commit(&place.target, &self.stores).await?;
+        } else if place.start != Start::Done {
             documents.commit(&place.target).await?;
         }
         if let Some(work) = &place.work {
@@ -114,7 +118,9 @@ impl TreeJob {
             check_apart(source, temp, "place for the intermediate")?;
         }
         let target = open_target(location, &self.stores)?;
-        groups_above(&target, self.format).await?;
+        if !self.grows() {
+            groups_above(&target, self.format).await?;
+        }
         consolidated::check(location, &target, self.format).await?;
         Ok(target)
     }
@@ -160,13 +166,18 @@ async fn run_array(
     observer: &Arc<dyn Observer>,
     cancel: &CancellationToken,
 ) -> Result<Report, Error> {
-    if resumes && is_complete(&job).await? {
+    if resumes && is_done(&job).await? {
         let mut report = job.report(Instant::now());
         let total = job.planned.plan.task_count();
         report.tasks = Some(TaskReport { total, done: total, resumed: total });
         return Ok(report);
     }
     Box::pin(job.run(running, Arc::clone(observer), cancel.clone())).await
+}
+
+/// True if an earlier run has done all there is to do for an array, but for what is done for all.
+async fn is_done(job: &Job) -> Result<bool, Error> {
+    if job.growth.is_some() { is_written(job).await } else { is_complete(job).await }
 }
 
 /// True if an earlier run has completed the array: its metadata is there, and its work directory,

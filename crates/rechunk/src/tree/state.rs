@@ -6,15 +6,19 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::commit::TreeDocuments;
+use super::growth::check_fresh;
 use super::rules::Selection;
 use super::{TreeArray, TreeJob};
-use crate::Error;
 use crate::documents::Documents;
+use crate::growth::Growth;
 use crate::open::hex;
-use crate::place::{other_job, unfinished};
+use crate::place::{
+    begun_before, ended_meanwhile, nothing_begun, other_job, overwrites, unfinished,
+};
 use crate::request::{CopyRequest, Existing, Running};
 use crate::target::check_absent;
 use crate::work_dir::{WorkDir, WriterLock, store_error};
+use crate::{Axes, Error};
 
 const TREE_VERSION: u32 = 1;
 
@@ -36,6 +40,9 @@ struct SavedArray {
     source_identity: String,
     /// SHA-256 of the target's metadata documents, hex.
     target_identity: String,
+    /// Where it goes in an array that exists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    growth: Option<Growth>,
 }
 
 impl SavedTree {
@@ -43,7 +50,8 @@ impl SavedTree {
         let array = |TreeArray { path, job }: &TreeArray| {
             let saved = job.saved();
             let (source_identity, target_identity) = (saved.source_identity, saved.target_identity);
-            SavedArray { path: path.clone(), source_identity, target_identity }
+            let growth = saved.growth;
+            SavedArray { path: path.clone(), source_identity, target_identity, growth }
         };
         Self {
             version: TREE_VERSION,
@@ -58,13 +66,23 @@ impl SavedTree {
         serde_json::to_vec_pretty(self).map_err(|error| state(error.to_string()))
     }
 
-    fn from_json(bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn from_json(bytes: &[u8]) -> Result<Self, Error> {
         let saved: Self =
             serde_json::from_slice(bytes).map_err(|error| state(error.to_string()))?;
         if saved.version != TREE_VERSION {
             return Err(state(format!("its version {} is not known", saved.version)));
         }
         Ok(saved)
+    }
+
+    /// What was said of axes.
+    pub(super) fn axes(&self) -> Option<Axes> {
+        self.request.axes
+    }
+
+    /// Where each of its arrays goes in one that exists, by path.
+    pub(super) fn growths(self) -> impl Iterator<Item = (String, Option<Growth>)> {
+        self.arrays.into_iter().map(|array| (array.path, array.growth))
     }
 
     /// What differs between this copy and another, in words; `None` if they are the same.
@@ -82,6 +100,13 @@ impl SavedTree {
             };
             if mine.source_identity != theirs.source_identity {
                 return Some(format!("the metadata of the array {path} in the source has changed"));
+            }
+            if mine.growth != theirs.growth {
+                let of = |array: &SavedArray| {
+                    let growth = array.growth.as_ref();
+                    growth.map_or_else(|| "is copied".to_owned(), |to| to.summary.clone())
+                };
+                return Some(format!("its array {path} {}, not {}", of(mine), of(&theirs)));
             }
             if mine.target_identity != theirs.target_identity {
                 return Some(format!(
@@ -169,6 +194,9 @@ pub(crate) async fn start(
     left: &Left,
 ) -> Result<Start, Error> {
     let location = &job.request.target;
+    if job.grows() {
+        return start_growth(job, running, left).await;
+    }
     match (left, running.existing) {
         (Left::Unfinished(_), Existing::Refuse) => Err(unfinished(location)),
         (Left::Unfinished(saved), Existing::Resume) => {
@@ -194,6 +222,30 @@ pub(crate) async fn start(
         (Left::Nothing | Left::Emptied, _) => {
             absent(location, target).await?;
             Ok(Start::Fresh)
+        }
+    }
+}
+
+/// [`start`], where the arrays go into those that are there.
+async fn start_growth(job: &TreeJob, running: Running, left: &Left) -> Result<Start, Error> {
+    let location = &job.request.target;
+    match (left, running.existing) {
+        (_, Existing::Overwrite) => Err(overwrites()),
+        (Left::Unfinished(_), Existing::Refuse) => Err(begun_before(location)),
+        (Left::Unfinished(saved), Existing::Resume) => {
+            match saved.difference(&SavedTree::new(job)) {
+                Some(difference) => Err(other_job(location, &difference)),
+                None => Ok(Start::Resume),
+            }
+        }
+        (Left::Nothing | Left::Emptied, Existing::Resume) => Err(nothing_begun(location)),
+        (Left::Nothing | Left::Emptied, Existing::Refuse)
+            if job.arrays.iter().any(|array| array.job.is_begun) =>
+        {
+            Err(ended_meanwhile(location))
+        }
+        (Left::Nothing | Left::Emptied, Existing::Refuse) => {
+            check_fresh(job).await.map(|()| Start::Fresh)
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rechunk_array::Array;
 use rechunk_exec::{ArrayDigest, Execution, NullObserver, Sink, run};
+use rechunk_format::{PlacedLayout, RegionLayout};
 use rechunk_grid::WriteEmpty;
 use rechunk_plan::{Plan, PlanRequest, Strategy, plan};
 use rechunk_store::{Meter, Role};
@@ -27,10 +28,10 @@ pub(crate) async fn check_copy(
     planning: &Planning,
 ) -> Result<(), Error> {
     let mut found = None;
-    if let Some(digest) = digest
-        && let Some(plan) = plan_reading(written, location, planning)?
+    if let (Some(digest), Some(filled)) = (digest, filled(source, written))
+        && let Some(plan) = plan_reading(&filled, written, location, planning)?
     {
-        found = read(written, plan, digest.is_of_encoded_chunks()).await?;
+        found = read(&filled, written, plan, digest.is_of_encoded_chunks()).await?;
         if found.as_ref() == Some(digest) {
             return Ok(());
         }
@@ -46,9 +47,24 @@ pub(crate) async fn check_copy(
     }
 }
 
-/// The digest of an array; every chunk is decoded, whatever it is a digest of.
+/// What of `written` is of the source: all of it, or where some stays as it was, the part that the
+/// source holds. `None` if that cannot be read by itself: chunks of shards.
+fn filled(source: &OpenArray, written: &Array) -> Option<Array> {
+    let spec = source.spec();
+    let Some(held) = spec.edges.as_ref().and_then(|edges| edges.held(&spec.shape)) else {
+        return Some(written.clone());
+    };
+    let part = Some(written.layout()).filter(|layout| layout.shards().is_none())?;
+    let part = Arc::new(RegionLayout::new(Arc::clone(part), &held).ok()?);
+    let placed = PlacedLayout::new(part, &held.start, &spec.shape).ok()?;
+    Some(Array::new(Arc::new(placed), written.store().clone()))
+}
+
+/// The digest of an array, which is what counts of `written`; every chunk is decoded, whatever it is a
+/// digest of.
 async fn read(
     array: &Array,
+    written: &Array,
     plan: Plan,
     of_encoded_chunks: bool,
 ) -> Result<Option<ArrayDigest>, Error> {
@@ -58,13 +74,14 @@ async fn read(
         plan,
         source: array_at(array.layout(), &store, Role::Source),
         sink: Sink::Digest {
-            array: array_at(array.layout(), &store, Role::Target),
+            array: array_at(written.layout(), &store, Role::Target),
             of_encoded_chunks,
         },
         intermediate: None,
         write_empty: WriteEmpty::Auto,
         takes_digest: true,
         durable: false,
+        in_place: false,
     };
     let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
     let report = run(Arc::new(execution), None, observer, cancel).await;
@@ -72,11 +89,16 @@ async fn read(
 }
 
 /// The plan to read an array and decode what can be decoded. `None` if the budget does not allow it.
-fn plan_reading(array: &Array, location: &str, planning: &Planning) -> Result<Option<Plan>, Error> {
+fn plan_reading(
+    array: &Array,
+    written: &Array,
+    location: &str,
+    planning: &Planning,
+) -> Result<Option<Plan>, Error> {
     let layout = array.layout().as_ref();
     let spec = layout.spec();
     let source = side(layout, 1.0);
-    let mut target = source.clone();
+    let mut target = side(written.layout().as_ref(), 1.0);
     // Nothing is encoded.
     (target.is_raw, target.encode_workspace_bytes) = (true, 0);
     // Elements of variable length are not decoded.

@@ -1,0 +1,140 @@
+//! Do source and target mean the same? Asked before anything is written.
+
+use rechunk_grid::ArraySpec;
+use serde_json::{Map, Value};
+
+use super::{Placement, usage};
+use crate::chunk_spec::axis_in_words;
+use crate::metadata::Metadata;
+use crate::open::OpenArray;
+use crate::{Error, format_shape};
+
+/// Attributes without which elements mean something else (CF conventions, sections 3.1, 4.4.1, 8.1).
+const ENCODINGS: [&str; 4] = ["units", "calendar", "scale_factor", "add_offset"];
+
+/// The axis that is meant: a dimension's name, else a number.
+pub(super) fn axis(placement: &Placement, text: &str, spec: &ArraySpec) -> Result<usize, Error> {
+    let text = text.trim();
+    if let Some(axis) = spec.axis_named(text) {
+        return Ok(axis);
+    }
+    let number = text.parse::<usize>().ok().filter(|axis| *axis < spec.shape.len());
+    number.ok_or_else(|| {
+        let names: Vec<String> =
+            (0..spec.shape.len()).map(|axis| axis_in_words(spec, axis)).collect();
+        usage(placement, &format!("the target has no `{text}`, but {}", names.join(", ")))
+    })
+}
+
+fn conflict(location: &str, reason: String, hint: &str) -> Error {
+    Error::Conflict { location: location.to_owned(), reason, hint: Some(hint.to_owned()) }
+}
+
+/// Refuses a source that is not of the kind of the target.
+pub(super) fn check(location: &str, source: &OpenArray, target: &OpenArray) -> Result<(), Error> {
+    let (own, theirs) = (source.spec(), target.spec());
+    let names = (source.metadata.data_type_name(), target.metadata.data_type_name());
+    if own.data_type != theirs.data_type || names.0 != names.1 {
+        let reason = format!("holds {}, and the source {}", names.1, names.0);
+        return Err(conflict(location, reason, "elements are not converted: that needs a cast"));
+    }
+    if own.data_type.is_variable() {
+        let reason = "has elements of variable length, which are only copied as a whole".to_owned();
+        return Err(conflict(location, reason, "copy the array anew"));
+    }
+    if source.packed.is_some() {
+        let reason = "cannot take a source that is compressed as one file".to_owned();
+        return Err(conflict(location, reason, "unpack it first"));
+    }
+    check_axes(location, own, theirs)?;
+    check_encodings(location, &source.metadata, &target.metadata)
+}
+
+/// Refuses other axes, as far as both have names.
+fn check_axes(location: &str, own: &ArraySpec, theirs: &ArraySpec) -> Result<(), Error> {
+    let hint = "the source has to have the axes of the target, in their order";
+    if own.shape.len() != theirs.shape.len() {
+        let reason = format!("has {} axes, and the source {}", theirs.shape.len(), own.shape.len());
+        return Err(conflict(location, reason, hint));
+    }
+    for axis in 0..own.shape.len() {
+        if let (Some(mine), Some(name)) = (own.dimension_name(axis), theirs.dimension_name(axis))
+            && mine != name
+        {
+            let reason = format!("has the axis {axis} `{name}`, and the source `{mine}`");
+            return Err(conflict(location, reason, hint));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses other extents, `but` that of one axis.
+pub(super) fn check_extents(
+    location: &str,
+    own: &ArraySpec,
+    theirs: &ArraySpec,
+    but: usize,
+) -> Result<(), Error> {
+    let differs = |&axis: &usize| axis != but && own.shape[axis] != theirs.shape[axis];
+    let Some(axis) = (0..own.shape.len()).find(differs) else { return Ok(()) };
+    let (mine, name) = (own.shape[axis], axis_in_words(theirs, axis));
+    let reason = format!("has {} elements along {name}, and the source {mine}", theirs.shape[axis]);
+    Err(conflict(location, reason, "only the axis that is appended along may differ"))
+}
+
+/// Refuses elements that would mean something else in the target.
+fn check_encodings(location: &str, source: &Metadata, target: &Metadata) -> Result<(), Error> {
+    if matches!(source, Metadata::Raw(_)) {
+        return Ok(()); // it says nothing of its elements
+    }
+    for name in ENCODINGS {
+        let (own, theirs) = (said(source.attributes(), name), said(target.attributes(), name));
+        if own != theirs {
+            let (own, theirs) = (in_words(own.as_ref()), in_words(theirs.as_ref()));
+            let reason = format!(
+                "has the attribute {name} {theirs}, and the source {own}: its elements would mean \
+                 something else"
+            );
+            return Err(conflict(
+                location,
+                reason,
+                "write the source with the encoding of the target (in xarray: \
+                 ds[NAME].encoding.update(...))",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What an attribute says, where two ways to say the same are one.
+fn said(attributes: &Map<String, Value>, name: &str) -> Option<Value> {
+    let value = attributes.get(name)?;
+    match (name, value.as_str()) {
+        // They are the same, and meant where nothing is said (CF, section 4.4.1).
+        ("calendar", Some("standard" | "gregorian")) => None,
+        _ => value.as_f64().map(Value::from).or_else(|| Some(value.clone())),
+    }
+}
+
+fn in_words(value: Option<&Value>) -> String {
+    value.map_or_else(|| "not".to_owned(), Value::to_string)
+}
+
+/// Refuses an array of a group that the target does not have like that: it is left as it is.
+pub(crate) fn check_unmoved(
+    location: &str,
+    source: &OpenArray,
+    target: &OpenArray,
+) -> Result<(), Error> {
+    let (own, theirs) = (&source.spec().shape, &target.spec().shape);
+    if own != theirs {
+        let reason =
+            format!("has the shape {}, and the source {}", format_shape(theirs), format_shape(own));
+        return Err(conflict(
+            location,
+            reason,
+            "arrays without the dimension stay as they are, and have to be alike",
+        ));
+    }
+    check_axes(location, source.spec(), target.spec())
+}

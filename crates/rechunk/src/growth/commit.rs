@@ -1,0 +1,171 @@
+//! Makes a new shape known: the documents of the array, of which nothing else changes, and then
+//! consolidated metadata.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use rechunk_format::FormatError;
+use rechunk_format::json::{read_object, write_pretty};
+use rechunk_n5::ATTRIBUTES_KEY;
+use rechunk_store::{DirectoryLock, Role, Store};
+use rechunk_zarr::{Consolidated, ZarrVersion};
+use serde_json::Value;
+
+use crate::documents::{Documents, METADATA_BYTES_MAX};
+use crate::metadata::Metadata;
+use crate::work_dir::store_error;
+use crate::{Error, consolidated};
+
+/// The document of an array that says its shape, before and after.
+#[derive(Debug, Clone)]
+pub(crate) struct Change {
+    key: &'static str,
+    before: Bytes,
+    after: Vec<u8>,
+}
+
+impl Change {
+    /// Of an array whose documents are these, not changed yet.
+    pub(crate) fn of(location: &str, documents: &Documents) -> Result<Self, Error> {
+        let Some((key, before)) = documents.shape_document() else {
+            return Err(Error::Conflict {
+                location: location.to_owned(),
+                reason: "was removed while it was looked at".to_owned(),
+                hint: None,
+            });
+        };
+        Ok(Self { key, after: before.to_vec(), before })
+    }
+
+    /// To the shape of `metadata`; all else that the document says stays.
+    pub(crate) fn with_shape(self, metadata: &Metadata) -> Self {
+        let shape = match metadata {
+            Metadata::N5(metadata, _) => metadata.dimensions.clone(),
+            other => other.spec().shape,
+        };
+        let field = if self.key == ATTRIBUTES_KEY { "dimensions" } else { "shape" };
+        // What was parsed before is an object.
+        let Ok(mut document) = read_object(self.key, &self.before) else { return self };
+        let shape = Value::from(shape);
+        if document.get(field) == Some(&shape) {
+            return self;
+        }
+        document.insert(field.to_owned(), shape);
+        Self { after: write_pretty(&Value::Object(document)), ..self }
+    }
+
+    /// True if the array is known as it will be, false if it is as it was. An error if somebody has
+    /// changed it since it was looked at: what is to be written may not belong there any more.
+    pub(crate) async fn is_made(&self, location: &str, target: &Store) -> Result<bool, Error> {
+        let control = target.with_role(Role::Control);
+        let now = control.get(self.key, METADATA_BYTES_MAX).await;
+        let now = now.map_err(|source| store_error("read the metadata of", location, source))?;
+        if now.as_deref() == Some(&self.after[..]) {
+            return Ok(true);
+        }
+        if now.as_ref() == Some(&self.before) { Ok(false) } else { Err(changed(location)) }
+    }
+
+    /// Refuses an array that is not what it was when it was looked at: another run may have made it as
+    /// long as this one would, and what is there would be lost.
+    pub(crate) async fn check_unchanged(
+        &self,
+        location: &str,
+        target: &Store,
+    ) -> Result<(), Error> {
+        let now = target.with_role(Role::Control).get(self.key, METADATA_BYTES_MAX).await;
+        let now = now.map_err(|source| store_error("read the metadata of", location, source))?;
+        if now.as_ref() == Some(&self.before) { Ok(()) } else { Err(changed(location)) }
+    }
+
+    /// Writes it, durably, after all that was written before. Doing it again changes nothing; an
+    /// error if somebody has changed the array meanwhile.
+    pub(crate) async fn commit(&self, location: &str, target: &Store) -> Result<(), Error> {
+        let failed = |source| store_error("write the metadata of", location, source);
+        let control = target.with_role(Role::Control);
+        control.sync().await.map_err(failed)?;
+        if self.is_made(location, target).await? {
+            return Ok(());
+        }
+        control.put_durable(self.key, self.after.clone()).await.map_err(failed)?;
+        control.sync().await.map_err(failed)
+    }
+}
+
+fn changed(location: &str) -> Error {
+    Error::Conflict {
+        location: location.to_owned(),
+        reason: "was changed by somebody since it was looked at".to_owned(),
+        hint: Some(
+            "look at it; then run again, or give up what was begun with `rechunk clean TARGET`"
+                .to_owned(),
+        ),
+    }
+}
+
+/// Puts arrays of the group at `root` that have grown into every consolidated document: of the groups
+/// in it, nested first, of the group, and of those above. Each is written once, with all of them.
+pub(crate) async fn update_consolidated(
+    location: &str,
+    root: &Store,
+    version: Option<ZarrVersion>,
+    arrays: &[(&str, &Metadata)],
+) -> Result<(), Error> {
+    let Some(version) = version else { return Ok(()) };
+    let failed = |source| store_error("update the consolidated metadata of", location, source);
+    let groups: BTreeSet<&str> = arrays
+        .iter()
+        .flat_map(|(path, _)| path.match_indices('/').map(|(end, _)| &path[..end]))
+        .collect();
+    let control = root.with_role(Role::Control);
+    for group in groups.into_iter().rev() {
+        let prefix = format!("{group}/");
+        let below: Vec<(&str, &Metadata)> = arrays
+            .iter()
+            .filter_map(|(path, array)| Some((path.strip_prefix(&prefix)?, *array)))
+            .collect();
+        update_one(location, &control.child(group).map_err(failed)?, version, &below).await?;
+    }
+    update_one(location, &control, version, arrays).await?;
+    consolidated::update_with(location, root, version, |document, path| {
+        set_shapes(document, &format!("{path}/"), arrays)
+    })
+    .await
+}
+
+async fn update_one(
+    location: &str,
+    group: &Store,
+    version: ZarrVersion,
+    arrays: &[(&str, &Metadata)],
+) -> Result<(), Error> {
+    let failed = |source| store_error("update the consolidated metadata of", location, source);
+    let _lock = DirectoryLock::take(group).await.map_err(failed)?;
+    let found = consolidated::fetch(group, version).await;
+    let Some(before) = found.map_err(|fault| fault.of_target(location))? else { return Ok(()) };
+    let mut after = before.clone();
+    set_shapes(&mut after, "", arrays).map_err(Error::target_metadata)?;
+    if after == before {
+        return Ok(());
+    }
+    let key = Consolidated::key(version);
+    group.put_durable(key, after.to_bytes()).await.map_err(failed)
+}
+
+/// Says the new shapes where the arrays are described; an array that is not is described now.
+pub(crate) fn set_shapes(
+    document: &mut Consolidated,
+    prefix: &str,
+    arrays: &[(&str, &Metadata)],
+) -> Result<(), FormatError> {
+    let zarr: BTreeMap<String, _> = arrays
+        .iter()
+        .filter_map(|(path, array)| Some((format!("{prefix}{path}"), array.zarr()?)))
+        .collect();
+    for (path, array) in zarr {
+        if !document.set_shape(&path, &array.spec.shape) {
+            document.set_array(&path, array)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,250 @@
+//! `--append` and `--region`: the source goes into an array that exists.
+
+mod agree;
+mod commit;
+mod target;
+
+use std::sync::Arc;
+
+use rechunk_array::Array;
+use rechunk_format::{Layout, PlacedLayout};
+use rechunk_grid::Region;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use agree::check_unmoved;
+pub(crate) use commit::{Change, set_shapes, update_consolidated};
+pub(crate) use target::open_existing;
+
+use crate::chunk_spec::axis_in_words;
+use crate::metadata::Metadata;
+use crate::open::OpenArray;
+use crate::request::CopyRequest;
+use crate::select::Selected;
+use crate::{Error, format_shape};
+
+/// Where in a target that exists the source goes, as it is typed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Placement {
+    /// Behind its end, along a dimension or an axis, as `--append` takes it.
+    Append(String),
+    /// Into a region of it, as `--region` takes it.
+    Region(String),
+}
+
+impl Placement {
+    /// The option of the command line.
+    pub fn option(&self) -> &'static str {
+        match self {
+            Self::Append(_) => "--append",
+            Self::Region(_) => "--region",
+        }
+    }
+
+    /// What is typed behind it.
+    pub fn text(&self) -> &str {
+        let (Self::Append(text) | Self::Region(text)) = self;
+        text
+    }
+}
+
+/// Where in an array that exists the source goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Shape of the target before, elements.
+    pub before: Vec<u64>,
+    /// Shape of the target when it is done, elements.
+    pub after: Vec<u64>,
+    /// What the source fills of it.
+    pub region: Region,
+    /// The axis along which it grows; `None` where it keeps its shape.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub axis: Option<usize>,
+    /// What is written: the region up to the ends of the chunks (or shards) that it meets.
+    pub written: Region,
+    /// In words: `appends 365 to 1460 along time`.
+    pub summary: String,
+}
+
+impl Growth {
+    /// The written elements that the target has and keeps, where there are some.
+    pub fn keeps_elements(&self) -> bool {
+        self.region != self.written
+    }
+}
+
+/// What a target becomes, and how the source is read for it.
+#[derive(Debug)]
+pub(crate) struct Grown {
+    pub growth: Growth,
+    /// The source, where it goes in what is written.
+    pub source: OpenArray,
+    /// The target as it will be.
+    pub target: Metadata,
+    /// The layout of what is written.
+    pub layout: Arc<dyn Layout>,
+    /// What makes the new shape known.
+    pub change: Change,
+}
+
+/// Refuses what the target has decided already.
+pub(crate) fn check_request(request: &CopyRequest, placement: &Placement) -> Result<(), Error> {
+    let given = [
+        ("--chunks", request.chunks.trim() != "keep"),
+        ("--shards", request.shards.is_some()),
+        ("--codec", request.codec.is_some()),
+        ("--format", request.format.is_some()),
+        ("--n5-version", request.n5_version.is_some()),
+        ("--separator", request.separator.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => {
+            Err(usage(placement, &format!("{option} cannot be given: the target keeps its own")))
+        }
+    }
+}
+
+fn usage(placement: &Placement, reason: &str) -> Error {
+    let hint = match placement {
+        Placement::Append(_) => "--append NAME or --append AXIS puts the source behind the target",
+        Placement::Region(_) => "write it like `time=0:1000,lat=10:20` or, for every axis, `0:9,:`",
+    };
+    Error::Usage {
+        message: format!("{}: {reason}", placement.option()),
+        hint: Some(hint.to_owned()),
+    }
+}
+
+/// What becomes of the target when `source` goes where `request` says; `begun` is what an interrupted
+/// run has begun there.
+pub(crate) fn specify(
+    request: &CopyRequest,
+    placement: &Placement,
+    source: OpenArray,
+    (target, change): (OpenArray, Change),
+    begun: Option<&Growth>,
+) -> Result<Grown, Error> {
+    check_request(request, placement)?;
+    let location = &request.target;
+    let now = &target.spec().shape;
+    let before = match begun {
+        None => now.clone(),
+        // It has been made known, or not.
+        Some(begun) if *now == begun.before || *now == begun.after => begun.before.clone(),
+        Some(begun) => {
+            return Err(Error::Conflict {
+                location: location.clone(),
+                reason: format!(
+                    "has the shape {}, but an interrupted run was to make {} of {}",
+                    format_shape(now),
+                    format_shape(&begun.after),
+                    format_shape(&begun.before)
+                ),
+                hint: Some("`rechunk clean TARGET` gives that run up".to_owned()),
+            });
+        }
+    };
+    agree::check(location, &source, &target)?;
+    let mut growth = place(placement, &source, &target, before)?;
+    let metadata = target.metadata.with_shape(&growth.after);
+    growth.written = written(&growth, &metadata.object_shape());
+    let whole = growth.written == Region::whole(&growth.after);
+    let layout = if whole { metadata.layout() } else { metadata.layout_of(&growth.written) };
+    let layout = layout.map_err(Error::target_metadata)?;
+    let source = placed(source, &growth)?;
+    let change = change.with_shape(&metadata);
+    Ok(Grown { growth, source, target: metadata, layout, change })
+}
+
+/// Where the source goes.
+fn place(
+    placement: &Placement,
+    source: &OpenArray,
+    target: &OpenArray,
+    before: Vec<u64>,
+) -> Result<Growth, Error> {
+    let (own, shape) = (source.spec(), &source.spec().shape);
+    if shape.contains(&0) {
+        let of = format_shape(shape);
+        return Err(usage(placement, &format!("the source has no elements ({of})")));
+    }
+    let spec = rechunk_grid::ArraySpec { shape: before.clone(), ..target.spec().clone() };
+    let mut region = Region::new(vec![0; before.len()], shape.clone());
+    let (mut after, mut along) = (before.clone(), None);
+    let summary = match placement {
+        Placement::Append(text) => {
+            let axis = agree::axis(placement, text, &spec)?;
+            agree::check_extents(&target.location, own, &spec, axis)?;
+            region.start[axis] = before[axis];
+            after[axis] = before[axis]
+                .checked_add(shape[axis])
+                .ok_or_else(|| usage(placement, "the axis would be too long"))?;
+            along = Some(axis);
+            let name = spec.dimension_name(axis);
+            let name = name.map_or_else(|| format!("axis {axis}"), str::to_owned);
+            format!("appends {} to {} along {name}", shape[axis], before[axis])
+        }
+        Placement::Region(text) => {
+            region = named(Selected::parse(text).and_then(|selected| selected.region(&spec)))?;
+            if region.shape != *shape {
+                return Err(Error::Conflict {
+                    location: target.location.clone(),
+                    reason: format!(
+                        "has a region {text} of {} elements, but the source has {}",
+                        format_shape(&region.shape),
+                        format_shape(shape)
+                    ),
+                    hint: Some("--select takes a part of the source".to_owned()),
+                });
+            }
+            let parts =
+                (0..region.rank()).filter(|&axis| region.shape[axis] != before[axis]).map(|axis| {
+                    let (start, end) = (region.start[axis], region.end(axis));
+                    format!("{start}:{end} of {}", axis_in_words(&spec, axis))
+                });
+            let parts: Vec<String> = parts.collect();
+            let parts = if parts.is_empty() { "all".to_owned() } else { parts.join(", ") };
+            format!("writes into {parts}")
+        }
+    };
+    let written = region.clone();
+    Ok(Growth { before, after, region, axis: along, written, summary })
+}
+
+/// An error of a region under the name of its own option.
+pub(crate) fn named<T>(result: Result<T, Error>) -> Result<T, Error> {
+    result.map_err(|error| match error {
+        Error::Usage { message, hint } => {
+            Error::Usage { message: message.replacen("--select", "--region", 1), hint }
+        }
+        other => other,
+    })
+}
+
+/// The objects that the region meets, clipped to the array.
+fn written(growth: &Growth, object: &[u64]) -> Region {
+    let (start, shape) = (0..object.len())
+        .map(|axis| {
+            let start = growth.region.start[axis] / object[axis] * object[axis];
+            let end = growth.region.end(axis).div_ceil(object[axis]).saturating_mul(object[axis]);
+            (start, end.min(growth.after[axis]) - start)
+        })
+        .unzip();
+    Region::new(start, shape)
+}
+
+/// The source as a part of what is written.
+fn placed(source: OpenArray, growth: &Growth) -> Result<OpenArray, Error> {
+    if !growth.keeps_elements() {
+        return Ok(source);
+    }
+    let failed = |source: &OpenArray, error: &rechunk_grid::GridError| {
+        Error::source_grid(&source.location, error)
+    };
+    let start = growth.region.relative_to(&growth.written.start).start;
+    let inner = source.without_shards()?;
+    let layout = PlacedLayout::new(inner, &start, &growth.written.shape);
+    let layout = layout.map_err(|error| failed(&source, &error))?;
+    Ok(OpenArray { array: Array::new(Arc::new(layout), source.array.store().clone()), ..source })
+}

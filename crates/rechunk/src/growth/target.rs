@@ -1,0 +1,75 @@
+//! Opens the array that a source goes into.
+
+use rechunk_store::{Role, Stores};
+
+use super::Change;
+use crate::Error;
+use crate::documents::Documents;
+use crate::metadata::Metadata;
+use crate::open::{OpenArray, OpenOptions, Opened, open_node};
+use crate::request::CopyRequest;
+use crate::target::open_target;
+use crate::work_dir::store_error;
+
+/// Opens the array at the target, and the documents that say its shape.
+pub(crate) async fn open_existing(
+    request: &CopyRequest,
+    stores: &Stores,
+) -> Result<(OpenArray, Change), Error> {
+    let location = &request.target;
+    let store = open_target(location, stores)?;
+    let options = OpenOptions { axes: request.axes, ..OpenOptions::default() };
+    let opened = open_node(location, &options, &store).await;
+    let array = match opened.map_err(|error| of_target(location, error))? {
+        Opened::Array(array) => *array,
+        Opened::Group(..) => {
+            let hint = "name the array inside it";
+            return Err(conflict(location, "is a group, and the source is one array", hint));
+        }
+    };
+    if let Metadata::Raw(_) = array.metadata {
+        return Err(Error::Usage {
+            message: format!(
+                "{location}: nothing can be put into files of raw elements that are there"
+            ),
+            hint: Some("copy it to Zarr or N5, which can grow".to_owned()),
+        });
+    }
+    if array.described_by.is_some() {
+        let reason = "is only described by consolidated metadata, and has none of its own";
+        return Err(conflict(location, reason, "copy it anew"));
+    }
+    if array.spec().edges.is_some() {
+        let reason = "has chunks that differ in length, which this version does not write";
+        return Err(conflict(location, reason, "copy it with --chunks, and append to the copy"));
+    }
+    let control = store.with_role(Role::Control);
+    let documents = Documents::fetch(&control).await;
+    let documents = documents.map_err(|source| store_error("read", location, source))?;
+    let change = Change::of(location, &documents)?;
+    Ok((array, change))
+}
+
+fn conflict(location: &str, reason: &str, hint: &str) -> Error {
+    Error::Conflict {
+        location: location.to_owned(),
+        reason: reason.to_owned(),
+        hint: Some(hint.to_owned()),
+    }
+}
+
+/// An error of reading as one of the target.
+fn of_target(location: &str, error: Error) -> Error {
+    match error {
+        Error::NotAnArray { reason, .. } => conflict(
+            location,
+            &format!("is not an array: {reason}"),
+            "without --append or --region a new one is written",
+        ),
+        Error::SourceMetadata { source, .. } => {
+            conflict(location, &format!("has metadata that cannot be used: {source}"), "repair it")
+        }
+        Error::SourceStore { source, .. } => store_error("read", location, *source),
+        other => other,
+    }
+}

@@ -1,0 +1,10 @@
+//! Arrays and groups that grow: `--append` and `--region` on a simulated object store, held against
+//! arrays that are put together by nothing but arithmetic.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
+
+mod array;
+mod crash;
+mod groups;
+mod oracle;
+mod process;
+mod refused;

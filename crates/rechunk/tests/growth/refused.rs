@@ -1,0 +1,113 @@
+//! What is refused is refused before anything is written, and says why.
+
+use rechunk::{Class, CopyRequest, Existing, Format, Placement};
+use rechunk_testkit::SimStore;
+use serde_json::json;
+
+use crate::array::Plain;
+use crate::process::{append, fresh, region, request, run, says};
+
+const NAMES: [&str; 2] = ["time", "x"];
+
+async fn archive() -> SimStore {
+    let disk = SimStore::new(5);
+    let mut days = Plain::new(&[7, 6], &[3, 6]).named(&NAMES);
+    days.attributes = json!({"units": "days since 1970-01-01", "long_name": "days"});
+    days.write(&disk, "first.zarr");
+    let make = CopyRequest { chunks: "4,4".to_owned(), ..request("first.zarr", "target.zarr") };
+    fresh(&disk, make).await.unwrap();
+    disk
+}
+
+fn day() -> Plain {
+    let mut day = Plain::new(&[1, 6], &[1, 6]).named(&NAMES);
+    day.attributes = json!({"units": "days since 1970-01-01"});
+    day
+}
+
+async fn refused(source: &Plain, request: CopyRequest, class: Class, reasons: &[&str]) {
+    let disk = archive().await;
+    source.write(&disk, "more.zarr");
+    let before = disk.keys();
+    let error = fresh(&disk, request).await.unwrap_err();
+    let said = says(&error);
+    assert_eq!(error.class(), class, "{said}");
+    for reason in reasons {
+        assert!(said.contains(reason), "`{reason}` is not in: {said}");
+    }
+    assert_eq!(disk.keys(), before, "{said}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_fit_is_refused() {
+    let usual = || append("more.zarr", "target.zarr", "time");
+    let target = Class::Target;
+    refused(&Plain { dtype: "<i2", ..day() }, usual(), target, &["holds uint16", "source int16"])
+        .await;
+    refused(&day().named(&["t", "x"]), usual(), target, &["axis 0 `time`", "the source `t`"]).await;
+    refused(&day().named(&["x", "time"]), usual(), target, &["`time`", "`x`"]).await;
+    let wide = Plain { shape: vec![1, 7], ..day() };
+    refused(&wide, usual(), target, &["6 elements along dimension `x`", "source 7"]).await;
+    let flat = Plain::new(&[6], &[6]);
+    refused(&flat, usual(), target, &["2 axes", "source 1"]).await;
+    let empty = Plain { shape: vec![0, 6], ..day() };
+    refused(&empty, usual(), Class::Usage, &["no elements"]).await;
+    let mut later = day();
+    later.attributes = json!({"units": "days since 2000-01-01"});
+    let both = ["units \"days since 1970-01-01\"", "source \"days since 2000-01-01\""];
+    refused(&later, usual(), target, &both).await;
+    later.attributes = json!({"units": "days since 1970-01-01", "calendar": "noleap"});
+    refused(&later, usual(), target, &["calendar not", "\"noleap\""]).await;
+    later.attributes = json!({"units": "days since 1970-01-01", "scale_factor": 0.5});
+    refused(&later, usual(), target, &["scale_factor"]).await;
+    let nowhere = append("more.zarr", "target.zarr", "lat");
+    refused(&day(), nowhere, Class::Usage, &["--append", "no `lat`", "`time`", "`x`"]).await;
+    let absent = append("more.zarr", "nothing.zarr", "time");
+    refused(&day(), absent, target, &["is not an array"]).await;
+    let part = |text| region("more.zarr", "target.zarr", text);
+    refused(&day(), part("time=0:2"), target, &["2 × 6", "1 × 6"]).await;
+    refused(&day(), part("time=6:8"), Class::Usage, &["--region: `6:8`", "7 elements"]).await;
+    refused(&day(), part("lat=0:1"), Class::Usage, &["--region: the array has no dimension"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_target_has_decided_cannot_be_asked_for() {
+    let usual = || append("more.zarr", "target.zarr", "time");
+    for (option, request) in [
+        ("--chunks", CopyRequest { chunks: "1,6".to_owned(), ..usual() }),
+        ("--shards", CopyRequest { shards: Some("4,4".to_owned()), ..usual() }),
+        ("--codec", CopyRequest { codec: Some("zstd:1".to_owned()), ..usual() }),
+        ("--format", CopyRequest { format: Some(Format::Zarr3), ..usual() }),
+        ("--n5-version", CopyRequest { n5_version: Some("4.0.0".to_owned()), ..usual() }),
+    ] {
+        refused(&day(), request, Class::Usage, &[option, "keeps its own"]).await;
+    }
+    let disk = archive().await;
+    day().write(&disk, "more.zarr");
+    let overwrites = run(&disk.client(), usual(), Existing::Overwrite, false).await.unwrap_err();
+    assert_eq!(overwrites.class(), Class::Usage);
+    let resumes = run(&disk.client(), usual(), Existing::Resume, false).await.unwrap_err();
+    assert!(says(&resumes).contains("no interrupted run"), "{resumes}");
+    assert_eq!(resumes.class(), Class::Target);
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_else_of_the_document_stays() {
+    let disk = archive().await;
+    let text = disk.object("target.zarr/zarr.json").unwrap();
+    let mut document: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    document["extension"] = json!({"must_understand": false, "of": "somebody"});
+    disk.put("target.zarr/zarr.json", document.to_string().into());
+    day().write(&disk, "more.zarr");
+    fresh(&disk, append("more.zarr", "target.zarr", "0")).await.unwrap();
+    let text = disk.object("target.zarr/zarr.json").unwrap();
+    document["shape"] = json!([8, 6]);
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&text).unwrap(), document);
+    assert_eq!(document["attributes"]["long_name"], json!("days"));
+}
+
+#[test]
+fn a_placement_is_said_in_words() {
+    let placement = Placement::Append("time".to_owned());
+    assert_eq!((placement.option(), placement.text()), ("--append", "time"));
+}

@@ -1,0 +1,190 @@
+//! Arrays and groups that grow (`--append`, `--region`), as the binary does it on a disk; any array in any
+//! steps, and deaths at every call, are in `crates/rechunk/tests/growth`.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::arrays::RawArray;
+use crate::harness::{Folder, Run, rechunk, tree};
+use crate::oracle::{World, ask, available};
+use crate::report::{assert_done, text};
+
+const SHAPE: [u64; 3] = [23, 17, 13];
+
+/// An array, and an archive that begins with it in chunks that its end is inside of.
+fn archive(folder: &Folder) -> (String, String) {
+    let (source, target) = (folder.at("day.zarr"), folder.at("archive.zarr"));
+    RawArray::v2(&SHAPE, &[5, 4, 6]).of_uint16().write(&source);
+    let make = ["--chunks", "4,17,5", "--format", "zarr3", "--shards", "8,17,10", "-q"];
+    rechunk(&[&["copy", &source, &target][..], &make].concat()).ok();
+    (source, target)
+}
+
+fn elements(folder: &Folder, location: &str) -> Vec<u8> {
+    let file = folder.at("elements.bin");
+    rechunk(&["copy", location, &file, "--format", "raw", "--overwrite", "-q"]).ok();
+    std::fs::read(file).unwrap()
+}
+
+fn length(location: &str) -> u64 {
+    rechunk(&["info", location, "--json"]).ok().json()["shape"][0].as_u64().unwrap()
+}
+
+/// One archive grows by this program, another by xarray: they are the same, also by their consolidated
+/// metadata. What xarray writes of a day by itself has a time of its own, and is refused.
+#[test]
+fn an_archive_grows_as_xarray_makes_it_grow() {
+    if !available() {
+        return;
+    }
+    for format in ["3", "2"] {
+        let folder = Folder::new();
+        let directory = folder.path().to_str().unwrap();
+        let script = "tests/oracle/growth.py";
+        let days = ask(World::Z3, script, &["make", directory, format]);
+        assert_eq!(days["days"], json!([3, 11]));
+        let ours = folder.at("ours.zarr");
+        for part in ["more-1.zarr", "more-2.zarr"] {
+            let append =
+                ["copy", &folder.at(part), &ours, "--append", "time", "--verify", "--json"];
+            let report = rechunk(&append).ok().json();
+            assert_eq!(report["unmoved"], json!(["lat", "lon", "mask"]));
+            for array in report["arrays"].as_array().unwrap() {
+                assert_done(array);
+            }
+        }
+        let append = ["copy", &folder.at("other.zarr"), &ours, "--append", "time"];
+        rechunk(&append).ends_with(4).says(&["2026-01-01", "2026-01-22", "units"]);
+        let found = ask(World::Z3, script, &["compare", &ours, &folder.at("theirs.zarr")]);
+        assert_eq!(found, json!({"identical": true, "days": 21}), "v{format}");
+    }
+}
+
+#[test]
+fn what_goes_where_is_said() {
+    let folder = Folder::new();
+    let (source, target) = archive(&folder);
+    let append = ["copy", &source, &target, "--append", "0"];
+    let plan = rechunk(&[&append[..], &["--dry-run"]].concat()).ok().stdout;
+    let second = plan.lines().nth(1).unwrap();
+    assert_eq!(
+        second,
+        "  appends 23 to 23 along axis 0, which becomes 46 × 17 × 13; 8 requests for what chunks \
+         at the border keep"
+    );
+    let plan = rechunk(&[&append[..], &["--dry-run", "--json"]].concat()).ok().json();
+    let region = |start: u64, shape: [u64; 3]| json!({"start": [start, 0, 0], "shape": shape});
+    assert_eq!(
+        plan["growth"],
+        json!({
+            "before": [23, 17, 13], "after": [46, 17, 13], "axis": 0,
+            "region": region(23, [23, 17, 13]), "written": region(16, [30, 17, 13]),
+            "summary": "appends 23 to 23 along axis 0",
+        })
+    );
+    assert_eq!(length(&target), 23);
+    let done = rechunk(&[&append[..], &["--json", "--verify"]].concat()).ok().json();
+    assert_done(&done);
+    assert_eq!(done["growth"], plan["growth"]);
+    assert_eq!(done["plan"], plan["plan"]);
+    let once = elements(&folder, &source);
+    assert_eq!(elements(&folder, &target), [&once[..], &once].concat());
+    // A part of the source goes into the middle.
+    let region = ["--select", "3:5,:,:", "--region", "22:24,:,:", "--json"];
+    let done = rechunk(&[&["copy", &source, &target][..], &region].concat()).ok().json();
+    assert_done(&done);
+    assert_eq!(text(&done, "growth.summary"), "writes into 22:24 of axis 0");
+    let row = once.len() / 23;
+    let middle = [&once[..22 * row], &once[3 * row..5 * row], &once[row..]].concat();
+    assert_eq!(elements(&folder, &target), middle);
+}
+
+#[test]
+fn what_cannot_be_put_there_is_refused() {
+    let folder = Folder::new();
+    let (source, target) = archive(&folder);
+    let before = tree(Path::new(&target));
+    let append = |more: &[&str]| rechunk(&[&["copy", &source, &target][..], more].concat());
+    for (more, says) in [
+        (&["--append", "0", "--chunks", "4,4,4"][..], "--chunks"),
+        (&["--append", "0", "--overwrite"], "--overwrite"),
+        (&["--append", "0", "--region", "0:1,:,:"], "--region"),
+        (&["--append", "0", "--format", "zarr2"], "--format"),
+        (&["--append", "time"], "`time`"),
+        (&["--region", "0:1"], "--region"),
+    ] {
+        append(more).ends_with(2).says(&[says]);
+    }
+    let other = ["--append", "1", "--select", "0:5,:,:"];
+    append(&other).ends_with(4).says(&["23 elements along axis 0", "source 5"]);
+    append(&["--append", "0", "--resume"]).ends_with(4).says(&["no interrupted run"]);
+    append(&["--region", "0:1,:,:"]).ends_with(4).says(&["1 × 17 × 13", "23 × 17 × 13"]);
+    let (file, blocks) = (folder.at("a.npy"), folder.at("blocks"));
+    rechunk(&["copy", &source, &file, "-q"]).ok();
+    rechunk(&["copy", &source, &blocks, "--format", "raw", "-q"]).ok();
+    for target in [&file, &blocks] {
+        rechunk(&["copy", &source, target, "--append", "0"]).ends_with(2).says(&["raw elements"]);
+    }
+    rechunk(&["copy", &source, &folder.at("none.zarr"), "--append", "0"]).ends_with(4);
+    assert_eq!(tree(Path::new(&target)), before);
+    // From such files it goes.
+    rechunk(&["copy", &file, &target, "--append", "0", "-q"]).ok();
+    let once = elements(&folder, &source);
+    assert_eq!(elements(&folder, &target), [&once[..], &once].concat());
+}
+
+/// Starts an append that takes long, and kills it when it has begun.
+fn killed(source: &str, target: &str) {
+    let append = ["copy", source, target, "--append", "0", "--bwlimit", "2kB", "-q"];
+    let mut slow = Run::rechunk(&append).start();
+    while !Path::new(&format!("{target}.rechunk/journal")).exists() {
+        assert!(slow.try_wait().unwrap().is_none(), "it has ended");
+        thread::sleep(Duration::from_millis(5));
+    }
+    thread::sleep(Duration::from_millis(300));
+    slow.kill().unwrap();
+    slow.wait().unwrap();
+}
+
+#[test]
+fn a_killed_append_goes_on_or_is_given_up() {
+    let folder = Folder::new();
+    let (source, target) = archive(&folder);
+    let once = elements(&folder, &source);
+    let keys: Vec<String> = tree(Path::new(&target)).into_keys().collect();
+    let append =
+        |more: &[&str]| rechunk(&[&["copy", &source, &target, "--append", "0"][..], more].concat());
+    killed(&source, &target);
+    let status = rechunk(&["status", &target, "--json"]).ok().json();
+    assert_eq!(status["state"], "interrupted");
+    assert_eq!(elements(&folder, &target), once, "who reads sees the old array");
+    append(&[]).ends_with(4).says(&["--resume goes on", "clean"]);
+    append(&["--overwrite"]).ends_with(2);
+    rechunk(&["clean", &target]).ok();
+    assert_eq!(elements(&folder, &target), once);
+    assert_eq!(tree(Path::new(&target)).into_keys().collect::<Vec<_>>(), keys);
+    killed(&source, &target);
+    append(&["--resume", "--verify"]).ok();
+    let twice = [&once[..], &once].concat();
+    assert_eq!(elements(&folder, &target), twice);
+    append(&["--resume"]).ends_with(4).says(&["no interrupted run"]);
+    assert_eq!(length(&target), 46);
+    assert!(!Path::new(&format!("{target}.rechunk")).exists());
+}
+
+#[test]
+fn a_saved_plan_appends_once() {
+    let folder = Folder::new();
+    let (source, target) = archive(&folder);
+    let plan = folder.at("plan.json");
+    rechunk(&["plan", &source, &target, "--append", "0", "--out", &plan]).ok();
+    rechunk(&["run", &plan]).ok();
+    assert_eq!(length(&target), 46);
+    rechunk(&["run", &plan])
+        .ends_with(4)
+        .says(&["cannot follow the saved plan", "appends 23 to 23"]);
+    assert_eq!(length(&target), 46);
+}
