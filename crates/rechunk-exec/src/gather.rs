@@ -195,7 +195,9 @@ pub(crate) fn decode_and_spread(
     task.digest.add(task.stage.digest.of_chunk(&task.stage, index, encoded)?);
     let source = &task.stage.run.execution.source;
     let fault = |error| Fault::Source(source.decode_error(index, error));
-    let decoded = source.layout().decode(index, encoded, scratch).map_err(fault)?;
+    // Of a chunk that lies in several tiles, each takes a part.
+    let wanted = input.frame.bytes_of(&input.region, task.stage.item_bytes);
+    let decoded = source.layout().decode_part(index, encoded, wanted, scratch).map_err(fault)?;
     check_length(decoded, input.frame.bytes).map_err(fault)?;
     spread(task, input, Brought::Chunk(decoded))
 }
