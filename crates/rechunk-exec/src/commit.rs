@@ -21,7 +21,7 @@ pub(crate) async fn unit(
     if task.stage.only_reads() {
         task.stage.progress(&unit.region);
         task.buffers.give(unit.buffer);
-        return Ok(LaneDone { lane, finished: Vec::new(), sent_in: Some(step) });
+        return Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: Some(step) });
     }
     let (encoded_bytes, mut workspace_bytes) = needs(&task.stage);
     if task.stage.stage.is_stepped {
@@ -38,7 +38,7 @@ pub(crate) async fn unit(
         lane = write(&task, lane, unit).await?;
     }
     task.stage.progress(&region);
-    Ok(LaneDone { lane, finished: Vec::new(), sent_in: Some(step) })
+    Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: Some(step) })
 }
 
 /// What sending a chunk out takes of a lane: its stored form, and what the codecs allocate.

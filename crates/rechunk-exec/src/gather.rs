@@ -116,7 +116,7 @@ pub(crate) async fn fetch(
 pub(crate) async fn take(task: Arc<TaskRun>, fetched: Fetched) -> Result<LaneDone, Fault> {
     let Fetched { mut lane, index, found } = fetched;
     let Some((input, found)) = found else {
-        return Ok(LaneDone { lane, finished: Vec::new(), sent_in: None });
+        return Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: None });
     };
     let cpu = task.stage.cpu.clone();
     cpu.run(move || {
@@ -135,7 +135,7 @@ pub(crate) async fn take(task: Arc<TaskRun>, fetched: Fetched) -> Result<LaneDon
                 spread(&task, &input, Brought::Piece(elements, marks))?
             }
         };
-        Ok(LaneDone { lane, finished, sent_in: None })
+        Ok(LaneDone { lane, finished, sent: Vec::new(), sent_in: None })
     })
     .await
 }
@@ -217,12 +217,15 @@ pub(crate) fn spread(
     let mut finished = Vec::new();
     let mut busy = Vec::new();
     for index in geometry.output_grid().covering(&input.region).positions() {
-        let Some(region) = task.open_unit(&index) else { continue };
         let ordinal = units.ordinal(&index);
-        let unit = task.units.get_or_insert(ordinal, index, || {
+        // Most inputs meet units that others have met before.
+        let unit = if let Some(unit) = task.units.get(ordinal) {
+            unit
+        } else {
+            let Some(region) = task.open_unit(&index) else { continue };
             let inputs = geometry.inputs_touching(&region);
-            (region, inputs)
-        });
+            task.units.get_or_insert(Unit::new(ordinal, index, region, inputs))
+        };
         if let Some(mut filling) = unit.try_lock() {
             finished.extend(put_in(task, input, brought, &unit, &mut filling)?);
             continue;
