@@ -148,16 +148,16 @@ pub fn encode(
         }
     }
     *encoded = Vec::new(); // two at once would be more than was accounted for
-    *encoded = encode_by_library(decoded, settings)?;
+    *encoded = encode_by_library(decoded, *settings)?;
     Ok(())
 }
 
 /// Encodes into a new buffer: c-blosc's wrapper allocates.
 pub(crate) fn encode_by_library(
     decoded: &[u8],
-    settings: &BloscSettings,
+    settings: BloscSettings,
 ) -> Result<Vec<u8>, String> {
-    let &BloscSettings { cname, clevel, shuffle, typesize, blocksize } = settings;
+    let BloscSettings { cname, clevel, shuffle, typesize, blocksize } = settings;
     let clevel = clevel.try_into().map_err(|level| format!("there is no level {level}"))?;
     let blocksize = usize::try_from(blocksize).map_err(|error| error.to_string())?;
     blosc_compress_bytes(

@@ -240,7 +240,7 @@ mod tests {
                                 typesize,
                                 blocksize: u32::try_from(blocksize).unwrap(),
                             };
-                            let wanted = blosc::encode_by_library(&content, &settings).unwrap();
+                            let wanted = blosc::encode_by_library(&content, settings).unwrap();
                             assert!(encoded == wanted, "{settings:?} {length}");
                             assert!(encoded.len() <= length + HEADER_BYTES);
                             same += 1;

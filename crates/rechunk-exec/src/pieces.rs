@@ -99,7 +99,9 @@ impl TileObject {
                     return Err(Fault::Plan { reason });
                 }
                 stage.intermediate()?.put(&key, parts).await.map_err(Fault::Intermediate)?;
-                pieces.into_iter().for_each(|piece| recycle(task, piece));
+                for piece in pieces {
+                    recycle(task, piece);
+                }
             }
             Self::File(file) => {
                 file.writer.finish(object_bytes).await.map_err(Fault::Intermediate)?;

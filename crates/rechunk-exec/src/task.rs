@@ -341,10 +341,14 @@ impl<'a> Flow<'a> {
     fn taken(&mut self, finished: Vec<Finished>, sent: &[Finished]) {
         self.taking -= 1;
         self.marks.sending(sent);
-        sent.iter().for_each(|_| self.marks.sent(self.position));
+        for _ in sent {
+            self.marks.sent(self.position);
+        }
         match &mut self.object {
             object @ TileObject::Held { .. } => {
-                finished.into_iter().for_each(|unit| object.add(self.task, unit));
+                for unit in finished {
+                    object.add(self.task, unit);
+                }
             }
             TileObject::File(_) => self.finished.extend(finished),
             TileObject::None => {
