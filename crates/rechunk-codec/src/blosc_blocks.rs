@@ -239,15 +239,19 @@ mod tests {
     /// encoded by c-blosc: the same as its own decoder gives, all of it and any part.
     #[test]
     fn decodes_what_c_blosc_has_made() {
-        let noise = |n: usize| (n.wrapping_mul(2_654_435_761) >> 7) as u8;
+        let noise = |n: usize| (n.wrapping_mul(2_654_435_761) >> 7).to_le_bytes()[0];
         let (mut own, mut split, mut whole, mut left_out) = (0, 0, 0, 0);
         for cname in [BloscName::Lz4, BloscName::Lz4hc, BloscName::Zstd, BloscName::Zlib] {
             for typesize in [1_u8, 2, 3, 4, 8, 12, 16, 24] {
                 for (length, blocksize) in [(240, 0), (5040, 1024), (100_003, 4096), (70_000, 0)] {
                     for shuffle in [Shuffle::None, Shuffle::Byte, Shuffle::Bit] {
-                        let smooth = |n: usize| (n / 300) as u8;
+                        let smooth = |n: usize| (n / 300).to_le_bytes()[0];
                         let byte = |n: usize| {
-                            if n % usize::from(typesize) == 0 { noise(n) & 7 } else { smooth(n) }
+                            if n.is_multiple_of(usize::from(typesize)) {
+                                noise(n) & 7
+                            } else {
+                                smooth(n)
+                            }
                         };
                         let elements: Vec<u8> = (0..length).map(byte).collect();
                         let settings =
@@ -264,12 +268,12 @@ mod tests {
                         assert_eq!(part.len(), length);
                         assert!(part[wanted.clone()] == elements[wanted], "{settings:?} {length}");
                         let block = u32::from_le_bytes(*encoded[8..].first_chunk().unwrap());
-                        let blocks = Blocks::new(&encoded, block as usize);
+                        let blocks = Blocks::new(&encoded, usize::try_from(block).unwrap());
                         own += usize::from(blocks.is_some());
                         split += usize::from(encoded[2] & (ONE_STREAM | COPIED) == 0);
                         whole += usize::from(encoded[2] & ONE_STREAM != 0);
                         let is_parted = blocks.is_some() && encoded[2] & COPIED == 0;
-                        if is_parted && length / block as usize >= 6 {
+                        if is_parted && length / usize::try_from(block).unwrap() >= 6 {
                             assert!(part != elements, "{settings:?}: nothing was left out");
                             left_out += 1;
                         }
@@ -290,7 +294,7 @@ mod tests {
             typesize: 2,
             blocksize: 0,
         };
-        let elements: Vec<u8> = (0..3000_u32).map(|n| (n * n >> 3) as u8).collect();
+        let elements: Vec<u8> = (0..3000_u32).map(|n| ((n * n) >> 3).to_le_bytes()[0]).collect();
         let (mut encoded, mut decoded) = (Vec::new(), Vec::new());
         blosc::encode(&elements, &mut encoded, &settings).unwrap();
         assert_ne!(encoded[2] & COPIED, 0);
@@ -307,7 +311,7 @@ mod tests {
             typesize: 4,
             blocksize: 512,
         };
-        let elements: Vec<u8> = (0..4000_u32).map(|n| (n / 40) as u8).collect();
+        let elements: Vec<u8> = (0..4000_u32).map(|n| (n / 40).to_le_bytes()[0]).collect();
         let (mut encoded, mut decoded) = (Vec::new(), Vec::new());
         blosc::encode(&elements, &mut encoded, &settings).unwrap();
         for at in 0..encoded.len() {

@@ -202,10 +202,10 @@ mod tests {
 
     /// Smooth elements with some noise, noise, and what is in between.
     fn contents(length: usize) -> Vec<Vec<u8>> {
-        let noise = |n: usize| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8;
+        let noise = |n: usize| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40).to_le_bytes()[0];
         let of = |byte: &dyn Fn(usize) -> u8| (0..length).map(byte).collect();
         vec![
-            of(&|n| if n % 4 == 0 { noise(n) & 15 } else { (n / 500) as u8 }),
+            of(&|n| if n.is_multiple_of(4) { noise(n) & 15 } else { (n / 500).to_le_bytes()[0] }),
             of(&noise),
             of(&|n| if n < length / 2 { 7 } else { noise(n) }),
         ]
