@@ -71,6 +71,16 @@ fuzz-all SECONDS="60": fuzz-build
 fuzz-keep TARGET: fuzz-build
     RECHUNK_FUZZ_TARGET={{TARGET}} target/fuzz/{{fuzz-host}}/fuzz/rechunk-fuzz -merge=1 -max_len=4096 fixtures/fuzz/{{TARGET}} target/fuzz/corpus/{{TARGET}}
 
+# The copy kernels against memcpy.
+bench-kernels:
+    cargo run --release -p rechunk-bench
+
+# Whole programs on the same data: rechunk against what a user would take instead; a quarter of an
+# hour, 6 GB of disk. ARGUMENTS are those of the script.
+bench *ARGUMENTS: build
+    tests/bench/setup.sh
+    .venv-bench/bin/python tests/bench/race.py {{ARGUMENTS}}
+
 # N5 to sharded Zarr v3 and back, against tensorstore; minutes. ARGUMENTS are those of the script.
 bench-n5 *ARGUMENTS: build oracles
     .venv-oracle-z3/bin/python -W ignore tests/bench/n5_race.py {{ARGUMENTS}}

@@ -64,7 +64,7 @@ async fn dispatch(command: Command) -> Result<ExitCode, rechunk::Error> {
     match command {
         // Plans lie in it, some of them twice: too large for the stack of every command.
         Command::Copy(args) => Box::pin(commands::copy::run(args)).await,
-        Command::Plan(args) => commands::plan::run(args).await,
+        Command::Plan(args) => Box::pin(commands::plan::run(args)).await,
         Command::Run(args) => Box::pin(commands::run::run(args)).await,
         Command::Info(args) => commands::info::run(args).await,
         Command::Verify(args) => commands::verify::run(args).await,

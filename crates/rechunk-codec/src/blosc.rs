@@ -1,9 +1,14 @@
-//! Blosc 1, by way of c-blosc, which believes a chunk's header: it is checked here first.
+//! Blosc 1. What is met every day is decoded in `blosc_blocks.rs` and encoded in `blosc_encode.rs`; the
+//! rest by way of c-blosc, which believes a chunk's header: it is checked here first.
+
+use std::ops::Range;
 
 use zarrs::array::codec::{
     BloscCompressor, BloscShuffleMode, blosc_compress_bytes, blosc_decompress_bytes, blosc_validate,
 };
 
+use crate::blosc_blocks::Blocks;
+use crate::blosc_encode::Lz4Settings;
 use crate::{BloscName, BloscSettings, KIB, Shuffle, deflate, zstd_frames};
 
 /// Bytes before the content, which are also the most that encoding can add.
@@ -22,19 +27,40 @@ pub const CHUNK_BYTES_MAX: u64 = 2_147_483_631;
 /// c-blosc's context and tables beside its blocks.
 const BASE_BYTES: u64 = 64 * KIB;
 
-/// Decodes into a new buffer of exactly the size the header says, at most `bound`.
+/// Decodes to exactly the size the header says, at most `bound`.
 pub fn decode(
     encoded: &[u8],
     decoded: &mut Vec<u8>,
     bound: usize,
     blocksize: u32,
 ) -> Result<(), String> {
-    let length = check_header(encoded, bound, blocksize)?;
-    // c-blosc's wrapper allocates; two buffers at once would be more than was accounted for.
-    *decoded = Vec::new();
+    decode_part(encoded, decoded, bound, blocksize, 0..usize::MAX)
+}
+
+/// [`decode`] where only the bytes `wanted` are wanted: what is elsewhere in `decoded`, which gets
+/// the size of the whole, may be anything. Blocks without such a byte are not looked at.
+pub fn decode_part(
+    encoded: &[u8],
+    decoded: &mut Vec<u8>,
+    bound: usize,
+    blocksize: u32,
+    wanted: Range<usize>,
+) -> Result<(), String> {
+    let (length, block_bytes) = check_header(encoded, bound, blocksize)?;
     if length == 0 {
+        decoded.clear();
         return Ok(());
     }
+    if let Some(blocks) = Blocks::new(encoded, block_bytes) {
+        if decoded.capacity() < length {
+            *decoded = Vec::new(); // two buffers at once would be more than was accounted for
+            decoded.reserve_exact(length);
+        }
+        decoded.resize(length, 0);
+        return blocks.decode(decoded, wanted);
+    }
+    // c-blosc's wrapper allocates.
+    *decoded = Vec::new();
     if blosc_validate(encoded) != Some(length) {
         return Err("the header is damaged".to_owned());
     }
@@ -43,8 +69,8 @@ pub fn decode(
     Ok(())
 }
 
-/// Checks the header's claims; returns the decoded size.
-fn check_header(encoded: &[u8], bound: usize, blocksize: u32) -> Result<usize, String> {
+/// Checks the header's claims; returns the decoded size and that of a block.
+fn check_header(encoded: &[u8], bound: usize, blocksize: u32) -> Result<(usize, usize), String> {
     let [version, _, _, typesize, sizes @ ..] = encoded
         .first_chunk::<HEADER_BYTES>()
         .ok_or_else(|| format!("{} bytes are too few for a header", encoded.len()))?;
@@ -69,7 +95,7 @@ fn check_header(encoded: &[u8], bound: usize, blocksize: u32) -> Result<usize, S
     if block > block_max {
         return Err(format!("the header says blocks of {block} bytes, more than {block_max}"));
     }
-    Ok(decoded_size)
+    Ok((decoded_size, usize::try_from(block).map_err(|error| error.to_string())?))
 }
 
 /// Largest block of a chunk of `decoded` bytes where the metadata says `blocksize` (0: automatic).
@@ -106,17 +132,35 @@ pub fn encode_workspace_bytes(cname: BloscName, clevel: u8, blocksize: u32, deco
     BASE_BYTES + 3 * block + inner
 }
 
-/// Encodes on one thread, into a new buffer: c-blosc's wrapper allocates.
+/// Encodes on one thread: as c-blosc does.
 pub fn encode(
     decoded: &[u8],
     encoded: &mut Vec<u8>,
     settings: &BloscSettings,
 ) -> Result<(), String> {
-    *encoded = Vec::new(); // two at once would be more than was accounted for
     let &BloscSettings { cname, clevel, shuffle, typesize, blocksize } = settings;
+    let shuffle = shuffle.resolved(typesize);
+    if cname == BloscName::Lz4 && shuffle != Shuffle::Bit {
+        let blocksize = usize::try_from(blocksize).map_err(|error| error.to_string())?;
+        let shuffles = shuffle == Shuffle::Byte;
+        if (Lz4Settings { clevel, shuffles, typesize, blocksize }).encode(decoded, encoded) {
+            return Ok(());
+        }
+    }
+    *encoded = Vec::new(); // two at once would be more than was accounted for
+    *encoded = encode_by_library(decoded, *settings)?;
+    Ok(())
+}
+
+/// Encodes into a new buffer: c-blosc's wrapper allocates.
+pub(crate) fn encode_by_library(
+    decoded: &[u8],
+    settings: BloscSettings,
+) -> Result<Vec<u8>, String> {
+    let BloscSettings { cname, clevel, shuffle, typesize, blocksize } = settings;
     let clevel = clevel.try_into().map_err(|level| format!("there is no level {level}"))?;
     let blocksize = usize::try_from(blocksize).map_err(|error| error.to_string())?;
-    *encoded = blosc_compress_bytes(
+    blosc_compress_bytes(
         decoded,
         clevel,
         shuffle_mode(shuffle.resolved(typesize)),
@@ -125,8 +169,7 @@ pub fn encode(
         blocksize,
         1,
     )
-    .map_err(|error| error.to_string())?;
-    Ok(())
+    .map_err(|error| error.to_string())
 }
 
 fn shuffle_mode(shuffle: Shuffle) -> BloscShuffleMode {

@@ -78,6 +78,14 @@ fn decode_members(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result
 /// Decodes a zlib stream into at most `bound` bytes.
 pub fn decode_zlib(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
     decoded.resize(bound, 0);
+    let length = decode_zlib_into(encoded, decoded)?;
+    decoded.truncate(length);
+    Ok(())
+}
+
+/// [`decode_zlib`] into a place; how many bytes of it were filled.
+pub(crate) fn decode_zlib_into(encoded: &[u8], decoded: &mut [u8]) -> Result<usize, String> {
+    let bound = decoded.len();
     let length = DECODER
         .with_borrow_mut(|decoder| decoder.zlib_decompress(encoded, decoded))
         .map_err(|error| explain(&error, bound))?;
@@ -85,8 +93,7 @@ pub fn decode_zlib(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Resul
     if encoded.last_chunk() != Some(&trailer) {
         return Err("there are bytes after the end of the stream".to_owned());
     }
-    decoded.truncate(length);
-    Ok(())
+    Ok(length)
 }
 
 fn explain(error: &DecompressionError, bound: usize) -> String {

@@ -29,11 +29,16 @@ thread_local! {
 /// the output buffer is the limit, and serves as the window, so that nothing else is allocated.
 pub fn decode(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
     decoded.resize(bound, 0);
-    let length = DECODER
-        .with_borrow_mut(|decoder| decoder.decompress_to_buffer(encoded, &mut decoded[..]))
-        .map_err(|error| error.to_string())?;
+    let length = decode_into(encoded, decoded)?;
     decoded.truncate(length);
     Ok(())
+}
+
+/// [`decode`] into a place; how many bytes of it were filled.
+pub(crate) fn decode_into(encoded: &[u8], decoded: &mut [u8]) -> Result<usize, String> {
+    DECODER
+        .with_borrow_mut(|decoder| decoder.decompress_to_buffer(encoded, decoded))
+        .map_err(|error| error.to_string())
 }
 
 /// One frame that says its content size, as readers expect.

@@ -22,7 +22,7 @@ pub(crate) async fn unit(
     if task.stage.only_reads() {
         task.stage.progress(&unit.region);
         task.buffers.give(unit.buffer);
-        return Ok(LaneDone { lane, finished: Vec::new(), sent_in: Some(step) });
+        return Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: Some(step) });
     }
     let (encoded_bytes, scratch_bytes, mut workspace_bytes) = needs(&task.stage, &unit);
     if task.stage.stage.is_stepped {
@@ -39,7 +39,7 @@ pub(crate) async fn unit(
         lane = write(&task, lane, unit).await?;
     }
     task.stage.progress(&region);
-    Ok(LaneDone { lane, finished: Vec::new(), sent_in: Some(step) })
+    Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: Some(step) })
 }
 
 /// What sending a chunk out takes of a lane: its stored form, room to decode what it had, and what the

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use futures::future::{BoxFuture, FutureExt};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio::sync::oneshot;
 
@@ -31,22 +32,59 @@ impl CpuPool {
         Ok(Self { pool: Some(Arc::new(pool)) })
     }
 
-    /// Runs `job` on the pool. A panic in it comes back as a fault. If the caller goes away the
-    /// job still ends, and what it returns is dropped.
+    /// There are threads beside those that ask.
+    pub(crate) fn has_threads(&self) -> bool {
+        self.pool.is_some()
+    }
+
+    /// Runs `job` on the pool, or here if this is one of its threads. A panic in it comes back as a
+    /// fault. If the caller goes away a job that has begun still ends, and what it returns is
+    /// dropped.
     pub(crate) async fn run<T, F>(&self, job: F) -> Result<T, Fault>
     where
         T: Send + 'static,
         F: FnOnce() -> Result<T, Fault> + Send + 'static,
     {
         let Some(pool) = &self.pool else { return caught(job) };
+        if pool.current_thread_index().is_some() {
+            return caught(job);
+        }
         let (sender, receiver) = oneshot::channel();
         pool.spawn(move || {
-            // The receiver is gone when the run was cancelled: nobody to tell.
-            let _ = sender.send(caught(job));
+            if !sender.is_closed() {
+                // The receiver is gone when the run was cancelled: nobody to tell.
+                let _ = sender.send(caught(job));
+            }
         });
         let lost = || Fault::Cpu { reason: "a job was lost".to_owned() };
         receiver.await.unwrap_or_else(|_| Err(lost()))
     }
+}
+
+impl CpuPool {
+    /// Does the work of `future` on one thread of the pool, from its beginning to where it has to
+    /// wait for somebody else; the rest where this is awaited. Work on local files waits for
+    /// nobody, so all of it is done in one go: to hand a small chunk from thread to thread takes
+    /// longer than to decode it.
+    pub(crate) async fn drive<T: Send + 'static>(
+        &self,
+        mut future: BoxFuture<'static, Result<T, Fault>>,
+    ) -> Result<T, Fault> {
+        let begun = self.run(move || match (&mut future).now_or_never() {
+            Some(result) => result.map(Begun::Ended),
+            None => Ok(Begun::Waits(future)),
+        });
+        match begun.await? {
+            Begun::Ended(done) => Ok(done),
+            Begun::Waits(rest) => rest.await,
+        }
+    }
+}
+
+/// How far work has come on a thread of the pool.
+enum Begun<T> {
+    Ended(T),
+    Waits(BoxFuture<'static, Result<T, Fault>>),
 }
 
 /// What `job` returns; a panic in it as a fault.
@@ -76,6 +114,36 @@ mod tests {
             assert!(fault.to_string().contains("at 7"), "{fault}");
             assert_eq!(cpu.run(|| Ok(2)).await.unwrap(), 2);
         }
+    }
+
+    #[tokio::test]
+    async fn work_that_waits_for_nobody_is_done_on_one_thread() {
+        let cpu = CpuPool::new(2).unwrap();
+        let inner = cpu.clone();
+        let thread = || std::thread::current().name().map(str::to_owned);
+        let work = async move {
+            let first = thread();
+            let second = inner.run(move || Ok(thread())).await?;
+            Ok((first, second))
+        };
+        let (first, second) = cpu.drive(work.boxed()).await.unwrap();
+        assert!(first.clone().unwrap().starts_with("rechunk-cpu-"));
+        assert_eq!(first, second);
+    }
+
+    #[tokio::test]
+    async fn work_that_waits_goes_on_where_it_is_awaited() {
+        let cpu = CpuPool::new(1).unwrap();
+        let (sender, receiver) = oneshot::channel();
+        let work = async move {
+            let told: u32 = receiver.await.unwrap();
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            Ok(told)
+        };
+        let driven = tokio::spawn(async move { cpu.drive(work.boxed()).await });
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        sender.send(7).unwrap();
+        assert_eq!(driven.await.unwrap().unwrap(), 7);
     }
 
     #[tokio::test]

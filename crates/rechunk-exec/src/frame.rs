@@ -1,5 +1,7 @@
 //! Where the elements of a buffer are in the array.
 
+use std::ops::Range;
+
 use rechunk_format::{ElementOrder, FormatError};
 use rechunk_grid::{ChunkGrid, Region};
 use rechunk_kernel::{Differences, Digest, DigestKeys, compare_region, copy_region, fill_region};
@@ -56,6 +58,15 @@ impl Frame {
             stride *= region.shape[axis];
         }
         Ok(Self { origin: region.start.clone(), strides_bytes, bytes })
+    }
+
+    /// From the first byte of `region` in the buffer to its last. It lies in the box.
+    pub(crate) fn bytes_of(&self, region: &Region, item_bytes: usize) -> Range<usize> {
+        let narrow = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        let last = region.start.iter().zip(&region.shape);
+        let last: Vec<u64> = last.map(|(start, extent)| start + extent.saturating_sub(1)).collect();
+        let (first, last) = (self.offset_bytes(&region.start), self.offset_bytes(&last));
+        narrow(first)..narrow(last).saturating_add(item_bytes)
     }
 
     fn offset_bytes(&self, position: &[u64]) -> u64 {

@@ -118,7 +118,7 @@ pub(crate) async fn fetch(
 pub(crate) async fn take(task: Arc<TaskRun>, fetched: Fetched) -> Result<LaneDone, Fault> {
     let Fetched { mut lane, index, found } = fetched;
     let Some((input, found)) = found else {
-        return Ok(LaneDone { lane, finished: Vec::new(), sent_in: None });
+        return Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: None });
     };
     let cpu = task.stage.cpu.clone();
     cpu.run(move || {
@@ -137,7 +137,7 @@ pub(crate) async fn take(task: Arc<TaskRun>, fetched: Fetched) -> Result<LaneDon
                 spread(&task, &input, Brought::Piece(elements, marks))?
             }
         };
-        Ok(LaneDone { lane, finished, sent_in: None })
+        Ok(LaneDone { lane, finished, sent: Vec::new(), sent_in: None })
     })
     .await
 }
@@ -197,7 +197,9 @@ pub(crate) fn decode_and_spread(
     task.digest.add(task.stage.digest.of_chunk(&task.stage, index, encoded)?);
     let source = &task.stage.run.execution.source;
     let fault = |error| Fault::Source(source.decode_error(index, error));
-    let decoded = source.layout().decode(index, encoded, scratch).map_err(fault)?;
+    // Of a chunk that lies in several tiles, each takes a part.
+    let wanted = input.frame.bytes_of(&input.region, task.stage.item_bytes);
+    let decoded = source.layout().decode_part(index, encoded, wanted, scratch).map_err(fault)?;
     check_length(decoded, input.frame.bytes).map_err(fault)?;
     spread(task, input, Brought::Chunk(decoded))
 }
@@ -217,12 +219,15 @@ pub(crate) fn spread(
     let mut finished = Vec::new();
     let mut busy = Vec::new();
     for index in geometry.output_grid().covering(&input.region).positions() {
-        let Some(region) = task.open_unit(&index) else { continue };
         let ordinal = units.ordinal(&index);
-        let unit = task.units.get_or_insert(ordinal, index, || {
+        // Most inputs meet units that others have met before.
+        let unit = if let Some(unit) = task.units.get(ordinal) {
+            unit
+        } else {
+            let Some(region) = task.open_unit(&index) else { continue };
             let inputs = geometry.inputs_touching(&region);
-            (region, inputs)
-        });
+            task.units.get_or_insert(Unit::new(ordinal, index, region, inputs))
+        };
         if let Some(mut filling) = unit.try_lock() {
             finished.extend(put_in(task, input, brought, &unit, &mut filling)?);
             continue;

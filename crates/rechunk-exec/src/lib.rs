@@ -19,6 +19,7 @@ mod execution;
 mod frame;
 mod gate;
 mod gather;
+mod in_place;
 mod journal;
 mod kept;
 mod passthrough;

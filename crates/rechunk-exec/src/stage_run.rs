@@ -12,6 +12,7 @@ use crate::ahead;
 use crate::cpu::CpuPool;
 use crate::digest::StageDigest;
 use crate::frame::{Frame, buffer_bytes};
+use crate::in_place::InPlace;
 use crate::run::RunContext;
 use crate::store_copies::StoreCopies;
 use crate::{Event, Fault, Sink};
@@ -48,6 +49,8 @@ pub(crate) struct StageRun {
     pub digest: StageDigest,
     /// Whether the store copies what is passed through.
     pub store_copies: StoreCopies,
+    /// What is done on a thread of the pool from beginning to end.
+    pub in_place: InPlace,
 }
 
 impl StageRun {
@@ -88,6 +91,7 @@ impl StageRun {
         let held = edges.and_then(|edges| edges.held(&execution.plan.shape));
         Ok(Self {
             store_copies: StoreCopies::new(&stage, execution, &digest),
+            in_place: InPlace::new(&stage, execution, &geometry, item_bytes, &cpu),
             ahead_lanes: ahead::lanes(execution, &stage),
             digest,
             cpu,

@@ -21,7 +21,7 @@ use crate::shards::{SourceIndexes, TargetShards};
 use crate::stage_run::StageRun;
 use crate::step_marks::StepMarks;
 use crate::unit::{Finished, Units};
-use crate::{commit, gather, passthrough, runs};
+use crate::{commit, gather, in_place, passthrough, runs};
 
 /// What one lane keeps between two chunks: the memory a chunk goes through.
 ///
@@ -129,13 +129,15 @@ pub(crate) struct LaneDone {
     pub lane: Lane,
     /// Units that got their last input.
     pub finished: Vec<Finished>,
+    /// Units that got it and were sent out at once, without their elements.
+    pub sent: Vec<Finished>,
     /// The lane has sent a unit out that was completed in this step; `None` if it has taken an
     /// input in.
     pub sent_in: Option<u64>,
 }
 
 /// What has ended.
-enum Ended {
+pub(crate) enum Ended {
     /// What a lane had to do.
     Done(LaneDone),
     /// Taking in what was held: nothing was asked of a store for it.
@@ -144,9 +146,10 @@ enum Ended {
     Fetched(u64, Fetched),
 }
 
-type Work = BoxFuture<'static, Result<Ended, Fault>>;
+/// Work of a lane.
+pub(crate) type Work = BoxFuture<'static, Result<Ended, Fault>>;
 
-fn done(result: Result<LaneDone, Fault>) -> Result<Ended, Fault> {
+pub(crate) fn done(result: Result<LaneDone, Fault>) -> Result<Ended, Fault> {
     result.map(Ended::Done)
 }
 
@@ -178,12 +181,10 @@ pub(crate) async fn run_task(
             digest: DigestSum::default(),
             stage: Arc::clone(&stage),
         });
-        let mut flow = Flow::new(&task);
+        let mut flow = Flow::new(&task)?;
         flow.run(&mut slot.lanes).await?;
         digest = digest.zip(flow.marks.digest()).map(|(sum, new)| sum + new + task.digest.get());
-        if task.stage.geometry.writes_pieces() {
-            flow.object.put(&task).await?;
-        }
+        flow.object.put(&task).await?;
     }
     Ok(digest)
 }
@@ -198,7 +199,7 @@ struct Flow<'a> {
     /// Position of the step that is taken in, counted from 0.
     position: u64,
     inputs: IndexIter,
-    /// Inputs of the step on their way in.
+    /// Inputs of the step on their way in; those that one job takes in count as one.
     taking: usize,
     /// Units that wait for a lane, all completed in this step.
     finished: VecDeque<Finished>,
@@ -207,8 +208,8 @@ struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    fn new(task: &'a Arc<TaskRun>) -> Self {
-        Self {
+    fn new(task: &'a Arc<TaskRun>) -> Result<Self, Fault> {
+        Ok(Self {
             task,
             ahead: Ahead::new(task),
             busy: 0,
@@ -217,9 +218,9 @@ impl<'a> Flow<'a> {
             inputs: Region::new(vec![0], vec![0]).positions(),
             taking: 0,
             finished: VecDeque::new(),
-            object: TileObject::new(),
+            object: TileObject::new(task)?,
             marks: StepMarks::new(task),
-        }
+        })
     }
 
     /// Runs all steps. The next one begins when all inputs of this one are in and every unit they
@@ -246,7 +247,7 @@ impl<'a> Flow<'a> {
             lanes.push(done.lane);
             match done.sent_in {
                 Some(step) => self.marks.sent(step),
-                None => self.taken(done.finished),
+                None => self.taken(done.finished, &done.sent),
             }
         }
     }
@@ -282,8 +283,16 @@ impl<'a> Flow<'a> {
         loop {
             // Finished units first: that frees memory and keeps the way out as busy as the way in.
             if let Some(unit) = self.finished.pop_front() {
-                let step = self.position;
-                return Ok(commit::unit(Arc::clone(self.task), lane, unit, step).map(done).boxed());
+                let (task, step) = (Arc::clone(self.task), self.position);
+                if let TileObject::File(file) = &self.object {
+                    self.taking += 1;
+                    return Ok(in_place::piece(task, lane, Arc::clone(file), unit));
+                }
+                return Ok(if task.stage.in_place.writes {
+                    in_place::unit(task, lane, unit, step)
+                } else {
+                    commit::unit(task, lane, unit, step).map(done).boxed()
+                });
             }
             let wanted = self.inputs.find(|index| self.task.wants(self.position, index));
             if let Some(index) = wanted {
@@ -291,6 +300,10 @@ impl<'a> Flow<'a> {
                 let task = Arc::clone(self.task);
                 if task.stage.ahead_lanes > 0 {
                     return Ok(fetch(task, lane, self.position, index));
+                }
+                if task.stage.in_place.reads() {
+                    let indices = self.with_more(index, task.stage.in_place.inputs);
+                    return Ok(in_place::inputs(task, lane, indices, self.position));
                 }
                 return Ok(take_in(task, lane, index));
             }
@@ -306,6 +319,13 @@ impl<'a> Flow<'a> {
         }
     }
 
+    /// `first` and the inputs of the step behind it, `count` in all if there are as many.
+    fn with_more(&mut self, first: Vec<u64>, count: usize) -> Vec<Vec<u64>> {
+        let (task, position) = (self.task, self.position);
+        let more = self.inputs.by_ref().filter(|index| task.wants(position, index));
+        std::iter::once(first).chain(more.take(count.saturating_sub(1))).collect()
+    }
+
     /// Goes to the next step; false if there is none.
     fn next_step(&mut self) -> bool {
         let Some(Step { inputs, asked }) = self.ahead.begin() else { return false };
@@ -318,15 +338,23 @@ impl<'a> Flow<'a> {
         true
     }
 
-    fn taken(&mut self, finished: Vec<Finished>) {
+    fn taken(&mut self, finished: Vec<Finished>, sent: &[Finished]) {
         self.taking -= 1;
-        if self.task.stage.geometry.writes_pieces() {
-            for unit in finished {
-                self.object.add(self.task, unit);
+        self.marks.sending(sent);
+        for _ in sent {
+            self.marks.sent(self.position);
+        }
+        match &mut self.object {
+            object @ TileObject::Held { .. } => {
+                for unit in finished {
+                    object.add(self.task, unit);
+                }
             }
-        } else {
-            self.marks.sending(&finished);
-            self.finished.extend(finished);
+            TileObject::File(_) => self.finished.extend(finished),
+            TileObject::None => {
+                self.marks.sending(&finished);
+                self.finished.extend(finished);
+            }
         }
     }
 }

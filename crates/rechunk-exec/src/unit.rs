@@ -57,26 +57,23 @@ pub(crate) struct Finished {
 }
 
 impl Units {
-    /// The unit `ordinal`, made with `region` and the number of inputs `make` says if it is new.
-    pub(crate) fn get_or_insert(
-        &self,
-        ordinal: u64,
-        index: Vec<u64>,
-        make: impl FnOnce() -> (Region, u64),
-    ) -> Arc<Unit> {
-        let mut units = self.units.lock().unwrap_or_else(PoisonError::into_inner);
-        let unit = units.entry(ordinal).or_insert_with(|| {
-            let (region, inputs_left) = make();
-            let (buffer, stored, digest) = (Vec::new(), Stored::default(), Digest::default());
-            let filling = Mutex::new(Filling { buffer, inputs_left, stored, digest });
-            Arc::new(Unit { ordinal, index, region, filling })
-        });
-        Arc::clone(unit)
+    /// The unit `ordinal`, if it is here.
+    pub(crate) fn get(&self, ordinal: u64) -> Option<Arc<Unit>> {
+        self.lock().get(&ordinal).map(Arc::clone)
+    }
+
+    /// The unit `ordinal`, made as `new` unless somebody was faster.
+    pub(crate) fn get_or_insert(&self, new: Unit) -> Arc<Unit> {
+        Arc::clone(self.lock().entry(new.ordinal).or_insert_with(|| Arc::new(new)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<Unit>>> {
+        self.units.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a unit out that has all its inputs.
     pub(crate) fn finish(&self, unit: &Unit, filling: &mut Filling) -> Finished {
-        self.units.lock().unwrap_or_else(PoisonError::into_inner).remove(&unit.ordinal);
+        self.lock().remove(&unit.ordinal);
         let (index, region) = (unit.index.clone(), unit.region.clone());
         let buffer = std::mem::take(&mut filling.buffer);
         let stored = std::mem::take(&mut filling.stored);
@@ -84,7 +81,23 @@ impl Units {
     }
 }
 
+impl Finished {
+    /// What is to be known of it when it has been sent.
+    pub(crate) fn without_elements(&self) -> Self {
+        let (index, region) = (self.index.clone(), self.region.clone());
+        let (buffer, stored) = (Vec::new(), Stored::default());
+        Self { ordinal: self.ordinal, index, region, buffer, stored, digest: self.digest }
+    }
+}
+
 impl Unit {
+    /// A unit into which nothing has been copied, of so many inputs.
+    pub(crate) fn new(ordinal: u64, index: Vec<u64>, region: Region, inputs_left: u64) -> Self {
+        let (buffer, stored, digest) = (Vec::new(), Stored::default(), Digest::default());
+        let filling = Mutex::new(Filling { buffer, inputs_left, stored, digest });
+        Self { ordinal, index, region, filling }
+    }
+
     /// The lock, if nobody holds it.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Filling>> {
         match self.filling.try_lock() {

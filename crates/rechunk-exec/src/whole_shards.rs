@@ -42,7 +42,7 @@ pub(crate) async fn input(
                 None
             };
             let finished = take_apart(&task, &mut lane, &format, index.as_ref(), &shard)?;
-            Ok(LaneDone { lane, finished, sent_in: None })
+            Ok(LaneDone { lane, finished, sent: Vec::new(), sent_in: None })
         })
         .await
 }
@@ -122,5 +122,5 @@ async fn by_chunk(
         lane = back;
         finished.extend(done);
     }
-    Ok(LaneDone { lane, finished, sent_in: None })
+    Ok(LaneDone { lane, finished, sent: Vec::new(), sent_in: None })
 }

@@ -1,4 +1,5 @@
 use std::fmt::Debug;
+use std::ops::Range;
 
 use rechunk_grid::{ArraySpec, Endian};
 use serde::{Deserialize, Serialize};
@@ -116,6 +117,20 @@ pub trait Layout: Debug + Send + Sync {
         encoded: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError>;
+
+    /// [`Layout::decode`] for somebody who looks at the bytes `wanted` of the chunk and at no other:
+    /// returns as many bytes, of which those elsewhere may be anything. Codecs that encode block by
+    /// block save what they can.
+    fn decode_part<'a>(
+        &self,
+        index: &[u64],
+        encoded: &'a [u8],
+        wanted: Range<usize>,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        let _ = wanted;
+        self.decode(index, encoded, scratch)
+    }
 
     /// Encodes the elements of chunk `index`, a full one, laid out as [`Layout::element_order`] says, into
     /// `encoded`, whose contents are lost and whose capacity is used again. Where the layout is

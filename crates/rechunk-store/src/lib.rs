@@ -32,6 +32,7 @@ mod operations;
 mod pace;
 mod part_file;
 mod read_file;
+mod reading;
 mod reads;
 mod references;
 mod remote;

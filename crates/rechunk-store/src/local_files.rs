@@ -33,6 +33,9 @@ impl ObjectStore for LocalFiles {
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         let path = self.0.path_to_filesystem(location)?;
         let location = location.clone();
+        if may_block() {
+            return get(path, location, &options);
+        }
         tokio::task::spawn_blocking(move || get(path, location, &options)).await?
     }
 
@@ -75,6 +78,12 @@ impl ObjectStore for LocalFiles {
     async fn rename_opts(&self, from: &Path, to: &Path, options: RenameOptions) -> Result<()> {
         self.0.rename_opts(from, to, options).await
     }
+}
+
+/// This thread is in no runtime, which would stand still while it waits for a disk: what blocks is
+/// done here. ([`LocalFileSystem`] decides in the same way.)
+pub(crate) fn may_block() -> bool {
+    tokio::runtime::Handle::try_current().is_err()
 }
 
 /// Opens and describes a file in one go.

@@ -12,7 +12,7 @@ use object_store::{Extensions, GetOptions, ObjectMeta, ObjectStoreExt, PutOption
 
 use crate::remote::{Like, Permit, attempts_of, read_like};
 use crate::store::Kind;
-use crate::{Store, StoreError, key, local_tree};
+use crate::{Store, StoreError, key, local_files, local_tree};
 
 /// Objects deleted in one request, if the store takes more than one: as many as S3 does.
 const DELETED_AT_ONCE: usize = 1000;
@@ -356,16 +356,18 @@ impl Store {
         StoreError::Short { location, key, wanted_bytes, got_bytes }
     }
 
-    /// Runs blocking work on files away from the async threads.
+    /// Runs blocking work on files away from the async threads; here, if this is none of them.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         key: &str,
         action: &'static str,
         work: impl FnOnce() -> io::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let result = match tokio::task::spawn_blocking(work).await {
-            Ok(result) => result,
-            Err(error) => Err(io::Error::other(error)),
+        let result = if self.in_place && local_files::may_block() {
+            work()
+        } else {
+            let ended = tokio::task::spawn_blocking(work).await;
+            ended.unwrap_or_else(|error| Err(io::Error::other(error)))
         };
         result.map_err(|error| self.failed_io(key, action, error))
     }

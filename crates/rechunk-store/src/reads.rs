@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Seek};
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -361,9 +362,14 @@ impl Store {
         let start = response.range.start;
         bytes = match response.payload {
             GetResultPayload::File(mut file, _) => {
+                let reading = Arc::clone(&self.reading);
                 self.blocking(key, "read", move || {
-                    file.seek(io::SeekFrom::Start(start))?;
+                    let began = Instant::now();
+                    if start > 0 {
+                        file.seek(io::SeekFrom::Start(start))?;
+                    }
                     file.take(size).read_to_end(&mut bytes)?;
+                    reading.took(began.elapsed(), size);
                     Ok(bytes)
                 })
                 .await?

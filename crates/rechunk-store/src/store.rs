@@ -11,6 +11,7 @@ use object_store::path::Path;
 use crate::local_files::LocalFiles;
 use crate::location::{Place, parse, resolve, zip_file};
 use crate::pace::Pace;
+use crate::reading::Reading;
 use crate::references::{References, Refused};
 use crate::remote::{Etags, Limiter, Remote, Scheme};
 use crate::retry::Patience;
@@ -49,6 +50,10 @@ pub struct Store {
     pub(crate) copies: bool,
     /// Makes durable what an `object_store` has answered for; `None` where an answer means that.
     pub(crate) durability: Option<Arc<dyn Durability>>,
+    /// Its operations wait for nobody but the disk, and need no runtime.
+    pub(crate) in_place: bool,
+    /// Whether reading files takes long.
+    pub(crate) reading: Arc<Reading>,
 }
 
 /// What a store is, as far as what it can do depends on it.
@@ -156,6 +161,7 @@ impl Store {
         let mut store = Self::from_object_store(Arc::new(LocalFiles(files)), location);
         store.prefix = prefix;
         store.kind = Kind::Directory(root.into());
+        store.in_place = true;
         Ok(store)
     }
 
@@ -178,6 +184,8 @@ impl Store {
             pace: None,
             copies: false,
             durability: None,
+            in_place: false,
+            reading: Arc::default(),
         }
     }
 
@@ -217,6 +225,7 @@ impl Store {
     ) -> Self {
         self.inner = wrap(self.inner);
         self.multipart = None;
+        self.in_place = false;
         self
     }
 
@@ -332,6 +341,24 @@ impl Store {
             Kind::References(references) => references.answers_late(),
             Kind::Directory(_) | Kind::Archive(_) | Kind::Memory => false,
         }
+    }
+
+    /// Its operations are done on the thread that first polls them, without waiting for another
+    /// one, if that thread is in no runtime. So a thread that may block does them from beginning
+    /// to end. (Local directories, unless the rate of bytes is bounded.)
+    pub fn works_in_place(&self) -> bool {
+        self.in_place && self.pace.is_none() && self.patience.is_none()
+    }
+
+    /// And parts of objects are written to their places in a file, in any order.
+    pub fn writes_in_place(&self) -> bool {
+        self.works_in_place() && self.local_root().is_some()
+    }
+
+    /// Files have been read lately that were not in memory: it pays to read several at once, on
+    /// threads that do nothing else.
+    pub fn reads_slowly(&self) -> bool {
+        self.reading.is_slow()
     }
 
     /// The role it is counted as.

@@ -1,6 +1,7 @@
 //! The byte layout of one array.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
 use rechunk_grid::{ArraySpec, ChunkGrid};
@@ -112,6 +113,17 @@ impl Layout for ZarrLayout {
     ) -> Result<&'a [u8], FormatError> {
         self.check_decodes()?;
         self.chain_of(index)?.decode(encoded, scratch)
+    }
+
+    fn decode_part<'a>(
+        &self,
+        index: &[u64],
+        encoded: &'a [u8],
+        wanted: Range<usize>,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        self.check_decodes()?;
+        self.chain_of(index)?.decode_part(encoded, wanted, scratch)
     }
 
     fn encode(

@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::mem;
+use std::ops::Range;
 
 use rechunk_format::{CodecCost, ElementOrder, FormatError};
 
@@ -43,6 +44,22 @@ impl Chain {
             return Ok(encoded);
         }
         *scratch = self.decode_stages(encoded, mem::take(scratch))?;
+        Ok(scratch)
+    }
+
+    /// [`Chain::decode`] where only the bytes `wanted` are looked at.
+    pub(crate) fn decode_part<'a>(
+        &self,
+        encoded: &'a [u8],
+        wanted: Range<usize>,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        let [stage] = &self.stages[..] else { return self.decode(encoded, scratch) };
+        stage.check_encoded(encoded)?;
+        if !stage.decode_part(encoded, wanted, scratch)? {
+            return self.decode(encoded, scratch);
+        }
+        stage.check_decoded(scratch)?;
         Ok(scratch)
     }
 

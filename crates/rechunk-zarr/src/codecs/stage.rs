@@ -1,5 +1,7 @@
 //! One codec in its place in a chain.
 
+use std::ops::Range;
+
 use rechunk_codec::zfp::ZfpChunk;
 use rechunk_codec::{BloscSettings, blosc, bzip2_streams, deflate, lz4_block, lzma, zstd_frames};
 use rechunk_format::FormatError;
@@ -107,6 +109,20 @@ impl Stage {
             }
         }
         .map_err(|reason| self.damaged(reason))
+    }
+
+    /// [`Stage::decode`] where only the bytes `wanted` are looked at. False, and nothing is decoded,
+    /// if the codec has no parts.
+    pub(super) fn decode_part(
+        &self,
+        encoded: &[u8],
+        wanted: Range<usize>,
+        decoded: &mut Vec<u8>,
+    ) -> Result<bool, FormatError> {
+        let CodecSpec::Blosc { blocksize, .. } = self.codec else { return Ok(false) };
+        blosc::decode_part(encoded, decoded, self.decoded_bytes_max, blocksize, wanted)
+            .map_err(|reason| self.damaged(reason))?;
+        Ok(true)
     }
 
     /// Encodes into `encoded`, whose contents are lost.

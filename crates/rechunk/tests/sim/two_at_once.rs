@@ -133,7 +133,7 @@ async fn last(disk: &SimStore, strategy: Strategy, latency: Duration) -> Result<
             return Err(format!("not complete in time, left: {:?}", left.collect::<Vec<_>>()));
         }
         let client: SimClient = disk.client();
-        if let Ok(Err(error)) = timeout(NEVER, copy(&client, strategy)).await {
+        if let Ok(Err(error)) = timeout(NEVER, Box::pin(copy(&client, strategy))).await {
             clear(&error)?;
             if is_late(disk) {
                 clean(&client).await.or_else(|error| clear(&error))?;

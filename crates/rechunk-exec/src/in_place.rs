@@ -1,0 +1,129 @@
+//! Chunks that go through one thread: fetched, decoded, copied, and encoded and stored, without being
+//! handed on. Where stores wait for nobody, threads that read ahead have nothing to gain, and each
+//! hand-over costs two thread switches: more than a small chunk takes.
+
+use std::sync::Arc;
+
+use futures::future::FutureExt;
+use rechunk_plan::{Stage, StageGeometry, StageInput};
+use rechunk_store::Store;
+
+use crate::cpu::CpuPool;
+use crate::execution::Execution;
+use crate::frame::wide;
+use crate::pieces::TileFile;
+use crate::task::{Lane, LaneDone, TaskRun, Work};
+use crate::unit::Finished;
+use crate::{Fault, Sink, commit, gather, passthrough};
+
+/// Decoded bytes of inputs that one job takes in, if they are that small.
+const JOB_BYTES: u64 = 512 << 10;
+/// Most inputs of a job.
+const JOB_INPUTS: u64 = 64;
+/// Jobs of a step for each thread, so that all have something to do until its end.
+const JOBS_PER_THREAD: u64 = 2;
+/// Units of up to so many bytes are sent out by the job that has completed them. Larger ones wait
+/// for whoever is free: one input may complete many.
+const SENT_AT_ONCE_BYTES: usize = 64 << 10;
+
+/// What a stage does in place.
+#[derive(Debug)]
+pub(crate) struct InPlace {
+    /// Where inputs come from, if taking them in works so.
+    reads: Option<Store>,
+    /// Sending units out works so.
+    pub writes: bool,
+    /// Writing pieces of an intermediate works so.
+    pub writes_pieces: bool,
+    /// Most inputs of a job.
+    pub inputs: usize,
+}
+
+impl InPlace {
+    pub(crate) fn new(
+        stage: &Stage,
+        execution: &Execution,
+        geometry: &StageGeometry,
+        item_bytes: usize,
+        cpu: &CpuPool,
+    ) -> Self {
+        let target = execution.sink.array().store();
+        let writes = cpu.has_threads()
+            && match execution.sink {
+                Sink::Write(_) | Sink::Compare(_) => target.works_in_place(),
+                Sink::Digest { .. } => false, // there is nothing to do
+            };
+        let from = match stage.input {
+            StageInput::SourceChunks | StageInput::SourceShards => Some(execution.source.store()),
+            StageInput::Pieces { .. } => execution.intermediate.as_ref(),
+        };
+        let is_possible = cpu.has_threads() && (writes || !stage.passthrough);
+        let reads = from.filter(|from| is_possible && from.works_in_place()).cloned();
+        let input_bytes = geometry.grain_grid().chunk_elements().saturating_mul(wide(item_bytes));
+        let steps = stage.step_chunks.iter().fold(1_u64, |n, &chunks| n.saturating_mul(chunks));
+        let threads = u64::from(execution.plan.threads).max(1);
+        let of_step = steps / threads.saturating_mul(JOBS_PER_THREAD);
+        let inputs = (JOB_BYTES / input_bytes.max(1)).min(JOB_INPUTS).min(of_step).max(1);
+        let writes_pieces = cpu.has_threads()
+            && geometry.writes_pieces()
+            && execution.intermediate.as_ref().is_some_and(Store::writes_in_place);
+        Self { reads, writes, writes_pieces, inputs: usize::try_from(inputs).unwrap_or(1) }
+    }
+
+    /// Inputs are taken in on one thread each. Not while reading waits for a disk: then more
+    /// threads than there are cores are to wait.
+    pub(crate) fn reads(&self) -> bool {
+        self.reads.as_ref().is_some_and(|store| !store.reads_slowly())
+    }
+}
+
+/// Takes inputs in, one after the other, in one job.
+pub(crate) fn inputs(task: Arc<TaskRun>, lane: Lane, indices: Vec<Vec<u64>>, step: u64) -> Work {
+    let cpu = task.stage.cpu.clone();
+    let work = several(task, lane, indices, step).boxed();
+    async move { cpu.drive(work).await }.map(crate::task::done).boxed()
+}
+
+/// Sends a unit out, in one job.
+pub(crate) fn unit(task: Arc<TaskRun>, lane: Lane, unit: Finished, step: u64) -> Work {
+    let cpu = task.stage.cpu.clone();
+    let work = commit::unit(task, lane, unit, step).boxed();
+    async move { cpu.drive(work).await }.map(crate::task::done).boxed()
+}
+
+/// Writes a piece of an intermediate, in one job.
+pub(crate) fn piece(task: Arc<TaskRun>, lane: Lane, file: Arc<TileFile>, piece: Finished) -> Work {
+    let cpu = task.stage.cpu.clone();
+    let work = async move {
+        file.write(&task, piece).await?;
+        Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: None })
+    };
+    async move { cpu.drive(work.boxed()).await }.map(crate::task::done).boxed()
+}
+
+async fn several(
+    task: Arc<TaskRun>,
+    mut lane: Lane,
+    indices: Vec<Vec<u64>>,
+    step: u64,
+) -> Result<LaneDone, Fault> {
+    let sends = task.stage.in_place.writes && !task.stage.geometry.writes_pieces();
+    let (mut finished, mut sent) = (Vec::new(), Vec::new());
+    for index in indices {
+        let done = if task.stage.stage.passthrough {
+            passthrough::input(Arc::clone(&task), lane, index).await?
+        } else {
+            gather::input(Arc::clone(&task), lane, index).await?
+        };
+        lane = done.lane;
+        for unit in done.finished {
+            if sends && unit.buffer.len() <= SENT_AT_ONCE_BYTES {
+                sent.push(unit.without_elements());
+                lane = commit::unit(Arc::clone(&task), lane, unit, step).await?.lane;
+            } else {
+                finished.push(unit);
+            }
+        }
+    }
+    Ok(LaneDone { lane, finished, sent, sent_in: None })
+}

@@ -1,0 +1,190 @@
+"""Whole programs on the same generated data: rechunk against what a user would take instead.
+
+    just bench [--cases A,B,…] [--reps 3] [--size medium] [--out docs/performance.md] [--peers all]
+
+Each repetition runs every contestant of a case once, in an order that rotates; ratios are taken of runs of one repetition, and
+medians of those. What was written is compared with hashes of the generated array. A contestant that runs longer than --timeout
+seconds is out. `rechunk` does not wait for the disk here (`--no-fsync`), as nobody else does; `rechunk+sync` does, as by default.
+
+The tables of docs/performance.md: `just bench --out docs/performance.md`, about a quarter of an hour on a quiet machine, data apart.
+
+floor      the longer of: `cp -r` of the source and writing files of the target's sizes; decoding and encoding everything, one
+           thread, over the cores
+cpu limit  decoding and encoding everything, reading the source and writing the target: user+sys seconds
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE / "race"))
+
+import cases  # noqa: E402
+from contestants import BY_CASE, OURS, command  # noqa: E402
+from process import run  # noqa: E402
+
+MIB = 1 << 20
+# What the issue asks for, in ratios of wall time to the best peer that keeps the memory limit.
+GOALS = {"A": 0.6, "A256": 0.6, "B": 0.6, "C": 0.8, "D1": 0.2, "D2": 0.6, "D2Z": 0.6, "E": 0.6, "E2": 0.6, "F1": 0.6, "F2": 0.6, "F3": 0.6}
+MARKER = "<!-- what follows is written by tests/bench/race.py -->"
+PYTHON = str(ROOT / ".venv-bench/bin/python")
+
+
+def median(numbers):
+    return statistics.median(numbers) if numbers else float("nan")
+
+
+def prepare(name, size, directory):
+    """The data of a case, generated if they are not there; its description, and its floors."""
+    case = cases.resolve(name, size)
+    place = directory / case["data_dir"]
+    if not (place / "floors.json").exists():
+        base = cases.CASES[name].get("base", name)
+        subprocess.run([PYTHON, HERE / "race/gen.py", "--case", base, "--size", size, "--data", directory], check=True)
+        found = subprocess.run(
+            [PYTHON, HERE / "race/floors.py", "--data", place, "--tmp", directory / "tmp"], stdout=subprocess.PIPE, check=True)
+        (place / "floors.json").write_bytes(found.stdout)
+        shutil.rmtree(place / "ref.zarr")
+    generated = json.loads((place / "case.json").read_text())
+    case = {**generated, "mem": case["mem"], "name": name, "title": case["title"]}
+    (place / f"case-{name}.json").write_text(json.dumps(case))
+    return case, place, json.loads((place / "floors.json").read_text())
+
+
+def is_right(case_json, target):
+    found = subprocess.run([PYTHON, HERE / "race/verify.py", "--case-json", case_json, "--dst", target], stdout=subprocess.PIPE)
+    try:
+        return json.loads(found.stdout.decode().strip().splitlines()[-1])["ok"]
+    except (IndexError, ValueError):
+        return False
+
+
+def measure(name, arguments, directory):
+    """Runs a case; its description, floors and the runs of each contestant."""
+    case, place, floors = prepare(name, arguments.size, directory)
+    case_json, source = place / f"case-{name}.json", place / case["src"]["name"]
+    work = directory / "run"
+    runs, out = {}, {}
+    names = arguments.contestants or BY_CASE[name]
+    if arguments.peers == "best":
+        names = [who for who in names if who == "rechunker" or who in names[:5]]
+    for turn in range(arguments.reps):
+        for contestant in names[turn % len(names):] + names[: turn % len(names)]:
+            if contestant in out:
+                continue
+            shutil.rmtree(work, ignore_errors=True)
+            (work / "tmp").mkdir(parents=True)
+            os.sync()
+            target = work / "out.zarr/v"
+            words = command(contestant, case, str(case_json), str(source), str(target), str(work / "tmp"), arguments.rechunk)
+            result = run(words, arguments.timeout, work / "log")
+            result["files"] = sum(len(files) for _, _, files in os.walk(work))
+            if result["timed_out"]:
+                out[contestant] = f"more than {arguments.timeout} s"
+            elif result["code"] != 0:
+                text = (work / "log").read_text(errors="replace").strip().splitlines() or ["?"]
+                out[contestant] = f"failed: {text[-1][:100]}"
+            elif contestant not in runs and not is_right(case_json, target):
+                out[contestant] = "wrong result"
+            else:
+                runs.setdefault(contestant, []).append({**result, "turn": turn})
+            print(f"  {name} {contestant:16} {result['wall']:7.2f} s wall {result['cpu']:7.2f} s cpu "
+                  f"{result['rss'] / MIB:6.0f} MiB {out.get(contestant, '')}", file=sys.stderr, flush=True)
+    shutil.rmtree(work, ignore_errors=True)
+    return case, floors, runs, out
+
+
+def ratio(runs, one, other, key="wall"):
+    pairs = [a[key] / b[key] for a in runs[one] for b in runs[other] if a["turn"] == b["turn"]]
+    return median(pairs)
+
+
+def table(name, case, floors, runs, out):
+    """Lines of Markdown for a case, and whether it reaches its goal."""
+    io, codec = floors["io"], floors["codec"]
+    codec_cpu = codec["encode_cpu"] + codec.get("decode_cpu_libdeflate", codec["decode_cpu"])
+    floor = max(io["wall"], codec_cpu / os.cpu_count())
+    limit = codec_cpu + io["read_cpu"] + io["write_cpu"]
+    asked = case["mem"] / MIB
+    lines = [f"**{name}** {case['title']}: {case['raw_bytes'] / 1e9:.2f} GB of elements, {asked:.0f} MiB allowed. "
+             f"Floor {floor:.2f} s, `cp -r` {io['cp_wall']:.2f} s, CPU limit {limit:.2f} s.", ""]
+    lines += ["| | wall s | × floor | CPU s | × limit | rechunk is | peak MiB | written MB | files |", "|---|---|---|---|---|---|---|---|---|"]
+    of = lambda who, key: median([each[key] for each in runs[who]])
+    for who in sorted(runs, key=lambda who: of(who, "wall")):
+        wall, cpu, peak = of(who, "wall"), of(who, "cpu"), max(each["rss"] for each in runs[who]) / MIB
+        ours = "" if who in OURS or "rechunk" not in runs else f"{ratio(runs, 'rechunk', who):.2f} ×"
+        over = " (over)" if peak > asked + 48 else ""
+        lines.append(f"| {who} | {wall:.2f} | {wall / floor:.2f} | {cpu:.2f} | {cpu / limit:.2f} | {ours} | {peak:.0f}{over} | "
+                     f"{of(who, 'written') / 1e6:.0f} | {of(who, 'files'):.0f} |")
+    lines += [f"| {who} | {why} | | | | | | | |" for who, why in out.items()]
+    if "rechunk" not in runs:
+        return lines + ["", "rechunk has no result."], f"{name}: no result"
+    keeps = [who for who in runs if who not in OURS and max(r["rss"] for r in runs[who]) / MIB <= asked + 48]
+    best = min(keeps, key=lambda who: of(who, "wall"), default=None)
+    verdict = []
+    if best and name in GOALS:
+        found = ratio(runs, "rechunk", best)
+        verdict.append(f"{found:.2f} × {best}, asked {GOALS[name]} ({'reached' if found <= GOALS[name] else 'missed'})")
+    for who in {"rechunker"} & runs.keys():
+        found = ratio(runs, "rechunk", who)
+        verdict.append(f"{found:.2f} × rechunker, asked 0.25 ({'reached' if found <= 0.25 else 'missed'})")
+    cpu = of("rechunk", "cpu") / limit
+    goal = 2.5 if name in ("A", "A256", "B") else 1.5
+    verdict.append(f"CPU {cpu:.2f} × the limit, asked {goal} ({'reached' if cpu <= goal else 'missed'})")
+    if name == "D1":
+        copy = of("rechunk", "wall") / io["cp_wall"]
+        verdict.append(f"{copy:.2f} × `cp -r`, asked 1.3 ({'reached' if copy <= 1.3 else 'missed'})")
+    return lines + ["", "; ".join(verdict) + ".", ""], f"{name}: " + "; ".join(verdict)
+
+
+def machine(arguments):
+    version = subprocess.run([arguments.rechunk, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
+    wanted = ("tensorstore", "z5py", "zarr", "dask", "rechunker")
+    peers = [line.strip().replace("==", " ") for file in ("z3", "z2") for line in open(HERE / f"requirements-{file}.txt")
+             if line.split("==")[0] in wanted]
+    return (f"{model}, {os.cpu_count()} cores, {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB; Linux "
+            f"{platform.release()}; {version}; {', '.join(dict.fromkeys(peers))}; load {os.getloadavg()[0]:.1f}; size "
+            f"`{arguments.size}`, {arguments.reps} repetitions.")
+
+
+def write(path, lines):
+    """Writes tables to a file, behind what it has before the marker."""
+    before, marker, _ = path.read_text().partition(MARKER) if path.exists() else ("", "", "")
+    path.write_text(f"{before}{marker or MARKER}\n\n" + "\n".join(lines) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", default=",".join(cases.CASES))
+    parser.add_argument("--contestants", type=lambda text: text.split(","), help="instead of those of each case")
+    parser.add_argument("--peers", choices=["best", "all"], default="best", help="the best of each case (3), or all")
+    parser.add_argument("--reps", type=int, default=3)
+    parser.add_argument("--size", choices=["small", "medium", "full"], default="medium")
+    parser.add_argument("--timeout", type=float, default=120)
+    parser.add_argument("--data", type=pathlib.Path, default=ROOT / "target/bench-data", help="generated data; kept")
+    parser.add_argument("--rechunk", default=str(ROOT / "target/release/rechunk"))
+    parser.add_argument("--out", type=pathlib.Path, help="a Markdown file to write the tables to, behind its marker")
+    arguments = parser.parse_args()
+    arguments.data.mkdir(parents=True, exist_ok=True)
+    lines, verdicts = [machine(arguments), ""], []
+    for name in arguments.cases.split(","):
+        found, verdict = table(name, *measure(name, arguments, arguments.data))
+        lines += found
+        verdicts.append(verdict)
+        if arguments.out:
+            write(arguments.out, lines)
+    print("\n".join(lines))
+    print("\n".join(verdicts), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

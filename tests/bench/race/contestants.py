@@ -1,0 +1,66 @@
+"""Who races, and how each is called."""
+
+import pathlib
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent.parent
+THREADS = 2
+
+# name: virtual environment, script and its arguments
+CONTESTANTS = {
+    "ts-loop": (".venv-bench", "ts.py --mode loop"),
+    "ts-pull": (".venv-bench", "ts.py --mode pull"),
+    "ts-naive": (".venv-bench", "ts.py --mode naive"),
+    "ts-2stage": (".venv-bench", "ts_2stage.py"),
+    "z5py": (".venv-bench", "z5py_loop.py"),
+    "zarr-python": (".venv-bench", "zarr3_loop.py"),
+    "dask": (".venv-bench", "dask_peer.py"),
+    "rechunker": (".venv-bench-z2", "rechunker_peer.py"),
+    "memmap": (".venv-bench", "raw.py --mode memmap"),
+    "seek": (".venv-bench", "raw.py --mode seek"),
+}
+
+OURS = ["rechunk", "rechunk+sync"]
+# The best peers first.
+BY_CASE = {
+    "A": [*OURS, "z5py", "ts-loop", "rechunker", "dask", "zarr-python", "ts-naive"],
+    "A256": [*OURS, "z5py", "ts-loop", "rechunker"],
+    "B": [*OURS, "ts-2stage", "ts-naive", "ts-loop", "z5py", "dask", "rechunker"],
+    "C": [*OURS, "ts-pull", "ts-loop", "z5py", "ts-naive", "zarr-python"],
+    "D1": [*OURS, "ts-pull", "ts-naive", "z5py", "ts-loop"],
+    "D2": [*OURS, "z5py", "ts-naive", "ts-pull", "ts-loop", "rechunker"],
+    "D2Z": [*OURS, "z5py", "ts-naive", "ts-loop", "rechunker"],
+    "E": [*OURS, "z5py", "ts-pull", "ts-naive", "dask", "rechunker"],
+    "E2": [*OURS, "z5py", "ts-pull", "ts-naive", "rechunker"],
+    "F1": [*OURS, "memmap", "z5py", "ts-loop", "seek"],
+    "F2": [*OURS, "memmap", "z5py", "ts-loop", "seek"],
+    "F3": [*OURS, "memmap", "z5py", "ts-loop", "seek"],
+    "H": [*OURS, "ts-naive", "ts-loop"],
+}
+
+
+def listed(numbers):
+    return ",".join(map(str, numbers))
+
+
+def command(contestant, case, case_json, source, target, temporary, rechunk):
+    """The words that run `contestant`."""
+    wanted = case["dst"]
+    if contestant in OURS:
+        words = [rechunk, "copy", source, target, "--quiet", "--format", wanted["format"], "--chunks", listed(wanted["chunks"])]
+        words += ["--codec", codec(wanted["codec"]), "--max-mem", str(case["mem"]), "--threads", str(THREADS), "--temp", temporary]
+        words += ["--shards", listed(wanted["shards"])] if wanted["shards"] else []
+        return words + (["--no-fsync"] if contestant == "rechunk" else [])
+    environment, words = CONTESTANTS[contestant]
+    script, *arguments = words.split()
+    return [str(ROOT / environment / "bin/python"), "-W", "ignore", str(HERE / "peers" / script), *arguments, "--case-json", case_json,
+            "--src", source, "--dst", target, "--tmp", temporary, "--mem", str(case["mem"]), "--threads", str(THREADS)]
+
+
+def codec(wanted):
+    """A codec in the words of `rechunk copy --codec`."""
+    if wanted is None:
+        return "none"
+    if wanted["id"] == "blosc":
+        return f"blosc:{wanted['cname']}:{wanted['clevel']}:shuffle"
+    return f"{wanted['id']}:{wanted['level']}"

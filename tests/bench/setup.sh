@@ -1,0 +1,11 @@
+#!/bin/sh
+# What `race.py` runs: Python peers of the Zarr 3 world, and rechunker, which needs Zarr 2.
+set -e
+cd "$(dirname "$0")/../.."
+for world in "" -z2; do
+    venv=.venv-bench$world
+    test -e "$venv/ready" && continue
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install -q -r "tests/bench/requirements${world:--z3}.txt"
+    touch "$venv/ready"
+done
