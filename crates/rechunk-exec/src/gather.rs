@@ -197,8 +197,11 @@ pub(crate) fn decode_and_spread(
     task.digest.add(task.stage.digest.of_chunk(&task.stage, index, encoded)?);
     let source = &task.stage.run.execution.source;
     let fault = |error| Fault::Source(source.decode_error(index, error));
-    // Of a chunk that lies in several tiles, each takes a part.
-    let wanted = input.frame.bytes_of(&input.region, task.stage.item_bytes);
+    // Of a chunk that lies in several tiles, each takes a part; none takes the gap beside it.
+    let wanted = match &input.held {
+        Some(held) => input.frame.bytes_of(held, task.stage.item_bytes),
+        None => 0..input.frame.bytes,
+    };
     let decoded = source.layout().decode_part(index, encoded, wanted, scratch).map_err(fault)?;
     check_length(decoded, input.frame.bytes).map_err(fault)?;
     spread(task, input, Brought::Chunk(decoded))

@@ -208,9 +208,19 @@ fn overwriting(place: &Place) {
     assert!(old.is_empty(), "a part of the old array is left: {old:?}");
 }
 
-/// Many tasks, so that a run can be caught in the middle: 96 chunks each way.
-const LONG: [&str; 8] =
-    ["--chunks", "96,8,8", "--strategy", "push-pull", "--codec", "none", "--max-mem", "2MiB"];
+/// Many tasks, and seconds, so that a run can be caught in the middle: 96 chunks each way.
+const LONG: [&str; 10] = [
+    "--chunks",
+    "96,8,8",
+    "--strategy",
+    "push-pull",
+    "--codec",
+    "none",
+    "--max-mem",
+    "2MiB",
+    "--bwlimit",
+    "2MiB",
+];
 
 /// The source of a long copy, in the store.
 fn long_source(place: &Place) -> String {
