@@ -8,7 +8,9 @@ use rechunk::{
     parse_byte_size,
 };
 
-use crate::args::{PlanningArgs, RawArgs, RunningArgs, SelectionArgs, StoreArgs, TargetArgs};
+use crate::args::{
+    CopyArgs, PlanningArgs, RawArgs, RunningArgs, SelectionArgs, StoreArgs, TargetArgs,
+};
 
 /// A usage error.
 pub(crate) fn usage(message: String, hint: Option<&str>) -> Error {
@@ -111,6 +113,12 @@ pub(crate) fn planning(args: &PlanningArgs) -> Result<Planning, Error> {
         ],
         profile: args.profile.as_deref().map(ProfileFile::read).transpose()?,
     })
+}
+
+/// What is asked for with `copy`.
+pub(crate) fn of_copy(args: &CopyArgs) -> Result<CopyRequest, Error> {
+    let (options, temp) = (&args.target_options, args.running.temp.as_deref());
+    copy(&args.source, &args.target, options, &args.planning, temp)
 }
 
 /// A copy.

@@ -13,13 +13,7 @@ use crate::{request, signals};
 
 pub(crate) async fn run(args: CopyArgs) -> Result<ExitCode, Error> {
     let stores = request::planned_stores(&args.stores, args.planning.concurrency)?;
-    let mut copy = request::copy(
-        &args.source,
-        &args.target,
-        &args.target_options,
-        &args.planning,
-        args.running.temp.as_deref(),
-    )?;
+    let mut copy = request::of_copy(&args)?;
     // What is to be verified is compared with what was seen of the source.
     copy.planning.store_copies = !args.running.verify;
     match rechunk::prepare(copy, request::selection(&args.selection), &stores).await? {

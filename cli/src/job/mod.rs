@@ -207,13 +207,7 @@ fn meaning(words: &[&Word]) -> Result<(), Error> {
 
 fn check_copy(args: &CopyArgs) -> Result<(), Error> {
     request::planned_stores(&args.stores, args.planning.concurrency)?;
-    let copy = request::copy(
-        &args.source,
-        &args.target,
-        &args.target_options,
-        &args.planning,
-        args.running.temp.as_deref(),
-    )?;
+    let copy = request::of_copy(args)?;
     copy.check(&request::selection(&args.selection))
 }
 

@@ -193,11 +193,7 @@ fn compare_buffers(
 ) -> Result<(), Fault> {
     let frame = stage.unit_frame(&unit.index, &unit.region)?;
     // Nothing is known of what the source does not hold.
-    let held = match &stage.held {
-        Some(held) => held.intersect(&unit.region),
-        None => Some(unit.region.clone()),
-    };
-    let Some(region) = held else { return Ok(()) };
+    let Some(region) = stage.source_part(&unit.region) else { return Ok(()) };
     let differences = if found {
         let other = stage.target();
         let fault = |error| Fault::Target(other.decode_error(&unit.index, error));

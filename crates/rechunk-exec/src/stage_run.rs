@@ -188,11 +188,16 @@ impl StageRun {
             || !self.geometry.writes_pieces() && self.geometry.output_grid().is_clipped(index)
     }
 
-    /// The part of `region`, which an input stands for, that the source holds.
+    /// The part of `region`, which an input stands for, that it holds.
     pub(crate) fn held_of(&self, region: &Region) -> Option<Region> {
+        if self.stage.input.is_source() { self.source_part(region) } else { Some(region.clone()) }
+    }
+
+    /// The part of `region` that the source holds.
+    pub(crate) fn source_part(&self, region: &Region) -> Option<Region> {
         match &self.held {
-            Some(held) if self.stage.input.is_source() => held.intersect(region),
-            _ => Some(region.clone()),
+            Some(held) => held.intersect(region),
+            None => Some(region.clone()),
         }
     }
 

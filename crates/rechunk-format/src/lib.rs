@@ -19,6 +19,7 @@ mod placed_layout;
 mod region_layout;
 mod runs;
 mod shard;
+mod view;
 
 pub use codec::CodecCost;
 pub use error::FormatError;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rechunk_grid::{ArraySpec, AxisChunks, Edges, GridError, Region};
 
-use crate::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
+use crate::Layout;
+use crate::view::View;
 
 /// The layout of an array, to read it as the part of a larger one that lies at a place in that. Its
 /// chunks stay what they are; those at its ends stand for the gap beside them too ([`rechunk_grid::AxisEdges`]).
@@ -43,70 +44,16 @@ impl PlacedLayout {
     }
 }
 
-impl Layout for PlacedLayout {
+impl View for PlacedLayout {
+    fn inner(&self) -> &dyn Layout {
+        &*self.inner
+    }
+
     fn spec(&self) -> &ArraySpec {
         &self.spec
     }
 
-    fn format_name(&self) -> &'static str {
-        self.inner.format_name()
-    }
-
-    fn element_order(&self) -> &ElementOrder {
-        self.inner.element_order()
-    }
-
-    fn codec_cost(&self) -> &CodecCost {
-        self.inner.codec_cost()
-    }
-
-    fn encoding_identity(&self) -> &str {
+    fn identity(&self) -> &str {
         &self.identity
-    }
-
-    fn codec_summary(&self) -> &str {
-        self.inner.codec_summary()
-    }
-
-    fn has_checksum(&self) -> bool {
-        self.inner.has_checksum()
-    }
-
-    fn shards(&self) -> Option<&ShardFormat> {
-        self.inner.shards()
-    }
-
-    fn object_key(&self, index: &[u64]) -> String {
-        self.inner.object_key(index)
-    }
-
-    fn object_index(&self, key: &str) -> Option<Vec<u64>> {
-        self.inner.object_index(key)
-    }
-
-    fn chunk_range(&self, index: &[u64]) -> Option<(u64, u64)> {
-        self.inner.chunk_range(index)
-    }
-
-    fn tells_absence(&self) -> bool {
-        self.inner.tells_absence()
-    }
-
-    fn decode<'a>(
-        &self,
-        index: &[u64],
-        encoded: &'a [u8],
-        scratch: &'a mut Vec<u8>,
-    ) -> Result<&'a [u8], FormatError> {
-        self.inner.decode(index, encoded, scratch)
-    }
-
-    fn encode(
-        &self,
-        index: &[u64],
-        elements: &[u8],
-        encoded: &mut Vec<u8>,
-    ) -> Result<(), FormatError> {
-        self.inner.encode(index, elements, encoded)
     }
 }

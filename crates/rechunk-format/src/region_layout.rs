@@ -1,10 +1,12 @@
 //! A region of an array as an array of its own.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use rechunk_grid::{ArraySpec, AxisChunks, ChunkGrid, Edges, GridError, Region};
 
+use crate::view::View;
 use crate::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
 
 /// The layout of a region of an array, to read it: its chunks are those of the array which the region
@@ -161,52 +163,35 @@ fn at(bytes: &[u8], address: usize, length: usize) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-impl Layout for RegionLayout {
+impl View for RegionLayout {
+    fn inner(&self) -> &dyn Layout {
+        &*self.inner
+    }
+
     fn spec(&self) -> &ArraySpec {
         &self.spec
     }
 
-    fn format_name(&self) -> &'static str {
-        self.inner.format_name()
-    }
-
-    fn element_order(&self) -> &ElementOrder {
-        self.inner.element_order()
-    }
-
-    fn codec_cost(&self) -> &CodecCost {
-        &self.cost
-    }
-
-    fn encoding_identity(&self) -> &str {
+    fn identity(&self) -> &str {
         &self.identity
     }
 
-    fn codec_summary(&self) -> &str {
-        self.inner.codec_summary()
+    fn cost(&self) -> &CodecCost {
+        &self.cost
     }
 
-    fn shards(&self) -> Option<&ShardFormat> {
-        self.inner.shards()
+    fn chunk_in<'i>(&self, index: &'i [u64]) -> Cow<'i, [u64]> {
+        Cow::Owned(self.in_array(index))
     }
 
-    fn object_key(&self, index: &[u64]) -> String {
-        let index: Vec<u64> =
-            index.iter().zip(&self.first_object).map(|(index, first)| index + first).collect();
-        self.inner.object_key(&index)
+    fn object_in<'i>(&self, index: &'i [u64]) -> Cow<'i, [u64]> {
+        Cow::Owned(
+            index.iter().zip(&self.first_object).map(|(index, first)| index + first).collect(),
+        )
     }
 
-    fn object_index(&self, key: &str) -> Option<Vec<u64>> {
-        let index = self.inner.object_index(key)?;
-        index.iter().zip(&self.first_object).map(|(at, first)| at.checked_sub(*first)).collect()
-    }
-
-    fn chunk_range(&self, index: &[u64]) -> Option<(u64, u64)> {
-        self.inner.chunk_range(&self.in_array(index))
-    }
-
-    fn tells_absence(&self) -> bool {
-        self.inner.tells_absence()
+    fn object_of(&self, in_inner: Vec<u64>) -> Option<Vec<u64>> {
+        in_inner.iter().zip(&self.first_object).map(|(at, first)| at.checked_sub(*first)).collect()
     }
 
     fn decode<'a>(

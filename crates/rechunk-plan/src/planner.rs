@@ -221,8 +221,8 @@ fn choose(
     {
         first.outcome = CandidateOutcome::Chosen { estimate, memory_bytes };
     }
-    // The searches of several regimes often end in the same boxes: the cheapest stands for all,
-    // and a few of each kind say enough.
+    // Several searches may end in the same boxes: the cheapest stands for all, and a few of each kind
+    // say enough.
     let mut seen: Vec<(Strategy, Vec<Vec<u64>>)> = Vec::new();
     candidates.retain(|candidate| {
         let key = (candidate.kind, candidate.boxes.clone());

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rechunk_grid::{ArraySpec, ChunkGrid, DataType, Endian};
 
 use super::{Convert, cast_fill_value, pair, value_fault};
-use crate::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
+use crate::view::View;
+use crate::{CodecCost, ElementOrder, FormatError, Layout};
 
 /// The layout of an array, to read its elements as those of another type. An element that does not fit
 /// is an error; what a chunk has behind the end of the array is not looked at.
@@ -85,53 +86,29 @@ impl CastLayout {
     }
 }
 
-impl Layout for CastLayout {
+impl View for CastLayout {
+    fn inner(&self) -> &dyn Layout {
+        &*self.inner
+    }
+
     fn spec(&self) -> &ArraySpec {
         &self.spec
     }
 
-    fn format_name(&self) -> &'static str {
-        self.inner.format_name()
-    }
-
-    fn element_order(&self) -> &ElementOrder {
-        &self.order
-    }
-
-    fn codec_cost(&self) -> &CodecCost {
-        &self.cost
-    }
-
-    fn encoding_identity(&self) -> &str {
+    fn identity(&self) -> &str {
         &self.identity
     }
 
-    fn codec_summary(&self) -> &str {
+    fn order(&self) -> &ElementOrder {
+        &self.order
+    }
+
+    fn cost(&self) -> &CodecCost {
+        &self.cost
+    }
+
+    fn summary(&self) -> &str {
         &self.summary
-    }
-
-    fn has_checksum(&self) -> bool {
-        self.inner.has_checksum()
-    }
-
-    fn shards(&self) -> Option<&ShardFormat> {
-        self.inner.shards()
-    }
-
-    fn object_key(&self, index: &[u64]) -> String {
-        self.inner.object_key(index)
-    }
-
-    fn object_index(&self, key: &str) -> Option<Vec<u64>> {
-        self.inner.object_index(key)
-    }
-
-    fn chunk_range(&self, index: &[u64]) -> Option<(u64, u64)> {
-        self.inner.chunk_range(index)
-    }
-
-    fn tells_absence(&self) -> bool {
-        self.inner.tells_absence()
     }
 
     fn decode<'a>(

@@ -57,13 +57,17 @@ impl Change {
     /// True if the array is known as it will be, false if it is as it was. An error if somebody has
     /// changed it since it was looked at: what is to be written may not belong there any more.
     pub(crate) async fn is_made(&self, location: &str, target: &Store) -> Result<bool, Error> {
-        let control = target.with_role(Role::Control);
-        let now = control.get(self.key, METADATA_BYTES_MAX).await;
-        let now = now.map_err(|source| store_error("read the metadata of", location, source))?;
+        let now = self.found(location, target).await?;
         if now.as_deref() == Some(&self.after[..]) {
             return Ok(true);
         }
         if now.as_ref() == Some(&self.before) { Ok(false) } else { Err(changed(location)) }
+    }
+
+    /// The document as it is now, if there is one.
+    async fn found(&self, location: &str, target: &Store) -> Result<Option<Bytes>, Error> {
+        let now = target.with_role(Role::Control).get(self.key, METADATA_BYTES_MAX).await;
+        now.map_err(|source| store_error("read the metadata of", location, source))
     }
 
     /// Refuses an array that is not what it was when it was looked at: another run may have made it as
@@ -73,8 +77,7 @@ impl Change {
         location: &str,
         target: &Store,
     ) -> Result<(), Error> {
-        let now = target.with_role(Role::Control).get(self.key, METADATA_BYTES_MAX).await;
-        let now = now.map_err(|source| store_error("read the metadata of", location, source))?;
+        let now = self.found(location, target).await?;
         if now.as_ref() == Some(&self.before) { Ok(()) } else { Err(changed(location)) }
     }
 

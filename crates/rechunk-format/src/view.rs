@@ -1,0 +1,141 @@
+//! Layouts that see another one differently.
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+
+use rechunk_grid::ArraySpec;
+
+use crate::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
+
+/// A layout that is another but for what it says itself. What a [`Layout`] can be asked is handed on here
+/// and nowhere else, so that no view forgets it.
+///
+/// How elements lie in raw files ([`Layout::runs`]) is not handed on: of a view that is not known.
+pub(crate) trait View: Debug + Send + Sync {
+    /// What is seen.
+    fn inner(&self) -> &dyn Layout;
+
+    /// [`Layout::spec`].
+    fn spec(&self) -> &ArraySpec;
+
+    /// [`Layout::encoding_identity`].
+    fn identity(&self) -> &str;
+
+    /// [`Layout::element_order`].
+    fn order(&self) -> &ElementOrder {
+        self.inner().element_order()
+    }
+
+    /// [`Layout::codec_cost`].
+    fn cost(&self) -> &CodecCost {
+        self.inner().codec_cost()
+    }
+
+    /// [`Layout::codec_summary`].
+    fn summary(&self) -> &str {
+        self.inner().codec_summary()
+    }
+
+    /// Index, in what is seen, of chunk `index`.
+    fn chunk_in<'i>(&self, index: &'i [u64]) -> Cow<'i, [u64]> {
+        Cow::Borrowed(index)
+    }
+
+    /// Index, in what is seen, of object `index`.
+    fn object_in<'i>(&self, index: &'i [u64]) -> Cow<'i, [u64]> {
+        Cow::Borrowed(index)
+    }
+
+    /// The inverse of [`View::object_in`]; `None` for an object before the first.
+    fn object_of(&self, in_inner: Vec<u64>) -> Option<Vec<u64>> {
+        Some(in_inner)
+    }
+
+    /// [`Layout::decode`].
+    fn decode<'a>(
+        &self,
+        index: &[u64],
+        encoded: &'a [u8],
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        self.inner().decode(&self.chunk_in(index), encoded, scratch)
+    }
+
+    /// [`Layout::encode`].
+    fn encode(
+        &self,
+        index: &[u64],
+        elements: &[u8],
+        encoded: &mut Vec<u8>,
+    ) -> Result<(), FormatError> {
+        self.inner().encode(&self.chunk_in(index), elements, encoded)
+    }
+}
+
+impl<V: View> Layout for V {
+    fn spec(&self) -> &ArraySpec {
+        View::spec(self)
+    }
+
+    fn format_name(&self) -> &'static str {
+        self.inner().format_name()
+    }
+
+    fn element_order(&self) -> &ElementOrder {
+        self.order()
+    }
+
+    fn codec_cost(&self) -> &CodecCost {
+        self.cost()
+    }
+
+    fn encoding_identity(&self) -> &str {
+        self.identity()
+    }
+
+    fn codec_summary(&self) -> &str {
+        self.summary()
+    }
+
+    fn has_checksum(&self) -> bool {
+        self.inner().has_checksum()
+    }
+
+    fn shards(&self) -> Option<&ShardFormat> {
+        self.inner().shards()
+    }
+
+    fn object_key(&self, index: &[u64]) -> String {
+        self.inner().object_key(&self.object_in(index))
+    }
+
+    fn object_index(&self, key: &str) -> Option<Vec<u64>> {
+        self.object_of(self.inner().object_index(key)?)
+    }
+
+    fn chunk_range(&self, index: &[u64]) -> Option<(u64, u64)> {
+        self.inner().chunk_range(&self.chunk_in(index))
+    }
+
+    fn tells_absence(&self) -> bool {
+        self.inner().tells_absence()
+    }
+
+    fn decode<'a>(
+        &self,
+        index: &[u64],
+        encoded: &'a [u8],
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        View::decode(self, index, encoded, scratch)
+    }
+
+    fn encode(
+        &self,
+        index: &[u64],
+        elements: &[u8],
+        encoded: &mut Vec<u8>,
+    ) -> Result<(), FormatError> {
+        View::encode(self, index, elements, encoded)
+    }
+}
