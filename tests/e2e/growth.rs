@@ -175,6 +175,23 @@ fn a_killed_append_goes_on_or_is_given_up() {
     assert!(!Path::new(&format!("{target}.rechunk")).exists());
 }
 
+/// What is appended is of one state of the source.
+#[test]
+fn an_append_does_not_go_on_with_another_source() {
+    let folder = Folder::new();
+    let (source, target) = archive(&folder);
+    let once = elements(&folder, &source);
+    killed(&source, &target);
+    RawArray::v2(&SHAPE, &[5, 4, 6]).of_uint16().write(&source);
+    let resume = ["copy", &source, &target, "--append", "0", "--resume"];
+    rechunk(&resume).fails().says(&["was written", "clean"]);
+    assert_eq!(length(&target), 23);
+    rechunk(&["clean", &target]).ok();
+    assert_eq!(elements(&folder, &target), once);
+    rechunk(&["copy", &source, &target, "--append", "0", "-q"]).ok();
+    assert_eq!(length(&target), 46);
+}
+
 #[test]
 fn a_saved_plan_appends_once() {
     let folder = Folder::new();

@@ -149,3 +149,17 @@ fn a_verification_that_does_not_fit_is_refused_before_the_copy() {
     assert_eq!(tree(folder.path()), before);
     copy(&["--max-mem", &minimum(&refused), "--verify"]).ok();
 }
+
+/// A plan made for an intermediate on a disk counts no memory for one.
+#[test]
+fn a_saved_plan_keeps_its_kind_of_intermediate() {
+    let folder = Folder::new();
+    let (source, target, plan) = (folder.at("a.zarr"), folder.at("b.zarr"), folder.at("plan.json"));
+    RawArray::v2(&[40, 30, 20], &[1, 30, 20]).of_uint16().write(&source);
+    let wanted = ["--chunks", "40,5,5", "--strategy", "push-pull", "--out", &plan];
+    rechunk(&[&["plan", &source, &target][..], &wanted].concat()).ok();
+    rechunk(&["run", &plan, "--temp", "memory:"]).ends_with(4).says(&["memory:", "plan again"]);
+    assert!(!Path::new(&target).exists());
+    rechunk(&["run", &plan, "--temp", &folder.at("elsewhere")]).ok();
+    assert!(Path::new(&target).join("zarr.json").exists());
+}

@@ -10,13 +10,10 @@ use crate::{render, request};
 
 pub(crate) async fn run(args: RunArgs) -> Result<ExitCode, Error> {
     let bytes = render::read_file(&args.plan)?;
-    let mut saved = SavedJob::from_json(&args.plan, &bytes)?;
-    if args.running.temp.is_some() {
-        saved.request.temp.clone_from(&args.running.temp);
-    }
+    let saved = SavedJob::from_json(&args.plan, &bytes)?;
     let concurrency = saved.request.planning.concurrency;
     let stores = request::planned_stores(&args.stores, concurrency)?;
-    let job = Job::from_saved(saved, &stores).await?;
+    let job = Job::from_saved(saved, args.running.temp.as_deref(), &stores).await?;
     let (running, html) = (request::running(&args.running), args.html.as_deref());
     Box::pin(run_job(job, running, &args.output, html)).await?;
     Ok(ExitCode::SUCCESS)

@@ -1,11 +1,12 @@
 //! An array as a part of a larger one.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rechunk_grid::{ArraySpec, AxisChunks, Edges, GridError, Region};
 
-use crate::Layout;
 use crate::view::View;
+use crate::{FormatError, Layout};
 
 /// The layout of an array, to read it as the part of a larger one that lies at a place in that. Its
 /// chunks stay what they are; those at its ends stand for the gap beside them too ([`rechunk_grid::AxisEdges`]).
@@ -55,5 +56,15 @@ impl View for PlacedLayout {
 
     fn identity(&self) -> &str {
         &self.identity
+    }
+
+    fn decode_part<'a>(
+        &self,
+        index: &[u64],
+        encoded: &'a [u8],
+        wanted: Range<usize>,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        self.inner.decode_part(index, encoded, wanted, scratch)
     }
 }

@@ -236,6 +236,20 @@ impl View for RegionLayout {
         Ok(&scratch[..kept])
     }
 
+    fn decode_part<'a>(
+        &self,
+        index: &[u64],
+        encoded: &'a [u8],
+        wanted: Range<usize>,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        match self.part(index) {
+            None => self.inner.decode_part(&self.in_array(index), encoded, wanted, scratch),
+            // What is wanted is counted in what is left of the chunk.
+            Some(_) => View::decode(self, index, encoded, scratch),
+        }
+    }
+
     fn encode(
         &self,
         index: &[u64],

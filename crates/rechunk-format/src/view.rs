@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Debug;
+use std::ops::Range;
 
 use rechunk_grid::ArraySpec;
 
@@ -59,6 +60,17 @@ pub(crate) trait View: Debug + Send + Sync {
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError> {
         self.inner().decode(&self.chunk_in(index), encoded, scratch)
+    }
+
+    /// [`Layout::decode_part`]: all is decoded, where chunks may be others than those that are seen.
+    fn decode_part<'a>(
+        &self,
+        index: &[u64],
+        encoded: &'a [u8],
+        _wanted: Range<usize>,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        View::decode(self, index, encoded, scratch)
     }
 
     /// [`Layout::encode`].
@@ -128,6 +140,16 @@ impl<V: View> Layout for V {
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError> {
         View::decode(self, index, encoded, scratch)
+    }
+
+    fn decode_part<'a>(
+        &self,
+        index: &[u64],
+        encoded: &'a [u8],
+        wanted: Range<usize>,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        View::decode_part(self, index, encoded, wanted, scratch)
     }
 
     fn encode(

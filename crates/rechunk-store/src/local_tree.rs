@@ -19,6 +19,24 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes the directory at `path` if there is nothing in it. One that is not empty stays, and none is
+/// fine.
+pub(crate) fn remove_empty(path: &Path) -> io::Result<()> {
+    match fs::remove_dir(path) {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound
+                    | io::ErrorKind::DirectoryNotEmpty
+                    | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(())
+        }
+        result => result,
+    }
+}
+
 /// Moves a directory to a name that is free (or an empty directory) and makes the move durable.
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     if let Some(parent) = to.parent() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
@@ -28,7 +28,7 @@ pub struct ObjectWriter {
 
 #[derive(Debug)]
 enum Parts {
-    File { staged: PathBuf, path: PathBuf },
+    File { staged: Arc<StagedFile>, path: PathBuf },
     Log(Box<UploadLog>),
     Memory(Mutex<BTreeMap<u64, Bytes>>),
 }
@@ -40,9 +40,7 @@ impl Store {
         self.object_path(key)?;
         let parts = if self.local_root().is_some() {
             let path = self.file_path(key, "be written to")?;
-            let mut staged = path.as_os_str().to_owned();
-            staged.push("#0");
-            Parts::File { staged: staged.into(), path }
+            Parts::File { staged: Arc::new(StagedFile::beside(&path)), path }
         } else if let Some(multipart) = &self.multipart {
             Parts::Log(Box::new(UploadLog::new(self, multipart, key, head_bytes)))
         } else {
@@ -58,11 +56,8 @@ impl ObjectWriter {
     pub async fn write_at(&self, offset: u64, bytes: Bytes) -> Result<Bytes, StoreError> {
         match &self.parts {
             Parts::File { staged, .. } => {
-                let staged = staged.clone();
-                let write = move || {
-                    write_at(&staged, offset, &bytes)?;
-                    Ok(bytes)
-                };
+                let staged = Arc::clone(staged);
+                let write = move || staged.write_at(offset, &bytes).map(|()| bytes);
                 let bytes = self.store.blocking(&self.key, "write", write).await?;
                 self.store.moved(wide(bytes.len())).await;
                 Ok(bytes)
@@ -99,8 +94,8 @@ impl ObjectWriter {
             }
             Parts::File { staged, path } => {
                 store.meter().count_put(store.role());
-                let (staged, path) = (staged.clone(), path.clone());
-                let finish = move || finish(&staged, &path, bytes);
+                let (staged, path) = (Arc::clone(staged), path.clone());
+                let finish = move || staged.finish(&path, bytes);
                 store.blocking(key, "write", finish).await?;
                 store.meter().count_written(store.role(), bytes);
                 Ok(())
@@ -113,29 +108,59 @@ fn u64_sum(sum: u64, bytes: usize) -> u64 {
     sum.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
-/// The file is opened for every part: so that any number of objects can be under way.
-fn write_at(staged: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
-    let open = || OpenOptions::new().write(true).create(true).truncate(false).open(staged);
-    let mut file = match open() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            if let Some(parent) = staged.parent() {
-                fs::create_dir_all(parent)?;
-            }
-            open()?
-        }
-        file => file?,
-    };
-    file.seek(SeekFrom::Start(offset))?;
-    file.write_all(bytes)
+/// The file that parts are written to.
+#[derive(Debug)]
+struct StagedFile {
+    path: PathBuf,
+    is_made: Mutex<bool>,
 }
 
-fn finish(staged: &Path, path: &Path, bytes: u64) -> io::Result<()> {
-    let file = OpenOptions::new().write(true).open(staged)?;
-    // What a killed run has left under this name may have been longer.
-    file.set_len(bytes)?;
-    if local_tree::PUTS_SYNC {
-        file.sync_all()?;
+impl StagedFile {
+    fn beside(path: &Path) -> Self {
+        let mut staged = path.as_os_str().to_owned();
+        staged.push("#0");
+        Self { path: staged.into(), is_made: Mutex::new(false) }
     }
-    drop::<File>(file);
-    fs::rename(staged, path)
+
+    /// The file is opened for every part: so that any number of objects can be under way. It is made
+    /// once: if somebody removes it meanwhile, parts of it are lost.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut is_made = self.is_made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = if *is_made { self.open()? } else { self.make()? };
+        *is_made = true;
+        drop(is_made);
+        file.seek(SeekFrom::Start(offset))?;
+        file.write_all(bytes)
+    }
+
+    fn open(&self) -> io::Result<File> {
+        OpenOptions::new().write(true).open(&self.path)
+    }
+
+    /// In place of what a killed run has left under this name.
+    fn make(&self) -> io::Result<File> {
+        match File::create(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if let Some(parent) = self.path.parent() {
+                    fs::create_dir_all(parent)?;
+                }
+                File::create(&self.path)
+            }
+            file => file,
+        }
+    }
+
+    fn finish(&self, path: &Path, bytes: u64) -> io::Result<()> {
+        let file = self.open()?;
+        let found = file.metadata()?.len();
+        if found != bytes {
+            let reason = format!("{found} of {bytes} bytes were written");
+            return Err(io::Error::other(reason));
+        }
+        if local_tree::PUTS_SYNC {
+            file.sync_all()?;
+        }
+        drop::<File>(file);
+        fs::rename(&self.path, path)
+    }
 }

@@ -95,6 +95,13 @@ impl Store {
         self.persist(prefix, || self.delete_listed(&place, prefix)).await
     }
 
+    /// Removes the directory of a local store, if there is nothing in it; elsewhere there is none.
+    pub async fn remove_empty(&self) -> Result<(), StoreError> {
+        let Some(root) = self.local_root().map(std::path::Path::to_owned) else { return Ok(()) };
+        self.meter.count_delete();
+        self.blocking("", "delete", move || local_tree::remove_empty(&root)).await
+    }
+
     /// Deletes the objects at `keys`, many in a request where the store can. None there is fine.
     /// Nothing is listed: a listing may be late and leave some.
     pub async fn delete_keys(
@@ -231,15 +238,23 @@ impl Store {
 
     /// Whether the store holds no object.
     pub async fn is_empty(&self) -> Result<bool, StoreError> {
-        let found = self.persist("", || self.first_there()).await?;
+        self.has_none_but(&[]).await
+    }
+
+    /// Whether there are no objects but those at `keys`, if they are there.
+    pub async fn has_none_but(&self, keys: &[&str]) -> Result<bool, StoreError> {
+        let found = self.persist("", || self.first_there_but(keys)).await?;
         Ok(found.is_none())
     }
 
-    /// An object of the store, if it has one. A remote store is asked for what it lists: a listing
-    /// may be late and have what is gone.
-    async fn first_there(&self) -> Result<Option<String>, StoreError> {
+    /// An object of the store that is not at one of `keys`, if it has one. A remote store is asked for
+    /// what it lists: a listing may be late and have what is gone.
+    async fn first_there_but(&self, keys: &[&str]) -> Result<Option<String>, StoreError> {
         let mut listed = self.list("");
         while let Some((key, _)) = listed.try_next().await? {
+            if keys.contains(&key.as_str()) {
+                continue;
+            }
             if self.limiter.is_none() || self.exists(&key).await? {
                 return Ok(Some(key));
             }

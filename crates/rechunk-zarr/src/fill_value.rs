@@ -165,7 +165,7 @@ fn parse_bytes(value: &Value, size: u64, version: ZarrVersion) -> Option<Vec<u8>
 }
 
 /// The fill value as v3 spells it, and v2 too as far as [`v2_can_hold`] says.
-pub(crate) fn write_fill_value(fill_value: &FillValue, data_type: DataType) -> Value {
+pub fn write_fill_value(fill_value: &FillValue, data_type: DataType) -> Value {
     let bytes = &fill_value.bytes;
     match data_type {
         DataType::Bool => Value::Bool(bytes.first().is_some_and(|&byte| byte != 0)),

@@ -47,13 +47,14 @@ pub use codec_spec::{
 pub use consolidated::{ArrayDocuments, Consolidated, ConsolidatedKind, GroupDocuments};
 pub use documents::{group_documents, group_documents_of};
 pub use element_type::ElementType;
+pub use fill_value::write_fill_value;
 pub use group::{GroupMetadata, group_attributes};
 pub use layout::ZarrLayout;
 pub use metadata::{
     ArrayMetadata, BLOSC_CHUNK_BYTES_MAX, CHUNK_BYTES_MAX, KeyEncoding, KeyStyle, Verbatim,
     ZarrVersion,
 };
-pub use missing_values::carry_missing_value;
+pub use missing_values::{carry_missing_value, is_same_missing_value, missing_value};
 pub use parse_v2::parse_v2;
 pub use parse_v3::{NodeKind, node_kind, parse_v3};
 pub use shard_codec::ShardCodec;

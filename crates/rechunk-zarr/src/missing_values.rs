@@ -29,8 +29,7 @@ pub fn carry_missing_value(source: &ArrayMetadata, target: &mut ArrayMetadata) -
     }
     match (source.version, target.version) {
         (ZarrVersion::V2, ZarrVersion::V3) => {
-            let said = source.attributes.get(FILL_VALUE).and_then(|said| plain(said, data_type));
-            if let Some(value) = source.spec.fill_value.clone().or(said) {
+            if let Some(value) = missing_value(source) {
                 target.attributes.insert(FILL_VALUE.to_owned(), encoded(&value, data_type));
             }
             None
@@ -40,6 +39,28 @@ pub fn carry_missing_value(source: &ArrayMetadata, target: &mut ArrayMetadata) -
     }
 }
 
+/// The element that xarray takes for missing; `None` if there is none, or if the array is none of
+/// xarray's.
+pub fn missing_value(array: &ArrayMetadata) -> Option<FillValue> {
+    let data_type = array.spec.data_type;
+    if array.spec.dimension_names.is_none() || !is_numeric(data_type) {
+        return None;
+    }
+    let said = array.attributes.get(FILL_VALUE);
+    match array.version {
+        ZarrVersion::V2 => {
+            let fill = array.spec.fill_value.clone();
+            fill.or_else(|| said.and_then(|said| plain(said, data_type)))
+        }
+        ZarrVersion::V3 => said.and_then(|said| decoded(said, data_type)),
+    }
+}
+
+/// Whether two elements that are missing are the same: every NaN is.
+pub fn is_same_missing_value(one: &FillValue, other: &FillValue, data_type: DataType) -> bool {
+    one == other || (is_nan(one, data_type) && is_nan(other, data_type))
+}
+
 /// The fill value of v2 becomes what is missing; null where nothing is. Then chunks that the source has
 /// not are written, as nothing else says what they hold.
 fn to_v2(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option<String> {
@@ -47,14 +68,13 @@ fn to_v2(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option<String> {
     let fill = source.spec.fill_value.as_ref()?;
     let said = source.attributes.get(FILL_VALUE);
     let missing = said.and_then(|said| decoded(said, data_type));
-    let both_nan = |missing: &FillValue| is_nan(missing, data_type) && is_nan(fill, data_type);
     match &missing {
         None if is_nan(fill, data_type) => return None,
         None => target.spec.fill_value = None,
         Some(missing) => {
             // xarray writes it so, and would not read it.
             target.attributes.shift_remove(FILL_VALUE);
-            if missing == fill || both_nan(missing) {
+            if is_same_missing_value(missing, fill, data_type) {
                 return None;
             }
             target.spec.fill_value = Some(missing.clone());

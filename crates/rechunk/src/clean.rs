@@ -8,13 +8,15 @@ use std::sync::Arc;
 
 use crate::Error;
 use crate::documents::Documents;
-use crate::growth::Growth;
+use crate::growth::{Growth, describe_grown};
 use crate::gzip_file::part_of;
 use crate::job::temp_is_memory;
 use crate::place::intermediate_name;
+use crate::saved_job::SavedJob;
 use crate::target::{is_array, open_target};
 use crate::tree::{check_not_between, member_location, saved_arrays};
-use crate::work_dir::{Left, SavedJob, WorkDir, held_by, store_error};
+use crate::work_dir::{Left, WorkDir, store_error};
+use crate::writer_lock::held_by;
 
 /// What was removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -42,21 +44,46 @@ pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
         return Ok(cleaned);
     }
     let lock = work.lock(target).await?;
-    if let Some(tree) = &tree {
-        if let Err(error) = check_not_between(target, tree, stores).await {
-            work.unlock(lock).await?;
-            return Err(error);
+    let done = async {
+        if let Some(tree) = &tree {
+            check_not_between(target, tree, &work, stores).await?;
+            for path in saved_arrays(tree)? {
+                clean_member(&member_location(target, &path), stores, &mut cleaned).await?;
+            }
         }
-        for path in saved_arrays(tree)? {
-            let location = member_location(target, &path);
-            let member = WorkDir::of(&location, stores)?;
-            let left = member.left().await?;
-            clean_array(&location, &member, &left, stores, &mut cleaned).await?;
+        clean_array(target, &work, &left, stores, &mut cleaned).await
+    };
+    match done.await {
+        Ok(()) => {
+            drop(lock); // what it was is removed
+            Ok(cleaned)
+        }
+        Err(error) => {
+            work.unlock(lock).await?;
+            Err(error)
         }
     }
-    clean_array(target, &work, &left, stores, &mut cleaned).await?;
-    drop(lock); // what it was is removed
-    Ok(cleaned)
+}
+
+/// What the run of a group has left of one of its arrays; a run of that array alone keeps what it has.
+async fn clean_member(location: &str, stores: &Stores, cleaned: &mut Cleaned) -> Result<(), Error> {
+    let work = WorkDir::of(location, stores)?;
+    if !work.exists().await? {
+        return Ok(());
+    }
+    if let Some(writer) = work.writer().await? {
+        return Err(held_by(location, writer));
+    }
+    let lock = work.lock(location).await?;
+    let left = work.left().await?;
+    if let Left::Unfinished(saved) | Left::Done(Some(saved)) = &left
+        && !saved.in_tree
+    {
+        return work.unlock(lock).await;
+    }
+    clean_array(location, &work, &left, stores, cleaned).await?;
+    drop(lock);
+    Ok(())
 }
 
 async fn clean_array(
@@ -70,17 +97,19 @@ async fn clean_array(
         Left::Unfinished(saved) => {
             remove_intermediate(saved, stores, cleaned).await?;
             match &saved.growth {
-                Some(growth) => remove_grown(target, saved, growth, stores, cleaned).await?,
+                Some(growth) => {
+                    remove_grown(target, saved, (growth, false), stores, cleaned).await?;
+                }
                 None => remove_chunks(target, saved, stores, cleaned).await?,
             }
         }
-        // Of a group, an array may have all its chunks and not be made known.
+        // It may have all its chunks and not be made known.
         Left::Done(Some(saved)) => {
             if let Some(growth) = &saved.growth {
-                remove_grown(target, saved, growth, stores, cleaned).await?;
+                remove_grown(target, saved, (growth, true), stores, cleaned).await?;
             }
         }
-        Left::Nothing | Left::Done(None) => {}
+        Left::Nothing | Left::Done(None) | Left::Late => {}
     }
     if work.exists().await? {
         work.remove().await?;
@@ -112,7 +141,7 @@ async fn remove_intermediate(
 async fn remove_grown(
     target: &str,
     saved: &SavedJob,
-    growth: &Growth,
+    (growth, is_written): (&Growth, bool),
     stores: &Stores,
     cleaned: &mut Cleaned,
 ) -> Result<(), Error> {
@@ -126,6 +155,10 @@ async fn remove_grown(
     };
     let (Ok(layout), object) = (array.layout(), array.object_shape()) else { return Ok(()) };
     if array.spec().shape != growth.before {
+        if is_written && array.spec().shape == growth.after && !saved.in_tree {
+            // It may have been stopped before it had said that above the array.
+            describe_grown(target, &store, &array).await?;
+        }
         return Ok(());
     }
     let is_new = |index: &[u64]| {

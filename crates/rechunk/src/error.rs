@@ -17,8 +17,8 @@ const TRUST: &str = "if the server is yours, or a proxy signs for it, name a fil
                      certificate authority in SSL_CERT_FILE";
 
 /// What to do about a source that was written while it was read.
-pub(crate) const SOURCE_CHANGED_HINT: &str =
-    "start again with --overwrite when nothing writes the source";
+pub(crate) const SOURCE_CHANGED_HINT: &str = "start again when nothing writes the source: with --overwrite, or after `rechunk clean TARGET` where it \
+     goes into an array that stays";
 /// What to do where a disk is full.
 const ROOM: &str = "make room, then run the same command with --resume";
 

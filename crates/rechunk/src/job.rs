@@ -13,7 +13,7 @@ use rechunk_store::{Meter, Role, Stores};
 
 use crate::Error;
 use crate::calendar;
-use crate::growth::{self, Change, Growth};
+use crate::growth::{self, Begun, Change, Growth};
 use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, open_array};
@@ -106,7 +106,7 @@ impl Job {
         request: CopyRequest,
         source: OpenArray,
         stores: Stores,
-        begun: Option<Growth>,
+        begun: Option<Begun>,
     ) -> Result<Self, Error> {
         let Some(placement) = &request.placement else {
             return Box::pin(Self::plan(request, source, stores)).await;

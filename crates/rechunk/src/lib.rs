@@ -17,6 +17,7 @@ mod clean;
 mod consolidated;
 mod documents;
 mod error;
+mod finish;
 mod format;
 mod group;
 mod growth;
@@ -32,6 +33,7 @@ mod profile;
 mod report;
 mod request;
 mod run;
+mod saved_job;
 mod select;
 mod shard_spec;
 mod single_file;
@@ -44,6 +46,7 @@ mod verify;
 mod walk;
 pub mod what_if;
 mod work_dir;
+mod writer_lock;
 
 pub use access::{Access, AccessCost, BetterChunks};
 pub use axes::Axes;
@@ -69,6 +72,7 @@ pub use probe::{
 pub use profile::{CodecEntry, ProfileFile, SpeedsEntry, StoreEntry};
 pub use report::{DigestReport, MemoryReport, PlanReport, Report, StageReport, TaskReport};
 pub use request::{CopyRequest, Existing, Planning, Running};
+pub use saved_job::SavedJob;
 pub use shard_spec::plan_shards;
 pub use single_file::RawFile;
 pub use status::{ArrayStatus, MemberStatus, RunState, StageStatus, Status, WriterStatus, status};
@@ -77,7 +81,6 @@ pub use tree::{
     prepare,
 };
 pub use verify::{Comparison, verify};
-pub use work_dir::SavedJob;
 
 pub use rechunk_exec::{Event, NullObserver, Observer};
 pub use rechunk_grid::{ArraySpec, DataType, WriteEmpty, format_shape};

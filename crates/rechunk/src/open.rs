@@ -97,7 +97,7 @@ impl OpenArray {
             }
             None => self.metadata.layout_without_shards(None),
         };
-        layout.map_err(|source| Error::source_metadata(&self.location, source))
+        self.cast_layout(layout.map_err(|source| Error::source_metadata(&self.location, source))?)
     }
 
     /// What it is.

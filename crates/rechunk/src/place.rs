@@ -7,17 +7,19 @@ use sha2::{Digest, Sha256};
 use crate::Error;
 use crate::consolidated;
 use crate::documents::METADATA_KEYS;
-use crate::growth::Growth;
+use crate::growth::Begun;
 use crate::gzip_file::part_of;
 use crate::job::{Job, temp_is_memory};
 use crate::metadata::Metadata;
 use crate::open::hex;
 use crate::request::{CopyRequest, Existing, Running};
+use crate::saved_job::SavedJob;
 use crate::target::{
     canonical, check_absent, check_apart, check_file, check_replaceable, check_writable,
     groups_above, is_array, open_target,
 };
-use crate::work_dir::{Left, SavedJob, WorkDir, WriterLock, store_error};
+use crate::work_dir::{Left, WorkDir, store_error};
+use crate::writer_lock::WriterLock;
 
 /// Where a run reads, writes and keeps its state.
 #[derive(Debug)]
@@ -66,13 +68,15 @@ pub(crate) fn work_dir(
 }
 
 /// What a run that was interrupted, or has left its traces, was to do with the array at `location`.
-pub(crate) async fn begun_growth(location: &str, stores: &Stores) -> Result<Option<Growth>, Error> {
+pub(crate) async fn begun_growth(location: &str, stores: &Stores) -> Result<Option<Begun>, Error> {
     let target = open_target(location, stores)?;
     let work = work_dir(location, &target, stores)?;
-    Ok(match left_of(work.as_ref()).await? {
-        Left::Unfinished(saved) | Left::Done(Some(saved)) => saved.growth,
-        Left::Nothing | Left::Done(None) => None,
-    })
+    let (saved, is_written) = match left_of(work.as_ref()).await? {
+        Left::Unfinished(saved) => (saved, false),
+        Left::Done(Some(saved)) => (saved, true),
+        Left::Nothing | Left::Done(None) | Left::Late => return Ok(None),
+    };
+    Ok(saved.growth.map(|growth| Begun { growth, is_written }))
 }
 
 /// What an earlier run has left in a work directory, if there is one.
@@ -101,9 +105,6 @@ impl Place {
         let Some(work) = work else {
             return Self::begin(job, running, target, groups, None).await;
         };
-        if matches!(left, Left::Done(None)) && target.local_root().is_some() {
-            work.remove().await?; // what is there is nothing that a lock could be in
-        }
         let lock = work.lock(&location).await?;
         let begun = Self::begin(job, running, target, groups, Some(work.clone())).await;
         match begun {
@@ -242,7 +243,10 @@ pub(crate) fn other_job(location: &str, difference: &str) -> Error {
     Error::Conflict {
         location: location.to_owned(),
         reason: format!("holds an interrupted run of another job: {difference}"),
-        hint: Some("resume with the same arguments, or start again with --overwrite".to_owned()),
+        hint: Some(
+            "resume that with the same arguments, or give it up with `rechunk clean TARGET`"
+                .to_owned(),
+        ),
     }
 }
 
@@ -272,15 +276,19 @@ pub(crate) fn may_grow(job: &Job, running: Running, left: &Left) -> Result<bool,
         (Left::Unfinished(_), Existing::Refuse) => Err(begun_before(location)),
         (Left::Done(Some(_)), Existing::Refuse) => Err(refuse_growth(
             location,
-            "holds what is left of a job that is complete",
-            "`rechunk clean TARGET` removes it; then it can be written again",
+            "holds what is left of a run that has written all",
+            "--resume ends it, `rechunk clean TARGET` removes it",
         )),
+        (Left::Done(Some(saved)), Existing::Resume) => match saved.difference(&job.saved()) {
+            Some(difference) => Err(other_job(location, &difference)),
+            None => Ok(false),
+        },
         // The arrays of a group are begun so; of the group the same is asked.
-        (Left::Nothing | Left::Done(None), Existing::Resume) if !job.in_tree => {
+        (Left::Nothing | Left::Done(None) | Left::Late, Existing::Resume) if !job.in_tree => {
             Err(nothing_begun(location))
         }
         // The run that it was planned to go on with has ended meanwhile.
-        (Left::Nothing | Left::Done(None), _) if job.is_begun && !job.in_tree => {
+        (Left::Nothing | Left::Done(None) | Left::Late, _) if job.is_begun && !job.in_tree => {
             Err(ended_meanwhile(location))
         }
         _ => Ok(false),
@@ -342,7 +350,7 @@ pub(crate) async fn may_start(
     if matches!(left, Left::Unfinished(_)) && existing == Existing::Refuse {
         return Err(unfinished(location));
     }
-    if is_file && matches!(left, Left::Nothing) {
+    if is_file && !matches!(left, Left::Unfinished(_) | Left::Done(Some(_))) {
         check_part(location, target)?;
     }
     let absent = check_absent(location, target, is_file).await;
@@ -367,7 +375,7 @@ async fn start_over(
     let location = &job.request.target;
     let file = folder(target, &job.target)?;
     let replaces = may_start(job, running, target, left).await?;
-    if let (Some((folder, name)), false) = (&file, matches!(left, Left::Nothing)) {
+    if let (Some((folder, name)), Left::Unfinished(_) | Left::Done(Some(_))) = (&file, left) {
         // What a run that is given up has written of it: before that run is forgotten.
         let removed = folder.with_role(Role::Control).delete(&format!("{name}.part")).await;
         removed.map_err(|source| store_error("remove", location, source))?;

@@ -1,4 +1,4 @@
-//! Runs a job: journal first, chunks, metadata last, leftovers removed.
+//! Runs a job: journal first, then chunks; how it ends is in `finish.rs`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,29 +6,28 @@ use std::time::{Duration, Instant};
 
 use rechunk_array::Array;
 use rechunk_exec::{
-    ArrayDigest, Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer,
-    RunReport, Sink, intermediate_keys, run,
+    Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer, RunReport, Sink, run,
 };
 use rechunk_format::FormatError;
 use rechunk_plan::Plan;
-use rechunk_store::{Role, Store, Stores, unique_name};
+use rechunk_store::{Role, Stores, unique_name};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::SOURCE_CHANGED_HINT;
-use crate::growth::set_shapes;
-use crate::gzip_file::{pack, unpack};
-use crate::job::{Job, array_at};
+use crate::gzip_file::unpack;
+use crate::job::{Job, array_at, temp_is_memory};
 use crate::metadata::Metadata;
-use crate::open::open_array;
 use crate::place::{
     Place, check_place, left_of, may_grow, may_start, other_job, resume_job, work_dir,
 };
 use crate::report::{DigestReport, Report, TaskReport};
-use crate::request::{Existing, Running};
-use crate::target::{commit, is_array, open_target};
-use crate::work_dir::{Left, REPORT_KEY, SavedJob, WorkDir, WriterLock, lost, store_error};
-use crate::{Error, consolidated, system, verify};
+use crate::request::{Existing, Running, takes_parts};
+use crate::saved_job::SavedJob;
+use crate::target::{is_array, open_target};
+use crate::work_dir::{Left, WorkDir};
+use crate::writer_lock::{WriterLock, lost};
+use crate::{Error, system, verify};
 
 /// How long a run that has failed may take to leave.
 const LEAVING: Duration = Duration::from_secs(4);
@@ -36,19 +35,38 @@ const LEAVING: Duration = Duration::from_secs(4);
 impl Job {
     /// The job and its plan, to be saved and run later or elsewhere.
     pub fn saved(&self) -> SavedJob {
-        SavedJob::new(
+        let saved = SavedJob::new(
             self.request.clone(),
             self.source.identity.clone(),
             target_identity(self),
             self.planned.plan.clone(),
             self.begun_at,
             self.target.documents().into_iter().map(text_of).collect(),
-        )
-        .growing(self.growth.clone())
+        );
+        SavedJob { growth: self.growth.clone(), in_tree: self.in_tree, ..saved }
     }
 
-    /// Opens the source and the target of a saved job and takes over its plan.
-    pub async fn from_saved(saved: SavedJob, stores: &Stores) -> Result<Self, Error> {
+    /// Opens the source and the target of a saved job and takes over its plan; `temp` is where the
+    /// intermediate goes instead.
+    pub async fn from_saved(
+        mut saved: SavedJob,
+        temp: Option<&str>,
+        stores: &Stores,
+    ) -> Result<Self, Error> {
+        if let Some(temp) = temp {
+            let planned = saved.request.temp.as_deref().unwrap_or(&saved.request.target);
+            let takes = |temp: &str| (temp_is_memory(temp), takes_parts(temp));
+            if saved.plan.stages.len() > 1 && takes(temp) != takes(planned) {
+                let reason =
+                    "takes other memory than the saved plan, whose intermediate is of another kind";
+                return Err(Error::Conflict {
+                    location: temp.to_owned(),
+                    reason: reason.to_owned(),
+                    hint: Some("plan again with this --temp".to_owned()),
+                });
+            }
+            saved.request.temp = Some(temp.to_owned());
+        }
         let mut job = Self::prepare(saved.request.clone(), stores).await?;
         let now = job.saved();
         if let Some(difference) = saved.difference(&now) {
@@ -94,10 +112,12 @@ impl Job {
                 resume_job(self, &saved)
             }
             // A finished job that only left its traces: the run ends with removing them.
-            left @ Left::Done(_) if self.growth.is_some() => {
+            left @ (Left::Done(_) | Left::Late) if self.growth.is_some() => {
                 may_grow(self, running, &left).map(drop)
             }
-            Left::Done(_) if running.existing == Existing::Resume && is_array(&target).await? => {
+            Left::Done(_) | Left::Late
+                if running.existing == Existing::Resume && is_array(&target).await? =>
+            {
                 Ok(())
             }
             left => may_start(self, running, &target, &left).await.map(drop),
@@ -114,7 +134,7 @@ impl Job {
     ) -> Result<Report, Error> {
         let started = Instant::now();
         if running.existing == Existing::Resume
-            && let Some(report) = Box::pin(self.done_before(started)).await?
+            && let Some(report) = Box::pin(self.done_before(running, started, &cancel)).await?
         {
             return Ok(report);
         }
@@ -130,10 +150,11 @@ impl Job {
             self.source.array = self.watched_source();
         }
         // Boxed, as what waits for a job holds the job too.
-        let outcome = Box::pin(self.execute(&place, running, Arc::clone(&observer), cancel)).await;
+        let execution = self.execute(&place, running, Arc::clone(&observer), cancel.clone());
+        let outcome = Box::pin(execution).await;
         let outcome = match outcome {
             Ok(run_report) => {
-                let finished = self.finish(&place, running, run_report.digest.as_ref());
+                let finished = self.finish(&place, running, run_report.digest.as_ref(), &cancel);
                 let verified = Box::pin(finished).await;
                 verified.map(|verified| (run_report, verified))
             }
@@ -169,8 +190,14 @@ impl Job {
         }
     }
 
-    /// Ends a run that was killed between completing its target and removing its leftovers.
-    async fn done_before(&self, started: Instant) -> Result<Option<Report>, Error> {
+    /// Ends a run that was killed when all was written: what was to grow is made known, and leftovers are
+    /// removed.
+    async fn done_before(
+        &self,
+        running: Running,
+        started: Instant,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Report>, Error> {
         let location = &self.request.target;
         let target = open_target(location, &self.stores)?;
         // Without a target, what is left is not what makes it complete.
@@ -178,21 +205,45 @@ impl Job {
         if !is_array(&target).await? {
             return Ok(None);
         }
-        let Left::Done(saved) = work.left().await? else { return Ok(None) };
-        if let Some(change) = &self.change
-            && (saved.is_none() || !change.is_made(location, &target).await?)
-        {
-            return Ok(None); // what is there may be of any run, or is not known yet
+        let saved = match work.left().await? {
+            Left::Done(saved) => saved,
+            Left::Late => None,
+            Left::Nothing | Left::Unfinished(_) => return Ok(None),
+        };
+        if self.change.is_some() && (saved.is_none() || self.in_tree) {
+            return Ok(None); // what is there may be of any run; of a group all are made known together
         }
         if let Some(difference) = saved.and_then(|saved| saved.difference(&self.saved())) {
             return Err(other_job(location, &difference));
         }
         let _lock = work.lock(location).await?;
+        let verified = self.verified_before(running, cancel).await?;
+        if let Some(change) = &self.change {
+            change.commit(location, &target).await?;
+            self.describe(&target).await?;
+        }
         work.remove().await?;
         let mut report = self.report(started);
+        report.verified = verified;
         let total = self.planned.plan.task_count();
         report.tasks = Some(TaskReport { total, done: total, resumed: total });
         Ok(Some(report))
+    }
+
+    /// Verifies what an earlier run has written, if that is asked for.
+    pub(crate) async fn verified_before(
+        &self,
+        running: Running,
+        cancel: &CancellationToken,
+    ) -> Result<Option<bool>, Error> {
+        if !running.verify {
+            return Ok(None);
+        }
+        let target = open_target(&self.request.target, &self.stores)?;
+        let written = array_at(&self.target_layout, &target, Role::Control);
+        let (location, planning) = (&self.request.target, &self.request.planning);
+        verify::check_copy(&self.source, &written, None, location, planning, cancel).await?;
+        Ok(Some(true))
     }
 
     /// A warning where a job that was resumed has read what was written since it was begun.
@@ -206,45 +257,13 @@ impl Job {
         })
     }
 
-    /// The source, where reading what was written since the job was planned is an error.
+    /// The source, where reading what was written since the job was planned (or, of an array that grows,
+    /// begun) is an error.
     fn watched_source(&self) -> Array {
         let array = &self.source.array;
-        Array::new(
-            Arc::clone(array.layout()),
-            array.store().watched(self.begun_at, self.planned_at),
-        )
-    }
-
-    /// An error if the metadata of the source is not what was planned with.
-    async fn check_source(&self) -> Result<(), Error> {
-        if self.source.packed.is_some() || self.source.described_by.is_some() {
-            return Ok(()); // what was unpacked is ours; what a group says is looked at by it
-        }
-        let (location, options) = (&self.request.source, self.request.open_options());
-        let now = open_array(location, &options, &self.stores).await?;
-        if now.identity == self.source.identity {
-            return Ok(());
-        }
-        Err(Error::NotAnArray {
-            location: location.clone(),
-            reason: "its metadata has changed while it was copied".to_owned(),
-            hint: Some(SOURCE_CHANGED_HINT.to_owned()),
-        })
-    }
-
-    /// An error if objects that the store has copied by itself were written meanwhile: what it has copied
-    /// was not seen, so all are looked at when it is done.
-    async fn check_copied(&self) -> Result<(), Error> {
-        if !self.planned.plan.stages.iter().any(|stage| stage.copied_by_store) {
-            return Ok(());
-        }
-        let (array, grid) = (&self.source.array, self.source.object_grid()?);
-        let is_of_array = |key: &str| {
-            let index = array.layout().object_index(key);
-            index.is_some_and(|index| grid.contains(&index))
-        };
-        let checked = array.store().check_unchanged_objects(is_of_array).await;
-        checked.map_err(|error| Error::source_store(&self.request.source, error))
+        // What is put into an array that exists cannot be started again: it is of one state, or refused.
+        let since = if self.growth.is_some() { self.begun_at } else { self.planned_at };
+        Array::new(Arc::clone(array.layout()), array.store().watched(self.begun_at, since))
     }
 
     /// A warning where chunks were missing and the source does not say what they hold.
@@ -335,122 +354,6 @@ impl Job {
         });
         let header = JournalHeader::new(&self.planned.plan.fingerprint, job);
         Journal::create(&work.store, header, &writer).await.map_err(state)
-    }
-
-    /// After the last chunk: verify, make visible, take the old array's place, tell the groups
-    /// above, clean up.
-    async fn finish(
-        &self,
-        place: &Place,
-        running: Running,
-        digest: Option<&ArrayDigest>,
-    ) -> Result<Option<bool>, Error> {
-        let is_replaced = place.is_replaced().await?;
-        let chunks = if is_replaced { &place.target } else { &place.chunks };
-        if !is_replaced {
-            let written = array_at(&self.target_layout, chunks, Role::Target);
-            written.finish_objects().await.map_err(|source| Error::Finish {
-                location: self.request.target.clone(),
-                source: Box::new(source),
-            })?;
-        }
-        let verified = if running.verify {
-            let written = array_at(&self.target_layout, chunks, Role::Control);
-            let (location, planning) = (&self.request.target, &self.request.planning);
-            verify::check_copy(&self.source, &written, digest, location, planning).await?;
-            Some(true)
-        } else {
-            None
-        };
-        self.check_source().await?;
-        if !running.verify {
-            self.check_copied().await?;
-        }
-        place.check_lock().await?;
-        if let Some(change) = &self.change {
-            if self.in_tree {
-                // Of a group all arrays are made known together.
-                return self.leave_written(place, running).await.map(|()| verified);
-            }
-            change.commit(&self.request.target, &place.target).await?;
-        } else if !is_replaced {
-            let location = &self.request.target;
-            let version = self.request.n5_version();
-            commit(location, &place.chunks, &place.groups, &self.target, version).await?;
-            place.replace().await?;
-            if self.is_packed() {
-                let name = self.target.file_name().unwrap_or_default();
-                pack(&place.chunks, &name, &place.target).await?;
-            }
-        }
-        // Before it is said that all is done, so that a resume does what a kill has cut off.
-        if !self.in_tree {
-            self.describe(place).await?;
-        }
-        if let Some(work) = &place.work {
-            work.set_done(&self.saved()).await?;
-            if !running.keep_temp {
-                self.remove_pieces(place).await?;
-                work.remove().await?;
-            }
-        }
-        self.remove_temp(place, running).await?;
-        Ok(verified)
-    }
-
-    /// Says in consolidated metadata above the target what it is now.
-    async fn describe(&self, place: &Place) -> Result<(), Error> {
-        let location = &self.request.target;
-        if self.growth.is_none() {
-            return consolidated::update(location, &place.target, &self.target).await;
-        }
-        let Some(version) = self.target.format().zarr_version() else { return Ok(()) };
-        consolidated::update_with(location, &place.target, version, |document, path| {
-            set_shapes(document, "", &[(path, &self.target)])
-        })
-        .await
-    }
-
-    /// Leaves all chunks written and nothing made known, as the state says then.
-    async fn leave_written(&self, place: &Place, running: Running) -> Result<(), Error> {
-        if let Some(work) = &place.work {
-            work.set_done(&self.saved()).await?;
-            if !running.keep_temp {
-                self.remove_pieces(place).await?;
-                work.remove_pieces().await?;
-            }
-        }
-        self.remove_temp(place, running).await
-    }
-
-    /// Removes an intermediate outside of the work directory.
-    async fn remove_temp(&self, place: &Place, running: Running) -> Result<(), Error> {
-        let Some(temp) = place.temp_to_remove.as_ref().filter(|_| !running.keep_temp) else {
-            return Ok(());
-        };
-        let removed = temp.delete_prefix("").await;
-        removed.map_err(|source| store_error("remove", temp.label(), source))
-    }
-
-    /// Removes the pieces of the intermediate by their names, where a listing may be late.
-    async fn remove_pieces(&self, place: &Place) -> Result<(), Error> {
-        let listed = |store: &&Store| store.local_root().is_none() && !store.is_volatile();
-        let Some(store) = place.intermediate.as_ref().filter(listed) else { return Ok(()) };
-        let removed = store.delete_keys(intermediate_keys(&self.planned.plan)).await;
-        removed.map_err(|source| store_error("remove", store.label(), source))
-    }
-
-    /// Keeps the report of a run that has failed, and gives the target up.
-    async fn leave(&self, place: &mut Place, report: &Report) {
-        // The report helps; that it cannot be kept must not hide why the run failed. Who has lost
-        // the target writes nothing beside it: another run may have completed it.
-        if let Some(work) = &place.work
-            && place.check_lock().await.is_ok()
-            && let Ok(bytes) = serde_json::to_vec_pretty(report)
-        {
-            let _ = work.put(REPORT_KEY, bytes).await;
-        }
-        place.give_up().await;
     }
 }
 

@@ -5,8 +5,9 @@ use rechunk_store::Stores;
 use serde::Serialize;
 
 use crate::Error;
+use crate::saved_job::SavedJob;
 use crate::tree::saved_arrays;
-use crate::work_dir::{Left, SavedJob, WorkDir};
+use crate::work_dir::{Left, WorkDir};
 
 /// A run at a target.
 #[derive(Debug, Clone, Serialize)]
@@ -100,7 +101,7 @@ pub async fn status(target: &str, stores: &Stores) -> Result<Status, Error> {
                 let member = WorkDir::of(&crate::tree::member_location(target, &path), stores)?;
                 let array = match member.left().await? {
                     Left::Unfinished(saved) => Some(array_status(&member, &saved).await?),
-                    Left::Nothing | Left::Done(_) => None,
+                    Left::Nothing | Left::Done(_) | Left::Late => None,
                 };
                 members.push(MemberStatus { path, array });
             }
@@ -108,7 +109,7 @@ pub async fn status(target: &str, stores: &Stores) -> Result<Status, Error> {
         }
         None => match work.left().await? {
             Left::Nothing => RunState::None,
-            Left::Done(_) => RunState::Finished,
+            Left::Done(_) | Left::Late => RunState::Finished,
             Left::Unfinished(saved) => {
                 array = Some(array_status(&work, &saved).await?);
                 RunState::Interrupted

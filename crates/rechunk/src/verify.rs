@@ -143,14 +143,15 @@ pub(crate) async fn compare(
     a: &OpenArray,
     other: &Array,
     planning: &Planning,
+    cancel: &CancellationToken,
 ) -> Result<Comparison, Error> {
     // What it reads is no part of the copy that was predicted.
     let meter = Meter::new();
     let uncounted =
         |array: &Array| array_at(array.layout(), &array.store().with_meter(&meter), Role::Source);
     let source = OpenArray { array: uncounted(&a.array), ..a.clone() };
-    let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
-    compare_with(&source, &uncounted(other), planning, observer, cancel).await
+    let observer = Arc::new(NullObserver);
+    compare_with(&source, &uncounted(other), planning, observer, cancel.clone()).await
 }
 
 /// Can `a` be compared with what will be laid out as `other` within the budget? To be asked before

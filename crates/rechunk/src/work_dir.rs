@@ -1,19 +1,15 @@
 //! Where a run keeps its state: `TARGET.rechunk/` beside the target, with the journal, the saved
 //! job, the intermediate, and (when replacing) the new array until it takes the old one's place.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use rechunk_exec::{JOURNAL_KEY, Journal, JournalError, SEGMENTS};
-use rechunk_plan::Plan;
 use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken, lease_holder};
-use serde::{Deserialize, Serialize};
-use tokio_util::sync::CancellationToken;
 
 use crate::Error;
-use crate::growth::Growth;
-use crate::request::CopyRequest;
+use crate::saved_job::SavedJob;
+use crate::writer_lock::{WriterLock, held};
 
 /// Key of the file that a running process holds locked.
 const LOCK_KEY: &str = "lock";
@@ -24,8 +20,10 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 pub(crate) const JOB_KEY: &str = "job.json";
 /// Key of the job again, once its target is complete: only leftovers are to be removed then.
 const DONE_KEY: &str = "done.json";
-/// Key of the saved copy of a whole group. It goes last: while it is there, a run can go on.
+/// Key of the saved copy of a whole group. It goes last of what is saved: while it is there, a run can go on.
 const TREE_KEY: &str = "tree.json";
+/// Key of the mark that all arrays of a group have their chunks, and begin to be made known.
+const WRITTEN_KEY: &str = "written";
 /// Key of the report of a run that did not finish.
 pub(crate) const REPORT_KEY: &str = "report.json";
 /// A run that was taken over has sent fewer parts of a journal than that.
@@ -35,124 +33,16 @@ const UPLOADS: &str = "uploads";
 /// What there may be in a work directory, in the order in which it is removed; the journal goes
 /// before all that it speaks of.
 const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
-const KEYS: [&str; 6] = [JOURNAL_KEY, REPORT_KEY, JOB_KEY, LOCK_KEY, DONE_KEY, TREE_KEY];
+/// The lock goes last: until then nobody else writes here.
+const KEYS: [&str; 7] =
+    [JOURNAL_KEY, REPORT_KEY, JOB_KEY, DONE_KEY, TREE_KEY, WRITTEN_KEY, LOCK_KEY];
+/// What a run that has ended may have left of them.
+const LAST_KEYS: [&str; 2] = [WRITTEN_KEY, LOCK_KEY];
 /// Largest lock file that is read, bytes: many runs, a line each.
 const LOCK_BYTES_MAX: u64 = 1 << 20;
 const JOB_BYTES_MAX: u64 = 16 << 20;
 /// Largest saved copy of a group that is read, bytes.
 const TREE_BYTES_MAX: u64 = 256 << 20;
-const JOB_VERSION: u32 = 1;
-
-/// A job with its plan: what `plan --out` writes, and what a run leaves to be resumed.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct SavedJob {
-    /// Version of this form.
-    pub version: u32,
-    /// What was asked for.
-    pub request: CopyRequest,
-    /// SHA-256 of the source's metadata documents when it was planned, hex.
-    pub source_identity: String,
-    /// SHA-256 of the target's metadata documents, hex.
-    pub target_identity: String,
-    /// The plan.
-    pub plan: Plan,
-    /// When it was planned: the source must not be written after that.
-    #[serde(default = "SystemTime::now")]
-    pub planned_at: SystemTime,
-    /// The target's metadata documents, by key: which objects of it are chunks.
-    #[serde(default)]
-    pub target_documents: BTreeMap<String, String>,
-    /// The run replaces an array that existed.
-    #[serde(default)]
-    pub replaces: bool,
-    /// Where the source goes in a target that exists.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub growth: Option<Growth>,
-}
-
-impl SavedJob {
-    /// A job to be saved.
-    pub fn new(
-        request: CopyRequest,
-        source_identity: String,
-        target_identity: String,
-        plan: Plan,
-        planned_at: SystemTime,
-        target_documents: BTreeMap<String, String>,
-    ) -> Self {
-        Self {
-            version: JOB_VERSION,
-            request,
-            source_identity,
-            target_identity,
-            plan,
-            planned_at,
-            target_documents,
-            replaces: false,
-            growth: None,
-        }
-    }
-
-    /// The same job, which puts its source into what is there.
-    pub(crate) fn growing(self, growth: Option<Growth>) -> Self {
-        Self { growth, ..self }
-    }
-
-    /// Its JSON form.
-    pub fn to_json(&self) -> Result<Vec<u8>, Error> {
-        serde_json::to_vec_pretty(self)
-            .map_err(|error| Error::State { path: JOB_KEY.to_owned(), reason: error.to_string() })
-    }
-
-    /// Reads the JSON form; `path` is for messages.
-    pub fn from_json(path: &str, bytes: &[u8]) -> Result<Self, Error> {
-        let wrong = |reason: String| Error::Usage {
-            message: format!("{path} is not a saved plan: {reason}"),
-            hint: Some("make one with `rechunk plan SOURCE TARGET --chunks … --out FILE`".into()),
-        };
-        let job: Self = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
-        if job.version != JOB_VERSION || job.plan.version != rechunk_plan::PLAN_VERSION {
-            return Err(wrong(format!("its version {} is not known", job.version)));
-        }
-        job.plan.check().map_err(wrong)?;
-        Ok(job)
-    }
-
-    /// What differs between this job and another, in words; `None` if they are the same job.
-    pub fn difference(&self, other: &Self) -> Option<String> {
-        if self.request.source != other.request.source {
-            return Some(format!("its source is {}", self.request.source));
-        }
-        if self.request.select != other.request.select {
-            let of = |job: &Self| job.request.select.clone().unwrap_or_else(|| "all".to_owned());
-            return Some(format!("it copies the region {}, not {}", of(self), of(other)));
-        }
-        if self.growth != other.growth {
-            let of = |job: &Self| {
-                let growth = job.growth.as_ref();
-                growth.map_or_else(|| "writes a new array".to_owned(), |to| to.summary.clone())
-            };
-            return Some(format!("it {}, this one {}", of(self), of(other)));
-        }
-        if self.source_identity != other.source_identity {
-            return Some("the metadata of the source has changed".to_owned());
-        }
-        if self.target_identity != other.target_identity {
-            return Some(format!(
-                "its target is another array (chunks {:?})",
-                self.plan.target_chunk
-            ));
-        }
-        let (mine, theirs) = (&self.request.planning, &other.request.planning);
-        if theirs.strategy != rechunk_plan::Strategy::Auto && self.plan.kind != theirs.strategy {
-            return Some(format!("its plan is {}", self.plan.kind));
-        }
-        if mine.intermediate_grid != theirs.intermediate_grid {
-            return Some("its intermediate grid differs".to_owned());
-        }
-        None
-    }
-}
 
 /// What an earlier run has left beside its target.
 #[derive(Debug)]
@@ -161,8 +51,11 @@ pub(crate) enum Left {
     Nothing,
     /// A job to go on with.
     Unfinished(SavedJob),
-    /// Leftovers of a job that is done, and the job if it still says which.
+    /// Leftovers of a job of which all is written, and the job if it still says which. What was to grow
+    /// may not have been made known yet.
     Done(Option<SavedJob>),
+    /// What a run has sent late, when another one had completed the target and removed all else.
+    Late,
 }
 
 /// The state of one target.
@@ -235,8 +128,10 @@ impl WorkDir {
             Some(Err(_)) | None => {}
         }
         // The directory goes last, so an empty one may be the end of a run; or the beginning.
-        let is_over = self.is_emptied().await? || self.is_only_late().await?;
-        Ok(if is_over { Left::Done(None) } else { Left::Nothing })
+        if self.is_emptied().await? {
+            return Ok(Left::Done(None));
+        }
+        Ok(if self.is_only_late().await? { Left::Late } else { Left::Nothing })
     }
 
     /// True if there is what a run may still have sent when another one had taken over its target,
@@ -251,11 +146,13 @@ impl WorkDir {
         Ok(!listed.is_empty() && listed.len() < LATE_MAX && are_late)
     }
 
-    /// True if the directory is there with nothing in it.
+    /// True if the directory is there, with nothing in it but what goes last.
     pub(crate) async fn is_emptied(&self) -> Result<bool, Error> {
         let failed = |source| store_error("look at", self.store.label(), source);
-        let exists = self.store.exists_anything().await.map_err(failed)?;
-        Ok(exists && self.store.is_empty().await.map_err(failed)?)
+        if !self.store.exists_anything().await.map_err(failed)? {
+            return Ok(false);
+        }
+        self.store.has_none_but(&LAST_KEYS).await.map_err(failed)
     }
 
     /// The copy of a group that a run has left, as bytes. Refuses a place that is not ours, or that
@@ -285,6 +182,9 @@ impl WorkDir {
 
     /// Writes the copy of a group; the run starts with it.
     pub(crate) async fn save_tree(&self, bytes: Vec<u8>) -> Result<(), Error> {
+        // One may have ended before it had removed that.
+        let removed = self.store.delete(WRITTEN_KEY).await;
+        removed.map_err(|source| store_error("remove", self.store.label(), source))?;
         self.put(TREE_KEY, bytes).await
     }
 
@@ -334,7 +234,18 @@ impl WorkDir {
         Ok(found.map(|bytes| SavedJob::from_json(key, &bytes)))
     }
 
-    /// Says that the target is complete.
+    /// Says that of a group all arrays are written, and begin to be made known.
+    pub(crate) async fn set_written(&self) -> Result<(), Error> {
+        self.put(WRITTEN_KEY, Vec::new()).await
+    }
+
+    /// True if [`WorkDir::set_written`] was said.
+    pub(crate) async fn is_written(&self) -> Result<bool, Error> {
+        let found = self.store.exists(WRITTEN_KEY).await;
+        found.map_err(|source| store_error("look at", self.store.label(), source))
+    }
+
+    /// Says that all of the target is written.
     pub(crate) async fn set_done(&self, job: &SavedJob) -> Result<(), Error> {
         self.put(DONE_KEY, job.to_json()?).await
     }
@@ -416,10 +327,16 @@ impl WorkDir {
         put.map_err(|source| store_error("write", self.store.label(), source))
     }
 
-    /// Removes everything; what says that the target is complete goes last.
+    /// Removes everything; what says that the target is complete goes last, but for the lock. Another run
+    /// may take that, and with it the directory, as soon as it is gone.
     pub(crate) async fn remove(&self) -> Result<(), Error> {
-        self.remove_but(&[]).await?;
         let failed = |source| store_error("remove", self.store.label(), source);
+        if self.store.local_root().is_some() {
+            self.store.remove_staging().await.map_err(failed)?;
+            self.remove_but(&[]).await?;
+            return self.store.remove_empty().await.map_err(failed);
+        }
+        self.remove_but(&[]).await?;
         self.store.delete_prefix("").await.map_err(failed)
     }
 
@@ -427,9 +344,9 @@ impl WorkDir {
     /// chunks at the target are of an unfinished job: the next one takes the place of that.
     pub(crate) async fn clear(&self, left: &Left) -> Result<(), Error> {
         match left {
-            Left::Nothing => Ok(()),
+            Left::Nothing | Left::Done(None) => Ok(()),
             Left::Unfinished(_) => self.remove_but(&[LOCK_KEY, JOB_KEY]).await,
-            Left::Done(_) => self.remove_but(&[LOCK_KEY]).await,
+            Left::Done(Some(_)) | Left::Late => self.remove_but(&[LOCK_KEY]).await,
         }
     }
 
@@ -446,10 +363,7 @@ impl WorkDir {
                     }
                 }
                 self.store.delete(LOCK_KEY).await.map_err(failed)?;
-                if self.store.is_empty().await.map_err(failed)? {
-                    self.store.delete_prefix("").await.map_err(failed)?;
-                }
-                Ok(())
+                self.store.remove_empty().await.map_err(failed)
             }
         }
     }
@@ -489,67 +403,6 @@ fn is_late(key: &str) -> bool {
         }
         [key] => key.strip_prefix(LOCK_KEY).is_some_and(|rest| rest.starts_with("-clock-")),
         _ => false,
-    }
-}
-
-/// The right to write a target, until it is dropped or lost.
-#[derive(Debug)]
-pub(crate) enum WriterLock {
-    /// The system keeps it while this process lives.
-    File { _file: Box<AppendFile> },
-    /// It has to be kept up.
-    Lease(Box<Lease>),
-}
-
-impl WriterLock {
-    /// Triggered when another run has taken it; never where the system keeps it.
-    pub(crate) fn lost(&self) -> CancellationToken {
-        match self {
-            Self::File { .. } => CancellationToken::new(),
-            Self::Lease(lease) => lease.lost().clone(),
-        }
-    }
-
-    /// An error if another run has taken it: asked before what cannot be undone.
-    pub(crate) async fn check(&self, target: &str) -> Result<(), Error> {
-        let Self::Lease(lease) = self else { return Ok(()) };
-        let is_ours = lease.check().await;
-        if is_ours.map_err(|source| store_error("look at the lease of", target, source))? {
-            Ok(())
-        } else {
-            Err(lost(target))
-        }
-    }
-}
-
-/// Another run has taken the target from this one.
-pub(crate) fn lost(target: &str) -> Error {
-    Error::Conflict {
-        location: target.to_owned(),
-        reason: "was taken over by another run, because nothing was heard of this one for a while"
-            .to_owned(),
-        hint: Some("what this run has done is not lost: the other one goes on with it".to_owned()),
-    }
-}
-
-/// Another run writes the target.
-pub(crate) fn held_by(target: &str, holder: (Holder, Option<u64>)) -> Error {
-    held(target, Some(holder))
-}
-
-/// Another run writes the target: who, if that is known, and how many seconds ago he was heard of.
-fn held(target: &str, holder: Option<(Holder, Option<u64>)>) -> Error {
-    let who = match holder {
-        Some((holder, seconds)) => {
-            let heard = seconds.map_or(String::new(), |s| format!(", last heard of {s} s ago"));
-            format!("another process ({} on {}{heard})", holder.pid, holder.host)
-        }
-        None => "another process".to_owned(),
-    };
-    Error::Conflict {
-        location: target.to_owned(),
-        reason: format!("is being written by {who}"),
-        hint: Some("wait for it, or stop it and run again with --resume".to_owned()),
     }
 }
 

@@ -41,13 +41,22 @@ fn request(source: &Path, target: &Path, chunks: &str) -> CopyRequest {
 
 /// Runs a copy that is verified.
 fn copy(request: CopyRequest, observer: Arc<dyn Observer>) -> Result<Report, Error> {
+    copy_until(request, observer, CancellationToken::new())
+}
+
+/// Runs a copy that is verified, unless it is cancelled.
+fn copy_until(
+    request: CopyRequest,
+    observer: Arc<dyn Observer>,
+    cancel: CancellationToken,
+) -> Result<Report, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = { runtime }.worker_threads(2).enable_all().build().unwrap();
     let existing = Existing::Refuse;
     let running = Running { existing, verify: true, keep_temp: false, durable: false };
     runtime.block_on(async {
         let job = Job::prepare(request, &rechunk::Stores::default()).await?;
-        job.run(running, observer, CancellationToken::new()).await
+        job.run(running, observer, cancel).await
     })
 }
 
@@ -164,4 +173,16 @@ fn no_flipped_bit_of_a_target_is_verified() {
             }
         }
     }
+}
+
+#[test]
+fn verification_can_be_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, target) = (source(folder.path()), folder.path().join("target.zarr"));
+    let cancel = CancellationToken::new();
+    let stop = cancel.clone();
+    let observer = Arc::new(WhenWritten(move || stop.cancel()));
+    let error = copy_until(request(&source, &target, "3,9,9"), observer, cancel).unwrap_err();
+    assert_eq!(error.class(), Class::Interrupted, "{error}");
+    assert!(!target.join("zarr.json").exists(), "it was made visible");
 }

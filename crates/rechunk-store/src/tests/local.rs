@@ -135,3 +135,31 @@ async fn listings_longer_than_a_batch_are_complete() {
     }
     assert_eq!(keys(&store, "c").await.len(), 2500);
 }
+
+#[tokio::test]
+async fn an_object_in_parts_whose_file_is_swept_is_not_made_of_the_rest() {
+    let (_directory, store) = local();
+    let object = store.begin("c/0", 0).unwrap();
+    object.write_at(0, "0123".into()).await.unwrap();
+    assert_eq!(store.remove_staging().await.unwrap(), 1);
+    assert!(object.write_at(4, "4567".into()).await.is_err());
+    assert!(object.finish(8).await.is_err());
+    // Nor of less than it is to have.
+    let object = store.begin("c/0", 0).unwrap();
+    object.write_at(4, "4567".into()).await.unwrap();
+    let error = object.finish(9).await.unwrap_err().to_string();
+    assert!(error.contains("8 of 9 bytes"), "{error}");
+    assert_eq!(store.get("c/0", 9).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn only_an_empty_directory_is_removed_as_empty() {
+    let (_directory, store) = local();
+    store.remove_empty().await.unwrap();
+    store.put("lock", parts("x")).await.unwrap();
+    store.remove_empty().await.unwrap();
+    assert!(store.exists("lock").await.unwrap());
+    store.delete("lock").await.unwrap();
+    store.remove_empty().await.unwrap();
+    assert!(!store.exists_anything().await.unwrap());
+}

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::FormatError;
 use rechunk_format::cast::{
     CastLayout, CastTo, cast_fill_value, castable_names, is_number, rounds,
 };
+use rechunk_format::{FormatError, Layout};
 use rechunk_grid::{DataType, Endian};
 use rechunk_zarr::ArrayMetadata as ZarrMetadata;
 use serde_json::{Map, Value};
@@ -49,22 +49,28 @@ impl OpenArray {
         if from == to.data_type && (endian == to.endian || from.swap_bytes() == 1) {
             return Ok(self);
         }
-        let layout = if from == to.data_type {
-            Arc::clone(self.array.layout())
-        } else {
-            let cast = CastLayout::new(Arc::clone(self.array.layout()), to.data_type);
-            Arc::new(cast.map_err(|error| Error::Cast {
-                location: self.location.clone(),
-                source: Box::new(error),
-            })?)
-        };
-        Ok(Self {
-            array: Array::new(layout, self.array.store().clone()),
+        let cast = Self {
             // Another type of the same array is another array.
             identity: format!("{} as {} {:?}", self.identity, to.data_type, to.endian),
             cast: Some(to),
             ..self
-        })
+        };
+        let layout = cast.cast_layout(Arc::clone(cast.array.layout()))?;
+        Ok(Self { array: Array::new(layout, cast.array.store().clone()), ..cast })
+    }
+
+    /// A layout of its elements as they are stored, as one of the type that they are read as.
+    pub(crate) fn cast_layout(&self, stored: Arc<dyn Layout>) -> Result<Arc<dyn Layout>, Error> {
+        match self.cast {
+            Some(to) if stored.spec().data_type != to.data_type => {
+                let cast = CastLayout::new(stored, to.data_type);
+                Ok(Arc::new(cast.map_err(|error| Error::Cast {
+                    location: self.location.clone(),
+                    source: Box::new(error),
+                })?))
+            }
+            _ => Ok(stored),
+        }
     }
 
     /// The type that its elements have where they are stored.

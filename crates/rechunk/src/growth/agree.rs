@@ -1,6 +1,8 @@
 //! Do source and target mean the same? Asked before anything is written.
 
-use rechunk_grid::ArraySpec;
+use rechunk_format::cast::cast_fill_value;
+use rechunk_grid::{ArraySpec, FillValue};
+use rechunk_zarr::{is_same_missing_value, missing_value, write_fill_value};
 use serde_json::{Map, Value};
 
 use super::{Placement, usage};
@@ -9,8 +11,13 @@ use crate::metadata::Metadata;
 use crate::open::OpenArray;
 use crate::{Error, format_shape};
 
-/// Attributes without which elements mean something else (CF conventions, sections 3.1, 4.4.1, 8.1).
-const ENCODINGS: [&str; 4] = ["units", "calendar", "scale_factor", "add_offset"];
+/// Attributes without which elements mean something else (CF conventions, sections 2.5.1, 3.1, 4.4.1, 8.1;
+/// NetCDF attribute conventions for `_Unsigned`). For `_FillValue` see [`check_missing`].
+const ENCODINGS: [&str; 6] =
+    ["units", "calendar", "scale_factor", "add_offset", "missing_value", "_Unsigned"];
+
+const AS_TARGET: &str = "write the source with the encoding of the target (in xarray: \
+                         ds[NAME].encoding.update(...))";
 
 /// The axis that is meant: a dimension's name, else a number.
 pub(super) fn axis(placement: &Placement, text: &str, spec: &ArraySpec) -> Result<usize, Error> {
@@ -33,10 +40,13 @@ fn conflict(location: &str, reason: String, hint: &str) -> Error {
 /// Refuses a source that is not of the kind of the target.
 pub(super) fn check(location: &str, source: &OpenArray, target: &OpenArray) -> Result<(), Error> {
     let (own, theirs) = (source.spec(), target.spec());
-    let names = (source.metadata.data_type_name(), target.metadata.data_type_name());
-    if own.data_type != theirs.data_type || names.0 != names.1 {
-        let reason = format!("holds {}, and the source {}", names.1, names.0);
-        return Err(conflict(location, reason, "elements are not converted: that needs a cast"));
+    let cast = source.cast.map(|to| to.data_type.to_string());
+    let name = cast.unwrap_or_else(|| source.metadata.data_type_name());
+    let theirs_name = target.metadata.data_type_name();
+    // Of numbers that are cast, the type is all.
+    if own.data_type != theirs.data_type || (source.cast.is_none() && name != theirs_name) {
+        let reason = format!("holds {theirs_name}, and the source {name}");
+        return Err(conflict(location, reason, "--cast TYPE converts numbers"));
     }
     if own.data_type.is_variable() {
         let reason = "has elements of variable length, which are only copied as a whole".to_owned();
@@ -47,7 +57,32 @@ pub(super) fn check(location: &str, source: &OpenArray, target: &OpenArray) -> R
         return Err(conflict(location, reason, "unpack it first"));
     }
     check_axes(location, own, theirs)?;
-    check_encodings(location, &source.metadata, &target.metadata)
+    check_encodings(location, &source.metadata, &target.metadata)?;
+    check_missing(location, source, target)
+}
+
+/// Refuses a source whose missing elements are others than those of the target, as far as both say which
+/// these are.
+fn check_missing(location: &str, source: &OpenArray, target: &OpenArray) -> Result<(), Error> {
+    let (Some(own), Some(theirs)) = (source.metadata.zarr(), target.metadata.zarr()) else {
+        return Ok(());
+    };
+    let (from, data_type) = (own.spec.data_type, theirs.spec.data_type);
+    let (Some(own), Some(theirs)) = (missing_value(own), missing_value(theirs)) else {
+        return Ok(());
+    };
+    let own =
+        if from == data_type { Some(own) } else { cast_fill_value(&own, from, data_type).ok() };
+    if own.as_ref().is_some_and(|own| is_same_missing_value(own, &theirs, data_type)) {
+        return Ok(());
+    }
+    let words = |value: &FillValue| write_fill_value(value, data_type).to_string();
+    let own = own.as_ref().map_or_else(|| format!("what {data_type} does not hold"), words);
+    let reason = format!(
+        "has {} for missing elements, and the source {own}: they would become values",
+        words(&theirs)
+    );
+    Err(conflict(location, reason, AS_TARGET))
 }
 
 /// Refuses other axes, as far as both have names.
@@ -95,12 +130,7 @@ fn check_encodings(location: &str, source: &Metadata, target: &Metadata) -> Resu
                 "has the attribute {name} {theirs}, and the source {own}: its elements would mean \
                  something else"
             );
-            return Err(conflict(
-                location,
-                reason,
-                "write the source with the encoding of the target (in xarray: \
-                 ds[NAME].encoding.update(...))",
-            ));
+            return Err(conflict(location, reason, AS_TARGET));
         }
     }
     Ok(())

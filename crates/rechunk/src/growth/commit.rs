@@ -155,8 +155,21 @@ async fn update_one(
     group.put_durable(key, after.to_bytes()).await.map_err(failed)
 }
 
+/// Says in consolidated metadata above an array that has grown what it is now.
+pub(crate) async fn describe_grown(
+    location: &str,
+    target: &Store,
+    metadata: &Metadata,
+) -> Result<(), Error> {
+    let Some(version) = metadata.format().zarr_version() else { return Ok(()) };
+    consolidated::update_with(location, target, version, |document, path| {
+        set_shapes(document, "", &[(path, metadata)])
+    })
+    .await
+}
+
 /// Says the new shapes where the arrays are described; an array that is not is described now.
-pub(crate) fn set_shapes(
+fn set_shapes(
     document: &mut Consolidated,
     prefix: &str,
     arrays: &[(&str, &Metadata)],

@@ -12,8 +12,8 @@ use rechunk_grid::Region;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use agree::check_unmoved;
-pub(crate) use commit::{Change, set_shapes, update_consolidated};
-pub(crate) use target::open_existing;
+pub(crate) use commit::{Change, describe_grown, update_consolidated};
+pub(crate) use target::{of_target, open_existing};
 
 use crate::chunk_spec::axis_in_words;
 use crate::metadata::Metadata;
@@ -116,6 +116,14 @@ fn usage(placement: &Placement, reason: &str) -> Error {
     }
 }
 
+/// What an interrupted run has begun at a target.
+#[derive(Debug, Clone)]
+pub(crate) struct Begun {
+    pub growth: Growth,
+    /// All is written, and the new shape may have been made known.
+    pub is_written: bool,
+}
+
 /// What becomes of the target when `source` goes where `request` says; `begun` is what an interrupted
 /// run has begun there.
 pub(crate) fn specify(
@@ -123,27 +131,14 @@ pub(crate) fn specify(
     placement: &Placement,
     source: OpenArray,
     (target, change): (OpenArray, Change),
-    begun: Option<&Growth>,
+    begun: Option<&Begun>,
 ) -> Result<Grown, Error> {
     check_request(request, placement)?;
     let location = &request.target;
     let now = &target.spec().shape;
     let before = match begun {
         None => now.clone(),
-        // It has been made known, or not.
-        Some(begun) if *now == begun.before || *now == begun.after => begun.before.clone(),
-        Some(begun) => {
-            return Err(Error::Conflict {
-                location: location.clone(),
-                reason: format!(
-                    "has the shape {}, but an interrupted run was to make {} of {}",
-                    format_shape(now),
-                    format_shape(&begun.after),
-                    format_shape(&begun.before)
-                ),
-                hint: Some("`rechunk clean TARGET` gives that run up".to_owned()),
-            });
-        }
+        Some(begun) => before(location, now, begun)?,
     };
     agree::check(location, &source, &target)?;
     let mut growth = place(placement, &source, &target, before)?;
@@ -155,6 +150,25 @@ pub(crate) fn specify(
     let source = placed(source, &growth)?;
     let change = change.with_shape(&metadata);
     Ok(Grown { growth, source, target: metadata, layout, change })
+}
+
+/// The shape before, of a target that has the shape `now`.
+fn before(location: &str, now: &[u64], begun: &Begun) -> Result<Vec<u64>, Error> {
+    let Begun { growth: Growth { before, after, .. }, is_written } = begun;
+    if now == before || (*is_written && now == after) {
+        return Ok(before.clone());
+    }
+    let planned = format!("{} of {}", format_shape(after), format_shape(before));
+    let reason = if now == after {
+        format!("was made {planned} by somebody else, while an interrupted run was about to")
+    } else {
+        format!("has the shape {}, but an interrupted run was to make {planned}", format_shape(now))
+    };
+    Err(Error::Conflict {
+        location: location.to_owned(),
+        reason,
+        hint: Some("`rechunk clean TARGET` gives that run up".to_owned()),
+    })
 }
 
 /// Where the source goes.

@@ -46,6 +46,10 @@ pub(crate) async fn open_existing(
     let control = store.with_role(Role::Control);
     let documents = Documents::fetch(&control).await;
     let documents = documents.map_err(|source| store_error("read", location, source))?;
+    if documents.identity() != array.identity {
+        let reason = "was changed by somebody while it was looked at";
+        return Err(conflict(location, reason, "run again: then what was written is seen"));
+    }
     let change = Change::of(location, &documents)?;
     Ok((array, change))
 }
@@ -59,7 +63,7 @@ fn conflict(location: &str, reason: &str, hint: &str) -> Error {
 }
 
 /// An error of reading as one of the target.
-fn of_target(location: &str, error: Error) -> Error {
+pub(crate) fn of_target(location: &str, error: Error) -> Error {
     match error {
         Error::NotAnArray { reason, .. } => conflict(
             location,

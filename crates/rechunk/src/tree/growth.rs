@@ -7,6 +7,7 @@ use rechunk_store::{Meter, Role, Store, Stores};
 use rechunk_zarr::ZarrVersion;
 
 use super::coordinates::is_coordinate;
+use super::fit::Fit;
 use super::rules::{Rules, Selection};
 use super::state::SavedTree;
 use super::walk::Found;
@@ -14,7 +15,7 @@ use super::{NAMED_MAX, Source, TreeArray, TreeJob, member_location, select};
 use crate::documents::Documents;
 use crate::format::Format;
 use crate::growth::{
-    self, Change, Growth, Placement, check_unmoved, open_existing, update_consolidated,
+    self, Begun, Change, Growth, Placement, check_unmoved, of_target, update_consolidated,
 };
 use crate::job::Job;
 use crate::metadata::{GroupMetadata, Metadata};
@@ -23,7 +24,7 @@ use crate::place::work_dir;
 use crate::request::CopyRequest;
 use crate::select::Selected;
 use crate::target::open_target;
-use crate::work_dir::{Left, store_error};
+use crate::work_dir::{Left, WorkDir, store_error};
 use crate::{Axes, Error};
 
 /// What becomes of the arrays of a group.
@@ -49,9 +50,23 @@ impl TreeJob {
     ) -> Result<Self, Error> {
         growth::check_request(&request, &placement)?;
         selection.check_unchanged(placement.option())?;
+        if request.cast.is_some() {
+            return Err(Error::Usage {
+                message: format!(
+                    "--cast is of one array, where a group goes by {}",
+                    placement.option()
+                ),
+                hint: Some("cast a copy of the source first, and put that there".to_owned()),
+            });
+        }
         // What is misspelt is no matter of one array.
+        let mut fit = Fit::default();
         if let Placement::Region(text) = &placement {
-            growth::named(Selected::parse(text).and_then(|selected| selected.names()))?;
+            let names = growth::named(Selected::parse(text).and_then(|selected| selected.names()))?;
+            fit.expect("--region", text, &names);
+        }
+        if let Some(text) = &request.select {
+            fit.expect("--select", text, &Selected::parse(text)?.names()?);
         }
         request.planning.memory_bytes = Some(request.planning.budget().memory_bytes);
         let rules = Rules::parse(&selection)?;
@@ -72,7 +87,8 @@ impl TreeJob {
                 sorted.missing.push(path.clone());
                 continue;
             }
-            let planned = plan_one(&request, &placement, path, begun.get(path), &stores).await;
+            let begun = begun.get(path);
+            let planned = plan_one(&request, &placement, path, begun, &mut fit, &stores).await;
             match planned.map_err(|error| error.of_member(path))? {
                 Planned::Moved(job) => {
                     sorted.arrays.push(TreeArray { path: path.clone(), job: *job });
@@ -83,6 +99,9 @@ impl TreeJob {
                     sorted.unlike = sorted.unlike.or(error);
                 }
             }
+        }
+        if sorted.missing.is_empty() {
+            fit.check()?;
         }
         let left_behind = left_behind(&request, &placement, &found, &theirs, &stores).await?;
         sorted.check(&request, &placement, &left_behind)?;
@@ -208,14 +227,16 @@ async fn target_arrays(
 }
 
 /// What an interrupted run has begun, by path.
-async fn begun(request: &CopyRequest, stores: &Stores) -> Result<BTreeMap<String, Growth>, Error> {
+async fn begun(request: &CopyRequest, stores: &Stores) -> Result<BTreeMap<String, Begun>, Error> {
     let store = open_target(&request.target, stores)?;
     let Some(work) = work_dir(&request.target, &store, stores)? else {
         return Ok(BTreeMap::new());
     };
     let Some(bytes) = work.saved_tree().await? else { return Ok(BTreeMap::new()) };
-    let saved = SavedTree::from_json(&bytes)?.growths();
-    Ok(saved.filter_map(|(path, growth)| Some((path, growth?))).collect())
+    let (saved, is_written) = (SavedTree::from_json(&bytes)?.growths(), work.is_written().await?);
+    Ok(saved
+        .filter_map(|(path, growth)| Some((path, Begun { growth: growth?, is_written })))
+        .collect())
 }
 
 /// An array that grows, or one that stays as it is: it has to be alike.
@@ -229,7 +250,8 @@ async fn plan_one(
     whole: &CopyRequest,
     placement: &Placement,
     path: &str,
-    begun: Option<&Growth>,
+    begun: Option<&Begun>,
+    fit: &mut Fit,
     stores: &Stores,
 ) -> Result<Planned, Error> {
     let stores = stores.with_meter(&Meter::new());
@@ -237,17 +259,28 @@ async fn plan_one(
     let location = member_location(&whole.source, path);
     let source = open_array(&location, &options, &stores).await?;
     let select = match &whole.select {
-        Some(text) => Selected::parse(text)?.part(source.spec()),
+        Some(text) => {
+            fit.saw("--select", text, source.spec());
+            Selected::parse(text)?.part(source.spec())
+        }
         None => None,
     };
+    if let Placement::Region(text) = placement {
+        fit.saw("--region", text, source.spec());
+    }
     let source = source.selected(select.as_deref())?;
     let placement = part_of(placement, &source)?;
     let mut request = CopyRequest { placement, select, ..whole.clone() };
     request.source.clone_from(&source.location);
     request.target = member_location(&whole.target, path);
     if request.placement.is_none() {
-        let (target, _) = open_existing(&request, &stores).await?;
-        return Ok(Planned::Unmoved(check_unmoved(&request.target, &source, &target)));
+        // Nothing of it is written, so it need not be one that can be.
+        let options = OpenOptions { axes: request.axes, ..OpenOptions::default() };
+        let alike = match open_array(&request.target, &options, &stores).await {
+            Ok(target) => check_unmoved(&request.target, &source, &target),
+            Err(error) => Err(of_target(&request.target, error)),
+        };
+        return Ok(Planned::Unmoved(alike));
     }
     let mut job = Job::plan_growth(request, source, stores, begun.cloned()).await?;
     job.in_tree = true;
@@ -274,11 +307,11 @@ async fn left_behind(
     if let Placement::Region(_) = placement {
         return Ok(left); // nothing grows
     }
+    let options = OpenOptions { axes: request.axes, ..OpenOptions::default() };
     for path in theirs.iter().filter(|path| !found.arrays.contains(path)) {
         let location = member_location(&request.target, path);
-        let request = CopyRequest { target: location, ..request.clone() };
-        let opened = open_existing(&request, stores).await;
-        let (array, _) = opened.map_err(|error| error.of_member(path))?;
+        let opened = open_array(&location, &options, stores).await;
+        let array = opened.map_err(|error| of_target(&location, error).of_member(path))?;
         if part_of(placement, &array)?.is_some() {
             left.push(path.clone());
         }
@@ -322,9 +355,18 @@ impl GrownArrays {
     }
 
     /// Makes all known, and removes what says that each is written. Doing it again changes nothing.
-    pub(super) async fn commit(&self, root: &Store, stores: &Stores) -> Result<(), Error> {
+    pub(super) async fn commit(
+        &self,
+        root: &Store,
+        work: Option<&WorkDir>,
+        stores: &Stores,
+    ) -> Result<(), Error> {
         for array in &self.arrays {
             array.check_written(stores).await.map_err(|error| error.of_member(&array.path))?;
+        }
+        // From here on new shapes are this run's doing.
+        if let Some(work) = work {
+            work.set_written().await?;
         }
         for array in &self.arrays {
             let store = open_target(&array.location, stores)?;
@@ -365,17 +407,18 @@ impl GrownArray {
     }
 }
 
-/// True if all chunks of an array that grows have been written by the run that is gone on with.
-pub(super) async fn is_written(job: &Job) -> Result<bool, Error> {
+/// True if all chunks of an array that grows have been written by the run that is gone on with, in a
+/// group whose arrays are being made known if `group_is_written`.
+pub(super) async fn is_written(job: &Job, group_is_written: bool) -> Result<bool, Error> {
     let location = &job.request.target;
     let store = open_target(location, &job.stores)?;
     let Some(work) = work_dir(location, &store, &job.stores)? else { return Ok(false) };
     match work.left().await? {
         Left::Done(Some(saved)) => Ok(saved.difference(&job.saved()).is_none()),
-        Left::Unfinished(_) => Ok(false),
-        Left::Nothing | Left::Done(None) => {
+        Left::Nothing | Left::Done(None) | Left::Late if group_is_written => {
             is_known(location, job.growth.as_ref(), job.request.axes, &store).await
         }
+        Left::Nothing | Left::Done(None) | Left::Late | Left::Unfinished(_) => Ok(false),
     }
 }
 
@@ -393,11 +436,15 @@ async fn is_known(
     Ok(array.is_some_and(|array| array.spec().shape == growth.after))
 }
 
-/// Refuses members that another run has begun by itself.
+/// Refuses members that another run has begun by itself, or has changed since they were looked at.
 pub(super) async fn check_fresh(job: &TreeJob) -> Result<(), Error> {
     for TreeArray { path, job } in &job.arrays {
         let location = &job.request.target;
         let store = open_target(location, &job.stores)?;
+        if let Some(change) = &job.change {
+            let unchanged = change.check_unchanged(location, &store).await;
+            unchanged.map_err(|error| error.of_member(path))?;
+        }
         let Some(work) = work_dir(location, &store, &job.stores)? else { continue };
         if let Left::Unfinished(_) | Left::Done(Some(_)) = work.left().await? {
             let error = Error::Conflict {
@@ -415,8 +462,12 @@ pub(super) async fn check_fresh(job: &TreeJob) -> Result<(), Error> {
 pub(crate) async fn check_not_between(
     target: &str,
     tree: &[u8],
+    work: &WorkDir,
     stores: &Stores,
 ) -> Result<(), Error> {
+    if !work.is_written().await? {
+        return Ok(()); // none is known by its doing
+    }
     let (mut known, mut unknown) = (0_u64, 0_u64);
     let saved = SavedTree::from_json(tree)?;
     let axes = saved.axes();

@@ -30,13 +30,14 @@ impl TreeJob {
             None => Left::Nothing,
         };
         let start = start(self, running, &target, &left).await?;
+        let is_written = self.is_written(&target).await?;
         for array in &mut self.arrays {
             let job = &mut array.job;
             let checked = async {
                 check_temp(job)?;
                 match start {
                     Start::Done => return Ok(()),
-                    Start::Resume if is_done(job).await? => return Ok(()),
+                    Start::Resume if is_done(job, is_written).await? => return Ok(()),
                     Start::Resume => job.check_target(running).await?,
                     Start::Fresh | Start::Over => {}
                 }
@@ -87,17 +88,19 @@ impl TreeJob {
             report.warnings.push(text);
         }
         let resumes = matches!(place.start, Start::Resume | Start::Done);
+        let is_written = self.is_written(&place.target).await?;
         // Each array starts, or goes on where it stopped.
         let existing = if place.work.is_some() { Existing::Resume } else { Existing::Refuse };
         let running = Running { existing, ..running };
         for (event, TreeArray { path, job }) in announced(std::mem::take(&mut self.arrays)) {
             observer.event(&event);
-            let done = run_array(job, resumes, running, observer, cancel).await;
+            let is_done = resumes && is_done(&job, is_written).await?;
+            let done = run_array(job, is_done, running, observer, cancel).await;
             report.add(path.clone(), done.map_err(|error| error.of_member(&path))?);
         }
         place.check_lock().await?;
         if let Some(grown) = &grown {
-            grown.commit(&place.target, &self.stores).await?;
+            grown.commit(&place.target, place.work.as_ref(), &self.stores).await?;
         } else if place.start != Start::Done {
             documents.commit(&place.target).await?;
         }
@@ -123,6 +126,14 @@ impl TreeJob {
         }
         consolidated::check(location, &target, self.format).await?;
         Ok(target)
+    }
+
+    /// True if an earlier run has written all arrays, and has begun to make known that they have grown.
+    async fn is_written(&self, target: &Store) -> Result<bool, Error> {
+        match self.work_dir(target)? {
+            Some(work) if self.grows() => work.is_written().await,
+            _ => Ok(false),
+        }
     }
 
     /// Where the state of a run goes; `None` in memory.
@@ -161,13 +172,15 @@ fn written_bytes(job: &Job) -> u64 {
 /// Copies one array, unless an earlier run has done it.
 async fn run_array(
     job: Job,
-    resumes: bool,
+    is_done: bool,
     running: Running,
     observer: &Arc<dyn Observer>,
     cancel: &CancellationToken,
 ) -> Result<Report, Error> {
-    if resumes && is_done(&job).await? {
+    if is_done {
+        let verified = job.verified_before(running, cancel).await?;
         let mut report = job.report(Instant::now());
+        report.verified = verified;
         let total = job.planned.plan.task_count();
         report.tasks = Some(TaskReport { total, done: total, resumed: total });
         return Ok(report);
@@ -176,8 +189,12 @@ async fn run_array(
 }
 
 /// True if an earlier run has done all there is to do for an array, but for what is done for all.
-async fn is_done(job: &Job) -> Result<bool, Error> {
-    if job.growth.is_some() { is_written(job).await } else { is_complete(job).await }
+async fn is_done(job: &Job, group_is_written: bool) -> Result<bool, Error> {
+    if job.growth.is_some() {
+        is_written(job, group_is_written).await
+    } else {
+        is_complete(job).await
+    }
 }
 
 /// True if an earlier run has completed the array: its metadata is there, and its work directory,

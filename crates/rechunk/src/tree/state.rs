@@ -8,8 +8,9 @@ use sha2::{Digest, Sha256};
 use super::commit::TreeDocuments;
 use super::growth::check_fresh;
 use super::rules::Selection;
-use super::{TreeArray, TreeJob};
+use super::{TreeArray, TreeJob, member_location};
 use crate::documents::Documents;
+use crate::group::arrays_below;
 use crate::growth::Growth;
 use crate::open::hex;
 use crate::place::{
@@ -17,7 +18,8 @@ use crate::place::{
 };
 use crate::request::{CopyRequest, Existing, Running};
 use crate::target::check_absent;
-use crate::work_dir::{WorkDir, WriterLock, store_error};
+use crate::work_dir::{WorkDir, store_error};
+use crate::writer_lock::{WriterLock, held_by};
 use crate::{Axes, Error};
 
 const TREE_VERSION: u32 = 1;
@@ -258,6 +260,29 @@ async fn is_node(target: &Store) -> Result<bool, Error> {
     Ok(documents.node().map_or(true, |node| node.is_some()))
 }
 
+/// Refuses to remove what the run that is given up has not written, and what is being written.
+async fn check_own(
+    location: &str,
+    saved: &SavedTree,
+    target: &Store,
+    job: &TreeJob,
+) -> Result<(), Error> {
+    for array in &saved.arrays {
+        let member = member_location(location, &array.path);
+        if let Some(writer) = WorkDir::of(&member, &job.stores)?.writer().await? {
+            return Err(held_by(&member, writer));
+        }
+    }
+    let found = arrays_below(target).await;
+    let Some(other) = found.iter().find(|path| !saved.arrays.iter().any(|a| a.path == **path))
+    else {
+        return Ok(());
+    };
+    let reason =
+        format!("holds the array {other}, which the run that would be given up has not written");
+    Err(there(location, &reason, "move it away, or --resume that run"))
+}
+
 /// Refuses a target where something is: a group is never replaced, nor an array by one.
 async fn absent(location: &str, target: &Store) -> Result<(), Error> {
     match check_absent(location, target, false).await {
@@ -320,13 +345,10 @@ impl TreePlace {
         let location = &job.request.target;
         let left = Left::at(work, target).await?;
         let start = start(job, running, target, &left).await?;
-        if start == Start::Over {
+        if let (Start::Over, Left::Unfinished(saved)) = (start, &left) {
+            check_own(location, saved, target, job).await?;
             let failed = |source| store_error("remove what was begun at", location, source);
             target.with_role(Role::Control).delete_prefix("").await.map_err(failed)?;
-        }
-        if start == Start::Resume {
-            let swept = target.remove_staging().await;
-            swept.map_err(|source| store_error("sweep", target.label(), source))?;
         }
         if matches!(start, Start::Fresh | Start::Over) {
             work.save_tree(SavedTree::new(job).to_json()?).await?;

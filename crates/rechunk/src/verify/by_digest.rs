@@ -26,17 +26,18 @@ pub(crate) async fn check_copy(
     digest: Option<&ArrayDigest>,
     location: &str,
     planning: &Planning,
+    cancel: &CancellationToken,
 ) -> Result<(), Error> {
     let mut found = None;
     if let (Some(digest), Some(filled)) = (digest, filled(source, written))
         && let Some(plan) = plan_reading(&filled, written, location, planning)?
     {
-        found = read(&filled, written, plan, digest.is_of_encoded_chunks()).await?;
+        found = read(&filled, written, plan, digest.is_of_encoded_chunks(), cancel).await?;
         if found.as_ref() == Some(digest) {
             return Ok(());
         }
     }
-    compare(source, written, planning).await?.into_result()?;
+    compare(source, written, planning, cancel).await?.into_result()?;
     match (found, digest) {
         (Some(found), Some(expected)) => Err(Error::DigestDiffers {
             location: location.to_owned(),
@@ -67,6 +68,7 @@ async fn read(
     written: &Array,
     plan: Plan,
     of_encoded_chunks: bool,
+    cancel: &CancellationToken,
 ) -> Result<Option<ArrayDigest>, Error> {
     // What it reads is no part of the copy that was predicted.
     let store = array.store().with_meter(&Meter::new());
@@ -83,8 +85,7 @@ async fn read(
         durable: false,
         in_place: false,
     };
-    let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
-    let report = run(Arc::new(execution), None, observer, cancel).await;
+    let report = run(Arc::new(execution), None, Arc::new(NullObserver), cancel.clone()).await;
     Ok(report.map_err(|source| Error::Compare { source: Box::new(source) })?.digest)
 }
 

@@ -21,7 +21,7 @@ fn write(disk: &SimStore, path: &str, first: u64, days: u64) {
     Plain::new(&[6], &[6]).named(&["x"]).write(disk, &format!("{path}/x"));
 }
 
-async fn archive(format: Format) -> SimStore {
+pub(crate) async fn archive(format: Format) -> SimStore {
     let disk = SimStore::new(7);
     write(&disk, "first.zarr", 0, 7);
     let chunks = "time=4,x=4".to_owned();
@@ -31,7 +31,7 @@ async fn archive(format: Format) -> SimStore {
     disk
 }
 
-async fn assert_days(disk: &SimStore, days: u64) {
+pub(crate) async fn assert_days(disk: &SimStore, days: u64) {
     for (path, expected) in [
         ("sst", Plain::new(&[days, 6], &[1, 1])),
         ("time", Plain::new(&[days], &[1])),
@@ -173,6 +173,14 @@ async fn groups_that_do_not_fit_are_refused() {
         assert_eq!(disk.keys(), before);
     };
     let disk = archive(Format::Zarr3).await;
+    // What is misspelt is not passed over.
+    let of_days = |select: &str| CopyRequest { select: Some(select.to_owned()), ..request() };
+    refused(&disk, of_days("tiem=0:1"), &["--select", "no array has a dimension `tiem`"]).await;
+    refused(&disk, of_days("0:1"), &["--select", "name them"]).await;
+    let part = region("more.zarr", "target.zarr", "time=0:3,lta=0:2");
+    refused(&disk, part, &["--region", "no array has a dimension `lta`"]).await;
+    let cast = CopyRequest { cast: Some("int32".to_owned()), ..request() };
+    refused(&disk, cast, &["--cast", "of one array"]).await;
     Plain::new(&[3], &[3]).named(&["time"]).write(&disk, "more.zarr/bounds");
     refused(&disk, request(), &["has no array bounds"]).await;
     disk.clear("more.zarr/bounds");

@@ -6,5 +6,6 @@ mod array;
 mod crash;
 mod groups;
 mod oracle;
+mod overtaken;
 mod process;
 mod refused;

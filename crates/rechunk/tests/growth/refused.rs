@@ -60,6 +60,9 @@ async fn what_does_not_fit_is_refused() {
     refused(&later, usual(), target, &["calendar not", "\"noleap\""]).await;
     later.attributes = json!({"units": "days since 1970-01-01", "scale_factor": 0.5});
     refused(&later, usual(), target, &["scale_factor"]).await;
+    // Every value is one in the target.
+    later.attributes = json!({"units": "days since 1970-01-01", "missing_value": 9});
+    refused(&later, usual(), target, &["missing_value not", "source 9"]).await;
     let nowhere = append("more.zarr", "target.zarr", "lat");
     refused(&day(), nowhere, Class::Usage, &["--append", "no `lat`", "`time`", "`x`"]).await;
     let absent = append("more.zarr", "nothing.zarr", "time");
@@ -110,4 +113,37 @@ async fn all_else_of_the_document_stays() {
 fn a_placement_is_said_in_words() {
     let placement = Placement::Append("time".to_owned());
     assert_eq!((placement.option(), placement.text()), ("--append", "time"));
+}
+
+/// Of Zarr v2, xarray takes the fill value for what is missing.
+#[tokio::test(start_paused = true)]
+async fn elements_that_are_missing_stay_so() {
+    let disk = archive().await;
+    let of = |fill: u64| Plain { fill: json!(fill), ..day() };
+    of(7).write(&disk, "plain.zarr");
+    let append = || append("more.zarr", "plain.zarr", "time");
+    of(9).write(&disk, "more.zarr");
+    let error = fresh(&disk, append()).await.unwrap_err();
+    assert_eq!(error.class(), Class::Target);
+    assert!(says(&error).contains("has 7 for missing elements, and the source 9"), "{error}");
+    of(7).write(&disk, "more.zarr");
+    fresh(&disk, append()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn numbers_are_cast_to_the_type_of_the_target() {
+    let disk = archive().await;
+    let day = Plain { dtype: "<i2", ..day() };
+    let small = Plain { shape: vec![1, 6], ..day };
+    small.write(&disk, "more.zarr");
+    disk.put("more.zarr/0.0", vec![1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0].into());
+    let append = |cast: &str| CopyRequest {
+        cast: Some(cast.to_owned()),
+        ..append("more.zarr", "target.zarr", "time")
+    };
+    let error = fresh(&disk, append("int32")).await.unwrap_err();
+    assert!(says(&error).contains("holds uint16, and the source int32"), "{error}");
+    fresh(&disk, append("uint16")).await.unwrap();
+    let grown = crate::process::read(&disk, "target.zarr").await;
+    assert_eq!((grown.shape, &grown.elements[42..]), (vec![8, 6], &[1, 2, 3, 4, 5, 6][..]));
 }

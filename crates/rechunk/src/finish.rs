@@ -1,0 +1,171 @@
+//! How a run ends: the target is verified and made visible, and leftovers are removed; or what is done is
+//! kept.
+
+use rechunk_exec::{ArrayDigest, intermediate_keys};
+use rechunk_store::{Role, Store};
+use tokio_util::sync::CancellationToken;
+
+use crate::error::SOURCE_CHANGED_HINT;
+use crate::growth::describe_grown;
+use crate::gzip_file::pack;
+use crate::job::{Job, array_at};
+use crate::open::open_array;
+use crate::place::Place;
+use crate::report::Report;
+use crate::request::Running;
+use crate::target::commit;
+use crate::work_dir::{REPORT_KEY, store_error};
+use crate::{Error, consolidated, verify};
+
+impl Job {
+    /// After the last chunk: verify, make visible, take the old array's place, tell the groups
+    /// above, clean up.
+    pub(crate) async fn finish(
+        &self,
+        place: &Place,
+        running: Running,
+        digest: Option<&ArrayDigest>,
+        cancel: &CancellationToken,
+    ) -> Result<Option<bool>, Error> {
+        let is_replaced = place.is_replaced().await?;
+        let chunks = if is_replaced { &place.target } else { &place.chunks };
+        if !is_replaced {
+            let written = array_at(&self.target_layout, chunks, Role::Target);
+            written.finish_objects().await.map_err(|source| Error::Finish {
+                location: self.request.target.clone(),
+                source: Box::new(source),
+            })?;
+        }
+        let verified = if running.verify {
+            let written = array_at(&self.target_layout, chunks, Role::Control);
+            let (location, planning) = (&self.request.target, &self.request.planning);
+            verify::check_copy(&self.source, &written, digest, location, planning, cancel).await?;
+            Some(true)
+        } else {
+            None
+        };
+        self.check_source().await?;
+        if !running.verify {
+            self.check_copied().await?;
+        }
+        place.check_lock().await?;
+        if let Some(change) = &self.change {
+            if self.in_tree {
+                // Of a group all arrays are made known together.
+                return self.leave_written(place, running).await.map(|()| verified);
+            }
+            // From here on the new shape is this run's doing.
+            if let Some(work) = &place.work {
+                work.set_done(&self.saved()).await?;
+            }
+            change.commit(&self.request.target, &place.target).await?;
+        } else if !is_replaced {
+            let location = &self.request.target;
+            let version = self.request.n5_version();
+            commit(location, &place.chunks, &place.groups, &self.target, version).await?;
+            place.replace().await?;
+            if self.is_packed() {
+                let name = self.target.file_name().unwrap_or_default();
+                pack(&place.chunks, &name, &place.target).await?;
+            }
+        }
+        // Before it is said that all is done, so that a resume does what a kill has cut off.
+        if !self.in_tree {
+            self.describe(&place.target).await?;
+        }
+        if let Some(work) = &place.work {
+            if self.change.is_none() {
+                work.set_done(&self.saved()).await?;
+            }
+            if !running.keep_temp {
+                self.remove_pieces(place).await?;
+                work.remove().await?;
+            }
+        }
+        self.remove_temp(place, running).await?;
+        Ok(verified)
+    }
+
+    /// Says in consolidated metadata above the target what it is now.
+    pub(crate) async fn describe(&self, target: &Store) -> Result<(), Error> {
+        let location = &self.request.target;
+        if self.growth.is_none() {
+            return consolidated::update(location, target, &self.target).await;
+        }
+        describe_grown(location, target, &self.target).await
+    }
+
+    /// Leaves all chunks written and nothing made known, as the state says then.
+    async fn leave_written(&self, place: &Place, running: Running) -> Result<(), Error> {
+        if let Some(work) = &place.work {
+            work.set_done(&self.saved()).await?;
+            if !running.keep_temp {
+                self.remove_pieces(place).await?;
+                work.remove_pieces().await?;
+            }
+        }
+        self.remove_temp(place, running).await
+    }
+
+    /// Removes an intermediate outside of the work directory.
+    async fn remove_temp(&self, place: &Place, running: Running) -> Result<(), Error> {
+        let Some(temp) = place.temp_to_remove.as_ref().filter(|_| !running.keep_temp) else {
+            return Ok(());
+        };
+        let removed = temp.delete_prefix("").await;
+        removed.map_err(|source| store_error("remove", temp.label(), source))
+    }
+
+    /// Removes the pieces of the intermediate by their names, where a listing may be late.
+    async fn remove_pieces(&self, place: &Place) -> Result<(), Error> {
+        let listed = |store: &&Store| store.local_root().is_none() && !store.is_volatile();
+        let Some(store) = place.intermediate.as_ref().filter(listed) else { return Ok(()) };
+        let removed = store.delete_keys(intermediate_keys(&self.planned.plan)).await;
+        removed.map_err(|source| store_error("remove", store.label(), source))
+    }
+
+    /// Keeps the report of a run that has failed, and gives the target up.
+    pub(crate) async fn leave(&self, place: &mut Place, report: &Report) {
+        // The report helps; that it cannot be kept must not hide why the run failed. Who has lost
+        // the target writes nothing beside it: another run may have completed it.
+        if let Some(work) = &place.work
+            && place.check_lock().await.is_ok()
+            && let Ok(bytes) = serde_json::to_vec_pretty(report)
+        {
+            let _ = work.put(REPORT_KEY, bytes).await;
+        }
+        place.give_up().await;
+    }
+
+    /// An error if the metadata of the source is not what was planned with.
+    async fn check_source(&self) -> Result<(), Error> {
+        if self.source.packed.is_some() || self.source.described_by.is_some() {
+            return Ok(()); // what was unpacked is ours; what a group says is looked at by it
+        }
+        let (location, options) = (&self.request.source, self.request.open_options());
+        let now = open_array(location, &options, &self.stores).await?;
+        if now.identity == self.source.identity {
+            return Ok(());
+        }
+        Err(Error::NotAnArray {
+            location: location.clone(),
+            reason: "its metadata has changed while it was copied".to_owned(),
+            hint: Some(SOURCE_CHANGED_HINT.to_owned()),
+        })
+    }
+
+    /// An error if objects that the store has copied by itself were written meanwhile: what it has copied
+    /// was not seen, so all are looked at when it is done.
+    async fn check_copied(&self) -> Result<(), Error> {
+        if !self.planned.plan.stages.iter().any(|stage| stage.copied_by_store) {
+            return Ok(());
+        }
+        let (array, grid) = (&self.source.array, self.source.object_grid()?);
+        let is_of_array = |key: &str| {
+            let index = array.layout().object_index(key);
+            index.is_some_and(|index| grid.contains(&index))
+        };
+        let checked = array.store().check_unchanged_objects(is_of_array).await;
+        checked.map_err(|error| Error::source_store(&self.request.source, error))
+    }
+}

@@ -1,0 +1,128 @@
+//! A job as it is saved, to be run or gone on with later.
+
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+use rechunk_plan::Plan;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::growth::Growth;
+use crate::request::CopyRequest;
+use crate::work_dir::JOB_KEY;
+
+const JOB_VERSION: u32 = 1;
+
+/// A job with its plan: what `plan --out` writes, and what a run leaves to be resumed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SavedJob {
+    /// Version of this form.
+    pub version: u32,
+    /// What was asked for.
+    pub request: CopyRequest,
+    /// SHA-256 of the source's metadata documents when it was planned, hex.
+    pub source_identity: String,
+    /// SHA-256 of the target's metadata documents, hex.
+    pub target_identity: String,
+    /// The plan.
+    pub plan: Plan,
+    /// When it was planned: the source must not be written after that.
+    #[serde(default = "SystemTime::now")]
+    pub planned_at: SystemTime,
+    /// The target's metadata documents, by key: which objects of it are chunks.
+    #[serde(default)]
+    pub target_documents: BTreeMap<String, String>,
+    /// The run replaces an array that existed.
+    #[serde(default)]
+    pub replaces: bool,
+    /// Where the source goes in a target that exists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
+    /// It is part of the copy of a group, which makes its array known with others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_tree: bool,
+}
+
+impl SavedJob {
+    /// A job to be saved.
+    pub fn new(
+        request: CopyRequest,
+        source_identity: String,
+        target_identity: String,
+        plan: Plan,
+        planned_at: SystemTime,
+        target_documents: BTreeMap<String, String>,
+    ) -> Self {
+        Self {
+            version: JOB_VERSION,
+            request,
+            source_identity,
+            target_identity,
+            plan,
+            planned_at,
+            target_documents,
+            replaces: false,
+            growth: None,
+            in_tree: false,
+        }
+    }
+
+    /// Its JSON form.
+    pub fn to_json(&self) -> Result<Vec<u8>, Error> {
+        serde_json::to_vec_pretty(self)
+            .map_err(|error| Error::State { path: JOB_KEY.to_owned(), reason: error.to_string() })
+    }
+
+    /// Reads the JSON form; `path` is for messages.
+    pub fn from_json(path: &str, bytes: &[u8]) -> Result<Self, Error> {
+        let wrong = |reason: String| Error::Usage {
+            message: format!("{path} is not a saved plan: {reason}"),
+            hint: Some("make one with `rechunk plan SOURCE TARGET --chunks … --out FILE`".into()),
+        };
+        let job: Self = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+        if job.version != JOB_VERSION || job.plan.version != rechunk_plan::PLAN_VERSION {
+            return Err(wrong(format!("its version {} is not known", job.version)));
+        }
+        job.plan.check().map_err(wrong)?;
+        Ok(job)
+    }
+
+    /// What differs between this job and another, in words; `None` if they are the same job.
+    pub fn difference(&self, other: &Self) -> Option<String> {
+        if self.request.source != other.request.source {
+            return Some(format!("its source is {}", self.request.source));
+        }
+        if self.request.select != other.request.select {
+            let of = |job: &Self| job.request.select.clone().unwrap_or_else(|| "all".to_owned());
+            return Some(format!("it copies the region {}, not {}", of(self), of(other)));
+        }
+        if self.growth != other.growth {
+            let of = |job: &Self| {
+                let growth = job.growth.as_ref();
+                growth.map_or_else(|| "writes a new array".to_owned(), |to| to.summary.clone())
+            };
+            return Some(format!("it {}, this one {}", of(self), of(other)));
+        }
+        if self.growth.is_some() && self.in_tree != other.in_tree {
+            let of = |job: &Self| if job.in_tree { "a whole group" } else { "one array" };
+            return Some(format!("it is of {}, this one of {}", of(self), of(other)));
+        }
+        if self.source_identity != other.source_identity {
+            return Some("the metadata of the source has changed".to_owned());
+        }
+        if self.target_identity != other.target_identity {
+            return Some(format!(
+                "its target is another array (chunks {:?})",
+                self.plan.target_chunk
+            ));
+        }
+        let (mine, theirs) = (&self.request.planning, &other.request.planning);
+        if theirs.strategy != rechunk_plan::Strategy::Auto && self.plan.kind != theirs.strategy {
+            return Some(format!("its plan is {}", self.plan.kind));
+        }
+        if mine.intermediate_grid != theirs.intermediate_grid {
+            return Some("its intermediate grid differs".to_owned());
+        }
+        None
+    }
+}

@@ -1,0 +1,68 @@
+//! Who may write a target: one run at a time.
+
+use rechunk_store::{AppendFile, Holder, Lease};
+use tokio_util::sync::CancellationToken;
+
+use crate::Error;
+use crate::work_dir::store_error;
+
+/// The right to write a target, until it is dropped or lost.
+#[derive(Debug)]
+pub(crate) enum WriterLock {
+    /// The system keeps it while this process lives.
+    File { _file: Box<AppendFile> },
+    /// It has to be kept up.
+    Lease(Box<Lease>),
+}
+
+impl WriterLock {
+    /// Triggered when another run has taken it; never where the system keeps it.
+    pub(crate) fn lost(&self) -> CancellationToken {
+        match self {
+            Self::File { .. } => CancellationToken::new(),
+            Self::Lease(lease) => lease.lost().clone(),
+        }
+    }
+
+    /// An error if another run has taken it: asked before what cannot be undone.
+    pub(crate) async fn check(&self, target: &str) -> Result<(), Error> {
+        let Self::Lease(lease) = self else { return Ok(()) };
+        let is_ours = lease.check().await;
+        if is_ours.map_err(|source| store_error("look at the lease of", target, source))? {
+            Ok(())
+        } else {
+            Err(lost(target))
+        }
+    }
+}
+
+/// Another run has taken the target from this one.
+pub(crate) fn lost(target: &str) -> Error {
+    Error::Conflict {
+        location: target.to_owned(),
+        reason: "was taken over by another run, because nothing was heard of this one for a while"
+            .to_owned(),
+        hint: Some("what this run has done is not lost: the other one goes on with it".to_owned()),
+    }
+}
+
+/// Another run writes the target.
+pub(crate) fn held_by(target: &str, holder: (Holder, Option<u64>)) -> Error {
+    held(target, Some(holder))
+}
+
+/// Another run writes the target: who, if that is known, and how many seconds ago he was heard of.
+pub(crate) fn held(target: &str, holder: Option<(Holder, Option<u64>)>) -> Error {
+    let who = match holder {
+        Some((holder, seconds)) => {
+            let heard = seconds.map_or(String::new(), |s| format!(", last heard of {s} s ago"));
+            format!("another process ({} on {}{heard})", holder.pid, holder.host)
+        }
+        None => "another process".to_owned(),
+    };
+    Error::Conflict {
+        location: target.to_owned(),
+        reason: format!("is being written by {who}"),
+        hint: Some("wait for it, or stop it and run again with --resume".to_owned()),
+    }
+}
