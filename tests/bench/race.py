@@ -71,7 +71,6 @@ def measure(name, arguments, directory):
     """Runs a case; its description, floors and the runs of each contestant."""
     case, place, floors = prepare(name, arguments.size, directory)
     case_json, source = place / f"case-{name}.json", place / case["src"]["name"]
-    work = directory / "run"
     runs, out = {}, {}
     names = arguments.contestants or BY_CASE[name]
     if arguments.peers == "best":
@@ -80,7 +79,9 @@ def measure(name, arguments, directory):
         for contestant in names[turn % len(names):] + names[: turn % len(names)]:
             if contestant in out:
                 continue
-            shutil.rmtree(work, ignore_errors=True)
+            # What has been written stays until the race is over: for minutes after many files were deleted, ext4 looks
+            # for a free inode among theirs, and makes files ten times slower for whoever is next.
+            work = directory / f"run/{name}-{turn}-{contestant}"
             (work / "tmp").mkdir(parents=True)
             os.sync()
             target = work / "out.zarr/v"
@@ -98,7 +99,6 @@ def measure(name, arguments, directory):
                 runs.setdefault(contestant, []).append({**result, "turn": turn})
             print(f"  {name} {contestant:16} {result['wall']:7.2f} s wall {result['cpu']:7.2f} s cpu "
                   f"{result['rss'] / MIB:6.0f} MiB {out.get(contestant, '')}", file=sys.stderr, flush=True)
-    shutil.rmtree(work, ignore_errors=True)
     return case, floors, runs, out
 
 
@@ -175,6 +175,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, help="a Markdown file to write the tables to, behind its marker")
     arguments = parser.parse_args()
     arguments.data.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(arguments.data / "run", ignore_errors=True)
     lines, verdicts = [machine(arguments), ""], []
     for name in arguments.cases.split(","):
         found, verdict = table(name, *measure(name, arguments, arguments.data))
@@ -182,6 +183,7 @@ def main():
         verdicts.append(verdict)
         if arguments.out:
             write(arguments.out, lines)
+    shutil.rmtree(arguments.data / "run")
     print("\n".join(lines))
     print("\n".join(verdicts), file=sys.stderr)
 
