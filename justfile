@@ -81,6 +81,11 @@ bench *ARGUMENTS: build
     tests/bench/setup.sh
     .venv-bench/bin/python tests/bench/race.py {{ARGUMENTS}}
 
+# How the time grows with the data, from 0.1 to 10 GB, and how long it takes to begin: minutes.
+bench-linear *ARGUMENTS: build
+    tests/bench/setup.sh
+    .venv-bench/bin/python tests/bench/linear.py {{ARGUMENTS}}
+
 # N5 to sharded Zarr v3 and back, against tensorstore; minutes. ARGUMENTS are those of the script.
 bench-n5 *ARGUMENTS: build oracles
     .venv-oracle-z3/bin/python -W ignore tests/bench/n5_race.py {{ARGUMENTS}}

@@ -52,6 +52,8 @@ mod n5;
 #[cfg(test)]
 mod n5_interop;
 #[cfg(test)]
+mod ome;
+#[cfg(test)]
 mod oracle;
 #[cfg(test)]
 mod profiles;

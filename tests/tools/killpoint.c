@@ -168,7 +168,18 @@ static struct call look(pid_t id, const struct call_info *info) {
         break;
     case SYS_unlinkat: call.name = "unlinkat", call.kind = REMOVE, directory = a[0], name = a[1]; break;
     case SYS_mkdirat: call.name = "mkdirat", call.kind = OTHER, directory = a[0], name = a[1]; break;
-    case SYS_linkat: call.name = "linkat", call.kind = OTHER, directory = a[2], name = a[3]; break;
+    case SYS_linkat: {
+        // A file without a name gets one; of other files nothing links.
+        char text[PATH_MAX] = "";
+        long unnamed = -1;
+        call.name = "linkat";
+        if (read_text(id, a[1], text) && sscanf(text, "/proc/self/fd/%ld", &unnamed) == 1) {
+            call.kind = RENAME, fd = unnamed, second_directory = a[2], second = a[3];
+        } else {
+            call.kind = OTHER, directory = a[2], name = a[3];
+        }
+        break;
+    }
     case SYS_truncate: call.name = "truncate", call.kind = OTHER, name = a[0]; break;
     case SYS_write: call.name = "write", call.kind = WRITE, fd = a[0]; break;
     case SYS_pwrite64: call.name = "pwrite", call.kind = WRITE, fd = a[0]; break;
@@ -283,7 +294,7 @@ static void on_entry(struct thread *thread, const struct call_info *info) {
     if (thread->call.kind == NONE) return;
     counted++;
     thread->call.at = clock_ticks;
-    fprintf(log_file, "%lu %s %s\n", counted, thread->call.name, thread->call.path);
+    fprintf(log_file, "%lu %s %s %s\n", counted, thread->call.name, thread->call.path, thread->call.second);
     if (slow_us != 0) usleep(slow_us);
     if (fills) {
         thread->refused = kill_at != 0 && counted >= kill_at && needs_room(&thread->call);

@@ -371,6 +371,8 @@ pub(crate) fn plan_svg(subject: &Subject, planned: &Planned) -> String {
         item_bytes: plan.item_bytes,
         source_chunk: plan.source_chunk.clone(),
         target_chunk: plan.target_chunk.clone(),
+        source_shard: plan.source_shard.clone(),
+        target_shard: plan.target_shard.clone(),
         stages: stages.collect(),
         candidates: candidates.collect(),
         budget_bytes: plan.memory.budget_bytes,

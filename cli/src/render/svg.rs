@@ -42,6 +42,10 @@ pub(crate) struct PlanPicture {
     pub(crate) source_chunk: Vec<u64>,
     /// Chunk of the target.
     pub(crate) target_chunk: Vec<u64>,
+    /// Shard of the source, where chunks lie in shards.
+    pub(crate) source_shard: Option<Vec<u64>>,
+    /// Shard of the target.
+    pub(crate) target_shard: Option<Vec<u64>>,
     /// The passes over the data, in the order they run.
     pub(crate) stages: Vec<StagePicture>,
     /// The chosen plan and what it was chosen from.

@@ -39,6 +39,7 @@ mod remote;
 mod retry;
 mod store;
 mod stores;
+mod unnamed_file;
 mod upload;
 mod upload_log;
 mod upload_records;

@@ -2,6 +2,7 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
 use std::{fmt, io};
 
 use async_trait::async_trait;
@@ -10,17 +11,25 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{
     CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload,
-    ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, RenameOptions,
-    Result,
+    ObjectMeta, ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult,
+    RenameOptions, Result,
 };
 
 use crate::error::NotAFile;
+use crate::local_tree::PUTS_SYNC;
+use crate::unnamed_file::UnnamedFiles;
 
 /// [`LocalFileSystem`], except that reading a directory or a dangling link is an error (there it
 /// is "missing", and a damaged array would read as fill values), and that reading a pipe is an
-/// error too (there it waits for ever).
+/// error too (there it waits for ever). New files are made without a name where that can be.
 #[derive(Debug)]
-pub(crate) struct LocalFiles(pub(crate) LocalFileSystem);
+pub(crate) struct LocalFiles(LocalFileSystem, Arc<UnnamedFiles>);
+
+impl LocalFiles {
+    pub(crate) fn new(files: LocalFileSystem) -> Self {
+        Self(files, Arc::default())
+    }
+}
 
 impl fmt::Display for LocalFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,6 +54,15 @@ impl ObjectStore for LocalFiles {
         payload: PutPayload,
         options: PutOptions,
     ) -> Result<PutResult> {
+        if matches!(options.mode, PutMode::Overwrite) && !PUTS_SYNC {
+            let (path, unnamed) = (self.0.path_to_filesystem(location)?, Arc::clone(&self.1));
+            let bytes = payload.clone();
+            let put = move || unnamed.put(&path, &bytes);
+            if if may_block() { put() } else { tokio::task::spawn_blocking(put).await? } {
+                let extensions = object_store::Extensions::default();
+                return Ok(PutResult { e_tag: None, version: None, extensions });
+            }
+        }
         self.0.put_opts(location, payload, options).await
     }
 

@@ -158,7 +158,7 @@ impl Store {
             .with_fsync(local_tree::PUTS_SYNC);
         let prefix = Path::parse(&resolved.below).map_err(|error| refuse(error.to_string()))?;
         let root = join_path(&resolved.existing, &resolved.below);
-        let mut store = Self::from_object_store(Arc::new(LocalFiles(files)), location);
+        let mut store = Self::from_object_store(Arc::new(LocalFiles::new(files)), location);
         store.prefix = prefix;
         store.kind = Kind::Directory(root.into());
         store.in_place = true;

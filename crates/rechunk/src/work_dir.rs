@@ -33,11 +33,10 @@ const UPLOADS: &str = "uploads";
 /// What there may be in a work directory, in the order in which it is removed; the journal goes
 /// before all that it speaks of.
 const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
-/// The lock goes last: until then nobody else writes here.
+/// After the lock only goes what the next one, who may have taken it by then, does not write before his
+/// own end.
 const KEYS: [&str; 7] =
-    [JOURNAL_KEY, REPORT_KEY, JOB_KEY, DONE_KEY, TREE_KEY, WRITTEN_KEY, LOCK_KEY];
-/// What a run that has ended may have left of them.
-const LAST_KEYS: [&str; 2] = [WRITTEN_KEY, LOCK_KEY];
+    [JOURNAL_KEY, REPORT_KEY, JOB_KEY, TREE_KEY, WRITTEN_KEY, LOCK_KEY, DONE_KEY];
 /// Largest lock file that is read, bytes: many runs, a line each.
 const LOCK_BYTES_MAX: u64 = 1 << 20;
 const JOB_BYTES_MAX: u64 = 16 << 20;
@@ -128,7 +127,7 @@ impl WorkDir {
             Some(Err(_)) | None => {}
         }
         // The directory goes last, so an empty one may be the end of a run; or the beginning.
-        if self.is_emptied().await? {
+        if self.has_none_but(&[]).await? {
             return Ok(Left::Done(None));
         }
         Ok(if self.is_only_late().await? { Left::Late } else { Left::Nothing })
@@ -146,13 +145,18 @@ impl WorkDir {
         Ok(!listed.is_empty() && listed.len() < LATE_MAX && are_late)
     }
 
-    /// True if the directory is there, with nothing in it but what goes last.
-    pub(crate) async fn is_emptied(&self) -> Result<bool, Error> {
+    /// True if the directory is there, and nothing that says of a run of a group what it was.
+    pub(crate) async fn is_emptied_tree(&self) -> Result<bool, Error> {
+        self.has_none_but(&[WRITTEN_KEY, LOCK_KEY]).await
+    }
+
+    /// True if the directory is there, with nothing in it but these.
+    async fn has_none_but(&self, keys: &[&str]) -> Result<bool, Error> {
         let failed = |source| store_error("look at", self.store.label(), source);
         if !self.store.exists_anything().await.map_err(failed)? {
             return Ok(false);
         }
-        self.store.has_none_but(&LAST_KEYS).await.map_err(failed)
+        self.store.has_none_but(keys).await.map_err(failed)
     }
 
     /// The copy of a group that a run has left, as bytes. Refuses a place that is not ours, or that
@@ -327,8 +331,8 @@ impl WorkDir {
         put.map_err(|source| store_error("write", self.store.label(), source))
     }
 
-    /// Removes everything; what says that the target is complete goes last, but for the lock. Another run
-    /// may take that, and with it the directory, as soon as it is gone.
+    /// Removes everything; what says that the target is complete goes last. The lock is gone before that:
+    /// another run may have taken it again, and the directory with it.
     pub(crate) async fn remove(&self) -> Result<(), Error> {
         let failed = |source| store_error("remove", self.store.label(), source);
         if self.store.local_root().is_some() {

@@ -224,7 +224,7 @@ fn around_the_target() -> Vec<Case> {
             usual(scene);
             std::fs::create_dir(scene.at("out/t.zarr.rechunk")).unwrap();
             fifo(&scene.at("out/t.zarr.rechunk/lock"));
-        }, Outcome::Done).arguments(&["copy", "SOURCE", "TARGET", "--chunks", "2,2"]),
+        }, Outcome::fails(1, &["lock", "a pipe"], Left::Anything)).arguments(&["copy", "SOURCE", "TARGET", "--chunks", "2,2"]),
         Case::new("saved job of rubbish, and a journal", |scene| {
             usual(scene);
             std::fs::create_dir(scene.at("out/t.zarr.rechunk")).unwrap();

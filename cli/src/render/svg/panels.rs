@@ -183,35 +183,59 @@ impl<'a> Frame<'a> {
             canvas.text((at.0, at.1 + 26.0), style::MUTED, self.panel_width, &folded);
         }
         let liberties = match content {
-            Content::Source => self.chunks(canvas, at, &self.picture.source_chunk, "read"),
+            Content::Source => {
+                let boxes = (&self.picture.source_chunk[..], self.picture.source_shard.as_deref());
+                self.chunks(canvas, at, boxes, ["read", "read glass"])
+            }
             Content::Stage(stage) => match &stage.buffers {
                 Some(buffers) => self.buffer(canvas, at, stage, buffers),
                 None => self.task(canvas, at, stage),
             },
-            Content::Target => self.chunks(canvas, at, &self.picture.target_chunk, "write"),
+            Content::Target => {
+                let boxes = (&self.picture.target_chunk[..], self.picture.target_shard.as_deref());
+                self.chunks(canvas, at, boxes, ["write", "write glass"])
+            }
         };
         self.axis_labels(canvas, at, matches!(content, Content::Source));
         liberties
     }
 
-    /// A chunk grid with its first chunk highlighted.
-    fn chunks(&self, canvas: &mut Canvas, at: Point, chunk: &[u64], class: &str) -> Liberties {
+    /// A grid of objects (chunks, or shards) with the first highlighted, and in a shard the first chunk.
+    fn chunks(
+        &self,
+        canvas: &mut Canvas,
+        at: Point,
+        (chunk, shard): (&[u64], Option<&[u64]>),
+        [of_chunk, of_shard]: [&str; 2],
+    ) -> Liberties {
         let origin = self.origin(at);
-        let grid = self.solid.array(canvas, origin, Some(chunk));
-        let first = self.solid.highlight(canvas, origin, chunk, class);
+        let grid = self.solid.array(canvas, origin, Some(shard.unwrap_or(chunk)));
+        let mut thickened = false;
+        for (shape, class) in
+            shard.map(|shard| (shard, of_shard)).into_iter().chain([(chunk, of_chunk)])
+        {
+            thickened |= self.solid.highlight(canvas, origin, shape, class).thickened;
+        }
         let cells = words::grid(&self.picture.shape, chunk);
         let bytes = words::product(chunk).saturating_mul(self.picture.item_bytes.into());
         let number = words::product(&cells);
         let unit = if number == 1 { "chunk" } else { "chunks" };
-        let lines = [
-            (Some(class), style::STRONG, format!("chunk {}", words::shape(chunk))),
+        let mut lines = vec![
+            (Some(of_chunk), style::STRONG, format!("chunk {}", words::shape(chunk))),
             (None, style::LINE, format!("{} per chunk", words::bytes(bytes))),
             (None, style::LINE, format!("{} {unit}", words::count(number))),
-            (None, style::MUTED, format!("grid {}", words::shape(&cells))),
         ];
-        let shown = if self.picture.shape.is_empty() { 3 } else { 4 };
-        self.caption(canvas, at, &lines[..shown]);
-        Liberties { thickened: first.thickened, ..grid }
+        if let Some(shard) = shard {
+            let shards = words::product(&words::grid(&self.picture.shape, shard));
+            let unit = if shards == 1 { "shard" } else { "shards" };
+            let each = format!("in shard {}", words::shape(shard));
+            lines[1] = (Some(of_shard), style::STRONG, each);
+            lines.push((None, style::LINE, format!("{} {unit}", words::count(shards))));
+        } else if !self.picture.shape.is_empty() {
+            lines.push((None, style::MUTED, format!("grid {}", words::shape(&cells))));
+        }
+        self.caption(canvas, at, &lines);
+        Liberties { thickened, ..grid }
     }
 
     /// The first buffer, and how much is carried over the ends of buffers.

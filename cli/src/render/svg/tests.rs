@@ -76,6 +76,19 @@ fn buffers_of_raw_files_are_drawn_with_what_they_carry() {
     assert!(svg.contains("carries nothing") && svg.contains("1 buffer"));
 }
 
+#[test]
+fn shards_are_drawn_around_their_chunks() {
+    let without = draw(&satellite());
+    let picture = PlanPicture { target_shard: Some(vec![6443, 2000, 2000]), ..satellite() };
+    let svg = draw(&picture);
+    assert_well_formed(&svg);
+    assert_numbers(&svg);
+    assert!(svg.contains("chunk 6443 × 100 × 100") && svg.contains("in shard 6443 × 2000 × 2000"));
+    assert!(svg.contains("162 shards"), "{svg}");
+    let glasses = |svg: &str| svg.matches("write glass").count();
+    assert!(glasses(&svg) > glasses(&without));
+}
+
 fn candidate(kind: &str, cost: Option<f64>, note: &str) -> CandidatePicture {
     CandidatePicture {
         kind: kind.to_owned(),
@@ -94,6 +107,8 @@ fn satellite() -> PlanPicture {
         item_bytes: 4,
         source_chunk: vec![5, 1799, 3600],
         target_chunk: vec![6443, 100, 100],
+        source_shard: None,
+        target_shard: None,
         stages: vec![
             stage("push", &[45, 17999, 3600], &[45, 17999, 3600], 1440),
             stage("pull", &[6443, 400, 1800], &[6443, 400, 1800], 900),

@@ -4,6 +4,7 @@ mod commit;
 mod coordinates;
 mod fit;
 mod growth;
+mod ome;
 mod pattern;
 mod report;
 mod rules;
@@ -142,6 +143,11 @@ impl TreeJob {
         let mut warnings: Vec<String> = dropped("", &root).into_iter().collect();
         warnings.append(&mut found.warnings);
         select(&rules, &selection, &mut found, &location)?;
+        let all =
+            std::iter::once(("", &root)).chain(found.groups.iter().map(|(path, g)| (&**path, g)));
+        let of_image =
+            |group| ome::warnings(group, &found.arrays, request.select.is_some(), format);
+        warnings.extend(all.flat_map(of_image));
         if format == Format::N5 {
             let root = [(&String::new(), &root)];
             warnings.extend(found.groups.iter().chain(root).filter_map(reserved));

@@ -163,7 +163,7 @@ impl Left {
     /// an error.
     pub(crate) async fn at(work: &WorkDir, target: &Store) -> Result<Self, Error> {
         let Some(bytes) = work.tree().await? else {
-            return Ok(if work.is_emptied().await? { Self::Emptied } else { Self::Nothing });
+            return Ok(if work.is_emptied_tree().await? { Self::Emptied } else { Self::Nothing });
         };
         match SavedTree::from_json(&bytes) {
             Ok(saved) => Ok(Self::Unfinished(Box::new(saved))),

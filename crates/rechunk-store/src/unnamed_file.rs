@@ -1,0 +1,95 @@
+//! New files that have no name before they are whole. Where the system has them, a put is half of the
+//! work that it is to make a file under another name and rename it, and a process that is killed leaves
+//! nothing behind.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+#[cfg(target_os = "linux")]
+use std::sync::atomic::Ordering;
+
+use object_store::PutPayload;
+
+/// Whether a file system has files without names: it is taken to, until it says otherwise.
+#[derive(Debug)]
+pub(crate) struct UnnamedFiles(AtomicBool);
+
+impl Default for UnnamedFiles {
+    fn default() -> Self {
+        Self(AtomicBool::new(cfg!(target_os = "linux")))
+    }
+}
+
+impl UnnamedFiles {
+    /// Makes the file at `path`, with the directories above it. False if that cannot be done here, or if
+    /// there is a file already: nothing is there that was not before, and another way says what is wrong.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn put(&self, path: &Path, payload: &PutPayload) -> bool {
+        self.0.load(Ordering::Relaxed) && self.try_put(path, payload).unwrap_or(false)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn put(&self, _: &Path, _: &PutPayload) -> bool {
+        false
+    }
+
+    #[cfg(target_os = "linux")]
+    fn try_put(&self, path: &Path, payload: &PutPayload) -> std::io::Result<bool> {
+        use std::io::Write;
+        use std::os::fd::AsRawFd;
+
+        use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+        use rustix::io::Errno;
+
+        let Some(parent) = path.parent() else { return Ok(false) };
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let open = || rustix::fs::open(parent, flags, Mode::from_raw_mode(0o666));
+        let opened = match open() {
+            Err(Errno::NOENT) => {
+                std::fs::create_dir_all(parent)?;
+                open()
+            }
+            opened => opened,
+        };
+        let mut file = match opened {
+            // Systems and file systems that do not know them.
+            Err(Errno::ISDIR | Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS) => {
+                self.0.store(false, Ordering::Relaxed);
+                return Ok(false);
+            }
+            opened => std::fs::File::from(opened?),
+        };
+        payload.iter().try_for_each(|part| file.write_all(part))?;
+        let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
+        match rustix::fs::linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW) {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST | Errno::NOSPC | Errno::DQUOT | Errno::NAMETOOLONG) => Ok(false),
+            Err(_) => {
+                self.0.store(false, Ordering::Relaxed);
+                Ok(false)
+            }
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_file_is_made_and_one_that_is_there_stays() {
+        let (folder, files) = (tempfile::tempdir().unwrap(), UnnamedFiles::default());
+        let path = folder.path().join("c/0/1");
+        let parts: PutPayload =
+            [bytes::Bytes::from("01"), bytes::Bytes::from("23")].into_iter().collect();
+        if !files.put(&path, &parts) {
+            return assert!(!path.exists()); // a file system that has none
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), b"0123");
+        assert!(!files.put(&path, &PutPayload::from_static(b"other")));
+        assert_eq!(std::fs::read(&path).unwrap(), b"0123");
+        // Below a file there can be none; that is for the other way to say.
+        assert!(!files.put(&path.join("2"), &parts));
+        assert!(files.put(&folder.path().join("c/0/2"), &parts));
+        assert_eq!(std::fs::read_dir(folder.path().join("c/0")).unwrap().count(), 2);
+    }
+}
