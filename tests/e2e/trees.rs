@@ -443,7 +443,7 @@ fn a_tree_survives_every_kill() {
         assert!(calls > 100, "{calls}");
         let (mut killed, mut skipped) = (0, 0);
         // Most can go wrong at the end, where the groups are written.
-        for at in (1..calls - 14).step_by(10).chain(calls - 14..=calls) {
+        for at in (1..calls - 14).step_by(17).chain(calls - 14..=calls) {
             let root = folder.at(&format!("{format}-{at}"));
             let number = at.to_string();
             let tool_options = ["--at", number.as_str(), "--lose", number.as_str(), "--torn"];
