@@ -288,6 +288,43 @@ async fn damaged_parquet_is_refused_and_a_missing_file_has_no_chunks() {
 }
 
 #[tokio::test]
+async fn chunks_in_parquet_are_found_however_they_are_named() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures/references/kerchunk_pyarrow.parq");
+    let dots = Store::open(&fixture.display().to_string()).unwrap();
+    let expected = dots.get("chunked/1.1.0", 1 << 20).await.unwrap().unwrap();
+    let array = r#"{"shape": [12, 10, 15], "chunks": [2, 5, 15], "dimension_separator": "/"}"#;
+    let v3 = r#"{"zarr_format": 3, "node_type": "array"}"#;
+    for (document, chunk, file) in [
+        ("a/.zarray", "a/1/1/0", "a/refs.0.parq"),
+        (".zarray", "1/1/0", "refs.0.parq"),
+        ("a/zarr.json", "a/c/1/1/0", "a/refs.0.parq"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let directory = folder.path().join("r.parq");
+        let at = |name: &str| directory.join(name);
+        std::fs::create_dir_all(at("a")).unwrap();
+        std::fs::copy(fixture.join("chunked/refs.0.parq"), at(file)).unwrap();
+        // Names of files are relative to what holds the directory.
+        for day in ["day1.nc", "day2.nc", "day3.nc"] {
+            std::fs::copy(fixture.join("..").join(day), folder.path().join(day)).unwrap();
+        }
+        let array = if document.ends_with("zarray") { array } else { v3 };
+        let text = format!(r#"{{"metadata": {{"{document}": {array}}}, "record_size": 10}}"#);
+        std::fs::write(at(".zmetadata"), text).unwrap();
+        let store = Store::open(&directory.display().to_string()).unwrap();
+        let found = store.get(chunk, 1 << 20).await;
+        if document.ends_with("zarray") {
+            assert_eq!(found.unwrap().unwrap(), expected, "{document}");
+            let listed: Vec<(String, u64)> = store.list("").try_collect().await.unwrap();
+            assert!(listed.iter().any(|(key, _)| key == chunk), "{listed:?}");
+        } else {
+            assert!(found.unwrap_err().to_string().contains("Zarr v3"), "{document}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn files_that_are_not_there_are_not_asked_for_one_by_one() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../fixtures/references/kerchunk_pyarrow.parq/chunked/refs.0.parq");
