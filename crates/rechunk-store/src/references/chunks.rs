@@ -9,8 +9,8 @@ use super::tables::DOCUMENT_BYTES_MAX;
 const AXES_MAX: usize = 64;
 
 /// What is said of arrays of Zarr v3.
-pub(super) const NOT_V2: &str = "it is an array of Zarr v3: references to it are read in JSON, in Parquet \
-                                 those to arrays of Zarr v2";
+pub(super) const NOT_V2: &str = "it is an array of Zarr v3: references in Parquet are read to arrays of Zarr v2 \
+                                 alone; write these as JSON";
 
 /// The chunks of an array.
 #[derive(Debug, Default)]

@@ -127,8 +127,7 @@ impl Tables {
         if let Some(document) = self.documents.get(key) {
             return Ok(Some(Found::Inline(document.clone())));
         }
-        let location = || place.label().to_owned();
-        let failed = |reason| StoreError::References { location: location(), reason };
+        let failed = |reason| StoreError::References { location: place.label().to_owned(), reason };
         let found = self.row(key).map_err(failed)?;
         let Some(Row { file, row }) = found else { return Ok(None) };
         let Some(partition) = self.partition(place, &file).await? else { return Ok(None) };
@@ -240,13 +239,20 @@ impl Tables {
         prefix: &str,
     ) -> Result<Vec<(String, u64)>, StoreError> {
         let is_inside = |array: &str| prefix.starts_with(&in_array(array, ""));
-        let arrays = self.arrays.iter().filter_map(|(array, chunks)| {
-            let is_below = is_inside(array) || array.starts_with(prefix);
-            Some((array.as_str(), chunks.as_ref().ok().filter(|_| is_below)?))
-        });
-        let files = |chunks: &Chunks| chunks.count().div_ceil(self.record_size);
-        let arrays: BTreeMap<&str, u64> =
-            arrays.map(|(array, chunks)| (array, files(chunks))).collect();
+        let mut arrays = BTreeMap::<&str, u64>::new();
+        for (array, chunks) in &self.arrays {
+            match chunks {
+                Ok(chunks) if is_inside(array) || array.starts_with(prefix) => {
+                    arrays.insert(array, chunks.count().div_ceil(self.record_size));
+                }
+                // What is not understood has chunks all the same; a group may have it among others.
+                Err(reason) if is_inside(array) => {
+                    let (location, reason) = (place.label().to_owned(), reason.clone());
+                    return Err(StoreError::References { location, reason });
+                }
+                _ => {}
+            }
+        }
         if arrays.values().fold(0_u64, |sum, &files| sum.saturating_add(files)) <= FILES_ASKED_MAX {
             let all = |(array, files): (&str, u64)| {
                 let array = array.to_owned();

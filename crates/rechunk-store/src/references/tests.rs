@@ -320,6 +320,9 @@ async fn chunks_in_parquet_are_found_however_they_are_named() {
             assert!(listed.iter().any(|(key, _)| key == chunk), "{listed:?}");
         } else {
             assert!(found.unwrap_err().to_string().contains("Zarr v3"), "{document}");
+            let listed = store.list("a").try_collect::<Vec<_>>().await;
+            assert!(listed.unwrap_err().to_string().contains("Zarr v3"), "{document}");
+            assert!(store.list("").try_collect::<Vec<_>>().await.is_ok());
         }
     }
 }
