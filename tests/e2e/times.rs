@@ -35,6 +35,9 @@ fn a_plan_says_what_a_time_became() {
     assert!(array.stdout.contains("\n  times   time=1W (28)\n"), "{}", array.stdout);
     let group = plan("a.zarr", "time=10D").ok();
     assert!(group.stdout.contains("\n  times   time=10D (40)\n"), "{}", group.stdout);
+    let here = ["plan", ".", "--chunks", "time=1W,x=2"];
+    let here = Run::rechunk(&here).in_directory(&place("v")).go().ok();
+    assert!(here.stdout.contains("chunks 28 × 2"), "{}", here.stdout);
     plan("a.zarr/v", "time=5h").ends_with(2).says(&[
         "--chunks: time=5h: the values of `time` are 6 hours apart",
         "give a number of elements, e.g. time=1",

@@ -108,6 +108,43 @@ fn a_copy_of_a_data_set_is_identical_to_xarray() {
 }
 
 #[test]
+fn cast_arrays_are_the_same_data_to_xarray() {
+    if !available() {
+        return;
+    }
+    let folder = Folder::new();
+    let source = folder.at("source.zarr");
+    RawArray::v3(&[8, 6], &[4, 6]).of_uint16().write(&format!("{source}/a"));
+    let place = format!("{source}/a/zarr.json");
+    let mut array: Value = serde_json::from_slice(&std::fs::read(&place).unwrap()).unwrap();
+    array["dimension_names"] = json!(["y", "x"]);
+    array["attributes"] = json!({"_FillValue": 7});
+    std::fs::write(&place, array.to_string()).unwrap();
+    std::fs::write(format!("{source}/zarr.json"), GROUP).unwrap();
+    let mut jobs = Vec::new();
+    // To a float, on to another, back to an integer; in either version, and from one to the other.
+    let mut from = source.clone();
+    for (number, (cast, format)) in [
+        ("float64", "zarr3"),
+        ("float32", "zarr3"),
+        ("int32", "zarr3"),
+        ("float64", "zarr2"),
+        ("float32", "zarr2"),
+        ("int16", "zarr3"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let copy = folder.at(&format!("{number}.zarr"));
+        let options = ["--cast", cast, "--format", format, "--chunks", "y=2"];
+        rechunk(&[&["copy", &from, &copy][..], &options].concat()).ok();
+        jobs.push(job(&source, &copy, false));
+        from = copy;
+    }
+    assert_identical(&jobs);
+}
+
+#[test]
 fn copies_of_public_data_sets_are_identical_to_xarray() {
     let Some(data) = std::env::var_os("RECHUNK_TEST_DATA").map(PathBuf::from) else {
         println!(

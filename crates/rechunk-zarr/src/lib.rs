@@ -54,7 +54,10 @@ pub use metadata::{
     ArrayMetadata, BLOSC_CHUNK_BYTES_MAX, CHUNK_BYTES_MAX, KeyEncoding, KeyStyle, Verbatim,
     ZarrVersion,
 };
-pub use missing_values::{carry_missing_value, is_same_missing_value, missing_value};
+pub use missing_values::{
+    carry_missing_value, is_same_missing_value, missing_value, recast_missing_value,
+    respell_missing_value,
+};
 pub use parse_v2::parse_v2;
 pub use parse_v3::{NodeKind, node_kind, parse_v3};
 pub use shard_codec::ShardCodec;

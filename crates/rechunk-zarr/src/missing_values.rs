@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::field::Field;
 use crate::fill_value::{float, parse_fill_value, write_fill_value};
+use crate::json::of_bare_token;
 use crate::metadata::{ArrayMetadata, ZarrVersion};
 
 /// The attribute of the CF conventions.
@@ -87,6 +88,52 @@ fn to_v2(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option<String> {
         missing.as_ref().map_or("null".to_owned(), words),
         words(fill)
     ))
+}
+
+/// Has `cast`, which is `source` with elements of another type, go on saying which are missing: its
+/// attribute is that of `source`, made a value of the new type by `convert`. Where there is no such value
+/// it is dropped, for xarray opens no array with another; returns a sentence for people then.
+pub fn recast_missing_value(
+    source: &ArrayMetadata,
+    cast: &mut ArrayMetadata,
+    convert: impl Fn(&FillValue) -> Option<FillValue>,
+) -> Option<String> {
+    let (from, to) = (source.spec.data_type, cast.spec.data_type);
+    let said = source.attributes.get(FILL_VALUE)?;
+    if let Some(value) = read(said, from, source.version).and_then(|value| convert(&value)) {
+        cast.attributes.insert(FILL_VALUE.to_owned(), written(&value, to, cast.version));
+        return None;
+    }
+    cast.attributes.shift_remove(FILL_VALUE);
+    Some(format!("{FILL_VALUE}: {said} is no {to}: the attribute is dropped"))
+}
+
+/// Has `target`, of another version than `source`, spell the attribute as its version does.
+pub fn respell_missing_value(source: &ArrayMetadata, target: &mut ArrayMetadata) {
+    let data_type = source.spec.data_type;
+    let said = source.attributes.get(FILL_VALUE);
+    let value = said.and_then(|said| read(said, data_type, source.version));
+    if let Some(value) = value {
+        let written = written(&value, data_type, target.version);
+        target.attributes.insert(FILL_VALUE.to_owned(), written);
+    }
+}
+
+/// The value of the attribute in a version; also the one that was meant where it is spelt otherwise.
+fn read(said: &Value, data_type: DataType, version: ZarrVersion) -> Option<FillValue> {
+    let in_v3 = (version == ZarrVersion::V3).then(|| decoded(said, data_type)).flatten();
+    in_v3.or_else(|| plain(said, data_type))
+}
+
+fn written(value: &FillValue, data_type: DataType, version: ZarrVersion) -> Value {
+    match version {
+        ZarrVersion::V2 => {
+            let written = write_fill_value(value, data_type);
+            // An attribute is no fill value, and has NaN as Python writes it.
+            written.as_str().and_then(of_bare_token).unwrap_or(written)
+        }
+        ZarrVersion::V3 => encoded(value, data_type),
+    }
 }
 
 /// True for the types that xarray writes the attribute for as a number or a truth value.

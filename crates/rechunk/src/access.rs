@@ -146,9 +146,10 @@ struct Touched {
 impl Touched {
     fn of(grid: &ChunkGrid, whole: &[usize]) -> Self {
         let mut touched = Self { chunks: 1, elements: 1 };
+        let first = grid.chunk(&vec![0; grid.rank()]);
         for axis in 0..grid.rank() {
             let (chunks, elements) = match grid.edges().and_then(|edges| edges.axis(axis)) {
-                _ if !whole.contains(&axis) => (1, grid.chunk_shape()[axis]),
+                _ if !whole.contains(&axis) => (1, first.shape[axis]),
                 Some(_) => (grid.count_along(axis), grid.array_shape()[axis]),
                 None => {
                     let count = grid.count_along(axis);
@@ -270,6 +271,13 @@ mod tests {
         let uneven = ArraySpec { chunk_shape: vec![300, 10, 10], edges, ..scenes() };
         let series = cost("time", &uneven, None).unwrap();
         assert_eq!((series.chunks, series.decoded_bytes), (5, 1460 * 100 * 2));
+        let map = cost("map", &uneven, None).unwrap();
+        assert_eq!((map.chunks, map.decoded_bytes), (72 * 144, 300 * 720 * 1440 * 2));
+        let time = AxisChunks::of_runs(0, 1460, [(60, 1), (280, 5)]).unwrap();
+        let edges = Edges::new(vec![time.into_edges(), None, None]);
+        let uneven = ArraySpec { chunk_shape: vec![280, 10, 10], edges, ..scenes() };
+        let map = cost("map", &uneven, None).unwrap();
+        assert_eq!(map.decoded_bytes, 60 * 720 * 1440 * 2, "of the first chunk");
     }
 
     #[test]

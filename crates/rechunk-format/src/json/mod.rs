@@ -52,6 +52,11 @@ pub fn bare_token(text: &str) -> Option<&str> {
     text.strip_prefix(MARKER).filter(|token| is_foreign_token(token))
 }
 
+/// The string that stands for a bare token; `None` for what is none.
+pub fn of_bare_token(token: &str) -> Option<Value> {
+    is_foreign_token(token).then(|| Value::from(format!("{MARKER}{token}")))
+}
+
 /// A copy without bare tokens, which plain JSON cannot hold: they become strings.
 pub fn plain(value: &Value) -> Value {
     match value {

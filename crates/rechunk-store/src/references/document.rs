@@ -71,8 +71,8 @@ impl Document {
                     self.references(json)?;
                 }
                 name if ZARR_NAMES.contains(&name) => return Err(Fault::IsZarr),
-                // Of what else is beside `refs` the specification says nothing.
-                _ if !self.is_flat => json.raw(&mut Vec::new(), INLINE_BYTES_MAX)?,
+                // Of what else is beside `version` and `refs` the specification says nothing.
+                _ if !seen.is_empty() => json.raw(&mut Vec::new(), INLINE_BYTES_MAX)?,
                 _ => self.reference(json, &name)?,
             }
         }
@@ -81,14 +81,14 @@ impl Document {
             return Err(Fault::NoReferences);
         }
         let Self { builder, templates, is_flat, .. } = self;
-        builder.finish(|url| if is_flat { Ok(None) } else { templates.expand(url) })
+        builder.finish(if is_flat { Templates::default() } else { templates })
     }
 
     fn version<R: Read>(json: &mut Json<R>) -> Result<(), Fault> {
         if json.kind()? != Kind::Number {
             return Err(Fault::Version { version: "no number".to_owned() });
         }
-        match json.unsigned()? {
+        match json.unsigned("version")? {
             0 | 1 => Ok(()),
             version => Err(Fault::Version { version: version.to_string() }),
         }
@@ -143,11 +143,11 @@ impl Document {
         json.string(&mut self.text, URL_BYTES_MAX)?;
         let mut range = None;
         if json.more(b']', false)? {
-            let offset = json.unsigned()?;
+            let offset = json.unsigned(key)?;
             if !json.more(b']', false)? {
                 return Err(wrong());
             }
-            range = Some((offset, json.unsigned()?));
+            range = Some((offset, json.unsigned(key)?));
             if json.more(b']', false)? {
                 return Err(wrong());
             }

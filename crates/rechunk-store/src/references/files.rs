@@ -4,9 +4,11 @@
 //! depends on where it lies: see `docs/design/019-references.md`.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Component, Path as FilePath, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+use url::{Host, Url};
 
 use crate::location::{Place, parse};
 use crate::remote::{Address, Scheme};
@@ -133,7 +135,12 @@ impl Files {
     fn check_host(&self, address: &Address) -> Result<(), String> {
         let Base::Url(base) = &self.base else { return Ok(()) };
         let is_same = base == &address.root || base.starts_with(&format!("{}/", address.root));
-        if address.scheme != Scheme::Http || is_same || !is_inside(host(&address.root)) {
+        if address.scheme != Scheme::Http || is_same {
+            return Ok(());
+        }
+        // As the client reads it: a host has many writings.
+        let url = Url::parse(&address.root).map_err(|error| error.to_string())?;
+        if url.host().is_some_and(|host| !is_inside(&host)) {
             return Ok(());
         }
         Err("references from elsewhere may not name this machine or what only it can reach; \
@@ -202,55 +209,68 @@ fn join_url(base: &str, path: &str) -> Option<String> {
     Some(format!("{scheme}://{root}/{}", names.join("/")))
 }
 
-/// The host of `http://user@host:port`.
-fn host(root: &str) -> &str {
-    let authority = root.split_once("://").map_or(root, |(_, authority)| authority);
-    let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    match authority.strip_prefix('[') {
-        Some(address) => address.split_once(']').map_or(address, |(address, _)| address),
-        None => authority.split_once(':').map_or(authority, |(host, _)| host),
+/// Names of this machine, and of what answers to it alone.
+const INSIDE: [&str; 6] = [
+    "localhost",
+    "localhost6",
+    "ip6-localhost",
+    "ip6-loopback",
+    "metadata.google.internal",
+    "metadata.goog",
+];
+
+/// Where clouds other than those at link-local addresses give credentials to a machine of theirs.
+const METADATA: [Ipv4Addr; 3] = [
+    Ipv4Addr::new(100, 100, 100, 200),
+    Ipv4Addr::new(168, 63, 129, 16),
+    Ipv4Addr::new(192, 0, 0, 192),
+];
+
+/// A host that is this machine or a service beside it.
+fn is_inside(host: &Host<&str>) -> bool {
+    match host {
+        Host::Ipv4(address) => is_inside_v4(*address),
+        Host::Ipv6(address) => is_inside_v6(*address),
+        Host::Domain(name) => {
+            let name = name.trim_end_matches('.').to_ascii_lowercase();
+            let is_local = [".localhost", ".localdomain"].iter().any(|end| name.ends_with(end));
+            is_local || INSIDE.contains(&name.as_str())
+        }
     }
 }
 
-/// A host that is this machine or a service beside it, or may be one: addresses in unusual writing
-/// are not looked into.
-fn is_inside(host: &str) -> bool {
-    let is_inside_v4 = |address: Ipv4Addr| {
-        address.is_loopback() || address.is_link_local() || address.is_unspecified()
-    };
-    match host.parse() {
-        Ok(IpAddr::V4(address)) => return is_inside_v4(address),
-        Ok(IpAddr::V6(address)) => {
-            return address.is_loopback()
-                || address.is_unspecified()
-                || address.is_unicast_link_local()
-                || address.to_ipv4().is_some_and(is_inside_v4);
-        }
-        Err(_) => {}
-    }
-    let host = host.trim_end_matches('.').to_ascii_lowercase();
-    // 0x7f.1 and 2130706433 are 127.0.0.1 too: such end in a number, which no name of a host does.
-    let last = host.rsplit('.').next().unwrap_or_default();
-    let is_number = last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit());
-    let is_local = host == "localhost" || host.ends_with(".localhost");
-    is_number || is_local || host == "metadata.google.internal" || host.contains('%')
+fn is_inside_v4(address: Ipv4Addr) -> bool {
+    let is_this = address.is_loopback() || address.octets()[0] == 0;
+    is_this || address.is_link_local() || METADATA.contains(&address)
+}
+
+fn is_inside_v6(address: Ipv6Addr) -> bool {
+    let is_this = address.is_loopback() || address.is_unspecified();
+    let is_near = address.is_unicast_link_local() || address.is_unique_local();
+    is_this || is_near || address.to_ipv4().is_some_and(is_inside_v4)
 }
 
 /// A name as it is repeated in a message: without what may be a secret.
 pub(super) fn shown(url: &str) -> String {
     let (place, query) = url.split_once('?').map_or((url, ""), |(place, _)| (place, "?…"));
-    let shown: String = place.chars().take(200).collect();
-    let cut = if shown.len() < place.len() { "…" } else { "" };
-    match shown.split_once("://") {
-        Some((scheme, rest)) if scheme != "abfs" && scheme != "abfss" => {
-            let authority = rest.split('/').next().unwrap_or_default();
-            match authority.rsplit_once('@') {
-                Some((secret, _)) => format!("{scheme}://…{}{cut}{query}", &rest[secret.len()..]),
-                None => format!("{shown}{cut}{query}"),
-            }
+    let mut parts = place.split("://");
+    let mut open = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let authority = part.split('/').next().unwrap_or_default();
+        let secret = authority.rsplit_once('@').map_or("", |(secret, _)| secret);
+        // `abfss://container@account.host` has no secret there.
+        let is_container = open.ends_with("abfs") || open.ends_with("abfss");
+        open.push_str("://");
+        if secret.is_empty() || (is_container && !secret.contains(':')) {
+            open.push_str(part);
+        } else {
+            open.push('…');
+            open.push_str(&part[secret.len()..]);
         }
-        _ => format!("{shown}{cut}{query}"),
     }
+    let shown: String = open.chars().take(200).collect();
+    let cut = if shown.len() < open.len() { "…" } else { "" };
+    format!("{shown}{cut}{query}")
 }
 
 #[cfg(test)]
@@ -313,6 +333,19 @@ mod tests {
                 "[fe80::1]",
                 "metadata.google.internal.",
                 "a.localhost",
+                "localhost.",
+                "127.0.0.1.",
+                "0x7f000001",
+                "017700000001",
+                "127.0.0.1\\latest\\meta-data",
+                "127\u{3002}0\u{3002}0\u{3002}1:8077",
+                "loc\u{ad}alhost",
+                "\u{ff4c}ocalhost",
+                "%6cocalhost",
+                "[fd00:ec2::254]",
+                "[::ffff:a9fe:a9fe]",
+                "[::]",
+                "100.100.100.200",
             ] {
                 let error = located(base, &format!("http://{host}/x")).unwrap_err();
                 assert!(error.contains("only it can reach"), "{host}: {error}");
@@ -321,6 +354,7 @@ mod tests {
         assert!(located("s3://bucket/a", "../../x").unwrap_err().contains("leads out"));
         assert!(located("http://host/a", "http://hostile/x").is_ok());
         assert!(located("http://localhost:80/a", "http://localhost:8080/x").is_err());
+        assert!(located("http://host/a", "http://no host/x").is_err());
     }
 
     #[test]
@@ -341,7 +375,14 @@ mod tests {
             let error = located("/data", url).unwrap_err();
             assert!(error.contains(words) && !error.contains("canary"), "{url}: {error}");
         }
-        for url in ["https://user:canary@host/x", "http://host/x?sig=canary"] {
+        let long = format!("https://user:{}@host/x", "canary".repeat(50));
+        for url in [
+            "https://user:canary@host/x",
+            "http://host/x?sig=canary",
+            "zip://x.nc::https://user:canary@host/y",
+            "abfss://box:canary@host/x",
+            &long,
+        ] {
             let error = files("/data").open(url).unwrap_err().to_string();
             assert!(!error.contains("canary"), "{error}");
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use object_store::path::Path;
 
+use super::templates::Templates;
 use super::{Fault, Found};
 use crate::operations::wide;
 
@@ -23,7 +24,9 @@ pub(super) struct Index {
     /// Every key, one after the other.
     keys: String,
     entries: Vec<Entry>,
+    /// Names of files, in which templates are named.
     urls: Vec<Arc<str>>,
+    templates: Templates,
     /// What is kept in the document, one after the other.
     inline: Bytes,
 }
@@ -132,17 +135,15 @@ impl Builder {
         Fault::TooLarge { limit_bytes: self.limit_bytes }
     }
 
-    /// The index, the names of files made by `expand` of what the document has. Every key is there
-    /// once.
-    pub(super) fn finish(
-        self,
-        expand: impl Fn(&str) -> Result<Option<String>, Fault>,
-    ) -> Result<Index, Fault> {
-        let Self { keys, mut entries, mut urls, inline, .. } = self;
-        for url in &mut urls {
-            if let Some(expanded) = expand(url)? {
-                *url = expanded.into();
-            }
+    /// The index, in whose names of files `templates` are named. Every key is there once. A template can
+    /// make a long name of a short one: names are made when they are asked for.
+    pub(super) fn finish(self, templates: Templates) -> Result<Index, Fault> {
+        if self.held_bytes() + templates.held_bytes() > self.limit_bytes {
+            return Err(self.too_large());
+        }
+        let Self { keys, mut entries, urls, inline, .. } = self;
+        for url in urls.iter().filter(|url| templates.are_in(url)) {
+            templates.check(url)?;
         }
         let key = |entry: &Entry| key_of(&keys, entry);
         entries.sort_unstable_by(|a, b| key(a).cmp(key(b)));
@@ -151,7 +152,7 @@ impl Builder {
             return Err(Fault::value(key(twice), "it is there twice"));
         }
         entries.shrink_to_fit();
-        Ok(Index { keys, entries, urls, inline: inline.into() })
+        Ok(Index { keys, entries, urls, templates, inline: inline.into() })
     }
 }
 
@@ -186,7 +187,7 @@ impl Index {
             None => Found::Inline(within(&self.inline, start, length)),
             Some(url) => {
                 let range = (length != WHOLE).then(|| start..start + length);
-                Found::File { url: Arc::clone(url), range }
+                Found::File { url: self.file(url), range }
             }
         }
     }
@@ -199,8 +200,16 @@ impl Index {
         start..start + rest.partition_point(|entry| key(entry).starts_with(prefix))
     }
 
+    fn file(&self, url: &Arc<str>) -> Arc<str> {
+        if !self.templates.are_in(url) {
+            return Arc::clone(url);
+        }
+        // It was checked when it was read.
+        self.templates.expand(url).map_or_else(|_| Arc::clone(url), Into::into)
+    }
+
     /// A file that references lead to, if there is one.
-    pub(super) fn a_file(&self) -> Option<&str> {
-        self.urls.first().map(AsRef::as_ref)
+    pub(super) fn a_file(&self) -> Option<Arc<str>> {
+        self.urls.first().map(|url| self.file(url))
     }
 }

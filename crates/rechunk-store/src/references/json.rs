@@ -10,6 +10,9 @@ use super::Fault;
 /// Bytes taken from the input at once.
 const BUFFER_BYTES: usize = 64 << 10;
 
+/// Longest number, bytes.
+const NUMBER_BYTES_MAX: usize = 1 << 10;
+
 /// Deepest nesting of lists and objects inside a value.
 const DEPTH_MAX: usize = 64;
 
@@ -55,9 +58,9 @@ impl<R: Read> Json<R> {
     /// Begins an object or a list, as `open` says.
     pub(super) fn begin(&mut self, open: u8) -> Result<(), Fault> {
         if self.need()? != open {
-            let expected =
-                if open == b'{' { "an object is expected" } else { "a list is expected" };
-            return Err(self.wrong(expected));
+            self.kind()?;
+            let what = if open == b'{' { "an object is expected" } else { "a list is expected" };
+            return Err(Fault::Unexpected { at: self.position(), what });
         }
         self.at += 1;
         Ok(())
@@ -164,14 +167,17 @@ impl<R: Read> Json<R> {
         Ok(code)
     }
 
-    /// A number without sign, fraction and exponent.
-    pub(super) fn unsigned(&mut self) -> Result<u64, Fault> {
+    /// A number without sign, fraction and exponent, which is to be there in the entry `key`.
+    pub(super) fn unsigned(&mut self, key: &str) -> Result<u64, Fault> {
+        let wrong = || Fault::value(key, "a whole number, 0 or more, is expected in it");
+        if !matches!(self.kind()?, Kind::Number | Kind::Word) {
+            return Err(wrong());
+        }
         let mut text = Vec::new();
-        self.need()?;
-        self.word(&mut text, 20)?;
+        self.word(&mut text, NUMBER_BYTES_MAX)?;
         let text = String::from_utf8_lossy(&text).into_owned();
         let number = text.parse().ok().filter(|_| text.starts_with(|c: char| c.is_ascii_digit()));
-        number.ok_or_else(|| self.wrong("a whole number of bytes, 0 or more, is expected"))
+        number.ok_or_else(wrong)
     }
 
     /// The text of the next value, as it is written, put behind `text`.
@@ -387,9 +393,11 @@ mod tests {
         assert!(matches!(error, Fault::TooLong { limit_bytes: 99, .. }), "{error}");
         Json::new(long.as_bytes()).string(&mut text, 100).unwrap();
         assert_eq!(text.len(), 100);
-        assert_eq!(Json::new(&b" 18446744073709551615,"[..]).unsigned().unwrap(), u64::MAX);
-        for number in ["18446744073709551616", "-1", "1.0", "1e3", "x", "+1"] {
-            assert!(Json::new(number.as_bytes()).unsigned().is_err(), "{number}");
+        assert_eq!(Json::new(&b" 18446744073709551615,"[..]).unsigned("a").unwrap(), u64::MAX);
+        let long = "0.1000000000000000055511151231257827";
+        for number in ["18446744073709551616", "-1", "1.0", "1e3", "x", "\"1\"", "[1]", long] {
+            let error = Json::new(number.as_bytes()).unsigned("a/0").unwrap_err();
+            assert!(matches!(error, Fault::Value { .. }), "{number}: {error}");
         }
     }
 }

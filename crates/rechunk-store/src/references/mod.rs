@@ -5,6 +5,7 @@
 //! all else, and counted once, where it is read. Nothing in a document is believed: names, ranges and
 //! sizes are checked when it is read, and against the files when they are.
 
+mod chunks;
 mod document;
 mod files;
 mod index;
@@ -46,6 +47,8 @@ const INDEX_BYTES_MAX: usize = 1 << 30;
 pub(crate) enum Fault {
     #[error("it is no JSON: {what}, at byte {at}")]
     Json { at: u64, what: &'static str },
+    #[error("it is not as references are: {what}, at byte {at}")]
+    Unexpected { at: u64, what: &'static str },
     #[error(
         "a text or value in it, at byte {at}, has more than the {limit_bytes} bytes it may have"
     )]
@@ -54,6 +57,8 @@ pub(crate) enum Fault {
     Input(std::io::Error),
     #[error("it has an entry {key:?}, and {what}")]
     Value { key: String, what: String },
+    #[error("its row {row} has a {column:?}, and {what}")]
+    Row { row: usize, column: String, what: String },
     #[error(
         "they would take more than {limit_bytes} bytes of memory; write them as Parquet \
          (kerchunk.df.refs_to_dataframe, or vz.to_kerchunk(..., format=\"parquet\"))"
@@ -84,6 +89,11 @@ pub(crate) enum Fault {
     Pages,
     #[error("it is no Parquet file, or a damaged one: {0}")]
     Parquet(parquet::errors::ParquetError),
+    #[error(
+        "its values are encoded by their differences, of which few bytes can make any number of values; \
+         write it again with plain or dictionary encoding (use_dictionary, column_encoding of pyarrow)"
+    )]
+    Encoding,
     #[error("its columns would unpack to more than {limit_bytes} bytes")]
     Unpacked { limit_bytes: u64 },
     #[error("its column {name:?} {what}")]
@@ -267,8 +277,8 @@ impl References {
         // What lies elsewhere leads elsewhere.
         if self.is_late.get().is_none() && !self.place.answers_late() {
             let file = match &loaded.content {
-                Content::Document(index) => index.a_file().map(ToOwned::to_owned),
-                Content::Tables(tables) => tables.a_file(&self.place).await,
+                Content::Document(index) => index.a_file(),
+                Content::Tables(tables) => tables.a_file(&self.place).await.map(Into::into),
             };
             // Who was first has found the same.
             let _ = self.is_late.set(file.is_some_and(|file| self.files.is_remote(&file)));

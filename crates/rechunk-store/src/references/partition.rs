@@ -18,7 +18,7 @@ use crate::operations::wide;
 
 /// Most rows of a file.
 pub(super) const ROWS_MAX: u64 = 1 << 20;
-/// Most bytes of a file, and of all that is in it once it is unpacked.
+/// Most bytes of a file, of its pages once they are unpacked, and of the names and values that rows of it have.
 pub(super) const FILE_BYTES_MAX: u64 = 256 << 20;
 /// Most bytes of what says where things are in a file.
 const FOOTER_BYTES_MAX: usize = 1 << 20;
@@ -85,35 +85,51 @@ impl Partition {
         inline: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         for row in 0..rows {
-            let of = |column: &Option<Vec<Option<ByteArray>>>| {
-                column.as_ref().and_then(|column| column.get(row)?.clone())
-            };
-            let number = |column: &Option<Vec<u64>>| {
-                column.as_ref().and_then(|column| column.get(row).copied()).unwrap_or(0)
-            };
-            let (offset, size) = (number(&columns.offset), number(&columns.size));
-            let row = if let Some(raw) = of(&columns.raw) {
-                let start = inline.len();
-                decode("raw", raw.data(), inline)?;
-                Row { url: INLINE, start: wide(start), length: wide(inline.len() - start) }
-            } else if let Some(path) = of(&columns.path) {
-                let url = self.url(&path, numbers)?;
-                let is_whole = offset == 0 && size == 0;
-                if offset.checked_add(size).is_none_or(|end| end == WHOLE) {
-                    return Err(Fault::value("size", "a range ends beyond any file"));
-                }
-                Row { url, start: offset, length: if is_whole { WHOLE } else { size } }
-            } else {
-                Row { url: MISSING, start: 0, length: 0 }
-            };
-            self.rows.push(row);
+            let number = self.rows.len();
+            let added = self.row(columns, row, numbers, inline).map_err(|fault| match fault {
+                Fault::Value { key, what } => Fault::Row { row: number, column: key, what },
+                fault => fault,
+            });
+            self.rows.push(added?);
         }
         Ok(())
+    }
+
+    fn row(
+        &mut self,
+        columns: &Columns,
+        row: usize,
+        numbers: &mut HashMap<Arc<str>, u32>,
+        inline: &mut Vec<u8>,
+    ) -> Result<Row, Fault> {
+        let of = |column: &Option<Vec<Option<ByteArray>>>| {
+            column.as_ref().and_then(|column| column.get(row)?.clone())
+        };
+        let number = |column: &Option<Vec<u64>>| {
+            column.as_ref().and_then(|column| column.get(row).copied()).unwrap_or(0)
+        };
+        let (offset, size) = (number(&columns.offset), number(&columns.size));
+        if let Some(raw) = of(&columns.raw) {
+            self.check_room(inline.len(), raw.len())?;
+            let start = inline.len();
+            decode("raw", raw.data(), inline)?;
+            return Ok(Row { url: INLINE, start: wide(start), length: wide(inline.len() - start) });
+        }
+        let Some(path) = of(&columns.path) else {
+            return Ok(Row { url: MISSING, start: 0, length: 0 });
+        };
+        let url = self.url(&path, inline.len(), numbers)?;
+        let is_whole = offset == 0 && size == 0;
+        if offset.checked_add(size).is_none_or(|end| end == WHOLE) {
+            return Err(Fault::value("size", "a range ends beyond any file"));
+        }
+        Ok(Row { url, start: offset, length: if is_whole { WHOLE } else { size } })
     }
 
     fn url(
         &mut self,
         path: &ByteArray,
+        inline_bytes: usize,
         numbers: &mut HashMap<Arc<str>, u32>,
     ) -> Result<u32, Fault> {
         let text = std::str::from_utf8(path.data()).ok().filter(|text| text.len() <= URL_BYTES_MAX);
@@ -122,11 +138,21 @@ impl Partition {
             return Ok(number);
         }
         let number = u32::try_from(self.urls.len()).unwrap_or(MISSING);
+        self.check_room(inline_bytes, text.len())?;
         self.urls_bytes += text.len() + 32;
         let text: Arc<str> = text.into();
         self.urls.push(Arc::clone(&text));
         numbers.insert(text, number);
         Ok(number)
+    }
+
+    /// That so many more bytes may be kept. Of a value in a dictionary every row has one of its own here.
+    fn check_room(&self, inline_bytes: usize, more_bytes: usize) -> Result<(), Fault> {
+        let bytes = wide(self.urls_bytes + inline_bytes).saturating_add(wide(more_bytes));
+        if bytes > FILE_BYTES_MAX {
+            return Err(Fault::Unpacked { limit_bytes: FILE_BYTES_MAX });
+        }
+        Ok(())
     }
 
     /// How many rows it has.
@@ -278,4 +304,58 @@ fn all<T: parquet::data_type::DataType>(
         return Ok(column);
     }
     Err(Fault::Column { name: name.to_owned(), what: "has fewer values than the file has rows" })
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::basic::Encoding;
+    use parquet::data_type::ByteArrayType;
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    use super::*;
+
+    /// A file whose rows have `values` in themselves.
+    fn written(values: &[ByteArray], encoding: Option<Encoding>) -> Bytes {
+        let schema = parse_message_type("message m { required binary raw; }").unwrap();
+        let properties = WriterProperties::builder()
+            .set_dictionary_enabled(encoding.is_none())
+            .set_dictionary_page_size_limit(1 << 30)
+            .set_encoding(encoding.unwrap_or(Encoding::PLAIN));
+        let properties = Arc::new(properties.build());
+        let mut file = SerializedFileWriter::new(Vec::new(), schema.into(), properties).unwrap();
+        let mut group = file.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(values, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        file.into_inner().unwrap().into()
+    }
+
+    #[test]
+    fn values_that_rows_share_are_counted_for_each_of_them() {
+        let long = ByteArray::from(vec![b'x'; 8 << 20]);
+        let fits = Partition::read(&written(&vec![long.clone(); 3], None)).unwrap();
+        assert!(matches!(fits.found(2), Some(Found::Inline(bytes)) if bytes.len() == 8 << 20));
+        let error = Partition::read(&written(&vec![long; 33], None)).unwrap_err();
+        assert!(matches!(error, Fault::Unpacked { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_row_that_is_wrong_is_named() {
+        let values = [ByteArray::from("x"), ByteArray::from("base64:*")];
+        let error = Partition::read(&written(&values, None)).unwrap_err().to_string();
+        assert!(error.contains("row 1") && error.contains("raw"), "{error}");
+    }
+
+    #[test]
+    fn values_by_their_differences_are_not_read() {
+        let values = vec![ByteArray::from("x"); 3];
+        Partition::read(&written(&values, Some(Encoding::PLAIN))).unwrap();
+        for encoding in [Encoding::DELTA_BYTE_ARRAY, Encoding::DELTA_LENGTH_BYTE_ARRAY] {
+            let error = Partition::read(&written(&values, Some(encoding))).unwrap_err();
+            assert!(matches!(error, Fault::Encoding), "{error}");
+        }
+    }
 }

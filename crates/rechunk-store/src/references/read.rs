@@ -109,7 +109,7 @@ impl References {
                 }
                 Content::Tables(tables) => {
                     let documents = stream::iter(tables.documents_below(&prefix)).map(Ok);
-                    let files = tables.files_below(&prefix);
+                    let files = tables.files_below(&references.place, &prefix).await?;
                     let references = Arc::clone(&references);
                     let chunks = stream::iter(files)
                         .then(move |(array, file)| Arc::clone(&references).chunks(array, file));

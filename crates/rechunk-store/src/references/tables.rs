@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use futures::TryStreamExt;
 use object_store::path::Path;
 use tokio::sync::{OnceCell, Semaphore};
 
+use super::chunks::{Chunks, NOT_V2, is_array_v3};
 use super::index::KEY_BYTES_MAX;
-use super::json::{Json, Kind};
+use super::json::Json;
 use super::partition::{FILE_BYTES_MAX, Partition, ROWS_MAX};
 use super::{Fault, Found, INDEX_BYTES_MAX};
 use crate::{Store, StoreError};
@@ -22,18 +24,18 @@ const CACHE_BYTES_MAX: usize = 256 << 20;
 const CACHE_FILES_MAX: usize = 4096;
 /// Files that are read at once.
 const READ_AT_ONCE: usize = 2;
+/// Most files that are asked for without knowing that they are there.
+const FILES_ASKED_MAX: u64 = 10_000;
 /// Largest metadata document, bytes.
-const DOCUMENT_BYTES_MAX: usize = 16 << 20;
-/// Most axes of an array.
-const AXES_MAX: usize = 64;
+pub(super) const DOCUMENT_BYTES_MAX: usize = 16 << 20;
 
 /// The arrays of a directory of references.
 #[derive(Debug)]
 pub(super) struct Tables {
     /// Metadata documents by key.
     documents: BTreeMap<String, Bytes>,
-    /// Chunks along each axis, by the path of the array.
-    arrays: BTreeMap<String, Vec<u64>>,
+    /// The arrays by their paths, or why no chunk of one can be found.
+    arrays: BTreeMap<String, Result<Chunks, String>>,
     /// Rows of a file.
     record_size: u64,
     cache: Mutex<BTreeMap<String, Cached>>,
@@ -69,7 +71,7 @@ impl Tables {
             json.name(&mut name, KEY_BYTES_MAX)?;
             match name.as_str() {
                 "metadata" if documents.is_none() => documents = Some(read_documents(&mut json)?),
-                "record_size" if record_size.is_none() => record_size = Some(json.unsigned()?),
+                "record_size" if record_size.is_none() => record_size = Some(json.unsigned(&name)?),
                 "metadata" | "record_size" => return Err(Fault::value(&name, "it is there twice")),
                 _ => json.raw(&mut Vec::new(), DOCUMENT_BYTES_MAX)?,
             }
@@ -82,9 +84,13 @@ impl Tables {
         }
         let mut arrays = BTreeMap::new();
         for (key, document) in &documents {
-            if let Some(array) = key.strip_suffix("/.zarray") {
-                arrays.insert(array.to_owned(), chunk_counts(key, document)?);
-            }
+            let (path, name) = key.rsplit_once('/').unwrap_or(("", key));
+            let chunks = match name {
+                ".zarray" => Chunks::read(key, document),
+                "zarr.json" if is_array_v3(document) => Err(Fault::value(key, NOT_V2)),
+                _ => continue,
+            };
+            arrays.insert(path.to_owned(), chunks.map_err(|fault| fault.to_string()));
         }
         Ok(Self {
             documents,
@@ -121,7 +127,9 @@ impl Tables {
         if let Some(document) = self.documents.get(key) {
             return Ok(Some(Found::Inline(document.clone())));
         }
-        let Some(Row { file, row }) = self.row(key) else { return Ok(None) };
+        let failed = |reason| StoreError::References { location: place.label().to_owned(), reason };
+        let found = self.row(key).map_err(failed)?;
+        let Some(Row { file, row }) = found else { return Ok(None) };
         let Some(partition) = self.partition(place, &file).await? else { return Ok(None) };
         if row >= partition.rows() {
             let fault = Fault::RowMissing { rows: partition.rows(), row };
@@ -131,13 +139,27 @@ impl Tables {
     }
 
     /// Where the reference of a chunk is; `None` if `key` is of no chunk of an array.
-    fn row(&self, key: &str) -> Option<Row> {
-        let (array, chunk) = key.rsplit_once('/')?;
-        let counts = self.arrays.get(array)?;
-        let row =
-            if counts.is_empty() { (chunk == "0").then_some(0)? } else { ravel(counts, chunk)? };
+    fn row(&self, key: &str) -> Result<Option<Row>, String> {
+        let Some((array, chunks, chunk)) = self.array_of(key) else { return Ok(None) };
+        let chunks = match chunks {
+            Ok(chunks) => chunks,
+            // Of an array that is not understood other keys are still missing, as metadata of other formats.
+            Err(reason) if chunk.bytes().all(|b| b.is_ascii_digit() || b"./c".contains(&b)) => {
+                return Err(reason.clone());
+            }
+            Err(_) => return Ok(None),
+        };
+        let Some(row) = chunks.ravel(chunk) else { return Ok(None) };
         let (file, row) = (row / self.record_size, row % self.record_size);
-        Some(Row { file: format!("{array}/refs.{file}.parq"), row: usize::try_from(row).ok()? })
+        let row = usize::try_from(row).ok();
+        Ok(row.map(|row| Row { file: file_name(array, file), row }))
+    }
+
+    /// The array that a key is in, with what is behind the array's path: that of the longest path.
+    fn array_of<'a>(&self, key: &'a str) -> Option<(&'a str, &Result<Chunks, String>, &'a str)> {
+        let slashes = key.rmatch_indices('/').map(|(at, _)| (&key[..at], &key[at + 1..]));
+        let mut places = slashes.chain([("", key)]);
+        places.find_map(|(path, rest)| Some((path, self.arrays.get(path)?, rest)))
     }
 
     /// A file of references; `None` if there is none: then none of its chunks is there.
@@ -209,22 +231,50 @@ impl Tables {
         below.map(|(key, document)| (key.clone(), Found::Inline(document.clone()))).collect()
     }
 
-    /// The files of references, by array and number, in which keys below `prefix` may be.
-    pub(super) fn files_below(
+    /// The files of references, by array and number, in which keys below `prefix` may be. Where there may
+    /// be many, `place` is asked which there are.
+    pub(super) async fn files_below(
         &self,
+        place: &Store,
         prefix: &str,
-    ) -> impl Iterator<Item = (String, u64)> + Send + use<> {
-        let is_below = |array: &str| {
-            let chunks = format!("{array}/");
-            chunks.starts_with(prefix) || prefix.starts_with(&chunks)
-        };
-        let arrays: Vec<(String, u64)> = self
-            .arrays
-            .iter()
-            .filter(|(array, _)| is_below(array))
-            .map(|(array, counts)| (array.clone(), chunks(counts).div_ceil(self.record_size)))
-            .collect();
-        arrays.into_iter().flat_map(|(array, files)| (0..files).map(move |n| (array.clone(), n)))
+    ) -> Result<Vec<(String, u64)>, StoreError> {
+        let is_inside = |array: &str| prefix.starts_with(&in_array(array, ""));
+        let mut arrays = BTreeMap::<&str, u64>::new();
+        for (array, chunks) in &self.arrays {
+            match chunks {
+                Ok(chunks) if is_inside(array) || array.starts_with(prefix) => {
+                    arrays.insert(array, chunks.count().div_ceil(self.record_size));
+                }
+                // What is not understood has chunks all the same; a group may have it among others.
+                Err(reason) if is_inside(array) => {
+                    let (location, reason) = (place.label().to_owned(), reason.clone());
+                    return Err(StoreError::References { location, reason });
+                }
+                _ => {}
+            }
+        }
+        if arrays.values().fold(0_u64, |sum, &files| sum.saturating_add(files)) <= FILES_ASKED_MAX {
+            let all = |(array, files): (&str, u64)| {
+                let array = array.to_owned();
+                (0..files).map(move |file| (array.clone(), file))
+            };
+            return Ok(arrays.into_iter().flat_map(all).collect());
+        }
+        let directory = arrays.keys().copied().find(|array| is_inside(array));
+        let mut listed = place.list(directory.unwrap_or(prefix.trim_end_matches('/')));
+        let mut found = Vec::new();
+        while let Some((key, _)) = listed.try_next().await? {
+            let (array, name) = key.rsplit_once('/').unwrap_or(("", &key));
+            let number = name.strip_prefix("refs.").and_then(|name| name.strip_suffix(".parq"));
+            if let Some((number, &files)) = number.zip(arrays.get(array))
+                && let Some(number) = number.parse().ok().filter(|&number| number < files)
+                && file_name(array, number) == key
+            {
+                found.push((array.to_owned(), number));
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
     }
 
     /// Keys of the chunks in a file of an array, with what they lead to.
@@ -234,15 +284,15 @@ impl Tables {
         array: &str,
         file: u64,
     ) -> Result<Vec<(String, Found)>, StoreError> {
-        let counts = self.arrays.get(array).map(Vec::as_slice).unwrap_or_default();
-        let all = chunks(counts);
-        let name = format!("{array}/refs.{file}.parq");
+        let Some(Ok(chunks)) = self.arrays.get(array) else { return Ok(Vec::new()) };
+        let all = chunks.count();
+        let name = file_name(array, file);
         let Some(partition) = self.partition(place, &name).await? else { return Ok(Vec::new()) };
         let first = file.saturating_mul(self.record_size);
         let found = (0..partition.rows()).filter_map(|row| {
             let number = first.saturating_add(crate::operations::wide(row));
             let found = partition.found(row).filter(|_| number < all)?;
-            Some((format!("{array}/{}", unravel(counts, number)), found))
+            Some((in_array(array, &chunks.unravel(number)), found))
         });
         Ok(found.collect())
     }
@@ -250,7 +300,7 @@ impl Tables {
     /// A file that references lead to, if one is found soon.
     pub(super) async fn a_file(&self, place: &Store) -> Option<String> {
         for array in self.arrays.keys().take(16) {
-            let name = format!("{array}/refs.0.parq");
+            let name = file_name(array, 0);
             // Whoever reads a chunk is told what is wrong.
             if let Ok(Some(partition)) = self.partition(place, &name).await
                 && let Some(file) = partition.a_file()
@@ -262,9 +312,13 @@ impl Tables {
     }
 }
 
-/// How many chunks there are in all.
-fn chunks(counts: &[u64]) -> u64 {
-    counts.iter().fold(1_u64, |all, &count| all.saturating_mul(count))
+/// The key of what is called `name` in the array at a path, which may be empty.
+fn in_array(array: &str, name: &str) -> String {
+    if array.is_empty() { name.to_owned() } else { format!("{array}/{name}") }
+}
+
+fn file_name(array: &str, file: u64) -> String {
+    in_array(array, &format!("refs.{file}.parq"))
 }
 
 fn read_documents<R: Read>(json: &mut Json<R>) -> Result<BTreeMap<String, Bytes>, Fault> {
@@ -291,85 +345,9 @@ fn read_documents<R: Read>(json: &mut Json<R>) -> Result<BTreeMap<String, Bytes>
     Ok(documents)
 }
 
-/// Chunks along each axis of the array that a `.zarray` describes.
-fn chunk_counts(key: &str, document: &[u8]) -> Result<Vec<u64>, Fault> {
-    let wrong =
-        || Fault::value(key, "its shape and its chunks are no lists of sizes, equally long");
-    let mut json = Json::new(document);
-    let (mut name, mut is_first) = (String::new(), true);
-    let (mut shape, mut chunks) = (None, None);
-    json.begin(b'{')?;
-    while json.more(b'}', is_first)? {
-        is_first = false;
-        json.name(&mut name, KEY_BYTES_MAX)?;
-        match name.as_str() {
-            "shape" | "chunks" if json.kind()? != Kind::List => return Err(wrong()),
-            "shape" => shape = Some(sizes(&mut json)?),
-            "chunks" => chunks = Some(sizes(&mut json)?),
-            _ => json.raw(&mut Vec::new(), DOCUMENT_BYTES_MAX)?,
-        }
-    }
-    let (shape, chunks) = shape.zip(chunks).ok_or_else(wrong)?;
-    if shape.len() != chunks.len() || chunks.contains(&0) {
-        return Err(wrong());
-    }
-    Ok(shape.iter().zip(&chunks).map(|(extent, chunk)| extent.div_ceil(*chunk)).collect())
-}
-
-fn sizes(json: &mut Json<&[u8]>) -> Result<Vec<u64>, Fault> {
-    let mut sizes = Vec::new();
-    json.begin(b'[')?;
-    while json.more(b']', sizes.is_empty())? {
-        if sizes.len() == AXES_MAX {
-            return Err(Fault::value(".zarray", "it has too many axes"));
-        }
-        sizes.push(json.unsigned()?);
-    }
-    Ok(sizes)
-}
-
-/// The number of the chunk `1.0.2`, in C order; `None` if there is no such chunk.
-fn ravel(counts: &[u64], chunk: &str) -> Option<u64> {
-    let mut number = 0_u64;
-    let mut indices = chunk.split('.');
-    for &count in counts {
-        let text = indices.next()?;
-        // A chunk has one name.
-        let is_plain = text == "0" || !text.starts_with(['0', '+']);
-        let index: u64 = text.parse().ok().filter(|&index| is_plain && index < count)?;
-        number = number.checked_mul(count)?.checked_add(index)?;
-    }
-    indices.next().is_none().then_some(number)
-}
-
-/// The name of a chunk by its number.
-fn unravel(counts: &[u64], number: u64) -> String {
-    let mut rest = number;
-    let mut indices: Vec<String> = Vec::new();
-    for &count in counts.iter().rev() {
-        indices.push((rest % count.max(1)).to_string());
-        rest /= count.max(1);
-    }
-    indices.reverse();
-    if indices.is_empty() { "0".to_owned() } else { indices.join(".") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn chunks_are_numbered_in_c_order() {
-        let counts = [2, 3, 4];
-        for number in 0..24 {
-            assert_eq!(ravel(&counts, &unravel(&counts, number)), Some(number));
-        }
-        assert_eq!(ravel(&counts, "1.2.3"), Some(23));
-        for chunk in ["2.0.0", "0.0", "0.0.0.0", "00.0.0", "+1.0.0", "a.0.0", "", "0/0/0"] {
-            assert_eq!(ravel(&counts, chunk), None, "{chunk}");
-        }
-        assert_eq!(ravel(&[u64::MAX, u64::MAX], "1.18446744073709551614"), None, "beyond counting");
-    }
 
     #[test]
     fn what_is_no_table_of_references_is_refused() {
@@ -381,16 +359,58 @@ mod tests {
             (r#"{"metadata":{},"metadata":{},"record_size":1}"#, "twice"),
             (r#"{"metadata":{"a":{},"a":{}},"record_size":1}"#, "twice"),
             (r#"{"metadata":{"../a":{}},"record_size":1}"#, "no key"),
-            (r#"{"metadata":{"a/.zarray":{"shape":[1],"chunks":[0]}},"record_size":1}"#, "sizes"),
-            (r#"{"metadata":{"a/.zarray":{"shape":[1],"chunks":[1,1]}},"record_size":1}"#, "sizes"),
-            (r#"{"metadata":{"a/.zarray":{"shape":3,"chunks":[1]}},"record_size":1}"#, "sizes"),
-            (
-                r#"{"metadata":{"a/.zarray":{"shape":[-1],"chunks":[1]}},"record_size":1}"#,
-                "whole number",
-            ),
         ] {
             let error = Tables::read(text.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+
+    fn tables(metadata: &str) -> Tables {
+        Tables::read(format!(r#"{{"metadata":{{{metadata}}},"record_size":4}}"#).as_bytes())
+            .unwrap()
+    }
+
+    #[test]
+    fn an_array_that_is_wrong_is_named_where_a_chunk_of_it_is_asked_for() {
+        for (key, document, words) in [
+            ("a/.zarray", r#"{"shape":[1],"chunks":[0]}"#, "sizes"),
+            ("a/.zarray", r#"{"shape":[1],"chunks":[1,1]}"#, "sizes"),
+            ("a/.zarray", r#"{"shape":3,"chunks":[1]}"#, "sizes"),
+            ("a/.zarray", r#"{"shape":[-1],"chunks":[1]}"#, "whole number"),
+            ("a/.zarray", r#"{"shape":[1],"chunks":[1],"dimension_separator":"-"}"#, "separator"),
+            ("a/.zarray", r#""{}""#, "object"),
+            ("a/zarr.json", r#"{"zarr_format":3,"node_type":"array"}"#, "v3"),
+        ] {
+            let tables =
+                tables(&format!(r#""{key}":{document},"b/.zarray":{{"shape":[9],"chunks":[1]}}"#));
+            for chunk in ["a/0", "a/c/0/0"] {
+                let error = tables.row(chunk).err().unwrap();
+                assert!(error.contains(words) && error.contains(key), "{document}: {error}");
+            }
+            assert!(tables.row("a/.zattrs").unwrap().is_none());
+            assert!(tables.row("b/5").unwrap().is_some());
+        }
+    }
+
+    #[test]
+    fn a_chunk_is_of_the_array_of_the_longest_path() {
+        let array = |separator| {
+            format!(r#"{{"shape":[9, 9],"chunks":[1, 3],"dimension_separator":"{separator}"}}"#)
+        };
+        let (dots, slashes) = (array("."), array("/"));
+        let tables = tables(&format!(
+            r#"".zarray":{dots},"a/.zarray":{slashes},"a/0/.zarray":{slashes},"g/zarr.json":{{"node_type":"group"}}"#
+        ));
+        for (key, file, row) in [
+            ("1.2", "refs.1.parq", 1),
+            ("a/1/2", "a/refs.1.parq", 1),
+            ("a/0/1/2", "a/0/refs.1.parq", 1),
+        ] {
+            let found = tables.row(key).unwrap().unwrap();
+            assert_eq!((found.file.as_str(), found.row), (file, row), "{key}");
+        }
+        for key in ["1/2", "a/1.2", "g/0", "a/.zattrs"] {
+            assert!(tables.row(key).unwrap().is_none(), "{key}");
         }
     }
 }

@@ -42,13 +42,29 @@ impl Templates {
         Ok(())
     }
 
-    /// `url` with the text of a template for each `{{name}}`; `None` if there is none in it. What is
-    /// put there is not looked through again.
-    pub(super) fn expand(&self, url: &str) -> Result<Option<String>, Fault> {
-        if !url.contains("{{") {
-            return Ok(None);
-        }
-        let (mut expanded, mut rest) = (String::new(), url);
+    /// Memory they take, about.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.0.iter().map(|(name, text)| name.len() + text.len() + 128).sum()
+    }
+
+    /// Whether `url` names templates. As with fsspec, in a document without templates no braces do.
+    pub(super) fn are_in(&self, url: &str) -> bool {
+        !self.0.is_empty() && url.contains("{{")
+    }
+
+    /// That [`Self::expand`] makes a name of a file of `url`.
+    pub(super) fn check(&self, url: &str) -> Result<(), Fault> {
+        self.put(url, |_| {})
+    }
+
+    /// `url` with the text of a template for each `{{name}}`. What is put there is not looked through again.
+    pub(super) fn expand(&self, url: &str) -> Result<String, Fault> {
+        let mut expanded = String::new();
+        self.put(url, |text| expanded.push_str(text)).map(|()| expanded)
+    }
+
+    fn put<'a>(&'a self, url: &'a str, mut put: impl FnMut(&'a str)) -> Result<(), Fault> {
+        let (mut bytes, mut rest) = (0, url);
         while let Some((before, behind)) = rest.split_once("{{") {
             let unknown = |name: &str, what| Fault::Template { name: name.to_owned(), what };
             let Some((inside, behind)) = behind.split_once("}}") else {
@@ -63,15 +79,16 @@ impl Templates {
             if text.contains("{{") {
                 return Err(unknown(name, EXPRESSION));
             }
-            expanded.push_str(before);
-            expanded.push_str(text);
-            if expanded.len() > URL_BYTES_MAX {
+            bytes += before.len() + text.len();
+            if bytes > URL_BYTES_MAX {
                 return Err(unknown(name, "makes a name of a file that is too long"));
             }
+            put(before);
+            put(text);
             rest = behind;
         }
-        expanded.push_str(rest);
-        Ok(Some(expanded))
+        put(rest);
+        Ok(())
     }
 }
 

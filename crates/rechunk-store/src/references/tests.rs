@@ -71,6 +71,19 @@ async fn a_key_leads_to_a_range_a_file_or_what_is_kept() {
 }
 
 #[tokio::test]
+async fn what_is_unknown_is_passed_over_and_braces_are_plain_where_no_templates_are() {
+    for document in [
+        r#"{"version": 1, "record": 5, "refs": {"a/0": ["{{f}}", 1, 2]}}"#,
+        r#"{"version": 1, "refs": {"a/0": ["{{f}}", 1, 2]}, "record": 5}"#,
+        r#"{"a/0": ["{{f}}", 1, 2]}"#,
+    ] {
+        let directory = written(document);
+        std::fs::write(directory.path().join("{{f}}"), [1, 2, 3]).unwrap();
+        assert_eq!(open(directory.path(), "a").get("0", 9).await.unwrap().unwrap(), [2, 3][..]);
+    }
+}
+
+#[tokio::test]
 async fn a_flat_document_is_of_version_0() {
     let directory = written(&format!(r#"{{{ZGROUP}, "a/0": ["file", 1, 2]}}"#));
     assert_eq!(open(directory.path(), "a").get("0", 9).await.unwrap().unwrap(), [1, 2][..]);
@@ -94,7 +107,10 @@ async fn what_is_not_read_is_refused_with_what_to_do() {
         (r#"{"version": 1, "refs": {"a/0": ["f", 1]}}"#, "[FILE, OFFSET, LENGTH]"),
         (r#"{"version": 1, "refs": {"a/0": []}}"#, "[FILE, OFFSET, LENGTH]"),
         (r#"{"version": 1, "refs": {"a/0": ["f", 1, 2, 3]}}"#, "[FILE, OFFSET, LENGTH]"),
-        (r#"{"version": 1, "refs": {"a/0": ["f", -1, 2]}}"#, "whole number"),
+        (r#"{"version": 1, "refs": {"a/0": ["f", -1, 2]}}"#, "\"a/0\", and a whole number"),
+        (r#"{"version": 1, "refs": {"a/0": ["f", 0.5, 2]}}"#, "\"a/0\", and a whole number"),
+        (r#"{"version": 1, "refs": {"a/0": ["f", "0", 2]}}"#, "\"a/0\", and a whole number"),
+        (r#"{"version": 1, "refs": []}"#, "not as references are"),
         (r#"{"version": 1, "refs": {"a/0": ["f", 18446744073709551615, 1]}}"#, "beyond any file"),
         (r#"{"version": 1, "refs": {"a/0": ["f", 18446744073709551616, 1]}}"#, "whole number"),
         (r#"{"version": 1, "refs": {"a/0": null}}"#, "neither a string"),
@@ -105,8 +121,8 @@ async fn what_is_not_read_is_refused_with_what_to_do() {
         (r#"{"version": 1, "refs": {"/etc/passwd": "x"}}"#, "no key"),
         (r#"{"version": 1, "refs": {"": "x"}}"#, "no key"),
         (r#"{"version": 1, "gen": [{"key": "a"}], "refs": {}}"#, "generators"),
-        (r#"{"version": 1, "refs": {"a/0": ["{{u}}"]}}"#, "not among"),
-        (r#"{"version": 1, "refs": {"a/0": ["{{u"]}}"#, "not closed"),
+        (r#"{"version": 1, "refs": {"a/0": ["{{u}}"]}, "templates": {"v": "x"}}"#, "not among"),
+        (r#"{"version": 1, "refs": {"a/0": ["{{u"]}, "templates": {"v": "x"}}"#, "not closed"),
         (r#"{"version": 1, "refs": {"a/0": ["{{u(c='x')}}"]}, "templates": {"u": "x"}}"#, "Python"),
         (
             r#"{"version": 1, "refs": {"a/0": ["{{u}}"]}, "templates": {"u": "{{u}}{{u}}"}}"#,
@@ -115,7 +131,7 @@ async fn what_is_not_read_is_refused_with_what_to_do() {
         (r#"{"version": 1, "refs": {"a/0": ["x"]}, "templates": {"u": 1}}"#, "no string"),
         (r#"{"version": 1, "refs": {"a/0": ["x"]}} x"#, "behind its end"),
         (r#"{"version": 1, "refs": {"a/0""#, "too early"),
-        ("[]", "object"),
+        ("[]", "not as references are: an object"),
         ("", "too early"),
     ] {
         let message = fault(document).await;
@@ -135,6 +151,24 @@ async fn templates_nesting_and_texts_do_not_grow_without_a_limit() {
     assert!(fault(&deep).await.contains("too deep"));
     let name = format!(r#"{{"version": 1, "refs": {{"{}": "x"}}}}"#, "k".repeat(5000));
     assert!(fault(&name).await.contains("4096"));
+    // A long template is kept once, however many names are made of it.
+    let templates = format!(r#"{{"u": "{}"}}"#, "x".repeat(800));
+    let templates = || {
+        let mut read = templates::Templates::default();
+        read.read(&mut json::Json::new(templates.as_bytes())).unwrap();
+        read
+    };
+    for (limit_bytes, fits) in [(2000, true), (1000, false)] {
+        let mut builder = index::Builder::new(limit_bytes);
+        for n in 0..3 {
+            builder.add_file(&format!("a/{n}"), &format!("{{{{u}}}}{n}"), None).unwrap();
+        }
+        let built = builder.finish(templates());
+        assert!(built.is_ok() == fits, "{limit_bytes}");
+        let found = built.ok().and_then(|index| index.find("a/2"));
+        let file = found.map(|found| matches!(found, Found::File { url, .. } if url.len() == 801));
+        assert_eq!(file, fits.then_some(true));
+    }
     let mut builder = index::Builder::new(1000);
     let mut grow = || (0..).try_for_each(|n| builder.add_file(&format!("a/{n}"), "f", None));
     assert!(matches!(grow().unwrap_err(), Fault::TooLarge { limit_bytes: 1000 }));
@@ -251,4 +285,74 @@ async fn damaged_parquet_is_refused_and_a_missing_file_has_no_chunks() {
     std::fs::write(at("chunked/refs.0.parq"), &good).unwrap();
     let error = store().get("chunked/5.1.0", 1).await.unwrap_err().to_string();
     assert!(error.contains("cut off"), "{error}");
+}
+
+#[tokio::test]
+async fn chunks_in_parquet_are_found_however_they_are_named() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures/references/kerchunk_pyarrow.parq");
+    let dots = Store::open(&fixture.display().to_string()).unwrap();
+    let expected = dots.get("chunked/1.1.0", 1 << 20).await.unwrap().unwrap();
+    let array = r#"{"shape": [12, 10, 15], "chunks": [2, 5, 15], "dimension_separator": "/"}"#;
+    let v3 = r#"{"zarr_format": 3, "node_type": "array"}"#;
+    for (document, chunk, file) in [
+        ("a/.zarray", "a/1/1/0", "a/refs.0.parq"),
+        (".zarray", "1/1/0", "refs.0.parq"),
+        ("a/zarr.json", "a/c/1/1/0", "a/refs.0.parq"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let directory = folder.path().join("r.parq");
+        let at = |name: &str| directory.join(name);
+        std::fs::create_dir_all(at("a")).unwrap();
+        std::fs::copy(fixture.join("chunked/refs.0.parq"), at(file)).unwrap();
+        // Names of files are relative to what holds the directory.
+        for day in ["day1.nc", "day2.nc", "day3.nc"] {
+            std::fs::copy(fixture.join("..").join(day), folder.path().join(day)).unwrap();
+        }
+        let array = if document.ends_with("zarray") { array } else { v3 };
+        let text = format!(r#"{{"metadata": {{"{document}": {array}}}, "record_size": 10}}"#);
+        std::fs::write(at(".zmetadata"), text).unwrap();
+        let store = Store::open(&directory.display().to_string()).unwrap();
+        let found = store.get(chunk, 1 << 20).await;
+        if document.ends_with("zarray") {
+            assert_eq!(found.unwrap().unwrap(), expected, "{document}");
+            let listed: Vec<(String, u64)> = store.list("").try_collect().await.unwrap();
+            assert!(listed.iter().any(|(key, _)| key == chunk), "{listed:?}");
+        } else {
+            assert!(found.unwrap_err().to_string().contains("Zarr v3"), "{document}");
+            let listed = store.list("a").try_collect::<Vec<_>>().await;
+            assert!(listed.unwrap_err().to_string().contains("Zarr v3"), "{document}");
+            assert!(store.list("").try_collect::<Vec<_>>().await.is_ok());
+        }
+    }
+}
+
+#[tokio::test]
+async fn files_that_are_not_there_are_not_asked_for_one_by_one() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures/references/kerchunk_pyarrow.parq/chunked/refs.0.parq");
+    let directory = TempDir::new().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let huge = r#"{"shape": [4611686018427387904], "chunks": [1]}"#;
+    let metadata = format!(
+        r#"{{"metadata": {{"a/.zarray": {huge}, "b/.zarray": {huge}}}, "record_size": 10}}"#
+    );
+    std::fs::write(at(".zmetadata"), metadata).unwrap();
+    for file in ["a/refs.0.parq", "a/refs.1000.parq", "a/refs.01.parq", "b/refs.2.parq"] {
+        std::fs::create_dir_all(at(file).parent().unwrap()).unwrap();
+        std::fs::copy(&fixture, at(file)).unwrap();
+    }
+    let store = Store::open(&directory.path().display().to_string()).unwrap();
+    let listed = |prefix| {
+        let store = store.clone();
+        let all = async move { store.list(prefix).try_collect::<Vec<_>>().await.unwrap() };
+        tokio::time::timeout(std::time::Duration::from_mins(1), all)
+    };
+    let keys = |listed: Vec<(String, u64)>| -> Vec<String> {
+        listed.into_iter().map(|(key, _)| key).filter(|key| !key.contains(".z")).collect()
+    };
+    let all = keys(listed("").await.unwrap());
+    assert!(all.contains(&"a/10009".to_owned()) && all.contains(&"b/20".to_owned()), "{all:?}");
+    let below = keys(listed("b").await.unwrap());
+    assert_eq!(below.len(), all.len() / 3, "{below:?}");
 }

@@ -108,3 +108,57 @@ fn a_fill_value_that_is_not_missing_is_none_in_v2() {
     let (fill, said) = in_v2(&v3("int16", &json!(7), &json!({"_FillValue": 7})));
     assert_eq!((&*fill, said), ("7", None));
 }
+
+/// `source` as elements of another type, of which a value is that of the number it is.
+fn recast(source: &ArrayMetadata, to: DataType) -> (ArrayMetadata, Option<String>) {
+    let from = source.spec.data_type;
+    let (mut cast, _) = source.with_elements(to, rechunk_grid::Endian::Little, None);
+    let said = recast_missing_value(source, &mut cast, |value| {
+        let number: Value = write_fill_value(value, from);
+        let number = number.as_f64().filter(|n| is_float(to) || n.fract() == 0.0);
+        plain(&serde_json::from_str(&number?.to_string()).ok()?, to)
+    });
+    (cast, said)
+}
+
+#[test]
+fn a_cast_array_says_it_as_its_type_does() {
+    let of = |source: &ArrayMetadata, to: DataType| {
+        let (cast, said) = recast(source, to);
+        (cast.attributes.get(FILL_VALUE).cloned(), said.is_some())
+    };
+    let with = |said: Value| json!({"_FillValue": said});
+    let float = |said: Value| v3("float64", &json!(0.0), &with(said));
+    let integer = |said: Value| v3("int16", &json!(0), &with(said));
+    let none = (None, true);
+    assert_eq!(of(&integer(json!(-1)), DataType::Float32), (Some(base64(-1.0)), false));
+    assert_eq!(of(&integer(json!(-1)), DataType::Uint8), none);
+    assert_eq!(of(&integer(json!(-1)), DataType::Int64), (Some(json!(-1)), false));
+    assert_eq!(of(&float(base64(9.0)), DataType::Int16), (Some(json!(9)), false));
+    assert_eq!(of(&float(base64(9.0)), DataType::Float32), (Some(base64(9.0)), false));
+    assert_eq!(of(&float(base64(9.5)), DataType::Int16), none);
+    assert_eq!(of(&float(json!(9.5)), DataType::Float32), (Some(base64(9.5)), false), "meant");
+    assert_eq!(of(&float(json!([])), DataType::Float32), none);
+    let of_v2 = |dtype: &str, said: Value, to| of(&v2(dtype, &Value::Null, &with(said)), to);
+    assert_eq!(of_v2("<i2", json!(-1), DataType::Float32), (Some(json!(-1.0)), false));
+    assert_eq!(of_v2("<f4", json!(9.0), DataType::Int16), (Some(json!(9)), false));
+    assert_eq!(of(&v3("int16", &json!(0), &json!({})), DataType::Float32), (None, false));
+    let nan = of_bare_token("NaN");
+    let in_v2 = v2("<f4", &Value::Null, &with(nan.clone().unwrap()));
+    let mut cast = in_v2.clone();
+    cast.spec.data_type = DataType::Float64;
+    recast_missing_value(&in_v2, &mut cast, |_| decoded(&base64(f64::NAN), DataType::Float64));
+    assert_eq!(cast.attributes.get(FILL_VALUE).cloned(), nan, "not a text");
+}
+
+#[test]
+fn the_attribute_is_respelt_where_nothing_else_carries_it() {
+    let source = v3("float64", &json!(0.0), &json!({"_FillValue": base64(-9.0)}));
+    let mut target = ArrayMetadata { version: ZarrVersion::V2, ..source.clone() };
+    respell_missing_value(&source, &mut target);
+    assert_eq!(target.attributes.get(FILL_VALUE), Some(&json!(-9.0)));
+    let back = target.clone();
+    target.version = ZarrVersion::V3;
+    respell_missing_value(&back, &mut target);
+    assert_eq!(target.attributes, source.attributes);
+}

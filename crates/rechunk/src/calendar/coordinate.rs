@@ -59,6 +59,9 @@ impl Coordinate {
         let mean = self.spacing.map_or_else(|found| found.mean.abs(), |found| found.step);
         let about = whole(self.units.about(length) / mean);
         let spacing = self.spacing.map_err(|found| (self.irregular(found), about))?;
+        if spacing.step == 0.0 {
+            return Err((format!("the values of `{}` are all the same", self.name), None));
+        }
         let values = self.units.in_values(length).map_err(|reason| (reason, about))?;
         let elements = values / spacing.step;
         let tolerance = elements * (spacing.slack / spacing.step + 1e-9);
@@ -105,9 +108,13 @@ fn whole(elements: f64) -> Option<u64> {
 }
 
 /// The array `name` in the group that `location` is in.
-fn beside(location: &str, name: &str) -> String {
+pub(super) fn beside(location: &str, name: &str) -> String {
     let location = location.trim_end_matches('/');
     match location.rsplit_once('/') {
+        // These are not the name that it has in its group.
+        _ if location.split('/').next_back().is_some_and(|name| matches!(name, "." | "..")) => {
+            member_location(&format!("{location}/.."), name)
+        }
         Some((group, _)) => member_location(group, name),
         None => name.to_owned(),
     }
@@ -134,17 +141,23 @@ async fn spacings(array: &OpenArray) -> Result<Spacings, String> {
     let (mut encoded, mut scratch) = (Vec::new(), Vec::new());
     for index in chunks(&grid) {
         let found = reader.read_chunk_into(&[index], &mut encoded).await;
-        if !found.map_err(|error| error.to_string())? {
-            return Err(format!("its chunk [{index}] is missing"));
-        }
-        let decoded = layout.decode(&[index], &encoded, &mut scratch);
-        let decoded = decoded.map_err(|e| reader.decode_error(&[index], e).to_string())?;
+        let is_there = found.map_err(|error| error.to_string())?;
+        let (values, endian) = if is_there {
+            let decoded = layout.decode(&[index], &encoded, &mut scratch);
+            let decoded = decoded.map_err(|e| reader.decode_error(&[index], e).to_string())?;
+            (decoded, layout.element_order().endian)
+        } else {
+            // A chunk that is not stored holds the fill value, which is little-endian.
+            let fill = spec.fill_value.as_ref().filter(|_| !layout.tells_absence());
+            let fill = fill.ok_or_else(|| format!("its chunk [{index}] is missing"))?;
+            (&*fill.bytes, Endian::Little)
+        };
         let chunk = grid.chunk(&[index]);
         let valid = chunk.shape[0].min(spec.shape[0].saturating_sub(chunk.start[0]));
         for (offset, at) in (0..valid).enumerate() {
             let position = chunk.start[0].saturating_add(at);
-            let endian = layout.element_order().endian;
-            let number = number(decoded, offset, spec.data_type, endian).ok_or_else(|| {
+            let offset = if is_there { offset } else { 0 };
+            let number = number(values, offset, spec.data_type, endian).ok_or_else(|| {
                 format!("its value {position} is none, or of no type that counts time")
             })?;
             spacings.see(position, number);

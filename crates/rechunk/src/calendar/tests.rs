@@ -53,6 +53,10 @@ fn units_are_those_of_cf() {
         ("months since 2000-01-01", "standard", "1Y", 12.0),
         ("years since 2000-01-01", "standard", "30Y", 30.0),
         ("hours", "standard", "1D", 24.0),
+        ("common_years since 2000-01-01", "noleap", "365D", 1.0),
+        ("common_year since 2000-01-01", "noleap", "2Y", 2.0),
+        ("months since 2000-01-01", "360_day", "30D", 1.0),
+        ("years since 2000-01-01", "360_day", "180D", 0.5),
     ] {
         let found = values(units, calendar, span).unwrap();
         assert!((found - expected).abs() < 1e-9, "{units} {calendar} {span}: {found}");
@@ -224,8 +228,11 @@ async fn uneven_coordinates_are_refused_with_both_spacings() {
         "--chunks: time=1Y: the values of `time` are not evenly spaced: the first two are 31 days \
          apart, those from 1 on 28 days | give a number of elements, e.g. time=12"
     );
-    // A coordinate whose last chunk is missing, and one that is not there.
+    // A coordinate whose last chunk is missing and no fill value, and one that is not there.
     fs::remove_file(folder.path().join("time/6")).unwrap();
+    let document = folder.path().join("time/.zarray");
+    let text = fs::read_to_string(&document).unwrap();
+    fs::write(&document, text.replace("\"fill_value\":0", "\"fill_value\":null")).unwrap();
     assert!(chunks("time=1Y").await.unwrap_err().contains("its chunk [6] is missing"));
     fs::remove_dir_all(folder.path().join("time")).unwrap();
     let error = chunks("time=1Y").await.unwrap_err();
@@ -233,6 +240,36 @@ async fn uneven_coordinates_are_refused_with_both_spacings() {
         error.contains("is needed for that") && error.contains("number of elements"),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn values_that_are_the_fill_value_need_no_chunk_and_equal_ones_have_no_spacing() {
+    let folder = tempfile::tempdir().unwrap();
+    let days = |step: i32| (0..40).flat_map(|at| (at * step).to_be_bytes()).collect::<Vec<u8>>();
+    let attributes = json!({"units": "days since 1900-01-01"});
+    group(folder.path(), ">i4", &days(1), &attributes);
+    // A value a chunk: the first is 0.
+    write(folder.path(), "time", &[40], 1, ">i4", &days(1), &attributes);
+    fs::remove_file(folder.path().join("time/0")).unwrap();
+    let found = plan(folder.path(), |request| request.chunks = "time=1W".into()).await.unwrap();
+    assert_eq!(found.1, ["time=1W (7)"]);
+    write(folder.path(), "time", &[40], 1, ">i4", &days(0), &attributes);
+    let error = plan(folder.path(), |request| request.chunks = "time=1W".into()).await.unwrap_err();
+    assert!(error.contains("the values of `time` are all the same"), "{error}");
+}
+
+#[test]
+fn a_coordinate_is_beside_its_array_however_that_is_named() {
+    for (location, expected) in [
+        ("a.zarr/v", "a.zarr/time"),
+        ("v/", "time"),
+        (".", "./../time"),
+        ("./", "./../time"),
+        ("a/..", "a/../../time"),
+        ("a/v/.", "a/v/./../time"),
+    ] {
+        assert_eq!(coordinate::beside(location, "time"), expected, "{location}");
+    }
 }
 
 #[tokio::test]

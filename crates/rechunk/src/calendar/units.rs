@@ -61,6 +61,11 @@ impl Units {
                 };
                 days.map(|days| days * 86_400.0 / one).ok_or_else(|| self.differing(years))
             }
+            (Length::Seconds(length), Length::Months(one))
+                if self.calendar == Calendar::Days360 =>
+            {
+                Ok(length / (one * 30.0 * 86_400.0))
+            }
             (Length::Seconds(_), Length::Months(_)) => {
                 Err(format!("{:?} counts months, which are not all of one length", self.text))
             }
@@ -115,10 +120,10 @@ fn of_word(word: &str) -> Option<Length> {
         "day" | "days" | "d" => 86_400.0,
         "week" | "weeks" => 604_800.0,
         // Of UDUNITS a month is a twelfth of a mean year; who writes them counts months.
-        "month" | "months" | "common_month" | "common_months" => return Some(Length::Months(1.0)),
-        "year" | "years" | "yr" | "yrs" | "common_year" | "common_years" => {
-            return Some(Length::Months(12.0));
-        }
+        "month" | "months" => return Some(Length::Months(1.0)),
+        "year" | "years" | "yr" | "yrs" => return Some(Length::Months(12.0)),
+        // As cftime too has them.
+        "common_year" | "common_years" => 365.0 * 86_400.0,
         _ => return None,
     };
     Some(Length::Seconds(seconds))

@@ -7,16 +7,17 @@ use rechunk_format::cast::{
     CastLayout, CastTo, cast_fill_value, castable_names, is_number, rounds,
 };
 use rechunk_format::{FormatError, Layout};
-use rechunk_grid::{DataType, Endian};
-use rechunk_zarr::ArrayMetadata as ZarrMetadata;
+use rechunk_grid::{DataType, Endian, FillValue};
+use rechunk_zarr::{ArrayMetadata as ZarrMetadata, recast_missing_value};
 use serde_json::{Map, Value};
 
 use crate::Error;
 use crate::open::OpenArray;
 
-/// Attributes whose values are of the type of the elements.
-const OF_ELEMENTS: [&str; 5] =
-    ["_FillValue", "missing_value", "valid_min", "valid_max", "valid_range"];
+/// The attribute whose value is of the type of the elements and is cast with them, in Zarr.
+const FILL_VALUE: &str = "_FillValue";
+/// Others of that type.
+const OF_ELEMENTS: [&str; 4] = ["missing_value", "valid_min", "valid_max", "valid_range"];
 /// Attributes that readers compute other elements with.
 const OF_PACKING: [&str; 2] = ["scale_factor", "add_offset"];
 
@@ -79,11 +80,12 @@ impl OpenArray {
     }
 }
 
-/// What is to be said of a cast of an array with these attributes.
+/// What is to be said of a cast of an array with these attributes, into Zarr or another format.
 pub(crate) fn warnings(
     from: DataType,
     to: DataType,
     attributes: &Map<String, Value>,
+    is_zarr: bool,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     if from == to {
@@ -105,7 +107,8 @@ pub(crate) fn warnings(
              attributes, which are not changed"
         ));
     }
-    if let Some(names) = named(&OF_ELEMENTS) {
+    let kept = [FILL_VALUE].into_iter().filter(|_| !is_zarr).chain(OF_ELEMENTS);
+    if let Some(names) = named(&kept.collect::<Vec<_>>()) {
         warnings.push(format!(
             "{names}: these attributes are values of {from} and are not changed, readers may compare \
              them with elements of {to}"
@@ -114,17 +117,27 @@ pub(crate) fn warnings(
     warnings
 }
 
-/// Metadata from which a target of elements of another type follows, and what its codecs lose.
-pub(crate) fn recast(
-    metadata: &ZarrMetadata,
-    to: CastTo,
-) -> Result<(ZarrMetadata, Vec<String>), FormatError> {
+/// Metadata from which a target of elements of another type follows.
+pub(crate) struct Recast {
+    pub metadata: ZarrMetadata,
+    /// What its codecs lose.
+    pub left_out: Vec<String>,
+    /// That it no longer says which elements are missing.
+    pub dropped: Option<String>,
+}
+
+pub(crate) fn recast(metadata: &ZarrMetadata, to: CastTo) -> Result<Recast, FormatError> {
     let from = metadata.spec.data_type;
-    let fill = metadata.spec.fill_value.as_ref();
-    let fill = fill.map(|fill| cast_fill_value(fill, from, to.data_type)).transpose()?;
-    let (cast, left_out) = metadata.with_elements(to.data_type, to.endian, fill);
+    let convert = |fill: &FillValue| cast_fill_value(fill, from, to.data_type);
+    let fill = metadata.spec.fill_value.as_ref().map(convert).transpose()?;
+    let (mut cast, left_out) = metadata.with_elements(to.data_type, to.endian, fill);
     let said = |codec: String| format!("{codec} is left out: it is made for elements of {from}");
-    Ok((cast, left_out.into_iter().map(said).collect()))
+    let dropped = if from == to.data_type {
+        None
+    } else {
+        recast_missing_value(metadata, &mut cast, |value| convert(value).ok())
+    };
+    Ok(Recast { metadata: cast, left_out: left_out.into_iter().map(said).collect(), dropped })
 }
 
 #[cfg(test)]

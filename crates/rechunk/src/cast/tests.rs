@@ -243,7 +243,7 @@ async fn a_run_that_was_interrupted_goes_on() {
 async fn what_a_cast_means_for_attributes_and_codecs_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let attributes = json!({"scale_factor": 0.1, "_FillValue": 9, "units": "K"});
+    let attributes = json!({"scale_factor": 0.1, "_FillValue": 9, "valid_min": 2, "units": "K"});
     write(&at("a.zarr"), |i| i, &attributes);
     let plan = |request: CopyRequest| async { Job::prepare(request, &Stores::default()).await };
     let job = plan(request(&at("a.zarr"), &at("t.zarr"), Some("float32"))).await.unwrap();
@@ -251,10 +251,16 @@ async fn what_a_cast_means_for_attributes_and_codecs_is_said() {
     for part in [
         "int32 tells more numbers apart than float32",
         "scale_factor: elements are cast as they are stored",
-        "_FillValue: these attributes are values of int32",
+        "\nvalid_min: these attributes are values of int32",
     ] {
         assert!(said.contains(part), "{said}");
     }
+    let other = CopyRequest {
+        format: Some(Format::N5),
+        ..request(&at("a.zarr"), &at("t.n5"), Some("float32"))
+    };
+    let said = plan(other).await.unwrap().warnings.join("\n");
+    assert!(said.contains("_FillValue, valid_min: these attributes"), "{said}");
     let job = plan(request(&at("a.zarr"), &at("t.zarr"), Some("int32"))).await.unwrap();
     assert!(job.warnings.iter().all(|warning| !warning.contains("scale")), "{:?}", job.warnings);
     // The same type in another byte order is written anew, in the same it is no cast.

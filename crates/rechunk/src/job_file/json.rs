@@ -3,7 +3,7 @@
 
 use serde::de::IgnoredAny;
 
-use super::{JobEntry, JobFault, JobNode, JobValue, Lines, Position, check_depth, push};
+use super::{Entries, JobEntry, JobFault, JobNode, JobValue, Limits, Lines, Position};
 
 pub(super) fn parse(text: &str) -> Result<JobNode, JobFault> {
     serde_json::from_str::<IgnoredAny>(text).map_err(|error| {
@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str) -> Result<JobNode, JobFault> {
         let reason = reason.rsplit_once(" at line ").map_or(reason.as_str(), |(what, _)| what);
         JobFault::new(at, reason)
     })?;
-    Walk { text, next: 0, lines: Lines::new(text) }.node(0)
+    Walk { text, next: 0, lines: Lines::new(text), limits: Limits::default() }.node(0)
 }
 
 /// A walk over a text that is JSON.
@@ -22,6 +22,7 @@ struct Walk<'a> {
     /// The next byte.
     next: usize,
     lines: Lines<'a>,
+    limits: Limits,
 }
 
 impl Walk<'_> {
@@ -43,7 +44,7 @@ impl Walk<'_> {
     fn node(&mut self, depth: usize) -> Result<JobNode, JobFault> {
         let first = self.peek();
         let at = self.lines.at(self.next);
-        check_depth(depth, at)?;
+        self.limits.value(depth, at)?;
         let value = match first {
             Some(b'{') => self.table(depth)?,
             Some(b'[') => self.list(depth)?,
@@ -54,18 +55,19 @@ impl Walk<'_> {
     }
 
     fn table(&mut self, depth: usize) -> Result<JobValue, JobFault> {
-        let mut entries = Vec::new();
+        let mut entries = Entries::default();
         self.take(b'{');
         while !self.take(b'}') {
             self.take(b',');
             self.peek();
             let key_at = self.lines.at(self.next);
+            self.limits.values(1, key_at)?;
             let key = self.string()?;
             self.take(b':');
             let node = self.node(depth + 1)?;
-            push(&mut entries, JobEntry { key, key_at, node })?;
+            entries.push(JobEntry { key, key_at, node })?;
         }
-        Ok(JobValue::Table(entries))
+        Ok(JobValue::Table(entries.entries))
     }
 
     fn list(&mut self, depth: usize) -> Result<JobValue, JobFault> {

@@ -5,6 +5,7 @@ mod json;
 mod toml;
 mod yaml;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use std::path::Path;
 pub const JOB_FILE_BYTES_MAX: usize = 1 << 20;
 /// Deepest nesting of lists and tables.
 const DEPTH_MAX: usize = 16;
-/// Most values in a file, those counted again that an alias of YAML repeats.
+/// Most keys and values in a file, those counted again that an alias of YAML repeats.
 const VALUES_MAX: usize = 65_536;
 
 /// In what a job file is written.
@@ -144,14 +145,48 @@ pub fn parse_job_file(syntax: JobSyntax, text: &str) -> Result<Vec<JobEntry>, Jo
     }
 }
 
-/// Adds a key to a table; refuses one that is there already.
-fn push(entries: &mut Vec<JobEntry>, entry: JobEntry) -> Result<(), JobFault> {
-    if let Some(first) = entries.iter().find(|other| other.key == entry.key) {
-        let reason = format!("the key {:?} is there twice, first at {}", entry.key, first.key_at);
-        return Err(JobFault::new(entry.key_at, reason));
+/// A table that grows; a key that is there already is refused.
+#[derive(Default)]
+struct Entries {
+    entries: Vec<JobEntry>,
+    places: HashMap<String, Position>,
+}
+
+impl Entries {
+    fn push(&mut self, entry: JobEntry) -> Result<(), JobFault> {
+        if let Some(first) = self.places.insert(entry.key.clone(), entry.key_at) {
+            let reason = format!("the key {:?} is there twice, first at {first}", entry.key);
+            return Err(JobFault::new(entry.key_at, reason));
+        }
+        self.entries.push(entry);
+        Ok(())
     }
-    entries.push(entry);
-    Ok(())
+}
+
+/// How much of a file has been read, whatever language it is in.
+#[derive(Default)]
+struct Limits {
+    values: usize,
+}
+
+impl Limits {
+    /// Notes a value that stands `depth` levels deep.
+    fn value(&mut self, depth: usize, at: Position) -> Result<(), JobFault> {
+        check_depth(depth, at)?;
+        self.values(1, at)
+    }
+
+    /// Notes `more` values, or keys.
+    fn values(&mut self, more: usize, at: Position) -> Result<(), JobFault> {
+        self.values = self.values.saturating_add(more);
+        if self.values > VALUES_MAX {
+            let reason = format!(
+                "there are more than {VALUES_MAX} keys and values, with what aliases repeat"
+            );
+            return Err(JobFault::new(at, reason));
+        }
+        Ok(())
+    }
 }
 
 /// Refuses what is nested too deep.
@@ -163,27 +198,48 @@ fn check_depth(depth: usize, at: Position) -> Result<(), JobFault> {
     Ok(())
 }
 
+/// Bytes after which the characters so far are noted: a whole file may be one line.
+const NOTED_BYTES: usize = 1 << 10;
+
 /// Where the lines of a text begin.
 #[derive(Debug)]
 struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
+    /// Characters before every 1024th byte.
+    characters: Vec<usize>,
 }
 
 impl<'a> Lines<'a> {
     fn new(text: &'a str) -> Self {
         let after_breaks = text.match_indices('\n').map(|(at, _)| at + 1);
-        Self { text, starts: std::iter::once(0).chain(after_breaks).collect() }
+        let starts = std::iter::once(0).chain(after_breaks).collect();
+        let mut characters = vec![0];
+        for block in text.as_bytes().chunks(NOTED_BYTES) {
+            characters.push(characters.last().unwrap_or(&0) + begun(block));
+        }
+        Self { text, starts, characters }
     }
 
     /// The position of a byte.
     fn at(&self, offset: usize) -> Position {
         let line = self.starts.partition_point(|&start| start <= offset);
         let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or(0);
-        let end = self.text.floor_char_boundary(offset);
-        let before = self.text.get(start..end).unwrap_or_default();
-        Position { line, column: before.chars().count() + 1 }
+        let before = self.before(self.text.floor_char_boundary(offset));
+        Position { line, column: before.saturating_sub(self.before(start)) + 1 }
     }
+
+    /// Characters that begin before a byte of the text.
+    fn before(&self, offset: usize) -> usize {
+        let block = offset / NOTED_BYTES;
+        let rest = self.text.as_bytes().get(block * NOTED_BYTES..offset).unwrap_or_default();
+        self.characters.get(block).unwrap_or(&0) + begun(rest)
+    }
+}
+
+/// Characters that begin in some bytes of UTF-8: others have the first two bits `10`.
+fn begun(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ fn aliases_repeat_and_do_not_explode() {
         text = format!("{text}l{level}: &l{level} [{inner}]\n");
     }
     let fault = parse_job_file(JobSyntax::Yaml, &text).unwrap_err();
-    assert!(fault.reason.contains("more than 65536 values"), "{fault:?}");
+    assert!(fault.reason.contains("more than 65536 keys and values"), "{fault:?}");
     let fault = parse_job_file(JobSyntax::Yaml, "a: &a [*a]").unwrap_err();
     assert!(!fault.reason.is_empty());
 }
@@ -146,4 +146,48 @@ fn sizes_and_depths_are_bounded() {
         let fault = parse_job_file(syntax, &" ".repeat(JOB_FILE_BYTES_MAX + 1)).unwrap_err();
         assert!(fault.reason.contains("at most are read"));
     }
+}
+
+#[test]
+fn values_are_counted_in_every_language_and_long_lines_are_read_fast() {
+    let list = |count: usize| format!("[{}1]", "1, ".repeat(count - 1));
+    let table = |count: usize, sign: &str| {
+        let pairs: Vec<String> = (0..count).map(|key| format!("\"{key}\"{sign}1")).collect();
+        format!("{{{}}}", pairs.join(", "))
+    };
+    // The table that the file is has no place of its own in TOML, and counts in the others.
+    for (syntax, open, sign, close) in [
+        (JobSyntax::Toml, "a = ", " = ", ""),
+        (JobSyntax::Yaml, "a: ", ": ", ""),
+        (JobSyntax::Json, "{\"a\": ", ": ", "}"),
+    ] {
+        let started = std::time::Instant::now();
+        for (value, fits) in [
+            (list(60_000), true),
+            (list(VALUES_MAX), false),
+            (table(30_000, sign), true),
+            (table(VALUES_MAX / 2, sign), false),
+        ] {
+            let read = parse_job_file(syntax, &format!("{open}{value}{close}"));
+            assert!(read.is_ok() == fits, "{syntax:?} {:?}", read.err());
+        }
+        let seconds = started.elapsed().as_secs();
+        assert!(seconds < 20, "{syntax:?} took {seconds} s: as the square of its length");
+    }
+}
+
+#[test]
+fn columns_are_counted_in_characters_however_long_the_line_is() {
+    let long = "ä€😀x".repeat(1000);
+    let text = format!("{{\"{long}\": 1,\n \"{long}\": 2}}");
+    let lines = Lines::new(&text);
+    let (mut line, mut column) = (1, 1);
+    for (offset, character) in text.char_indices() {
+        assert_eq!(lines.at(offset), Position { line, column }, "{offset}");
+        column += 1;
+        if character == '\n' {
+            (line, column) = (line + 1, 1);
+        }
+    }
+    assert_eq!(lines.at(text.len() + 9), Position { line: 2, column: 4008 });
 }

@@ -5,20 +5,18 @@ use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
 
-use super::{JobEntry, JobFault, JobNode, JobValue, Position, VALUES_MAX, check_depth, push};
+use super::{Entries, JobEntry, JobFault, JobNode, JobValue, Limits, Position, check_depth};
 
 pub(super) fn parse(text: &str) -> Result<JobNode, JobFault> {
-    let mut loader =
-        Loader { parser: Parser::new_from_str(text), anchors: BTreeMap::new(), values: 0 };
-    loader.document()
+    let (parser, limits) = (Parser::new_from_str(text), Limits::default());
+    Loader { parser, anchors: BTreeMap::new(), limits }.document()
 }
 
 struct Loader<'a> {
     parser: Parser<'a, saphyr_parser::StrInput<'a>>,
     /// Values that have an anchor, by its number.
     anchors: BTreeMap<usize, JobNode>,
-    /// Values so far.
-    values: usize,
+    limits: Limits,
 }
 
 impl<'a> Loader<'a> {
@@ -55,8 +53,7 @@ impl<'a> Loader<'a> {
     }
 
     fn node(&mut self, event: Event<'a>, at: Position, depth: usize) -> Result<JobNode, JobFault> {
-        check_depth(depth, at)?;
-        self.count(1, at)?;
+        self.limits.value(depth, at)?;
         let (value, anchor) = match event {
             Event::Scalar(text, style, anchor, tag) => {
                 (scalar(&text, style, tag.as_deref(), at)?, anchor)
@@ -66,7 +63,7 @@ impl<'a> Loader<'a> {
             Event::Alias(anchor) => {
                 let known = self.anchors.get(&anchor).cloned();
                 let node = known.ok_or_else(|| JobFault::new(at, "an alias of what it is in"))?;
-                self.count(size(&node, depth, at)?, at)?;
+                self.limits.values(size(&node, depth, at)?, at)?;
                 return Ok(node);
             }
             _ => return Err(JobFault::new(at, "a value is missing")),
@@ -90,31 +87,20 @@ impl<'a> Loader<'a> {
     }
 
     fn table(&mut self, depth: usize) -> Result<JobValue, JobFault> {
-        let mut entries = Vec::new();
+        let mut entries = Entries::default();
         loop {
             let (event, key_at) = self.next()?;
             let key = match event {
-                Event::MappingEnd => return Ok(JobValue::Table(entries)),
+                Event::MappingEnd => return Ok(JobValue::Table(entries.entries)),
                 // `1: x` has the key "1", whatever the schema makes of it.
                 Event::Scalar(text, ..) => text.into_owned(),
                 _ => return Err(JobFault::new(key_at, "a key has to be a text")),
             };
-            self.count(1, key_at)?;
+            self.limits.values(1, key_at)?;
             let (event, at) = self.next()?;
             let node = self.node(event, at, depth + 1)?;
-            push(&mut entries, JobEntry { key, key_at, node })?;
+            entries.push(JobEntry { key, key_at, node })?;
         }
-    }
-
-    /// Notes `more` values.
-    fn count(&mut self, more: usize, at: Position) -> Result<(), JobFault> {
-        self.values = self.values.saturating_add(more);
-        if self.values > VALUES_MAX {
-            let reason =
-                format!("there are more than {VALUES_MAX} values, with what aliases repeat");
-            return Err(JobFault::new(at, reason));
-        }
-        Ok(())
     }
 }
 

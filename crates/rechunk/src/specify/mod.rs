@@ -52,7 +52,8 @@ pub(crate) fn specify_target(
     warnings.extend(warning);
     if let Some(cast) = source.cast {
         let attributes = source.metadata.attributes();
-        warnings.extend(cast::warnings(source.stored_type(), cast.data_type, attributes));
+        let (from, is_zarr) = (source.stored_type(), format.zarr_version().is_some());
+        warnings.extend(cast::warnings(from, cast.data_type, attributes, is_zarr));
     }
     Ok((target, warnings))
 }

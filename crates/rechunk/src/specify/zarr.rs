@@ -9,7 +9,7 @@ use rechunk_n5::{ATTRIBUTES_KEY, N5Metadata};
 use rechunk_raw::RawMetadata;
 use rechunk_zarr::{
     ArrayMetadata, KeyEncoding, KeyStyle, TargetOptions, Verbatim, ZarrVersion,
-    carry_missing_value, parse_codec_choice, target_metadata,
+    carry_missing_value, parse_codec_choice, respell_missing_value, target_metadata,
 };
 
 use super::{Wish, codecs};
@@ -42,21 +42,24 @@ pub(super) fn target(
         Metadata::N5(metadata, axes) => Cow::Owned(n5_as_zarr(metadata, *axes)),
         Metadata::Raw(metadata) => Cow::Owned(raw_as_zarr(metadata)),
     };
-    let (seen, lost) = match wish.source.cast {
+    let (seen, lost, dropped) = match wish.source.cast {
         Some(cast) => {
-            let (seen, lost) = recast(&seen, cast).map_err(|error| wish.refuse(error))?;
-            (Cow::Owned(seen), lost)
+            let recast = recast(&seen, cast).map_err(|error| wish.refuse(error))?;
+            (Cow::Owned(recast.metadata), recast.left_out, recast.dropped)
         }
-        None => (seen, Vec::new()),
+        None => (seen, Vec::new(), None),
     };
     let (mut target, mut warnings) =
         target_metadata(&seen, &options).map_err(|error| wish.refuse(error))?;
+    warnings.extend(dropped);
     if options.codec.is_none() {
         warnings.extend(lost);
     }
     // N5 and raw files have no fill value that anybody takes for missing data.
     if wish.request.is_member && matches!(source, Metadata::Zarr(_)) {
         warnings.extend(carry_missing_value(&seen, &mut target));
+    } else if wish.source.stored_type() != seen.spec.data_type {
+        respell_missing_value(&seen, &mut target);
     }
     if let Some(separator) = wish.request.separator {
         target.key_encoding.separator = separator;

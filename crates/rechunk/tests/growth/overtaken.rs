@@ -88,7 +88,7 @@ async fn an_array_that_another_one_has_made_as_long_is_not_written() {
         clean(&disk, "target.zarr").await.unwrap();
         assert_eq!(length(&disk, DOCUMENT), json!(13));
     }
-    assert!(met[0] > 10, "{met:?}");
+    assert!(met[0] >= 8, "{met:?}");
 }
 
 #[tokio::test(start_paused = true)]
