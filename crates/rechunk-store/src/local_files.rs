@@ -16,7 +16,6 @@ use object_store::{
 };
 
 use crate::error::NotAFile;
-use crate::local_tree::PUTS_SYNC;
 use crate::unnamed_file::UnnamedFiles;
 
 /// [`LocalFileSystem`], except that reading a directory or a dangling link is an error (there it
@@ -54,11 +53,12 @@ impl ObjectStore for LocalFiles {
         payload: PutPayload,
         options: PutOptions,
     ) -> Result<PutResult> {
-        if matches!(options.mode, PutMode::Overwrite) && !PUTS_SYNC {
+        if matches!(options.mode, PutMode::Overwrite) && self.1.may_be() {
             let (path, unnamed) = (self.0.path_to_filesystem(location)?, Arc::clone(&self.1));
             let bytes = payload.clone();
             let put = move || unnamed.put(&path, &bytes);
-            if if may_block() { put() } else { tokio::task::spawn_blocking(put).await? } {
+            let is_put = if may_block() { put() } else { tokio::task::spawn_blocking(put).await? };
+            if is_put {
                 let extensions = object_store::Extensions::default();
                 return Ok(PutResult { e_tag: None, version: None, extensions });
             }

@@ -3,9 +3,7 @@
 //! nothing behind.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
-#[cfg(target_os = "linux")]
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use object_store::PutPayload;
 
@@ -20,11 +18,16 @@ impl Default for UnnamedFiles {
 }
 
 impl UnnamedFiles {
+    /// False where it is known that there are none: then nothing need be tried.
+    pub(crate) fn may_be(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// Makes the file at `path`, with the directories above it. False if that cannot be done here, or if
     /// there is a file already: nothing is there that was not before, and another way says what is wrong.
     #[cfg(target_os = "linux")]
     pub(crate) fn put(&self, path: &Path, payload: &PutPayload) -> bool {
-        self.0.load(Ordering::Relaxed) && self.try_put(path, payload).unwrap_or(false)
+        self.try_put(path, payload).unwrap_or(false)
     }
 
     #[cfg(not(target_os = "linux"))]

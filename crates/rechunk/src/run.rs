@@ -23,7 +23,7 @@ use crate::place::{
 };
 use crate::report::{DigestReport, Report, TaskReport};
 use crate::request::{Existing, Running, takes_parts};
-use crate::saved_job::SavedJob;
+use crate::saved_job::{JOB_VERSION, SavedJob};
 use crate::target::{is_array, open_target};
 use crate::work_dir::{Left, WorkDir};
 use crate::writer_lock::{WriterLock, lost};
@@ -35,15 +35,18 @@ const LEAVING: Duration = Duration::from_secs(4);
 impl Job {
     /// The job and its plan, to be saved and run later or elsewhere.
     pub fn saved(&self) -> SavedJob {
-        let saved = SavedJob::new(
-            self.request.clone(),
-            self.source.identity.clone(),
-            target_identity(self),
-            self.planned.plan.clone(),
-            self.begun_at,
-            self.target.documents().into_iter().map(text_of).collect(),
-        );
-        SavedJob { growth: self.growth.clone(), in_tree: self.in_tree, ..saved }
+        SavedJob {
+            version: JOB_VERSION,
+            request: self.request.clone(),
+            source_identity: self.source.identity.clone(),
+            target_identity: target_identity(self),
+            plan: self.planned.plan.clone(),
+            planned_at: self.begun_at,
+            target_documents: self.target.documents().into_iter().map(text_of).collect(),
+            replaces: false,
+            growth: self.growth.clone(),
+            in_tree: self.in_tree,
+        }
     }
 
     /// Opens the source and the target of a saved job and takes over its plan; `temp` is where the

@@ -11,7 +11,7 @@ use crate::growth::Growth;
 use crate::request::CopyRequest;
 use crate::work_dir::JOB_KEY;
 
-const JOB_VERSION: u32 = 1;
+pub(crate) const JOB_VERSION: u32 = 1;
 
 /// A job with its plan: what `plan --out` writes, and what a run leaves to be resumed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -44,29 +44,6 @@ pub struct SavedJob {
 }
 
 impl SavedJob {
-    /// A job to be saved.
-    pub fn new(
-        request: CopyRequest,
-        source_identity: String,
-        target_identity: String,
-        plan: Plan,
-        planned_at: SystemTime,
-        target_documents: BTreeMap<String, String>,
-    ) -> Self {
-        Self {
-            version: JOB_VERSION,
-            request,
-            source_identity,
-            target_identity,
-            plan,
-            planned_at,
-            target_documents,
-            replaces: false,
-            growth: None,
-            in_tree: false,
-        }
-    }
-
     /// Its JSON form.
     pub fn to_json(&self) -> Result<Vec<u8>, Error> {
         serde_json::to_vec_pretty(self)

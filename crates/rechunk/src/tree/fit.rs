@@ -6,6 +6,7 @@ use rechunk_format::cast::is_number;
 use rechunk_grid::ArraySpec;
 
 use super::rules::Wishes;
+use crate::select::Selected;
 use crate::{ChunkSpec, CopyRequest, Error, Extent};
 
 /// Follows which specifications were of use to any array.
@@ -26,6 +27,26 @@ struct Use {
 }
 
 impl Fit {
+    /// Expects the dimensions that `--select` names, if there is one.
+    pub(crate) fn of_select(whole: &CopyRequest) -> Result<Self, Error> {
+        let mut fit = Self::default();
+        if let Some(text) = &whole.select {
+            fit.expect("--select", text, &Selected::parse(text)?.names()?);
+        }
+        Ok(fit)
+    }
+
+    /// What an array takes of `--select`.
+    pub(crate) fn select(
+        &mut self,
+        whole: &CopyRequest,
+        spec: &ArraySpec,
+    ) -> Result<Option<String>, Error> {
+        let Some(text) = &whole.select else { return Ok(None) };
+        self.saw("--select", text, spec);
+        Ok(Selected::parse(text)?.part(spec))
+    }
+
     /// The request of the array at `path`, and what is to be said about it.
     pub(crate) fn request(
         &mut self,

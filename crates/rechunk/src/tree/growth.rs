@@ -60,13 +60,10 @@ impl TreeJob {
             });
         }
         // What is misspelt is no matter of one array.
-        let mut fit = Fit::default();
+        let mut fit = Fit::of_select(&request)?;
         if let Placement::Region(text) = &placement {
             let names = growth::named(Selected::parse(text).and_then(|selected| selected.names()))?;
             fit.expect("--region", text, &names);
-        }
-        if let Some(text) = &request.select {
-            fit.expect("--select", text, &Selected::parse(text)?.names()?);
         }
         request.planning.memory_bytes = Some(request.planning.budget().memory_bytes);
         let rules = Rules::parse(&selection)?;
@@ -258,13 +255,7 @@ async fn plan_one(
     let options = OpenOptions { select: None, ..whole.open_options() };
     let location = member_location(&whole.source, path);
     let source = open_array(&location, &options, &stores).await?;
-    let select = match &whole.select {
-        Some(text) => {
-            fit.saw("--select", text, source.spec());
-            Selected::parse(text)?.part(source.spec())
-        }
-        None => None,
-    };
+    let select = fit.select(whole, source.spec())?;
     if let Placement::Region(text) = placement {
         fit.saw("--region", text, source.spec());
     }
@@ -274,17 +265,20 @@ async fn plan_one(
     request.source.clone_from(&source.location);
     request.target = member_location(&whole.target, path);
     if request.placement.is_none() {
-        // Nothing of it is written, so it need not be one that can be.
-        let options = OpenOptions { axes: request.axes, ..OpenOptions::default() };
-        let alike = match open_array(&request.target, &options, &stores).await {
-            Ok(target) => check_unmoved(&request.target, &source, &target),
-            Err(error) => Err(of_target(&request.target, error)),
-        };
+        let target = theirs(&request.target, request.axes, &stores).await;
+        let alike = target.and_then(|target| check_unmoved(&request.target, &source, &target));
         return Ok(Planned::Unmoved(alike));
     }
     let mut job = Job::plan_growth(request, source, stores, begun.cloned()).await?;
     job.in_tree = true;
     Ok(Planned::Moved(Box::new(job)))
+}
+
+/// An array of the target of which nothing is written, so that it need not be one that can be.
+async fn theirs(location: &str, axes: Option<Axes>, stores: &Stores) -> Result<OpenArray, Error> {
+    let options = OpenOptions { axes, ..OpenOptions::default() };
+    let opened = open_array(location, &options, stores).await;
+    opened.map_err(|error| of_target(location, error))
 }
 
 /// What an array takes of where the group goes; `None` if it has no such dimension.
@@ -300,18 +294,17 @@ async fn left_behind(
     request: &CopyRequest,
     placement: &Placement,
     found: &Found,
-    theirs: &[String],
+    members: &[String],
     stores: &Stores,
 ) -> Result<Vec<String>, Error> {
     let mut left = Vec::new();
     if let Placement::Region(_) = placement {
         return Ok(left); // nothing grows
     }
-    let options = OpenOptions { axes: request.axes, ..OpenOptions::default() };
-    for path in theirs.iter().filter(|path| !found.arrays.contains(path)) {
+    for path in members.iter().filter(|path| !found.arrays.contains(path)) {
         let location = member_location(&request.target, path);
-        let opened = open_array(&location, &options, stores).await;
-        let array = opened.map_err(|error| of_target(&location, error).of_member(path))?;
+        let opened = theirs(&location, request.axes, stores).await;
+        let array = opened.map_err(|error| error.of_member(path))?;
         if part_of(placement, &array)?.is_some() {
             left.push(path.clone());
         }

@@ -32,12 +32,11 @@ use crate::job::Job;
 use crate::metadata::GroupMetadata;
 use crate::open::{OpenOptions, Opened, open_array, open_node, open_store};
 use crate::request::CopyRequest;
-use crate::select::Selected;
 use crate::{ChunkSpec, Error};
 use coordinates::is_coordinate;
 use fit::Fit;
 use rules::{Rules, Wishes};
-use walk::{Found, dropped};
+use walk::{Found, dropped, in_words};
 
 /// Most arrays named in a message.
 const NAMED_MAX: usize = 12;
@@ -121,10 +120,7 @@ impl TreeJob {
             return Box::pin(planned).await;
         }
         let rules = Rules::parse(&selection)?;
-        let mut fit = Fit::default();
-        if let Some(text) = &request.select {
-            fit.expect("--select", text, &Selected::parse(text)?.names()?);
-        }
+        let fit = Fit::of_select(&request)?;
         // What is misspelt is no matter of one array.
         ChunkSpec::parse(&request.chunks)?;
         let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
@@ -197,7 +193,7 @@ impl TreeJob {
 fn reserved((path, group): (&String, &GroupMetadata)) -> Option<String> {
     let names = rechunk_n5::reserved_names(&group.attributes);
     let names: Vec<String> = names.into_iter().map(|name| format!("{name:?}")).collect();
-    let place = if path.is_empty() { "the group".to_owned() } else { format!("the group {path}") };
+    let place = in_words(path);
     (!names.is_empty()).then(|| {
         format!("{place}: N5 uses the names {} itself, they are left out", names.join(", "))
     })
@@ -304,13 +300,7 @@ async fn plan_one(
     let location = member_location(&whole.source, path);
     let options = OpenOptions { select: None, cast: None, ..whole.open_options() };
     let source = open_array(&location, &options, &stores).await?;
-    let select = match &whole.select {
-        Some(text) => {
-            fit.saw("--select", text, source.spec());
-            Selected::parse(text)?.part(source.spec())
-        }
-        None => None,
-    };
+    let select = fit.select(whole, source.spec())?;
     let source = source.selected(select.as_deref())?;
     let wishes = wishes(rules, fit, whole, path, source.spec())?;
     let (mut request, warnings) = fit.request(path, source.spec(), wishes, whole)?;

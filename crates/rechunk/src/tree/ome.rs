@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::walk::in_words;
 use crate::Format;
 use crate::metadata::GroupMetadata;
 
@@ -17,7 +18,7 @@ pub(super) fn warnings(
     let own = group.attributes.get("multiscales");
     let images = own.or_else(|| group.attributes.get("ome")?.get("multiscales"));
     let Some(images) = images.and_then(Value::as_array) else { return Vec::new() };
-    let place = if path.is_empty() { "the group".to_owned() } else { format!("the group {path}") };
+    let place = in_words(path);
     let mut warnings = Vec::new();
     if selects {
         warnings.push(format!(

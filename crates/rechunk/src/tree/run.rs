@@ -30,7 +30,7 @@ impl TreeJob {
             None => Left::Nothing,
         };
         let start = start(self, running, &target, &left).await?;
-        let is_written = self.is_written(&target).await?;
+        let is_written = self.is_written(&target, start).await?;
         for array in &mut self.arrays {
             let job = &mut array.job;
             let checked = async {
@@ -88,7 +88,7 @@ impl TreeJob {
             report.warnings.push(text);
         }
         let resumes = matches!(place.start, Start::Resume | Start::Done);
-        let is_written = self.is_written(&place.target).await?;
+        let is_written = self.is_written(&place.target, place.start).await?;
         // Each array starts, or goes on where it stopped.
         let existing = if place.work.is_some() { Existing::Resume } else { Existing::Refuse };
         let running = Running { existing, ..running };
@@ -128,10 +128,11 @@ impl TreeJob {
         Ok(target)
     }
 
-    /// True if an earlier run has written all arrays, and has begun to make known that they have grown.
-    async fn is_written(&self, target: &Store) -> Result<bool, Error> {
+    /// True if the run that is gone on with has written all arrays, and has begun to make known that they
+    /// have grown.
+    async fn is_written(&self, target: &Store, start: Start) -> Result<bool, Error> {
         match self.work_dir(target)? {
-            Some(work) if self.grows() => work.is_written().await,
+            Some(work) if self.grows() && start == Start::Resume => work.is_written().await,
             _ => Ok(false),
         }
     }

@@ -129,10 +129,15 @@ impl Found {
     }
 }
 
+/// A group by its path, in a message.
+pub(super) fn in_words(path: &str) -> String {
+    if path.is_empty() { "the group".to_owned() } else { format!("the group {path}") }
+}
+
 /// What a group has that its copy has not.
 pub(crate) fn dropped(path: &str, group: &GroupMetadata) -> Option<String> {
     let names: Vec<String> = group.other_fields.iter().map(|name| format!("{name:?}")).collect();
-    let place = if path.is_empty() { "the group".to_owned() } else { format!("the group {path}") };
+    let place = in_words(path);
     (!names.is_empty())
         .then(|| format!("{place} has fields that are dropped: {}", names.join(", ")))
 }
