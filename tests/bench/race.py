@@ -28,6 +28,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE / "race"))
 
 import cases  # noqa: E402
+import raw_files  # noqa: E402
 from contestants import BY_CASE, OURS, command  # noqa: E402
 from process import run  # noqa: E402
 
@@ -60,6 +61,8 @@ def prepare(name, size, directory):
 
 
 def is_right(case_json, target):
+    if os.path.exists(os.path.join(target, "array.json")):
+        target = raw_files.as_zarr(target)
     found = subprocess.run([PYTHON, HERE / "race/verify.py", "--case-json", case_json, "--dst", target], stdout=subprocess.PIPE)
     try:
         return json.loads(found.stdout.decode().strip().splitlines()[-1])["ok"]

@@ -141,9 +141,14 @@ pub(crate) struct StageDraft {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Figures {
     pub tasks: u64,
+    /// Bytes of the array over those of a whole task: as many tasks as there would be, were the last
+    /// ones no smaller.
+    pub whole_tasks: f64,
     pub traffic: Estimate,
     /// Chunks that the lanes of a task can share while reading.
     pub reading: u64,
+    /// Chunks that they can share while decoding: those of a step, for the next one waits.
+    pub decoding: u64,
     /// Chunks that they can share while encoding.
     pub writing: u64,
     /// Objects that they can share while writing.
@@ -178,6 +183,9 @@ impl StageDraft {
         let item = request.item_bytes;
         let array_bytes = product(shape.iter().copied()).saturating_mul(item);
         let mut figures = Figures { tasks: cells(shape, &self.tile), ..Figures::default() };
+        figures.whole_tasks = self.tile.iter().zip(shape).fold(1.0, |count, (&tile, &extent)| {
+            count * (extent.max(1) as f64 / tile.min(extent).max(1) as f64)
+        });
         let clipped = self.filled().iter().zip(shape).map(|(&tile, &extent)| tile.min(extent));
         figures.tile_bytes = product(clipped).saturating_mul(item);
         self.count_input(request, cuts, array_bytes, &mut figures);
@@ -201,6 +209,7 @@ impl StageDraft {
         let units =
             product((0..rank).map(|a| self.filled()[a].min(shape[a]).div_ceil(unit[a]).max(1)));
         figures.reading = product((0..rank).map(|a| self.step_chunks[a].min(inputs(a))));
+        figures.decoding = figures.reading;
         figures.writing = units;
         if figures.is_stepped {
             // What one step completes is sent out while the next is taken in.

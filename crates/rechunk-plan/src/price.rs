@@ -82,18 +82,16 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
     let budget = &request.budget;
     let workers = f64::from(budget.workers.max(1));
     let full = budget.box_bytes.is_some();
-    let shared = |parts: u64| {
-        let lanes = u64::from(parallel.lanes).min(parts.max(1));
-        (lanes * u64::from(parallel.tasks_at_once)) as f64
-    };
+    let at_once = tasks_at_once(figures, parallel);
+    let shared = |parts: u64| u64::from(parallel.lanes).min(parts.max(1)) as f64 * at_once;
     let in_flight = |store: &StoreProfile, parts: u64| {
         let most = f64::from(budget.concurrency.unwrap_or(store.concurrency).max(1));
         workers * if full { most } else { most.min(shared(parts)) }
     };
     let threads = f64::from(budget.threads.max(1));
     let cores = |parts: u64| workers * if full { threads } else { threads.min(shared(parts)) };
-    let (reading, writing) = (figures.reading, figures.writing);
-    let putting = figures.putting;
+    let (reading, decoding) = (figures.reading, figures.decoding);
+    let (writing, putting) = (figures.writing, figures.putting);
 
     let mut seconds = 0.0;
     let mut price = Price::default();
@@ -124,13 +122,19 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
     let copied = traffic.intermediate.decoded_written_bytes as f64
         + traffic.target.decoded_written_bytes as f64;
     seconds +=
-        (decoded_in as f64 / decode + copied / speeds.copy_bytes_per_second) / cores(reading);
+        (decoded_in as f64 / decode + copied / speeds.copy_bytes_per_second) / cores(decoding);
     seconds += traffic.target.decoded_written_bytes as f64 / encode / cores(writing);
     if !full {
-        seconds += figures.tasks as f64 * TASK_SECONDS
-            / (workers * f64::from(parallel.tasks_at_once.max(1)));
+        seconds += figures.tasks as f64 * TASK_SECONDS / (workers * at_once);
     }
     (seconds, price)
+}
+
+/// Tasks at once on average: fewer than there may be, while the last ones run.
+fn tasks_at_once(figures: &Figures, parallel: Parallel) -> f64 {
+    let most = parallel.tasks_at_once.max(1);
+    let rounds = figures.tasks.div_ceil(u64::from(most)).max(1);
+    (figures.whole_tasks / rounds as f64).clamp(1.0, f64::from(most))
 }
 
 /// Time of `count` requests that each take `seconds_each` of those in flight, where the store
@@ -209,6 +213,31 @@ mod tests {
         assert!(near(price.egress_usd, 9.0), "{price:?}");
         assert!(near(price.total_usd(), 9.46), "{price:?}");
         assert!(near(price_traffic(&request, &traffic).1, 9.46));
+    }
+
+    #[test]
+    fn what_waits_for_its_step_is_not_decoded_by_all_threads() {
+        let mut request = request(&StoreProfile::built_in("local").unwrap(), 1);
+        request.budget.threads = 4;
+        let source = RoleEstimate { decoded_read_bytes: 1 << 40, ..RoleEstimate::default() };
+        let traffic = Estimate { source, ..Estimate::default() };
+        let seconds = |decoding| {
+            let figures =
+                Figures { traffic: traffic.clone(), reading: 100, decoding, ..Figures::default() };
+            price(&request, &figures, Parallel { tasks_at_once: 1, lanes: 8 }).0
+        };
+        assert!(near(seconds(1), 2.0 * seconds(2)) && near(seconds(1), 4.0 * seconds(100)));
+    }
+
+    #[test]
+    fn the_last_tasks_leave_threads_without_work() {
+        let on_average = |tasks, whole_tasks, most| {
+            let figures = Figures { tasks, whole_tasks, ..Figures::default() };
+            tasks_at_once(&figures, Parallel { tasks_at_once: most, lanes: 1 })
+        };
+        assert!(near(on_average(2, 1.0 / 0.6, 2), 1.0 / 0.6), "6 rows and 4");
+        assert!(near(on_average(3, 3.0, 2), 1.5), "two rounds for three");
+        assert!(near(on_average(8, 8.0, 2), 2.0) && near(on_average(1, 1.0, 4), 1.0));
     }
 
     #[test]

@@ -98,6 +98,7 @@ pub(crate) fn plan(
         tasks: 1,
         traffic: traffic.clone(),
         reading: found.counts.source.runs,
+        decoding: found.counts.source.runs,
         writing: found.counts.target.runs,
         putting: found.counts.target.runs,
         ..Figures::default()

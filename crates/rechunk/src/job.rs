@@ -20,10 +20,8 @@ use crate::open::{OpenArray, open_array};
 use crate::place::begun_growth;
 use crate::report::Report;
 use crate::request::{CopyRequest, is_local, takes_parts};
+use crate::sample::sample_ratio;
 use crate::specify::specify_target;
-
-/// Chunks whose size is looked up to predict encoded bytes.
-const SAMPLED_CHUNKS: u64 = 8;
 
 /// A planned copy.
 #[derive(Debug)]
@@ -320,36 +318,6 @@ pub(crate) fn side(layout: &dyn Layout, ratio: f64) -> Side {
         decode_workspace_bytes: cost.decode_workspace_bytes,
         encode_workspace_bytes: cost.encode_workspace_bytes,
     }
-}
-
-/// Encoded over decoded bytes of a few chunks spread over the source.
-pub(crate) async fn sample_ratio(source: &OpenArray) -> Result<f64, Error> {
-    if source.array.layout().codec_cost().is_raw {
-        return Ok(1.0);
-    }
-    let grid = source.object_grid()?;
-    let item_bytes = source.spec().item_bytes();
-    let count = grid.count();
-    let store = source.array.store().with_role(Role::Control);
-    let (mut bytes, mut decoded_bytes) = (0_u64, 0_u64);
-    for sample in 0..SAMPLED_CHUNKS.min(count) {
-        let ordinal = sample * (count / SAMPLED_CHUNKS.min(count));
-        let index = grid.indices().position(ordinal);
-        let key = source.array.layout().object_key(&index);
-        let size =
-            store.head(&key).await.map_err(|error| Error::source_store(&source.location, error))?;
-        if let Some(size) = size {
-            bytes = bytes.saturating_add(size);
-            let elements = grid.chunk(&index).elements();
-            decoded_bytes = decoded_bytes.saturating_add(elements.saturating_mul(item_bytes));
-        }
-    }
-    if decoded_bytes == 0 {
-        return Ok(0.5);
-    }
-    // Nothing is known of the decoded size of elements of variable length.
-    let most = if source.spec().data_type.is_variable() { f64::MAX } else { 1.5 };
-    Ok((bytes as f64 / decoded_bytes as f64).min(most))
 }
 
 /// An array at a store.

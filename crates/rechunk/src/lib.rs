@@ -33,6 +33,7 @@ mod profile;
 mod report;
 mod request;
 mod run;
+mod sample;
 mod saved_job;
 mod select;
 mod shard_spec;

@@ -19,9 +19,10 @@ use tokio_util::sync::CancellationToken;
 use crate::Error;
 use crate::axes::Axes;
 use crate::gzip_file::unpack;
-use crate::job::{array_at, sample_ratio, side};
+use crate::job::{array_at, side};
 use crate::open::{OpenArray, OpenOptions, open_array};
 use crate::request::Planning;
+use crate::sample::sample_ratio;
 use crate::work_dir::store_error;
 
 pub(crate) use by_digest::check_copy;

@@ -2,6 +2,8 @@
 
 import pathlib
 
+import raw_files as raw
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
 THREADS = 2
@@ -47,8 +49,10 @@ def command(contestant, case, case_json, source, target, temporary, rechunk):
     """The words that run `contestant`."""
     wanted = case["dst"]
     if contestant in OURS:
-        words = [rechunk, "copy", source, target, "--quiet", "--format", wanted["format"], "--chunks", listed(wanted["chunks"])]
-        words += ["--codec", codec(wanted["codec"]), "--max-mem", str(case["mem"]), "--threads", str(THREADS), "--temp", temporary]
+        source, form = (raw.source(source), "raw") if case["raw"] else (source, wanted["format"])
+        words = [rechunk, "copy", source, target, "--quiet", "--format", form, "--chunks", listed(wanted["chunks"])]
+        words += [] if case["raw"] else ["--codec", codec(wanted["codec"])]
+        words += ["--max-mem", str(case["mem"]), "--threads", str(THREADS), "--temp", temporary]
         words += ["--shards", listed(wanted["shards"])] if wanted["shards"] else []
         return words + (["--no-fsync"] if contestant == "rechunk" else [])
     environment, words = CONTESTANTS[contestant]

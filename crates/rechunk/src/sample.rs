@@ -1,0 +1,97 @@
+//! How well a source is compressed, from the sizes of a few of its objects.
+
+use futures::future::try_join_all;
+use rechunk_grid::Region;
+use rechunk_store::Role;
+
+use crate::Error;
+use crate::open::OpenArray;
+
+/// Objects, chunks or shards, whose size is looked up to predict encoded bytes.
+const SAMPLES: u64 = 8;
+
+/// Encoded over decoded bytes of a few objects spread over the source.
+pub(crate) async fn sample_ratio(source: &OpenArray) -> Result<f64, Error> {
+    if source.array.layout().codec_cost().is_raw {
+        return Ok(1.0);
+    }
+    let grid = source.object_grid()?;
+    let store = source.array.store().with_role(Role::Control);
+    let sizes = spread(&grid.indices()).into_iter().map(|index| {
+        let (store, grid) = (&store, &grid);
+        async move {
+            let key = source.array.layout().object_key(&index);
+            let size = store.head(&key).await;
+            let size = size.map_err(|error| Error::source_store(&source.location, error))?;
+            Ok::<_, Error>(size.map(|bytes| (bytes, grid.chunk(&index).elements())))
+        }
+    });
+    let (mut bytes, mut elements) = (0_u64, 0_u64);
+    for (size, of) in try_join_all(sizes).await?.into_iter().flatten() {
+        bytes = bytes.saturating_add(size);
+        elements = elements.saturating_add(of);
+    }
+    let decoded_bytes = elements.saturating_mul(source.spec().item_bytes());
+    if decoded_bytes == 0 {
+        return Ok(0.5);
+    }
+    // Nothing is known of the decoded size of elements of variable length.
+    let most = if source.spec().data_type.is_variable() { f64::MAX } else { 1.5 };
+    Ok((bytes as f64 / decoded_bytes as f64).min(most))
+}
+
+/// Positions of `grid`: all if they are few, else of [`SAMPLES`] equal parts of each axis one in each, for
+/// what is stored often changes along one axis (a Latin hypercube; McKay, Beckman and Conover, 1979).
+fn spread(grid: &Region) -> Vec<Vec<u64>> {
+    if grid.elements() <= SAMPLES {
+        return grid.positions().collect();
+    }
+    // Odd numbers have no factor in common with a power of two: each takes every part once.
+    let strides = (0..SAMPLES / 2).map(|number| 2 * number + 1).cycle();
+    let strides: Vec<u64> = strides.take(grid.rank()).collect();
+    let part_of = |sample: u64, stride: u64| (sample * stride + stride / 2) % SAMPLES;
+    (0..SAMPLES)
+        .map(|sample| {
+            let axes = strides.iter().zip(&grid.shape);
+            let middle = |(&stride, &extent): (&u64, &u64)| {
+                let parts = 2 * u128::from(part_of(sample, stride)) + 1;
+                let at = u128::from(extent) * parts / u128::from(2 * SAMPLES);
+                u64::try_from(at).unwrap_or(0)
+            };
+            axes.map(middle).collect()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(shape: &[u64]) -> Vec<Vec<u64>> {
+        spread(&Region::new(vec![0; shape.len()], shape.to_vec()))
+    }
+
+    #[test]
+    fn samples_differ_on_every_axis() {
+        // Every eightieth of the first grid, in C order, begins a plane.
+        for shape in [&[8, 8, 10][..], &[64, 64], &[u64::MAX], &[16, 16, 16, 16, 9]] {
+            let found = of(shape);
+            assert_eq!(found.len(), 8, "{shape:?}");
+            for (axis, &extent) in shape.iter().enumerate() {
+                let mut at: Vec<u64> = found.iter().map(|position| position[axis]).collect();
+                at.sort_unstable();
+                at.dedup();
+                assert!(at.len() == 8 && at[7] < extent, "axis {axis} of {shape:?}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn small_grids_are_looked_at_as_a_whole() {
+        for (shape, count) in [(&[1][..], 1), (&[2, 4], 8), (&[2, 1, 3], 6), (&[], 1), (&[4, 0], 0)]
+        {
+            assert_eq!(of(shape).len(), count, "{shape:?}");
+        }
+        assert_eq!(of(&[3, 3]).len(), 8, "not all, and some may be there twice");
+    }
+}
