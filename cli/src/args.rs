@@ -289,7 +289,7 @@ pub(crate) struct RunningArgs {
     /// Read the target back and compare it with the source before it is made visible.
     #[arg(long)]
     pub verify: bool,
-    /// Do not wait for the disk (a power cut may then cost the whole run).
+    /// Do not wait for the disk (a power cut, also soon after the run, may then cost all of it).
     #[arg(long)]
     pub no_fsync: bool,
 }

@@ -15,6 +15,7 @@ cpu limit  decoding and encoding everything, reading the source and writing the 
 
 import argparse
 import json
+import mmap
 import os
 import pathlib
 import platform
@@ -29,10 +30,11 @@ sys.path.insert(0, str(HERE / "race"))
 
 import cases  # noqa: E402
 import raw_files  # noqa: E402
-from contestants import BY_CASE, OURS, command  # noqa: E402
+from contestants import BY_CASE, COPY, OURS, command  # noqa: E402
 from process import run  # noqa: E402
 
 MIB = 1 << 20
+TOUCHED_MAX = 8 << 30
 # What the issue asks for, in ratios of wall time to the best peer that keeps the memory limit.
 GOALS = {"A": 0.6, "A256": 0.6, "B": 0.6, "C": 0.8, "D1": 0.2, "D2": 0.6, "D2Z": 0.6, "E": 0.6, "E2": 0.6, "F1": 0.6, "F2": 0.6, "F3": 0.6}
 MARKER = "<!-- what follows is written by tests/bench/race.py -->"
@@ -50,6 +52,7 @@ def prepare(name, size, directory):
     if not (place / "floors.json").exists():
         base = cases.CASES[name].get("base", name)
         subprocess.run([PYTHON, HERE / "race/gen.py", "--case", base, "--size", size, "--data", directory], check=True)
+        touch(min(3 * case["raw_bytes"], TOUCHED_MAX))
         found = subprocess.run(
             [PYTHON, HERE / "race/floors.py", "--data", place, "--tmp", directory / "tmp"], stdout=subprocess.PIPE, check=True)
         (place / "floors.json").write_bytes(found.stdout)
@@ -58,6 +61,13 @@ def prepare(name, size, directory):
     case = {**generated, "mem": case["mem"], "name": name, "title": case["title"]}
     (place / f"case-{name}.json").write_text(json.dumps(case))
     return case, place, json.loads((place / "floors.json").read_text())
+
+
+def touch(count):
+    """Takes `count` bytes of memory and gives them back, as near to the next run as can be. A virtual machine gets memory from its
+    host when it is first used, which takes longer than to fill it, and hands back what it does not use: whoever runs first would
+    pay for all."""
+    mmap.mmap(-1, count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE).close()
 
 
 def is_right(case_json, target):
@@ -77,7 +87,7 @@ def measure(name, arguments, directory):
     runs, out = {}, {}
     names = arguments.contestants or BY_CASE[name]
     if arguments.peers == "best":
-        names = [who for who in names if who == "rechunker" or who in names[:5]]
+        names = [who for who in names if who == "rechunker" or who in names[:6]]
     for turn in range(arguments.reps):
         for contestant in names[turn % len(names):] + names[: turn % len(names)]:
             if contestant in out:
@@ -87,6 +97,7 @@ def measure(name, arguments, directory):
             work = directory / f"run/{name}-{turn}-{contestant}"
             (work / "tmp").mkdir(parents=True)
             os.sync()
+            touch(min(3 * case["raw_bytes"] + case["mem"], TOUCHED_MAX))
             target = work / "out.zarr/v"
             words = command(contestant, case, str(case_json), str(source), str(target), str(work / "tmp"), arguments.rechunk)
             result = run(words, arguments.timeout, work / "log")
@@ -96,7 +107,7 @@ def measure(name, arguments, directory):
             elif result["code"] != 0:
                 text = (work / "log").read_text(errors="replace").strip().splitlines() or ["?"]
                 out[contestant] = f"failed: {text[-1][:100]}"
-            elif contestant not in runs and not is_right(case_json, target):
+            elif contestant not in (*runs, COPY) and not is_right(case_json, target):
                 out[contestant] = "wrong result"
             else:
                 runs.setdefault(contestant, []).append({**result, "turn": turn})
@@ -130,7 +141,7 @@ def table(name, case, floors, runs, out):
     lines += [f"| {who} | {why} | | | | | | | |" for who, why in out.items()]
     if "rechunk" not in runs:
         return lines + ["", "rechunk has no result."], f"{name}: no result"
-    keeps = [who for who in runs if who not in OURS and max(r["rss"] for r in runs[who]) / MIB <= asked + 48]
+    keeps = [who for who in runs if who not in (*OURS, COPY) and max(r["rss"] for r in runs[who]) / MIB <= asked + 48]
     best = min(keeps, key=lambda who: of(who, "wall"), default=None)
     verdict = []
     if best and name in GOALS:
@@ -142,8 +153,8 @@ def table(name, case, floors, runs, out):
     cpu = of("rechunk", "cpu") / limit
     goal = 2.5 if name in ("A", "A256", "B") else 1.5
     verdict.append(f"CPU {cpu:.2f} × the limit, asked {goal} ({'reached' if cpu <= goal else 'missed'})")
-    if name == "D1":
-        copy = of("rechunk", "wall") / io["cp_wall"]
+    if COPY in runs:
+        copy = ratio(runs, "rechunk", COPY)
         verdict.append(f"{copy:.2f} × `cp -r`, asked 1.3 ({'reached' if copy <= 1.3 else 'missed'})")
     return lines + ["", "; ".join(verdict) + ".", ""], f"{name}: " + "; ".join(verdict)
 

@@ -411,6 +411,25 @@ fn check_replacement(job: &Job, target: &Path, old: &RawArray, kill: Kill) {
     assert!(!target.join("t.zarr.rechunk").exists(), "{kill:?}");
 }
 
+/// What has to be durable is for `--no-fsync` to leave to the system, all of it.
+#[test]
+fn nothing_waits_for_the_disk_where_that_is_not_wanted() {
+    let source = RawArray::v3(&[32, 32, 64], &[5, 32, 64]);
+    let to = ["--chunks", "16,8,16", "--shards", "32,16,32", "--max-mem", "4MiB"];
+    let job = Job::new(&source, &to);
+    let two_stages = ["--strategy", "push-pull"];
+    for (round, more) in [(1, &[][..]), (2, &two_stages), (3, &["--overwrite"])] {
+        let target = job.target(round);
+        if more.contains(&"--overwrite") {
+            RawArray::v2(&[6, 6], &[3, 3]).write(&target.join("t.zarr").display().to_string());
+        }
+        job.under_killpoint(&target, &[], &[&["--no-fsync"], more].concat()).ok();
+        assert_eq!(job.contents(&target.join("t.zarr")), job.whole, "{more:?}");
+        let log = std::fs::read_to_string(target.join("log")).unwrap();
+        assert!(log.contains("done.json") && !log.contains("sync"), "{more:?}: {log}");
+    }
+}
+
 #[test]
 fn killed_twice_it_still_ends_well() {
     let job = push_pull();

@@ -25,8 +25,6 @@ pub struct Execution {
     pub write_empty: WriteEmpty,
     /// A digest is taken of what is read ([`RunReport::digest`]) where elements are written.
     pub takes_digest: bool,
-    /// What was written survives a power cut before its mark is in the journal.
-    pub durable: bool,
     /// Objects of the target may be there already: those that are left out are removed.
     pub in_place: bool,
 }

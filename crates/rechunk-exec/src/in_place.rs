@@ -12,6 +12,7 @@ use crate::cpu::CpuPool;
 use crate::execution::Execution;
 use crate::frame::wide;
 use crate::pieces::TileFile;
+use crate::shards::elements_of;
 use crate::task::{Lane, LaneDone, TaskRun, Work};
 use crate::unit::Finished;
 use crate::{Fault, Sink, commit, gather, passthrough};
@@ -22,6 +23,8 @@ const JOB_BYTES: u64 = 512 << 10;
 const JOB_INPUTS: u64 = 64;
 /// Jobs of a step for each thread, so that all have something to do until its end.
 const JOBS_PER_THREAD: u64 = 2;
+/// Most bytes of a shard that one job passes on: jobs that have begun are not given up.
+const SHARD_BYTES_MAX: u64 = 1 << 30;
 /// Units of up to so many bytes are sent out by the job that has completed them. Larger ones wait
 /// for whoever is free: one input may complete many.
 const SENT_AT_ONCE_BYTES: usize = 64 << 10;
@@ -37,6 +40,8 @@ pub(crate) struct InPlace {
     pub writes_pieces: bool,
     /// Most inputs of a job.
     pub inputs: usize,
+    /// A job passes on all that goes to a target shard: of two threads that write to one file, one waits.
+    by_shard: bool,
 }
 
 impl InPlace {
@@ -67,7 +72,18 @@ impl InPlace {
         let writes_pieces = cpu.has_threads()
             && geometry.writes_pieces()
             && execution.intermediate.as_ref().is_some_and(Store::writes_in_place);
-        Self { reads, writes, writes_pieces, inputs: usize::try_from(inputs).unwrap_or(1) }
+        let by_shard = writes && passes_on_by_shard(stage, execution);
+        let inputs = usize::try_from(inputs).unwrap_or(1);
+        Self { reads, writes, writes_pieces, inputs, by_shard }
+    }
+
+    /// What goes with input `index` in a job that passes on a whole shard; none if it went with another.
+    pub(crate) fn of_shard(&self, task: &TaskRun, index: &[u64]) -> Option<Vec<Vec<u64>>> {
+        let format = task.stage.target().layout().shards().filter(|_| self.by_shard)?;
+        let elements = elements_of(task, format, &format.shard_of(index));
+        let chunks = task.stage.geometry.grain_grid().covering(&elements);
+        let is_first = chunks.start == index;
+        Some(if is_first { chunks.positions().collect() } else { Vec::new() })
     }
 
     /// Inputs are taken in on one thread each. Not while reading waits for a disk: then more
@@ -75,6 +91,21 @@ impl InPlace {
     pub(crate) fn reads(&self) -> bool {
         self.reads.as_ref().is_some_and(|store| !store.reads_slowly())
     }
+}
+
+/// Whether a task has enough small shards of chunks that pass through for all threads.
+fn passes_on_by_shard(stage: &Stage, execution: &Execution) -> bool {
+    let layout = execution.sink.array().layout();
+    let Some(format) = layout.shards().filter(|_| stage.passthrough) else { return false };
+    let shards = stage.tile.iter().zip(format.shard_shape()).zip(&execution.plan.shape);
+    let shards = shards.fold(1_u64, |count, ((&tile, &shard), &extent)| {
+        count.saturating_mul(tile.min(extent).div_ceil(shard))
+    });
+    let jobs = shards.saturating_mul(u64::from(stage.tasks_at_once));
+    let bytes_max = format.chunk_count().saturating_mul(layout.codec_cost().encoded_bytes_max);
+    stage.input == StageInput::SourceChunks
+        && jobs >= u64::from(execution.plan.threads).saturating_mul(JOBS_PER_THREAD)
+        && bytes_max <= SHARD_BYTES_MAX
 }
 
 /// Takes inputs in, one after the other, in one job.

@@ -124,7 +124,7 @@ fn start_writer(
     let Some(log) = log else { return (None, task) };
     let stores: Vec<Store> =
         (0..execution.plan.stages.len()).filter_map(|s| written_store(execution, s)).collect();
-    let (writer, marks) = Writer::new(log, stores, execution.durable, Arc::clone(observer));
+    let (writer, marks) = Writer::new(log, stores, Arc::clone(observer));
     task.spawn(writer.run());
     (Some(marks), task)
 }
@@ -183,7 +183,7 @@ async fn settle(context: &RunContext, stage: usize) -> Result<(), Fault> {
         Some(marks) if !marks.flush().await => {
             std::future::pending::<()>().await; // `run` waits for the writer, and says why it ended
         }
-        None if context.execution.durable && matches!(context.execution.sink, Sink::Write(_)) => {
+        None if matches!(context.execution.sink, Sink::Write(_)) => {
             if let Some(store) = written_store(&context.execution, stage) {
                 store.sync().await.map_err(Fault::Sync)?;
             }

@@ -64,7 +64,7 @@ impl SourceIndexes {
 }
 
 /// The part of a shard that lies in the tile of a task, which it meets.
-fn elements_of(task: &TaskRun, format: &ShardFormat, shard: &[u64]) -> Region {
+pub(crate) fn elements_of(task: &TaskRun, format: &ShardFormat, shard: &[u64]) -> Region {
     region_of(format, shard).intersect(&task.tile).unwrap_or_else(|| task.tile.clone())
 }
 

@@ -302,7 +302,14 @@ impl<'a> Flow<'a> {
                     return Ok(fetch(task, lane, self.position, index));
                 }
                 if task.stage.in_place.reads() {
-                    let indices = self.with_more(index, task.stage.in_place.inputs);
+                    let indices = match task.stage.in_place.of_shard(&task, &index) {
+                        Some(indices) => indices,
+                        None => self.with_more(index, task.stage.in_place.inputs),
+                    };
+                    if indices.is_empty() {
+                        self.taking -= 1; // it went with the first of its shard
+                        continue;
+                    }
                     return Ok(in_place::inputs(task, lane, indices, self.position));
                 }
                 return Ok(take_in(task, lane, index));

@@ -149,7 +149,7 @@ fn passthrough_drafts(sizing: &Sizing<'_>) -> Drafts {
 /// As many of the target's objects as make a task large enough, and leave some for `tasks_min` tasks.
 fn passthrough_tile(request: &PlanRequest, copied_by_store: bool, tasks_min: u64) -> Vec<u64> {
     /// Encoded bytes after which a task is large enough, and most objects of one.
-    const TASK_BYTES: u64 = 64 << 20;
+    const TASK_BYTES: u64 = 256 << 20;
     const TASK_OBJECTS: u64 = 1024;
     /// Objects of a task that moves no bytes: as many requests as may usefully be in flight at once.
     const TASK_COPIES: u64 = 256;

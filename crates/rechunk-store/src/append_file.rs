@@ -23,7 +23,8 @@ impl AppendFile {
     /// Only a local store has such files.
     pub async fn open(store: &Store, key: &str) -> Result<Self, StoreError> {
         let path = store.file_path(key, "append to a file")?;
-        let file = store.blocking(key, "open", move || open_or_create(&path)).await?;
+        let fsyncs = store.fsyncs;
+        let file = store.blocking(key, "open", move || open_or_create(&path, fsyncs)).await?;
         Ok(Self { file: Arc::new(file), store: store.clone(), key: key.to_owned() })
     }
 
@@ -52,6 +53,9 @@ impl AppendFile {
     /// Returns when everything appended so far would survive a power cut. After an error the file
     /// must not be trusted: the system may have dropped what it could not write.
     pub async fn sync_data(&self) -> Result<(), StoreError> {
+        if !self.store.fsyncs {
+            return Ok(());
+        }
         let file = Arc::clone(&self.file);
         self.store.blocking(&self.key, "make durable", move || file.sync_data()).await
     }
@@ -70,18 +74,19 @@ impl AppendFile {
     }
 }
 
-fn open_or_create(path: &Path) -> io::Result<File> {
+fn open_or_create(path: &Path, fsyncs: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).append(true);
     set_nonblocking(&mut options);
     let file = match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let parent = path.parent().unwrap_or(path);
-            std::fs::create_dir_all(parent)?;
+            local_tree::create_directories(parent, fsyncs)?;
             let file = options.create(true).open(path)?;
-            // The new names, of the file and of every directory made for it.
-            file.sync_all()?;
-            local_tree::sync(parent)?;
+            if fsyncs {
+                file.sync_all()?;
+                local_tree::sync_directory(parent)?;
+            }
             file
         }
         file => file?,

@@ -37,30 +37,45 @@ pub(crate) fn remove_empty(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Moves a directory to a name that is free (or an empty directory) and makes the move durable.
-pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+/// Moves a directory to a name that is free (or an empty directory) and, if it `fsyncs`, makes the
+/// move durable.
+pub(crate) fn rename(from: &Path, to: &Path, fsyncs: bool) -> io::Result<()> {
     if let Some(parent) = to.parent() {
         fs::create_dir_all(parent)?;
     }
     fs::rename(from, to)?;
-    for parent in [to.parent(), from.parent()].into_iter().flatten() {
+    for parent in [to.parent(), from.parent()].into_iter().flatten().filter(|_| fsyncs) {
         sync_directory(parent)?;
     }
     Ok(())
 }
 
-/// Writes a whole file so that after a power cut there is all of it under its name or what was
-/// there before: its bytes are durable before it gets the name, and the name when this returns.
-pub(crate) fn write_durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Makes a directory and those above it that are missing; if it `fsyncs`, their names are durable then.
+/// (To sync the file system would wait for whatever else was written to it.)
+pub(crate) fn create_directories(directory: &Path, fsyncs: bool) -> io::Result<()> {
+    let missing = directory.ancestors().take_while(|at| !at.exists()).count();
+    fs::create_dir_all(directory)?;
+    for above in directory.ancestors().skip(1).take(missing).filter(|_| fsyncs) {
+        sync_directory(if above.as_os_str().is_empty() { Path::new(".") } else { above })?;
+    }
+    Ok(())
+}
+
+/// Writes a whole file so that there is all of it under its name or what was there before. If it
+/// `fsyncs`, that holds after a power cut too: its bytes are durable before it gets the name, and the
+/// name when this returns.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8], fsyncs: bool) -> io::Result<()> {
     let parent = path.parent().unwrap_or(path);
     fs::create_dir_all(parent)?;
     let mut staged = path.as_os_str().to_owned();
     staged.push("#0"); // swept by `remove_staging` if this is killed
     let mut file = File::create(&staged)?;
     file.write_all(bytes)?;
-    file.sync_all()?;
+    if fsyncs {
+        file.sync_all()?;
+    }
     fs::rename(&staged, path)?;
-    sync_directory(parent)
+    if fsyncs { sync_directory(parent) } else { Ok(()) }
 }
 
 /// Deletes what killed writes have left below `root`: files `NAME#NUMBER` where `NAME` could be

@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use crate::operations::wide;
 use crate::upload_log::UploadLog;
-use crate::{Store, StoreError, local_tree};
+use crate::{Store, StoreError};
 
 /// An unfinished object of a [`Store`]. Nothing is visible under its key before
 /// [`ObjectWriter::finish`].
@@ -95,7 +95,8 @@ impl ObjectWriter {
             Parts::File { staged, path } => {
                 store.meter().count_put(store.role());
                 let (staged, path) = (Arc::clone(staged), path.clone());
-                let finish = move || staged.finish(&path, bytes);
+                let syncs = store.puts_sync();
+                let finish = move || staged.finish(&path, bytes, syncs);
                 store.blocking(key, "write", finish).await?;
                 store.meter().count_written(store.role(), bytes);
                 Ok(())
@@ -150,14 +151,14 @@ impl StagedFile {
         }
     }
 
-    fn finish(&self, path: &Path, bytes: u64) -> io::Result<()> {
+    fn finish(&self, path: &Path, bytes: u64, syncs: bool) -> io::Result<()> {
         let file = self.open()?;
         let found = file.metadata()?.len();
         if found != bytes {
             let reason = format!("{found} of {bytes} bytes were written");
             return Err(io::Error::other(reason));
         }
-        if local_tree::PUTS_SYNC {
+        if syncs {
             file.sync_all()?;
         }
         drop::<File>(file);

@@ -50,15 +50,15 @@ impl Store {
     }
 
     /// [`Store::put`] of a small document that must not be there by halves even after a power
-    /// cut: durable when it returns, and never under its name before.
+    /// cut: durable when it returns, and never under its name before (see [`Stores::without_fsync`]).
     pub async fn put_durable(&self, key: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
         if self.local_root().is_none() {
             return self.put(key, vec![Bytes::from(bytes)]).await;
         }
         let path = self.file_path(key, "be written to")?;
         self.meter.count_put(self.role);
-        let length = wide(bytes.len());
-        let write = move || local_tree::write_durable(&path, &bytes);
+        let (length, fsyncs) = (wide(bytes.len()), self.fsyncs);
+        let write = move || local_tree::write_whole(&path, &bytes, fsyncs);
         self.blocking(key, "write", write).await?;
         self.meter.count_written(self.role, length);
         Ok(())
@@ -277,8 +277,12 @@ impl Store {
     }
 
     /// Returns when everything put so far would survive a power cut. One call for many puts: on
-    /// Linux it syncs the whole file system the directory is on (not others mounted below it).
+    /// Linux it syncs the whole file system the directory is on (not others mounted below it). At
+    /// once where nothing waits for the disk ([`Stores::without_fsync`]).
     pub async fn sync(&self) -> Result<(), StoreError> {
+        if !self.fsyncs {
+            return Ok(());
+        }
         let action = "make durable what was written to";
         if let Some(durability) = &self.durability {
             return durability.sync().await.map_err(|error| self.failed_io("", action, error));
@@ -308,8 +312,8 @@ impl Store {
     pub async fn rename(from: &Self, to: &Self) -> Result<(), StoreError> {
         let operation = "be renamed to put a whole array in place";
         let (source, target) = (from.require_local(operation)?, to.require_local(operation)?);
-        let action = "put an array in place at";
-        to.blocking("", action, move || local_tree::rename(&source, &target)).await
+        let (action, fsyncs) = ("put an array in place at", to.fsyncs);
+        to.blocking("", action, move || local_tree::rename(&source, &target, fsyncs)).await
     }
 
     pub(crate) fn object_path(&self, key: &str) -> Result<Path, StoreError> {

@@ -85,14 +85,14 @@ impl Store {
         header: &[u8],
     ) -> Result<bool, StoreError> {
         let ends = [PartEnd { key: key.to_owned(), size_bytes }];
-        Ok(self.finish(&ends, header, true).await? > 0)
+        Ok(self.finish(&ends, header, self.fsyncs).await? > 0)
     }
 
     /// [`Store::finish_part`] of several files, one after the other, away from the async threads.
     /// What was written to them has to be durable before, and their names are after: by
     /// [`Store::sync`]. Returns how many it was that had not been finished before.
     pub async fn finish_parts(&self, parts: &[PartEnd], header: &[u8]) -> Result<u64, StoreError> {
-        self.finish(parts, header, local_tree::PUTS_SYNC).await
+        self.finish(parts, header, self.puts_sync()).await
     }
 
     async fn finish(
@@ -106,10 +106,11 @@ impl Store {
             Ok((part_path, self.file_path(&part.key, OPERATION)?, part.size_bytes))
         };
         let files = parts.iter().map(paths).collect::<Result<Vec<_>, StoreError>>()?;
-        let header = header.to_owned();
+        let (header, fsyncs) = (header.to_owned(), self.fsyncs);
         let work = move || {
             let finish = |(part, path, bytes): &(PathBuf, PathBuf, u64)| {
-                finish(part, path, *bytes, &header, sync)
+                let syncs_bytes = sync || fsyncs && !header.is_empty();
+                finish((part, path), *bytes, &header, syncs_bytes, sync)
             };
             Ok(files.iter().map(finish).collect::<Vec<_>>())
         };
@@ -178,6 +179,9 @@ impl PartFile {
 
     /// Returns when what has been written would survive a power cut.
     pub async fn sync(&self) -> Result<(), StoreError> {
+        if !self.store.fsyncs {
+            return Ok(());
+        }
         let file = Arc::clone(&self.file);
         self.store.blocking(&self.key, "make durable", move || file.0.sync_data()).await
     }
@@ -209,9 +213,10 @@ impl WriteBatch {
         if bytes == 0 {
             return Ok((runs, buffer));
         }
+        let syncs = store.puts_sync();
         let work = move || {
             write(&file.0, &runs, &buffer)?;
-            if local_tree::PUTS_SYNC {
+            if syncs {
                 file.0.sync_data()?;
             }
             Ok((runs, buffer))
@@ -299,11 +304,11 @@ enum Finished {
 }
 
 fn finish(
-    part: &Path,
-    path: &Path,
+    (part, path): (&Path, &Path),
     size_bytes: u64,
     header: &[u8],
-    sync: bool,
+    syncs_bytes: bool,
+    syncs_name: bool,
 ) -> io::Result<Finished> {
     let (file, _slot) = match open_existing(part) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -318,11 +323,11 @@ fn finish(
         return Ok(Finished::OtherSize(found_bytes));
     }
     write(&file, &[Run { offset: 0, start: 0, length: header.len() }], header)?;
-    if sync || !header.is_empty() {
+    if syncs_bytes {
         file.sync_all()?;
     }
     fs::rename(part, path)?;
-    if sync {
+    if syncs_name {
         local_tree::sync_directory(path.parent().unwrap_or(path))?;
     }
     Ok(Finished::Now)

@@ -50,6 +50,8 @@ pub struct Store {
     pub(crate) copies: bool,
     /// Makes durable what an `object_store` has answered for; `None` where an answer means that.
     pub(crate) durability: Option<Arc<dyn Durability>>,
+    /// What has to survive a power cut is waited for; else it is left to the system when it is written.
+    pub(crate) fsyncs: bool,
     /// Its operations wait for nobody but the disk, and need no runtime.
     pub(crate) in_place: bool,
     /// Whether reading files takes long.
@@ -109,7 +111,7 @@ impl Store {
 
     fn open_place(location: &str, place: Place, stores: &Stores) -> Result<Self, StoreError> {
         let mut store = match place {
-            Place::Local(path) => Self::open_local(location, &path)?,
+            Place::Local(path) => Self::open_local(location, &path, stores.fsyncs())?,
             Place::Memory { name: None, .. } => {
                 let mut store = Self::from_object_store(Arc::new(InMemory::new()), location);
                 store.kind = Kind::Memory;
@@ -146,7 +148,7 @@ impl Store {
         Ok(store.with_meter(stores.meter()))
     }
 
-    fn open_local(location: &str, path: &FilePath) -> Result<Self, StoreError> {
+    fn open_local(location: &str, path: &FilePath, fsyncs: bool) -> Result<Self, StoreError> {
         let resolved = resolve(location, path)?;
         let refuse = |reason: String| StoreError::Location {
             location: location.to_owned(),
@@ -155,13 +157,14 @@ impl Store {
         };
         let files = LocalFileSystem::new_with_prefix(&resolved.existing)
             .map_err(|error| refuse(error.to_string()))?
-            .with_fsync(local_tree::PUTS_SYNC);
+            .with_fsync(fsyncs && local_tree::PUTS_SYNC);
         let prefix = Path::parse(&resolved.below).map_err(|error| refuse(error.to_string()))?;
         let root = join_path(&resolved.existing, &resolved.below);
         let mut store = Self::from_object_store(Arc::new(LocalFiles::new(files)), location);
         store.prefix = prefix;
         store.kind = Kind::Directory(root.into());
         store.in_place = true;
+        store.fsyncs = fsyncs;
         Ok(store)
     }
 
@@ -184,6 +187,7 @@ impl Store {
             pace: None,
             copies: false,
             durability: None,
+            fsyncs: true,
             in_place: false,
             reading: Arc::default(),
         }
@@ -276,7 +280,7 @@ impl Store {
         if let Some(root) = self.local_root() {
             let name = root.file_name().and_then(|name| name.to_str());
             let (Some(parent), Some(name)) = (root.parent(), name) else { return Ok(None) };
-            let above = Self::open_local(&parent.display().to_string(), parent)?;
+            let above = Self::open_local(&parent.display().to_string(), parent, self.fsyncs)?;
             let above = Self { pace: self.pace.clone(), ..above };
             let above = above.with_meter(&self.meter).with_role(self.role);
             return Ok(Some((above, name.to_owned())));
@@ -341,6 +345,16 @@ impl Store {
             Kind::References(references) => references.answers_late(),
             Kind::Directory(_) | Kind::Archive(_) | Kind::Memory => false,
         }
+    }
+
+    /// What has to survive a power cut is waited for (see [`Stores::without_fsync`]).
+    pub fn fsyncs(&self) -> bool {
+        self.fsyncs
+    }
+
+    /// Each put is made durable by itself.
+    pub(crate) fn puts_sync(&self) -> bool {
+        self.fsyncs && local_tree::PUTS_SYNC
     }
 
     /// Its operations are done on the thread that first polls them, without waiting for another

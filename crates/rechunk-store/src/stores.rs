@@ -22,6 +22,8 @@ pub struct Stores {
     meter: Arc<Meter>,
     /// References that are in use, by where they are: they are read once.
     references: Arc<Mutex<BTreeMap<String, Weak<References>>>>,
+    /// What is written to local directories is left to the system.
+    skips_fsync: bool,
     /// How fast bytes are moved at most, to and from all of them together.
     pace: Option<Arc<Pace>>,
 }
@@ -55,6 +57,13 @@ impl Stores {
         Self { meter: Arc::clone(meter), ..self.clone() }
     }
 
+    /// The same connections, but nothing waits for a local disk: what has to survive a power cut is as
+    /// durable as the system makes it by itself, in its own time and order.
+    #[must_use]
+    pub fn without_fsync(&self) -> Self {
+        Self { skips_fsync: true, ..self.clone() }
+    }
+
     /// The meter that what is opened counts in.
     pub fn meter(&self) -> &Arc<Meter> {
         &self.meter
@@ -76,6 +85,10 @@ impl Stores {
 
     pub(crate) fn pace(&self) -> Option<Arc<Pace>> {
         self.pace.clone()
+    }
+
+    pub(crate) fn fsyncs(&self) -> bool {
+        !self.skips_fsync
     }
 
     pub(crate) fn options(&self) -> &StoreOptions {

@@ -120,11 +120,12 @@ pub(crate) async fn pack(folder: &Store, name: &str, target: &Store) -> Result<(
         return Err(failed("it is not on a local disk".to_owned()));
     };
     let (from, to) = (root.join(name), target_path.to_owned());
-    let packing = move || pack_file(&from, &to);
+    let fsyncs = target.fsyncs();
+    let packing = move || pack_file(&from, &to, fsyncs);
     run_blocking(packing).await.map_err(|error| failed(format!("cannot be packed: {error}")))
 }
 
-fn pack_file(from: &Path, to: &Path) -> io::Result<()> {
+fn pack_file(from: &Path, to: &Path, fsyncs: bool) -> io::Result<()> {
     let part = part_of(to);
     let mut file = BufReader::with_capacity(WINDOW_BYTES, File::open(from)?);
     let writer = BufWriter::with_capacity(WINDOW_BYTES, create(&part)?);
@@ -132,9 +133,11 @@ fn pack_file(from: &Path, to: &Path) -> io::Result<()> {
     io::copy(&mut file, &mut encoder)?;
     let mut writer = encoder.finish()?;
     writer.flush()?;
-    writer.get_ref().sync_all()?;
+    if fsyncs {
+        writer.get_ref().sync_all()?;
+    }
     fs::rename(&part, to)?;
-    match to.parent() {
+    match to.parent().filter(|_| fsyncs) {
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),
     }
@@ -170,7 +173,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let bytes: Vec<u8> = (0..3_000_000_u32).flat_map(|n| (n / 7).to_le_bytes()).collect();
         fs::write(at("a"), &bytes).unwrap();
-        pack_file(&at("a"), &at("a.gz")).unwrap();
+        pack_file(&at("a"), &at("a.gz"), true).unwrap();
         let packed = fs::read(at("a.gz")).unwrap();
         assert!(packed.len() < bytes.len());
         assert_eq!(first_bytes(&packed[..5000], 100).unwrap(), bytes[..100]);
@@ -204,7 +207,7 @@ mod tests {
         fs::write(at("a"), "elements").unwrap();
         fs::write(at("somebody's"), "keep me").unwrap();
         std::os::unix::fs::symlink(at("somebody's"), at("a.gz.part")).unwrap();
-        pack_file(&at("a"), &at("a.gz")).unwrap();
+        pack_file(&at("a"), &at("a.gz"), true).unwrap();
         assert_eq!(fs::read(at("somebody's")).unwrap(), b"keep me");
         assert!(!at("a.gz").is_symlink());
     }

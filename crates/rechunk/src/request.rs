@@ -223,6 +223,6 @@ pub struct Running {
     pub verify: bool,
     /// Leave the intermediate and the journal.
     pub keep_temp: bool,
-    /// Wait for the disk before a task counts as done.
+    /// Wait for the disk: before a task counts as done, and before the target is said to be complete.
     pub durable: bool,
 }

@@ -136,6 +136,9 @@ impl Job {
         cancel: CancellationToken,
     ) -> Result<Report, Error> {
         let started = Instant::now();
+        if !running.durable {
+            self.stores = self.stores.without_fsync();
+        }
         if running.existing == Existing::Resume
             && let Some(report) = Box::pin(self.done_before(running, started, &cancel)).await?
         {
@@ -308,7 +311,6 @@ impl Job {
             intermediate: place.intermediate.clone(),
             write_empty: self.request.write_empty,
             takes_digest: running.verify, // it costs too much where nobody asks
-            durable: running.durable,
             in_place: self.growth.is_some(),
         };
         let counting = Arc::new(CountTasks { inner: observer, done: AtomicU64::new(0) });

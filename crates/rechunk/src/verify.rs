@@ -198,7 +198,6 @@ async fn compare_with(
         intermediate: None,
         write_empty: WriteEmpty::Always,
         takes_digest: false,
-        durable: false,
         in_place: false,
     };
     let report = run(Arc::new(execution), None, observer, cancel)

@@ -1,5 +1,6 @@
 """Who races, and how each is called."""
 
+import os
 import pathlib
 
 import raw_files as raw
@@ -23,13 +24,15 @@ CONTESTANTS = {
 }
 
 OURS = ["rechunk", "rechunk+sync"]
+# What only copies the source's files, to compare with.
+COPY = "cp -r"
 # The best peers first.
 BY_CASE = {
     "A": [*OURS, "z5py", "ts-loop", "rechunker", "dask", "zarr-python", "ts-naive"],
     "A256": [*OURS, "z5py", "ts-loop", "rechunker"],
     "B": [*OURS, "ts-2stage", "ts-naive", "ts-loop", "z5py", "dask", "rechunker"],
     "C": [*OURS, "ts-pull", "ts-loop", "z5py", "ts-naive", "zarr-python"],
-    "D1": [*OURS, "ts-pull", "ts-naive", "z5py", "ts-loop"],
+    "D1": [*OURS, COPY, "ts-pull", "ts-naive", "z5py", "ts-loop"],
     "D2": [*OURS, "z5py", "ts-naive", "ts-pull", "ts-loop", "rechunker"],
     "D2Z": [*OURS, "z5py", "ts-naive", "ts-loop", "rechunker"],
     "E": [*OURS, "z5py", "ts-pull", "ts-naive", "dask", "rechunker"],
@@ -55,6 +58,9 @@ def command(contestant, case, case_json, source, target, temporary, rechunk):
         words += ["--max-mem", str(case["mem"]), "--threads", str(THREADS), "--temp", temporary]
         words += ["--shards", listed(wanted["shards"])] if wanted["shards"] else []
         return words + (["--no-fsync"] if contestant == "rechunk" else [])
+    if contestant == COPY:
+        os.makedirs(os.path.dirname(target))
+        return ["cp", "-r", source, target]
     environment, words = CONTESTANTS[contestant]
     script, *arguments = words.split()
     return [str(ROOT / environment / "bin/python"), "-W", "ignore", str(HERE / "peers" / script), *arguments, "--case-json", case_json,

@@ -52,20 +52,14 @@ pub(crate) struct Writer {
     log: Log,
     /// Store each stage writes to.
     stores: Vec<Store>,
-    durable: bool,
     observer: Arc<dyn Observer>,
 }
 
 impl Writer {
     /// A writer for a run whose stage `s` writes to `stores[s]`, and the end to put marks in at.
-    pub(crate) fn new(
-        log: Log,
-        stores: Vec<Store>,
-        durable: bool,
-        observer: Arc<dyn Observer>,
-    ) -> (Self, Marks) {
+    pub(crate) fn new(log: Log, stores: Vec<Store>, observer: Arc<dyn Observer>) -> (Self, Marks) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        (Self { receiver, log, stores, durable, observer }, Marks { sender })
+        (Self { receiver, log, stores, observer }, Marks { sender })
     }
 
     /// Writes marks until nobody can send any more.
@@ -107,19 +101,15 @@ impl Writer {
         if marks.is_empty() {
             return Ok(());
         }
-        if self.durable {
-            for store in stages.keys().filter_map(|&stage| self.stores.get(stage)) {
-                store.sync().await?;
-            }
+        for store in stages.keys().filter_map(|&stage| self.stores.get(stage)) {
+            store.sync().await?;
         }
         let mut text = String::new();
         for mark in marks.marks() {
             text.push_str(&line::encode(&mark)?);
         }
         self.log.append(&text).await?;
-        if self.durable {
-            self.log.sync().await?;
-        }
+        self.log.sync().await?;
         let marks = stages.values().sum();
         self.observer.event(&Event::JournalSynced { marks });
         Ok(())

@@ -514,7 +514,6 @@ impl Prepared {
             intermediate: Some(self.intermediate.with_role(Role::Intermediate).with_meter(meter)),
             write_empty: case.write_empty,
             takes_digest: true,
-            durable: true,
             in_place: false,
         }
     }

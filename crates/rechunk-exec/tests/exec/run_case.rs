@@ -383,7 +383,6 @@ impl PreparedRuns {
             intermediate: None,
             write_empty: WriteEmpty::Auto,
             takes_digest: true,
-            durable: true,
             in_place: false,
         }
     }

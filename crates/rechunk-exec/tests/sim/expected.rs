@@ -63,7 +63,6 @@ pub(crate) fn execution(scenario: &Scenario, at: &dyn Fn(&'static str) -> Store)
         intermediate: Some(at("temp").with_role(Role::Intermediate)),
         write_empty: scenario.case.write_empty,
         takes_digest: scenario.takes_digest,
-        durable: true,
         in_place: false,
     }
 }

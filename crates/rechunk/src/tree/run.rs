@@ -61,6 +61,9 @@ impl TreeJob {
         cancel: CancellationToken,
     ) -> Result<TreeReport, Error> {
         let started = Instant::now();
+        if !running.durable {
+            self.stores = self.stores.without_fsync();
+        }
         Box::pin(self.check_target(running)).await?;
         let place = Box::pin(TreePlace::prepare(&self, running)).await?;
         match Box::pin(self.run_at(&place, running, started, &observer, &cancel)).await {

@@ -82,7 +82,6 @@ async fn read(
         intermediate: None,
         write_empty: WriteEmpty::Auto,
         takes_digest: true,
-        durable: false,
         in_place: false,
     };
     let report = run(Arc::new(execution), None, Arc::new(NullObserver), cancel.clone()).await;
