@@ -32,7 +32,7 @@ BY_CASE = {
     "A256": [*OURS, "z5py", "ts-loop", "rechunker"],
     "B": [*OURS, "ts-2stage", "ts-naive", "ts-loop", "z5py", "dask", "rechunker"],
     "C": [*OURS, "ts-pull", "ts-loop", "z5py", "ts-naive", "zarr-python"],
-    "D1": [*OURS, COPY, "ts-pull", "ts-naive", "z5py", "ts-loop"],
+    "D1": [*OURS, "ts-pull", "ts-naive", "z5py", "ts-loop", COPY],
     "D2": [*OURS, "z5py", "ts-naive", "ts-pull", "ts-loop", "rechunker"],
     "D2Z": [*OURS, "z5py", "ts-naive", "ts-loop", "rechunker"],
     "E": [*OURS, "z5py", "ts-pull", "ts-naive", "dask", "rechunker"],
