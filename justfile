@@ -31,7 +31,7 @@ test-zfp:
 
 # The long memory grid: an hour.
 test-memory:
-    cargo test --release -p rechunk-cli --test e2e -- --ignored --show-output memory::
+    cargo test --release --workspace --test e2e -- --ignored --show-output memory::
 
 # Simulate SEEDS jobs on a store where everything goes wrong that can; a seed that fails says how to
 # repeat it.
@@ -41,11 +41,11 @@ test-sim SEEDS="100000":
 
 # Kill at every file-changing call of every plan kind: an hour and more.
 test-kill:
-    cargo test --release -p rechunk-cli --test e2e -- --ignored --show-output kill::
+    cargo test --release --workspace --test e2e -- --ignored --show-output kill::
 
 # Faults, kills and races at object stores, in numbers.
 test-cloud:
-    cargo test --release -p rechunk-cli --test e2e -- --ignored --show-output cloud::
+    cargo test --release --workspace --test e2e -- --ignored --show-output cloud::
 
 # What is too long for every change.
 test-nightly: test-memory test-kill test-cloud

@@ -48,9 +48,10 @@ def prepare(name, size, directory):
     """The data of a case, generated if they are not there; its description, and its floors."""
     case = cases.resolve(name, size)
     place = directory / case["data_dir"]
-    if not (place / "floors.json").exists():
+    if not (place / "hashes.json").exists():
         base = cases.CASES[name].get("base", name)
         subprocess.run([PYTHON, HERE / "race/gen.py", "--case", base, "--size", size, "--data", directory], check=True)
+    if not (place / "floors.json").exists():
         touch(min(3 * case["raw_bytes"], TOUCHED_MAX))
         found = subprocess.run(
             [PYTHON, HERE / "race/floors.py", "--data", place, "--tmp", directory / "tmp"], stdout=subprocess.PIPE, check=True)

@@ -181,6 +181,7 @@ struct Wreck {
 }
 
 fn look(job: &Job, target: &Path) -> Wreck {
+    let is_array = looks_finished(&target.join("t.zarr").display().to_string());
     let stages = job.report["plan"]["stages"].as_array().unwrap();
     let journal = std::fs::read(target.join("t.zarr.rechunk/journal")).unwrap_or_default();
     // A line that was torn, and what follows it, counts for nothing.
@@ -195,9 +196,11 @@ fn look(job: &Job, target: &Path) -> Wreck {
         tasks: 0,
         steps: 0,
         is_job: target.join("t.zarr.rechunk/job.json").exists(),
+        // It may be empty because nothing has been written yet, or because all has been removed.
         is_done: target.join("t.zarr.rechunk/done.json").exists()
-            || std::fs::read_dir(target.join("t.zarr.rechunk"))
-                .is_ok_and(|mut entries| entries.next().is_none()),
+            || is_array
+                && std::fs::read_dir(target.join("t.zarr.rechunk"))
+                    .is_ok_and(|mut entries| entries.next().is_none()),
     };
     for mark in &marks {
         let first = number(mark, "task");

@@ -17,8 +17,8 @@ use crate::task::{Lane, LaneDone, TaskRun, Work};
 use crate::unit::Finished;
 use crate::{Fault, Sink, commit, gather, passthrough};
 
-/// Decoded bytes of inputs that one job takes in, if they are that small.
-const JOB_BYTES: u64 = 512 << 10;
+/// Decoded bytes that one job takes in, of inputs that small or of which a task takes that little.
+const JOB_BYTES: u64 = 2 << 20;
 /// Most inputs of a job.
 const JOB_INPUTS: u64 = 64;
 /// Jobs of a step for each thread, so that all have something to do until its end.
@@ -64,7 +64,9 @@ impl InPlace {
         };
         let is_possible = cpu.has_threads() && (writes || !stage.passthrough);
         let reads = from.filter(|from| is_possible && from.works_in_place()).cloned();
-        let input_bytes = geometry.grain_grid().chunk_elements().saturating_mul(wide(item_bytes));
+        let taken = geometry.grain_grid().chunk_shape().iter().zip(stage.filled());
+        let taken = taken.map(|(&chunk, &tile)| chunk.min(tile));
+        let input_bytes = taken.fold(wide(item_bytes), u64::saturating_mul);
         let steps = stage.step_chunks.iter().fold(1_u64, |n, &chunks| n.saturating_mul(chunks));
         let threads = u64::from(execution.plan.threads).max(1);
         let of_step = steps / threads.saturating_mul(JOBS_PER_THREAD);

@@ -114,5 +114,5 @@ fn ten_thousand_chunks_pulled_keep_requests_busy() {
 #[test]
 #[ignore = "long"]
 fn ten_thousand_chunks_in_two_stages_keep_requests_busy() {
-    copy_is_busy(10_000, "--chunks 3200,2 --strategy push-pull", "push-pull", 0.85);
+    copy_is_busy(10_000, "--chunks 3200,2 --strategy push-pull", "push-pull", 0.9);
 }
