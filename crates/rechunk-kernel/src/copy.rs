@@ -1,5 +1,6 @@
 use crate::axes::{Axis, Loops, Side, for_each};
 use crate::element::{Element, move_line, move_tiles};
+use crate::rows::{are_short, move_rows, swap_run};
 use crate::{Buffer, KernelError};
 
 /// Copies a box of `shape` elements of `item_bytes` bytes from `source` to `target`.
@@ -78,6 +79,14 @@ fn run<E: Element, const SWAP: bool>(loops: &Loops, source: &[u8], target: &mut 
     let (inner, outer) = loops.axes.split_last().map_or((single, &[][..]), |(i, o)| (*i, o));
     if inner.is_run(item_bytes) {
         let row_bytes = inner.extent * item_bytes;
+        if let Some((line, around)) = outer.split_last().filter(|_| !SWAP && are_short(row_bytes)) {
+            for_each(around, source_start, target_start, |from, to| {
+                // SAFETY: `Loops::new` has checked that every turn of all loops together stays
+                // inside both buffers, and `from`, `to` are one turn of the loops around these two.
+                unsafe { move_rows(*line, row_bytes, (source, from), (&mut *target, to)) };
+            });
+            return;
+        }
         for_each(outer, source_start, target_start, |from, to| {
             let from = &source[from..from + row_bytes];
             let to = &mut target[to..to + row_bytes];
@@ -87,8 +96,7 @@ fn run<E: Element, const SWAP: bool>(loops: &Loops, source: &[u8], target: &mut 
         let mut around = outer.to_vec();
         let across = around.remove(fastest);
         for_each(&around, source_start, target_start, |from, to| {
-            // SAFETY: `Loops::new` has checked that every turn of all loops together stays
-            // inside both buffers, and `from`, `to` are one turn of the loops around these two.
+            // SAFETY: as above.
             unsafe { move_tiles::<E, SWAP>(across, inner, source, from, target, to) };
         });
     } else {
@@ -104,16 +112,6 @@ fn run<E: Element, const SWAP: bool>(loops: &Loops, source: &[u8], target: &mut 
 fn source_fastest(outer: &[Axis], inner: Axis) -> Option<usize> {
     let (fastest, axis) = outer.iter().enumerate().min_by_key(|(_, axis)| axis.source_step)?;
     (axis.source_step < inner.source_step).then_some(fastest)
-}
-
-/// Copies a run of elements, each with its bytes reversed.
-#[expect(unsafe_code, reason = "hands a run inside both slices to the inner loop of `element`")]
-fn swap_run<E: Element>(source: &[u8], target: &mut [u8]) {
-    let item_bytes = size_of::<E>();
-    let extent = source.len().min(target.len()) / item_bytes;
-    let axis = Axis { extent, source_step: item_bytes, target_step: item_bytes };
-    // SAFETY: `extent` whole elements fit both slices.
-    unsafe { move_line::<E, true>(axis, source, 0, target, 0) };
 }
 
 /// Runs loops over elements of any size, one by one.

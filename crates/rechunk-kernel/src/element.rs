@@ -1,10 +1,13 @@
-//! The inner loops, over elements of a size known to the compiler. All unsafe code is here.
+//! The inner loops, over elements of a size known to the compiler. Unsafe code is here and in
+//! [`crate::rows`].
 
 use crate::axes::Axis;
 
 /// Edge of the square tiles a transposition is cut into, elements. Larger tiles fall out of the
 /// first-level cache when strides are powers of two, smaller ones waste cache lines.
 const TILE: usize = 16;
+/// Turns of a line that are taken at once.
+const UNROLLED: usize = 4;
 
 /// A value any bytes of its size are valid for: integers and arrays of integers, no padding.
 pub(crate) trait Element: Copy {
@@ -39,7 +42,7 @@ impl Element for [u64; 4] {
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call per element would cost more than the element")]
 #[expect(unsafe_code, reason = "the box was checked as a whole; a check per element halves speed")]
-unsafe fn move_element<E: Element, const SWAP: bool>(
+pub(crate) unsafe fn move_element<E: Element, const SWAP: bool>(
     source: *const u8,
     source_at: usize,
     target: *mut u8,
@@ -55,7 +58,7 @@ unsafe fn move_element<E: Element, const SWAP: bool>(
 }
 
 /// Panics in debug builds if loops over `axes` from `start` would leave `bytes`.
-fn debug_check(bytes: &[u8], start: usize, item_bytes: usize, steps: &[(usize, usize)]) {
+pub(crate) fn debug_check(bytes: &[u8], start: usize, item_bytes: usize, steps: &[(usize, usize)]) {
     let end = steps.iter().map(|(extent, step)| (extent - 1) * step).sum::<usize>();
     debug_assert!(start + end + item_bytes <= bytes.len(), "the box was checked before");
 }
@@ -76,12 +79,20 @@ pub(crate) unsafe fn move_line<E: Element, const SWAP: bool>(
     debug_check(source, source_start, size_of::<E>(), &[(extent, source_step)]);
     debug_check(target, target_start, size_of::<E>(), &[(extent, target_step)]);
     let (source, target) = (source.as_ptr(), target.as_mut_ptr());
-    for turn in 0..extent {
+    let turn = |turn: usize| {
         let source_at = source_start + turn * source_step;
         let target_at = target_start + turn * target_step;
         // SAFETY: `turn` is below the extent, so the caller's promise covers both accesses.
         unsafe { move_element::<E, SWAP>(source, source_at, target, target_at) };
+    };
+    // Several turns of the loop in one: counting would take as long as moving.
+    let whole = extent - extent % UNROLLED;
+    for first in (0..whole).step_by(UNROLLED) {
+        for next in 0..UNROLLED {
+            turn(first + next);
+        }
     }
+    (whole..extent).for_each(turn);
 }
 
 /// Moves the elements of two axes in small square tiles: `outer` is the source's fastest axis,

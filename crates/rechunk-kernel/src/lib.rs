@@ -18,6 +18,7 @@ mod element;
 mod error;
 mod field;
 mod fill;
+mod rows;
 mod words;
 
 pub use compare::{Differences, compare_region};

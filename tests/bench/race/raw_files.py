@@ -24,7 +24,7 @@ def source(place):
 
 def as_zarr(place):
     """Raw files that were written to `place`, beside it as a Zarr v2 array, to be verified; its path."""
-    raw, zarr = pathlib.Path(place), pathlib.Path(place + ".as-zarr")
+    raw, zarr = pathlib.Path(place), pathlib.Path(f"{place}.as-zarr")
     described = json.loads((raw / "array.json").read_text())
     zarr.mkdir()
     for file in raw.iterdir():

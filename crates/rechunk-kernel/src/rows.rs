@@ -1,0 +1,203 @@
+//! Runs of bytes that are too short to call `memcpy` for each: the call would take longer than the bytes.
+//! Unsafe code, as in [`crate::element`].
+
+use crate::axes::Axis;
+use crate::element::{Element, debug_check, move_element};
+
+/// What is moved at once, bytes. Where the last of them would go beyond the run, it begins earlier.
+const BLOCK: usize = size_of::<Block>();
+type Block = [u64; 4];
+/// Longest run in blocks.
+const BLOCKS_MAX: usize = 8;
+
+/// Whether runs of so many bytes are moved here.
+pub(crate) fn are_short(row_bytes: usize) -> bool {
+    (BLOCK..=BLOCKS_MAX * BLOCK).contains(&row_bytes)
+}
+
+/// Moves the runs of `row_bytes` of one axis, for which [`are_short`] has to hold.
+///
+/// # Safety
+/// Every run, at every turn of `axis` from the given starts, lies inside `source` and `target`.
+#[expect(
+    unsafe_code,
+    reason = "the box was checked as a whole; a check per run takes as long as the run"
+)]
+pub(crate) unsafe fn move_rows(
+    axis: Axis,
+    row_bytes: usize,
+    (source, source_start): (&[u8], usize),
+    (target, target_start): (&mut [u8], usize),
+) {
+    debug_assert!(are_short(row_bytes), "{row_bytes} bytes");
+    debug_check(source, source_start, row_bytes, &[(axis.extent, axis.source_step)]);
+    debug_check(target, target_start, row_bytes, &[(axis.extent, axis.target_step)]);
+    let (source, target) = ((source.as_ptr(), source_start), (target.as_mut_ptr(), target_start));
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx") {
+        // SAFETY: the processor has it, and the caller's promise is handed on.
+        return unsafe { rows_avx(axis, row_bytes, source, target) };
+    }
+    // SAFETY: the caller's promise is handed on.
+    unsafe { rows(axis, row_bytes, source, target) }
+}
+
+/// [`rows`] in registers of a block.
+///
+/// # Safety
+/// That of [`move_rows`], on a processor that has AVX.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+#[expect(unsafe_code, reason = "as in `move_rows`")]
+unsafe fn rows_avx(
+    axis: Axis,
+    row_bytes: usize,
+    source: (*const u8, usize),
+    target: (*mut u8, usize),
+) {
+    // SAFETY: the caller's promise is handed on.
+    unsafe { rows(axis, row_bytes, source, target) }
+}
+
+/// # Safety
+/// That of [`move_rows`].
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
+#[expect(unsafe_code, reason = "as in `move_rows`")]
+unsafe fn rows(axis: Axis, row_bytes: usize, source: (*const u8, usize), target: (*mut u8, usize)) {
+    // SAFETY: the caller's promise is handed on; a run has more than BLOCKS - 1 blocks.
+    unsafe {
+        match row_bytes.div_ceil(BLOCK) {
+            1 => blocks::<1>(axis, row_bytes, source, target),
+            2 => blocks::<2>(axis, row_bytes, source, target),
+            3 => blocks::<3>(axis, row_bytes, source, target),
+            4 => blocks::<4>(axis, row_bytes, source, target),
+            5 => blocks::<5>(axis, row_bytes, source, target),
+            6 => blocks::<6>(axis, row_bytes, source, target),
+            7 => blocks::<7>(axis, row_bytes, source, target),
+            _ => blocks::<BLOCKS_MAX>(axis, row_bytes, source, target),
+        }
+    }
+}
+
+/// Runs of more than `BLOCKS - 1` blocks and at most `BLOCKS`.
+///
+/// # Safety
+/// That of [`move_rows`].
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
+#[expect(unsafe_code, reason = "as in `move_rows`")]
+unsafe fn blocks<const BLOCKS: usize>(
+    axis: Axis,
+    row_bytes: usize,
+    (source, source_start): (*const u8, usize),
+    (target, target_start): (*mut u8, usize),
+) {
+    for turn in 0..axis.extent {
+        let source_at = source_start + turn * axis.source_step;
+        let target_at = target_start + turn * axis.target_step;
+        // SAFETY: a run begins at each of the two and has at least BLOCKS - 1 blocks, and one.
+        unsafe {
+            for block in 0..BLOCKS - 1 {
+                let at = block * BLOCK;
+                move_element::<Block, false>(source, source_at + at, target, target_at + at);
+            }
+            let last = row_bytes - BLOCK;
+            move_element::<Block, false>(source, source_at + last, target, target_at + last);
+        }
+    }
+}
+
+/// Copies a run of elements, each with its bytes reversed.
+#[expect(unsafe_code, reason = "as in `move_rows`")]
+pub(crate) fn swap_run<E: Element>(source: &[u8], target: &mut [u8]) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has it.
+        return unsafe { swap_avx2::<E>(source, target) };
+    }
+    swap::<E>(source, target);
+}
+
+/// [`swap`] where bytes of a register change places at once.
+///
+/// # Safety
+/// The processor has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[expect(unsafe_code, reason = "as in `move_rows`")]
+unsafe fn swap_avx2<E: Element>(source: &[u8], target: &mut [u8]) {
+    swap::<E>(source, target);
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
+#[expect(unsafe_code, reason = "as in `move_rows`")]
+fn swap<E: Element>(source: &[u8], target: &mut [u8]) {
+    let elements = source.len().min(target.len()) / size_of::<E>();
+    let (source, target) = (source.as_ptr(), target.as_mut_ptr());
+    for element in 0..elements {
+        let at = element * size_of::<E>();
+        // SAFETY: so many whole elements fit both slices.
+        unsafe { move_element::<E, true>(source, at, target, at) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::copy_region;
+
+    /// Bytes none of which is like its neighbours.
+    fn bytes(count: usize) -> Vec<u8> {
+        (0..count).map(|n| u8::try_from((n * 7 + n / 251) % 253).unwrap()).collect()
+    }
+
+    #[test]
+    fn runs_of_every_length_are_moved_and_nothing_beside_them() {
+        for row in 1..=300_usize {
+            let (pitch, rows) = (row + 5, 4);
+            let source = bytes(rows * pitch);
+            let mut target = vec![0xEE; rows * pitch + 3];
+            let shape = [rows as u64, row as u64];
+            let (from, to) = ([pitch as u64, 1], [(row + 3) as u64, 1]);
+            copy_region(1, &shape, &source, 2, &from, &mut target, 3, &to, 1).unwrap();
+            let mut expected = vec![0xEE; rows * pitch + 3];
+            for n in 0..rows {
+                let (from, to) = (2 + n * pitch, 3 + n * (row + 3));
+                expected[to..to + row].copy_from_slice(&source[from..from + row]);
+            }
+            assert!(target == expected, "runs of {row} bytes");
+        }
+    }
+
+    #[test]
+    fn the_longest_and_the_last_byte_of_a_buffer_may_be_moved() {
+        for row in [32_usize, 33, 64, 255, 256, 257] {
+            let source = bytes(3 * row);
+            let mut target = vec![0; 3 * row];
+            let (shape, still) = ([3, row as u64], [row as u64, 1]);
+            copy_region(1, &shape, &source, 0, &still, &mut target, 0, &still, 1).unwrap();
+            assert!(target == source, "runs of {row} bytes");
+            let (shape, gaps) = ([2, row as u64], [2 * row as u64, 1]);
+            let mut target = vec![0; 3 * row];
+            copy_region(1, &shape, &source, 0, &gaps, &mut target, 0, &gaps, 1).unwrap();
+            assert!(target[..row] == source[..row] && target[2 * row..] == source[2 * row..]);
+            assert!(target[row..2 * row].iter().all(|&byte| byte == 0), "runs of {row} bytes");
+        }
+    }
+
+    #[test]
+    fn runs_are_swapped_whatever_their_length() {
+        for item in [2_usize, 4, 8, 16, 32] {
+            for count in 1..=70 {
+                let source = bytes(item * count);
+                let mut target = vec![0; item * count];
+                let (shape, step) = ([count as u64], [item as u64]);
+                copy_region(item, &shape, &source, 0, &step, &mut target, 0, &step, item).unwrap();
+                let expected: Vec<u8> =
+                    source.chunks(item).flat_map(|item| item.iter().rev().copied()).collect();
+                assert!(target == expected, "{count} elements of {item} bytes");
+            }
+        }
+    }
+}
