@@ -39,7 +39,7 @@ test-sim SEEDS="100000":
     RECHUNK_SIM_SEEDS={{SEEDS}} cargo test --release -p rechunk-exec --test sim
     RECHUNK_SIM_SEEDS=$(({{SEEDS}} / 100)) cargo test --release -p rechunk --test sim
 
-# Kill at every file-changing call of every plan kind: an hour and more.
+# Kill at every file-changing call of every plan kind: 20 minutes.
 test-kill:
     cargo test --release --workspace --test e2e -- --ignored --show-output kill::
 

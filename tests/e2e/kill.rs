@@ -484,7 +484,7 @@ fn another_job_does_not_resume_this_one() {
 
 /// Every call of each job, in every manner: `just test-kill`.
 #[test]
-#[ignore = "long: an hour and more"]
+#[ignore = "long: 20 minutes"]
 fn every_kill_point_of_every_plan_kind() {
     let source = RawArray::v3(&[64, 96, 128], &[5, 96, 128]);
     for kind in ["push-pull", "multistage", "pull", "keep"] {
