@@ -61,7 +61,7 @@ async fn write(task: &Arc<TaskRun>, lane: Lane, unit: Finished) -> Result<Lane, 
     let stage = &task.stage;
     let (mut lane, unit) = kept::put_in(task, lane, unit).await?;
     let meter = stage.target().store().meter();
-    meter.add_decoded_written(Role::Target, wide(unit.buffer.len()));
+    meter.add_decoded_written(Role::Target, stage.target_chunk_bytes());
     let job = Arc::clone(task);
     let encoding = move || {
         let index = unit.index.clone();
@@ -120,6 +120,9 @@ struct Outgoing {
 fn encode(task: &TaskRun, lane: &mut Lane, unit: Finished) -> Result<Option<Outgoing>, Fault> {
     let stage = &task.stage;
     let Finished { index, buffer, stored, .. } = unit;
+    if buffer.is_empty() {
+        return Ok(None);
+    }
     let may_skip = stage.skips_stored || (stage.skips_absent && !stored.any);
     if may_skip && rechunk_kernel::is_all(&stage.target_fill, &buffer) {
         task.buffers.give(buffer);

@@ -254,12 +254,16 @@ fn put_in(
 ) -> Result<Option<Finished>, Fault> {
     let stage = &task.stage;
     let frame = stage.unit_frame(&unit.index, &unit.region)?;
-    if filling.buffer.is_empty() {
+    // What is missing needs no elements as long as nothing else of the unit is there.
+    let is_left_out =
+        filling.buffer.is_empty() && stage.leaves_absent_out && matches!(brought, Brought::Nothing);
+    if filling.buffer.is_empty() && !is_left_out {
         filling.buffer = task.buffers.take(frame.bytes);
-        if stage.is_padded(&unit.index, &unit.region) {
+        if stage.is_padded(&unit.index, &unit.region) || filling.has_left_out {
             rechunk_kernel::fill(&stage.target_fill, &mut filling.buffer);
         }
     }
+    filling.has_left_out |= is_left_out;
     let held = input.held.as_ref();
     if let Some(common) = held.and_then(|held| held.intersect(&unit.region)) {
         let target = (&mut filling.buffer[..], &frame);
@@ -273,6 +277,7 @@ fn put_in(
                 let source = (bytes, &input.frame);
                 frame::copy(stage.item_bytes, &common, source, target, stage.swap_bytes)?;
             }
+            Brought::Nothing if is_left_out => {}
             Brought::Nothing => frame::fill(&stage.source_fill, &common, target)?,
         }
     }

@@ -79,7 +79,8 @@ impl InPlace {
         Self { reads, writes, writes_pieces, inputs, by_shard }
     }
 
-    /// What goes with input `index` in a job that passes on a whole shard; none if it went with another.
+    /// All inputs of the job that passes on the shard of input `index`, if that is the first of them; nothing
+    /// if it is not. `None` where jobs are not made by shard.
     pub(crate) fn of_shard(&self, task: &TaskRun, index: &[u64]) -> Option<Vec<Vec<u64>>> {
         let format = task.stage.target().layout().shards().filter(|_| self.by_shard)?;
         let elements = elements_of(task, format, &format.shard_of(index));

@@ -11,7 +11,7 @@ use rechunk_store::{Role, Store};
 use crate::ahead;
 use crate::cpu::CpuPool;
 use crate::digest::StageDigest;
-use crate::frame::{Frame, buffer_bytes};
+use crate::frame::{Frame, buffer_bytes, wide};
 use crate::in_place::InPlace;
 use crate::run::RunContext;
 use crate::store_copies::StoreCopies;
@@ -41,6 +41,8 @@ pub(crate) struct StageRun {
     pub skips_stored: bool,
     /// It is left out if nothing of it is stored in the source.
     pub skips_absent: bool,
+    /// And then its elements are not even filled in.
+    pub leaves_absent_out: bool,
     /// Lanes of each task beside those of the plan, for inputs that are fetched before their step.
     pub ahead_lanes: u32,
     /// The elements that the source holds; `None` if that is all of the array.
@@ -87,8 +89,11 @@ impl StageRun {
         let (source_fill, target_fill) = (fill(source), fill(target));
         // What is absent here and there has to read the same.
         let same_fill = has_fill && source_fill == target_fill;
+        let skips_absent = same_fill && execution.write_empty != WriteEmpty::Always;
         let edges = source.spec().edges.as_ref();
         let held = edges.and_then(|edges| edges.held(&execution.plan.shape));
+        let writes = matches!(execution.sink, Sink::Write(_)) && !geometry.writes_pieces();
+        let leaves_absent_out = skips_absent && writes && held.is_none();
         Ok(Self {
             store_copies: StoreCopies::new(&stage, execution, &digest),
             in_place: InPlace::new(&stage, execution, &geometry, item_bytes, &cpu),
@@ -106,7 +111,8 @@ impl StageRun {
                 WriteEmpty::Auto => has_fill && !source.tells_absence(),
                 WriteEmpty::Never => has_fill,
             },
-            skips_absent: same_fill && execution.write_empty != WriteEmpty::Always,
+            skips_absent,
+            leaves_absent_out,
             source_fill,
             target_fill,
             stage,
@@ -138,6 +144,11 @@ impl StageRun {
     /// Bytes of a decoded source chunk.
     pub(crate) fn source_chunk_bytes(&self) -> Result<usize, Fault> {
         buffer_bytes(self.geometry.grain_grid().chunk_elements(), self.item_bytes)
+    }
+
+    /// Bytes of a decoded target chunk.
+    pub(crate) fn target_chunk_bytes(&self) -> u64 {
+        self.geometry.output_grid().chunk_elements().saturating_mul(wide(self.item_bytes))
     }
 
     /// What the indexes of shards that a task has open take at most, bytes: what is reserved for

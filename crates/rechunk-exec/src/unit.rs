@@ -29,8 +29,10 @@ pub(crate) struct Unit {
 /// What changes while a unit is being filled.
 #[derive(Debug)]
 pub(crate) struct Filling {
-    /// The elements; empty before the first input.
+    /// The elements; empty before the first input that brings some.
     pub buffer: Vec<u8>,
+    /// Inputs that were missing have not been filled in.
+    pub has_left_out: bool,
     /// Inputs that have not been copied into it.
     pub inputs_left: u64,
     /// What some input stored of it, where that matters.
@@ -48,7 +50,7 @@ pub(crate) struct Finished {
     pub index: Vec<u64>,
     /// As in [`Unit`].
     pub region: Region,
-    /// The elements.
+    /// The elements; empty if all inputs were missing and that is left out of the target.
     pub buffer: Vec<u8>,
     /// What some input stored of it, where that matters.
     pub stored: Stored,
@@ -94,7 +96,8 @@ impl Unit {
     /// A unit into which nothing has been copied, of so many inputs.
     pub(crate) fn new(ordinal: u64, index: Vec<u64>, region: Region, inputs_left: u64) -> Self {
         let (buffer, stored, digest) = (Vec::new(), Stored::default(), Digest::default());
-        let filling = Mutex::new(Filling { buffer, inputs_left, stored, digest });
+        let filling = Filling { buffer, has_left_out: false, inputs_left, stored, digest };
+        let filling = Mutex::new(filling);
         Self { ordinal, index, region, filling }
     }
 
