@@ -74,7 +74,7 @@ impl InPlace {
         let writes_pieces = cpu.has_threads()
             && geometry.writes_pieces()
             && execution.intermediate.as_ref().is_some_and(Store::writes_in_place);
-        let by_shard = writes && passes_on_by_shard(stage, execution);
+        let by_shard = reads.is_some() && writes && passes_on_by_shard(stage, execution);
         let inputs = usize::try_from(inputs).unwrap_or(1);
         Self { reads, writes, writes_pieces, inputs, by_shard }
     }
@@ -111,10 +111,13 @@ fn passes_on_by_shard(stage: &Stage, execution: &Execution) -> bool {
         && bytes_max <= SHARD_BYTES_MAX
 }
 
-/// Takes inputs in, one after the other, in one job.
+/// Takes inputs in, one after the other, in one job; by threads that may block while a disk is waited for.
 pub(crate) fn inputs(task: Arc<TaskRun>, lane: Lane, indices: Vec<Vec<u64>>, step: u64) -> Work {
-    let cpu = task.stage.cpu.clone();
+    let (cpu, is_driven) = (task.stage.cpu.clone(), task.stage.in_place.reads());
     let work = several(task, lane, indices, step).boxed();
+    if !is_driven {
+        return work.map(crate::task::done).boxed();
+    }
     async move { cpu.drive(work).await }.map(crate::task::done).boxed()
 }
 

@@ -301,15 +301,16 @@ impl<'a> Flow<'a> {
                 if task.stage.ahead_lanes > 0 {
                     return Ok(fetch(task, lane, self.position, index));
                 }
-                if task.stage.in_place.reads() {
-                    let indices = match task.stage.in_place.of_shard(&task, &index) {
-                        Some(indices) => indices,
-                        None => self.with_more(index, task.stage.in_place.inputs),
-                    };
+                // Whether a disk is slow may change; what goes with the first of its shard may not.
+                if let Some(indices) = task.stage.in_place.of_shard(&task, &index) {
                     if indices.is_empty() {
                         self.taking -= 1; // it went with the first of its shard
                         continue;
                     }
+                    return Ok(in_place::inputs(task, lane, indices, self.position));
+                }
+                if task.stage.in_place.reads() {
+                    let indices = self.with_more(index, task.stage.in_place.inputs);
                     return Ok(in_place::inputs(task, lane, indices, self.position));
                 }
                 return Ok(take_in(task, lane, index));
