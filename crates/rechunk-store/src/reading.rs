@@ -16,6 +16,11 @@ const MANY: i32 = 16;
 pub(crate) struct Reading(AtomicI32);
 
 impl Reading {
+    /// Slow, until so many reads were fast.
+    pub(crate) fn slow_for(reads: i32) -> Self {
+        Self(AtomicI32::new(MANY.saturating_add(reads).min(2 * MANY)))
+    }
+
     /// `bytes` were read in `duration`.
     pub(crate) fn took(&self, duration: Duration, bytes: u64) {
         let is_slow = duration > SLOW + Duration::from_micros(bytes / SLOW_BYTES_PER_MICROSECOND);

@@ -247,6 +247,13 @@ impl Store {
         Self { durability: Some(durability), ..self.clone() }
     }
 
+    /// The same place, where reading is taken to be slow until `reads` more were fast than slow. For
+    /// tests.
+    #[must_use]
+    pub fn with_slow_reads(&self, reads: i32) -> Self {
+        Self { reading: Arc::new(Reading::slow_for(reads)), ..self.clone() }
+    }
+
     /// The same place counted as `role`.
     #[must_use]
     pub fn with_role(&self, role: Role) -> Self {

@@ -494,6 +494,16 @@ impl Case {
         self.store_chunks(&self.source, &source, &elements, |n| self.is_missing(n)).await;
         Prepared { source, target, intermediate: written(), elements }
     }
+
+    /// The same in directories below `folder`.
+    pub(crate) async fn prepare_in(&self, folder: &std::path::Path) -> Prepared {
+        let open = |name: &str| Store::open(&folder.join(name).display().to_string()).unwrap();
+        let source = Array::new(Arc::new(self.layout(&self.source)), open("source"));
+        let target = Array::new(Arc::new(self.layout(&self.target)), open("target"));
+        let elements = self.elements();
+        self.store_chunks(&self.source, &source, &elements, |n| self.is_missing(n)).await;
+        Prepared { source, target, intermediate: open("intermediate"), elements }
+    }
 }
 
 /// The arrays of a case.

@@ -11,4 +11,5 @@ mod limits;
 mod oracle;
 mod run_case;
 mod runs;
+mod slow_disk;
 mod store_copies;
