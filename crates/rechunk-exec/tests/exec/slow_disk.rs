@@ -39,7 +39,8 @@ fn chunks_pass_into_their_shards_while_reading_becomes_fast() {
             let meter = Meter::new();
             let mut execution = prepared.execution(&case, &plan, &meter);
             let slow = execution.source.store().with_slow_reads(reads);
-            execution.source = rechunk_array::Array::new(execution.source.layout().clone(), slow);
+            execution.source =
+                rechunk_array::Array::new(std::sync::Arc::clone(execution.source.layout()), slow);
             execute(execution, None).await.unwrap();
             let copied = case.read_all(&case.target, &prepared.target).await;
             (meter, copied == prepared.elements)
