@@ -426,11 +426,29 @@ fn nothing_waits_for_the_disk_where_that_is_not_wanted() {
         if more.contains(&"--overwrite") {
             RawArray::v2(&[6, 6], &[3, 3]).write(&target.join("t.zarr").display().to_string());
         }
-        job.under_killpoint(&target, &[], &[&["--no-fsync"], more].concat()).ok();
+        let all = target.display().to_string();
+        job.under_killpoint(&target, &["--prefix", &all], &[&["--no-fsync"], more].concat()).ok();
         assert_eq!(job.contents(&target.join("t.zarr")), job.whole, "{more:?}");
         let log = std::fs::read_to_string(target.join("log")).unwrap();
         assert!(log.contains("done.json") && !log.contains("sync"), "{more:?}: {log}");
     }
+}
+
+/// But what is there already is not put at risk for that.
+#[test]
+fn what_is_replaced_is_durable_where_nothing_else_has_to_be() {
+    let folder = Folder::new();
+    let (source, target) = (folder.at("source.zarr"), folder.at("t.zarr"));
+    let (prefix, log) = (folder.path().display().to_string(), folder.at("log"));
+    let array = RawArray::v3(&[8, 8], &[4, 4]);
+    array.write(&source);
+    array.write(&target);
+    let append = ["copy", &source, &target, "--append", "0", "--no-fsync"];
+    let killpoint = ["--prefix", &prefix, "--log", &log, "--", BINARY];
+    Run::program(&tool("killpoint"), &[&killpoint[..], &append].concat()).go().ok();
+    let log = std::fs::read_to_string(log).unwrap();
+    let synced: Vec<&str> = log.lines().filter(|line| line.contains("sync")).collect();
+    assert!(matches!(synced[..], [file, _] if file.contains("t.zarr/zarr.json#0")), "{log}");
 }
 
 #[test]

@@ -37,6 +37,11 @@ impl CpuPool {
         self.pool.is_some()
     }
 
+    /// This thread is one of the pool.
+    pub(crate) fn is_here(&self) -> bool {
+        self.pool.as_ref().is_some_and(|pool| pool.current_thread_index().is_some())
+    }
+
     /// Runs `job` on the pool, or here if this is one of its threads. A panic in it comes back as a
     /// fault. If the caller goes away a job that has begun still ends, and what it returns is
     /// dropped.
@@ -45,10 +50,9 @@ impl CpuPool {
         T: Send + 'static,
         F: FnOnce() -> Result<T, Fault> + Send + 'static,
     {
-        let Some(pool) = &self.pool else { return caught(job) };
-        if pool.current_thread_index().is_some() {
+        let Some(pool) = self.pool.as_ref().filter(|_| !self.is_here()) else {
             return caught(job);
-        }
+        };
         let (sender, receiver) = oneshot::channel();
         pool.spawn(move || {
             if !sender.is_closed() {

@@ -40,7 +40,7 @@ pub(crate) struct InPlace {
     pub writes_pieces: bool,
     /// Most inputs of a job.
     pub inputs: usize,
-    /// A job passes on all that goes to a target shard: of two threads that write to one file, one waits.
+    /// There are enough shards for [`InPlace::goes_by_shard`].
     by_shard: bool,
 }
 
@@ -64,7 +64,7 @@ impl InPlace {
         };
         let is_possible = cpu.has_threads() && (writes || !stage.passthrough);
         let reads = from.filter(|from| is_possible && from.works_in_place()).cloned();
-        let taken = geometry.grain_grid().chunk_shape().iter().zip(stage.filled());
+        let taken = geometry.input_grid().chunk_shape().iter().zip(stage.filled());
         let taken = taken.map(|(&chunk, &tile)| chunk.min(tile));
         let input_bytes = taken.fold(wide(item_bytes), u64::saturating_mul);
         let steps = stage.step_chunks.iter().fold(1_u64, |n, &chunks| n.saturating_mul(chunks));
@@ -79,14 +79,10 @@ impl InPlace {
         Self { reads, writes, writes_pieces, inputs, by_shard }
     }
 
-    /// All inputs of the job that passes on the shard of input `index`, if that is the first of them; nothing
-    /// if it is not. `None` where jobs are not made by shard.
-    pub(crate) fn of_shard(&self, task: &TaskRun, index: &[u64]) -> Option<Vec<Vec<u64>>> {
-        let format = task.stage.target().layout().shards().filter(|_| self.by_shard)?;
-        let elements = elements_of(task, format, &format.shard_of(index));
-        let chunks = task.stage.geometry.grain_grid().covering(&elements);
-        let is_first = chunks.start == index;
-        Some(if is_first { chunks.positions().collect() } else { Vec::new() })
+    /// A job passes on all that goes to a target shard: of two threads that write to one file, one waits.
+    /// For all of a task or none of it, though reading may become fast or slow meanwhile.
+    pub(crate) fn goes_by_shard(&self) -> bool {
+        self.by_shard && self.reads()
     }
 
     /// Inputs are taken in on one thread each. Not while reading waits for a disk: then more
@@ -109,6 +105,15 @@ fn passes_on_by_shard(stage: &Stage, execution: &Execution) -> bool {
     stage.input == StageInput::SourceChunks
         && jobs >= u64::from(execution.plan.threads).saturating_mul(JOBS_PER_THREAD)
         && bytes_max <= SHARD_BYTES_MAX
+}
+
+/// All inputs of the job that passes on the shard of input `index`, if that is the first of them; nothing
+/// if it is not.
+pub(crate) fn of_shard(task: &TaskRun, index: &[u64]) -> Vec<Vec<u64>> {
+    let Some(format) = task.stage.target().layout().shards() else { return vec![index.to_vec()] };
+    let elements = elements_of(task, format, &format.shard_of(index));
+    let chunks = task.stage.geometry.grain_grid().covering(&elements);
+    if chunks.start == index { chunks.positions().collect() } else { Vec::new() }
 }
 
 /// Takes inputs in, one after the other, in one job; by threads that may block while a disk is waited for.
@@ -147,6 +152,10 @@ async fn several(
     let sends = task.stage.in_place.writes && !task.stage.geometry.writes_pieces();
     let (mut finished, mut sent) = (Vec::new(), Vec::new());
     for index in indices {
+        if task.stage.cpu.is_here() && !task.stage.in_place.reads() {
+            // A disk is waited for: the rest goes to threads that may wait (see `CpuPool::drive`).
+            tokio::task::yield_now().await;
+        }
         let done = if task.stage.stage.passthrough {
             passthrough::input(Arc::clone(&task), lane, index).await?
         } else {

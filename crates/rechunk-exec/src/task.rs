@@ -205,6 +205,8 @@ struct Flow<'a> {
     finished: VecDeque<Finished>,
     object: TileObject,
     marks: StepMarks<'a>,
+    /// Inputs of a target shard are taken in together.
+    goes_by_shard: bool,
 }
 
 impl<'a> Flow<'a> {
@@ -220,6 +222,7 @@ impl<'a> Flow<'a> {
             finished: VecDeque::new(),
             object: TileObject::new(task)?,
             marks: StepMarks::new(task),
+            goes_by_shard: task.stage.in_place.goes_by_shard(),
         })
     }
 
@@ -301,8 +304,8 @@ impl<'a> Flow<'a> {
                 if task.stage.ahead_lanes > 0 {
                     return Ok(fetch(task, lane, self.position, index));
                 }
-                // Whether a disk is slow may change; what goes with the first of its shard may not.
-                if let Some(indices) = task.stage.in_place.of_shard(&task, &index) {
+                if self.goes_by_shard {
+                    let indices = in_place::of_shard(&task, &index);
                     if indices.is_empty() {
                         self.taking -= 1; // it went with the first of its shard
                         continue;

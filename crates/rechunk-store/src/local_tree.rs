@@ -56,15 +56,21 @@ pub(crate) fn create_directories(directory: &Path, fsyncs: bool) -> io::Result<(
     let missing = directory.ancestors().take_while(|at| !at.exists()).count();
     fs::create_dir_all(directory)?;
     for above in directory.ancestors().skip(1).take(missing).filter(|_| fsyncs) {
-        sync_directory(if above.as_os_str().is_empty() { Path::new(".") } else { above })?;
+        let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+        match sync_directory(above) {
+            // It may be written and not read; what was made in it can be.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => sync(directory)?,
+            result => result?,
+        }
     }
     Ok(())
 }
 
 /// Writes a whole file so that there is all of it under its name or what was there before. If it
 /// `fsyncs`, that holds after a power cut too: its bytes are durable before it gets the name, and the
-/// name when this returns.
+/// name when this returns. What is replaced was durable perhaps, and so is what replaces it, anyway.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], fsyncs: bool) -> io::Result<()> {
+    let fsyncs = fsyncs || path.exists();
     let parent = path.parent().unwrap_or(path);
     fs::create_dir_all(parent)?;
     let mut staged = path.as_os_str().to_owned();

@@ -354,7 +354,8 @@ impl Store {
         }
     }
 
-    /// What has to survive a power cut is waited for (see [`Stores::without_fsync`]).
+    /// What has to survive a power cut is waited for (see [`Stores::without_fsync`]). Where it is not,
+    /// "durable" means what the system makes of it, except for documents that are replaced.
     pub fn fsyncs(&self) -> bool {
         self.fsyncs
     }

@@ -1,4 +1,4 @@
-//! New files that have no name before they are whole. Where the system has them, a put is half of the
+//! Files that have no name before they are whole. Where the system has them, a put is half of the
 //! work that it is to make a file under another name and rename it, and a process that is killed leaves
 //! nothing behind.
 
@@ -23,8 +23,8 @@ impl UnnamedFiles {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Makes the file at `path`, with the directories above it. False if that cannot be done here, or if
-    /// there is a file already: nothing is there that was not before, and another way says what is wrong.
+    /// Makes or replaces the file at `path`, with the directories above it. False if that cannot be done here:
+    /// nothing is there that was not before, and another way says what is wrong.
     #[cfg(target_os = "linux")]
     pub(crate) fn put(&self, path: &Path, payload: &PutPayload) -> bool {
         self.try_put(path, payload).unwrap_or(false)
@@ -63,9 +63,10 @@ impl UnnamedFiles {
         };
         payload.iter().try_for_each(|part| file.write_all(part))?;
         let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
-        match rustix::fs::linkat(CWD, unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW) {
+        match rustix::fs::linkat(CWD, &unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW) {
             Ok(()) => Ok(true),
-            Err(Errno::EXIST | Errno::NOSPC | Errno::DQUOT | Errno::NAMETOOLONG) => Ok(false),
+            Err(Errno::EXIST) => replace(&unnamed, path),
+            Err(Errno::NOSPC | Errno::DQUOT | Errno::NAMETOOLONG) => Ok(false),
             Err(_) => {
                 self.0.store(false, Ordering::Relaxed);
                 Ok(false)
@@ -74,12 +75,28 @@ impl UnnamedFiles {
     }
 }
 
+/// Gives a file without a name that of another, by way of one that is swept if this is killed. False if that
+/// cannot be done.
+#[cfg(target_os = "linux")]
+fn replace(unnamed: &str, path: &Path) -> std::io::Result<bool> {
+    use rustix::fs::{AtFlags, CWD};
+
+    let mut staged = path.as_os_str().to_owned();
+    staged.push("#0");
+    rustix::fs::linkat(CWD, unnamed, CWD, &staged, AtFlags::SYMLINK_FOLLOW)?;
+    if std::fs::rename(&staged, path).is_ok() {
+        return Ok(true);
+    }
+    std::fs::remove_file(&staged)?;
+    Ok(false)
+}
+
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_new_file_is_made_and_one_that_is_there_stays() {
+    fn files_are_made_and_replaced() {
         let (folder, files) = (tempfile::tempdir().unwrap(), UnnamedFiles::default());
         let path = folder.path().join("c/0/1");
         let parts: PutPayload =
@@ -88,10 +105,12 @@ mod tests {
             return assert!(!path.exists()); // a file system that has none
         }
         assert_eq!(std::fs::read(&path).unwrap(), b"0123");
-        assert!(!files.put(&path, &PutPayload::from_static(b"other")));
-        assert_eq!(std::fs::read(&path).unwrap(), b"0123");
-        // Below a file there can be none; that is for the other way to say.
+        assert!(files.put(&path, &PutPayload::from_static(b"other")));
+        assert_eq!(std::fs::read(&path).unwrap(), b"other");
+        // Below a file there can be none, nor in place of a directory; that is for the other way to say.
         assert!(!files.put(&path.join("2"), &parts));
+        assert!(!files.put(&folder.path().join("c/0"), &parts));
+        assert_eq!(std::fs::read_dir(folder.path().join("c")).unwrap().count(), 1);
         assert!(files.put(&folder.path().join("c/0/2"), &parts));
         assert_eq!(std::fs::read_dir(folder.path().join("c/0")).unwrap().count(), 2);
     }

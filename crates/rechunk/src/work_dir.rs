@@ -122,7 +122,8 @@ impl WorkDir {
         match self.job(JOB_KEY).await? {
             Some(Ok(job)) => return Ok(Left::Unfinished(job)),
             // A power cut can tear what was not durable yet. The journal is begun after the job
-            // is durable: without one, nothing has been written.
+            // is durable: without one, nothing has been written. (Without fsync something may
+            // have been: then the target is refused, as one that is there.)
             Some(Err(error)) if self.has_journal().await? => return Err(error),
             Some(Err(_)) | None => {}
         }
