@@ -258,7 +258,9 @@ fn put_in(
     let is_left_out =
         filling.buffer.is_empty() && stage.leaves_absent_out && matches!(brought, Brought::Nothing);
     if filling.buffer.is_empty() && !is_left_out {
-        filling.buffer = task.buffers.take(frame.bytes);
+        filling.buffer = task.buffers.take(frame.bytes).ok_or_else(|| Fault::Plan {
+            reason: "its tasks hold more than it reserves".to_owned(),
+        })?;
         if stage.is_padded(&unit.index, &unit.region) || filling.has_left_out {
             rechunk_kernel::fill(&stage.target_fill, &mut filling.buffer);
         }

@@ -23,23 +23,18 @@ impl BufferPool {
         Self { limit_bytes, state: Mutex::default() }
     }
 
-    /// [`BufferPool::take`]; `None` where what is in use would exceed the limit.
-    pub(crate) fn take_within(&self, bytes: usize) -> Option<Vec<u8>> {
-        let in_use_bytes = self.lock().in_use_bytes.checked_add(bytes)?;
-        (in_use_bytes <= self.limit_bytes).then(|| self.take(bytes))
-    }
-
-    /// A buffer of `bytes` bytes with any contents.
-    pub(crate) fn take(&self, bytes: usize) -> Vec<u8> {
+    /// A buffer of `bytes` bytes with any contents; `None` where what is in use would exceed the limit:
+    /// the plan has reserved too little.
+    pub(crate) fn take(&self, bytes: usize) -> Option<Vec<u8>> {
         let mut state = self.lock();
-        state.in_use_bytes = state.in_use_bytes.saturating_add(bytes);
-        debug_assert!(state.in_use_bytes <= self.limit_bytes, "the plan reserved too little");
+        let in_use_bytes = state.in_use_bytes.checked_add(bytes);
+        state.in_use_bytes = in_use_bytes.filter(|&in_use| in_use <= self.limit_bytes)?;
         // Sizes repeat (whole units), so one of the last few given back is almost always it.
         let recent = state.idle.iter().rev().take(8);
         if let Some(back) = recent.enumerate().find(|(_, b)| b.len() == bytes).map(|(at, _)| at) {
             let at = state.idle.len() - 1 - back;
             state.idle_bytes -= bytes;
-            return state.idle.swap_remove(at);
+            return Some(state.idle.swap_remove(at));
         }
         while state.in_use_bytes.saturating_add(state.idle_bytes) > self.limit_bytes
             && let Some(dropped) = state.idle.pop()
@@ -47,7 +42,7 @@ impl BufferPool {
             state.idle_bytes -= dropped.len();
         }
         drop(state);
-        vec![0; bytes] // asks the system for zeroed pages: nothing is written here
+        Some(vec![0; bytes]) // asks the system for zeroed pages: nothing is written here
     }
 
     /// Takes a buffer back.
@@ -80,11 +75,11 @@ mod tests {
     #[test]
     fn idle_buffers_make_room_for_others() {
         let pool = BufferPool::new(100);
-        let (a, b) = (pool.take(40), pool.take(40));
+        let (a, b) = (pool.take(40).unwrap(), pool.take(40).unwrap());
         pool.give(a);
         pool.give(b);
         assert_eq!(pool.lock().idle_bytes, 80);
-        let c = pool.take(70); // 70 + 40 + 40 would be over the limit
+        let c = pool.take(70).unwrap(); // 70 + 40 + 40 would be over the limit
         assert_eq!(pool.lock().idle_bytes, 0);
         assert_eq!(pool.lock().in_use_bytes, 70);
         pool.gone(c.len());
@@ -94,19 +89,19 @@ mod tests {
     #[test]
     fn the_limit_holds_for_what_is_in_use() {
         let pool = BufferPool::new(100);
-        let first = pool.take_within(60).unwrap();
-        assert!(pool.take_within(41).is_none());
-        assert!(pool.take_within(40).is_some());
+        let first = pool.take(60).unwrap();
+        assert!(pool.take(41).is_none());
+        assert!(pool.take(40).is_some());
         pool.give(first);
-        assert!(pool.take_within(60).is_some());
+        assert!(pool.take(60).is_some());
     }
 
     #[test]
     fn a_buffer_of_the_same_size_is_used_again() {
         let pool = BufferPool::new(100);
-        let mut buffer = pool.take(10);
+        let mut buffer = pool.take(10).unwrap();
         buffer[0] = 7;
         pool.give(buffer);
-        assert_eq!(pool.take(10)[0], 7);
+        assert_eq!(pool.take(10).unwrap()[0], 7);
     }
 }

@@ -81,4 +81,15 @@ impl ArraySpec {
     pub fn item_bytes(&self) -> u64 {
         self.data_type.item_bytes()
     }
+
+    /// Bytes of all elements; `None` if they differ in length, or if that is no number of 64 bits.
+    pub fn decoded_bytes(&self) -> Option<u64> {
+        if self.data_type.is_variable() {
+            return None;
+        }
+        if self.shape.contains(&0) {
+            return Some(0);
+        }
+        self.shape.iter().try_fold(self.item_bytes(), |bytes, &extent| bytes.checked_mul(extent))
+    }
 }

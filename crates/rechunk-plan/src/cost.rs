@@ -265,7 +265,8 @@ impl StageDraft {
         let fetched_bytes = match (&self.input, shards) {
             (StageInput::SourceShards, Some((shard, shards))) => {
                 role.get_requests = shards;
-                let whole = expected.saturating_mul(side.shard_chunks()) + shard.index_bytes;
+                let whole = expected.saturating_mul(side.shard_chunks());
+                let whole = whole.saturating_add(shard.index_bytes);
                 role.read_bytes = shards.saturating_mul(whole);
                 // Its index is decoded beside it, by every lane for itself.
                 let object_bytes = side.object_bytes_max(request.item_bytes);

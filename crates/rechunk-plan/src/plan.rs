@@ -1,5 +1,7 @@
 //! The plan: versioned data, a few hundred bytes for an array of any size.
 
+use std::ops::RangeInclusive;
+
 use rechunk_grid::{Edges, GridError, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +10,9 @@ use crate::{Estimate, ProfileNames, RunsSide, StageGeometry, Strategy, Uploads};
 
 /// Version of the plan's JSON form; a reader refuses versions it does not know.
 pub const PLAN_VERSION: u32 = 2; // 2: pieces of an intermediate end with a checksum
+
+/// Threads a plan may be made for.
+pub(crate) const THREADS: RangeInclusive<u32> = 1..=4096;
 
 /// What to do, completely: no I/O and no choice is left to the executor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -240,6 +245,9 @@ impl Plan {
         }
         if !(1..=ITEM_BYTES_MAX).contains(&self.item_bytes) {
             return Err(format!("elements of {} bytes are not planned for", self.item_bytes));
+        }
+        if !THREADS.contains(&self.threads) {
+            return Err(format!("{} threads are not planned for", self.threads));
         }
         for (number, stage) in self.stages.iter().enumerate() {
             let rank = self.shape.len();

@@ -11,6 +11,7 @@ use crate::cuts::{AxisCuts, Cuts};
 use crate::draft::Draft;
 use crate::families::Family;
 use crate::memory::fixed_bytes;
+use crate::plan::THREADS;
 use crate::price::{Parallel, Price, price};
 use crate::search::INFEASIBLE;
 use crate::{
@@ -290,7 +291,7 @@ fn check(request: &PlanRequest) -> Result<(), PlanError> {
         if ok { Ok(()) } else { Err(PlanError::OutOfRange { what, range }) }
     };
     range((1..=ITEM_BYTES_MAX).contains(&request.item_bytes), "the item size", "1 byte to 1 MiB")?;
-    range((1..=4096).contains(&request.budget.threads), "the number of threads", "1 to 4096")?;
+    range(THREADS.contains(&request.budget.threads), "the number of threads", "1 to 4096")?;
     range((1..=1 << 20).contains(&request.budget.workers), "the number of workers", "1 to 2^20")
 }
 
@@ -457,7 +458,8 @@ impl<'a> Sizing<'a> {
                 return Ok(None);
             };
             estimate.add(&figures.traffic.clone().priced(cost));
-            let task_bytes = figures.held_bytes() + u64::from(parallel.lanes) * figures.lane_bytes;
+            let lanes_bytes = figures.lane_bytes.saturating_mul(u64::from(parallel.lanes));
+            let task_bytes = figures.held_bytes().saturating_add(lanes_bytes);
             peak = peak.max(task_bytes.saturating_mul(u64::from(parallel.tasks_at_once)));
             stages.push(Stage {
                 name: stage_name(position, draft.stages.len(), &stage.output).to_owned(),

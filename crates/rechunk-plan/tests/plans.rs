@@ -433,6 +433,9 @@ fn a_store_copies_whole_objects_only() {
     (wrong.stages[0].passthrough, wrong.stages[0].copied_by_store) = (false, true);
     wrong.fingerprint = wrong.computed_fingerprint();
     assert!(wrong.check().unwrap_err().contains("no whole objects"));
+    // Nor one of more threads than can be had.
+    let wrong = Plan { threads: 1 << 31, ..moved };
+    assert!(wrong.check().unwrap_err().contains("threads"));
 }
 
 /// Everything that is put aside in memory is paid for, also what is behind the elements and what

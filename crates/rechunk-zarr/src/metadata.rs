@@ -325,7 +325,12 @@ impl ArrayMetadata {
             self.check_v3_places(&field)?;
         }
         // Each codec has to fit what the one before it leaves.
-        self.chain().map(drop)
+        self.chain().map(drop).map_err(|error| match error {
+            FormatError::Unsupported { what, hint, .. } => {
+                field.unsupported(what, hint.trim_start_matches("; "))
+            }
+            other => other,
+        })
     }
 
     /// In v3 filters come first, and `bytes` orders the bytes of all types alike.

@@ -189,8 +189,7 @@ fn array_of(metadata: &Metadata, reads: &Reads<'_>) -> Result<MemberArray, Forma
     let layout = metadata.layout()?;
     let spec = layout.spec();
     Ok(MemberArray {
-        decoded_bytes: (!spec.data_type.is_variable())
-            .then(|| spec.shape.iter().product::<u64>() * spec.item_bytes()),
+        decoded_bytes: spec.decoded_bytes(),
         shape: spec.shape.clone(),
         dimension_names: spec.dimension_names.clone(),
         data_type: spec.data_type.name(),

@@ -156,8 +156,8 @@ async fn array_info(
     let layout = Arc::clone(open.array.layout());
     let order = layout.element_order();
     let item_bytes = (!spec.data_type.is_variable()).then(|| spec.item_bytes());
-    let chunk_bytes = item_bytes.map(|item| grid.chunk_elements() * item);
-    let decoded_bytes = item_bytes.map(|item| spec.shape.iter().product::<u64>() * item);
+    let chunk_bytes = item_bytes.map(|item| grid.chunk_elements().saturating_mul(item));
+    let decoded_bytes = spec.decoded_bytes();
     let objects = open.object_grid()?;
     let stored_objects = stored.sizes.count();
     let stored_chunks = stored.chunks.unwrap_or(stored_objects);

@@ -61,6 +61,7 @@ impl SavedJob {
             return Err(wrong(format!("its version {} is not known", job.version)));
         }
         job.plan.check().map_err(wrong)?;
+        job.growth.iter().try_for_each(Growth::check).map_err(wrong)?;
         Ok(job)
     }
 

@@ -11,7 +11,7 @@ type Rewrite = fn(String) -> Vec<u8>;
 
 /// What is changed in a document that is fine otherwise, and what the message names.
 #[rustfmt::skip]
-const FIELDS: [(&str, Change, &[&str]); 46] = [
+const FIELDS: [(&str, Change, &[&str]); 49] = [
     ("no zarr_format", |d| drop(d.as_object_mut().unwrap().shift_remove("zarr_format")), &["zarr_format", "missing"]),
     ("zarr_format 1", |d| d["zarr_format"] = json!(1), &["zarr_format"]),
     ("zarr_format \"two\"", |d| d["zarr_format"] = json!("two"), &["zarr_format"]),
@@ -54,6 +54,9 @@ const FIELDS: [(&str, Change, &[&str]); 46] = [
     ("blosc with shuffle 7", |d| d["compressor"] = json!({"id": "blosc", "shuffle": 7}), &["compressor", "shuffle"]),
     ("filters not known", |d| d["filters"] = json!([{"id": "\u{202e}delta"}]), &["filters"]),
     ("filters an object", |d| d["filters"] = json!({"id": "delta"}), &["filters"]),
+    ("filters that each make eight bytes of one", |d| d["filters"] = json!(vec![json!({"id": "astype", "encode_dtype": "<f8", "decode_dtype": "|u1"}); 23]), &["astype", "chunk"]),
+    ("filters that make as much of a fill value", |d| d["filters"] = json!(vec![json!({"id": "delta", "dtype": "|i1", "astype": "<i8"}); 14]), &["delta", "chunk"]),
+    ("pages of one element each", |d| { d["shape"] = json!([1_u64 << 39]); d["chunks"] = d["shape"].clone(); d["dtype"] = json!("<i2"); d["compressor"] = json!({"id": "pcodec", "equal_pages_up_to": 1}); }, &["pcodec", "chunk"]),
     ("order of its own", |d| d["order"] = json!("K"), &["order", "K"]),
     ("separator that leads out", |d| d["dimension_separator"] = json!("/../"), &["dimension_separator"]),
     ("fill_value an object", |d| d["fill_value"] = json!({"a": 1}), &["fill_value"]),

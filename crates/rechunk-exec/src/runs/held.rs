@@ -39,7 +39,7 @@ impl Held {
         for block in pass.buffers.write_blocks(number).filter(|block| pass.is_left(block)) {
             let Some(piece) = block.region.intersect(&held.region) else { continue };
             let bytes = buffer_bytes(piece.elements(), pass.item_bytes())?;
-            let buffer = pass.pool.take_within(bytes).ok_or_else(|| Fault::Plan {
+            let buffer = pass.pool.take(bytes).ok_or_else(|| Fault::Plan {
                 reason: "its schedule holds more than it reserves".to_owned(),
             })?;
             if let Some(place) = held.place(&block.file) {

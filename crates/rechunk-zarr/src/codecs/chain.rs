@@ -7,6 +7,16 @@ use rechunk_format::{CodecCost, ElementOrder, FormatError};
 use super::stage::{Stage, size};
 use super::{checksum, workspace};
 use crate::codec_spec::CodecSpec;
+use crate::field::Field;
+use crate::metadata::CHUNK_BYTES_MAX;
+
+/// Filters may make so many bytes of one: more than any do that follow on each other, and few enough
+/// that a chain of those that do not stays within bounds.
+const GROWTH_MAX: u64 = 64;
+/// Bytes that they may add to a chunk beside that: checksums.
+const ADDED_MAX: u64 = 4096;
+/// Most bytes of a chunk behind any codec: sums of such sizes cannot overflow.
+const BYTES_MAX: u64 = GROWTH_MAX * CHUNK_BYTES_MAX;
 
 /// The codecs of an array, in the order of encoding, and their bounds.
 #[derive(Debug, Clone)]
@@ -27,6 +37,11 @@ impl Chain {
         for codec in codecs {
             let stage = Stage::new(codec, bound, is_exact, shape)?;
             bound = wide(stage.encoded_bytes_max);
+            let grown = chunk_bytes.saturating_mul(GROWTH_MAX).saturating_add(ADDED_MAX);
+            if bound > BYTES_MAX || (stage.leaves_exact() && bound > grown) {
+                let what = format!("{codec} that makes {bound} bytes of a chunk of {chunk_bytes}");
+                return Err(Field::new("codecs", codec.name()).unsupported(what, ""));
+            }
             is_exact = stage.leaves_exact();
             stages.push(stage);
         }

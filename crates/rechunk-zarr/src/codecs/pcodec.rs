@@ -78,16 +78,42 @@ pub(crate) fn has_type(element: ElementType) -> bool {
 
 /// Most bytes of a chunk of `decoded` bytes, by the format's own guarantee.
 pub(super) fn encoded_bytes_max(spec: &PcodecSpec, element: ElementType, decoded: u64) -> u64 {
-    let count = usize::try_from(decoded / element.item_bytes() as u64).unwrap_or(usize::MAX);
-    let pages = PagingSpec::EqualPagesUpTo(page_elements(spec));
-    let bytes = match element.item_bytes() {
-        2 => guarantee::file_size::<u16>(count, &pages),
-        4 => guarantee::file_size::<u32>(count, &pages),
-        _ => guarantee::file_size::<u64>(count, &pages),
+    let count = decoded / element.item_bytes() as u64;
+    let pages = Pages::new(count, page_elements(spec));
+    // A page's elements in whole bytes, and the rest of it.
+    let page_bytes = pages.longest().saturating_mul(element.item_bytes() as u64);
+    let rest_bytes = match element.item_bytes() {
+        2 => guarantee::chunk_size::<u16>(0),
+        4 => guarantee::chunk_size::<u32>(0),
+        _ => guarantee::chunk_size::<u64>(0),
     };
+    let bytes = page_bytes.saturating_add(rest_bytes as u64).saturating_mul(pages.count);
     // Another writer may have cut its pages otherwise: an eighth more holds thousands of them.
-    let bytes = bytes.map_or(u64::MAX, |bytes| bytes as u64);
     bytes.saturating_add(decoded / 8).saturating_add(64 << 10)
+}
+
+/// Elements cut into as few pages as possible, of nearly equal length. (Pcodec has the same as a list,
+/// which a document can make longer than memory.)
+struct Pages {
+    elements: u64,
+    count: u64,
+}
+
+impl Pages {
+    fn new(elements: u64, page_elements: u64) -> Self {
+        Self { elements, count: elements.div_ceil(page_elements) }
+    }
+
+    fn longest(&self) -> u64 {
+        self.elements.div_ceil(self.count.max(1))
+    }
+
+    /// The lengths; the first ones may be longer by one.
+    fn lengths(&self) -> impl Iterator<Item = u64> {
+        let (shortest, more) =
+            (self.elements / self.count.max(1), self.elements % self.count.max(1));
+        (0..self.count).map(move |number| shortest + u64::from(number < more))
+    }
 }
 
 /// The most a decoder allocates: a dictionary and twice a window, each not larger than the chunk.
@@ -101,15 +127,15 @@ pub(super) fn decode_workspace_bytes(element: ElementType, decoded: u64) -> u64 
 /// 8 bytes with their sorted copies, and its output.
 pub(super) fn encode_workspace_bytes(spec: &PcodecSpec, element: ElementType, decoded: u64) -> u64 {
     let count = decoded / element.item_bytes() as u64;
-    let page = count.min(page_elements(spec) as u64);
+    let page = count.min(page_elements(spec));
     page.saturating_mul(ENCODER_BYTES_PER_ELEMENT).saturating_add(ENCODER_BYTES)
 }
 
 const ENCODER_BYTES_PER_ELEMENT: u64 = 96;
 const ENCODER_BYTES: u64 = 8 << 20;
 
-fn page_elements(spec: &PcodecSpec) -> usize {
-    usize::try_from(spec.page_elements).unwrap_or(usize::MAX).max(1)
+fn page_elements(spec: &PcodecSpec) -> u64 {
+    u64::from(spec.page_elements).max(1)
 }
 
 /// Decodes into at most `bound` bytes.
@@ -237,10 +263,9 @@ fn encode_as<T: Number + Bytes>(
     let count = decoded.len() / element.item_bytes();
     let file = FileCompressor::default().with_n_hint(count);
     file.write_header(&mut *encoded).map_err(|error| explain(&error))?;
-    let pages = PagingSpec::EqualPagesUpTo(page_elements(spec));
-    let pages = pages.n_per_page(count).map_err(|error| explain(&error))?;
     let mut rest = decoded;
-    for page in pages {
+    for page in Pages::new(count as u64, page_elements(spec)).lengths() {
+        let page = usize::try_from(page).map_err(|error| error.to_string())?;
         let (bytes, after) = rest.split_at_checked(page * element.item_bytes()).ok_or("a page")?;
         let numbers: Vec<T> = bytes.chunks_exact(element.item_bytes()).map(T::get).collect();
         let config = config(spec).with_paging_spec(PagingSpec::Exact(vec![page]));
@@ -292,3 +317,35 @@ macro_rules! bytes {
 }
 
 bytes!(i16, i32, i64, u16, u32, u64, f16, f32, f64);
+
+#[cfg(test)]
+mod tests {
+    use pco::PagingSpec;
+
+    use super::*;
+
+    /// Pcodec's own pages and guarantee, of counts that it can list.
+    #[test]
+    fn pages_are_those_of_pcodec() {
+        let spec = |page_elements| PcodecSpec {
+            level: 8,
+            is_classic: false,
+            delta: PcodecDelta::Auto,
+            delta_order: None,
+            page_elements,
+        };
+        let element = ElementType::new(DataType::Int32, Endian::Little);
+        for (elements, page) in [(0, 5), (1, 5), (5, 5), (6, 5), (14, 5), (1000, 1), (70_000, 256)]
+        {
+            let own = PagingSpec::EqualPagesUpTo(usize::try_from(page).unwrap());
+            let lengths: Vec<u64> =
+                own.n_per_page(elements).unwrap().iter().map(|&length| length as u64).collect();
+            let pages = Pages::new(elements as u64, u64::from(page));
+            assert_eq!(pages.lengths().collect::<Vec<_>>(), lengths, "{elements} {page}");
+            let guaranteed = guarantee::file_size::<u32>(elements, &own).unwrap();
+            let bytes = encoded_bytes_max(&spec(page), element, 4 * elements as u64);
+            assert!(bytes >= guaranteed as u64, "{elements} {page}");
+        }
+        assert!(encoded_bytes_max(&spec(1), element, 1 << 40) > 1 << 44);
+    }
+}

@@ -71,6 +71,23 @@ impl Growth {
     pub fn keeps_elements(&self) -> bool {
         self.region != self.written
     }
+
+    /// Checks what was read from somewhere: that it is of one array.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let rank = self.after.len();
+        let is_inside = |region: &Region| {
+            let end = |axis: usize| region.start[axis].checked_add(region.shape[axis]);
+            region.start.len() == rank
+                && region.shape.len() == rank
+                && (0..rank).all(|axis| end(axis).is_some_and(|end| end <= self.after[axis]))
+        };
+        let is_whole = self.before.len() == rank
+            && self.axis.is_none_or(|axis| axis < rank)
+            && is_inside(&self.region)
+            && is_inside(&self.written)
+            && self.written.contains(&self.region);
+        if is_whole { Ok(()) } else { Err("it goes where the target has no elements".to_owned()) }
+    }
 }
 
 /// What a target becomes, and how the source is read for it.
@@ -261,4 +278,37 @@ fn placed(source: OpenArray, growth: &Growth) -> Result<OpenArray, Error> {
     let layout = PlacedLayout::new(inner, &start, &growth.written.shape);
     let layout = layout.map_err(|error| failed(&source, &error))?;
     Ok(OpenArray { array: Array::new(Arc::new(layout), source.array.store().clone()), ..source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_from_somewhere_is_of_one_array() {
+        let growth = Growth {
+            before: vec![4, 6],
+            after: vec![9, 6],
+            region: Region::new(vec![4, 0], vec![5, 6]),
+            axis: Some(0),
+            written: Region::new(vec![3, 0], vec![6, 6]),
+            summary: String::new(),
+        };
+        growth.check().unwrap();
+        let changes: [fn(&mut Growth); 8] = [
+            |growth| growth.axis = Some(9),
+            |growth| growth.before.clear(),
+            |growth| growth.after.truncate(1),
+            |growth| growth.region.shape.clear(),
+            |growth| growth.region.start[0] = u64::MAX,
+            |growth| growth.written.start.push(0),
+            |growth| growth.written.shape[0] = 7,
+            |growth| growth.written.start[0] = 5,
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut wrong = growth.clone();
+            change(&mut wrong);
+            assert!(wrong.check().is_err(), "{number}");
+        }
+    }
 }

@@ -74,6 +74,8 @@ impl SavedTree {
         if saved.version != TREE_VERSION {
             return Err(state(format!("its version {} is not known", saved.version)));
         }
+        let mut growths = saved.arrays.iter().filter_map(|array| array.growth.as_ref());
+        growths.try_for_each(Growth::check).map_err(state)?;
         Ok(saved)
     }
 
