@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use futures::FutureExt;
 use rechunk_format::FormatError;
 use rechunk_n5::{ATTRIBUTES_KEY, parse_dataset, parse_group};
 use rechunk_raw::{ARRAY_JSON, parse_array_json};
@@ -46,22 +47,30 @@ pub(crate) enum Node {
 impl Documents {
     /// Reads them: those of Zarr v3 where they are there, else v2, else N5.
     pub(crate) async fn fetch(store: &Store) -> Result<Self, StoreError> {
-        let get = async |key: &str| store.get(key, METADATA_BYTES_MAX).await;
+        let get = |key| store.get(key, METADATA_BYTES_MAX).boxed();
         let mut documents = Self { zarr_json: get("zarr.json").await?, ..Self::default() };
         if documents.zarr_json.is_some() {
             return Ok(documents);
         }
-        documents.zarray = get(".zarray").await?;
+        // All at once, because answers may take long; what comes of those that are not looked at is nobody's.
+        let (zarray, zgroup, zattrs, array_json, attributes_json) = futures::join!(
+            get(".zarray"),
+            get(".zgroup"),
+            get(".zattrs"),
+            get(ARRAY_JSON),
+            get(ATTRIBUTES_KEY)
+        );
+        documents.zarray = zarray?;
         if documents.zarray.is_none() {
-            documents.zgroup = get(".zgroup").await?;
+            documents.zgroup = zgroup?;
         }
         if documents.zarray.is_some() || documents.zgroup.is_some() {
-            documents.zattrs = get(".zattrs").await?;
+            documents.zattrs = zattrs?;
         } else {
-            documents.array_json = get(ARRAY_JSON).await?;
+            documents.array_json = array_json?;
         }
         if documents.is_empty() {
-            documents.attributes_json = get(ATTRIBUTES_KEY).await?;
+            documents.attributes_json = attributes_json?;
         }
         Ok(documents)
     }

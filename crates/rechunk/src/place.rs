@@ -48,14 +48,17 @@ pub(crate) async fn check_place(job: &Job) -> Result<(Store, Vec<Store>), Error>
     check_temp(job)?;
     let target = open_target(location, &job.stores)?;
     check_file(location, &target, &job.target)?;
-    let mut groups = Vec::new();
-    if !job.in_tree {
-        if job.growth.is_none() {
-            groups = groups_above(&target, job.target.format()).await?;
-        }
-        consolidated::check(location, &target, job.target.format()).await?;
+    if job.in_tree {
+        return Ok((target, Vec::new()));
     }
-    Ok((target, groups))
+    let format = job.target.format();
+    let groups = async {
+        if job.growth.is_none() { groups_above(&target, format).await } else { Ok(Vec::new()) }
+    };
+    // At once, because answers may take long.
+    let (groups, described) =
+        futures::join!(groups, consolidated::check(location, &target, format));
+    described.and(groups).map(|groups| (target, groups))
 }
 
 /// Where the state of a run goes; `None` in memory.

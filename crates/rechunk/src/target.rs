@@ -121,9 +121,10 @@ pub(crate) async fn check_absent(
     store: &Store,
     is_file: bool,
 ) -> Result<(), Error> {
+    let Some(reason) = in_the_way(location, store, is_file).await? else { return Ok(()) };
     let is_old_file = is_file && store.local_root().is_some_and(Path::is_file);
     let is_array = is_old_file || what_is_at(store).await? == Some(Node::Array);
-    let conflict = |reason: &str| Error::Conflict {
+    Err(Error::Conflict {
         location: location.to_owned(),
         reason: reason.to_owned(),
         hint: Some(if is_array {
@@ -131,26 +132,31 @@ pub(crate) async fn check_absent(
         } else {
             "choose another target".to_owned()
         }),
-    };
+    })
+}
+
+/// What is at a target already, in words; `None` if nothing is.
+async fn in_the_way(
+    location: &str,
+    store: &Store,
+    is_file: bool,
+) -> Result<Option<&'static str>, Error> {
     if let Some(path) = store.local_root() {
         match std::fs::symlink_metadata(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Ok(found) if !found.is_dir() && !path.is_dir() => {
-                return Err(conflict("exists and is a file"));
+                return Ok(Some("exists and is a file"));
             }
             Ok(_) if is_file => {
-                return Err(conflict("exists and is a directory, but the array is to be one file"));
+                return Ok(Some("exists and is a directory, but the array is to be one file"));
             }
             // A directory is listed; what cannot be looked at is reported by listing it.
             Ok(_) | Err(_) => {}
         }
     }
     let empty = store.with_role(Role::Control).is_empty().await;
-    if empty.map_err(|source| store_error("look at", location, source))? {
-        Ok(())
-    } else {
-        Err(conflict("exists and is not empty"))
-    }
+    let empty = empty.map_err(|source| store_error("look at", location, source))?;
+    Ok((!empty).then_some("exists and is not empty"))
 }
 
 /// Refuses to replace what is no array of its own: a group with all its members, or somebody's

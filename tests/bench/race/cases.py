@@ -125,6 +125,15 @@ CASES = {
         small=dict(shape=(240, 240, 240), src=(60, 60, 60), dst=(80, 80, 80), mem=64_000_000),
         src_fmt="zarr2", src_codec=None, dst_fmt="zarr2", dst_codec=None, raw=True,
     ),
+    # G. an object store whose answers take 20 ms
+    "G": dict(
+        title="as A, from S3 to S3, each answer 20 ms late",
+        kind="sst", dtype="int16", fill=-32768, latency_ms=20,
+        full=dict(shape=(480, 720, 1440), src=(1, 720, 1440), dst=(480, 30, 30), mem=333_000_000),
+        medium=dict(shape=(120, 720, 1440), src=(1, 720, 1440), dst=(120, 30, 30), mem=125_000_000),
+        small=dict(shape=(48, 180, 360), src=(1, 180, 360), dst=(48, 30, 30), mem=125_000_000),
+        src_fmt="zarr2", src_codec=LZ4, dst_fmt="zarr2", dst_codec=LZ4,
+    ),
     # H. nearly all chunks are missing
     "H": dict(
         title="uint16 zarr v3, 0.1 % of it stored, 64^3 -> 128^3 zstd",
@@ -146,7 +155,7 @@ def resolve(name: str, size: str = "full") -> dict:
     return dict(
         name=name, size=size, title=c["title"], kind=c["kind"], dtype=c["dtype"], fill=c["fill"],
         shape=list(s["shape"]), raw_bytes=math.prod(s["shape"]) * item, mem=s["mem"],
-        raw=c.get("raw", False), data_dir=(c.get("base", name)) + ("" if size == "full" else "_" + size),
+        raw=c.get("raw", False), latency_ms=c.get("latency_ms"), data_dir=(c.get("base", name)) + ("" if size == "full" else "_" + size),
         src=dict(format=c["src_fmt"], chunks=list(s["src"]), shards=None, codec=c["src_codec"],
                  name="src.n5/v" if c["src_fmt"] == "n5" else "src.zarr/v"),
         dst=dict(format=c["dst_fmt"], chunks=list(s["dst"]),

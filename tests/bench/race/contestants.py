@@ -40,6 +40,7 @@ BY_CASE = {
     "F1": [*OURS, "memmap", "z5py", "ts-loop", "seek"],
     "F2": [*OURS, "memmap", "z5py", "ts-loop", "seek"],
     "F3": [*OURS, "memmap", "z5py", "ts-loop", "seek"],
+    "G": [*OURS, "ts-loop", "ts-pull", "ts-naive", "zarr-python", "dask", "rechunker"],
     "H": [*OURS, "ts-naive", "ts-loop"],
 }
 

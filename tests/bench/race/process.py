@@ -57,11 +57,13 @@ def written():
         return int(next(line for line in file if line.startswith("wchar")).split()[1])
 
 
-def run(words, timeout, log):
+def run(words, timeout, log, environment=None, others=()):
+    """Runs a program with more of an environment; `others` are children that are not of it."""
     before, began = written(), time.perf_counter()
     threads = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "1")
     with open(log, "wb") as out:
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, **threads})
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, 
+                                   env={**os.environ, **threads, **(environment or {})})
     sampler = Sampler(process.pid)
     sampler.start()
     timer = threading.Timer(timeout, lambda: [os.kill(pid, signal.SIGKILL) for pid in reversed(tree(process.pid))])
@@ -74,10 +76,7 @@ def run(words, timeout, log):
     sampler.join()
     process.returncode = os.waitstatus_to_exitcode(status)
     cpu, peak = used.ru_utime + used.ru_stime, max(sampler.peak, used.ru_maxrss * 1024)
-    while True:
-        try:
-            _, _, more = os.wait4(-1, 0)
-        except ChildProcessError:
-            break
+    while left := set(children(os.getpid())) - set(others):
+        _, _, more = os.wait4(left.pop(), 0)
         cpu += more.ru_utime + more.ru_stime
     return {"code": process.returncode, "timed_out": timed_out, "wall": wall, "cpu": cpu, "rss": peak, "written": written() - before}
