@@ -71,6 +71,14 @@ fuzz-all SECONDS="60": fuzz-build
 fuzz-keep TARGET: fuzz-build
     RECHUNK_FUZZ_TARGET={{TARGET}} target/fuzz/{{fuzz-host}}/fuzz/rechunk-fuzz -merge=1 -max_len=4096 fixtures/fuzz/{{TARGET}} target/fuzz/corpus/{{TARGET}}
 
+# Unsafe code and C libraries under AddressSanitizer: kernels, codecs, and the corpus of the fuzz targets
+# with its mutations. 15 minutes from nothing; needs a C compiler with -fsanitize=address, and no nightly.
+test-asan:
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" CFLAGS="{{asan-flags}}" CXXFLAGS="{{asan-flags}}" CARGO_TARGET_DIR=target/asan ASAN_OPTIONS=detect_odr_violation=0:detect_leaks=0 cargo test --locked --target {{fuzz-host}} -p rechunk-kernel -p rechunk-codec -p rechunk-n5 -p rechunk-zarr -p rechunk-fuzz
+
+# (zstd has a static table in a function, which GCC takes for one on the stack.)
+asan-flags := "-fsanitize=address -fno-sanitize-address-use-after-scope -fno-omit-frame-pointer -g1"
+
 # The copy kernels against memcpy.
 bench-kernels:
     cargo run --release -p rechunk-bench
@@ -78,6 +86,7 @@ bench-kernels:
 # Whole programs on the same data: rechunk against what a user would take instead; a quarter of an
 # hour, 6 GB of disk. ARGUMENTS are those of the script.
 bench *ARGUMENTS: build
+    cargo build --release --workspace --bin rechunk-testkit
     tests/bench/setup.sh
     .venv-bench/bin/python tests/bench/race.py {{ARGUMENTS}}
 

@@ -1,6 +1,6 @@
 //! Files that have no name before they are whole. Where the system has them, a put is half of the
 //! work that it is to make a file under another name and rename it, and a process that is killed leaves
-//! nothing behind.
+//! nothing of a new file behind.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::future::join_all;
+use futures::future::{FutureExt, join_all};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use rechunk_exec::{JOURNAL_KEY, Journal, JournalError, SEGMENTS};
 use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken, lease_holder};
@@ -114,11 +114,14 @@ impl WorkDir {
     /// What an earlier run has left. Refuses a place that is not ours: it is removed at the end.
     pub(crate) async fn left(&self) -> Result<Left, Error> {
         let failed = |source| store_error("look at", self.store.label(), source);
-        if !self.check_ours().await? {
-            return Ok(Left::Nothing);
-        }
-        let (tree, done, job) =
-            futures::join!(self.store.exists(TREE_KEY), self.job(DONE_KEY), self.job(JOB_KEY));
+        // At once, because answers may take long; and by key, because a listing may be late.
+        let (is_there, tree, done, job) = futures::join!(
+            self.check_ours().boxed(),
+            self.store.exists(TREE_KEY).boxed(),
+            self.job(DONE_KEY).boxed(),
+            self.job(JOB_KEY).boxed()
+        );
+        let is_there = is_there?;
         if tree.map_err(failed)? {
             return Err(self.conflict("holds an interrupted run of the copy of a whole group"));
         }
@@ -129,9 +132,12 @@ impl WorkDir {
             Some(Ok(job)) => return Ok(Left::Unfinished(job)),
             // A power cut can tear what was not durable yet. The journal is begun after the job
             // is durable: without one, nothing has been written. (Without fsync something may
-            // have been: then the target is refused, as one that is there.)
+            // have been: then a target that is to be new is refused, as one that is there.)
             Some(Err(error)) if self.has_journal().await? => return Err(error),
             Some(Err(_)) | None => {}
+        }
+        if !is_there {
+            return Ok(Left::Nothing);
         }
         // The directory goes last, so an empty one may be the end of a run; or the beginning.
         if self.has_none_but(&[]).await? {
@@ -170,9 +176,7 @@ impl WorkDir {
     /// of the copy of one array.
     pub(crate) async fn tree(&self) -> Result<Option<Bytes>, Error> {
         let failed = |source| store_error("read", self.store.label(), source);
-        if !self.check_ours().await? {
-            return Ok(None);
-        }
+        self.check_ours().await?;
         for key in [JOB_KEY, DONE_KEY] {
             if self.store.exists(key).await.map_err(failed)? {
                 return Err(self.conflict("holds an interrupted run of the copy of one array"));

@@ -62,7 +62,7 @@ def run(words, timeout, log, environment=None, others=()):
     before, began = written(), time.perf_counter()
     threads = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "1")
     with open(log, "wb") as out:
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, 
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                    env={**os.environ, **threads, **(environment or {})})
     sampler = Sampler(process.pid)
     sampler.start()
