@@ -19,7 +19,7 @@ use crate::target::{
     groups_above, is_array, open_target,
 };
 use crate::work_dir::{Left, WorkDir, store_error};
-use crate::writer_lock::WriterLock;
+use crate::writer_lock::{WriterLock, held_by};
 
 /// Where a run reads, writes and keeps its state.
 #[derive(Debug)]
@@ -102,8 +102,15 @@ impl Place {
         let work = work_dir(&location, &target, &job.stores)?;
         let left = left_of(work.as_ref()).await?;
         // What is refused is refused before anything is written.
-        if !resumes(&left, running) {
-            may_start(job, running, &target, &left).await?;
+        if !resumes(&left, running)
+            && let Err(error) = may_start(job, running, &target, &left).await
+        {
+            // What is in the way may be what another run writes now: then that is to be said.
+            let writer = match &work {
+                Some(work) => work.writer().await.ok().flatten(),
+                None => None,
+            };
+            return Err(writer.map_or(error, |writer| held_by(&location, writer)));
         }
         let Some(work) = work else {
             return Self::begin(job, running, target, groups, None).await;

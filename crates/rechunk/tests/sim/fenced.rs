@@ -20,7 +20,7 @@ async fn of_two_at_once_one_is_refused() {
     let findings = watch(&disk);
     let (first, second) = (disk.client(), disk.client());
     let second = async {
-        sleep(Duration::from_secs(2)).await;
+        sleep(Duration::from_millis(800)).await;
         copy(&second, Strategy::Pull).await
     };
     let (first, second) = tokio::join!(copy(&first, Strategy::Pull), second);
