@@ -12,7 +12,7 @@ pub(crate) fn target(data: &[u8]) {
     for syntax in [JobSyntax::Toml, JobSyntax::Yaml, JobSyntax::Json] {
         match parse_job_file(syntax, text) {
             Ok(entries) => {
-                let values = count(&entries, text.lines().count() + 1);
+                let values = count(&entries, lines(text));
                 assert!(values <= VALUES_MAX.max(data.len()), "{values} values");
             }
             Err(fault) => {
@@ -20,6 +20,12 @@ pub(crate) fn target(data: &[u8]) {
             }
         }
     }
+}
+
+/// Lines, at most: in YAML a carriage return alone ends one too, and a value that is not there may have
+/// its place after the last.
+fn lines(text: &str) -> usize {
+    text.chars().filter(|c| matches!(c, '\n' | '\r')).count() + 2
 }
 
 fn count(entries: &[JobEntry], lines: usize) -> usize {
