@@ -15,10 +15,12 @@ mod partition;
 mod read;
 mod recognise;
 mod refused;
+mod schema;
 mod tables;
 mod templates;
 #[cfg(test)]
 mod tests;
+mod thrift;
 
 use std::fmt;
 use std::ops::Range;
@@ -87,6 +89,8 @@ pub(crate) enum Fault {
     RowMissing { rows: usize, row: usize },
     #[error("it is no Parquet file, or a damaged one")]
     Pages,
+    #[error("it is no Parquet file, or a damaged one: what it says of its columns does not add up")]
+    Columns,
     #[error("it is no Parquet file, or a damaged one: {0}")]
     Parquet(parquet::errors::ParquetError),
     #[error(

@@ -1,15 +1,13 @@
 //! What the pages of a column of a Parquet file say of themselves, before any is unpacked.
 //!
-//! The crate that reads them asks for as much memory as a page says. The headers are Thrift in its compact
-//! protocol, of which sizes, encodings and the lengths of dictionaries are read here and the rest is passed
+//! The crate that reads them asks for as much memory as a page says. Of the headers,
+//! which are Thrift, sizes, encodings and the lengths of dictionaries are read here and the rest is passed
 //! over. That crate does not look at the kinds of fields that it knows and takes the last of two: a header
 //! that it would read otherwise than it is read here is refused.
 
 use super::Fault;
 use super::partition::ROWS_MAX;
-
-/// Deepest nesting inside a header.
-const DEPTH_MAX: usize = 16;
+use super::thrift::{NUMBER, STRUCT, Thrift};
 
 /// Fields of a page header: the sizes of the page, unpacked and as it is stored; then what pages of data,
 /// dictionaries, and pages of data in their second version have.
@@ -18,10 +16,6 @@ const STORED: i64 = 3;
 const DATA: i64 = 5;
 const DICTIONARY: i64 = 7;
 const DATA_V2: i64 = 8;
-
-/// Kinds of fields.
-const NUMBER: u8 = 5;
-const STRUCT: u8 = 12;
 
 /// Encodings of values: one after the other, and by numbers of those in a dictionary. Of those by
 /// differences a few bytes say how many values there are, and how long.
@@ -32,9 +26,9 @@ const RLE_DICTIONARY: u64 = 8;
 /// Bytes of all pages in `column` once they are unpacked.
 pub(super) fn unpacked_bytes(column: &[u8]) -> Result<u64, Fault> {
     let mut sum = 0_u64;
-    let mut rest = Bytes { bytes: column, at: 0 };
+    let mut rest = Thrift { bytes: column, at: 0 };
     while rest.at < column.len() {
-        let header = rest.header().ok_or(Fault::Pages)?;
+        let header = Header::read(&mut rest).ok_or(Fault::Pages)?;
         let (unpacked, stored) = header.unpacked.zip(header.stored).ok_or(Fault::Pages)?;
         for encoding in [header.encoding, header.encoding_v2].into_iter().flatten() {
             if !matches!(encoding, PLAIN | PLAIN_DICTIONARY | RLE_DICTIONARY) {
@@ -61,120 +55,40 @@ struct Header {
     encoding_v2: Option<u64>,
 }
 
-struct Bytes<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Bytes<'_> {
+impl Header {
     /// A header, which is passed over.
-    fn header(&mut self) -> Option<Header> {
-        let mut header = Header::default();
-        self.fields(|rest, id, kind| {
+    fn read(bytes: &mut Thrift<'_>) -> Option<Self> {
+        let mut header = Self::default();
+        bytes.fields(|rest, id, kind| {
             match (id, kind) {
                 (UNPACKED, NUMBER) => header.unpacked = Some(rest.size()?),
                 (STORED, NUMBER) => header.stored = Some(rest.size()?),
-                (DATA, STRUCT) => header.encoding = Some(rest.number_of(2, 4)?),
-                (DICTIONARY, STRUCT) => header.dictionary_values = Some(rest.number_of(1, 2)?),
-                (DATA_V2, STRUCT) => header.encoding_v2 = Some(rest.number_of(4, 6)?),
+                (DATA, STRUCT) => header.encoding = Some(number_of(rest, 2, 4)?),
+                (DICTIONARY, STRUCT) => header.dictionary_values = Some(number_of(rest, 1, 2)?),
+                (DATA_V2, STRUCT) => header.encoding_v2 = Some(number_of(rest, 4, 6)?),
                 (UNPACKED | STORED | DATA | DICTIONARY | DATA_V2, _) => return None,
                 // The kind of page, and a checksum.
                 (1 | 4, kind) if kind != NUMBER => return None,
-                (_, kind) => rest.value(kind, DEPTH_MAX)?,
+                (_, kind) => rest.value(kind)?,
             }
             Some(())
         })?;
         Some(header)
     }
+}
 
-    /// The number in the field `wanted` of a struct, whose fields up to `numbers` are numbers.
-    fn number_of(&mut self, wanted: i64, numbers: i64) -> Option<u64> {
-        let mut found = None;
-        self.fields(|rest, id, kind| {
-            match kind {
-                NUMBER if id == wanted => found = Some(rest.size()?),
-                kind if kind != NUMBER && id <= numbers => return None,
-                kind => rest.value(kind, DEPTH_MAX)?,
-            }
-            Some(())
-        })?;
-        found
-    }
-
-    /// The fields of a struct, each of them once: `take` is given their numbers and kinds, and reads them.
-    fn fields(&mut self, mut take: impl FnMut(&mut Self, i64, u8) -> Option<()>) -> Option<()> {
-        let (mut id, mut seen) = (0_i64, 0_u64);
-        loop {
-            let byte = self.byte()?;
-            if byte == 0 {
-                return Some(());
-            }
-            id = match byte >> 4 {
-                0 => self.number()?,
-                delta => id + i64::from(delta),
-            };
-            // There are no more than a few of them.
-            let bit = 1_u64.checked_shl(u32::try_from(id).ok()?)?;
-            if seen & bit != 0 {
-                return None;
-            }
-            seen |= bit;
-            take(self, id, byte & 0xf)?;
-        }
-    }
-
-    /// Passes over a value. Lists and maps are in no header.
-    fn value(&mut self, kind: u8, depth: usize) -> Option<()> {
-        let depth = depth.checked_sub(1)?;
+/// The number in the field `wanted` of a struct, whose fields up to `numbers` are numbers.
+fn number_of(bytes: &mut Thrift<'_>, wanted: i64, numbers: i64) -> Option<u64> {
+    let mut found = None;
+    bytes.fields(|rest, id, kind| {
         match kind {
-            // A boolean is in its kind.
-            1 | 2 => Some(()),
-            3 => self.skip(1),
-            4..=6 => self.varint().map(drop),
-            7 => self.skip(8),
-            8 => {
-                let length = usize::try_from(self.varint()?).ok()?;
-                self.skip(length)
-            }
-            STRUCT => self.fields(|rest, _, kind| rest.value(kind, depth)),
-            _ => None,
+            NUMBER if id == wanted => found = Some(rest.size()?),
+            kind if kind != NUMBER && id <= numbers => return None,
+            kind => rest.value(kind)?,
         }
-    }
-
-    fn byte(&mut self) -> Option<u8> {
-        let byte = *self.bytes.get(self.at)?;
-        self.at += 1;
-        Some(byte)
-    }
-
-    fn skip(&mut self, length: usize) -> Option<()> {
-        self.at = self.at.checked_add(length).filter(|&at| at <= self.bytes.len())?;
         Some(())
-    }
-
-    fn varint(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
-    /// A size or a count, 0 or more, in 32 bits with a sign.
-    fn size(&mut self) -> Option<u64> {
-        let number = i32::try_from(self.number()?).ok()?;
-        u64::try_from(number).ok()
-    }
-
-    /// A number with a sign, which is in its lowest bit.
-    fn number(&mut self) -> Option<i64> {
-        let number = self.varint()?;
-        Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
-    }
+    })?;
+    found
 }
 
 #[cfg(test)]

@@ -9,10 +9,11 @@ use bytes::Bytes;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::file::reader::{FileReader, RowGroupReader};
-use parquet::file::serialized_reader::SerializedFileReader;
+use parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader};
 
 use super::document::{URL_BYTES_MAX, decode};
 use super::pages::unpacked_bytes;
+use super::schema::schema;
 use super::{Fault, Found};
 use crate::operations::wide;
 
@@ -20,8 +21,6 @@ use crate::operations::wide;
 pub(super) const ROWS_MAX: u64 = 1 << 20;
 /// Most bytes of a file, of its pages once they are unpacked, and of the names and values that rows of it have.
 pub(super) const FILE_BYTES_MAX: u64 = 256 << 20;
-/// Most bytes of what says where things are in a file.
-const FOOTER_BYTES_MAX: usize = 1 << 20;
 
 /// Stands for "no such chunk", and for "in the file itself", where the number of a file would be.
 const MISSING: u32 = u32::MAX;
@@ -57,8 +56,9 @@ struct Columns {
 impl Partition {
     /// Reads a file. Blocks.
     pub(super) fn read(bytes: &Bytes) -> Result<Self, Fault> {
-        check_footer(bytes)?;
-        let file = SerializedFileReader::new(bytes.clone()).map_err(Fault::parquet)?;
+        let options = ReadOptionsBuilder::new().with_parquet_schema(schema(bytes)?).build();
+        let file = SerializedFileReader::new_with_options(bytes.clone(), options);
+        let file = file.map_err(Fault::parquet)?;
         let mut partition = Self::default();
         let mut numbers = HashMap::new();
         let mut inline = Vec::new();
@@ -180,16 +180,6 @@ impl Partition {
     /// Memory it takes, about.
     pub(super) fn held_bytes(&self) -> usize {
         self.rows.len() * size_of::<Row>() + self.urls_bytes + self.inline.len()
-    }
-}
-
-/// What is at the end of a file is read as a whole, and takes some hundred times its bytes.
-fn check_footer(bytes: &[u8]) -> Result<(), Fault> {
-    let length = bytes.len().checked_sub(8).and_then(|end| bytes.get(end..end + 4));
-    let length = length.and_then(|length| length.try_into().ok()).map(u32::from_le_bytes);
-    match length.and_then(|length| usize::try_from(length).ok()) {
-        Some(length) if length <= FOOTER_BYTES_MAX => Ok(()),
-        _ => Err(Fault::Pages),
     }
 }
 
