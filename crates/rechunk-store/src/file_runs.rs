@@ -4,6 +4,9 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use crate::operations::wide;
+use crate::writing::Way;
+
 /// Most files that are open through handles at once, in the whole process: under the 1024 that
 /// systems usually allow. Who moves runs has one file open at a time, or two.
 pub const OPEN_FILES_MAX: usize = 512;
@@ -154,11 +157,39 @@ fn read_all(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
 }
 
 /// Writes what `runs` have in `buffer` to their places.
-pub(crate) fn write(file: &File, runs: &[Run], buffer: &[u8]) -> io::Result<()> {
+pub(crate) fn write(file: &File, runs: &[Run], buffer: &[u8], way: Way) -> io::Result<()> {
+    let bytes = runs.iter().map(|run| wide(run.length)).sum();
+    way.write(
+        bytes,
+        |bounce, block_bytes| write_direct(file, runs, buffer, bounce, block_bytes),
+        || {
+            for run in runs {
+                write_all_at(file, &buffer[run.range(buffer.len())?], run.offset)?;
+            }
+            Ok(())
+        },
+    )
+}
+
+#[cfg(target_os = "linux")]
+fn write_direct(
+    file: &File,
+    runs: &[Run],
+    buffer: &[u8],
+    bounce: &mut [u8],
+    block_bytes: usize,
+) -> io::Result<()> {
+    let direct = crate::direct_file::DirectFile::of(file)?;
     for run in runs {
-        write_all_at(file, &buffer[run.range(buffer.len())?], run.offset)?;
+        let part = std::iter::once(&buffer[run.range(buffer.len())?]);
+        direct.write(run.offset, part, bounce, block_bytes)?;
     }
     Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn write_direct(_: &File, _: &[Run], _: &[u8], _: &mut [u8], _: usize) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(unix)]

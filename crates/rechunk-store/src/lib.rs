@@ -16,6 +16,8 @@
 mod append_file;
 mod conditional;
 mod copies;
+#[cfg(target_os = "linux")]
+mod direct_file;
 mod directory_lock;
 mod durability;
 mod error;
@@ -45,6 +47,7 @@ mod upload_log;
 mod upload_records;
 mod upload_whole;
 mod watch;
+mod writing;
 mod zip;
 
 pub use append_file::AppendFile;

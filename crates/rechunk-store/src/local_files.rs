@@ -16,17 +16,19 @@ use object_store::{
 };
 
 use crate::error::NotAFile;
+use crate::operations::wide;
 use crate::unnamed_file::UnnamedFiles;
+use crate::writing::Writing;
 
 /// [`LocalFileSystem`], except that reading a directory or a dangling link is an error (there it
 /// is "missing", and a damaged array would read as fill values), and that reading a pipe is an
 /// error too (there it waits for ever). New files are made without a name where that can be.
 #[derive(Debug)]
-pub(crate) struct LocalFiles(LocalFileSystem, Arc<UnnamedFiles>);
+pub(crate) struct LocalFiles(LocalFileSystem, Arc<UnnamedFiles>, Arc<Writing>);
 
 impl LocalFiles {
-    pub(crate) fn new(files: LocalFileSystem) -> Self {
-        Self(files, Arc::default())
+    pub(crate) fn new(files: LocalFileSystem, writing: Arc<Writing>) -> Self {
+        Self(files, Arc::default(), writing)
     }
 }
 
@@ -56,7 +58,9 @@ impl ObjectStore for LocalFiles {
         if matches!(options.mode, PutMode::Overwrite) && self.1.may_be() {
             let (path, unnamed) = (self.0.path_to_filesystem(location)?, Arc::clone(&self.1));
             let bytes = payload.clone();
-            let put = move || unnamed.put(&path, &bytes);
+            let mut way = self.2.choose(wide(bytes.content_length()), 1, false);
+            way.ready().await;
+            let put = move || unnamed.put(&path, &bytes, way);
             let is_put = if may_block() { put() } else { tokio::task::spawn_blocking(put).await? };
             if is_put {
                 let extensions = object_store::Extensions::default();

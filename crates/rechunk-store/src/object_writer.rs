@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
+use crate::file_runs::{self, Run};
 use crate::operations::wide;
 use crate::upload_log::UploadLog;
+use crate::writing::Way;
 use crate::{Store, StoreError};
 
 /// An unfinished object of a [`Store`]. Nothing is visible under its key before
@@ -57,8 +59,9 @@ impl ObjectWriter {
         match &self.parts {
             Parts::File { staged, .. } => {
                 let staged = Arc::clone(staged);
-                let write = move || staged.write_at(offset, &bytes).map(|()| bytes);
-                let bytes = self.store.blocking(&self.key, "write", write).await?;
+                let length = wide(bytes.len());
+                let write = move |way| staged.write_at(offset, &bytes, way).map(|()| bytes);
+                let bytes = self.store.write(&self.key, length, 1, write).await?;
                 self.store.moved(wide(bytes.len())).await;
                 Ok(bytes)
             }
@@ -125,13 +128,13 @@ impl StagedFile {
 
     /// The file is opened for every part: so that any number of objects can be under way. It is made
     /// once: if somebody removes it meanwhile, parts of it are lost.
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write_at(&self, offset: u64, bytes: &[u8], way: Way) -> io::Result<()> {
         let mut is_made = self.is_made.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut file = if *is_made { self.open()? } else { self.make()? };
+        let file = if *is_made { self.open()? } else { self.make()? };
         *is_made = true;
         drop(is_made);
-        file.seek(SeekFrom::Start(offset))?;
-        file.write_all(bytes)
+        let run = Run { offset, start: 0, length: bytes.len() };
+        file_runs::write(&file, &[run], bytes, way)
     }
 
     fn open(&self) -> io::Result<File> {

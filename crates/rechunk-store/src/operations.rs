@@ -12,7 +12,8 @@ use object_store::{Extensions, GetOptions, ObjectMeta, ObjectStoreExt, PutOption
 
 use crate::remote::{Like, Permit, attempts_of, read_like};
 use crate::store::Kind;
-use crate::{Store, StoreError, key, local_files, local_tree};
+use crate::writing::Way;
+use crate::{Role, Store, StoreError, key, local_files, local_tree};
 
 /// Objects deleted in one request, if the store takes more than one: as many as S3 does.
 const DELETED_AT_ONCE: usize = 1000;
@@ -389,6 +390,20 @@ impl Store {
             ended.unwrap_or_else(|error| Err(io::Error::other(error)))
         };
         result.map_err(|error| self.failed_io(key, action, error))
+    }
+
+    /// [`Store::blocking`], to write `bytes` in so many runs of files.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        key: &str,
+        bytes: u64,
+        runs: usize,
+        work: impl FnOnce(Way) -> io::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let read_again = self.role == Role::Intermediate;
+        let mut way = self.writing.choose(bytes, runs, read_again);
+        way.ready().await;
+        self.blocking(key, "write", move || work(way)).await
     }
 
     pub(crate) fn failed_io(

@@ -9,6 +9,7 @@ use crate::error::NotAFile;
 use crate::file_runs::{OpenSlot, Position, Run, write};
 use crate::local_files::special_kind;
 use crate::read_file::check_runs;
+use crate::writing::Way;
 use crate::{FileSize, Role, Store, StoreError, local_tree};
 
 /// What the name of a file under way ends in.
@@ -214,14 +215,15 @@ impl WriteBatch {
             return Ok((runs, buffer));
         }
         let syncs = store.puts_sync();
-        let work = move || {
-            write(&file.0, &runs, &buffer)?;
+        let count = runs.len();
+        let work = move |way| {
+            write(&file.0, &runs, &buffer, way)?;
             if syncs {
                 file.0.sync_data()?;
             }
             Ok((runs, buffer))
         };
-        let written = store.blocking(&key, "write", work).await?;
+        let written = store.write(&key, bytes, count, work).await?;
         store.meter.count_written_bytes(store.role, bytes);
         store.moved(bytes).await;
         Ok(written)
@@ -322,7 +324,7 @@ fn finish(
     if found_bytes != size_bytes {
         return Ok(Finished::OtherSize(found_bytes));
     }
-    write(&file, &[Run { offset: 0, start: 0, length: header.len() }], header)?;
+    write(&file, &[Run { offset: 0, start: 0, length: header.len() }], header, Way::Small)?;
     if syncs_bytes {
         file.sync_all()?;
     }

@@ -18,6 +18,7 @@ use crate::retry::Patience;
 use crate::stores::Stores;
 use crate::upload::{Multipart, PartSizes};
 use crate::watch::{ServerClock, Watch};
+use crate::writing::Writing;
 use crate::zip::ZipFile;
 use crate::{Durability, Meter, Role, StoreError, key, local_tree, memory};
 
@@ -56,6 +57,8 @@ pub struct Store {
     pub(crate) in_place: bool,
     /// Whether reading files takes long.
     pub(crate) reading: Arc<Reading>,
+    /// Which way of writing files takes less.
+    pub(crate) writing: Arc<Writing>,
 }
 
 /// What a store is, as far as what it can do depends on it.
@@ -160,7 +163,10 @@ impl Store {
             .with_fsync(fsyncs && local_tree::PUTS_SYNC);
         let prefix = Path::parse(&resolved.below).map_err(|error| refuse(error.to_string()))?;
         let root = join_path(&resolved.existing, &resolved.below);
-        let mut store = Self::from_object_store(Arc::new(LocalFiles::new(files)), location);
+        let writing = Arc::new(Writing::default());
+        let files = LocalFiles::new(files, Arc::clone(&writing));
+        let mut store = Self::from_object_store(Arc::new(files), location);
+        store.writing = writing;
         store.prefix = prefix;
         store.kind = Kind::Directory(root.into());
         store.in_place = true;
@@ -190,6 +196,7 @@ impl Store {
             fsyncs: true,
             in_place: false,
             reading: Arc::default(),
+            writing: Arc::default(),
         }
     }
 

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use object_store::PutPayload;
 
+use crate::writing::Way;
+
 /// Whether a file system has files without names: it is taken to, until it says otherwise.
 #[derive(Debug)]
 pub(crate) struct UnnamedFiles(AtomicBool);
@@ -26,18 +28,17 @@ impl UnnamedFiles {
     /// Makes or replaces the file at `path`, with the directories above it. False if that cannot be done here:
     /// nothing is there that was not before, and another way says what is wrong.
     #[cfg(target_os = "linux")]
-    pub(crate) fn put(&self, path: &Path, payload: &PutPayload) -> bool {
-        self.try_put(path, payload).unwrap_or(false)
+    pub(crate) fn put(&self, path: &Path, payload: &PutPayload, way: Way) -> bool {
+        self.try_put(path, payload, way).unwrap_or(false)
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn put(&self, _: &Path, _: &PutPayload) -> bool {
+    pub(crate) fn put(&self, _: &Path, _: &PutPayload, _: Way) -> bool {
         false
     }
 
     #[cfg(target_os = "linux")]
-    fn try_put(&self, path: &Path, payload: &PutPayload) -> std::io::Result<bool> {
-        use std::io::Write;
+    fn try_put(&self, path: &Path, payload: &PutPayload, way: Way) -> std::io::Result<bool> {
         use std::os::fd::AsRawFd;
 
         use rustix::fs::{AtFlags, CWD, Mode, OFlags};
@@ -53,7 +54,7 @@ impl UnnamedFiles {
             }
             opened => opened,
         };
-        let mut file = match opened {
+        let file = match opened {
             // Systems and file systems that do not know them.
             Err(Errno::ISDIR | Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS) => {
                 self.0.store(false, Ordering::Relaxed);
@@ -61,7 +62,7 @@ impl UnnamedFiles {
             }
             opened => std::fs::File::from(opened?),
         };
-        payload.iter().try_for_each(|part| file.write_all(part))?;
+        write(&file, payload, way)?;
         let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
         match rustix::fs::linkat(CWD, &unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW) {
             Ok(()) => Ok(true),
@@ -73,6 +74,22 @@ impl UnnamedFiles {
             }
         }
     }
+}
+
+/// Writes a new file.
+#[cfg(target_os = "linux")]
+fn write(mut file: &std::fs::File, payload: &PutPayload, way: Way) -> std::io::Result<()> {
+    use std::io::Write;
+
+    use crate::direct_file::DirectFile;
+    use crate::operations::wide;
+
+    let parts = payload.iter().map(AsRef::as_ref);
+    way.write(
+        wide(payload.content_length()),
+        |bounce, block_bytes| DirectFile::of(file)?.write(0, parts, bounce, block_bytes),
+        || payload.iter().try_for_each(|part| file.write_all(part)),
+    )
 }
 
 /// Gives a file without a name that of another, by way of one that is swept if this is killed. False if that
@@ -98,20 +115,21 @@ mod tests {
     #[test]
     fn files_are_made_and_replaced() {
         let (folder, files) = (tempfile::tempdir().unwrap(), UnnamedFiles::default());
+        let put = |path: &Path, payload: &PutPayload| files.put(path, payload, Way::Small);
         let path = folder.path().join("c/0/1");
         let parts: PutPayload =
             [bytes::Bytes::from("01"), bytes::Bytes::from("23")].into_iter().collect();
-        if !files.put(&path, &parts) {
+        if !put(&path, &parts) {
             return assert!(!path.exists()); // a file system that has none
         }
         assert_eq!(std::fs::read(&path).unwrap(), b"0123");
-        assert!(files.put(&path, &PutPayload::from_static(b"other")));
+        assert!(put(&path, &PutPayload::from_static(b"other")));
         assert_eq!(std::fs::read(&path).unwrap(), b"other");
         // Below a file there can be none, nor in place of a directory; that is for the other way to say.
-        assert!(!files.put(&path.join("2"), &parts));
-        assert!(!files.put(&folder.path().join("c/0"), &parts));
+        assert!(!put(&path.join("2"), &parts));
+        assert!(!put(&folder.path().join("c/0"), &parts));
         assert_eq!(std::fs::read_dir(folder.path().join("c")).unwrap().count(), 1);
-        assert!(files.put(&folder.path().join("c/0/2"), &parts));
+        assert!(put(&folder.path().join("c/0/2"), &parts));
         assert_eq!(std::fs::read_dir(folder.path().join("c/0")).unwrap().count(), 2);
     }
 }
