@@ -8,6 +8,7 @@
 mod chunks;
 mod document;
 mod files;
+mod footer;
 mod index;
 mod json;
 mod pages;
@@ -89,6 +90,8 @@ pub(crate) enum Fault {
     RowMissing { rows: usize, row: usize },
     #[error("it is no Parquet file, or a damaged one")]
     Pages,
+    #[error("it is no Parquet file, or a damaged one: its footer is not as the format says")]
+    Footer,
     #[error("it is no Parquet file, or a damaged one: what it says of its columns does not add up")]
     Columns,
     #[error("it is no Parquet file, or a damaged one: {0}")]

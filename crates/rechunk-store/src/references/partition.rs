@@ -56,7 +56,9 @@ struct Columns {
 impl Partition {
     /// Reads a file. Blocks.
     pub(super) fn read(bytes: &Bytes) -> Result<Self, Fault> {
-        let options = ReadOptionsBuilder::new().with_parquet_schema(schema(bytes)?).build();
+        let schema = schema(bytes)?;
+        let columns_count = schema.num_columns();
+        let options = ReadOptionsBuilder::new().with_parquet_schema(schema).build();
         let file = SerializedFileReader::new_with_options(bytes.clone(), options);
         let file = file.map_err(Fault::parquet)?;
         let mut partition = Self::default();
@@ -66,6 +68,10 @@ impl Partition {
         for group in 0..file.num_row_groups() {
             let group = file.get_row_group(group).map_err(Fault::parquet)?;
             let rows = u64::try_from(group.metadata().num_rows()).unwrap_or(u64::MAX);
+            // There are twice as many where a group has two lists of them.
+            if group.num_columns() != columns_count {
+                return Err(Fault::Columns);
+            }
             if rows.saturating_add(wide(partition.rows.len())) > ROWS_MAX {
                 return Err(Fault::Rows { limit: ROWS_MAX });
             }

@@ -9,20 +9,13 @@ use parquet::basic::{Repetition, Type as Kind};
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type};
 
 use super::Fault;
-use super::thrift::{LIST, NUMBER, TEXT, Thrift};
+use super::footer::of_footer;
+use super::thrift::{LONG, SHORT, TEXT, Thrift};
 
 /// Most columns and groups of them. References have four columns.
-const NODES_MAX: usize = 1024;
+const NODES_MAX: u64 = 1024;
 /// Deepest nesting of groups.
 const DEPTH_MAX: usize = 16;
-/// Most bytes of the footer, which takes some hundred times as many when it is read.
-const FOOTER_BYTES_MAX: usize = 1 << 20;
-/// Behind the footer are its length in four bytes and four more that say what it is.
-const LENGTH_BYTES: usize = 4;
-const MAGIC_BYTES: usize = 4;
-
-/// Field of the footer.
-const SCHEMA: i64 = 2;
 
 /// Fields of a column or a group.
 const KIND: i64 = 1;
@@ -35,7 +28,7 @@ const CHILDREN: i64 = 5;
 #[derive(Default)]
 struct Node<'a> {
     kind: Option<u64>,
-    length: Option<u64>,
+    length: Option<i64>,
     repetition: Option<u64>,
     name: Option<&'a str>,
     children: Option<u64>,
@@ -43,7 +36,7 @@ struct Node<'a> {
 
 /// The columns of the file `bytes`.
 pub(super) fn schema(bytes: &[u8]) -> Result<SchemaDescPtr, Fault> {
-    let nodes = footer(bytes).and_then(nodes).ok_or(Fault::Columns)?;
+    let nodes = of_footer(bytes, nodes)?;
     let mut rest = nodes.iter();
     let root = rest.next().ok_or(Fault::Columns)?;
     let root = Type::group_type_builder(root.name.unwrap_or_default())
@@ -56,37 +49,21 @@ pub(super) fn schema(bytes: &[u8]) -> Result<SchemaDescPtr, Fault> {
     Ok(Arc::new(SchemaDescriptor::new(Arc::new(root))))
 }
 
-fn footer(bytes: &[u8]) -> Option<&[u8]> {
-    let end = bytes.len().checked_sub(LENGTH_BYTES + MAGIC_BYTES)?;
-    let length = bytes.get(end..end + LENGTH_BYTES)?.try_into().ok()?;
-    let length = usize::try_from(u32::from_le_bytes(length)).ok()?;
-    (length <= FOOTER_BYTES_MAX).then_some(())?;
-    bytes.get(end.checked_sub(length)?..end)
-}
-
-/// The columns and groups, each group before what is in it. What is behind them in the footer is not read.
-fn nodes(footer: &[u8]) -> Option<Vec<Node<'_>>> {
-    let mut nodes = None;
-    let _ = Thrift { bytes: footer, at: 0 }.fields(|rest, id, kind| {
-        if (id, kind) != (SCHEMA, LIST) {
-            return rest.value(kind);
-        }
-        let count = rest.structs().filter(|&count| count <= NODES_MAX)?;
-        nodes = (0..count).map(|_| node(rest)).collect();
-        None // no more of it is wanted
-    });
-    nodes
+/// The columns and groups, each group before what is in it.
+fn nodes<'a>(bytes: &mut Thrift<'a>) -> Option<Vec<Node<'a>>> {
+    let count = bytes.structs().filter(|&count| count <= NODES_MAX)?;
+    (0..count).map(|_| node(bytes)).collect()
 }
 
 fn node<'a>(bytes: &mut Thrift<'a>) -> Option<Node<'a>> {
     let mut node = Node::default();
     bytes.fields(|rest, id, kind| {
         match (id, kind) {
-            (KIND, NUMBER) => node.kind = Some(rest.size()?),
-            (LENGTH, NUMBER) => node.length = Some(rest.size()?),
-            (REPETITION, NUMBER) => node.repetition = Some(rest.size()?),
+            (KIND, SHORT..=LONG) => node.kind = Some(rest.size()?),
+            (LENGTH, SHORT..=LONG) => node.length = Some(rest.number()?),
+            (REPETITION, SHORT..=LONG) => node.repetition = Some(rest.size()?),
             (NAME, TEXT) => node.name = Some(std::str::from_utf8(rest.text()?).ok()?),
-            (CHILDREN, NUMBER) => node.children = Some(rest.size()?),
+            (CHILDREN, SHORT..=LONG) => node.children = Some(rest.size()?),
             (KIND..=CHILDREN, _) => return None,
             (_, kind) => rest.value(kind)?,
         }
@@ -159,6 +136,7 @@ mod tests {
             footer.extend(children.iter().flat_map(|&n| [vec![0x15], varint(n << 1)].concat()));
             footer.push(0);
         }
+        footer.push(0);
         let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
         [b"PAR1", &footer[..], &length, b"PAR1"].concat()
     }

@@ -6,8 +6,13 @@
 /// Deepest nesting inside what is passed over.
 const DEPTH_MAX: usize = 16;
 
-/// Kinds of fields.
+/// Kinds of fields. A number has 32 bits, another 16 or 64; booleans are a kind for each value.
+pub(super) const TRUE: u8 = 1;
+pub(super) const FALSE: u8 = 2;
+pub(super) const SHORT: u8 = 4;
 pub(super) const NUMBER: u8 = 5;
+pub(super) const LONG: u8 = 6;
+pub(super) const DOUBLE: u8 = 7;
 pub(super) const TEXT: u8 = 8;
 pub(super) const LIST: u8 = 9;
 pub(super) const STRUCT: u8 = 12;
@@ -34,8 +39,9 @@ impl<'a> Thrift<'a> {
                 0 => self.number()?,
                 delta => id + i64::from(delta),
             };
-            // There are no more than a few of them.
-            let bit = 1_u64.checked_shl(u32::try_from(id).ok()?)?;
+            // Numbers have 16 bits. Those that are known to anybody are small.
+            let id_bits = u32::from(u16::try_from(id).ok().filter(|&id| id < 1 << 15)?);
+            let bit = 1_u64.checked_shl(id_bits).unwrap_or(0);
             if seen & bit != 0 {
                 return None;
             }
@@ -53,10 +59,10 @@ impl<'a> Thrift<'a> {
         let depth = depth.checked_sub(1)?;
         match kind {
             // A boolean is in its kind.
-            1 | 2 => Some(()),
+            TRUE | FALSE => Some(()),
             3 => self.skip(1),
-            4..=6 => self.varint().map(drop),
-            7 => self.skip(8),
+            SHORT..=LONG => self.varint().map(drop),
+            DOUBLE => self.skip(8),
             TEXT => self.text().map(drop),
             STRUCT => self.fields(|rest, _, kind| rest.nested(kind, depth)),
             _ => None,
@@ -71,16 +77,20 @@ impl<'a> Thrift<'a> {
         self.bytes.get(start..self.at)
     }
 
-    /// How many structs are in a list that begins here.
-    pub(super) fn structs(&mut self) -> Option<usize> {
+    /// Of which kind the values are in a list that begins here, and how many there are.
+    pub(super) fn list(&mut self) -> Option<(u8, u64)> {
         let byte = self.byte()?;
-        if byte & 0xf != STRUCT {
-            return None;
-        }
-        match byte >> 4 {
-            0xf => usize::try_from(self.varint()?).ok(),
-            count => Some(usize::from(count)),
-        }
+        let count = match byte >> 4 {
+            0xf => self.varint()?,
+            count => u64::from(count),
+        };
+        Some((byte & 0xf, count))
+    }
+
+    /// How many structs are in a list of them that begins here. (Of none, fastparquet does not say what they are.)
+    pub(super) fn structs(&mut self) -> Option<u64> {
+        let (kind, count) = self.list()?;
+        (kind == STRUCT || count == 0).then_some(count)
     }
 
     fn byte(&mut self) -> Option<u8> {
@@ -113,7 +123,7 @@ impl<'a> Thrift<'a> {
     }
 
     /// A number with a sign, which is in its lowest bit.
-    fn number(&mut self) -> Option<i64> {
+    pub(super) fn number(&mut self) -> Option<i64> {
         let number = self.varint()?;
         Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
     }
