@@ -68,8 +68,8 @@ impl CpuPool {
 impl CpuPool {
     /// Does the work of `future` on one thread of the pool, from its beginning to where it has to
     /// wait for somebody else; the rest where this is awaited. Work on local files waits for
-    /// nobody, so all of it is done in one go: to hand a small chunk from thread to thread takes
-    /// longer than to decode it.
+    /// nobody but for large writes that go past the page cache, so all of it is done in one go: to
+    /// hand a small chunk from thread to thread takes longer than to decode it.
     pub(crate) async fn drive<T: Send + 'static>(
         &self,
         mut future: BoxFuture<'static, Result<T, Fault>>,

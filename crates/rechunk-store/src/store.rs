@@ -374,7 +374,8 @@ impl Store {
 
     /// Its operations are done on the thread that first polls them, without waiting for another
     /// one, if that thread is in no runtime. So a thread that may block does them from beginning
-    /// to end. (Local directories, unless the rate of bytes is bounded.)
+    /// to end, but for large writes that go past the page cache. (Local directories, unless the rate of
+    /// bytes is bounded.)
     pub fn works_in_place(&self) -> bool {
         self.in_place && self.pace.is_none() && self.patience.is_none()
     }
