@@ -59,9 +59,8 @@ impl ObjectWriter {
         match &self.parts {
             Parts::File { staged, .. } => {
                 let staged = Arc::clone(staged);
-                let length = wide(bytes.len());
-                let write = move |way| staged.write_at(offset, &bytes, way).map(|()| bytes);
-                let bytes = self.store.write(&self.key, length, 1, write).await?;
+                let write = move || staged.write_at(offset, &bytes).map(|()| bytes);
+                let bytes = self.store.blocking(&self.key, "write", write).await?;
                 self.store.moved(wide(bytes.len())).await;
                 Ok(bytes)
             }
@@ -126,15 +125,16 @@ impl StagedFile {
         Self { path: staged.into(), is_made: Mutex::new(false) }
     }
 
+    /// Through the cache: one job passes on all parts of a shard, and is not to be left for each.
     /// The file is opened for every part: so that any number of objects can be under way. It is made
     /// once: if somebody removes it meanwhile, parts of it are lost.
-    fn write_at(&self, offset: u64, bytes: &[u8], way: Way) -> io::Result<()> {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let mut is_made = self.is_made.lock().unwrap_or_else(PoisonError::into_inner);
         let file = if *is_made { self.open()? } else { self.make()? };
         *is_made = true;
         drop(is_made);
         let run = Run { offset, start: 0, length: bytes.len() };
-        file_runs::write(&file, &[run], bytes, way)
+        file_runs::write(&file, &[run], bytes, Way::Small)
     }
 
     fn open(&self) -> io::Result<File> {
