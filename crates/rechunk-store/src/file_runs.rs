@@ -227,3 +227,27 @@ fn write_all_at(file: &File, mut buffer: &[u8], mut offset: u64) -> io::Result<(
     }
     Ok(())
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn runs_past_the_cache_go_to_their_places_and_nowhere_else() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(2_000_000).unwrap();
+        let buffer: Vec<u8> = (1..=250).cycle().take(700_000).collect();
+        let runs = [
+            Run { offset: 100, start: 0, length: 300_000 },
+            Run { offset: 300_100, start: 300_000, length: 1 },
+            Run { offset: 1_300_000, start: 400_000, length: 300_000 },
+        ];
+        write(&file, &runs, &buffer, crate::writing::direct_way().await).unwrap();
+        let mut expected = vec![0; 2_000_000];
+        expected[100..300_101].copy_from_slice(&buffer[..300_001]);
+        expected[1_300_000..1_600_000].copy_from_slice(&buffer[400_000..]);
+        let mut found = vec![0; 2_000_000];
+        read_exact_at(&file, &mut found, 0).unwrap();
+        assert!(found == expected);
+    }
+}

@@ -132,4 +132,21 @@ mod tests {
         assert!(put(&folder.path().join("c/0/2"), &parts));
         assert_eq!(std::fs::read_dir(folder.path().join("c/0")).unwrap().count(), 2);
     }
+
+    #[tokio::test]
+    async fn large_files_past_the_cache_are_the_same() {
+        let (folder, files) = (tempfile::tempdir().unwrap(), UnnamedFiles::default());
+        let bytes: Vec<u8> = (0..=250).cycle().take(3_000_001).collect();
+        let parts: PutPayload =
+            bytes.chunks(1_300_000).map(bytes::Bytes::copy_from_slice).collect();
+        let path = folder.path().join("c/0");
+        for _ in ["made", "replaced"] {
+            let way = crate::writing::direct_way().await;
+            assert!(matches!(way, Way::Direct(_)));
+            if !files.put(&path, &parts, way) {
+                return assert!(!path.exists()); // a file system that has no such files
+            }
+            assert!(std::fs::read(&path).unwrap() == bytes);
+        }
+    }
 }

@@ -344,6 +344,20 @@ fn block_bytes() -> usize {
     BOUNCE_BYTES
 }
 
+/// The way past the cache, for tests.
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) async fn direct_way() -> Way {
+    let writing = Arc::new(Writing::default());
+    for _ in 0..SAMPLES_MIN {
+        writing.timed().took(false, DIRECT_BYTES_MIN, 1.0);
+        writing.timed().took(true, DIRECT_BYTES_MIN, 0.001);
+    }
+    writing.timed().since_trial = 0.0;
+    let mut way = writing.choose(DIRECT_BYTES_MIN, 1, false);
+    way.ready().await;
+    way
+}
+
 #[cfg(test)]
 mod tests {
     use futures::FutureExt;
