@@ -19,11 +19,13 @@ const DIRECT_BYTES_MIN: u64 = 128 << 10;
 const BOUNCE_BYTES: usize = 1 << 20;
 /// Most writes that go past the cache at once.
 const DIRECT_MAX: usize = 4;
+/// So many writes past the cache may fail by what passes, like too many open files.
+const FAILURES_MAX: u32 = 16;
 /// Writes each way has to have been timed before the faster one is taken.
 const SAMPLES_MIN: u32 = 3;
 /// Writes that say how long a way takes: the latest, of which the median counts.
 const LATEST: usize = 5;
-/// Most bytes of one of them: it is not known yet how slow a disk is.
+/// Most bytes of one of them: it is not known yet how slow a disk is. (Who writes larger ones only keeps to the cache.)
 const FIRST_BYTES_MAX: u64 = 64 << 20;
 /// Least writes that try the slower way again, one after the other.
 const TRIAL_WRITES: u32 = 3;
@@ -58,11 +60,12 @@ struct Timed {
     direct: Rate,
     /// Seconds that writes took since the slower way was tried.
     since_trial: f64,
-    /// Writes that are still to try it, and whether that goes past the cache.
-    trials_left: u32,
+    /// Bytes that are still to try it, and whether that goes past the cache.
+    trial_bytes_left: u64,
     trial_is_direct: bool,
-    /// No file system has refused it yet.
+    /// No file system has refused it yet, nor has it failed often.
     direct_is_possible: bool,
+    failures: u32,
 }
 
 /// How long a way takes: all who go it at the same time together, because disks and cores are shared.
@@ -141,9 +144,10 @@ impl Default for Writing {
             cached: Rate::default(),
             direct: Rate::default(),
             since_trial: 0.0,
-            trials_left: 0,
+            trial_bytes_left: 0,
             trial_is_direct: false,
             direct_is_possible: cfg!(target_os = "linux"),
+            failures: 0,
         });
         Self { timed, places: Arc::clone(&PLACES) }
     }
@@ -165,7 +169,7 @@ impl Writing {
         }
         rate.chosen_now += 1;
         drop(timed);
-        Way::Direct(Bounce { place: None, of: Arc::clone(self) })
+        Way::Direct(Bounce { place: None, is_timed: false, of: Arc::clone(self) })
     }
 
     /// Times `write` of `bytes`.
@@ -219,14 +223,14 @@ impl Timed {
         let at_once = if direct_is_faster { self.direct.chosen_now } else { self.cached.now };
         let writes = at_once.max(TRIAL_WRITES);
         let trial = cached.max(direct) * bytes as f64 * f64::from(writes);
-        if self.trials_left == 0 && self.since_trial > TRIAL_PART * trial {
-            (self.trials_left, self.trial_is_direct) = (writes, !direct_is_faster);
+        if self.since_trial > TRIAL_PART * trial {
+            self.since_trial = 0.0;
+            self.trial_bytes_left = bytes.saturating_mul(writes.into());
+            self.trial_is_direct = !direct_is_faster;
         }
-        if self.trials_left == 0 {
-            return direct_is_faster;
-        }
-        self.trials_left -= 1;
-        self.since_trial = 0.0;
+        // Not a larger one than it was begun for.
+        let Some(left) = self.trial_bytes_left.checked_sub(bytes) else { return direct_is_faster };
+        self.trial_bytes_left = left;
         self.trial_is_direct
     }
 
@@ -259,13 +263,15 @@ impl Timed {
 pub(crate) struct Bounce {
     /// One of [`DIRECT_MAX`], once there is one.
     place: Option<OwnedSemaphorePermit>,
+    /// It has been written.
+    is_timed: bool,
     of: Arc<Writing>,
 }
 
 impl Bounce {
-    /// If `write` fails by what it does, nothing goes past the cache of this store any more.
+    /// If a file system refuses `write`, nothing goes past the cache of this store any more.
     fn write(
-        self,
+        mut self,
         bytes: u64,
         write: impl FnOnce(&mut [u8], usize) -> io::Result<()>,
     ) -> Result<(), Refused> {
@@ -282,11 +288,18 @@ impl Bounce {
         let place = &mut buffer[first..][..BOUNCE_BYTES];
         let written = self.of.time(true, bytes, || write(place, block_bytes));
         buffers().push(buffer);
+        self.is_timed = written.is_ok();
         match written {
             Ok(()) => Ok(()),
             Err(error) if is_of_the_disk(&error) => Err(Refused::Disk(error)),
-            Err(_) => {
-                self.of.timed().direct_is_possible = false;
+            Err(error) => {
+                // Of what passes, like too many open files, the next write knows nothing.
+                let mut timed = self.of.timed();
+                timed.failures += 1;
+                if is_of_the_file_system(&error) || timed.failures >= FAILURES_MAX {
+                    timed.direct_is_possible = false;
+                }
+                drop(timed);
                 Err(Refused::Way(Arc::clone(&self.of)))
             }
         }
@@ -295,7 +308,11 @@ impl Bounce {
 
 impl Drop for Bounce {
     fn drop(&mut self) {
-        self.of.timed().direct.chosen_now -= 1;
+        let mut timed = self.of.timed();
+        timed.direct.chosen_now -= 1;
+        if !self.is_timed {
+            timed.direct.chosen = timed.direct.chosen.saturating_sub(1);
+        }
     }
 }
 
@@ -307,18 +324,24 @@ enum Refused {
     Way(Arc<Writing>),
 }
 
+#[cfg(target_os = "linux")]
 fn is_of_the_disk(error: &io::Error) -> bool {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::io::Errno;
-        let errors = [Errno::IO, Errno::NOSPC, Errno::DQUOT, Errno::ROFS];
-        errors.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = error;
-        false
-    }
+    use rustix::io::Errno;
+    matches!(
+        Errno::from_io_error(error),
+        Some(Errno::IO | Errno::NOSPC | Errno::DQUOT | Errno::ROFS)
+    )
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_of_the_disk(_: &io::Error) -> bool {
+    false
+}
+
+/// It does not write so, or files cannot be opened once more.
+fn is_of_the_file_system(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, NotFound, PermissionDenied, Unsupported};
+    matches!(error.kind(), InvalidInput | Unsupported | PermissionDenied | NotFound)
 }
 
 /// How long this thread has waited for a core so far, if the system tells.
@@ -372,7 +395,13 @@ mod tests {
     fn write(writing: &Arc<Writing>, writes: usize, cached: f64, direct: f64) -> (usize, f64) {
         let (mut directly, mut seconds) = (0, 0.0);
         for _ in 0..writes {
-            let is_direct = matches!(writing.choose(BYTES, 1, false), Way::Direct(_));
+            let mut way = writing.choose(BYTES, 1, false);
+            let is_direct = if let Way::Direct(bounce) = &mut way {
+                bounce.is_timed = true;
+                true
+            } else {
+                false
+            };
             let took = if is_direct { direct } else { cached };
             writing.timed().took(is_direct, BYTES, took);
             directly += usize::from(is_direct);
@@ -400,8 +429,8 @@ mod tests {
     #[test]
     fn few_of_many_that_begin_at_once_try_the_disk() {
         let writing = linux();
-        let ways = (0..100).map(|_| writing.choose(BYTES, 1, false));
-        let directly = ways.filter(|way| matches!(way, Way::Direct(_))).count();
+        let ways: Vec<Way> = (0..100).map(|_| writing.choose(BYTES, 1, false)).collect();
+        let directly = ways.iter().filter(|way| matches!(way, Way::Direct(_))).count();
         assert_eq!(directly, 6);
     }
 

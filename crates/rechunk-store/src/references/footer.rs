@@ -26,6 +26,8 @@ enum Is {
     Texts,
     Struct(Fields),
     Structs(Fields),
+    /// Structs with one struct in each, and nothing in that.
+    Units,
 }
 
 type Fields = &'static [(i64, Is)];
@@ -36,7 +38,7 @@ const FOOTER: Fields = &[
     (4, Is::Structs(ROW_GROUP)),
     (5, Is::Structs(KEY_VALUE)),
     (6, Is::Value(TEXT)),
-    (7, Is::Structs(COLUMN_ORDER)),
+    (7, Is::Units),
     (8, Is::Struct(&[])),
     (9, Is::Value(TEXT)),
 ];
@@ -101,7 +103,6 @@ const BOX: Fields = &[
     (8, Is::Value(DOUBLE)),
 ];
 const KEY_VALUE: Fields = &[(1, Is::Value(TEXT)), (2, Is::Value(TEXT))];
-const COLUMN_ORDER: Fields = &[(1, Is::Struct(&[])), (2, Is::Struct(&[]))];
 
 /// What `nodes` reads of the list of columns in the footer of `bytes`, once the rest of it is known to be in order.
 pub(super) fn of_footer<'a, T>(
@@ -151,6 +152,13 @@ fn field(rest: &mut Thrift<'_>, known: Option<&Is>, kind: u8) -> Option<()> {
             let count = rest.structs()?;
             (0..count).try_for_each(|_| of_struct(rest, fields))
         }
+        (Is::Units, LIST) => {
+            let count = rest.structs()?;
+            let empty = |rest: &mut Thrift<'_>, kind| {
+                (kind == STRUCT).then(|| rest.fields(|_, _, _| None)).flatten()
+            };
+            (0..count).try_for_each(|_| rest.fields(|rest, _, kind| empty(rest, kind)))
+        }
         _ => None,
     }
 }
@@ -183,6 +191,8 @@ mod tests {
         let group = [0x19, 0x0c, 0x16, 2, 0x16, 2, 0x19, 0x1c, 0x15, 0, 0x11, 0x12, 0, 0x34, 0, 0];
         let keys = [0x19, 0x1c, 0x18, 1, b'k', 0x18, 1, b'v', 0, 0x18, 2, b'm', b'e'];
         assert!(is_read(&[&[0x16, 2, 0x19, 0x1c][..], &group, &keys].concat()));
+        // How two columns are sorted.
+        assert!(is_read(&[0x59, 0x2c, 0x1c, 0, 0, 0x3c, 0, 0]));
         // A field of a later time, with a struct, and the number that is for extensions.
         assert!(is_read(&[0xdc, 0x11, 0x12, 0, 0x08, 0xfe, 0xff, 3, 1, b'x']));
         assert!(is_read(&[]));
@@ -198,6 +208,11 @@ mod tests {
             (&[0x09, 4, 0x0c], "columns once more"),
             (&[0x48, 5, 1], "a text that ends behind the footer"),
             (&[0xdb, 1, 0x11], "a map"),
+            (
+                &[0x59, 0x1c, 0x37, 0, 0, 0x49, 0xf1, 0xff, 0xff, 0xff, 0x7f, 0, 0],
+                "an order that is a number",
+            ),
+            (&[0x59, 0x1c, 0x1c, 0x15, 2, 0, 0], "an order that has something"),
             (&[0x08, 0x80, 0x80, 4, 0], "the number of a field in 17 bits"),
         ] {
             assert!(!is_read(rest), "{why}");

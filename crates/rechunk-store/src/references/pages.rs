@@ -10,10 +10,11 @@ use super::partition::ROWS_MAX;
 use super::thrift::{NUMBER, STRUCT, Thrift};
 
 /// Fields of a page header: the sizes of the page, unpacked and as it is stored; then what pages of data,
-/// dictionaries, and pages of data in their second version have.
+/// dictionaries, indexes, and pages of data in their second version have.
 const UNPACKED: i64 = 2;
 const STORED: i64 = 3;
 const DATA: i64 = 5;
+const INDEX: i64 = 6;
 const DICTIONARY: i64 = 7;
 const DATA_V2: i64 = 8;
 
@@ -67,8 +68,9 @@ impl Header {
                 (DICTIONARY, STRUCT) => header.dictionary_values = Some(number_of(rest, 1, 2)?),
                 (DATA_V2, STRUCT) => header.encoding_v2 = Some(number_of(rest, 4, 6)?),
                 (UNPACKED | STORED | DATA | DICTIONARY | DATA_V2, _) => return None,
-                // The kind of page, and a checksum.
+                // The kind of page, a checksum, and pages that are passed over.
                 (1 | 4, kind) if kind != NUMBER => return None,
+                (INDEX, kind) if kind != STRUCT => return None,
                 (_, kind) => rest.value(kind)?,
             }
             Some(())
@@ -157,6 +159,7 @@ mod tests {
             (&[0x05, 4, 2][..], "a size that is there twice"),
             (&[0x25, 0], "a number that is in the place of a struct"),
             (&[0x69, 0x21, 1, 2], "a list"),
+            (&[0x38, 2, 0x99, 1], "a text in the place of a struct that is passed over"),
             (&[0x05, 0x84, 0x80, 0x08, 2], "the number of a field that is 2 in 16 bits"),
             (&[0x6f, 0], "an unknown kind"),
         ] {
