@@ -198,7 +198,7 @@ fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> 
 }
 
 #[cfg(unix)]
-fn write_all_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<()> {
+pub(crate) fn write_all_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, buffer, offset)
 }
 
@@ -216,7 +216,7 @@ fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Res
 }
 
 #[cfg(windows)]
-fn write_all_at(file: &File, mut buffer: &[u8], mut offset: u64) -> io::Result<()> {
+pub(crate) fn write_all_at(file: &File, mut buffer: &[u8], mut offset: u64) -> io::Result<()> {
     while !buffer.is_empty() {
         let written = std::os::windows::fs::FileExt::seek_write(file, buffer, offset)?;
         if written == 0 {

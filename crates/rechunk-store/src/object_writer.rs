@@ -8,10 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use crate::file_runs::{self, Run};
+use crate::file_runs::write_all_at;
 use crate::operations::wide;
 use crate::upload_log::UploadLog;
-use crate::writing::Way;
 use crate::{Store, StoreError};
 
 /// An unfinished object of a [`Store`]. Nothing is visible under its key before
@@ -133,8 +132,7 @@ impl StagedFile {
         let file = if *is_made { self.open()? } else { self.make()? };
         *is_made = true;
         drop(is_made);
-        let run = Run { offset, start: 0, length: bytes.len() };
-        file_runs::write(&file, &[run], bytes, Way::Small)
+        write_all_at(&file, bytes, offset)
     }
 
     fn open(&self) -> io::Result<File> {

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::error::NotAFile;
-use crate::file_runs::{OpenSlot, Position, Run, write};
+use crate::file_runs::{OpenSlot, Position, Run, write, write_all_at};
 use crate::local_files::special_kind;
 use crate::read_file::check_runs;
-use crate::writing::Way;
 use crate::{FileSize, Role, Store, StoreError, local_tree};
 
 /// What the name of a file under way ends in.
@@ -324,7 +323,7 @@ fn finish(
     if found_bytes != size_bytes {
         return Ok(Finished::OtherSize(found_bytes));
     }
-    write(&file, &[Run { offset: 0, start: 0, length: header.len() }], header, Way::Small)?;
+    write_all_at(&file, header, 0)?;
     if syncs_bytes {
         file.sync_all()?;
     }

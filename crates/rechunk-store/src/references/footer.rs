@@ -137,14 +137,11 @@ fn field(rest: &mut Thrift<'_>, known: Option<&Is>, kind: u8) -> Option<()> {
         (Is::Number, SHORT..=LONG) => rest.value(kind),
         (&Is::Value(wanted), kind) if kind == wanted => rest.value(kind),
         (Is::Boolean, TRUE | FALSE) => Some(()),
-        (Is::Numbers, LIST) => {
+        (Is::Numbers | Is::Texts, LIST) => {
             let (of, count) = rest.list()?;
-            let count = Some(count).filter(|&n| n == 0 || matches!(of, SHORT..=LONG))?;
-            (0..count).try_for_each(|_| rest.value(of))
-        }
-        (Is::Texts, LIST) => {
-            let (of, count) = rest.list()?;
-            let count = Some(count).filter(|&n| n == 0 || of == TEXT)?;
+            let fits =
+                if matches!(known, Is::Texts) { of == TEXT } else { (SHORT..=LONG).contains(&of) };
+            (fits || count == 0).then_some(())?;
             (0..count).try_for_each(|_| rest.value(of))
         }
         (Is::Struct(fields), STRUCT) => of_struct(rest, fields),

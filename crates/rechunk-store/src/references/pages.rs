@@ -95,18 +95,12 @@ fn number_of(bytes: &mut Thrift<'_>, wanted: i64, numbers: i64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::thrift;
     use super::*;
 
     /// `number` as it is in a field.
     fn varint(number: u32) -> Vec<u8> {
-        let mut rest = u64::from(number) << 1;
-        let mut bytes = Vec::new();
-        while rest >= 0x80 {
-            bytes.push(u8::try_from(rest & 0x7f).unwrap() | 0x80);
-            rest >>= 7;
-        }
-        bytes.push(u8::try_from(rest).unwrap());
-        bytes
+        thrift::varint(u64::from(number) << 1)
     }
 
     /// A page of 3 stored bytes that says it has `unpacked`, with `fields` behind those in its header.

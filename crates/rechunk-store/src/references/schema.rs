@@ -122,33 +122,27 @@ fn of_node<'a>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::thrift::varint;
     use super::*;
+    use crate::operations::wide;
 
     /// A file that has only these columns and groups in its footer: name, kind, children.
     fn file(nodes: &[(&str, Option<u8>, Option<u32>)]) -> Vec<u8> {
         let mut footer = vec![0x15, 4, 0x19, 0xfc];
-        footer.extend(varint(u32::try_from(nodes.len()).unwrap()));
+        footer.extend(varint(wide(nodes.len())));
         for (name, kind, children) in nodes {
             footer.extend(kind.iter().flat_map(|kind| [0x15, kind << 1]));
             footer.extend([0x05, 6, 2, 0x18]);
-            footer.extend(varint(u32::try_from(name.len()).unwrap()));
+            footer.extend(varint(wide(name.len())));
             footer.extend(name.as_bytes());
-            footer.extend(children.iter().flat_map(|&n| [vec![0x15], varint(n << 1)].concat()));
+            footer.extend(
+                children.iter().flat_map(|&n| [vec![0x15], varint(u64::from(n) << 1)].concat()),
+            );
             footer.push(0);
         }
         footer.push(0);
         let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
         [b"PAR1", &footer[..], &length, b"PAR1"].concat()
-    }
-
-    fn varint(mut number: u32) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        while number >= 0x80 {
-            bytes.push(u8::try_from(number & 0x7f).unwrap() | 0x80);
-            number >>= 7;
-        }
-        bytes.push(u8::try_from(number).unwrap());
-        bytes
     }
 
     #[test]

@@ -128,3 +128,15 @@ impl<'a> Thrift<'a> {
         Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
     }
 }
+
+/// `number` without a sign, for tests.
+#[cfg(test)]
+pub(super) fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(u8::try_from(number & 0x7f).unwrap() | 0x80);
+        number >>= 7;
+    }
+    bytes.push(u8::try_from(number).unwrap());
+    bytes
+}
