@@ -2,7 +2,7 @@
 
 use crate::baseline::calculate_stage_chunks;
 use crate::cost::StageDraft;
-use crate::planner::Sizing;
+use crate::sizing::Sizing;
 use crate::{PlanRequest, StageInput, StageOutput};
 
 /// Most bytes of an object that a store is asked to copy: S3 copies no larger one at once.

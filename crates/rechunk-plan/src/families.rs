@@ -6,8 +6,8 @@ use crate::cuts::AxisCuts;
 use crate::draft::{
     Draft, copies_objects, geometric_boxes, passthrough, staged, stream, tiles, whole_source_steps,
 };
-use crate::planner::Sizing;
 use crate::search::{INFEASIBLE, descend, extents, position_at_most};
+use crate::sizing::Sizing;
 use crate::{IntermediateGrid, PlanRequest, StageOutput, Strategy};
 
 /// A family: the rule by which boxes of one plan kind are found.
@@ -359,7 +359,7 @@ fn push_pull_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
         return best_of_where(sizing, &lists, &starts, build, |values| boxes_nest(request, values));
     }
     let mut drafts = best_of(sizing, &lists, &starts, build);
-    drafts.push(build(&[read, write].concat())); // the literature's own boxes
+    drafts.push(sizing.noted(build(&[read, write].concat()))); // the literature's own boxes
     drafts
 }
 
@@ -387,7 +387,7 @@ fn multistage_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
         let starts =
             [positions(&lists, &[read.clone(), write.clone()].concat()), vec![0; 2 * rank]];
         drafts.extend(best_of(sizing, &lists, &starts, build));
-        drafts.push(build(&[read.clone(), write.clone()].concat()));
+        drafts.push(sizing.noted(build(&[read.clone(), write.clone()].concat())));
     }
     drafts
 }

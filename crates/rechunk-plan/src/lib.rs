@@ -29,6 +29,7 @@ mod profile;
 mod request;
 mod runs;
 mod search;
+mod sizing;
 mod uploads;
 
 pub use cost::{Estimate, RoleEstimate};

@@ -283,6 +283,32 @@ fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// A search from nothing ended in boxes that another, with one byte less than those take, came below.
+#[test]
+fn nothing_fits_in_less_than_what_is_named_as_the_least() {
+    let axes = [(15, 5, 5, 3, 3), (13, 6, 6, 2, 3), (11, 12, 1, 4, 1)];
+    let (shape, source, target) = split(&axes);
+    let mut request = request(&shape, &source, &target, (1 << 20) + 2 * (128 << 10));
+    into_shards(&mut request, &axes, (true, false));
+    request.keeps_absence = true;
+    for strategy in Kind::KINDS.into_iter().chain([Kind::Auto]) {
+        request.strategy = strategy;
+        assert_least(&mut request);
+    }
+}
+
+/// What is named as the least is enough, and a byte less is not.
+fn assert_least(request: &mut PlanRequest) {
+    if let Err(PlanError::DoesNotFit { minimum_bytes, .. }) = plan(request) {
+        request.budget.memory_bytes = minimum_bytes;
+        let planned = plan(request);
+        assert!(planned.is_ok(), "{:?} with the minimum", planned.err());
+        request.budget.memory_bytes = minimum_bytes - 1;
+        let planned = plan(request);
+        assert!(planned.is_err(), "{} fits in less than {minimum_bytes}", request.strategy);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -320,13 +346,7 @@ proptest! {
                 assert_resident(&planned.plan)?;
                 assert_indexes_fit(&planned.plan, &request)?;
             }
-            Err(PlanError::DoesNotFit { minimum_bytes, .. }) => {
-                request.budget.memory_bytes = minimum_bytes;
-                let planned = plan(&request);
-                prop_assert!(planned.is_ok(), "{:?} with the minimum", planned.err());
-                request.budget.memory_bytes = minimum_bytes - 1;
-                prop_assert!(plan(&request).is_err());
-            }
+            Err(PlanError::DoesNotFit { .. }) => assert_least(&mut request),
             Err(PlanError::NotApplicable { strategy, .. }) => {
                 prop_assert!(matches!(strategy, Kind::Direct | Kind::Passthrough));
             }
