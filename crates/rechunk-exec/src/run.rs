@@ -195,9 +195,9 @@ async fn settle(context: &RunContext, stage: usize) -> Result<(), Fault> {
 
 fn stage_started(stage: &StageRun, done: &DoneSet) -> Result<Event, Fault> {
     let plan = &stage.run.execution.plan;
-    let bytes = |task| stage.geometry.tile(task).elements().saturating_mul(plan.item_bytes);
-    let tasks_done = done.ranges(stage.number).flat_map(|(start, end)| start..end);
-    let mut bytes_done = tasks_done.map(bytes).sum();
+    let ranges = done.ranges(stage.number);
+    let elements: u64 = ranges.map(|(start, end)| stage.geometry.elements_of(start, end)).sum();
+    let mut bytes_done = elements.saturating_mul(plan.item_bytes);
     if stage.stage.runs.is_some() && bytes_done == 0 {
         bytes_done = runs::bytes_done(stage, done.steps(stage.number, 0))?;
     }

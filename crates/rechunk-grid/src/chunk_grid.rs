@@ -168,6 +168,24 @@ impl ChunkGrid {
         region
     }
 
+    /// Elements of the chunks that come before number `number` in C order, all of them if there are
+    /// fewer.
+    pub fn elements_before(&self, number: u64) -> u64 {
+        let indices = self.indices();
+        if number >= self.count() {
+            return self.array_shape.iter().product();
+        }
+        let chunk = self.region(&indices.position(number));
+        // Those with a smaller index on an axis, and the same on all slower ones.
+        let (mut before, mut same) = (0, 1);
+        for axis in 0..self.rank() {
+            let faster: u64 = self.array_shape[axis + 1..].iter().product();
+            before += same * chunk.start[axis] * faster;
+            same *= chunk.shape[axis];
+        }
+        before
+    }
+
     /// True if chunk `index` reaches over the end of the array (its padding holds no data).
     pub fn is_clipped(&self, index: &[u64]) -> bool {
         index.iter().enumerate().any(|(axis, &position)| {
@@ -237,6 +255,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn elements_before_a_chunk_are_those_of_all_before_it(
+            axes in prop::collection::vec((0_u64..9, 1_u64..5), 0..4),
+        ) {
+            let (shape, chunk): (Vec<u64>, Vec<u64>) = axes.into_iter().unzip();
+            let grid = ChunkGrid::new(&shape, &chunk).unwrap();
+            let mut before = 0;
+            for (number, index) in (0..).zip(grid.indices().positions()) {
+                prop_assert_eq!(grid.elements_before(number), before);
+                before += grid.region(&index).elements();
+            }
+            prop_assert_eq!(grid.elements_before(grid.count()), before);
+            prop_assert_eq!(grid.elements_before(u64::MAX), before);
+        }
+
         #[test]
         fn chunks_tile_the_array(extents in prop::collection::vec((0_u64..9, 1_u64..12), 0..4)) {
             let (array, chunk): (Vec<u64>, Vec<u64>) = extents.into_iter().unzip();

@@ -62,6 +62,11 @@ impl StageGeometry {
         self.tiles.region(&self.tiles.indices().position(task))
     }
 
+    /// Elements of the tasks from `start` to before `end`.
+    pub fn elements_of(&self, start: u64, end: u64) -> u64 {
+        self.tiles.elements_before(end).saturating_sub(self.tiles.elements_before(start))
+    }
+
     /// The regions of a tile that are filled one after the other: the tile itself, or parts of its
     /// shards. What is said of tiles below is said of each of them.
     pub fn boxes(&self, tile: &Region) -> impl Iterator<Item = Region> {

@@ -110,6 +110,11 @@ impl DoneSet {
         self.stages.is_empty()
     }
 
+    /// How many ranges of tasks and how many tasks begun it is kept as.
+    pub(crate) fn parts(&self) -> usize {
+        self.stages.values().map(|done| done.ranges.len() + done.steps.len()).sum()
+    }
+
     /// Does what a line of the journal says.
     pub(crate) fn add_mark(&mut self, mark: Mark) {
         let digest = mark.digest;

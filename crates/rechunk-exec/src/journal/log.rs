@@ -10,12 +10,14 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use rechunk_store::{AppendFile, Store};
 use serde::{Deserialize, Serialize};
 
-use super::{JOURNAL_BYTES_MAX, JournalError, SEGMENTS, line};
+use super::{JournalError, SEGMENTS, line};
 
 /// Segments asked for, or removed, at once.
 const READ_AT_ONCE: u64 = 16;
-/// Largest segment that is read, bytes.
-const SEGMENT_BYTES_MAX: u64 = 64 << 20;
+/// Largest segment, bytes: more lines go to several.
+const SEGMENT_BYTES_MAX: usize = 1 << 20;
+/// Most segments of a journal: a store that has each number that is asked for has no journal.
+const SEGMENTS_MAX: u64 = 1 << 24;
 
 /// First line of a segment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,9 +78,26 @@ impl Segments {
         Self { store: store.clone(), next, writer: writer.to_owned() }
     }
 
+    /// Adds lines in as many segments as they take; an empty one if there are none.
     async fn append(&mut self, lines: &str) -> Result<(), JournalError> {
+        let mut text = self.head()?;
+        for line in lines.split_inclusive('\n') {
+            if text.len() + line.len() > SEGMENT_BYTES_MAX {
+                self.create(std::mem::take(&mut text)).await?;
+                text = self.head()?;
+            }
+            text.push_str(line);
+        }
+        self.create(text).await
+    }
+
+    /// First line of the next one.
+    fn head(&self) -> Result<String, JournalError> {
         let head = SegmentHead { segment: self.next, writer: self.writer.clone() };
-        let text = line::encode(&head)? + lines;
+        Ok(line::encode(&head)?)
+    }
+
+    async fn create(&mut self, text: String) -> Result<(), JournalError> {
         let created = self.store.create(&key(self.next), Bytes::from(text)).await?;
         if created.is_none() {
             return Err(JournalError::Fenced { location: self.store.label().to_owned() });
@@ -116,25 +135,26 @@ impl Segments {
         Ok(store.delete_keys((1..count).map(key)).await?)
     }
 
-    /// All segments in order; empty if there are none.
-    pub(crate) async fn read(store: &Store) -> Result<Vec<Bytes>, JournalError> {
-        let (mut found, mut bytes): (Vec<Bytes>, u64) = (Vec::new(), 0);
-        loop {
-            let first = crate::frame::wide(found.len());
-            let some: Vec<Option<Bytes>> = stream::iter(first..first + READ_AT_ONCE)
-                .map(|number| async move { store.get(&key(number), SEGMENT_BYTES_MAX).await })
+    /// Shows all segments to `take`, in order; how many there are.
+    pub(crate) async fn read(
+        store: &Store,
+        mut take: impl FnMut(&[u8]) -> Result<(), JournalError>,
+    ) -> Result<u64, JournalError> {
+        let limit_bytes = crate::frame::wide(SEGMENT_BYTES_MAX);
+        let mut count = 0;
+        while count < SEGMENTS_MAX {
+            let some: Vec<Option<Bytes>> = stream::iter(count..count + READ_AT_ONCE)
+                .map(|number| async move { store.get(&key(number), limit_bytes).await })
                 .buffered(usize::try_from(READ_AT_ONCE).unwrap_or(1))
                 .try_collect()
                 .await?;
             for segment in some {
-                let Some(segment) = segment else { return Ok(found) };
-                bytes = bytes.saturating_add(crate::frame::wide(segment.len()));
-                if bytes > JOURNAL_BYTES_MAX {
-                    return Err(JournalError::Damaged { location: store.label().to_owned() });
-                }
-                found.push(segment);
+                let Some(segment) = segment else { return Ok(count) };
+                take(&segment)?;
+                count += 1;
             }
         }
+        Err(JournalError::Damaged { location: store.label().to_owned() })
     }
 }
 
@@ -173,11 +193,30 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn many_lines_go_to_several_segments() {
+        let store = Store::open("memory:").unwrap();
+        let mut log = Segments::new(&store, 0, "somebody");
+        let line = "x".repeat(99) + "\n";
+        let count = 3 * SEGMENT_BYTES_MAX / line.len();
+        log.append(&line.repeat(count)).await.unwrap();
+        log.append("").await.unwrap();
+        let (mut found, mut largest) = (0, 0);
+        let segments = Segments::read(&store, |segment| {
+            found += lines(segment).len();
+            largest = largest.max(segment.len());
+            Ok(())
+        });
+        assert_eq!((segments.await.unwrap(), log.next), (5, 5));
+        assert_eq!(found, count * line.len());
+        assert!(largest <= SEGMENT_BYTES_MAX);
+    }
+
+    #[tokio::test]
     async fn what_is_left_of_a_removal_that_was_cut_off_is_no_journal() {
         let store = written(5).await;
         store.delete(&key(0)).await.unwrap();
         assert!(!Segments::exist(&store).await.unwrap());
-        assert_eq!(Segments::read(&store).await.unwrap(), Vec::<Bytes>::new());
+        assert_eq!(Segments::read(&store, |_| Ok(())).await.unwrap(), 0);
         crate::Journal::remove(&store).await.unwrap();
         assert!(store.is_empty().await.unwrap());
     }

@@ -8,6 +8,7 @@
 mod done;
 mod line;
 mod log;
+mod reader;
 mod writer;
 
 use rechunk_store::{AppendFile, Store, StoreError};
@@ -27,8 +28,6 @@ pub const JOURNAL_KEY: &str = "journal";
 /// What the segments of a journal are below, where there are no files that grow.
 pub const SEGMENTS: &str = "segments";
 
-/// Largest journal that is read, bytes: some ten million marks.
-const JOURNAL_BYTES_MAX: u64 = 1 << 30;
 /// How often a number may be taken by somebody else while a journal is opened: a writer that does so
 /// again and again is not late, it lives.
 const CLAIMS: u32 = 8;
@@ -139,15 +138,7 @@ impl Journal {
 
     /// Reads the journal in `store` and changes nothing.
     pub async fn read(store: &Store) -> Result<JournalContents, JournalError> {
-        let location = || store.label().to_owned();
-        if is_segmented(store) {
-            return Self::read_segments(store).await.map(|(contents, _)| contents);
-        }
-        let bytes = store
-            .get(JOURNAL_KEY, JOURNAL_BYTES_MAX)
-            .await?
-            .ok_or_else(|| JournalError::Missing { location: location() })?;
-        parse(&bytes, &location)
+        reader::read(store).await.map(|(contents, _)| contents)
     }
 
     /// Opens the journal in `store` to go on with it. A file with a damaged end is written anew
@@ -168,7 +159,7 @@ impl Journal {
 
     async fn open_segments(store: &Store, writer: &str) -> Result<Self, JournalError> {
         for _ in 0..CLAIMS {
-            let (contents, next) = Self::read_segments(store).await?;
+            let (contents, next) = reader::read(store).await?;
             let mut log = Log::Segments(Segments::new(store, next, writer));
             match log.append("").await {
                 // Something has come since it was read.
@@ -180,21 +171,6 @@ impl Journal {
             }
         }
         Err(JournalError::Fenced { location: store.label().to_owned() })
-    }
-
-    /// The journal, and how many segments it has. Damage costs what is behind it in its segment.
-    async fn read_segments(store: &Store) -> Result<(JournalContents, u64), JournalError> {
-        let location = || store.label().to_owned();
-        let segments = Segments::read(store).await?;
-        let (first, rest) =
-            segments.split_first().ok_or_else(|| JournalError::Missing { location: location() })?;
-        let mut contents = parse(log::lines(first), &location)?;
-        for segment in rest {
-            let lines = log::lines(segment);
-            let read_bytes = add_marks(lines, &mut contents.done);
-            contents.damaged_bytes += crate::frame::wide(lines.len() - read_bytes);
-        }
-        Ok((contents, crate::frame::wide(segments.len())))
     }
 
     async fn replace(store: &Store, contents: JournalContents) -> Result<Self, JournalError> {
@@ -221,28 +197,4 @@ impl Journal {
     pub(crate) fn into_parts(self) -> (Log, DoneSet) {
         (self.log, self.done)
     }
-}
-
-fn parse(bytes: &[u8], location: &dyn Fn() -> String) -> Result<JournalContents, JournalError> {
-    let damaged = || JournalError::Damaged { location: location() };
-    let end = bytes.iter().position(|&byte| byte == b'\n').ok_or_else(damaged)?;
-    let header: JournalHeader = line::decode(&bytes[..end]).ok_or_else(damaged)?;
-    if header.version != JOURNAL_VERSION {
-        return Err(JournalError::Version { location: location(), found: header.version });
-    }
-    let (mut done, marks) = (DoneSet::default(), &bytes[end + 1..]);
-    let read_bytes = add_marks(marks, &mut done);
-    let damaged_bytes = crate::frame::wide(marks.len() - read_bytes);
-    Ok(JournalContents { header, done, damaged_bytes })
-}
-
-/// Adds the marks of lines up to the first that is damaged or torn; how many bytes these are.
-fn add_marks(bytes: &[u8], done: &mut DoneSet) -> usize {
-    let mut read_bytes = 0;
-    for text in bytes.split_inclusive(|&byte| byte == b'\n') {
-        let Some(mark) = text.strip_suffix(b"\n").and_then(line::decode::<Mark>) else { break };
-        done.add_mark(mark);
-        read_bytes += text.len();
-    }
-    read_bytes
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use futures::executor::block_on;
-use rechunk_exec::{JOURNAL_KEY, Journal};
+use rechunk_exec::{Journal, JournalContents, SEGMENTS};
 use rechunk_store::Store;
 
 /// Stages whose done tasks are counted.
@@ -12,8 +12,8 @@ const STAGES: usize = 4;
 /// have.
 pub(crate) fn target(data: &[u8]) {
     match data.split_first() {
-        Some((0, lines)) => read(with_checksums(lines)),
-        _ => read(data.to_vec()),
+        Some((0, lines)) => read(&with_checksums(lines)),
+        _ => read(data),
     }
 }
 
@@ -26,21 +26,42 @@ fn with_checksums(lines: &[u8]) -> Vec<u8> {
     text
 }
 
-fn read(journal: Vec<u8>) {
-    let length = journal.len() as u64;
-    let contents = block_on(async {
+/// What a journal of these lines says. Where there are no files a journal has numbered segments,
+/// each behind a line that says whose it is.
+fn contents(journal: &[u8]) -> Option<JournalContents> {
+    let head = with_checksums(br#"{"segment":0,"writer":"w"}"#);
+    let segment = Bytes::from([&head, journal].concat());
+    block_on(async {
         let store = Store::open("memory:").ok()?;
-        store.put(JOURNAL_KEY, vec![Bytes::from(journal)]).await.ok()?;
+        store.put(&format!("{SEGMENTS}/00000000"), vec![segment]).await.ok()?;
         Journal::read(&store).await.ok()
-    });
-    let Some(contents) = contents else { return };
-    assert!(contents.damaged_bytes < length);
+    })
+}
+
+fn read(journal: &[u8]) {
+    let Some(contents) = contents(journal) else { return };
+    assert!(contents.damaged_bytes < journal.len() as u64);
     for stage in 0..STAGES {
         let count: u64 = contents.done.ranges(stage).map(|(start, end)| end - start).sum();
         assert_eq!(contents.done.count(stage), count);
         for (start, end) in contents.done.ranges(stage) {
             assert!(start < end && contents.done.contains(stage, start));
             assert!(!contents.done.contains(stage, end));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_corpus_begins_with_is_a_journal() {
+        let sound = include_bytes!("../../../../fixtures/fuzz/journal/sound");
+        let lines = include_bytes!("../../../../fixtures/fuzz/journal/lines");
+        for journal in [sound.to_vec(), with_checksums(&lines[1..])] {
+            let done = contents(&journal).unwrap().done;
+            assert_eq!((done.count(0), done.steps(1, 2)), (6, 7));
         }
     }
 }

@@ -1,0 +1,221 @@
+//! Reads a journal a piece at a time: what is held of it does not grow with it.
+
+use rechunk_store::{End, Store};
+
+use super::line;
+use super::log::{Segments, lines};
+use super::{DoneSet, JOURNAL_KEY, JOURNAL_VERSION, JournalContents, JournalError, JournalHeader};
+use super::{Mark, is_segmented};
+use crate::frame::wide;
+
+/// What is read of a journal at a time, bytes; a longer line is damage.
+const PIECE_BYTES: u64 = 1 << 20;
+/// Most ranges of tasks, and tasks begun, that are kept in mind. Tasks are begun in order, so that a
+/// run leaves as many as it has tasks at once; what comes after more is done again.
+const PARTS_MAX: usize = 1 << 16;
+
+/// What has been read.
+#[derive(Debug, Default)]
+struct Reader {
+    header: Option<JournalHeader>,
+    done: DoneSet,
+    damaged_bytes: u64,
+}
+
+/// Why a journal cannot be gone on with.
+enum Refusal {
+    Damaged,
+    Version(u32),
+}
+
+/// Reads the journal in `store`, and how many segments it has; a file has none.
+pub(super) async fn read(store: &Store) -> Result<(JournalContents, u64), JournalError> {
+    let mut reader = Reader::default();
+    let segments = if is_segmented(store) {
+        reader.read_segments(store).await?
+    } else {
+        reader.read_file(store).await?;
+        0
+    };
+    let location = store.label().to_owned();
+    let Reader { header, done, damaged_bytes } = reader;
+    let header = header.ok_or(JournalError::Damaged { location })?;
+    Ok((JournalContents { header, done, damaged_bytes }, segments))
+}
+
+impl Reader {
+    async fn read_file(&mut self, store: &Store) -> Result<(), JournalError> {
+        let location = || store.label().to_owned();
+        let missing = || JournalError::Missing { location: location() };
+        let first = store.get_end(JOURNAL_KEY, End::First, PIECE_BYTES).await?;
+        let (mut piece, size_bytes) = first.ok_or_else(missing)?;
+        // The last line of the pieces before, as far as it has come.
+        let mut held: Vec<u8> = Vec::new();
+        let (mut at, mut believed_bytes) = (0, 0);
+        loop {
+            at += wide(piece.len());
+            held.extend_from_slice(&piece);
+            let whole = held.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+            let read_bytes = self.take(&held[..whole]).map_err(|refusal| refusal.at(location()))?;
+            believed_bytes += wide(read_bytes);
+            held.drain(..whole);
+            let is_too_long = wide(held.len()) > PIECE_BYTES;
+            if read_bytes < whole || is_too_long || self.is_full() || at >= size_bytes {
+                break;
+            }
+            let length = PIECE_BYTES.min(size_bytes - at);
+            piece = store.get_range(JOURNAL_KEY, at, length).await?;
+        }
+        self.damaged_bytes = size_bytes.saturating_sub(believed_bytes);
+        Ok(())
+    }
+
+    /// Damage costs what is behind it in its segment.
+    async fn read_segments(&mut self, store: &Store) -> Result<u64, JournalError> {
+        let location = || store.label().to_owned();
+        let segments = Segments::read(store, |segment| {
+            let lines = if self.is_full() { &[] } else { lines(segment) };
+            let read_bytes = self.take(lines).map_err(|refusal| refusal.at(location()))?;
+            self.damaged_bytes += wide(lines.len() - read_bytes);
+            Ok(())
+        });
+        match segments.await? {
+            0 => Err(JournalError::Missing { location: location() }),
+            segments => Ok(segments),
+        }
+    }
+
+    /// Does what lines say, up to the first that is damaged or torn; how many bytes these are. The
+    /// first of all is the header.
+    fn take(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
+        let mut read_bytes = 0;
+        for text in bytes.split_inclusive(|&byte| byte == b'\n') {
+            let Some(line) = text.strip_suffix(b"\n") else { break };
+            if self.header.is_none() {
+                let header: JournalHeader = line::decode(line).ok_or(Refusal::Damaged)?;
+                if header.version != JOURNAL_VERSION {
+                    return Err(Refusal::Version(header.version));
+                }
+                self.header = Some(header);
+            } else if let Some(mark) = line::decode::<Mark>(line) {
+                self.done.add_mark(mark);
+            } else {
+                break;
+            }
+            read_bytes += text.len();
+        }
+        Ok(read_bytes)
+    }
+
+    fn is_full(&self) -> bool {
+        self.done.parts() > PARTS_MAX
+    }
+}
+
+impl Refusal {
+    fn at(self, location: String) -> JournalError {
+        match self {
+            Self::Damaged => JournalError::Damaged { location },
+            Self::Version(found) => JournalError::Version { location, found },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Journal;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn store(directory: &tempfile::TempDir) -> Store {
+        Store::open(directory.path().to_str().unwrap()).unwrap()
+    }
+
+    fn header() -> JournalHeader {
+        JournalHeader::new("ab", serde_json::Value::Null)
+    }
+
+    fn contents(text: &[u8]) -> Result<JournalContents, JournalError> {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(JOURNAL_KEY), text).unwrap();
+        futures::executor::block_on(Journal::read(&store(&directory)))
+    }
+
+    /// A journal of all even tasks, or of one task and its steps, with so many marks.
+    fn journal(marks: u64, mark: impl Fn(u64) -> Mark) -> String {
+        let mut text = line::encode(&header()).unwrap();
+        for number in 0..marks {
+            text.push_str(&line::encode(&mark(number)).unwrap());
+        }
+        text
+    }
+
+    #[test]
+    fn one_of_many_pieces_is_read_whole() {
+        let text = journal(120_000, |number| Mark::task(0, number));
+        assert!(wide(text.len()) > 3 * PIECE_BYTES);
+        let read = contents(text.as_bytes()).unwrap();
+        assert_eq!((read.done.count(0), read.damaged_bytes), (120_000, 0));
+        assert_eq!(read.header, header());
+    }
+
+    #[test]
+    fn damage_in_a_later_piece_ends_what_is_believed() {
+        let text = journal(120_000, |number| Mark::task(0, number));
+        let at = text.len() - text.len() / 3;
+        let mut damaged = text.clone().into_bytes();
+        damaged[at] ^= 1;
+        let read = contents(&damaged).unwrap();
+        let line_start = text[..at].rfind('\n').unwrap() + 1;
+        assert_eq!(read.damaged_bytes, wide(text.len() - line_start));
+        assert_eq!(read.done.count(0), wide(text[..line_start].lines().count()) - 1);
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_not_held() {
+        let sound = journal(1, |number| Mark::task(0, number));
+        let long = sound.clone() + &"x".repeat(5 << 20);
+        let read = contents(long.as_bytes()).unwrap();
+        assert_eq!((read.done.count(0), read.damaged_bytes), (1, 5 << 20));
+        let error = contents("x".repeat(5 << 20).as_bytes()).unwrap_err();
+        assert!(matches!(error, JournalError::Damaged { .. }), "{error}");
+        assert!(matches!(contents(b"").unwrap_err(), JournalError::Damaged { .. }));
+    }
+
+    /// Tasks that touch no others are kept one by one: a journal of a gigabyte could name many.
+    #[test]
+    fn of_scattered_tasks_so_many_are_kept() {
+        let text = journal(1 << 19, |number| Mark::task(0, 2 * number));
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(JOURNAL_KEY), &text).unwrap();
+        let in_a_piece = usize::try_from(PIECE_BYTES).unwrap() / "{} #01234567\n".len();
+        let read = futures::executor::block_on(Journal::read(&store(&directory))).unwrap();
+        assert!((PARTS_MAX..PARTS_MAX + in_a_piece).contains(&read.done.parts()));
+        assert!(read.damaged_bytes > 0);
+        // What is kept is what the journal says from then on.
+        let opened = futures::executor::block_on(Journal::open(&store(&directory), "w")).unwrap();
+        assert_eq!(*opened.done(), read.done);
+        let again = futures::executor::block_on(Journal::read(&store(&directory))).unwrap();
+        assert_eq!(again.done, read.done);
+    }
+
+    proptest! {
+        /// Wherever pieces end, lines are put together again.
+        #[test]
+        fn a_torn_end_costs_its_line(cut in any::<prop::sample::Index>(), long in 0_usize..3) {
+            let name = "n".repeat(long * 400_000);
+            let mut text = line::encode(&JournalHeader::new(&name, name.clone().into())).unwrap();
+            let start = text.len();
+            let mut ends = vec![start];
+            for number in 0..100 {
+                text.push_str(&line::encode(&Mark::steps(1, number, number + 1)).unwrap());
+                ends.push(text.len());
+            }
+            let cut = start + cut.index(text.len() - start + 1);
+            let read = contents(&text.as_bytes()[..cut]).unwrap();
+            let whole = ends.iter().filter(|&&end| end <= cut).count() - 1;
+            prop_assert_eq!(read.done.parts(), whole);
+            prop_assert_eq!(read.damaged_bytes, wide(cut - ends[whole]));
+        }
+    }
+}
