@@ -9,8 +9,8 @@ use super::units::Units;
 use crate::open::{OpenArray, OpenOptions, open_array};
 use crate::tree::member_location;
 
-/// Most bytes of a chunk of a coordinate that is read.
-const CHUNK_BYTES_MAX: u64 = 64 << 20;
+/// Most bytes that reading a chunk of a coordinate may take: it is no part of the plan.
+const CHUNK_BYTES_MAX: u64 = 128 << 20;
 /// Most chunks of a coordinate that are read: of more, the first, the last, and some between.
 const CHUNKS_MAX: u64 = 64;
 
@@ -124,9 +124,14 @@ pub(super) fn beside(location: &str, name: &str) -> String {
 async fn spacings(array: &OpenArray) -> Result<Spacings, String> {
     let grid = array.grid().map_err(|error| error.to_string())?;
     let (spec, layout) = (array.spec(), array.array.layout());
-    let chunk_bytes = spec.chunk_shape[0].saturating_mul(spec.item_bytes());
-    if chunk_bytes > CHUNK_BYTES_MAX {
-        return Err(format!("a chunk of it has {chunk_bytes} bytes, too many for a coordinate"));
+    let (cost, chunk_bytes) =
+        (layout.codec_cost(), spec.chunk_shape[0].saturating_mul(spec.item_bytes()));
+    let bytes = chunk_bytes.saturating_add(if cost.is_raw { 0 } else { cost.encoded_bytes_max });
+    let bytes = bytes.saturating_add(cost.decode_workspace_bytes);
+    if bytes > CHUNK_BYTES_MAX {
+        let reason =
+            format!("a chunk of it takes {bytes} bytes to read, too many for a coordinate");
+        return Err(reason);
     }
     let epsilon = match spec.data_type {
         DataType::Float32 => f64::from(f32::EPSILON),

@@ -243,6 +243,31 @@ async fn uneven_coordinates_are_refused_with_both_spacings() {
 }
 
 #[tokio::test]
+async fn a_coordinate_that_takes_much_memory_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let days: Vec<u8> = (0..40_i64).flat_map(i64::to_le_bytes).collect();
+    group(folder.path(), "<i8", &days, &json!({"units": "days since 1900-01-01"}));
+    let document = folder.path().join("time/.zarray");
+    let mut map: Value = serde_json::from_str(&fs::read_to_string(&document).unwrap()).unwrap();
+    let chunks = || plan(folder.path(), |request| request.chunks = "time=1W".into());
+    for (field, value) in [
+        // A dictionary of 4 GiB; a chunk of 256 MiB.
+        (
+            "compressor",
+            json!({"id": "lzma", "format": 1, "check": -1, "preset": null,
+            "filters": [{"id": 33, "preset": 6, "dict_size": 0xffff_0000_u32}]}),
+        ),
+        ("chunks", json!([32 << 20])),
+    ] {
+        map[field] = value;
+        fs::write(&document, map.to_string()).unwrap();
+        let error = chunks().await.unwrap_err();
+        assert!(error.contains("bytes to read, too many for a coordinate"), "{field}: {error}");
+        map["compressor"] = Value::Null;
+    }
+}
+
+#[tokio::test]
 async fn values_that_are_the_fill_value_need_no_chunk_and_equal_ones_have_no_spacing() {
     let folder = tempfile::tempdir().unwrap();
     let days = |step: i32| (0..40).flat_map(|at| (at * step).to_be_bytes()).collect::<Vec<u8>>();
