@@ -31,6 +31,18 @@ pub(crate) fn join_object(location: &str, prefix: &Path, key: &str) -> Result<Pa
     join(location, prefix, key)
 }
 
+/// Why `path` does not name something below a place, wherever that is: on a disk, in a bucket or behind
+/// a URL. What is read from metadata is asked before a location is made of it.
+pub fn check_below(path: &str) -> Result<(), &'static str> {
+    /// As URLs may write them.
+    const DOTS: [&str; 4] = ["%2e", ".%2e", "%2e.", "%2e%2e"];
+    check_names(path)?;
+    let leads_up = |name: &str| DOTS.iter().any(|dots| name.eq_ignore_ascii_case(dots));
+    if path.split('/').any(leads_up) { Err(DOTTED) } else { Ok(()) }
+}
+
+const DOTTED: &str = "it holds a . or .. that could lead elsewhere";
+
 fn check_names(relative: &str) -> Result<(), &'static str> {
     if relative.is_empty() {
         return Err("it is empty");
@@ -41,7 +53,7 @@ fn check_names(relative: &str) -> Result<(), &'static str> {
     for name in relative.split('/') {
         match name {
             "" => return Err("a name in it is empty"),
-            "." | ".." => return Err("it holds a . or .. that could lead elsewhere"),
+            "." | ".." => return Err(DOTTED),
             _ if name.chars().any(char::is_control) => return Err("it holds a control character"),
             _ => {}
         }

@@ -57,6 +57,7 @@ pub use directory_lock::DirectoryLock;
 pub use durability::Durability;
 pub use error::StoreError;
 pub use file_runs::{OPEN_FILES_MAX, Run};
+pub use key::check_below;
 pub use lease::{HEARTBEAT, Holder, Lease, STALE, Taken, holder as lease_holder, unique_name};
 pub use location::is_remote;
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};

@@ -1,7 +1,7 @@
 //! The coordinate of an axis: an array of one axis beside the array, named like the dimension.
 
 use rechunk_grid::{ChunkGrid, DataType, Endian};
-use rechunk_store::{Meter, Role, Stores};
+use rechunk_store::{Meter, Role, Stores, check_below};
 
 use super::TimeSpan;
 use super::spacing::{Irregular, Number, Spacing, Spacings};
@@ -31,7 +31,10 @@ impl Coordinate {
         name: &str,
         stores: &Stores,
     ) -> Result<Self, String> {
-        let location = beside(&source.location, name);
+        let is_name = !name.contains('/') && check_below(name).is_ok();
+        let location = is_name.then(|| beside(&source.location, name));
+        let location =
+            location.ok_or_else(|| format!("{name:?} is no name that a coordinate could have"))?;
         let stores = stores.with_meter(&Meter::new());
         let opened = open_array(&location, &OpenOptions::default(), &stores).await;
         let array = opened.map_err(|error| {

@@ -242,6 +242,21 @@ async fn uneven_coordinates_are_refused_with_both_spacings() {
     );
 }
 
+/// Nobody is asked for what a dimension is called.
+#[tokio::test]
+async fn a_coordinate_has_a_name_that_leads_nowhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let days: Vec<u8> = (0..40_i64).flat_map(i64::to_le_bytes).collect();
+    group(folder.path(), "<i8", &days, &json!({"units": "days since 1900-01-01"}));
+    for name in ["http://127.0.0.1:9/x", "../time", "..", "a/b", ""] {
+        let attributes = json!({"_ARRAY_DIMENSIONS": [name, "x"]});
+        fs::write(folder.path().join("v/.zattrs"), attributes.to_string()).unwrap();
+        let error = plan(folder.path(), |request| request.chunks = "30D,4".into()).await;
+        let error = error.unwrap_err();
+        assert!(error.contains("is no name that a coordinate could have"), "{name}: {error}");
+    }
+}
+
 #[tokio::test]
 async fn a_coordinate_that_takes_much_memory_is_refused() {
     let folder = tempfile::tempdir().unwrap();

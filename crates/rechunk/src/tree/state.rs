@@ -1,7 +1,7 @@
 //! The state of the copy of a group: what is saved in `TARGET.rechunk/`, what an earlier run has
 //! left there, and whether a run may start.
 
-use rechunk_store::{Role, Store};
+use rechunk_store::{Role, Store, check_below};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -73,6 +73,9 @@ impl SavedTree {
             serde_json::from_slice(bytes).map_err(|error| state(error.to_string()))?;
         if saved.version != TREE_VERSION {
             return Err(state(format!("its version {} is not known", saved.version)));
+        }
+        for SavedArray { path, .. } in &saved.arrays {
+            check_below(path).map_err(|reason| state(format!("its array {path:?}: {reason}")))?;
         }
         let mut growths = saved.arrays.iter().filter_map(|array| array.growth.as_ref());
         growths.try_for_each(Growth::check).map_err(state)?;
@@ -372,6 +375,39 @@ impl TreePlace {
             && let Err(error) = work.unlock(lock).await
         {
             tracing::warn!(%error, "the target could not be given up");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Status, clean and a resume go where the arrays are said to be.
+    #[test]
+    fn arrays_are_below_their_group() {
+        let saved = |path: &str| {
+            let growth = None;
+            let identity = String::new();
+            let array = SavedArray {
+                path: path.to_owned(),
+                source_identity: identity.clone(),
+                target_identity: identity.clone(),
+                growth,
+            };
+            let tree = SavedTree {
+                version: TREE_VERSION,
+                request: CopyRequest::new("a.zarr", "b.zarr"),
+                selection: Selection::default(),
+                groups: identity,
+                arrays: vec![array],
+            };
+            saved_arrays(&tree.to_json().unwrap())
+        };
+        assert_eq!(saved("a/b").unwrap(), ["a/b"]);
+        for path in ["../c.zarr", "a/../../c", "/etc", "", "a//b", "%2E%2e/c", "a\u{1b}[2J"] {
+            let error = saved(path).unwrap_err().to_string();
+            assert!(error.contains("tree.json") && error.contains("its array"), "{error}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rechunk_format::FormatError;
-use rechunk_store::{Role, Store};
+use rechunk_store::{Role, Store, check_below};
 use rechunk_zarr::{Consolidated, ConsolidatedKind};
 
 use crate::Error;
@@ -107,6 +107,11 @@ impl Found {
             if path.is_empty() || walked.contains(&path) {
                 continue;
             }
+            if let Err(reason) = check_below(&path) {
+                let reason = format!("the consolidated metadata names it, and {reason}");
+                self.unreadable.push((path, reason));
+                continue;
+            }
             match kind {
                 ConsolidatedKind::Array => self.arrays.push(path),
                 ConsolidatedKind::Group => {
@@ -140,4 +145,48 @@ pub(crate) fn dropped(path: &str, group: &GroupMetadata) -> Option<String> {
     let place = in_words(path);
     (!names.is_empty())
         .then(|| format!("{place} has fields that are dropped: {}", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use rechunk_store::Stores;
+    use serde_json::{Map, Value, json};
+
+    use crate::{CopyRequest, Selection, prepare};
+
+    /// A copy would read what is beside the source, and write beside the target.
+    #[tokio::test]
+    async fn what_consolidated_metadata_names_is_in_the_group() {
+        let folder = tempfile::tempdir().unwrap();
+        let array = json!({
+            "zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i4", "compressor": null,
+            "fill_value": 0, "order": "C", "filters": null
+        });
+        let source = folder.path().join("a.zarr");
+        for place in ["a.zarr/v", "evil"] {
+            let place = folder.path().join(place);
+            fs::create_dir_all(&place).unwrap();
+            fs::write(place.join(".zarray"), array.to_string()).unwrap();
+            fs::write(place.join("0"), [0; 8]).unwrap();
+        }
+        fs::write(source.join(".zgroup"), r#"{"zarr_format": 2}"#).unwrap();
+        for path in ["../evil", "v/../../evil", "%2e%2E/evil", "/etc", "a//b", ".", "a\u{1b}c"] {
+            let mut members = Map::new();
+            members.insert(".zgroup".to_owned(), json!({"zarr_format": 2}));
+            members.insert("v/.zarray".to_owned(), array.clone());
+            members.insert(format!("{path}/.zarray"), array.clone());
+            let document =
+                json!({"zarr_consolidated_format": 1, "metadata": Value::Object(members)});
+            fs::write(source.join(".zmetadata"), document.to_string()).unwrap();
+            let target = folder.path().join("b.zarr");
+            let [from, to] = [&source, &target].map(|path| path.to_str().unwrap());
+            let request = CopyRequest::new(from, to);
+            let error = prepare(request, Selection::default(), &Stores::default()).await;
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains(path) && error.contains("consolidated"), "{error}");
+            assert!(!target.exists());
+        }
+    }
 }
