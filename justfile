@@ -52,16 +52,18 @@ test-nightly: test-memory test-kill test-cloud
 
 # What libFuzzer needs to see where an input leads; stable Rust has it.
 fuzz-flags := "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"
+fuzz-c-flags := "-O2 -fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp"
 fuzz-host := `rustc -vV | sed -n 's/^host: //p'`
 
-# Build the fuzz targets for libFuzzer (a target directory of its own: other flags).
-fuzz-build:
-    RUSTFLAGS="{{fuzz-flags}}" CARGO_TARGET_DIR=target/fuzz cargo build --profile fuzz -p rechunk-fuzz --features libfuzzer --target {{fuzz-host}}
+# Build the fuzz targets for libFuzzer (a target directory of its own: other flags). With CC=clang the C libraries are guided by
+# coverage too; FEATURES=libfuzzer,zfp has that codec, which takes cmake and libclang.
+fuzz-build FEATURES="libfuzzer":
+    RUSTFLAGS="{{fuzz-flags}}" CFLAGS="$(case ${CC:-cc} in *clang*) echo {{fuzz-c-flags}};; esac)" CARGO_TARGET_DIR=target/fuzz cargo build --profile fuzz -p rechunk-fuzz --features {{FEATURES}} --target {{fuzz-host}}
 
 # Search with libFuzzer for SECONDS; TARGET is one of fixtures/fuzz. Finds stay in target/fuzz.
-fuzz TARGET SECONDS="60": fuzz-build
+fuzz TARGET SECONDS="60": (fuzz-build if TARGET == "zfp_decode" { "libfuzzer,zfp" } else { "libfuzzer" })
     mkdir -p target/fuzz/corpus/{{TARGET}} target/fuzz/found
-    RECHUNK_FUZZ_TARGET={{TARGET}} target/fuzz/{{fuzz-host}}/fuzz/rechunk-fuzz target/fuzz/corpus/{{TARGET}} fixtures/fuzz/{{TARGET}} -max_total_time={{SECONDS}} -max_len=65536 -rss_limit_mb=2048 -timeout=20 -artifact_prefix=target/fuzz/found/{{TARGET}}-
+    HTTP_PROXY=http://127.0.0.1:9 HTTPS_PROXY=http://127.0.0.1:9 RECHUNK_FUZZ_TARGET={{TARGET}} target/fuzz/{{fuzz-host}}/fuzz/rechunk-fuzz target/fuzz/corpus/{{TARGET}} fixtures/fuzz/{{TARGET}} -dict=crates/rechunk-fuzz/words.dict -max_total_time={{SECONDS}} -max_len=65536 -rss_limit_mb=2048 -timeout=20 -artifact_prefix=target/fuzz/found/{{TARGET}}-
 
 # Search with every target, SECONDS each; zfp_decode is in builds with zfp only.
 fuzz-all SECONDS="60": fuzz-build

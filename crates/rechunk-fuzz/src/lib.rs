@@ -1,7 +1,7 @@
 //! Fuzz targets: a function per reader of what others wrote.
 //!
 //! A target takes any bytes and must neither panic nor ask for much memory or time; where it accepts
-//! them, it asserts what the rest relies on. `tests/replay.rs` runs the corpus in `fixtures/fuzz` and
+//! them, it asserts what the rest relies on, and says so: one that never does would test nothing. `tests/replay.rs` runs the corpus in `fixtures/fuzz` and
 //! a fixed number of mutations of it with every `cargo test`; `just fuzz TARGET SECONDS` searches
 //! with libFuzzer.
 
@@ -13,8 +13,8 @@ use targets::{
     n5, raw, references, saved_plan, shard, zip,
 };
 
-/// A fuzz target.
-pub type Target = fn(&[u8]);
+/// A fuzz target: true where its reader accepts the input.
+pub type Target = fn(&[u8]) -> bool;
 
 /// Every target with its name, which is also that of its corpus.
 pub const TARGETS: &[(&str, Target)] = &[

@@ -142,7 +142,7 @@ pub(crate) fn separator(field: &Field, value: &Value) -> Result<char, FormatErro
 }
 
 /// The names xarray keeps among the attributes. What does not fit the array stays an attribute.
-fn take_dimension_names(
+pub(crate) fn take_dimension_names(
     attributes: &mut Map<String, Value>,
     rank: usize,
 ) -> Option<Vec<Option<String>>> {

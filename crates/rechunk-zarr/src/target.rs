@@ -10,7 +10,8 @@ use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::fill_value::v2_nearest;
 use crate::kept_codecs::{kept_codecs, not_core};
-use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, ZarrVersion};
+use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, V2_DIMENSIONS, ZarrVersion};
+use crate::parse_v2::take_dimension_names;
 use crate::shard_codec::ShardCodec;
 use crate::{record, types_v2, variable};
 
@@ -209,6 +210,17 @@ pub(crate) fn drop_v3_only(target: &mut ArrayMetadata, warnings: &mut Vec<String
             let reason = "Zarr v2 names all dimensions or none: the names are dropped";
             warnings.push(reason.to_owned());
         }
+    }
+    // What v3 may have as an attribute besides is the names in v2.
+    let among_attributes = take_dimension_names(&mut target.attributes, target.spec.shape.len());
+    if target.spec.dimension_names.is_none() {
+        target.spec.dimension_names = among_attributes;
+        return;
+    }
+    let is_odd = target.attributes.shift_remove(V2_DIMENSIONS).is_some();
+    if is_odd || among_attributes.is_some_and(|n| target.spec.dimension_names != Some(n)) {
+        let reason = "names the dimensions otherwise than `dimension_names`, which stay";
+        warnings.push(format!("the attribute {V2_DIMENSIONS} {reason}"));
     }
 }
 

@@ -12,9 +12,9 @@ const ARRAYS: [(&[u64], Option<&[&str]>); 4] = [
 ];
 
 /// Any text; what it means for an array is a chunk shape within that array.
-pub(crate) fn target(data: &[u8]) {
-    let Ok(text) = std::str::from_utf8(data) else { return };
-    let Ok(spec) = ChunkSpec::parse(text) else { return };
+pub(crate) fn target(data: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(data) else { return false };
+    let Ok(spec) = ChunkSpec::parse(text) else { return false };
     for (shape, names) in ARRAYS {
         let array = array(shape, names);
         for chunk_bytes in [0, 1, 16 << 20, u64::MAX] {
@@ -24,6 +24,7 @@ pub(crate) fn target(data: &[u8]) {
             assert!(chunk.iter().zip(shape).all(is_within), "{chunk:?} in {shape:?}");
         }
     }
+    true
 }
 
 fn array(shape: &[u64], names: Option<&[&str]>) -> ArraySpec {

@@ -9,10 +9,10 @@ use rechunk_zarr::{
 const NODES_MAX: usize = 32;
 
 /// A byte that is a 0 before `.zmetadata`, else before the `zarr.json` of a group; then it.
-pub(crate) fn target(data: &[u8]) {
-    let Some((&version, document)) = data.split_first() else { return };
+pub(crate) fn target(data: &[u8]) -> bool {
+    let Some((&version, document)) = data.split_first() else { return false };
     let version = if version == 0 { ZarrVersion::V2 } else { ZarrVersion::V3 };
-    let Ok(Some(consolidated)) = Consolidated::parse(version, document) else { return };
+    let Ok(Some(consolidated)) = Consolidated::parse(version, document) else { return false };
     assert_eq!(consolidated.version(), version);
     reads_again(&consolidated);
     for (path, kind) in consolidated.nodes().iter().take(NODES_MAX) {
@@ -30,6 +30,7 @@ pub(crate) fn target(data: &[u8]) {
             reads_again(&changed);
         }
     }
+    !consolidated.nodes().is_empty()
 }
 
 /// The array of a path, where there is one; or why it cannot be used.

@@ -10,7 +10,7 @@ const STAGES: usize = 4;
 
 /// A journal as it is; and, behind a first byte that is a 0, its lines with the checksums they should
 /// have.
-pub(crate) fn target(data: &[u8]) {
+pub(crate) fn target(data: &[u8]) -> bool {
     match data.split_first() {
         Some((0, lines)) => read(&with_checksums(lines)),
         _ => read(data),
@@ -38,8 +38,8 @@ fn contents(journal: &[u8]) -> Option<JournalContents> {
     })
 }
 
-fn read(journal: &[u8]) {
-    let Some(contents) = contents(journal) else { return };
+fn read(journal: &[u8]) -> bool {
+    let Some(contents) = contents(journal) else { return false };
     assert!(contents.damaged_bytes < journal.len() as u64);
     for stage in 0..STAGES {
         let count: u64 = contents.done.ranges(stage).map(|(start, end)| end - start).sum();
@@ -49,19 +49,5 @@ fn read(journal: &[u8]) {
             assert!(!contents.done.contains(stage, end));
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_corpus_begins_with_is_a_journal() {
-        let sound = include_bytes!("../../../../fixtures/fuzz/journal/sound");
-        let lines = include_bytes!("../../../../fixtures/fuzz/journal/lines");
-        for journal in [sound.to_vec(), with_checksums(&lines[1..])] {
-            let done = contents(&journal).unwrap().done;
-            assert_eq!((done.count(0), done.steps(1, 2)), (6, 7));
-        }
-    }
+    true
 }

@@ -3,34 +3,49 @@
 use rechunk_format::Layout;
 use rechunk_grid::ChunkGrid;
 use rechunk_zarr::{
-    ArrayMetadata, CHUNK_BYTES_MAX, CodecSpec, TargetOptions, ZarrLayout, ZarrVersion, node_kind,
-    parse_v2, parse_v3, target_metadata,
+    ArrayMetadata, CHUNK_BYTES_MAX, CodecSpec, TargetOptions, ZarrLayout, ZarrVersion,
+    carry_missing_value, is_same_missing_value, missing_value, node_kind, parse_v2, parse_v3,
+    respell_missing_value, target_metadata,
 };
 
 use super::split;
 
-/// `.zarray`, and behind a 0 byte `.zattrs`.
-pub(crate) fn v2(data: &[u8]) {
-    let (zarray, zattrs) = split(data);
-    if let Ok(metadata) = parse_v2(zarray, zattrs) {
-        holds(&metadata);
-    }
+/// `.zarray`, and behind a 0 byte `.zattrs`, and behind another one the name of an object.
+pub(crate) fn v2(data: &[u8]) -> bool {
+    let (zarray, rest) = split(data);
+    let (zattrs, name) = rest.map(split).unzip();
+    let Ok(metadata) = parse_v2(zarray, zattrs) else { return false };
+    holds(&metadata);
+    name_holds(metadata, name.flatten());
+    true
 }
 
-/// `zarr.json`.
-pub(crate) fn v3(data: &[u8]) {
-    let kind = node_kind(data);
-    if let Ok(metadata) = parse_v3(data) {
-        assert!(kind.is_ok(), "an array of no kind");
-        holds(&metadata);
+/// `zarr.json`, and behind a 0 byte the name of an object.
+pub(crate) fn v3(data: &[u8]) -> bool {
+    let (document, name) = split(data);
+    let kind = node_kind(document);
+    let Ok(metadata) = parse_v3(document) else { return false };
+    assert!(kind.is_ok(), "an array of no kind");
+    holds(&metadata);
+    name_holds(metadata, name);
+    true
+}
+
+/// Objects are removed by their names: one that is a chunk's is that chunk's and no other's.
+fn name_holds(metadata: ArrayMetadata, name: Option<&[u8]>) {
+    let name = name.and_then(|name| std::str::from_utf8(name).ok());
+    let (Ok(layout), Some(name)) = (ZarrLayout::new(metadata), name) else { return };
+    if let Some(index) = layout.object_index(name) {
+        assert_eq!(layout.object_key(&index), name);
     }
 }
 
 /// A document of either version; what it becomes in either version.
-pub(crate) fn other_version(data: &[u8]) {
+pub(crate) fn other_version(data: &[u8]) -> bool {
     let (document, zattrs) = split(data);
     let parsed = parse_v3(document).or_else(|_| parse_v2(document, zattrs));
-    let Ok(source) = parsed else { return };
+    let Ok(source) = parsed else { return false };
+    let mut is_accepted = false;
     for version in [ZarrVersion::V2, ZarrVersion::V3] {
         let chunk_shape = source.spec.chunk_shape.clone();
         let shard_shape = source.sharding.as_ref().map(|shards| shards.shard_shape().to_vec());
@@ -39,12 +54,37 @@ pub(crate) fn other_version(data: &[u8]) {
             assert_eq!(target.version, version);
             assert_eq!(target.spec.shape, source.spec.shape);
             holds(&target);
+            says_what_is_missing(&source, target);
+            is_accepted = true;
         }
+    }
+    is_accepted
+}
+
+/// What xarray takes for missing stays so; and where that is to be spelt only, elements stay the same.
+fn says_what_is_missing(source: &ArrayMetadata, target: ArrayMetadata) {
+    let mut respelt = target.clone();
+    respell_missing_value(source, &mut respelt);
+    assert_eq!(respelt.spec, target.spec);
+    holds(&respelt);
+    let mut carried = target;
+    let is_other = carry_missing_value(source, &mut carried).is_some();
+    holds(&carried);
+    if source.version != carried.version && !is_other {
+        let (before, after) = (missing_value(source), missing_value(&carried));
+        let is_same = match (&before, &after) {
+            (Some(before), Some(after)) => {
+                is_same_missing_value(before, after, source.spec.data_type)
+            }
+            // A NaN is missing to xarray, whatever the array says.
+            _ => before.is_none() || source.spec.data_type != carried.spec.data_type,
+        };
+        assert!(is_same, "{before:?} became {after:?}");
     }
 }
 
 /// What holds of all metadata that was accepted.
-fn holds(metadata: &ArrayMetadata) {
+pub(super) fn holds(metadata: &ArrayMetadata) {
     let grid = metadata.spec.grid();
     assert!(grid.is_ok(), "{grid:?}");
     assert!(metadata.chunk_bytes() <= CHUNK_BYTES_MAX);

@@ -12,7 +12,8 @@ use super::round_trip;
 
 /// A document: what it says of a group, and of a dataset if it is one.
 #[expect(clippy::panic, reason = "a target fails by panicking")]
-pub(crate) fn attributes(data: &[u8]) {
+pub(crate) fn attributes(data: &[u8]) -> bool {
+    let mut is_accepted = false;
     if let Ok(group) = parse_group(data) {
         let written = group_document(&group.attributes, group.version);
         // What would make it a dataset is left out.
@@ -21,6 +22,7 @@ pub(crate) fn attributes(data: &[u8]) {
         }
         assert_eq!(parse_dataset(&written).ok(), Some(None));
         let _ = group.plain_attributes();
+        is_accepted = true;
     }
     if let Ok(Some(metadata)) = parse_dataset(data) {
         let again = parse_dataset(&metadata.document());
@@ -32,7 +34,9 @@ pub(crate) fn attributes(data: &[u8]) {
                 Err(error) => panic!("accepted, but without a layout: {error}"),
             }
         }
+        is_accepted = true;
     }
+    is_accepted
 }
 
 /// What holds of the layout of any metadata that was accepted.
@@ -86,7 +90,7 @@ fn layout(compression: &str) -> N5Layout {
 }
 
 /// A byte that names the compression, then a block: the first, which is not at the edge.
-pub(crate) fn block(data: &[u8]) {
-    let Some((&choice, block)) = data.split_first() else { return };
-    round_trip(&layouts()[usize::from(choice) % CASES.len()], block, true);
+pub(crate) fn block(data: &[u8]) -> bool {
+    let Some((&choice, block)) = data.split_first() else { return false };
+    round_trip(&layouts()[usize::from(choice) % CASES.len()], block, true)
 }

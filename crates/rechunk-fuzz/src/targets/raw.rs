@@ -6,8 +6,8 @@ use rechunk_raw::{
 };
 
 /// `array.json`.
-pub(crate) fn array_json(data: &[u8]) {
-    let Ok(metadata) = parse_array_json(data) else { return };
+pub(crate) fn array_json(data: &[u8]) -> bool {
+    let Ok(metadata) = parse_array_json(data) else { return false };
     holds(&metadata);
     let document = metadata.array_json();
     assert!(matches!(document, Ok(Some(_))), "{document:?}");
@@ -15,11 +15,12 @@ pub(crate) fn array_json(data: &[u8]) {
         let again = parse_array_json(&document);
         assert_eq!(again.as_ref().ok(), Some(&metadata), "{again:?}");
     }
+    true
 }
 
 /// The beginning of an `.npy` file.
-pub(crate) fn npy(data: &[u8]) {
-    let Ok(metadata) = parse_npy(data, "a.npy") else { return };
+pub(crate) fn npy(data: &[u8]) -> bool {
+    let Ok(metadata) = parse_npy(data, "a.npy") else { return false };
     holds(&metadata);
     let RawMetadata { spec, order, record, .. } = metadata.clone();
     let written = RawMetadata::npy(spec, order, record, "a.npy");
@@ -29,10 +30,12 @@ pub(crate) fn npy(data: &[u8]) {
         assert_eq!(again.as_ref().ok(), Some(&written), "{again:?}");
         assert_eq!((&written.spec, &written.record), (&metadata.spec, &metadata.record));
     }
+    true
 }
 
 /// The beginning of a `.nii` file.
-pub(crate) fn nifti(data: &[u8]) {
+pub(crate) fn nifti(data: &[u8]) -> bool {
+    let mut is_accepted = false;
     for axes in [AxisOrder::Kept, AxisOrder::Reversed] {
         let Ok(metadata) = parse_nifti(data, "a.nii", axes) else { continue };
         holds(&metadata);
@@ -42,7 +45,9 @@ pub(crate) fn nifti(data: &[u8]) {
         let least = RawMetadata::nifti(spec, serde_json::Map::new(), "a.nii", axes);
         let read = least.and_then(|least| parse_nifti(&least.runs().header, "a.nii", axes));
         assert_eq!(read.as_ref().ok().map(|read| &read.spec), Some(&metadata.spec), "{read:?}");
+        is_accepted = true;
     }
+    is_accepted
 }
 
 /// What holds of all metadata that was accepted: the first and the last chunk lie in their files.
@@ -61,6 +66,8 @@ fn holds(metadata: &RawMetadata) {
     for index in [first, last] {
         let file = runs.file_of(&metadata.spec, &index);
         assert_eq!(layout.object_key(&file), layout.chunk_key(&index));
+        // What belongs to nobody is removed by its name.
+        assert_eq!(layout.object_index(&layout.object_key(&file)), Some(file.clone()));
         let range = layout.chunk_range(&index);
         let end = range.and_then(|(offset, length)| offset.checked_add(length));
         let bytes = metadata.file_bytes(&file).ok();

@@ -1,25 +1,36 @@
 //! Saved plans: what `plan --out` writes and an interrupted run leaves.
 
 use rechunk::SavedJob;
-use rechunk_plan::Plan;
+use rechunk_grid::Region;
+use rechunk_plan::keep::Buffers;
+use rechunk_plan::{PLAN_VERSION, Plan, StageGeometry};
 use serde_json::Value;
 
 /// Most stages of a plan that are looked at.
 const STAGES_MAX: usize = 8;
 
-/// A saved job. Its plan is also looked at with the fingerprint that its contents have, which
-/// whoever edits one can compute.
-pub(crate) fn target(data: &[u8]) {
-    if let Ok(job) = SavedJob::from_json("plan.json", data) {
+/// Most of each kind of thing in a stage that are looked at.
+const PARTS_MAX: usize = 16;
+
+/// A saved job; and the same with the versions that are current and the fingerprint that its plan has,
+/// which whoever edits one can compute.
+pub(crate) fn target(data: &[u8]) -> bool {
+    let as_it_is = SavedJob::from_json("plan.json", data);
+    let repaired = repaired(data).map(|repaired| SavedJob::from_json("plan.json", &repaired));
+    let jobs: Vec<SavedJob> = [as_it_is].into_iter().chain(repaired).flatten().collect();
+    for job in &jobs {
         holds(&job.plan);
     }
-    let Ok(value) = serde_json::from_slice::<Value>(data) else { return };
-    let plan = value.get("plan").unwrap_or(&value).clone();
-    let Ok(mut plan) = serde_json::from_value::<Plan>(plan) else { return };
-    plan.fingerprint = plan.computed_fingerprint();
-    if plan.check().is_ok() {
-        holds(&plan);
-    }
+    !jobs.is_empty()
+}
+
+fn repaired(data: &[u8]) -> Option<Vec<u8>> {
+    let mut value: Value = serde_json::from_slice(data).ok()?;
+    let plan = value.get_mut("plan")?;
+    *plan.get_mut("version")? = PLAN_VERSION.into();
+    let read: Plan = serde_json::from_value(plan.clone()).ok()?;
+    *plan.get_mut("fingerprint")? = read.computed_fingerprint().into();
+    serde_json::to_vec(&value).ok()
 }
 
 /// What a plan that passed its check can be asked without harm.
@@ -30,22 +41,64 @@ fn holds(plan: &Plan) {
         let geometry = plan.geometry(number);
         assert!(geometry.is_ok(), "{geometry:?}");
         let Ok(geometry) = geometry else { continue };
+        assert_eq!(geometry.task_count(), stage.tasks);
         assert_eq!(stage.read_box(plan).len(), plan.shape.len());
+        let all = plan.shape.iter().product::<u64>();
+        assert_eq!(geometry.elements_of(0, u64::MAX), all);
         let last = stage.tasks.saturating_sub(1);
         for task in [0, last / 2, last] {
             if task >= stage.tasks {
                 continue;
             }
             let tile = geometry.tile(task);
-            let _ = (geometry.units(&tile), geometry.inputs_touching(&tile));
-            let _ = (geometry.object_bytes(&tile), geometry.last_step(&tile, &tile));
-            let _ = geometry.steps(&tile);
+            assert_eq!(geometry.elements_of(task, task + 1), tile.elements());
+            let _ = geometry.object_bytes(&tile);
+            for part in geometry.boxes(&tile).take(PARTS_MAX) {
+                assert!(tile.contains(&part));
+                part_holds(&geometry, &tile, &part);
+            }
+        }
+        let buffers = plan.buffers(number);
+        assert!(buffers.is_ok(), "{buffers:?}");
+        if let Ok(Some(buffers)) = buffers {
+            buffers_hold(&buffers);
         }
     }
     for memory_bytes in [0, 64 << 20, u64::MAX] {
         let mut fitted = plan.clone();
         if fitted.fit_to(memory_bytes) {
             assert!(fitted.memory.planned_peak_bytes <= memory_bytes, "{:?}", fitted.memory);
+        }
+    }
+}
+
+fn part_holds(geometry: &StageGeometry, tile: &Region, part: &Region) {
+    let inputs = geometry.input_grid().covering(part);
+    for step in geometry.steps(part).take(PARTS_MAX) {
+        assert!(step.elements() == 0 || inputs.contains(&step), "{step:?} of {inputs:?}");
+    }
+    for index in geometry.units(part).positions().take(PARTS_MAX) {
+        let Some(unit) = geometry.unit_region(&index, part) else { continue };
+        assert!(part.contains(&unit), "{unit:?} of {part:?}");
+        let _ = (geometry.inputs_touching(&unit), geometry.last_step(part, &unit));
+        let _ = (geometry.commit_region(&index, tile), geometry.piece_bytes_max());
+        let (start, bytes) = geometry.piece_range(part, &unit);
+        assert!(start.checked_add(bytes).is_some());
+    }
+}
+
+/// The first and the last buffer of raw files that are moved in runs.
+fn buffers_hold(buffers: &Buffers) {
+    let Some(last) = buffers.count().checked_sub(1) else { return };
+    for number in [0, last] {
+        let region = buffers.region(number);
+        for part in buffers.reads(number).take(PARTS_MAX) {
+            let mut runs = buffers.source_runs(&part);
+            assert!(runs.next_offset().is_some() || runs.total() == 0);
+        }
+        for block in buffers.write_blocks(number).take(PARTS_MAX) {
+            assert!(block.region.elements() == 0 || region.intersect(&block.region).is_some());
+            assert!(buffers.last_buffer(&block) <= last);
         }
     }
 }

@@ -36,8 +36,8 @@ const CASES: [(&str, &str, &str); 8] = [
 ];
 
 /// Three bytes and four numbers that make a format, then a shard, or only its index.
-pub(crate) fn index(data: &[u8]) {
-    let Some((&[options, along_0, along_1], data)) = data.split_first_chunk() else { return };
+pub(crate) fn index(data: &[u8]) -> bool {
+    let Some((&[options, along_0, along_1], data)) = data.split_first_chunk() else { return false };
     let location = if options & 1 == 0 { IndexLocation::End } else { IndexLocation::Start };
     let endian = if options & 2 == 0 { Endian::Little } else { Endian::Big };
     let (has_checksum, is_repaired) = (options & 4 == 0, options & 8 == 0);
@@ -48,21 +48,20 @@ pub(crate) fn index(data: &[u8]) {
         // Any numbers: a format is refused or holds.
         let numbers: Vec<u64> = data.as_chunks().0.iter().map(|n| u64::from_le_bytes(*n)).collect();
         let (shard, chunk) = numbers.split_at(numbers.len() / 2);
-        if let Ok(format) = new(shard, chunk) {
-            assert!(format.index_bytes() > 0 && format.slot(shard) < format.chunk_count());
-        }
-        return;
+        let Ok(format) = new(shard, chunk) else { return false };
+        assert!(format.index_bytes() > 0 && format.slot(shard) < format.chunk_count());
+        return true;
     }
     let chunks = [u64::from(along_0), u64::from(along_1)];
     let Ok(format) = new(&[chunks[0] * 2, chunks[1] * 3], &[2, 3]) else {
         assert!(chunks.contains(&0));
-        return;
+        return false;
     };
     let mut shard = data.to_vec();
     if is_repaired {
         repair(&format, &mut shard);
     }
-    index_holds(&format, &shard);
+    index_holds(&format, &shard)
 }
 
 /// Gives the index the checksum it should have.
@@ -84,21 +83,22 @@ fn index_range(format: &ShardFormat, shard_bytes: usize) -> Option<std::ops::Ran
 }
 
 /// An index that is read is written the same, and leads nowhere but into the shard.
-fn index_holds(format: &ShardFormat, shard: &[u8]) {
+fn index_holds(format: &ShardFormat, shard: &[u8]) -> bool {
     let found = format.index_of(shard);
     let Some(range) = index_range(format, shard.len()) else {
         assert!(found.is_err());
-        return;
+        return false;
     };
     let bytes = shard.len() as u64;
     assert_eq!(found, format.decode_index(&shard[range.clone()], bytes));
-    let Ok(index) = found else { return };
+    let Ok(index) = found else { return false };
     assert_eq!(format.encode_index(&index), shard[range]);
     assert!(index.count() <= format.chunk_count() && index.longest_bytes() <= bytes);
     let entries = (0..format.chunk_count()).filter_map(|slot| index.entry(slot));
     assert!(entries.clone().all(|(offset, length)| offset <= bytes && length <= bytes - offset));
     assert_eq!(entries.count() as u64, index.count());
     assert_eq!(index.entry(format.chunk_count()), None);
+    true
 }
 
 fn layouts() -> &'static [ZarrLayout] {
@@ -125,20 +125,22 @@ fn layout((codecs, index_codecs, location): &(&str, &str, &str)) -> ZarrLayout {
 
 /// A byte that names the codecs, one that is even where the checksum of the index is to be made
 /// right, then a shard.
-pub(crate) fn whole(data: &[u8]) {
-    let Some((&[choice, repaired], shard)) = data.split_first_chunk() else { return };
+pub(crate) fn whole(data: &[u8]) -> bool {
+    let Some((&[choice, repaired], shard)) = data.split_first_chunk() else { return false };
     let layout = &layouts()[usize::from(choice) % CASES.len()];
-    let Some(format) = layout.shards() else { return };
+    let Some(format) = layout.shards() else { return false };
     let mut shard = shard.to_vec();
     if repaired.is_multiple_of(2) {
         repair(format, &mut shard);
     }
     index_holds(format, &shard);
-    let Ok(index) = format.index_of(&shard) else { return };
+    let Ok(index) = format.index_of(&shard) else { return false };
+    let mut is_accepted = true;
     for (offset, length) in (0..format.chunk_count()).filter_map(|slot| index.entry(slot)) {
         let part = |bytes| usize::try_from(bytes).unwrap_or(usize::MAX);
         let chunk = shard.get(part(offset)..).and_then(|rest| rest.get(..part(length)));
         assert!(chunk.is_some(), "{length} bytes from {offset} on");
-        round_trip(layout, chunk.unwrap_or_default(), true);
+        is_accepted &= round_trip(layout, chunk.unwrap_or_default(), true);
     }
+    is_accepted
 }

@@ -232,3 +232,26 @@ fn what_need_not_be_understood_goes_where_there_is_a_place() {
     assert_eq!(dropped.verbatim.fields.len(), 0);
     assert_eq!(warnings, [r#"Zarr v2 has no place for "x": dropped"#]);
 }
+
+/// Writers that came from v2 leave the names among the attributes too.
+#[test]
+fn names_among_the_attributes_of_v3_are_the_names_in_v2() {
+    let of = |names: Value, attribute: Value| {
+        let edits = json!({"attributes": {"_ARRAY_DIMENSIONS": attribute, "units": "K"},
+            "dimension_names": names});
+        let (target, warnings) = target(&v3(&[0, 1, 2], &[], &edits), ZarrVersion::V2);
+        let names = target.spec.dimension_names.clone();
+        let names: Option<String> =
+            names.map(|names| names.into_iter().flatten().collect::<Vec<_>>().join(","));
+        (names, target.attributes.len(), warnings.join("; "))
+    };
+    let (t, u) = (json!(["t", "y", "x"]), json!(["u", "y", "x"]));
+    assert_eq!(of(t.clone(), t.clone()), (Some("t,y,x".to_owned()), 1, String::new()));
+    assert_eq!(of(Value::Null, t.clone()), (Some("t,y,x".to_owned()), 1, String::new()));
+    for other in [u, json!(7)] {
+        let (names, attributes, warnings) = of(t.clone(), other);
+        assert_eq!((names.as_deref(), attributes), (Some("t,y,x"), 1));
+        assert!(warnings.contains("otherwise than `dimension_names`"), "{warnings}");
+    }
+    assert_eq!(of(Value::Null, json!(7)).1, 2);
+}
