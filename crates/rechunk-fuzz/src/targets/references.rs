@@ -22,7 +22,7 @@ const MEMORY_BYTES_MAX: u64 = 4 << 20;
 const MEMORY_BYTES_PER_BYTE: u64 = 64;
 
 /// What reading a file of Parquet may take: its columns unpacked, and its rows, as many as there may be.
-const PARQUET_BYTES_MAX: u64 = 1 << 30;
+const PARQUET_BYTES_MAX: u64 = 384 << 20;
 
 /// The array that a file of Parquet is of.
 const TABLES: &str = r#"{"metadata": {"a/.zarray": {"shape": [12, 10, 15], "chunks": [2, 5, 15]}}, "record_size": 10}"#;

@@ -20,7 +20,7 @@ use crate::operations::wide;
 /// Most rows of a file.
 pub(super) const ROWS_MAX: u64 = 1 << 20;
 /// Most bytes of a file, of its pages once they are unpacked, and of the names and values that rows of it have.
-pub(super) const FILE_BYTES_MAX: u64 = 256 << 20;
+pub(super) const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Stands for "no such chunk", and for "in the file itself", where the number of a file would be.
 const MISSING: u32 = u32::MAX;
