@@ -163,3 +163,105 @@ fn a_saved_plan_keeps_its_kind_of_intermediate() {
     rechunk(&["run", &plan, "--temp", &folder.at("elsewhere")]).ok();
     assert!(Path::new(&target).join("zarr.json").exists());
 }
+
+/// Between the two renames of `--overwrite` the old array is in the work directory, and went with it.
+#[test]
+fn an_array_that_was_put_aside_comes_back() {
+    let folder = Folder::new();
+    let (old, new, target) = (folder.at("old.zarr"), folder.at("new.zarr"), folder.at("t.zarr"));
+    RawArray::v3(&[40, 30], &[10, 30]).write(&old);
+    RawArray::v3(&[40, 30], &[4, 30]).write(&new);
+    std::fs::write(Path::new(&new).join("c/9/0"), "damaged").unwrap();
+    let work = folder.path().join("t.zarr.rechunk");
+    let overwrite = ["copy", &new, &target, "--overwrite", "--chunks", "40,3"];
+    let put_aside = || {
+        rechunk(&["copy", &old, &target]).ok();
+        rechunk(&overwrite).fails();
+        std::fs::rename(&target, work.join("replaced")).unwrap();
+    };
+    put_aside();
+    let cleaned = rechunk(&["clean", &target]).ok().stdout;
+    assert!(cleaned.contains("at its place again"), "{cleaned}");
+    rechunk(&["verify", &old, &target]).ok();
+    assert!(!work.exists());
+    std::fs::remove_dir_all(&target).unwrap();
+    // What begins anew fails too: the old one has to be there as if nothing had been begun.
+    put_aside();
+    rechunk(&overwrite).fails();
+    rechunk(&["verify", &old, &target]).ok();
+    rechunk(&["clean", &target]).ok();
+    std::fs::remove_dir_all(&target).unwrap();
+    // What is in a work directory is removed with it.
+    put_aside();
+    let aside = work.join("replaced").to_string_lossy().into_owned();
+    rechunk(&["copy", &aside, &target, "--overwrite"]).ends_with(4).fails().says(&["contains"]);
+    assert!(work.join("replaced/zarr.json").exists());
+}
+
+/// The journal went on counting what somebody had removed: holes, and exit 0.
+#[test]
+fn a_target_that_was_removed_is_written_anew_by_a_resume() {
+    let folder = Folder::new();
+    let (source, target) = (folder.at("s.zarr"), folder.at("t.zarr"));
+    RawArray::v3(&[400, 300], &[10, 300]).write(&source);
+    let damaged = Path::new(&source).join("c/39/0");
+    let sound = std::fs::read(&damaged).unwrap();
+    for strategy in ["direct", "push-pull"] {
+        std::fs::write(&damaged, "damaged").unwrap();
+        let copy = ["copy", &source, &target, "--chunks", "10,30", "--strategy", strategy];
+        let copy =
+            [&copy[..], &["--threads", "1", "--max-mem", "2MiB", "--concurrency", "1"]].concat();
+        rechunk(&copy).fails();
+        std::fs::write(&damaged, &sound).unwrap();
+        let _ = std::fs::remove_dir_all(&target);
+        rechunk(&[&copy[..], &["--resume"]].concat());
+        rechunk(&["verify", &source, &target]).ok();
+        std::fs::remove_dir_all(&target).unwrap();
+    }
+}
+
+/// A directory with the name of a work directory was taken for one by the name of one file in it.
+#[test]
+fn a_directory_of_somebody_is_no_work_directory() {
+    let folder = Folder::new();
+    let target = folder.at("t.zarr");
+    let work = folder.path().join("t.zarr.rechunk");
+    for name in ["report.json", "lock", "written"] {
+        std::fs::create_dir_all(work.join("source")).unwrap();
+        std::fs::write(work.join("source/precious"), "years").unwrap();
+        for text in ["", "mine"] {
+            std::fs::write(work.join(name), text).unwrap();
+            for command in [vec!["copy", &ostia(), &target], vec!["clean", &target]] {
+                rechunk(&command).ends_with(4).fails().says(&["no run has written"]);
+                assert!(work.join("source/precious").exists(), "{name} {command:?}");
+            }
+        }
+        std::fs::remove_dir_all(&work).unwrap();
+    }
+    // What is written there would go where a link leads.
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    std::fs::create_dir_all(&work).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, work.join("intermediate")).unwrap();
+    std::fs::write(work.join("job.json"), "{}").unwrap();
+    rechunk(&["copy", &ostia(), &target]).ends_with(4).fails().says(&["symbolic link"]);
+    assert!(tree(&elsewhere).is_empty());
+}
+
+/// An array whose name ends as that of a work directory was left out, and nothing said so.
+#[test]
+fn an_array_may_be_called_like_a_work_directory() {
+    let folder = Folder::new();
+    let (group, target) = (folder.at("g.zarr"), folder.at("h.zarr"));
+    for name in ["a", "a.rechunk"] {
+        RawArray::v3(&[4, 3], &[2, 3]).write(&format!("{group}/{name}"));
+    }
+    write_json(
+        &Path::new(&group).join("zarr.json"),
+        &json!({"zarr_format": 3, "node_type": "group"}),
+    );
+    std::fs::create_dir_all(Path::new(&group).join("b.rechunk")).unwrap();
+    rechunk(&["copy", &group, &target]).ok();
+    rechunk(&["verify", &format!("{group}/a.rechunk"), &format!("{target}/a.rechunk")]).ok();
+    assert!(!Path::new(&target).join("b.rechunk").exists());
+}

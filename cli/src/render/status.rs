@@ -70,5 +70,10 @@ pub(crate) fn cleaned(cleaned: &Cleaned) -> String {
     if parts.is_empty() {
         return format!("no run has left anything at {}", cleaned.target);
     }
-    format!("removed at {}: {}", cleaned.target, parts.join(", "))
+    let back = match cleaned.put_back {
+        0 => "",
+        1 => "; the array that was to be replaced is at its place again",
+        _ => "; the arrays that were to be replaced are at their places again",
+    };
+    format!("removed at {}: {}{back}", cleaned.target, parts.join(", "))
 }

@@ -27,6 +27,8 @@ pub struct Cleaned {
     pub work_directories: u64,
     /// Intermediates that lay elsewhere.
     pub intermediates: u64,
+    /// Arrays that were to be replaced, and are at their places again.
+    pub put_back: u64,
     /// Chunks and unfinished files of targets that were not complete.
     pub objects: u64,
 }
@@ -74,6 +76,7 @@ async fn clean_member(location: &str, stores: &Stores, cleaned: &mut Cleaned) ->
     if let Some(writer) = work.writer().await? {
         return Err(held_by(location, writer));
     }
+    work.left().await?; // before there is a lock: the place may be somebody else's
     let lock = work.lock(location).await?;
     let left = work.left().await?;
     if let Left::Unfinished(saved) | Left::Done(Some(saved)) = &left
@@ -112,6 +115,7 @@ async fn clean_array(
         Left::Nothing | Left::Done(None) | Left::Late => {}
     }
     if work.exists().await? {
+        cleaned.put_back += u64::from(work.put_back(&open_target(target, stores)?).await?);
         work.remove().await?;
         cleaned.work_directories += 1;
     }

@@ -1,5 +1,6 @@
 //! Where a run reads, writes and keeps its state, and whether it may start.
 
+use rechunk_exec::Journal;
 use rechunk_plan::Plan;
 use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
@@ -47,6 +48,10 @@ pub(crate) async fn check_place(job: &Job) -> Result<(Store, Vec<Store>), Error>
     check_apart(&job.request.source, location, "target")?;
     check_temp(job)?;
     let target = open_target(location, &job.stores)?;
+    if let Some(work) = work_dir(location, &target, &job.stores)? {
+        // What is there is removed at the end.
+        check_apart(&job.request.source, work.location(), "target")?;
+    }
     check_file(location, &target, &job.target)?;
     if job.in_tree {
         return Ok((target, Vec::new()));
@@ -162,6 +167,9 @@ impl Place {
             chunks = work.noting_uploads(&chunks)?;
             if resumes {
                 work.abort_uploads().await?;
+                if job.growth.is_none() && is_gone(job, work, &target, &chunks).await? {
+                    work.forget().await?;
+                }
             }
             if resumes && job.target.file_name().is_none() {
                 let swept = chunks.remove_staging().await;
@@ -384,6 +392,9 @@ async fn start_over(
 ) -> Result<bool, Error> {
     let location = &job.request.target;
     let file = folder(target, &job.target)?;
+    if let Some(work) = work {
+        work.put_back(target).await?;
+    }
     let replaces = may_start(job, running, target, left).await?;
     if let (Some((folder, name)), Left::Unfinished(_) | Left::Done(Some(_))) = (&file, left) {
         // What a run that is given up has written of it: before that run is forgotten.
@@ -395,6 +406,31 @@ async fn start_over(
     }
     // One file takes the place of another at the end.
     Ok(replaces && file.is_none())
+}
+
+/// True if the journal says that some of the target is written, and nothing of it is there: somebody has
+/// removed it. What was done is not, then. (What has taken the place of an old array is at the target.)
+async fn is_gone(job: &Job, work: &WorkDir, target: &Store, chunks: &Store) -> Result<bool, Error> {
+    if !work.has_journal().await? {
+        return Ok(false);
+    }
+    let failed = |source| store_error("look at", chunks.label(), source);
+    let is_there = match chunks.local_root().zip(job.target.file_name()) {
+        Some((folder, name)) => {
+            let file = folder.join(name);
+            [part_of(&file), file].iter().any(|path| path.symlink_metadata().is_ok())
+        }
+        None => chunks.exists_anything().await.map_err(failed)?,
+    };
+    let aside = work.replaced()?;
+    let is_exchanged = aside.exists_anything().await.map_err(failed)?
+        && target.exists_anything().await.map_err(failed)?;
+    if is_there || is_exchanged {
+        return Ok(false);
+    }
+    let contents = Journal::read(&work.store).await.map_err(|error| work.journal_error(error))?;
+    let last = job.planned.plan.stages.len().saturating_sub(1);
+    Ok(contents.done.largest().any(|(stage, _)| stage == last))
 }
 
 /// Removes the array that a new one replaces, what makes it one before its chunks. The job is saved

@@ -39,6 +39,8 @@ const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
 /// own end.
 const KEYS: [&str; 7] =
     [JOURNAL_KEY, REPORT_KEY, JOB_KEY, TREE_KEY, WRITTEN_KEY, LOCK_KEY, DONE_KEY];
+/// Those that say by their names whose the directory is.
+const SAID: [&str; 4] = [JOURNAL_KEY, JOB_KEY, TREE_KEY, DONE_KEY];
 /// Largest lock file that is read, bytes: many runs, a line each.
 const LOCK_BYTES_MAX: u64 = 1 << 20;
 const JOB_BYTES_MAX: u64 = 16 << 20;
@@ -74,6 +76,11 @@ impl WorkDir {
         let store = stores.open(&location);
         let store = store.map_err(|source| store_error("open", &location, source))?;
         Ok(Self { store: store.with_role(Role::Control), location })
+    }
+
+    /// Its path as it follows from the target's.
+    pub(crate) fn location(&self) -> &str {
+        &self.location
     }
 
     /// Where the intermediate goes if nothing else was said.
@@ -229,19 +236,65 @@ impl WorkDir {
         if self.store.local_root().is_some() && link.is_ok_and(|found| found.is_symlink()) {
             return Err(conflict("is a symbolic link".to_owned()));
         }
+        if let Some(name) = self.link_inside() {
+            return Err(conflict(format!("holds a symbolic link, {name}")));
+        }
         let failed = |source| store_error("look at", self.store.label(), source);
         if !self.store.exists_anything().await.map_err(failed)? {
             return Ok(false);
         }
         // What cannot be looked at is there.
-        let is_there = KEYS.map(|key| self.store.exists(key));
-        if join_all(is_there).await.into_iter().any(|found| found.unwrap_or(true)) {
+        let is_there = SAID.map(|key| self.store.exists(key));
+        if join_all(is_there).await.into_iter().any(|found| found.unwrap_or(true))
+            || self.holds_a_lock().await
+        {
             return Ok(true);
         }
         if self.store.is_empty().await.map_err(failed)? || self.is_only_late().await? {
             return Ok(true);
         }
         Err(conflict("holds what no run has written".to_owned()))
+    }
+
+    /// What is written would go where a link leads, and what is removed might be somebody's.
+    fn link_inside(&self) -> Option<&'static str> {
+        let root = self.store.local_root()?;
+        let mut names = KEYS.into_iter().chain(PLACES).chain([UPLOADS]);
+        names.find(|name| root.join(name).symlink_metadata().is_ok_and(|found| found.is_symlink()))
+    }
+
+    /// True if there is a lock as runs write it: others have files of that name too. A run that was
+    /// killed as it began may not have written all of its name yet, nor begun anything.
+    async fn holds_a_lock(&self) -> bool {
+        match self.store.get(LOCK_KEY, LOCK_BYTES_MAX).await {
+            Ok(Some(text)) if holder_in(&text).is_some() => true,
+            Ok(Some(_)) => {
+                let places = PLACES.map(|place| async move {
+                    let place = self.store.child(place)?;
+                    place.exists_anything().await
+                });
+                join_all(places).await.into_iter().all(|found| matches!(found, Ok(false)))
+            }
+            Ok(None) => false,
+            Err(_) => true,
+        }
+    }
+
+    /// Has a replaced array that was put aside take its place again, where the new one has not taken it: of
+    /// the two renames the second is missing. Otherwise it would go with what a run has left.
+    pub(crate) async fn put_back(&self, target: &Store) -> Result<bool, Error> {
+        if target.local_root().is_none() {
+            return Ok(false); // nothing is put aside there
+        }
+        let failed = |source| store_error("put back", target.label(), source);
+        let aside = self.replaced()?;
+        if !aside.exists_anything().await.map_err(failed)?
+            || target.exists_anything().await.map_err(failed)?
+        {
+            return Ok(false);
+        }
+        Store::rename(&aside, target).await.map_err(failed)?;
+        Ok(true)
     }
 
     /// The job at a key, if there is one; an error inside if it cannot be understood.
@@ -311,7 +364,7 @@ impl WorkDir {
     /// Who has last locked the file, if it can be read.
     async fn last_holder(&self) -> Option<Holder> {
         let text = self.store.get(LOCK_KEY, LOCK_BYTES_MAX).await.ok()??;
-        text.split(|&byte| byte == b'\n').rev().find(|line| !line.is_empty()).and_then(Holder::of)
+        holder_in(&text)
     }
 
     /// Who writes the target now, and how many seconds ago he was heard of where that is known.
@@ -408,6 +461,11 @@ impl WorkDir {
         }
         Ok(())
     }
+}
+
+/// Who has last locked a file with this text.
+fn holder_in(text: &[u8]) -> Option<Holder> {
+    text.split(|&byte| byte == b'\n').rev().find(|line| !line.is_empty()).and_then(Holder::of)
 }
 
 /// The key is that of a part of a journal, of an object of an intermediate, or of a question for the

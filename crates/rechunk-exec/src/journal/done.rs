@@ -143,7 +143,7 @@ impl DoneSet {
     }
 
     /// The largest stage and task named, to check against a plan.
-    pub(crate) fn largest(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+    pub fn largest(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.stages.iter().filter_map(|(&stage, done)| {
             let begun = done.steps.last_key_value().map(|(&task, _)| task);
             let last = done.ranges.last_key_value().map(|(_, range)| range.end.saturating_sub(1));
