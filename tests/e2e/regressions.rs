@@ -265,3 +265,40 @@ fn an_array_may_be_called_like_a_work_directory() {
     rechunk(&["verify", &format!("{group}/a.rechunk"), &format!("{target}/a.rechunk")]).ok();
     assert!(!Path::new(&target).join("b.rechunk").exists());
 }
+
+/// A drawing was written over a chunk of the source.
+#[test]
+fn drawings_and_plans_are_not_written_into_arrays() {
+    let folder = Folder::new();
+    let (source, target) = (folder.at("s.zarr"), folder.at("t.zarr"));
+    RawArray::v3(&[4, 3], &[2, 3]).write(&source);
+    let before = tree(folder.path());
+    let chunk = format!("{source}/c/0/0");
+    for command in [
+        vec!["copy", &source, &target, "--svg", &chunk],
+        vec!["copy", &source, &target, "--html", &chunk],
+        vec!["plan", &source, &target, "--out", &chunk],
+    ] {
+        rechunk(&command).ends_with(2).fails().says(&["would be written into"]);
+    }
+    rechunk(&["run", "/dev/zero"]).ends_with(2).fails().says(&["more than 16.0 MiB"]);
+    assert_eq!(tree(folder.path()), before);
+}
+
+/// What a run has left was damaged: neither place nor way out were named.
+#[test]
+fn a_saved_job_that_is_damaged_is_named_with_its_place() {
+    let folder = Folder::new();
+    let (source, target) = (folder.at("s.zarr"), folder.at("t.zarr"));
+    RawArray::v3(&[4, 3], &[2, 3]).write(&source);
+    std::fs::write(Path::new(&source).join("c/1/0"), "damaged").unwrap();
+    rechunk(&["copy", &source, &target, "--chunks", "4,1"]).fails();
+    let job = folder.path().join("t.zarr.rechunk/job.json");
+    std::fs::write(&job, "{").unwrap();
+    for command in
+        [vec!["copy", &source, &target, "--chunks", "4,1", "--resume"], vec!["clean", &target]]
+    {
+        let place = job.to_string_lossy();
+        rechunk(&command).ends_with(4).fails().says(&[&place, "remove this directory"]);
+    }
+}

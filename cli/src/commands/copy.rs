@@ -12,6 +12,9 @@ use crate::render::{self, explain, progress, report, tree};
 use crate::{request, signals};
 
 pub(crate) async fn run(args: CopyArgs) -> Result<ExitCode, Error> {
+    for file in [&args.svg, &args.html] {
+        render::check_apart(file.as_deref(), &[&args.source, &args.target])?;
+    }
     let stores = request::planned_stores(&args.stores, args.planning.concurrency)?;
     let mut copy = request::of_copy(&args)?;
     // What is to be verified is compared with what was seen of the source.

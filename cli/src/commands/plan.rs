@@ -18,6 +18,11 @@ use crate::render::{self, explain};
 use crate::request::{self, usage};
 
 pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Error> {
+    let locations: Vec<&str> =
+        [&args.source, &args.target].into_iter().flatten().map(|l| &**l).collect();
+    for file in [&args.svg, &args.html, &args.out] {
+        render::check_apart(file.as_deref(), &locations)?;
+    }
     if args.synthetic.baseline.is_some() {
         return baseline(&args).await;
     }

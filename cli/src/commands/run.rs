@@ -11,6 +11,8 @@ use crate::{render, request};
 pub(crate) async fn run(args: RunArgs) -> Result<ExitCode, Error> {
     let bytes = render::read_file(&args.plan)?;
     let saved = SavedJob::from_json(&args.plan, &bytes)?;
+    let locations = [&*saved.request.source, &saved.request.target];
+    render::check_apart(args.html.as_deref(), &locations)?;
     let concurrency = saved.request.planning.concurrency;
     let stores = request::planned_stores(&args.stores, concurrency)?;
     let job = Job::from_saved(saved, args.running.temp.as_deref(), &stores).await?;

@@ -15,10 +15,11 @@ mod svg;
 pub(crate) mod table;
 pub(crate) mod tree;
 
-use std::io::Write;
+use std::io::{Read, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rechunk::Error;
+use rechunk::{Error, format_byte_size};
 use serde::Serialize;
 
 /// Talk: a line on stderr.
@@ -73,10 +74,41 @@ pub(crate) fn write_file(path: &str, text: &str) -> Result<(), Error> {
         .map_err(|error| Error::State { path: path.to_owned(), reason: error.to_string() })
 }
 
-/// Reads a file the user named.
-pub(crate) fn read_file(path: &str) -> Result<Vec<u8>, Error> {
-    std::fs::read(path).map_err(|error| Error::Usage {
-        message: format!("cannot read {path}: {error}"),
-        hint: None,
-    })
+/// Refuses a file to be written that lies in the source or the target: it would be a chunk, or take the
+/// place of one.
+pub(crate) fn check_apart(file: Option<&str>, locations: &[&str]) -> Result<(), Error> {
+    let Some(file) = file else { return Ok(()) };
+    let folder = Path::new(file).parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(folder) = folder.unwrap_or(Path::new(".")).canonicalize() else { return Ok(()) };
+    for location in locations {
+        let path = location.strip_prefix("file://").unwrap_or(location);
+        let Ok(place) = Path::new(path).canonicalize() else { continue };
+        let is_itself = Path::new(file).canonicalize().is_ok_and(|file| file == place);
+        if folder.starts_with(&place) || is_itself {
+            return Err(Error::Usage {
+                message: format!("{file} would be written into {location}"),
+                hint: Some("write it elsewhere".to_owned()),
+            });
+        }
+    }
+    Ok(())
 }
+
+/// Reads a file the user named, of at most [`READ_BYTES_MAX`].
+pub(crate) fn read_file(path: &str) -> Result<Vec<u8>, Error> {
+    let cannot = |reason: String| Error::Usage {
+        message: format!("cannot read {path}: {reason}"),
+        hint: None,
+    };
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)
+        .and_then(|file| file.take(READ_BYTES_MAX + 1).read_to_end(&mut bytes))
+        .map_err(|error| cannot(error.to_string()))?;
+    if bytes.len() as u64 > READ_BYTES_MAX {
+        return Err(cannot(format!("it has more than {}", format_byte_size(READ_BYTES_MAX))));
+    }
+    Ok(bytes)
+}
+
+/// Largest file that is read as a whole: a saved plan, with its metadata.
+const READ_BYTES_MAX: u64 = 16 << 20;

@@ -380,7 +380,7 @@ impl Store {
                     let part = part.map_err(|error| self.failed(key, "read", error))?;
                     // A server that sends more than it said does not get more memory.
                     if part.len() > most - bytes.len() {
-                        return Err(self.short(key, size, u64::MAX));
+                        return Err(self.short(key, size, wide(bytes.len() + part.len())));
                     }
                     bytes.extend_from_slice(&part);
                 }

@@ -301,7 +301,16 @@ impl WorkDir {
     async fn job(&self, key: &str) -> Result<Option<Result<SavedJob, Error>>, Error> {
         let found = self.store.get(key, JOB_BYTES_MAX).await;
         let found = found.map_err(|source| store_error("read", self.store.label(), source))?;
-        Ok(found.map(|bytes| SavedJob::from_json(key, &bytes)))
+        Ok(found.map(|bytes| {
+            SavedJob::from_json(key, &bytes).map_err(|error| Error::Conflict {
+                location: format!("{}/{key}", self.location),
+                reason: format!("cannot be understood: {error}"),
+                hint: Some(
+                    "what was begun is not known: remove this directory and what is at the target"
+                        .to_owned(),
+                ),
+            })
+        }))
     }
 
     /// Says that of a group all arrays are written, and begin to be made known.

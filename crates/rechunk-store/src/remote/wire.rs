@@ -5,6 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures::StreamExt;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
     ReqwestConnector,
@@ -17,6 +18,11 @@ use super::hedge::Hedge;
 use super::{Like, Limiter};
 use crate::watch::ServerClock;
 use crate::{Meter, Role};
+
+/// Most bytes of what an error says that are read.
+const ERROR_BYTES_MAX: usize = 64 << 10;
+/// Most bytes of an answer that is read as a whole: a page of a listing has at most 5000 names of 1 KiB.
+const ANSWER_BYTES_MAX: usize = 32 << 20;
 
 /// Whose attempt it is; travels with a request.
 #[derive(Clone)]
@@ -96,6 +102,44 @@ fn is_answer(response: &HttpResponse) -> bool {
     !(status.is_server_error() || matches!(status.as_u16(), 408 | 429))
 }
 
+/// The body of the answer is an object, which is read as it comes. Others are read as a whole by the library
+/// below, however long they are: pages of listings, and what is said of writes and removals.
+fn is_streamed(request: &HttpRequest) -> bool {
+    let is_listing = |query: &str| {
+        query.split('&').any(|part| part.starts_with("list-type=") || part == "comp=list")
+    };
+    request.method() == "GET" && !request.uri().query().is_some_and(is_listing)
+}
+
+/// What an error says, as far as somebody would read it: the rest of an answer without end is left.
+async fn with_a_short_body(answer: HttpResponse) -> HttpResponse {
+    let (head, body) = answer.into_parts();
+    let (mut said, mut parts) = (Vec::new(), body.bytes_stream());
+    while let Some(Ok(part)) = parts.next().await {
+        let room = ERROR_BYTES_MAX - said.len();
+        said.extend_from_slice(&part[..part.len().min(room)]);
+        if part.len() >= room {
+            break;
+        }
+    }
+    HttpResponse::from_parts(head, said.into())
+}
+
+/// The whole answer; an error if it is longer than any that makes sense.
+async fn with_a_whole_body(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
+    let (head, body) = answer.into_parts();
+    let (mut read, mut parts) = (Vec::new(), body.bytes_stream());
+    while let Some(part) = parts.next().await {
+        let part = part?;
+        if part.len() > ANSWER_BYTES_MAX - read.len() {
+            let reason = format!("its answer has more than {ANSWER_BYTES_MAX} bytes");
+            return Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(reason)));
+        }
+        read.extend_from_slice(&part);
+    }
+    Ok(HttpResponse::from_parts(head, read.into()))
+}
+
 /// A server whose certificate is not trusted has the same one when it is asked again.
 fn final_if_untrusted(error: HttpError) -> HttpError {
     if crate::error::is_untrusted(&error) {
@@ -112,9 +156,14 @@ impl Wire {
         if let Some(attempts) = of_request.or_else(|| ATTEMPTS.try_with(Clone::clone).ok()) {
             attempts.meter.count_attempt(attempts.role);
         }
-        let is_copy = is_copy(&request);
+        let (is_copy, is_streamed) = (is_copy(&request), is_streamed(&request));
         let sent = Instant::now();
         let mut response = self.inner.execute(request).await.map_err(final_if_untrusted)?;
+        if !response.status().is_success() {
+            response = with_a_short_body(response).await;
+        } else if !is_streamed {
+            response = with_a_whole_body(response).await?;
+        }
         if is_copy {
             response = with_true_status(response).await?;
         }
@@ -128,5 +177,43 @@ impl Wire {
             _ => {}
         }
         Ok(response)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, bytes: usize) -> HttpResponse {
+        let mut answer = HttpResponse::new(vec![b'x'; bytes].into());
+        *answer.status_mut() = status.try_into().unwrap();
+        answer
+    }
+
+    #[tokio::test]
+    async fn answers_without_end_are_not_held() {
+        for (bytes, kept) in [(0, 0), (100, 100), (ERROR_BYTES_MAX + 1, ERROR_BYTES_MAX)] {
+            let short = with_a_short_body(answer(403, bytes)).await;
+            assert_eq!(short.status().as_u16(), 403);
+            assert_eq!(short.into_body().bytes().await.unwrap().len(), kept);
+        }
+        let whole = with_a_whole_body(answer(200, 1 << 20)).await.unwrap();
+        assert_eq!(whole.into_body().bytes().await.unwrap().len(), 1 << 20);
+        let error = with_a_whole_body(answer(200, ANSWER_BYTES_MAX + 1)).await.unwrap_err();
+        assert!(error.to_string().contains("more than"), "{error}");
+    }
+
+    #[test]
+    fn objects_are_streamed_and_pages_are_not() {
+        let request = |method: &str, uri: &str| {
+            let mut request = HttpRequest::new(Vec::new().into());
+            *request.method_mut() = method.parse().unwrap();
+            *request.uri_mut() = uri.parse().unwrap();
+            is_streamed(&request)
+        };
+        assert!(request("GET", "http://h/b/c/0/0") && request("GET", "http://h/b/k?versionId=1"));
+        assert!(!request("GET", "http://h/b?list-type=2&prefix=a"));
+        assert!(!request("GET", "http://h/c?restype=container&comp=list"));
+        assert!(!request("POST", "http://h/b?delete") && !request("PUT", "http://h/b/k"));
     }
 }
