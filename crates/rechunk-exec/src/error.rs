@@ -134,7 +134,9 @@ impl ExecError {
     pub fn is_intermediate_damage(&self) -> bool {
         match self.fault() {
             Some(Fault::DamagedPiece { .. }) => true,
-            Some(Fault::Intermediate(error)) => error.is_not_found(),
+            Some(Fault::Intermediate(error)) => {
+                error.is_not_found() || matches!(error, StoreError::Short { .. })
+            }
             _ => false,
         }
     }

@@ -106,7 +106,7 @@ impl Sizes<'_> {
         };
         let (_, coordinate) = &self.read[known];
         coordinate.elements(span).map_err(|(reason, suggested)| {
-            let hint = match suggested {
+            let hint = match suggested.filter(|&elements| elements > 0) {
                 Some(elements) => format!("give a number of elements, e.g. {name}={elements}"),
                 None => "give a number of elements".to_owned(),
             };
