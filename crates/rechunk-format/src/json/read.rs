@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::FormatError;
 
-use super::{MARKER, bare_token, is_foreign_token};
+use super::{MARKER, is_foreign_token};
 
 /// Largest metadata document that is read.
 pub const DOCUMENT_BYTES_MAX: usize = 16 << 20;
@@ -67,13 +67,7 @@ fn protect_tokens(text: &str) -> Result<Cow<'_, str>, String> {
     let (mut copied, mut position, mut depth, mut values) = (0, 0, 0_usize, 0_usize);
     while let Some(&byte) = bytes.get(position) {
         match byte {
-            b'"' => {
-                let end = string_end(bytes, position);
-                if is_marker(&text[position..end.min(text.len())]) {
-                    return Err("a string begins with \\u0000token:, as none may here".to_owned());
-                }
-                position = end;
-            }
+            b'"' => position = string_end(bytes, position),
             b'N' | b'I' | b'-' | b'0'..=b'9' => {
                 let end = token_end(bytes, position);
                 let token = &text[position..end];
@@ -106,12 +100,6 @@ fn protect_tokens(text: &str) -> Result<Cow<'_, str>, String> {
     }
     protected.push_str(&text[copied..]);
     Ok(Cow::Owned(protected))
-}
-
-/// A string, as it is quoted, that stands for a bare token already: it would be written as that.
-fn is_marker(quoted: &str) -> bool {
-    quoted.starts_with("\"\\u0000")
-        && serde_json::from_str::<String>(quoted).is_ok_and(|text| bare_token(&text).is_some())
 }
 
 /// Position after the string that opens at `start`.
