@@ -83,8 +83,9 @@ pub(crate) fn check_apart(file: Option<&str>, locations: &[&str]) -> Result<(), 
     for location in locations {
         let path = location.strip_prefix("file://").unwrap_or(location);
         let Ok(place) = Path::new(path).canonicalize() else { continue };
-        let is_itself = Path::new(file).canonicalize().is_ok_and(|file| file == place);
-        if folder.starts_with(&place) || is_itself {
+        // Where a link leads, too.
+        let leads_into = Path::new(file).canonicalize().is_ok_and(|file| file.starts_with(&place));
+        if folder.starts_with(&place) || leads_into {
             return Err(Error::Usage {
                 message: format!("{file} would be written into {location}"),
                 hint: Some("write it elsewhere".to_owned()),
@@ -111,4 +112,4 @@ pub(crate) fn read_file(path: &str) -> Result<Vec<u8>, Error> {
 }
 
 /// Largest file that is read as a whole: a saved plan, with its metadata.
-const READ_BYTES_MAX: u64 = 16 << 20;
+const READ_BYTES_MAX: u64 = 64 << 20;

@@ -202,17 +202,18 @@ pub(crate) fn drop_v3_only(target: &mut ArrayMetadata, warnings: &mut Vec<String
         let names: Vec<String> = fields.keys().map(|name| format!("{name:?}")).collect();
         warnings.push(format!("Zarr v2 has no place for {}: dropped", names.join(", ")));
     }
+    // What v3 may have as an attribute besides is the names in v2.
+    let rank = target.spec.shape.len();
+    let among_attributes = take_dimension_names(&mut target.attributes, rank);
     let names = target.spec.dimension_names.as_ref();
     if names.is_some_and(|names| names.iter().any(Option::is_none)) {
         let all_unnamed = names.is_some_and(|names| names.iter().all(Option::is_none));
         target.spec.dimension_names = None;
-        if !all_unnamed {
+        if !all_unnamed && among_attributes.is_none() {
             let reason = "Zarr v2 names all dimensions or none: the names are dropped";
             warnings.push(reason.to_owned());
         }
     }
-    // What v3 may have as an attribute besides is the names in v2.
-    let among_attributes = take_dimension_names(&mut target.attributes, target.spec.shape.len());
     if target.spec.dimension_names.is_none() {
         target.spec.dimension_names = among_attributes;
         return;

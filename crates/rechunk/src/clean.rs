@@ -115,7 +115,9 @@ async fn clean_array(
         Left::Nothing | Left::Done(None) | Left::Late => {}
     }
     if work.exists().await? {
-        cleaned.put_back += u64::from(work.put_back(&open_target(target, stores)?).await?);
+        if matches!(left, Left::Unfinished(_)) {
+            cleaned.put_back += u64::from(work.put_back(&open_target(target, stores)?).await?);
+        }
         work.remove().await?;
         cleaned.work_directories += 1;
     }

@@ -351,13 +351,14 @@ impl Error {
 
 /// A text with who asks, and with what, left out of the URLs in it.
 fn without_secrets(text: &str) -> String {
-    let is_end = |c: char| c.is_whitespace() || "\"'`<>()".contains(c);
+    let is_end = |c: char| c.is_whitespace() || "\"`<>".contains(c);
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("://") {
         shown.push_str(before);
         shown.push_str("://");
-        let (url, behind) = after.split_at(after.find(is_end).unwrap_or(after.len()));
+        let url = &after[..after.find(is_end).unwrap_or(after.len())];
+        let (url, behind) = after.split_at(url.trim_end_matches([')', '\'', ',', ':']).len());
         let (place, query) = url.split_once('?').map_or((url, ""), |(place, _)| (place, "?…"));
         let end = place.find('/').unwrap_or(place.len());
         let (authority, path) = place.split_at(end);
@@ -399,6 +400,8 @@ mod tests {
             ("cannot read http://u:p@h:1/x", "cannot read http://…@h:1/x"),
             ("(https://h/a?sig=S&x) and s3://b/k", "(https://h/a?…) and s3://b/k"),
             ("\"http://a@b@h\": no", "\"http://…@h\": no"),
+            ("(http://u:pa(s's)@h/x)", "(http://…@h/x)"),
+            ("http://h/x?a=(b)&c: no", "http://h/x?…: no"),
             (
                 "abfss://container@a.dfs.core.windows.net/x",
                 "abfss://container@a.dfs.core.windows.net/x",

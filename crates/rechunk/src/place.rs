@@ -392,7 +392,7 @@ async fn start_over(
 ) -> Result<bool, Error> {
     let location = &job.request.target;
     let file = folder(target, &job.target)?;
-    if let Some(work) = work {
+    if let (Some(work), Left::Unfinished(_)) = (work, left) {
         work.put_back(target).await?;
     }
     let replaces = may_start(job, running, target, left).await?;
@@ -415,22 +415,22 @@ async fn is_gone(job: &Job, work: &WorkDir, target: &Store, chunks: &Store) -> R
         return Ok(false);
     }
     let failed = |source| store_error("look at", chunks.label(), source);
+    let contents = Journal::read(&work.store).await.map_err(|error| work.journal_error(error))?;
+    let stages = &job.planned.plan.stages;
+    let last = stages.len().saturating_sub(1);
     let is_there = match chunks.local_root().zip(job.target.file_name()) {
         Some((folder, name)) => {
             let file = folder.join(name);
-            [part_of(&file), file].iter().any(|path| path.symlink_metadata().is_ok())
+            // The file itself may be an older one, unless all is written.
+            let is_whole = stages.last().is_some_and(|s| contents.done.count(last) == s.tasks);
+            part_of(&file).symlink_metadata().is_ok() || is_whole && file.symlink_metadata().is_ok()
         }
-        None => chunks.exists_anything().await.map_err(failed)?,
+        None => !chunks.is_empty().await.map_err(failed)?,
     };
     let aside = work.replaced()?;
     let is_exchanged = aside.exists_anything().await.map_err(failed)?
         && target.exists_anything().await.map_err(failed)?;
-    if is_there || is_exchanged {
-        return Ok(false);
-    }
-    let contents = Journal::read(&work.store).await.map_err(|error| work.journal_error(error))?;
-    let last = job.planned.plan.stages.len().saturating_sub(1);
-    Ok(contents.done.largest().any(|(stage, _)| stage == last))
+    Ok(!is_there && !is_exchanged && contents.done.largest().any(|(stage, _)| stage == last))
 }
 
 /// Removes the array that a new one replaces, what makes it one before its chunks. The job is saved

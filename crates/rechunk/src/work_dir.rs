@@ -268,13 +268,7 @@ impl WorkDir {
     async fn holds_a_lock(&self) -> bool {
         match self.store.get(LOCK_KEY, LOCK_BYTES_MAX).await {
             Ok(Some(text)) if holder_in(&text).is_some() => true,
-            Ok(Some(_)) => {
-                let places = PLACES.map(|place| async move {
-                    let place = self.store.child(place)?;
-                    place.exists_anything().await
-                });
-                join_all(places).await.into_iter().all(|found| matches!(found, Ok(false)))
-            }
+            Ok(Some(_)) => self.store.has_none_but(&KEYS).await.unwrap_or(false),
             Ok(None) => false,
             Err(_) => true,
         }
@@ -288,10 +282,22 @@ impl WorkDir {
         }
         let failed = |source| store_error("put back", target.label(), source);
         let aside = self.replaced()?;
-        if !aside.exists_anything().await.map_err(failed)?
-            || target.exists_anything().await.map_err(failed)?
-        {
+        if !aside.exists_anything().await.map_err(failed)? {
             return Ok(false);
+        }
+        if !target.is_empty().await.map_err(failed)? {
+            if !self.staging()?.exists_anything().await.map_err(failed)? {
+                return Ok(false); // what is there is the new one
+            }
+            return Err(Error::Conflict {
+                location: target.label().to_owned(),
+                reason: format!(
+                    "is neither the array that was to be replaced, which is in {}/replaced, nor the \
+                     new one",
+                    self.location
+                ),
+                hint: Some("move what is there away".to_owned()),
+            });
         }
         Store::rename(&aside, target).await.map_err(failed)?;
         Ok(true)
@@ -302,13 +308,16 @@ impl WorkDir {
         let found = self.store.get(key, JOB_BYTES_MAX).await;
         let found = found.map_err(|source| store_error("read", self.store.label(), source))?;
         Ok(found.map(|bytes| {
-            SavedJob::from_json(key, &bytes).map_err(|error| Error::Conflict {
+            SavedJob::from_json(key, &bytes).map_err(|error| {
+                Error::Conflict {
                 location: format!("{}/{key}", self.location),
                 reason: format!("cannot be understood: {error}"),
                 hint: Some(
-                    "what was begun is not known: remove this directory and what is at the target"
+                    "what was begun is not known: look at what is at the target, and in `replaced` \
+                     and `target` there, before you remove this directory"
                         .to_owned(),
                 ),
+            }
             })
         }))
     }

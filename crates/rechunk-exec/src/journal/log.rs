@@ -115,7 +115,7 @@ impl Segments {
     /// goes first, so that what is left of a removal that was cut off is no journal.
     pub(crate) async fn remove(store: &Store) -> Result<(), JournalError> {
         let mut count = 0;
-        loop {
+        while count < SEGMENTS_MAX {
             let numbers = count..count + READ_AT_ONCE;
             let found: Vec<bool> = stream::iter(numbers)
                 .map(|number| async move { store.exists(&key(number)).await })

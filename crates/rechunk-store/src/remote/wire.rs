@@ -150,7 +150,7 @@ fn final_if_untrusted(error: HttpError) -> HttpError {
 }
 
 impl Wire {
-    /// One attempt, until the head of its answer.
+    /// One attempt, until the head of its answer; where that is no object, until its end.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let of_request = request.extensions().get::<Attempts>().cloned();
         if let Some(attempts) = of_request.or_else(|| ATTEMPTS.try_with(Clone::clone).ok()) {
