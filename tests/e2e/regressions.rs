@@ -275,7 +275,11 @@ fn an_array_may_be_called_like_a_work_directory() {
         &json!({"zarr_format": 3, "node_type": "group"}),
     );
     std::fs::create_dir_all(Path::new(&group).join("b.rechunk")).unwrap();
-    rechunk(&["copy", &group, &target]).ok();
+    // There the copy of `a` would keep its state.
+    let both = rechunk(&["copy", &group, &target]);
+    both.ends_with(3).fails().says(&["a.rechunk", "--exclude 'a'"]);
+    assert!(!Path::new(&target).exists());
+    rechunk(&["copy", &group, &target, "--exclude", "a"]).ok();
     rechunk(&["verify", &format!("{group}/a.rechunk"), &format!("{target}/a.rechunk")]).ok();
     assert!(!Path::new(&target).join("b.rechunk").exists());
 }

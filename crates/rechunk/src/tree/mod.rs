@@ -12,7 +12,7 @@ mod run;
 mod state;
 mod walk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rechunk_grid::ArraySpec;
@@ -139,6 +139,7 @@ impl TreeJob {
         let mut warnings: Vec<String> = dropped("", &root).into_iter().collect();
         warnings.append(&mut found.warnings);
         select(&rules, &selection, &mut found, &location)?;
+        check_room_for_state(&found, &location)?;
         let all =
             std::iter::once(("", &root)).chain(found.groups.iter().map(|(path, g)| (&**path, g)));
         let of_image =
@@ -246,6 +247,27 @@ fn select(
     for path in &below {
         for (end, _) in path.match_indices('/') {
             found.groups.entry(path[..end].to_owned()).or_default();
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a group in which something is where the copy of one of its arrays would keep its state.
+fn check_room_for_state(found: &Found, location: &str) -> Result<(), Error> {
+    let arrays: BTreeSet<&str> = found.arrays.iter().map(String::as_str).collect();
+    let ends = |path: &str| -> Vec<usize> {
+        path.match_indices('/').map(|(end, _)| end).chain([path.len()]).collect()
+    };
+    for path in found.arrays.iter().chain(found.groups.keys()) {
+        let places = ends(path).into_iter().filter_map(|end| path[..end].strip_suffix(".rechunk"));
+        if let Some(array) = places.into_iter().find(|array| arrays.contains(array)) {
+            return Err(Error::NotATree {
+                location: location.to_owned(),
+                reason: format!(
+                    "it has {path}, but {array}.rechunk is where the copy of {array} keeps its state"
+                ),
+                hint: Some(format!("leave one of them out: --exclude '{array}'")),
+            });
         }
     }
     Ok(())
