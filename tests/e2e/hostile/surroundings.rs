@@ -230,7 +230,7 @@ fn around_the_target() -> Vec<Case> {
             std::fs::create_dir(scene.at("out/t.zarr.rechunk")).unwrap();
             std::fs::write(scene.at("out/t.zarr.rechunk/job.json"), "[\u{1b}[31m").unwrap();
             std::fs::write(scene.at("out/t.zarr.rechunk/journal"), "\u{1b}[31m").unwrap();
-        }, Outcome::fails(2, &["job.json"], Left::Anything)).arguments(&["copy", "SOURCE", "TARGET", "--chunks", "2,2", "--resume"]),
+        }, Outcome::fails(4, &["job.json", "cannot be understood"], Left::Anything)).arguments(&["copy", "SOURCE", "TARGET", "--chunks", "2,2", "--resume"]),
         Case::new("parent that nobody may write to", |scene| {
             open_up(scene);
             open_to_all(scene.at("out").as_ref(), 0o555);
