@@ -16,10 +16,9 @@ pub(crate) mod table;
 pub(crate) mod tree;
 
 use std::io::{Read, Write};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rechunk::{Error, format_byte_size};
+use rechunk::{Error, format_byte_size, lies_in};
 use serde::Serialize;
 
 /// Talk: a line on stderr.
@@ -78,21 +77,13 @@ pub(crate) fn write_file(path: &str, text: &str) -> Result<(), Error> {
 /// place of one.
 pub(crate) fn check_apart(file: Option<&str>, locations: &[&str]) -> Result<(), Error> {
     let Some(file) = file else { return Ok(()) };
-    let folder = Path::new(file).parent().filter(|folder| !folder.as_os_str().is_empty());
-    let Ok(folder) = folder.unwrap_or(Path::new(".")).canonicalize() else { return Ok(()) };
-    for location in locations {
-        let path = location.strip_prefix("file://").unwrap_or(location);
-        let Ok(place) = Path::new(path).canonicalize() else { continue };
-        // Where a link leads, too.
-        let leads_into = Path::new(file).canonicalize().is_ok_and(|file| file.starts_with(&place));
-        if folder.starts_with(&place) || leads_into {
-            return Err(Error::Usage {
-                message: format!("{file} would be written into {location}"),
-                hint: Some("write it elsewhere".to_owned()),
-            });
-        }
+    match locations.iter().find(|location| lies_in(file, location)) {
+        Some(location) => Err(Error::Usage {
+            message: format!("{file} would be written into {location}"),
+            hint: Some("write it elsewhere".to_owned()),
+        }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Reads a file the user named, of at most [`READ_BYTES_MAX`].

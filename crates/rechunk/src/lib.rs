@@ -77,6 +77,7 @@ pub use saved_job::SavedJob;
 pub use shard_spec::plan_shards;
 pub use single_file::RawFile;
 pub use status::{ArrayStatus, MemberStatus, RunState, StageStatus, Status, WriterStatus, status};
+pub use target::lies_in;
 pub use tree::{
     ArrayReport, Coords, Prepared, RULE_SETTINGS, Selection, TreeArray, TreeJob, TreeReport,
     prepare,

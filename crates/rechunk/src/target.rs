@@ -82,6 +82,12 @@ pub(crate) fn check_apart(source: &str, other: &str, what: &str) -> Result<(), E
     }
 }
 
+/// True if the local file `path` is at a local location or below it, by their real paths.
+pub fn lies_in(path: &str, location: &str) -> bool {
+    let real = canonical(path).zip(canonical(location));
+    real.is_some_and(|(path, location)| path.starts_with(location))
+}
+
 /// The real path of a local location, links resolved as far as it exists, or of the file it is
 /// in; `None` for URLs.
 pub(crate) fn canonical(location: &str) -> Option<PathBuf> {
