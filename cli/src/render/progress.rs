@@ -248,8 +248,11 @@ impl Observer for Display {
                 }
                 self.line(&mut state, false);
             }
-            Event::TaskDone { .. } => {
-                state.tasks += 1;
+            Event::TaskDone { .. } | Event::TasksPassedOver { .. } => {
+                state.tasks += match event {
+                    Event::TasksPassedOver { tasks, .. } => *tasks,
+                    _ => 1,
+                };
                 if let Kind::Bar(bar) = &self.kind {
                     bar.set_message(format!("task {} of {}", state.tasks, state.tasks_total));
                 }

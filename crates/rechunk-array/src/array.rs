@@ -6,6 +6,7 @@ use rechunk_store::{Copied, Role, Store, StoreError};
 
 use crate::ArrayError;
 use crate::error::Cause;
+use crate::gaps::Gaps;
 
 /// A layout on a store. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -13,12 +14,14 @@ pub struct Array {
     layout: Arc<dyn Layout>,
     /// The array's own location: chunk keys begin here.
     store: Store,
+    /// What is known of what is missing, where somebody wants to know.
+    pub(crate) gaps: Option<Arc<Gaps>>,
 }
 
 impl Array {
     /// `layout` on `store`, the array's own location. Touches nothing.
     pub fn new(layout: Arc<dyn Layout>, store: Store) -> Self {
-        Self { layout, store }
+        Self { layout, store, gaps: None }
     }
 
     /// Where a chunk is and what its bytes mean.
@@ -58,10 +61,29 @@ impl Array {
         let key = self.layout.chunk_key(index);
         let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
         let found = match self.place(index)? {
-            None => self.store.get_into(&key, limit_bytes, buffer).await,
+            None if self.is_gap(index) => Ok(false),
+            None => self.noted(self.store.get_into(&key, limit_bytes, buffer).await),
             Some(place) => self.read_place(&key, place, limit_bytes, buffer).await.map(|()| true),
         };
         found.map_err(|error| self.store_error(index, error))
+    }
+
+    /// Object `index` is known to be missing ([`Array::finding_gaps`]): it is counted and need not be
+    /// asked for.
+    pub(crate) fn is_gap(&self, index: &[u64]) -> bool {
+        let is_gap = self.gaps.as_ref().is_some_and(|gaps| gaps.has(index));
+        if is_gap {
+            self.store.meter().add_gets_missing(self.store.role(), 1);
+        }
+        is_gap
+    }
+
+    /// Notes whether an object that was asked for is there.
+    pub(crate) fn noted(&self, found: Result<bool, StoreError>) -> Result<bool, StoreError> {
+        if let (Ok(is_there), Some(gaps)) = (&found, &self.gaps) {
+            gaps.count(*is_there);
+        }
+        found
     }
 
     /// Stores `encoded` as chunk `index`, whole, in place of any that was there. One that is a range
@@ -86,8 +108,14 @@ impl Array {
     /// Has the store copy object `index` of `source`, a chunk or a shard, to where that of this array
     /// is ([`Store::copy_from`]).
     pub async fn copy_object(&self, source: &Self, index: &[u64]) -> Result<Copied, ArrayError> {
+        if source.is_gap(index) {
+            return Ok(Copied::Missing);
+        }
         let (from, to) = (source.layout.object_key(index), self.layout.object_key(index));
         let copied = self.store.copy_from(&source.store, &from, &to).await;
+        if let (Ok(Copied::Done | Copied::Missing), Some(gaps)) = (&copied, &source.gaps) {
+            gaps.count(matches!(copied, Ok(Copied::Done)));
+        }
         let unit = if self.layout.shards().is_some() { Unit::Shard } else { Unit::Chunk };
         copied.map_err(|error| self.error(unit(index), Cause::Store(error)))
     }

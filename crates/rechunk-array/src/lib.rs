@@ -3,16 +3,19 @@
 //! The layout says where a chunk is and how large it may be, the store holds the bytes; an
 //! [`Array`] is both. It moves encoded chunks and says in every error which array, chunk and key
 //! it is about. Where chunks lie in shards it reads their indexes, and fills them one chunk after the
-//! other; where they are ranges of files it fills these, and gives them their names in the end.
+//! other; where they are ranges of files it fills these, and gives them their names in the end. Where little
+//! is stored it has a list made of what is there.
 //! Decoding is left to whoever has the buffers and the threads for it.
 
 mod array;
 mod error;
 mod files;
+mod gaps;
 mod shards;
 
 pub use array::Array;
 pub use error::ArrayError;
+pub use gaps::ObjectList;
 pub use shards::{ShardWriter, WholeShard};
 
 #[cfg(test)]

@@ -24,12 +24,15 @@ impl Array {
             IndexLocation::End => End::Last,
         };
         let unit = Unit::Shard(shard);
-        let found = self.store().get_end(&key, end, format.index_bytes()).await;
-        let Some((encoded, bytes)) =
-            found.map_err(|error| self.error(unit, Cause::Store(error)))?
-        else {
+        if self.is_gap(shard) {
             return Ok(None);
-        };
+        }
+        let found = self.store().get_end(&key, end, format.index_bytes()).await;
+        let found = found.map_err(|error| self.error(unit, Cause::Store(error)))?;
+        if let Some(gaps) = &self.gaps {
+            gaps.count(found.is_some());
+        }
+        let Some((encoded, bytes)) = found else { return Ok(None) };
         let index = format.decode_index(&encoded, bytes);
         let index = index.map_err(|error| self.error(unit, Cause::Format(error)))?;
         self.check_index(shard, &index)?;
@@ -82,7 +85,10 @@ impl Array {
         buffer: &mut Vec<u8>,
     ) -> Result<WholeShard, ArrayError> {
         let key = self.layout().object_key(shard);
-        match self.store().get_into(&key, limit_bytes, buffer).await {
+        if self.is_gap(shard) {
+            return Ok(WholeShard::Missing);
+        }
+        match self.noted(self.store().get_into(&key, limit_bytes, buffer).await) {
             Ok(true) => Ok(WholeShard::Read),
             Ok(false) => Ok(WholeShard::Missing),
             Err(error) if error.is_too_large() => Ok(WholeShard::TooLarge),

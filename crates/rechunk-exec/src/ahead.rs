@@ -13,6 +13,7 @@ use rechunk_grid::{IndexIter, Region};
 use rechunk_plan::{Stage, StageInput, Steps};
 
 use crate::execution::Execution;
+use crate::gaps;
 use crate::gather::Fetched;
 use crate::task::TaskRun;
 
@@ -33,7 +34,8 @@ pub(crate) fn lanes(execution: &Execution, stage: &Stage) -> u32 {
         return 0;
     }
     let memory = &execution.plan.memory;
-    let spare_bytes = memory.budget_bytes.saturating_sub(memory.planned_peak_bytes);
+    let taken_bytes = memory.planned_peak_bytes.saturating_add(gaps::list_bytes(execution));
+    let spare_bytes = memory.budget_bytes.saturating_sub(taken_bytes);
     let each_bytes = stage.lane_bytes.saturating_mul(u64::from(stage.tasks_at_once)).max(1);
     u32::try_from(spare_bytes / each_bytes).unwrap_or(u32::MAX).min(stage.lanes)
 }

@@ -183,7 +183,7 @@ pub(crate) async fn fetch_chunk(
     if let Some(entry) = entry {
         other.read_entry_into(index, entry, encoded).await.map_err(Fault::Target)?;
     } else {
-        other.store().meter().add_get_missing(Role::Target);
+        other.store().meter().add_gets_missing(Role::Target, 1);
     }
     Ok(entry.is_some())
 }

@@ -95,15 +95,23 @@ impl StageDigest {
         input: &Input,
         brought: Brought<'_>,
     ) -> Result<Digest, Fault> {
-        let Self::Elements { keys, swap_bytes, fill } = self else { return Ok(Digest::default()) };
+        let Self::Elements { keys, swap_bytes, .. } = self else { return Ok(Digest::default()) };
         match brought {
             Brought::Chunk(bytes) => {
                 frame::digest(keys, region, (bytes, input.frame()), *swap_bytes)
             }
-            Brought::Nothing => {
+            Brought::Nothing => self.of_nothing(region),
+            Brought::Piece(..) => Ok(Digest::default()),
+        }
+    }
+
+    /// The digest of `region` where nothing of it is stored.
+    pub(crate) fn of_nothing(&self, region: &Region) -> Result<Digest, Fault> {
+        match self {
+            Self::Elements { keys, fill, .. } => {
                 keys.filled(fill, &region.start, &region.shape).map_err(Fault::Kernel)
             }
-            Brought::Piece(..) => Ok(Digest::default()),
+            Self::Encoded { .. } | Self::None => Ok(Digest::default()),
         }
     }
 

@@ -53,6 +53,13 @@ pub enum Event {
         /// Its number in the stage.
         task: u64,
     },
+    /// Tasks are done for which nothing was to be done: nothing of them is stored in the source.
+    TasksPassedOver {
+        /// Stage of the tasks.
+        stage: usize,
+        /// How many.
+        tasks: u64,
+    },
     /// More output is finished.
     Progress {
         /// Stage that writes it.

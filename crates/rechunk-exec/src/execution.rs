@@ -7,7 +7,7 @@ use rechunk_grid::{Region, WriteEmpty};
 use rechunk_plan::{Plan, Uploads};
 use rechunk_store::{PartSizes, Store};
 
-use crate::ArrayDigest;
+use crate::{ArrayDigest, gaps};
 
 /// Everything a run needs.
 #[derive(Debug, Clone)]
@@ -27,9 +27,25 @@ pub struct Execution {
     pub takes_digest: bool,
     /// Objects of the target may be there already: those that are left out are removed.
     pub in_place: bool,
+    /// The source is listed when so many of its objects were missing, and no more were there: what is not
+    /// on the list is not asked for. `None` asks for each; 0 lists first. Only where elements are
+    /// written: whoever compares is to see what is there by himself.
+    pub list_after_missing: Option<u64>,
 }
 
 impl Execution {
+    /// The same with a source that is listed if much of it is missing.
+    pub(crate) fn finding_gaps(mut self) -> Self {
+        if !matches!(self.sink, Sink::Write(_)) {
+            self.list_after_missing = None;
+        }
+        if let Some(after) = self.list_after_missing {
+            let list_bytes = gaps::list_bytes(&self);
+            self.source = self.source.finding_gaps(after, list_bytes);
+        }
+        self
+    }
+
     /// The same with large objects sent as the plan has counted and paid for.
     pub(crate) fn sending_as_planned(mut self) -> Self {
         if let (Sink::Write(array), Some(uploads)) = (&self.sink, &self.plan.target_uploads) {

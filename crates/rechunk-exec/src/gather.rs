@@ -153,7 +153,7 @@ pub(crate) async fn fetch_chunk(
         return source.read_chunk_into(index, encoded).await;
     };
     let Some(entry) = task.indexes.entry(task, format, index).await? else {
-        source.store().meter().add_get_missing(Role::Source);
+        source.store().meter().add_gets_missing(Role::Source, 1);
         return Ok(false);
     };
     source.read_entry_into(index, entry, encoded).await.map(|()| true)

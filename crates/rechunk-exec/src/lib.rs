@@ -17,6 +17,7 @@ mod error;
 mod event;
 mod execution;
 mod frame;
+mod gaps;
 mod gate;
 mod gather;
 mod in_place;

@@ -78,7 +78,7 @@ pub async fn run(
     cancel: CancellationToken,
 ) -> Result<RunReport, ExecError> {
     let started = Instant::now();
-    let execution = Arc::new(Arc::unwrap_or_clone(execution).sending_as_planned());
+    let execution = Arc::new(Arc::unwrap_or_clone(execution).sending_as_planned().finding_gaps());
     // What was compared is not kept anywhere: a comparison is always a whole one.
     let writes = matches!(execution.sink, Sink::Write(_));
     let parts = journal.filter(|_| writes).map(Journal::into_parts);

@@ -8,14 +8,14 @@ use rechunk_grid::{Region, WriteEmpty};
 use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput, shard_state_bytes};
 use rechunk_store::{Role, Store};
 
-use crate::ahead;
 use crate::cpu::CpuPool;
 use crate::digest::StageDigest;
 use crate::frame::{Frame, buffer_bytes, wide};
+use crate::gaps::BusyTasks;
 use crate::in_place::InPlace;
 use crate::run::RunContext;
 use crate::store_copies::StoreCopies;
-use crate::{Event, Fault, Sink};
+use crate::{Event, Fault, Sink, ahead};
 
 /// A stage being run.
 #[derive(Debug)]
@@ -43,6 +43,8 @@ pub(crate) struct StageRun {
     pub skips_absent: bool,
     /// And then its elements are not even filled in.
     pub leaves_absent_out: bool,
+    /// Which tasks have something to do.
+    pub busy: BusyTasks,
     /// Lanes of each task beside those of the plan, for inputs that are fetched before their step.
     pub ahead_lanes: u32,
     /// The elements that the source holds; `None` if that is all of the array.
@@ -97,6 +99,7 @@ impl StageRun {
         Ok(Self {
             store_copies: StoreCopies::new(&stage, execution, &digest),
             in_place: InPlace::new(&stage, execution, &geometry, item_bytes, &cpu),
+            busy: BusyTasks::new(execution, &stage, leaves_absent_out),
             ahead_lanes: ahead::lanes(execution, &stage),
             digest,
             cpu,
@@ -220,7 +223,7 @@ impl StageRun {
     /// Leaves object `index` of the target out, a shard or a chunk: removes it where one may be.
     pub(crate) async fn leave_out(&self, index: &[u64]) -> Result<(), Fault> {
         let target = self.target();
-        target.store().meter().add_put_skipped(Role::Target);
+        target.store().meter().add_puts_skipped(Role::Target, 1);
         if self.run.execution.in_place {
             target.remove_object(index).await.map_err(Fault::Target)?;
         }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use tokio::task::{JoinError, JoinSet};
 use tracing::Instrument;
 
+use crate::gaps::{Left, Next};
 use crate::journal::{DoneSet, Mark};
 use crate::stage_run::StageRun;
 use crate::task::{Begun, Slot, run_task};
-use crate::{Event, ExecError, Fault};
+use crate::{Event, ExecError, Fault, gaps};
 
 type Ended = Result<Slot, ExecError>;
 
@@ -18,7 +19,16 @@ pub(crate) async fn run_tasks(stage: &Arc<StageRun>, done: &DoneSet) -> Result<(
     let mut running: JoinSet<Ended> = JoinSet::new();
     let mut slots: Vec<Slot> = Vec::new();
     let at_once = usize::try_from(stage.stage.tasks_at_once).unwrap_or(usize::MAX);
-    for task in tasks_left(stage.stage.tasks, done, stage.number) {
+    let _finding = gaps::begin(stage).await;
+    let mut left = Left::new(stage.stage.tasks, done, stage.number);
+    while let Some(next) = left.next(stage.busy.known()) {
+        let task = match next {
+            Next::Task(task) => task,
+            Next::Nothing(start, end) => {
+                gaps::pass_over(stage, start, end).map_err(ExecError::Run)?;
+                continue;
+            }
+        };
         if running.len() >= at_once
             && let Some(ended) = running.join_next().await
         {
@@ -55,17 +65,5 @@ async fn one(stage: Arc<StageRun>, mut slot: Slot, task: u64, begun: Begun) -> E
 fn flatten(ended: Result<Ended, JoinError>) -> Ended {
     ended.unwrap_or_else(|error| {
         Err(ExecError::Run(Fault::Cpu { reason: format!("a task was lost: {error}") }))
-    })
-}
-
-/// The tasks between the ranges that are done.
-fn tasks_left(tasks: u64, done: &DoneSet, stage: usize) -> impl Iterator<Item = u64> {
-    let mut ranges: Vec<(u64, u64)> = done.ranges(stage).collect();
-    ranges.push((tasks, tasks));
-    let mut start = 0;
-    ranges.into_iter().flat_map(move |(done_from, done_to)| {
-        let left = start..done_from;
-        start = done_to;
-        left
     })
 }

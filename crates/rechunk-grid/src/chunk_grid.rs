@@ -168,6 +168,17 @@ impl ChunkGrid {
         region
     }
 
+    /// The elements of a box of chunk indices, clipped to the array.
+    pub fn region_of(&self, chunks: &Region) -> Region {
+        if chunks.is_empty() {
+            return Region::new(vec![0; self.rank()], vec![0; self.rank()]);
+        }
+        let last: Vec<u64> = (0..self.rank()).map(|axis| chunks.end(axis) - 1).collect();
+        let (first, last) = (self.region(&chunks.start), self.region(&last));
+        let shape = (0..self.rank()).map(|axis| last.end(axis) - first.start[axis]).collect();
+        Region::new(first.start, shape)
+    }
+
     /// Elements of the chunks that come before number `number` in C order, all of them if there are
     /// fewer.
     pub fn elements_before(&self, number: u64) -> u64 {
@@ -279,10 +290,14 @@ mod tests {
                 let region = grid.region(&index);
                 prop_assert!(!region.is_empty());
                 prop_assert!(Region::whole(&array).contains(&region));
-                prop_assert_eq!(grid.covering(&region), Region::new(index, vec![1; array.len()]));
+                let one = Region::new(index, vec![1; array.len()]);
+                prop_assert_eq!(grid.region_of(&one), region.clone());
+                prop_assert_eq!(grid.covering(&region), one);
                 seen += region.elements();
             }
             prop_assert_eq!(seen, array.iter().product::<u64>());
+            let all = if seen == 0 { Region::whole(&vec![0; array.len()]) } else { Region::whole(&array) };
+            prop_assert_eq!(grid.region_of(&grid.indices()), all);
         }
 
         #[test]

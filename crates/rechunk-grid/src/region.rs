@@ -103,6 +103,36 @@ impl Region {
         IndexIter::new(self, axes_slowest_first.to_vec())
     }
 
+    /// The positions from number `start` to before number `end` in C order, as boxes that share none:
+    /// at most two for each axis.
+    pub fn boxes_between(&self, start: u64, end: u64) -> Vec<Self> {
+        let end = end.min(self.elements());
+        let mut boxes = Vec::new();
+        let mut from = start;
+        while from < end {
+            // The largest box that begins there: full rows of as many fast axes as fit.
+            let position = self.position(from);
+            let (mut axis, mut row) = (self.rank(), 1);
+            while axis > 0
+                && position[axis - 1] == self.start[axis - 1]
+                && row * self.shape[axis - 1] <= end - from
+            {
+                axis -= 1;
+                row *= self.shape[axis];
+            }
+            let mut found = Self::new(position, self.shape.clone());
+            found.shape[..axis].fill(1);
+            let mut rows = 1;
+            if let Some(slowest) = axis.checked_sub(1) {
+                rows = (self.end(slowest) - found.start[slowest]).min((end - from) / row);
+                found.shape[slowest] = rows;
+            }
+            boxes.push(found);
+            from += rows * row;
+        }
+        boxes
+    }
+
     /// The position of number `ordinal` in C order.
     pub fn position(&self, ordinal: u64) -> Vec<u64> {
         let mut rest = ordinal;
@@ -159,6 +189,7 @@ impl Iterator for IndexIter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn positions_run_in_the_order_of_the_axes() {
@@ -170,6 +201,24 @@ mod tests {
         for (ordinal, position) in c.iter().enumerate() {
             assert_eq!(region.position(ordinal as u64), *position);
             assert_eq!(region.ordinal(position), ordinal as u64);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_run_of_positions_is_a_few_boxes(
+            axes in prop::collection::vec((0_u64..9, 0_u64..5), 0..5),
+            (from, to) in (0_u64..300, 0_u64..300),
+        ) {
+            let (start, shape): (Vec<u64>, Vec<u64>) = axes.into_iter().unzip();
+            let region = Region::new(start, shape);
+            let boxes = region.boxes_between(from, to);
+            prop_assert!(boxes.len() <= 2 * region.rank().max(1));
+            let found: Vec<_> = boxes.iter().flat_map(Region::positions).collect();
+            let count = usize::try_from(to.saturating_sub(from)).unwrap();
+            let skip = usize::try_from(from).unwrap();
+            let expected: Vec<_> = region.positions().skip(skip).take(count).collect();
+            prop_assert_eq!(found, expected, "in order");
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! `R` is the extent of an axis, `a` and `b` are chunk extents of two grids over it.
 
+use std::ops::Range;
+
 /// Greatest common divisor; `gcd(0, b) = b`.
 pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
@@ -20,12 +22,20 @@ pub(crate) fn lcm_capped(a: u64, b: u64, cap: u64) -> u64 {
 /// Number of pairs (chunk of grid `a`, chunk of grid `b`) that share an element of an axis:
 /// the number of pieces of the common refinement.
 pub(crate) fn pairs_along(extent: u64, a: u64, b: u64) -> u64 {
-    if extent == 0 {
+    pairs_between(extent, (a, 0..extent.div_ceil(a)), b)
+}
+
+/// [`pairs_along`] of some chunks of grid `a`, by their position.
+pub(crate) fn pairs_between(extent: u64, (a, chunks): (u64, Range<u64>), b: u64) -> u64 {
+    if chunks.is_empty() {
         return 0;
     }
-    let common = u128::from(a / gcd(a, b)) * u128::from(b);
-    let shared = u128::from(extent - 1) / common; // inner cuts that both grids make
-    extent.div_ceil(a) + extent.div_ceil(b) - 1 - u64::try_from(shared).unwrap_or(0)
+    let (start, end) = (chunks.start * a, chunks.end.saturating_mul(a).min(extent));
+    let cells = (end - 1) / b - start / b + 1;
+    // A chunk of `b` is met once more for each inner cut of `a` that it does not make too.
+    let both = b / gcd(a, b); // every so many cuts
+    let shared = (chunks.end - 1) / both - chunks.start / both;
+    cells + (chunks.end - chunks.start - 1) - shared
 }
 
 /// Number of pairs (box of grid `a`, box of grid `b`) of an array of `shape` that share an
@@ -62,6 +72,16 @@ mod tests {
         fn pairs_along_counts_pairs(extent in 0_u64..60, a in 1_u64..70, b in 1_u64..70) {
             let seen: BTreeSet<_> = (0..extent).map(|i| (i / a, i / b)).collect();
             prop_assert_eq!(pairs_along(extent, a, b), seen.len() as u64);
+        }
+
+        #[test]
+        fn pairs_between_counts_those_of_some_chunks(
+            extent in 1_u64..60, a in 1_u64..70, b in 1_u64..70, part in (0_u64..70, 0_u64..70),
+        ) {
+            let chunks = part.0..part.1.min(extent.div_ceil(a));
+            let seen: BTreeSet<_> =
+                (0..extent).map(|i| (i / a, i / b)).filter(|(i, _)| chunks.contains(i)).collect();
+            prop_assert_eq!(pairs_between(extent, (a, chunks), b), seen.len() as u64);
         }
 
         #[test]

@@ -3,6 +3,7 @@
 use rechunk_grid::{ChunkGrid, GridError, IndexIter, Region};
 
 use crate::absence::AbsenceMarks;
+use crate::count::{pairs_between, product};
 use crate::{Plan, Stage, StageOutput};
 
 /// Length of the checksum that every piece of an intermediate ends with, bytes.
@@ -65,6 +66,29 @@ impl StageGeometry {
     /// Elements of the tasks from `start` to before `end`.
     pub fn elements_of(&self, start: u64, end: u64) -> u64 {
         self.tiles.elements_before(end).saturating_sub(self.tiles.elements_before(start))
+    }
+
+    /// The tasks that own some of `region`, which lies in the array, in no order.
+    pub fn tasks_meeting(&self, region: &Region) -> impl Iterator<Item = u64> {
+        let tiles = self.tiles.indices();
+        self.tiles.covering(region).positions().map(move |tile| tiles.ordinal(&tile))
+    }
+
+    /// What the tasks from `start` to before `end` own, as boxes that share no element.
+    pub fn owned_by(&self, start: u64, end: u64) -> Vec<Region> {
+        let boxes = self.tiles.indices().boxes_between(start, end).into_iter();
+        boxes.map(|tiles| self.tiles.region_of(&tiles)).collect()
+    }
+
+    /// How often chunks of `grid`, a regular one, are met by the boxes (see
+    /// [`StageGeometry::boxes`]) of tasks that own `region`: by each box that shares an element
+    /// with one.
+    pub fn meetings(&self, region: &Region, grid: &ChunkGrid) -> u64 {
+        let boxes = self.boxes.covering(region);
+        product((0..region.rank()).map(|axis| {
+            let filled = (self.boxes.chunk_shape()[axis], boxes.start[axis]..boxes.end(axis));
+            pairs_between(grid.array_shape()[axis], filled, grid.chunk_shape()[axis])
+        }))
     }
 
     /// The regions of a tile that are filled one after the other: the tile itself, or parts of its

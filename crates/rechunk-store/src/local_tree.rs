@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::key::staging_target;
@@ -123,6 +124,36 @@ fn each_leftover(root: &Path, mut visit: impl FnMut(&Path) -> io::Result<()>) ->
                 directories.push(entry.path());
             } else if kind.is_file() && entry.file_name().to_str().is_some_and(is_leftover) {
                 visit(&entry.path())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Calls `visit` with the path below `root`, names joined by `/`, of everything down to `depth` names,
+/// whatever it is; links to directories are followed. Until it breaks. What is no Unicode is no key.
+pub(crate) fn each_name(
+    root: &Path,
+    depth: usize,
+    visit: &mut dyn FnMut(&str) -> ControlFlow<()>,
+) -> io::Result<()> {
+    let mut directories = vec![(root.to_owned(), String::new(), 1)];
+    while let Some((directory, below, level)) = directories.pop() {
+        let entries = match fs::read_dir(&directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let path = if below.is_empty() { name } else { format!("{below}/{name}") };
+            if visit(&path).is_break() {
+                return Ok(());
+            }
+            let kind = entry.file_type()?;
+            let leads_on = kind.is_dir() || kind.is_symlink() && entry.path().is_dir();
+            if leads_on && level < depth {
+                directories.push((entry.path(), path, level + 1));
             }
         }
     }

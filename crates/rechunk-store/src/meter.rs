@@ -28,7 +28,8 @@ pub enum Role {
 pub struct RoleTraffic {
     /// Reads of objects or ranges that were there (whether or not they succeeded).
     pub get_requests: u64,
-    /// Reads of objects that were not there, and chunks that a shard's index does not have.
+    /// Reads of objects that were not there; objects and chunks that were known not to be there by a
+    /// list or by their shard's index, and not asked for.
     pub get_missing: u64,
     /// Writes that were started; one that is tried again by the caller counts again.
     pub put_requests: u64,
@@ -230,10 +231,10 @@ impl Meter {
         }
     }
 
-    /// Counts a chunk that was not written because it holds only the fill value.
-    pub fn add_put_skipped(&self, role: Role) {
+    /// Counts objects that were not written because they hold only the fill value.
+    pub fn add_puts_skipped(&self, role: Role, objects: u64) {
         if let Some(counters) = self.role(role) {
-            counters.put_skipped.add(1);
+            counters.put_skipped.add(objects);
         }
     }
 
@@ -270,9 +271,12 @@ impl Meter {
         }
     }
 
-    /// A chunk that a shard's index says is not there: it was looked for, and the store not asked.
-    pub fn add_get_missing(&self, role: Role) {
-        self.count_get_missing(role);
+    /// Objects, or chunks of shards, that are known not to be there: they were looked for, and the store
+    /// not asked.
+    pub fn add_gets_missing(&self, role: Role, gets: u64) {
+        if let Some(counters) = self.role(role) {
+            counters.get_missing.add(gets);
+        }
     }
 
     /// An object was asked for that is not there.

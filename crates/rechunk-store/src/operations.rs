@@ -2,6 +2,7 @@
 //! the error.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use bytes::Bytes;
@@ -198,6 +199,32 @@ impl Store {
             Ok((key.trim_start_matches('/').to_owned(), object.size))
         });
         objects.boxed()
+    }
+
+    /// Hands every key that may be one of an object to `take`, until it breaks: of all objects, and in a
+    /// local store of all else that stands where one would be looked for, a directory too. Keys of up
+    /// to `depth` names. What has been taken when it ends is returned.
+    pub async fn fold_keys<T: Send + 'static>(
+        &self,
+        depth: usize,
+        mut taken: T,
+        mut take: impl FnMut(&mut T, &str) -> ControlFlow<()> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        if let Some(root) = self.local_root().map(ToOwned::to_owned) {
+            self.meter.count_list();
+            let work = move || {
+                local_tree::each_name(&root, depth, &mut |key| take(&mut taken, key))?;
+                Ok(taken)
+            };
+            return self.blocking("", "list", work).await;
+        }
+        let mut listed = self.list("");
+        while let Some((key, _)) = listed.try_next().await? {
+            if take(&mut taken, &key).is_break() {
+                break;
+            }
+        }
+        Ok(taken)
     }
 
     /// [`Store::list`] of the first `limit` objects, tried again as a whole if it fails.

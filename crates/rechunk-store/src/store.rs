@@ -344,6 +344,14 @@ impl Store {
         !matches!(self.kind, Kind::Http)
     }
 
+    /// A list of what is in it costs less than asking for each object that may be there.
+    pub fn lists_for_little(&self) -> bool {
+        match self.kind {
+            Kind::Directory(_) | Kind::Archive(_) | Kind::Memory | Kind::Objects => true,
+            Kind::References(_) | Kind::Http => false, // all of them would be fetched; none can be had
+        }
+    }
+
     /// The ZIP file it is or is inside of; such a store is only read.
     pub fn archive(&self) -> Option<&FilePath> {
         match &self.kind {

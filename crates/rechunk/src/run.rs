@@ -29,6 +29,9 @@ use crate::work_dir::{Left, WorkDir};
 use crate::writer_lock::{WriterLock, lost};
 use crate::{Error, system, verify};
 
+/// When so many chunks of a source were missing, and no more were there, it is listed: a request or
+/// two for many more.
+const MISSING_BEFORE_LISTING: u64 = 64;
 /// How long a run that has failed may take to leave.
 const LEAVING: Duration = Duration::from_secs(4);
 
@@ -312,6 +315,7 @@ impl Job {
             write_empty: self.request.write_empty,
             takes_digest: running.verify, // it costs too much where nobody asks
             in_place: self.growth.is_some(),
+            list_after_missing: Some(MISSING_BEFORE_LISTING),
         };
         let counting = Arc::new(CountTasks { inner: observer, done: AtomicU64::new(0) });
         let taken_over = place.lock.as_ref().map_or_else(CancellationToken::new, WriterLock::lost);
@@ -391,6 +395,9 @@ impl Observer for CountTasks {
             }
             Event::TaskDone { .. } => {
                 self.done.fetch_add(1, Ordering::Relaxed);
+            }
+            Event::TasksPassedOver { tasks, .. } => {
+                self.done.fetch_add(*tasks, Ordering::Relaxed);
             }
             _ => {}
         }

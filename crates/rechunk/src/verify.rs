@@ -199,6 +199,7 @@ async fn compare_with(
         write_empty: WriteEmpty::Always,
         takes_digest: false,
         in_place: false,
+        list_after_missing: None,
     };
     let report = run(Arc::new(execution), None, observer, cancel)
         .await

@@ -152,6 +152,12 @@ impl State {
                     }
                 }
             }
+            Event::TasksPassedOver { tasks, .. } => {
+                record.tasks_done += tasks;
+                if let Some(stage) = record.stages.last_mut() {
+                    stage.tasks_done += tasks;
+                }
+            }
             Event::Progress { decoded_bytes, .. } => {
                 record.bin(now).bytes += decoded_bytes;
                 if let Some(stage) = record.stages.last_mut() {

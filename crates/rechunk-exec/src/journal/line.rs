@@ -84,7 +84,13 @@ fn is_one(tasks: &u64) -> bool {
 impl Mark {
     /// A task is done.
     pub(crate) fn task(stage: usize, task: u64) -> Self {
-        Self { stage, task, tasks: 1, steps: None, digest: None }
+        Self::tasks(stage, task, task.saturating_add(1))
+    }
+
+    /// The tasks from `start` to before `end` are done.
+    pub(crate) fn tasks(stage: usize, start: u64, end: u64) -> Self {
+        let tasks = end.saturating_sub(start);
+        Self { stage, task: start, tasks, steps: None, digest: None }
     }
 
     /// The same with the digest of what was taken from the source.

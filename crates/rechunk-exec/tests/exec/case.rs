@@ -188,6 +188,11 @@ impl Case {
         self.seed.is_multiple_of(5)
     }
 
+    /// The source is never listed, first, or after something was missing.
+    fn list_after_missing(&self) -> Option<u64> {
+        [None, Some(0), Some(2)][usize::try_from(self.seed / 13 % 3).unwrap()]
+    }
+
     /// Number of objects of a side, were no chunk missing.
     pub(crate) fn objects(&self, side: &SideCase) -> u64 {
         match self.shards(side) {
@@ -525,6 +530,7 @@ impl Prepared {
             write_empty: case.write_empty,
             takes_digest: true,
             in_place: false,
+            list_after_missing: case.list_after_missing(),
         }
     }
 }

@@ -384,6 +384,7 @@ impl PreparedRuns {
             write_empty: WriteEmpty::Auto,
             takes_digest: true,
             in_place: false,
+            list_after_missing: None,
         }
     }
 

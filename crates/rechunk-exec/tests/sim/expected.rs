@@ -64,6 +64,7 @@ pub(crate) fn execution(scenario: &Scenario, at: &dyn Fn(&'static str) -> Store)
         write_empty: scenario.case.write_empty,
         takes_digest: scenario.takes_digest,
         in_place: false,
+        list_after_missing: None,
     }
 }
 

@@ -135,7 +135,7 @@ async fn traffic_is_counted_by_role() {
         target.delete("c/0").await.unwrap();
         meter.add_decoded_read(Role::Source, 40);
         meter.add_decoded_written(Role::Target, 50);
-        meter.add_put_skipped(Role::Target);
+        meter.add_puts_skipped(Role::Target, 1);
 
         let traffic = meter.traffic();
         let expected = Traffic {

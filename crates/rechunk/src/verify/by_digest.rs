@@ -83,6 +83,7 @@ async fn read(
         write_empty: WriteEmpty::Auto,
         takes_digest: true,
         in_place: false,
+        list_after_missing: None,
     };
     let report = run(Arc::new(execution), None, Arc::new(NullObserver), cancel.clone()).await;
     Ok(report.map_err(|source| Error::Compare { source: Box::new(source) })?.digest)

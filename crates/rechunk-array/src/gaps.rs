@@ -1,0 +1,163 @@
+//! Arrays of which little is stored: a list of what is there instead of a question for each chunk that
+//! is not.
+//!
+//! Who reads an array asks for its chunks one by one; where most are missing, that is nearly all it
+//! does. So it counts, and when enough were missing the store lists what it has of the array: one
+//! request for a thousand objects. From then on nothing is asked for that is not on the list. An array that is
+//! stored densely is never listed.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use rechunk_grid::{ChunkGrid, Region};
+use rechunk_store::StoreError;
+use tokio::sync::Notify;
+
+use crate::Array;
+
+/// What a listing may hold for each object that would fit: foreign keys are walked over, not for ever.
+const KEYS_PER_OBJECT: usize = 4;
+/// Bytes that an object on the list takes while it is made: its ordinal, in a set.
+const LISTED_BYTES: u64 = 32;
+
+/// Which objects of an array are there: chunks, or shards where chunks lie in some.
+#[derive(Debug)]
+pub struct ObjectList {
+    /// Indices of all objects there may be.
+    all: Region,
+    /// Numbers in C order of those that are there, ascending.
+    there: Vec<u64>,
+}
+
+impl ObjectList {
+    fn contains(&self, index: &[u64]) -> bool {
+        self.there.binary_search(&self.all.ordinal(index)).is_ok()
+    }
+
+    /// Indices of the objects that are there, in C order.
+    pub fn indices(&self) -> impl Iterator<Item = Vec<u64>> {
+        self.there.iter().map(|&ordinal| self.all.position(ordinal))
+    }
+}
+
+/// What is known of what is missing.
+#[derive(Debug)]
+pub(crate) struct Gaps {
+    grid: ChunkGrid,
+    after_missing: u64,
+    most: usize,
+    missing: AtomicU64,
+    found: AtomicU64,
+    are_many: Notify,
+    list: OnceLock<ObjectList>,
+}
+
+impl Gaps {
+    /// Counts an object that was asked for.
+    pub(crate) fn count(&self, is_there: bool) {
+        if is_there {
+            self.found.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let missing = self.missing.fetch_add(1, Ordering::Relaxed) + 1;
+        if missing >= self.after_missing && missing >= self.found.load(Ordering::Relaxed) {
+            self.are_many.notify_one();
+        }
+    }
+
+    /// Object `index` is known to be missing.
+    pub(crate) fn has(&self, index: &[u64]) -> bool {
+        self.list.get().is_some_and(|list| !list.contains(index))
+    }
+
+    /// How many names a key has.
+    fn depth(&self, array: &Array) -> usize {
+        let first = vec![0; self.grid.rank()];
+        array.layout().object_key(&first).split('/').count()
+    }
+}
+
+impl Array {
+    /// The grid of its objects: of chunks, or of shards where chunks lie in some. `None` where several
+    /// chunks are ranges of a file, or the layout makes no grid.
+    pub fn object_grid(&self) -> Option<ChunkGrid> {
+        let spec = self.layout().spec();
+        if !self.has_whole_objects() {
+            return None;
+        }
+        match self.layout().shards() {
+            Some(format) => ChunkGrid::new(&spec.shape, format.shard_shape()).ok(),
+            None => spec.grid().ok(),
+        }
+    }
+
+    /// The same array, which [`Array::list_when_sparse`] is to list after `after_missing` objects were
+    /// missing and no more were there; the list takes up to `bytes_max`. Unchanged where a list is not to
+    /// be had for less than the questions.
+    #[must_use]
+    pub fn finding_gaps(mut self, after_missing: u64, bytes_max: u64) -> Self {
+        let grid = self.object_grid().filter(|_| self.store().lists_for_little());
+        self.gaps = grid.map(|grid| {
+            Arc::new(Gaps {
+                grid,
+                after_missing,
+                most: usize::try_from(bytes_max / LISTED_BYTES).unwrap_or(usize::MAX),
+                missing: AtomicU64::new(0),
+                found: AtomicU64::new(0),
+                are_many: Notify::new(),
+                list: OnceLock::new(),
+            })
+        });
+        self
+    }
+
+    /// Waits until enough was missing (see [`Array::finding_gaps`]), then lists what is there.
+    /// `None` if that cannot be had or is too much: then each object is asked for, as before. Never ends
+    /// where enough is there.
+    pub async fn list_when_sparse(&self) -> Option<&ObjectList> {
+        let gaps = self.gaps.as_ref()?;
+        if gaps.after_missing > 0 {
+            gaps.are_many.notified().await;
+        }
+        match self.list_objects(gaps).await {
+            Ok(Some(list)) => Some(gaps.list.get_or_init(|| list)),
+            Ok(None) => {
+                tracing::debug!(array = self.location(), "has too much in it to be listed");
+                None
+            }
+            Err(error) => {
+                tracing::debug!(array = self.location(), %error, "cannot be listed");
+                None
+            }
+        }
+    }
+
+    async fn list_objects(&self, gaps: &Arc<Gaps>) -> Result<Option<ObjectList>, StoreError> {
+        let (layout, most) = (Arc::clone(self.layout()), gaps.most);
+        let wanted = Arc::downgrade(gaps);
+        let keys_max = most.saturating_mul(KEYS_PER_OBJECT);
+        let take = move |(there, keys): &mut (BTreeSet<u64>, usize), key: &str| {
+            // Nobody waits for it where the run has ended.
+            let Some(gaps) = wanted.upgrade() else { return ControlFlow::Break(()) };
+            *keys += 1;
+            if let Some(index) = layout.object_index(key).filter(|index| gaps.grid.contains(index))
+            {
+                there.insert(gaps.grid.indices().ordinal(&index));
+            }
+            if *keys > keys_max || there.len() > most {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        };
+        let taken = (BTreeSet::new(), 0);
+        let (there, keys) = self.store().fold_keys(gaps.depth(self), taken, take).await?;
+        if keys > keys_max || there.len() > most {
+            return Ok(None);
+        }
+        let list = ObjectList { all: gaps.grid.indices(), there: there.into_iter().collect() };
+        tracing::debug!(array = self.location(), objects = list.there.len(), "was listed");
+        Ok(Some(list))
+    }
+}

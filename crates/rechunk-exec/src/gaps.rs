@@ -1,0 +1,194 @@
+//! Sources of which little is stored: tasks for which nothing is there are counted, not run.
+//!
+//! When enough chunks were missing the source is listed, beside the tasks that run ([`begin`]); then tasks
+//! that meet none of what is there are done at once, however many come after each other ([`Left`],
+//! [`pass_over`]).
+
+use std::sync::{Arc, OnceLock};
+
+use rechunk_array::ObjectList;
+use rechunk_grid::Region;
+use rechunk_kernel::Digest;
+use rechunk_plan::{Stage, StageInput};
+use rechunk_store::Role;
+use tokio::task::JoinSet;
+
+use crate::frame::wide;
+use crate::journal::{DoneSet, Mark};
+use crate::stage_run::StageRun;
+use crate::{Event, Execution, Fault, Sink};
+
+/// What a list takes at most, bytes, if so much is left of the budget; and at least: that much of what is
+/// reserved for the run as a whole is for it.
+const LIST_BYTES_MAX: u64 = 64 << 20;
+const LIST_BYTES_MIN: u64 = 256 << 10;
+/// Share of what the plan leaves of its budget; the rest is for reading ahead.
+const LIST_SHARE: u64 = 4;
+
+/// What the list of the source may take beside what is planned, bytes.
+pub(crate) fn list_bytes(execution: &Execution) -> u64 {
+    if execution.list_after_missing.is_none() {
+        return 0;
+    }
+    let memory = &execution.plan.memory;
+    let spare_bytes = memory.budget_bytes.saturating_sub(memory.planned_peak_bytes);
+    (spare_bytes / LIST_SHARE).clamp(LIST_BYTES_MIN, LIST_BYTES_MAX)
+}
+
+/// The tasks of a stage that have something to do, once it is known which.
+#[derive(Debug)]
+pub(crate) struct BusyTasks {
+    /// A task for which nothing is stored in the source writes nothing.
+    writes_nothing_of_nothing: bool,
+    /// Those for which something is, ascending.
+    known: OnceLock<Vec<u64>>,
+}
+
+impl BusyTasks {
+    pub(crate) fn new(execution: &Execution, stage: &Stage, leaves_absent_out: bool) -> Self {
+        let writes_nothing_of_nothing = matches!(execution.sink, Sink::Write(_))
+            && !execution.in_place
+            && stage.input.is_source()
+            && stage.runs.is_none()
+            && execution.plan.source_edges.is_none()
+            && (stage.passthrough || leaves_absent_out);
+        Self { writes_nothing_of_nothing, known: OnceLock::new() }
+    }
+
+    /// Those that have something to do; `None` if that may be all of them.
+    pub(crate) fn known(&self) -> Option<&Vec<u64>> {
+        self.known.get()
+    }
+
+    /// Keeps those that meet an object that is there, unless they are too many to hold.
+    fn find(&self, stage: &StageRun, list: &ObjectList) {
+        let Some(grid) = stage.run.execution.source.object_grid() else { return };
+        let most = list_bytes(&stage.run.execution) / LIST_SHARE / wide(size_of::<u64>());
+        let mut tasks: Vec<u64> = Vec::new();
+        for index in list.indices() {
+            for task in stage.geometry.tasks_meeting(&grid.region(&index)) {
+                if tasks.last() != Some(&task) {
+                    tasks.push(task);
+                }
+                if wide(tasks.len()) > most {
+                    return;
+                }
+            }
+        }
+        tasks.sort_unstable();
+        tasks.dedup();
+        let _ = self.known.set(tasks); // it is found once
+    }
+}
+
+/// Begins to look for gaps, if the source is to be listed; at once where it is to be first.
+pub(crate) async fn begin(stage: &Arc<StageRun>) -> JoinSet<()> {
+    let mut finding = JoinSet::new();
+    if let (true, Some(after)) =
+        (stage.stage.input.is_source(), stage.run.execution.list_after_missing)
+    {
+        finding.spawn(find(Arc::clone(stage)));
+        if after == 0 {
+            let _ = finding.join_next().await; // without a list, all is asked for
+        }
+    }
+    finding
+}
+
+async fn find(stage: Arc<StageRun>) {
+    let Some(list) = stage.run.execution.source.list_when_sparse().await else { return };
+    if stage.busy.writes_nothing_of_nothing {
+        stage.busy.find(&stage, list);
+    }
+}
+
+/// What comes next of a stage.
+pub(crate) enum Next {
+    /// A task to run.
+    Task(u64),
+    /// Tasks for which nothing is there, first and one past the last.
+    Nothing(u64, u64),
+}
+
+/// The tasks between the ranges that are done.
+pub(crate) struct Left {
+    /// First tasks, and those one past the last, from the last range to the first.
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Left {
+    pub(crate) fn new(tasks: u64, done: &DoneSet, stage: usize) -> Self {
+        let mut start = 0;
+        let mut ranges = Vec::new();
+        for (done_from, done_to) in done.ranges(stage).chain([(tasks, tasks)]) {
+            if start < done_from {
+                ranges.push((start, done_from));
+            }
+            start = done_to;
+        }
+        ranges.reverse();
+        Self { ranges }
+    }
+
+    /// The next task; or if it is known which ones have something to do, those before the next of them.
+    pub(crate) fn next(&mut self, busy: Option<&Vec<u64>>) -> Option<Next> {
+        let (start, end) = self.ranges.pop()?;
+        let first = busy.map_or(start, |tasks| {
+            let at = tasks.partition_point(|&task| task < start);
+            tasks.get(at).map_or(end, |&task| task.min(end))
+        });
+        let (next, rest) = if first > start {
+            (Next::Nothing(start, first), first)
+        } else {
+            (Next::Task(start), start + 1)
+        };
+        if rest < end {
+            self.ranges.push((rest, end));
+        }
+        Some(next)
+    }
+}
+
+/// Does tasks for which nothing is there: counts and marks what running them would.
+pub(crate) fn pass_over(stage: &StageRun, start: u64, end: u64) -> Result<(), Fault> {
+    let mut digest = Digest::default();
+    for region in stage.geometry.owned_by(start, end) {
+        count(stage, &region);
+        digest += stage.digest.of_nothing(&region)?;
+        stage.progress(&region);
+    }
+    let digest = stage.digest.method().map(|_| digest);
+    if digest.is_some() {
+        stage.run.add_digest(digest);
+    }
+    stage.run.mark(Mark::tasks(stage.number, start, end).with_digest(digest));
+    stage.run.observer.event(&Event::TasksPassedOver { stage: stage.number, tasks: end - start });
+    Ok(())
+}
+
+/// Counts what tasks that own `region` would have asked for and left out.
+fn count(stage: &StageRun, region: &Region) {
+    let (geometry, execution) = (&stage.geometry, &stage.run.execution);
+    let meter = execution.source.store().meter();
+    let chunks = geometry.meetings(region, geometry.grain_grid());
+    let asked = match stage.stage.input {
+        StageInput::SourceShards => geometry.meetings(region, geometry.input_grid()),
+        _ if execution.source.layout().shards().is_none() => chunks,
+        // The index of each shard, and there each chunk.
+        _ => {
+            let shards = execution.source.object_grid();
+            chunks + shards.map_or(0, |shards| geometry.meetings(region, &shards))
+        }
+    };
+    meter.add_gets_missing(Role::Source, asked);
+    if !stage.stage.passthrough {
+        let chunk_elements = geometry.grain_grid().chunk_elements();
+        let chunk_bytes = chunk_elements.saturating_mul(wide(stage.item_bytes));
+        meter.add_decoded_read(Role::Source, chunks.saturating_mul(chunk_bytes));
+        let units = geometry.units(region).elements();
+        let unit_bytes = stage.target_chunk_bytes();
+        meter.add_decoded_written(Role::Target, units.saturating_mul(unit_bytes));
+    }
+    let left_out = geometry.commit_grid().covering(region).elements();
+    stage.target().store().meter().add_puts_skipped(Role::Target, left_out);
+}
