@@ -142,8 +142,9 @@ impl Array {
             // Nobody waits for it where the run has ended.
             let Some(gaps) = wanted.upgrade() else { return ControlFlow::Break(()) };
             *keys += 1;
-            if let Some(index) = layout.object_index(key).filter(|index| gaps.grid.contains(index))
-            {
+            let is_one =
+                |index: &Vec<u64>| index.len() == gaps.grid.rank() && gaps.grid.contains(index);
+            if let Some(index) = layout.object_index(key).filter(is_one) {
                 there.insert(gaps.grid.indices().ordinal(&index));
             }
             if *keys > keys_max || there.len() > most {

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use rechunk_format::{
@@ -360,4 +361,58 @@ async fn an_array_without_elements_is_a_file_too() {
     let (_directory, array) = line(0, false, b"");
     array.finish_objects().await.unwrap();
     assert!(array.store().is_empty().await.unwrap());
+}
+
+async fn is_found(array: &Array, index: u64) -> bool {
+    array.read_chunk_into(&[index], &mut Vec::new()).await.unwrap()
+}
+
+#[tokio::test]
+async fn what_is_not_on_the_list_is_not_asked_for() {
+    let array = pairs().finding_gaps(2, 1 << 20);
+    array.write_chunk(&[2], Bytes::from_static(b"ab")).await.unwrap();
+    assert!(!is_found(&array, 0).await && is_found(&array, 2).await);
+    let waits = tokio::time::timeout(Duration::from_millis(20), array.list_when_sparse()).await;
+    assert!(waits.is_err(), "as much is there as is missing");
+    assert!(!is_found(&array, 1).await);
+    let list = array.list_when_sparse().await.unwrap();
+    assert_eq!(list.indices().collect::<Vec<_>>(), [[2]]);
+    let traffic = || array.store().meter().traffic();
+    let asked = traffic().target;
+    // It has come since: nobody looks.
+    array.write_chunk(&[1], Bytes::from_static(b"cd")).await.unwrap();
+    assert!(!is_found(&array, 1).await && is_found(&array, 2).await);
+    assert_eq!(traffic().target.get_missing, asked.get_missing + 1);
+    assert_eq!(traffic().control.list, 1);
+    // Who looks for himself sees it.
+    let other = Array::new(Arc::clone(array.layout()), array.store().clone());
+    assert!(is_found(&other, 1).await);
+}
+
+#[tokio::test]
+async fn a_list_that_is_too_long_is_none() {
+    let array = pairs().finding_gaps(0, 32);
+    for index in [0, 2] {
+        array.write_chunk(&[index], Bytes::from_static(b"ab")).await.unwrap();
+    }
+    assert!(array.list_when_sparse().await.is_none());
+    assert!(is_found(&array, 2).await);
+    let foreign = pairs().finding_gaps(0, 32);
+    for key in 0..5 {
+        foreign.store().put(&format!("notes/{key}"), vec![Bytes::new()]).await.unwrap();
+    }
+    assert!(foreign.list_when_sparse().await.is_none(), "others' objects are not listed for ever");
+}
+
+/// A directory where a chunk would be is no missing chunk.
+#[tokio::test]
+async fn what_stands_in_a_chunks_place_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("c/1")).unwrap();
+    let store = Store::open(&folder.path().display().to_string()).unwrap();
+    let array = Array::new(Arc::clone(pairs().layout()), store).finding_gaps(0, 1 << 20);
+    let list = array.list_when_sparse().await.unwrap();
+    assert_eq!(list.indices().collect::<Vec<_>>(), [[1]]);
+    assert!(array.read_chunk_into(&[1], &mut Vec::new()).await.is_err());
+    assert!(!is_found(&array, 0).await);
 }

@@ -5,6 +5,7 @@ mod bit_flips;
 mod case;
 mod compare;
 mod faults;
+mod gaps;
 mod journal;
 mod layout;
 mod limits;
