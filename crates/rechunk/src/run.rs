@@ -286,6 +286,13 @@ impl Job {
         })
     }
 
+    /// When the source is listed. Who wants to verify is to see what is there, not what a remote store
+    /// lists, which may be late.
+    fn list_after_missing(&self, verify: bool) -> Option<u64> {
+        let is_local = self.source.array.store().local_root().is_some();
+        (is_local || !verify).then_some(MISSING_BEFORE_LISTING)
+    }
+
     /// The plan, and what this process has done so far.
     pub(crate) fn report(&self, started: Instant) -> Report {
         let mut report = self.plan_report();
@@ -315,7 +322,7 @@ impl Job {
             write_empty: self.request.write_empty,
             takes_digest: running.verify, // it costs too much where nobody asks
             in_place: self.growth.is_some(),
-            list_after_missing: Some(MISSING_BEFORE_LISTING),
+            list_after_missing: self.list_after_missing(running.verify),
         };
         let counting = Arc::new(CountTasks { inner: observer, done: AtomicU64::new(0) });
         let taken_over = place.lock.as_ref().map_or_else(CancellationToken::new, WriterLock::lost);

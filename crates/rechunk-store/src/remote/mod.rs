@@ -10,6 +10,7 @@ mod failure;
 mod hedge;
 mod latency;
 mod limiter;
+mod listing_page;
 mod options;
 mod wire;
 

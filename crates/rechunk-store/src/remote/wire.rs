@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use super::copy_answer::{is_copy, with_true_status};
 use super::hedge::Hedge;
+use super::listing_page::{Pages, is_listing};
 use super::{Like, Limiter};
 use crate::watch::ServerClock;
 use crate::{Meter, Role};
@@ -74,7 +75,8 @@ impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let inner = ReqwestConnector::default().connect(options)?;
         let (limiter, clock) = (Arc::clone(&self.limiter), Arc::clone(&self.clock));
-        Ok(HttpClient::new(Wire { inner, limiter, hedge: Arc::clone(&self.hedge), clock }))
+        let (hedge, pages) = (Arc::clone(&self.hedge), Pages::default());
+        Ok(HttpClient::new(Wire { inner, limiter, hedge, clock, pages }))
     }
 }
 
@@ -84,6 +86,7 @@ struct Wire {
     limiter: Arc<Limiter>,
     hedge: Arc<Hedge>,
     clock: Arc<ServerClock>,
+    pages: Pages,
 }
 
 #[async_trait]
@@ -105,9 +108,6 @@ fn is_answer(response: &HttpResponse) -> bool {
 /// The body of the answer is an object, which is read as it comes. Others are read as a whole by the library
 /// below, however long they are: pages of listings, and what is said of writes and removals.
 fn is_streamed(request: &HttpRequest) -> bool {
-    let is_listing = |query: &str| {
-        query.split('&').any(|part| part.starts_with("list-type=") || part == "comp=list")
-    };
     request.method() == "GET" && !request.uri().query().is_some_and(is_listing)
 }
 
@@ -132,12 +132,16 @@ async fn with_a_whole_body(answer: HttpResponse) -> Result<HttpResponse, HttpErr
     while let Some(part) = parts.next().await {
         let part = part?;
         if part.len() > ANSWER_BYTES_MAX - read.len() {
-            let reason = format!("its answer has more than {ANSWER_BYTES_MAX} bytes");
-            return Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(reason)));
+            return Err(refused(format!("its answer has more than {ANSWER_BYTES_MAX} bytes")));
         }
         read.extend_from_slice(&part);
     }
     Ok(HttpResponse::from_parts(head, read.into()))
+}
+
+/// An answer that would be the same if it were asked for again.
+fn refused(reason: String) -> HttpError {
+    HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(reason))
 }
 
 /// A server whose certificate is not trusted has the same one when it is asked again.
@@ -150,6 +154,16 @@ fn final_if_untrusted(error: HttpError) -> HttpError {
 }
 
 impl Wire {
+    /// The page of a listing that `query` asked for; an error if that does not come to an end.
+    async fn page(&self, query: &str, answer: HttpResponse) -> Result<HttpResponse, HttpError> {
+        let (head, body) = answer.into_parts();
+        let body = body.bytes().await?;
+        match self.pages.fault(query, &body) {
+            Some(fault) => Err(refused(fault)),
+            None => Ok(HttpResponse::from_parts(head, body.into())),
+        }
+    }
+
     /// One attempt, until the head of its answer; where that is no object, until its end.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let of_request = request.extensions().get::<Attempts>().cloned();
@@ -157,12 +171,16 @@ impl Wire {
             attempts.meter.count_attempt(attempts.role);
         }
         let (is_copy, is_streamed) = (is_copy(&request), is_streamed(&request));
+        let listing = request.uri().query().filter(|query| is_listing(query)).map(str::to_owned);
         let sent = Instant::now();
         let mut response = self.inner.execute(request).await.map_err(final_if_untrusted)?;
         if !response.status().is_success() {
             response = with_a_short_body(response).await;
         } else if !is_streamed {
             response = with_a_whole_body(response).await?;
+            if let Some(query) = listing {
+                response = self.page(&query, response).await?;
+            }
         }
         if is_copy {
             response = with_true_status(response).await?;

@@ -1,0 +1,121 @@
+//! Pages of a listing: a server that goes on for ever is noticed.
+//!
+//! A listing ends with a page that names no next one. The library below asks for the next one as long as there
+//! is one to ask for, and says nothing before it has found an object.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use url::form_urlencoded;
+
+/// Most pages in a row without a name on them. A store may have to say that it found nothing yet (Azure does
+/// at the ends of its partitions), but not that often.
+const EMPTY_PAGES_MAX: u32 = 200;
+/// What a page has of each object, or of what stands for several: in S3 and GCS, and in Azure.
+const NAMES: [&str; 4] = ["<Contents>", "<CommonPrefixes>", "<Blob>", "<BlobPrefix>"];
+/// Where a page says what comes next, and what a request for that is called.
+const NEXT: [(&str, &str); 2] =
+    [("NextContinuationToken", "continuation-token"), ("NextMarker", "marker")];
+
+/// Whether a request asks for a page of a listing.
+pub(super) fn is_listing(query: &str) -> bool {
+    query.split('&').any(|part| part.starts_with("list-type=") || part == "comp=list")
+}
+
+/// The pages that one client was given.
+#[derive(Debug, Default)]
+pub(super) struct Pages {
+    /// Empty ones, since there was another.
+    empty: AtomicU32,
+}
+
+impl Pages {
+    /// What is wrong with the answer to `query`, if its listing does not come to an end.
+    pub(super) fn fault(&self, query: &str, body: &[u8]) -> Option<String> {
+        let text = String::from_utf8_lossy(body);
+        let next = NEXT.iter().find_map(|(element, parameter)| {
+            let (_, rest) = text.split_once(&format!("<{element}>"))?;
+            let (token, _) = rest.split_once("</")?;
+            (!token.is_empty()).then_some((*parameter, token))
+        });
+        let is_empty = !NAMES.iter().any(|name| text.contains(name));
+        let Some((parameter, token)) = next.filter(|_| is_empty) else {
+            self.empty.store(0, Ordering::Relaxed);
+            let (parameter, token) = next?;
+            return goes_back(query, parameter, token);
+        };
+        if self.empty.fetch_add(1, Ordering::Relaxed) >= EMPTY_PAGES_MAX {
+            return Some(format!(
+                "its listing does not end: {EMPTY_PAGES_MAX} pages without an object, and more to come"
+            ));
+        }
+        goes_back(query, parameter, token)
+    }
+}
+
+/// The next page is the one that was asked for.
+fn goes_back(query: &str, parameter: &str, token: &str) -> Option<String> {
+    let unescaped = token
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&apos;", "'")
+        .replace("&amp;", "&");
+    let asked = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == parameter);
+    asked.is_some_and(|(_, asked)| asked == unescaped).then(|| {
+        "its listing does not end: a page says that the next one is that page again".to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(names: &str, next: &str) -> String {
+        format!("<ListBucketResult>{names}{next}</ListBucketResult>")
+    }
+
+    #[test]
+    fn a_page_that_leads_to_itself_is_a_fault() {
+        let pages = Pages::default();
+        let next = "<NextContinuationToken>a&amp;b c=</NextContinuationToken>";
+        let s3 = page("<Contents><Key>a</Key></Contents>", next);
+        assert_eq!(pages.fault("list-type=2", s3.as_bytes()), None);
+        let before = "continuation-token=a%26b&list-type=2";
+        assert_eq!(pages.fault(before, s3.as_bytes()), None);
+        for query in
+            ["continuation-token=a%26b+c%3D&list-type=2", "continuation-token=a%26b%20c%3D"]
+        {
+            let fault = pages.fault(query, s3.as_bytes()).unwrap();
+            assert!(fault.contains("that page again"), "{fault}");
+        }
+        let azure = page("<Blob><Name>a</Name></Blob>", "<NextMarker>2!x</NextMarker>");
+        assert_eq!(pages.fault("comp=list&marker=1%21x", azure.as_bytes()), None);
+        assert!(pages.fault("comp=list&marker=2%21x", azure.as_bytes()).is_some());
+        let last = page("<Blob><Name>a</Name></Blob>", "<NextMarker></NextMarker>");
+        assert_eq!(pages.fault("comp=list&marker=", last.as_bytes()), None);
+    }
+
+    #[test]
+    fn empty_pages_come_to_an_end() {
+        let pages = Pages::default();
+        let empty = |number: u32| {
+            let next = format!("<NextContinuationToken>{number}</NextContinuationToken>");
+            pages.fault("list-type=2", page("", &next).as_bytes())
+        };
+        let full = page("<CommonPrefixes><Prefix>a/</Prefix></CommonPrefixes>", "");
+        for number in 0..EMPTY_PAGES_MAX {
+            assert_eq!(empty(number), None);
+        }
+        assert_eq!(pages.fault("list-type=2", full.as_bytes()), None, "they count in a row");
+        for number in 0..EMPTY_PAGES_MAX {
+            assert_eq!(empty(number), None);
+        }
+        assert!(empty(0).unwrap().contains("without an object"));
+    }
+
+    #[test]
+    fn listings_are_known_by_their_query() {
+        assert!(is_listing("list-type=2&prefix=a") && is_listing("restype=container&comp=list"));
+        assert!(!is_listing("versionId=1") && !is_listing("prefix=list-type=2"));
+    }
+}
