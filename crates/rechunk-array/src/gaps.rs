@@ -134,6 +134,15 @@ impl Array {
         }
     }
 
+    /// The object that chunk `index` is in is known to be missing.
+    pub fn is_in_gap(&self, index: &[u64]) -> bool {
+        let Some(gaps) = &self.gaps else { return false };
+        match self.layout().shards() {
+            Some(format) => gaps.has(&format.shard_of(index)),
+            None => gaps.has(index),
+        }
+    }
+
     async fn list_objects(&self, gaps: &Arc<Gaps>) -> Result<Option<ObjectList>, StoreError> {
         let (layout, most) = (Arc::clone(self.layout()), gaps.most);
         let wanted = Arc::downgrade(gaps);

@@ -62,6 +62,10 @@ async fn write(task: &Arc<TaskRun>, lane: Lane, unit: Finished) -> Result<Lane, 
     let (mut lane, unit) = kept::put_in(task, lane, unit).await?;
     let meter = stage.target().store().meter();
     meter.add_decoded_written(Role::Target, stage.target_chunk_bytes());
+    if unit.buffer.is_empty() {
+        store(task, &unit.index, None).await?;
+        return Ok(lane); // nothing of it is there: no thread has anything to do
+    }
     let job = Arc::clone(task);
     let encoding = move || {
         let index = unit.index.clone();
@@ -120,9 +124,6 @@ struct Outgoing {
 fn encode(task: &TaskRun, lane: &mut Lane, unit: Finished) -> Result<Option<Outgoing>, Fault> {
     let stage = &task.stage;
     let Finished { index, buffer, stored, .. } = unit;
-    if buffer.is_empty() {
-        return Ok(None);
-    }
     let may_skip = stage.skips_stored || (stage.skips_absent && !stored.any);
     if may_skip && rechunk_kernel::is_all(&stage.target_fill, &buffer) {
         task.buffers.give(buffer);

@@ -114,6 +114,34 @@ pub(crate) async fn fetch(
     Ok(Fetched { lane, index, found: Some((input, found)) })
 }
 
+/// Takes in source chunks that are known to be missing, all in one job.
+pub(crate) async fn gaps(
+    task: Arc<TaskRun>,
+    mut lane: Lane,
+    indices: Vec<Vec<u64>>,
+) -> Result<LaneDone, Fault> {
+    let source = &task.stage.run.execution.source;
+    let mut inputs = Vec::with_capacity(indices.len());
+    for index in indices {
+        let Some(input) = Input::new(&task, &index)? else { continue };
+        // Counted; nothing is asked for.
+        if fetch_chunk(&task, &index, &mut lane.encoded).await.map_err(Fault::Source)? {
+            return Err(Fault::Plan { reason: "a chunk is there that was missing".to_owned() });
+        }
+        source.store().meter().add_decoded_read(Role::Source, wide(input.frame.bytes));
+        inputs.push(input);
+    }
+    let cpu = task.stage.cpu.clone();
+    cpu.run(move || {
+        let mut finished = Vec::new();
+        for input in inputs {
+            finished.extend(spread(&task, &input, Brought::Nothing)?);
+        }
+        Ok(LaneDone { lane, finished, sent: Vec::new(), sent_in: None })
+    })
+    .await
+}
+
 /// The second half of [`input`]: copies what was fetched into units.
 pub(crate) async fn take(task: Arc<TaskRun>, fetched: Fetched) -> Result<LaneDone, Fault> {
     let Fetched { mut lane, index, found } = fetched;

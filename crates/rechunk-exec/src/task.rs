@@ -9,6 +9,7 @@ use futures::future::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_grid::{IndexIter, Region};
 use rechunk_kernel::Digest;
+use rechunk_plan::StageInput;
 
 use crate::Fault;
 use crate::ahead::{Ahead, Step};
@@ -22,6 +23,9 @@ use crate::stage_run::StageRun;
 use crate::step_marks::StepMarks;
 use crate::unit::{Finished, Units};
 use crate::{commit, gather, in_place, passthrough, runs};
+
+/// Most inputs that one job takes in because there is nothing to be taken: they are missing.
+const GAPS_AT_ONCE: usize = 256;
 
 /// What one lane keeps between two chunks: the memory a chunk goes through.
 ///
@@ -199,6 +203,8 @@ struct Flow<'a> {
     /// Position of the step that is taken in, counted from 0.
     position: u64,
     inputs: IndexIter,
+    /// The one before those, if it was looked at and left.
+    put_back: Option<Vec<u64>>,
     /// Inputs of the step on their way in; those that one job takes in count as one.
     taking: usize,
     /// Units that wait for a lane, all completed in this step.
@@ -218,6 +224,7 @@ impl<'a> Flow<'a> {
             busy_max: task.stage.stage.lanes,
             position: 0,
             inputs: Region::new(vec![0], vec![0]).positions(),
+            put_back: None,
             taking: 0,
             finished: VecDeque::new(),
             object: TileObject::new(task)?,
@@ -297,10 +304,14 @@ impl<'a> Flow<'a> {
                     commit::unit(task, lane, unit, step).map(done).boxed()
                 });
             }
-            let wanted = self.inputs.find(|index| self.task.wants(self.position, index));
-            if let Some(index) = wanted {
+            if let Some(index) = self.next_input() {
                 self.taking += 1;
                 let task = Arc::clone(self.task);
+                let is_passed = task.stage.stage.passthrough || task.stage.in_place.reads();
+                if !is_passed && self.is_gap(&index) {
+                    let indices = self.with_more(index, 0);
+                    return Ok(gather::gaps(task, lane, indices).map(done).boxed());
+                }
                 if task.stage.ahead_lanes > 0 {
                     return Ok(fetch(task, lane, self.position, index));
                 }
@@ -330,11 +341,35 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// `first` and the inputs of the step behind it, `count` in all if there are as many.
-    fn with_more(&mut self, first: Vec<u64>, count: usize) -> Vec<Vec<u64>> {
+    /// The next input of the step that is to be read.
+    fn next_input(&mut self) -> Option<Vec<u64>> {
         let (task, position) = (self.task, self.position);
-        let more = self.inputs.by_ref().filter(|index| task.wants(position, index));
-        std::iter::once(first).chain(more.take(count.saturating_sub(1))).collect()
+        let next = || self.inputs.find(|index| task.wants(position, index));
+        self.put_back.take().or_else(next)
+    }
+
+    /// An input is a source chunk that is known to be missing.
+    fn is_gap(&self, index: &[u64]) -> bool {
+        let stage = &self.task.stage;
+        stage.stage.input == StageInput::SourceChunks && stage.run.execution.source.is_in_gap(index)
+    }
+
+    /// `first` and the inputs of the step behind it, `count` in all if there are as many; and those
+    /// between them and behind them that are known to be missing.
+    fn with_more(&mut self, first: Vec<u64>, count: usize) -> Vec<Vec<u64>> {
+        let mut brought = usize::from(!self.is_gap(&first));
+        let mut indices = vec![first];
+        while indices.len() < count.max(GAPS_AT_ONCE) {
+            let Some(next) = self.next_input() else { break };
+            let brings = usize::from(!self.is_gap(&next));
+            if brought + brings > count {
+                self.put_back = Some(next); // it is the next job's
+                break;
+            }
+            brought += brings;
+            indices.push(next);
+        }
+        indices
     }
 
     /// Goes to the next step; false if there is none.
