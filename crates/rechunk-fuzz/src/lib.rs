@@ -9,8 +9,8 @@ mod memory;
 mod targets;
 
 use targets::{
-    chunk_decode, chunk_spec, codec_choice, consolidated, job_file, journal, location, metadata,
-    n5, raw, references, saved_plan, shard, zip,
+    chunk_decode, chunk_spec, codec_choice, consolidated, job_file, journal, left_behind, location,
+    metadata, n5, packed, raw, references, saved_plan, shard, times, zip,
 };
 
 /// A fuzz target: true where its reader accepts the input.
@@ -36,10 +36,13 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("job_file", job_file::target),
     ("saved_plan", saved_plan::target),
     ("journal", journal::target),
+    ("left_behind", left_behind::target),
+    ("times", times::target),
     ("location", location::target),
     ("array_json", raw::array_json),
     ("npy_header", raw::npy),
     ("nifti_header", raw::nifti),
+    ("packed_header", packed::target),
 ];
 
 /// The target of a name.

@@ -6,14 +6,17 @@ pub(crate) mod codec_choice;
 pub(crate) mod consolidated;
 pub(crate) mod job_file;
 pub(crate) mod journal;
+pub(crate) mod left_behind;
 pub(crate) mod location;
 pub(crate) mod metadata;
 pub(crate) mod n5;
+pub(crate) mod packed;
 pub(crate) mod raw;
 pub(crate) mod references;
 mod round_trip;
 pub(crate) mod saved_plan;
 pub(crate) mod shard;
+pub(crate) mod times;
 pub(crate) mod zip;
 
 use round_trip::round_trip;
