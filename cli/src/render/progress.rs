@@ -239,9 +239,9 @@ impl Observer for Display {
                 self.line(&mut state, true);
             }
             Event::Progress { decoded_bytes, .. } => {
-                state.bytes += decoded_bytes;
+                state.bytes = state.bytes.saturating_add(*decoded_bytes);
                 if let Some(array) = &mut state.array {
-                    array.bytes += decoded_bytes;
+                    array.bytes = array.bytes.saturating_add(*decoded_bytes);
                 }
                 if let Kind::Bar(bar) = &self.kind {
                     bar.inc(*decoded_bytes);

@@ -62,7 +62,7 @@ impl Array {
         let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
         let found = match self.place(index)? {
             None if self.is_gap(index) => Ok(false),
-            None => self.noted(self.store.get_into(&key, limit_bytes, buffer).await),
+            None => self.noted(index, self.store.get_into(&key, limit_bytes, buffer).await),
             Some(place) => self.read_place(&key, place, limit_bytes, buffer).await.map(|()| true),
         };
         found.map_err(|error| self.store_error(index, error))
@@ -78,10 +78,14 @@ impl Array {
         is_gap
     }
 
-    /// Notes whether an object that was asked for is there.
-    pub(crate) fn noted(&self, found: Result<bool, StoreError>) -> Result<bool, StoreError> {
+    /// Notes whether object `index`, which was asked for, is there.
+    pub(crate) fn noted(
+        &self,
+        index: &[u64],
+        found: Result<bool, StoreError>,
+    ) -> Result<bool, StoreError> {
         if let (Ok(is_there), Some(gaps)) = (&found, &self.gaps) {
-            gaps.count(*is_there);
+            gaps.count(index, *is_there);
         }
         found
     }
@@ -114,7 +118,7 @@ impl Array {
         let (from, to) = (source.layout.object_key(index), self.layout.object_key(index));
         let copied = self.store.copy_from(&source.store, &from, &to).await;
         if let (Ok(Copied::Done | Copied::Missing), Some(gaps)) = (&copied, &source.gaps) {
-            gaps.count(matches!(copied, Ok(Copied::Done)));
+            gaps.count(index, matches!(copied, Ok(Copied::Done)));
         }
         let unit = if self.layout.shards().is_some() { Unit::Shard } else { Unit::Chunk };
         copied.map_err(|error| self.error(unit(index), Cause::Store(error)))

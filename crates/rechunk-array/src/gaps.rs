@@ -11,6 +11,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use rechunk_format::Layout;
 use rechunk_grid::{ChunkGrid, Region};
 use rechunk_store::StoreError;
 use tokio::sync::Notify;
@@ -50,15 +51,18 @@ pub(crate) struct Gaps {
     most: usize,
     missing: AtomicU64,
     found: AtomicU64,
+    /// The number of an object that was there: a list without it is none.
+    one_there: OnceLock<u64>,
     are_many: Notify,
     list: OnceLock<ObjectList>,
 }
 
 impl Gaps {
-    /// Counts an object that was asked for.
-    pub(crate) fn count(&self, is_there: bool) {
+    /// Counts object `index`, which was asked for.
+    pub(crate) fn count(&self, index: &[u64], is_there: bool) {
         if is_there {
             self.found.fetch_add(1, Ordering::Relaxed);
+            self.one_there.get_or_init(|| self.grid.indices().ordinal(index));
             return;
         }
         let missing = self.missing.fetch_add(1, Ordering::Relaxed) + 1;
@@ -106,11 +110,17 @@ impl Array {
                 most: usize::try_from(bytes_max / LISTED_BYTES).unwrap_or(usize::MAX),
                 missing: AtomicU64::new(0),
                 found: AtomicU64::new(0),
+                one_there: OnceLock::new(),
                 are_many: Notify::new(),
                 list: OnceLock::new(),
             })
         });
         self
+    }
+
+    /// What is there, if it was listed.
+    pub fn object_list(&self) -> Option<&ObjectList> {
+        self.gaps.as_ref()?.list.get()
     }
 
     /// Waits until enough was missing (see [`Array::finding_gaps`]), then lists what is there.
@@ -124,7 +134,7 @@ impl Array {
         match self.list_objects(gaps).await {
             Ok(Some(list)) => Some(gaps.list.get_or_init(|| list)),
             Ok(None) => {
-                tracing::debug!(array = self.location(), "has too much in it to be listed");
+                tracing::debug!(array = self.location(), "has no list that could be relied on");
                 None
             }
             Err(error) => {
@@ -144,30 +154,56 @@ impl Array {
     }
 
     async fn list_objects(&self, gaps: &Arc<Gaps>) -> Result<Option<ObjectList>, StoreError> {
-        let (layout, most) = (Arc::clone(self.layout()), gaps.most);
+        let (layout, depth) = (Arc::clone(self.layout()), gaps.depth(self));
         let wanted = Arc::downgrade(gaps);
-        let keys_max = most.saturating_mul(KEYS_PER_OBJECT);
-        let take = move |(there, keys): &mut (BTreeSet<u64>, usize), key: &str| {
+        let take = move |listing: &mut Listing, key: &str| {
             // Nobody waits for it where the run has ended.
             let Some(gaps) = wanted.upgrade() else { return ControlFlow::Break(()) };
-            *keys += 1;
-            let is_one =
-                |index: &Vec<u64>| index.len() == gaps.grid.rank() && gaps.grid.contains(index);
-            if let Some(index) = layout.object_index(key).filter(is_one) {
-                there.insert(gaps.grid.indices().ordinal(&index));
-            }
-            if *keys > keys_max || there.len() > most {
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
+            listing.take(key, depth, &gaps, layout.as_ref());
+            if listing.ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let taken = (BTreeSet::new(), 0);
-        let (there, keys) = self.store().fold_keys(gaps.depth(self), taken, take).await?;
-        if keys > keys_max || there.len() > most {
+        let listing = self.store().fold_keys(depth, Listing::default(), take).await?;
+        let known = gaps.one_there.get();
+        let has_known = known.is_none_or(|ordinal| listing.there.contains(ordinal));
+        // The array's own documents, at least, are there.
+        if listing.ends || listing.keys == 0 || !has_known {
             return Ok(None);
         }
-        let list = ObjectList { all: gaps.grid.indices(), there: there.into_iter().collect() };
-        tracing::debug!(array = self.location(), objects = list.there.len(), "was listed");
-        Ok(Some(list))
+        let there: Vec<u64> = listing.there.into_iter().collect();
+        tracing::debug!(array = self.location(), objects = there.len(), "was listed");
+        Ok(Some(ObjectList { all: gaps.grid.indices(), there }))
+    }
+}
+
+/// What a store has named so far.
+#[derive(Debug, Default)]
+struct Listing {
+    there: BTreeSet<u64>,
+    keys: usize,
+    /// It is too much, or something stands in the way of chunks: then each is to be asked for.
+    ends: bool,
+}
+
+impl Listing {
+    fn take(&mut self, key: &str, depth: usize, gaps: &Gaps, layout: &dyn Layout) {
+        let (name, is_directory) = match key.strip_suffix('/') {
+            Some(name) => (name, true),
+            None => (key, false),
+        };
+        let ordinal = |key: &str| {
+            let index = layout.object_index(key)?;
+            let is_one = index.len() == gaps.grid.rank() && gaps.grid.contains(&index);
+            is_one.then(|| gaps.grid.indices().ordinal(&index))
+        };
+        self.keys += 1;
+        self.there.extend(ordinal(name));
+        // A file where the directory of some chunks would be: that they cannot be read is to be said.
+        let missing_names = depth.saturating_sub(name.split('/').count());
+        let is_in_the_way = !is_directory
+            && missing_names > 0
+            && ordinal(&format!("{name}{}", "/0".repeat(missing_names))).is_some();
+        self.ends |= is_in_the_way
+            || self.keys > gaps.most.saturating_mul(KEYS_PER_OBJECT)
+            || self.there.len() > gaps.most;
     }
 }

@@ -404,13 +404,56 @@ async fn a_list_that_is_too_long_is_none() {
     assert!(foreign.list_when_sparse().await.is_none(), "others' objects are not listed for ever");
 }
 
+/// The pairs in a folder, to be listed at once.
+fn pairs_at(folder: &std::path::Path) -> Array {
+    let store = Store::open(&folder.display().to_string()).unwrap();
+    Array::new(Arc::clone(pairs().layout()), store).finding_gaps(0, 1 << 20)
+}
+
+#[tokio::test]
+async fn a_list_of_nothing_or_without_what_is_there_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(pairs_at(folder.path()).list_when_sparse().await.is_none());
+    assert!(pairs_at(&folder.path().join("none")).list_when_sparse().await.is_none());
+    std::fs::create_dir(folder.path().join("c")).unwrap();
+    std::fs::write(folder.path().join("c/1"), b"ab").unwrap();
+    let array = pairs_at(folder.path());
+    assert!(is_found(&array, 1).await);
+    std::fs::rename(folder.path().join("c/1"), folder.path().join("c/2")).unwrap();
+    assert!(array.list_when_sparse().await.is_none(), "1 was there");
+    assert!(is_found(&array, 2).await);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_is_in_the_way_of_chunks_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("notes"), b"").unwrap();
+    let is_listed = async || pairs_at(folder.path()).list_when_sparse().await.is_some();
+    assert!(is_listed().await);
+    let chunks = folder.path().join("c");
+    std::fs::write(&chunks, b"a file where the directory would be").unwrap();
+    assert!(!is_listed().await);
+    std::fs::remove_file(&chunks).unwrap();
+    // A link in a circle cannot be looked at; one to nothing leads to nothing.
+    std::os::unix::fs::symlink("c", &chunks).unwrap();
+    assert!(!is_listed().await);
+    std::fs::remove_file(&chunks).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::write(elsewhere.path().join("2"), b"ab").unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), &chunks).unwrap();
+    let array = pairs_at(folder.path());
+    let list = array.list_when_sparse().await.unwrap();
+    assert_eq!(list.indices().collect::<Vec<_>>(), [[2]], "a link that leads on is followed");
+    assert!(is_found(&array, 2).await);
+}
+
 /// A directory where a chunk would be is no missing chunk.
 #[tokio::test]
 async fn what_stands_in_a_chunks_place_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(folder.path().join("c/1")).unwrap();
-    let store = Store::open(&folder.path().display().to_string()).unwrap();
-    let array = Array::new(Arc::clone(pairs().layout()), store).finding_gaps(0, 1 << 20);
+    let array = pairs_at(folder.path());
     let list = array.list_when_sparse().await.unwrap();
     assert_eq!(list.indices().collect::<Vec<_>>(), [[1]]);
     assert!(array.read_chunk_into(&[1], &mut Vec::new()).await.is_err());

@@ -100,6 +100,8 @@ impl Sink {
 /// What a run has done. Its traffic is in the meter of its stores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunReport {
+    /// The source was listed: what was written to it since then may not have been seen.
+    pub was_listed: bool,
     /// Tasks of all stages.
     pub tasks_total: u64,
     /// Tasks done now or before.

@@ -6,7 +6,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rechunk_array::ObjectList;
 use rechunk_grid::Region;
 use rechunk_kernel::Digest;
 use rechunk_plan::{Stage, StageInput};
@@ -61,8 +60,9 @@ impl BusyTasks {
     }
 
     /// Keeps those that meet an object that is there, unless they are too many to hold.
-    fn find(&self, stage: &StageRun, list: &ObjectList) {
-        let Some(grid) = stage.run.execution.source.object_grid() else { return };
+    fn find(&self, stage: &StageRun) {
+        let source = &stage.run.execution.source;
+        let Some((list, grid)) = source.object_list().zip(source.object_grid()) else { return };
         let most = list_bytes(&stage.run.execution) / LIST_SHARE / wide(size_of::<u64>());
         let mut tasks: Vec<u64> = Vec::new();
         for index in list.indices() {
@@ -96,9 +96,10 @@ pub(crate) async fn begin(stage: &Arc<StageRun>) -> JoinSet<()> {
 }
 
 async fn find(stage: Arc<StageRun>) {
-    let Some(list) = stage.run.execution.source.list_when_sparse().await else { return };
-    if stage.busy.writes_nothing_of_nothing {
-        stage.busy.find(&stage, list);
+    let listed = stage.run.execution.source.list_when_sparse().await;
+    if listed.is_some() && stage.busy.writes_nothing_of_nothing {
+        // Of many objects that takes a while. If it is lost, all tasks are run.
+        let _ = tokio::task::spawn_blocking(move || stage.busy.find(&stage)).await;
     }
 }
 
@@ -130,14 +131,16 @@ impl Left {
         Self { ranges }
     }
 
-    /// The next task; or if it is known which ones have something to do, those before the next of them.
-    pub(crate) fn next(&mut self, busy: Option<&Vec<u64>>) -> Option<Next> {
+    /// The next task; or if it is known which ones have something to do, those before the next of them,
+    /// up to `most`.
+    pub(crate) fn next(&mut self, busy: Option<&Vec<u64>>, most: u64) -> Option<Next> {
         let (start, end) = self.ranges.pop()?;
         let first = busy.map_or(start, |tasks| {
             let at = tasks.partition_point(|&task| task < start);
             tasks.get(at).map_or(end, |&task| task.min(end))
         });
         let (next, rest) = if first > start {
+            let first = first.min(start.saturating_add(most));
             (Next::Nothing(start, first), first)
         } else {
             (Next::Task(start), start + 1)
@@ -147,6 +150,18 @@ impl Left {
         }
         Some(next)
     }
+}
+
+/// How many tasks are passed over at a time. The digest of what is not there takes a moment for each
+/// extent, and other things are to go on.
+pub(crate) fn passed_at_once(stage: &StageRun) -> u64 {
+    const ELEMENTS: u64 = 1 << 26;
+    if stage.digest.method().is_none() {
+        return u64::MAX;
+    }
+    let tile =
+        stage.stage.tile.iter().fold(1_u64, |elements, &extent| elements.saturating_mul(extent));
+    (ELEMENTS / tile.max(1)).max(1)
 }
 
 /// Does tasks for which nothing is there: counts and marks what running them would.

@@ -126,7 +126,9 @@ pub(crate) async fn gaps(
         let Some(input) = Input::new(&task, &index)? else { continue };
         // Counted; nothing is asked for.
         if fetch_chunk(&task, &index, &mut lane.encoded).await.map_err(Fault::Source)? {
-            return Err(Fault::Plan { reason: "a chunk is there that was missing".to_owned() });
+            let reason = "the source has a chunk that its store does not list: with --verify each \
+                          is asked for";
+            return Err(Fault::Plan { reason: reason.to_owned() });
         }
         source.store().meter().add_decoded_read(Role::Source, wide(input.frame.bytes));
         inputs.push(input);

@@ -232,7 +232,8 @@ impl StageRun {
 
     /// Tells that the elements of `region` are finished.
     pub(crate) fn progress(&self, region: &Region) {
-        let decoded_bytes = region.elements() * self.run.execution.plan.item_bytes;
+        let item_bytes = self.run.execution.plan.item_bytes;
+        let decoded_bytes = region.elements().saturating_mul(item_bytes);
         self.run.observer.event(&Event::Progress { stage: self.number, decoded_bytes });
     }
 }

@@ -242,6 +242,8 @@ impl<'a> Flow<'a> {
         loop {
             self.start(lanes, &mut in_flight);
             let Some(ended) = in_flight.next().await else { return Ok(()) };
+            // What is known to be missing waits for nothing: others are to have their turn.
+            tokio::task::consume_budget().await;
             let done = match ended? {
                 Ended::Held(done) => done,
                 Ended::Done(done) => {
@@ -359,7 +361,11 @@ impl<'a> Flow<'a> {
     fn with_more(&mut self, first: Vec<u64>, count: usize) -> Vec<Vec<u64>> {
         let mut brought = usize::from(!self.is_gap(&first));
         let mut indices = vec![first];
-        while indices.len() < count.max(GAPS_AT_ONCE) {
+        let stage = &self.task.stage;
+        // Where its place has to be filled, what is missing is as much work as what is not.
+        let is_free = stage.leaves_absent_out || stage.stage.passthrough;
+        let most = if is_free { GAPS_AT_ONCE } else { stage.in_place.inputs };
+        while indices.len() < count.max(most) {
             let Some(next) = self.next_input() else { break };
             let brings = usize::from(!self.is_gap(&next));
             if brought + brings > count {

@@ -21,11 +21,13 @@ pub(crate) async fn run_tasks(stage: &Arc<StageRun>, done: &DoneSet) -> Result<(
     let at_once = usize::try_from(stage.stage.tasks_at_once).unwrap_or(usize::MAX);
     let _finding = gaps::begin(stage).await;
     let mut left = Left::new(stage.stage.tasks, done, stage.number);
-    while let Some(next) = left.next(stage.busy.known()) {
+    let at_once_passed = gaps::passed_at_once(stage);
+    while let Some(next) = left.next(stage.busy.known(), at_once_passed) {
         let task = match next {
             Next::Task(task) => task,
             Next::Nothing(start, end) => {
                 gaps::pass_over(stage, start, end).map_err(ExecError::Run)?;
+                tokio::task::yield_now().await;
                 continue;
             }
         };

@@ -131,30 +131,40 @@ fn each_leftover(root: &Path, mut visit: impl FnMut(&Path) -> io::Result<()>) ->
 }
 
 /// Calls `visit` with the path below `root`, names joined by `/`, of everything down to `depth` names,
-/// whatever it is; links to directories are followed. Until it breaks. What is no Unicode is no key.
+/// until it breaks: of directories, and links to some, with a `/` at the end. What is no Unicode is no key.
+/// What cannot be looked at is an error, but links to nothing.
 pub(crate) fn each_name(
     root: &Path,
     depth: usize,
     visit: &mut dyn FnMut(&str) -> ControlFlow<()>,
 ) -> io::Result<()> {
-    let mut directories = vec![(root.to_owned(), String::new(), 1)];
-    while let Some((directory, below, level)) = directories.pop() {
-        let entries = match fs::read_dir(&directory) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            entries => entries?,
+    let mut open = match fs::read_dir(root) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => vec![(entries?, String::new())],
+    };
+    while let Some((entries, below)) = open.last_mut() {
+        let Some(entry) = entries.next() else {
+            open.pop();
+            continue;
         };
-        for entry in entries {
-            let entry = entry?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let path = if below.is_empty() { name } else { format!("{below}/{name}") };
-            if visit(&path).is_break() {
-                return Ok(());
-            }
-            let kind = entry.file_type()?;
-            let leads_on = kind.is_dir() || kind.is_symlink() && entry.path().is_dir();
-            if leads_on && level < depth {
-                directories.push((entry.path(), path, level + 1));
-            }
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let mut path = format!("{below}{name}");
+        let kind = entry.file_type()?;
+        let is_directory = kind.is_dir()
+            || kind.is_symlink()
+                && match fs::metadata(entry.path()) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+                    metadata => metadata?.is_dir(),
+                };
+        if is_directory {
+            path.push('/');
+        }
+        if visit(&path).is_break() {
+            return Ok(());
+        }
+        if is_directory && open.len() < depth {
+            open.push((fs::read_dir(entry.path())?, path));
         }
     }
     Ok(())

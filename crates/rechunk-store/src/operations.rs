@@ -201,9 +201,10 @@ impl Store {
         objects.boxed()
     }
 
-    /// Hands every key that may be one of an object to `take`, until it breaks: of all objects, and in a
-    /// local store of all else that stands where one would be looked for, a directory too. Keys of up
-    /// to `depth` names. What has been taken when it ends is returned.
+    /// Hands every key of up to `depth` names to `take`, until it breaks: of all objects, and in a local
+    /// store of all else that stands where one would be looked for; of directories there with a `/` at the
+    /// end. What has been taken when it ends is returned. An error where a store names objects that are
+    /// not below its own place: whoever relies on the keys would miss those.
     pub async fn fold_keys<T: Send + 'static>(
         &self,
         depth: usize,
@@ -218,9 +219,18 @@ impl Store {
             };
             return self.blocking("", "list", work).await;
         }
-        let mut listed = self.list("");
-        while let Some((key, _)) = listed.try_next().await? {
-            if take(&mut taken, &key).is_break() {
+        self.meter.count_list();
+        let mut listed = self.inner.list(self.list_prefix());
+        while let Some(object) =
+            listed.try_next().await.map_err(|error| self.failed("", "list", error))?
+        {
+            let Some(below) = object.location.prefix_match(&self.prefix) else {
+                let error = io::Error::other(format!("{} is not below it", object.location));
+                return Err(self.failed_io("", "list", error));
+            };
+            let names: Vec<_> = below.collect();
+            let key = names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join("/");
+            if names.len() <= depth && take(&mut taken, &key).is_break() {
                 break;
             }
         }

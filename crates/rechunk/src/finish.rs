@@ -1,7 +1,7 @@
 //! How a run ends: the target is verified and made visible, and leftovers are removed; or what is done is
 //! kept.
 
-use rechunk_exec::{ArrayDigest, intermediate_keys};
+use rechunk_exec::{RunReport, intermediate_keys};
 use rechunk_store::{Role, Store};
 use tokio_util::sync::CancellationToken;
 
@@ -24,9 +24,10 @@ impl Job {
         &self,
         place: &Place,
         running: Running,
-        digest: Option<&ArrayDigest>,
+        run: &RunReport,
         cancel: &CancellationToken,
     ) -> Result<Option<bool>, Error> {
+        let digest = run.digest.as_ref();
         let is_replaced = place.is_replaced().await?;
         let chunks = if is_replaced { &place.target } else { &place.chunks };
         if !is_replaced {
@@ -45,8 +46,9 @@ impl Job {
             None
         };
         self.check_source().await?;
-        if !running.verify {
-            self.check_copied().await?;
+        let copies = self.planned.plan.stages.iter().any(|stage| stage.copied_by_store);
+        if run.was_listed || copies && !running.verify {
+            self.check_unseen().await?;
         }
         place.check_lock().await?;
         if let Some(change) = &self.change {
@@ -154,12 +156,9 @@ impl Job {
         })
     }
 
-    /// An error if objects that the store has copied by itself were written meanwhile: what it has copied
-    /// was not seen, so all are looked at when it is done.
-    async fn check_copied(&self) -> Result<(), Error> {
-        if !self.planned.plan.stages.iter().any(|stage| stage.copied_by_store) {
-            return Ok(());
-        }
+    /// An error if objects were written meanwhile that nobody has seen being read: the store has copied them
+    /// by itself, or they were not on its list when that was made. All are looked at when all is done.
+    async fn check_unseen(&self) -> Result<(), Error> {
         let (array, grid) = (&self.source.array, self.source.object_grid()?);
         let is_of_array = |key: &str| {
             let index = array.layout().object_index(key);

@@ -1,5 +1,6 @@
 //! Where a run reads, writes and keeps its state, and whether it may start.
 
+use futures::FutureExt;
 use rechunk_exec::Journal;
 use rechunk_plan::Plan;
 use rechunk_store::{Role, Store, Stores};
@@ -42,28 +43,42 @@ pub(crate) struct Place {
     pub lock: Option<WriterLock>,
 }
 
-/// Opens the target and checks what is around it: the target, and groups to create above it.
-pub(crate) async fn check_place(job: &Job) -> Result<(Store, Vec<Store>), Error> {
+/// What is around a target, and what an earlier run has left there.
+pub(crate) struct Around {
+    /// The target's own place.
+    pub target: Store,
+    /// Groups to create above it.
+    pub groups: Vec<Store>,
+    /// Where the state of a run goes; `None` in memory.
+    pub work: Option<WorkDir>,
+    pub left: Left,
+}
+
+/// Opens the target and checks what is around it.
+pub(crate) async fn check_place(job: &Job) -> Result<Around, Error> {
     let location = &job.request.target;
     check_apart(&job.request.source, location, "target")?;
     check_temp(job)?;
     let target = open_target(location, &job.stores)?;
-    if let Some(work) = work_dir(location, &target, &job.stores)? {
+    let work = work_dir(location, &target, &job.stores)?;
+    if let Some(work) = &work {
         // What is there is removed at the end.
         check_apart(&job.request.source, work.location(), "target")?;
     }
     check_file(location, &target, &job.target)?;
-    if job.in_tree {
-        return Ok((target, Vec::new()));
-    }
     let format = job.target.format();
     let groups = async {
-        if job.growth.is_none() { groups_above(&target, format).await } else { Ok(Vec::new()) }
+        let is_made = job.growth.is_none() && !job.in_tree;
+        if is_made { groups_above(&target, format).await } else { Ok(Vec::new()) }
+    };
+    let described = async {
+        if job.in_tree { Ok(()) } else { consolidated::check(location, &target, format).await }
     };
     // At once, because answers may take long.
-    let (groups, described) =
-        futures::join!(groups, consolidated::check(location, &target, format));
-    described.and(groups).map(|groups| (target, groups))
+    let (groups, described, left) =
+        futures::join!(groups.boxed(), described.boxed(), left_of(work.as_ref()).boxed());
+    described?;
+    Ok(Around { groups: groups?, left: left?, target, work })
 }
 
 /// Where the state of a run goes; `None` in memory.
@@ -103,9 +118,7 @@ impl Place {
     /// Checks that the run may start and writes its first traces: the lock and the saved job.
     pub(crate) async fn prepare(job: &mut Job, running: Running) -> Result<Self, Error> {
         let location = job.request.target.clone();
-        let (target, groups) = check_place(job).await?;
-        let work = work_dir(&location, &target, &job.stores)?;
-        let left = left_of(work.as_ref()).await?;
+        let Around { target, groups, work, left } = check_place(job).await?;
         // What is refused is refused before anything is written.
         if !resumes(&left, running)
             && let Err(error) = may_start(job, running, &target, &left).await
@@ -144,7 +157,10 @@ impl Place {
             // Another run may have appended since the plan was made.
             change.check_unchanged(&job.request.target, &target).await?;
         }
-        let left = left_of(work.as_ref()).await?;
+        let left = match &work {
+            Some(work) => work.left_since().await?,
+            None => Left::Nothing,
+        };
         let (resumes, replaces) = match &left {
             Left::Unfinished(saved) if resumes(&left, running) => {
                 resume_job(job, saved)?;

@@ -19,7 +19,7 @@ use crate::gzip_file::unpack;
 use crate::job::{Job, array_at, temp_is_memory};
 use crate::metadata::Metadata;
 use crate::place::{
-    Place, check_place, left_of, may_grow, may_start, other_job, resume_job, work_dir,
+    Around, Place, check_place, may_grow, may_start, other_job, resume_job, work_dir,
 };
 use crate::report::{DigestReport, Report, TaskReport};
 use crate::request::{Existing, Running, takes_parts};
@@ -110,10 +110,8 @@ impl Job {
     /// the plan it would resume: so that a refusal comes before anything else is said, and what is
     /// said is what will run.
     pub async fn check_target(&mut self, running: Running) -> Result<(), Error> {
-        let location = self.request.target.clone();
-        let (target, _) = check_place(self).await?;
-        let work = work_dir(&location, &target, &self.stores)?;
-        match left_of(work.as_ref()).await? {
+        let Around { target, left, .. } = check_place(self).await?;
+        match left {
             Left::Unfinished(saved) if running.existing == Existing::Resume => {
                 resume_job(self, &saved)
             }
@@ -163,7 +161,7 @@ impl Job {
         let outcome = Box::pin(execution).await;
         let outcome = match outcome {
             Ok(run_report) => {
-                let finished = self.finish(&place, running, run_report.digest.as_ref(), &cancel);
+                let finished = self.finish(&place, running, &run_report, &cancel);
                 let verified = Box::pin(finished).await;
                 verified.map(|verified| (run_report, verified))
             }
@@ -287,10 +285,11 @@ impl Job {
     }
 
     /// When the source is listed. Who wants to verify is to see what is there, not what a remote store
-    /// lists, which may be late.
+    /// lists, which may be late; and what grows is of one state of its source.
     fn list_after_missing(&self, verify: bool) -> Option<u64> {
         let is_local = self.source.array.store().local_root().is_some();
-        (is_local || !verify).then_some(MISSING_BEFORE_LISTING)
+        let is_asked_for = verify && !is_local || self.growth.is_some();
+        (!is_asked_for).then_some(MISSING_BEFORE_LISTING)
     }
 
     /// The plan, and what this process has done so far.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::future::{FutureExt, join_all};
+use futures::future::{self, BoxFuture, FutureExt, join_all};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use rechunk_exec::{JOURNAL_KEY, Journal, JournalError, SEGMENTS};
 use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken, lease_holder};
@@ -39,6 +39,9 @@ const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
 /// own end.
 const KEYS: [&str; 7] =
     [JOURNAL_KEY, REPORT_KEY, JOB_KEY, TREE_KEY, WRITTEN_KEY, LOCK_KEY, DONE_KEY];
+/// How many of them go in one request where answers take long: in any order, while what says how far it
+/// has come is there.
+const TOGETHER: usize = 4;
 /// Those that say by their names whose the directory is.
 const SAID: [&str; 4] = [JOURNAL_KEY, JOB_KEY, TREE_KEY, DONE_KEY];
 /// Largest lock file that is read, bytes: many runs, a line each.
@@ -120,10 +123,26 @@ impl WorkDir {
 
     /// What an earlier run has left. Refuses a place that is not ours: it is removed at the end.
     pub(crate) async fn left(&self) -> Result<Left, Error> {
+        self.left_where(self.check_ours().boxed()).await
+    }
+
+    /// [`WorkDir::left`] once more, when this run has locked it: whose it is was asked before.
+    pub(crate) async fn left_since(&self) -> Result<Left, Error> {
+        if self.store.local_root().is_some() {
+            return self.left().await; // nobody waits for that
+        }
+        self.left_where(future::ready(Ok(true)).boxed()).await
+    }
+
+    /// What is left in a place, if something is.
+    async fn left_where(
+        &self,
+        is_there: BoxFuture<'_, Result<bool, Error>>,
+    ) -> Result<Left, Error> {
         let failed = |source| store_error("look at", self.store.label(), source);
         // At once, because answers may take long; and by key, because a listing may be late.
         let (is_there, tree, done, job) = futures::join!(
-            self.check_ours().boxed(),
+            is_there,
             self.store.exists(TREE_KEY).boxed(),
             self.job(DONE_KEY).boxed(),
             self.job(JOB_KEY).boxed()
@@ -147,7 +166,7 @@ impl WorkDir {
             return Ok(Left::Nothing);
         }
         // The directory goes last, so an empty one may be the end of a run; or the beginning.
-        if self.has_none_but(&[]).await? {
+        if self.store.local_root().is_some() && self.has_none_but(&[]).await? {
             return Ok(Left::Done(None));
         }
         Ok(if self.is_only_late().await? { Left::Late } else { Left::Nothing })
@@ -469,12 +488,26 @@ impl WorkDir {
     async fn remove_but(&self, kept: &[&str]) -> Result<(), Error> {
         let failed = |source| store_error("remove", self.store.label(), source);
         self.forget().await?;
-        self.abort_uploads().await?;
+        let is_late = self.store.answers_late();
         // In their order on a disk, where a replaced array is put aside; at once where answers take long.
-        let at_once = if self.store.answers_late() { PLACES.len() } else { 1 };
+        let at_once = if is_late { PLACES.len() } else { 1 };
         let removed = PLACES.map(|place| self.store.delete_prefix(place));
-        stream::iter(removed).buffered(at_once).try_collect::<()>().await.map_err(failed)?;
-        for key in KEYS.into_iter().filter(|key| !kept.contains(key)) {
+        let removed = stream::iter(removed).buffered(at_once).try_collect::<()>();
+        if is_late {
+            let (aborted, removed) = futures::join!(self.abort_uploads().boxed(), removed);
+            aborted.and(removed.map_err(failed))?;
+        } else {
+            self.abort_uploads().await?;
+            removed.await.map_err(failed)?;
+        }
+        let mut unwanted: Vec<&str> = KEYS.to_vec();
+        if is_late {
+            let together = unwanted.drain(..TOGETHER).filter(|key| !kept.contains(key));
+            let together: Vec<String> = together.map(ToOwned::to_owned).collect();
+            self.store.delete_keys(together).await.map_err(failed)?;
+        }
+        unwanted.retain(|key| !kept.contains(key));
+        for key in unwanted {
             self.store.delete(key).await.map_err(failed)?;
         }
         Ok(())

@@ -159,9 +159,10 @@ impl State {
                 }
             }
             Event::Progress { decoded_bytes, .. } => {
-                record.bin(now).bytes += decoded_bytes;
+                let bin = record.bin(now);
+                bin.bytes = bin.bytes.saturating_add(*decoded_bytes);
                 if let Some(stage) = record.stages.last_mut() {
-                    stage.bytes += decoded_bytes;
+                    stage.bytes = stage.bytes.saturating_add(*decoded_bytes);
                 }
             }
             Event::StageDone { .. } => {

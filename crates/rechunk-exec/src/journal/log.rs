@@ -129,10 +129,13 @@ impl Segments {
             }
         }
         if count == 0 {
-            return Ok(());
+            return Ok(store.delete_prefix(SEGMENTS).await?);
         }
         store.delete(&key(0)).await?;
-        Ok(store.delete_keys((1..count).map(key)).await?)
+        // Also those that a removal that was cut off has left.
+        let listed = store.delete_prefix(SEGMENTS);
+        let (known, listed) = futures::join!(store.delete_keys((1..count).map(key)), listed);
+        Ok(known.and(listed)?)
     }
 
     /// Shows all segments to `take`, in order; how many there are.

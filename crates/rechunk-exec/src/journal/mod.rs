@@ -129,9 +129,7 @@ impl Journal {
     /// Removes the journal in `store`, if there is one.
     pub async fn remove(store: &Store) -> Result<(), JournalError> {
         if is_segmented(store) {
-            Segments::remove(store).await?;
-            // Of a removal that was cut off.
-            return Ok(store.delete_prefix(SEGMENTS).await?);
+            return Segments::remove(store).await;
         }
         Ok(store.delete(JOURNAL_KEY).await?)
     }

@@ -1,7 +1,10 @@
-//! Pages of a listing: a server that goes on for ever is noticed.
+//! Pages of a listing: a server that goes on for ever is noticed, and one that ends too early.
 //!
 //! A listing ends with a page that names no next one. The library below asks for the next one as long as there
-//! is one to ask for, and says nothing before it has found an object.
+//! is one to ask for, and says nothing before it has found an object. It takes any document for a page, one
+//! without objects if it is something else; and does not look whether a page says that it is cut off, as
+//! servers do that know only the first version of listings and do not say where to go on
+//! (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,9 +15,12 @@ use url::form_urlencoded;
 const EMPTY_PAGES_MAX: u32 = 200;
 /// What a page has of each object, or of what stands for several: in S3 and GCS, and in Azure.
 const NAMES: [&str; 4] = ["<Contents>", "<CommonPrefixes>", "<Blob>", "<BlobPrefix>"];
-/// Where a page says what comes next, and what a request for that is called.
-const NEXT: [(&str, &str); 2] =
-    [("NextContinuationToken", "continuation-token"), ("NextMarker", "marker")];
+/// Where a page says what comes next, and what a request says for it: in S3 and GCS, and in Azure.
+const OF_S3: (&str, &str) = ("NextContinuationToken", "continuation-token");
+const OF_AZURE: (&str, &str) = ("NextMarker", "marker");
+
+/// The root of a page: in S3 and GCS, and in Azure.
+const ROOTS: [&str; 2] = ["<ListBucketResult", "<EnumerationResults"];
 
 /// Whether a request asks for a page of a listing.
 pub(super) fn is_listing(query: &str) -> bool {
@@ -29,14 +35,22 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// What is wrong with the answer to `query`, if its listing does not come to an end.
+    /// What is wrong with the answer to `query`, if that does not lead to the end of a listing.
     pub(super) fn fault(&self, query: &str, body: &[u8]) -> Option<String> {
         let text = String::from_utf8_lossy(body);
-        let next = NEXT.iter().find_map(|(element, parameter)| {
-            let (_, rest) = text.split_once(&format!("<{element}>"))?;
+        if !ROOTS.iter().any(|root| text.contains(root)) {
+            return Some("its answer is no page of a listing".to_owned());
+        }
+        let (element, parameter) = if query.contains("comp=list") { OF_AZURE } else { OF_S3 };
+        let next = text.split_once(&format!("<{element}>")).and_then(|(_, rest)| {
             let (token, _) = rest.split_once("</")?;
-            (!token.is_empty()).then_some((*parameter, token))
+            (!token.is_empty()).then_some((parameter, token))
         });
+        if next.is_none() && text.contains("<IsTruncated>true<") {
+            return Some(
+                "its listing is cut off: a page says that there is more, and not where".to_owned(),
+            );
+        }
         let is_empty = !NAMES.iter().any(|name| text.contains(name));
         let Some((parameter, token)) = next.filter(|_| is_empty) else {
             self.empty.store(0, Ordering::Relaxed);
@@ -88,11 +102,40 @@ mod tests {
             let fault = pages.fault(query, s3.as_bytes()).unwrap();
             assert!(fault.contains("that page again"), "{fault}");
         }
+        let page = |names: &str, next: &str| {
+            format!("<EnumerationResults><Blobs>{names}</Blobs>{next}</EnumerationResults>")
+        };
         let azure = page("<Blob><Name>a</Name></Blob>", "<NextMarker>2!x</NextMarker>");
         assert_eq!(pages.fault("comp=list&marker=1%21x", azure.as_bytes()), None);
         assert!(pages.fault("comp=list&marker=2%21x", azure.as_bytes()).is_some());
         let last = page("<Blob><Name>a</Name></Blob>", "<NextMarker></NextMarker>");
         assert_eq!(pages.fault("comp=list&marker=", last.as_bytes()), None);
+    }
+
+    #[test]
+    fn what_is_not_a_whole_page_is_a_fault() {
+        let pages = Pages::default();
+        let more = "<IsTruncated>true</IsTruncated>";
+        let name = "<Contents><Key>a</Key></Contents>";
+        for (body, word) in [
+            (page(name, more), "cut off"),
+            (page(name, &format!("{more}<NextMarker></NextMarker>")), "cut off"),
+            (page("", &format!("{more}<NextContinuationToken/>")), "cut off"),
+            ("<Error><Code>InternalError</Code></Error>".to_owned(), "no page"),
+            ("<html><body>public bucket</body></html>".to_owned(), "no page"),
+            ("<ListAllMyBucketsResult/>".to_owned(), "no page"),
+            (String::new(), "no page"),
+        ] {
+            let fault = pages.fault("list-type=2", body.as_bytes()).unwrap();
+            assert!(fault.contains(word), "{fault}");
+        }
+        for last in ["<IsTruncated>false</IsTruncated>", ""] {
+            assert_eq!(pages.fault("list-type=2", page(name, last).as_bytes()), None);
+        }
+        assert_eq!(pages.fault("list-type=2", b"<?xml?><ListBucketResult xmlns=\"a\"/>"), None);
+        // The first version's word for where to go on is none that is asked with here.
+        let first = page(name, &format!("{more}<NextMarker>a</NextMarker>"));
+        assert!(pages.fault("list-type=2", first.as_bytes()).unwrap().contains("cut off"));
     }
 
     #[test]
