@@ -7,7 +7,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use futures::StreamExt;
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, GetResult, GetResultPayload};
+use object_store::{Attribute, GetOptions, GetRange, GetResult, GetResultPayload};
 
 use crate::operations::wide;
 use crate::remote::{Body, Like, attempts_of, md5_of, read_like};
@@ -220,6 +220,7 @@ impl Store {
             },
             Ok(response) => response,
         };
+        self.check_encoding(key, &response)?;
         self.check_unchanged(key, &response.meta)?;
         let size_bytes = response.meta.size;
         // Of a part of an object the ETag says nothing.
@@ -228,6 +229,23 @@ impl Store {
         let length = self.accept(key, wanted, &response)?;
         self.body_into(key, response, length, room_bytes.max(length), buffer).await?;
         Ok(Some(Found { size_bytes, etag }))
+    }
+
+    /// An error where a web server sends something else than what it has: compressed, though nobody asked
+    /// for that. (What an object store says of an object is for browsers; it sends what was stored.)
+    fn check_encoding(&self, key: &str, response: &GetResult) -> Result<(), StoreError> {
+        let encoding = response.attributes.get(&Attribute::ContentEncoding);
+        let encoding = encoding.filter(|encoding| !encoding.eq_ignore_ascii_case("identity"));
+        match encoding {
+            Some(encoding) if matches!(self.kind, Kind::Http) => {
+                let reason = format!(
+                    "the server sends it compressed (Content-Encoding: {}), which it was not asked for",
+                    encoding.as_ref()
+                );
+                Err(self.failed_io(key, "read", io::Error::other(reason)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether a whole body is what was stored, where the store says what that is.
