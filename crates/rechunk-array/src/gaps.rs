@@ -75,12 +75,6 @@ impl Gaps {
     pub(crate) fn has(&self, index: &[u64]) -> bool {
         self.list.get().is_some_and(|list| !list.contains(index))
     }
-
-    /// How many names a key has.
-    fn depth(&self, array: &Array) -> usize {
-        let first = vec![0; self.grid.rank()];
-        array.layout().object_key(&first).split('/').count()
-    }
 }
 
 impl Array {
@@ -116,6 +110,15 @@ impl Array {
             })
         });
         self
+    }
+
+    /// How many names the key of an object has.
+    pub fn key_depth(&self) -> usize {
+        self.first_key().split('/').count()
+    }
+
+    fn first_key(&self) -> String {
+        self.layout().object_key(&vec![0; self.layout().spec().shape.len()])
     }
 
     /// What is there, if it was listed.
@@ -154,12 +157,14 @@ impl Array {
     }
 
     async fn list_objects(&self, gaps: &Arc<Gaps>) -> Result<Option<ObjectList>, StoreError> {
-        let (layout, depth) = (Arc::clone(self.layout()), gaps.depth(self));
+        let (layout, depth) = (Arc::clone(self.layout()), self.key_depth());
+        // Elsewhere nothing stands in the way of anything.
+        let first_key = self.store().local_root().map(|_| self.first_key());
         let wanted = Arc::downgrade(gaps);
         let take = move |listing: &mut Listing, key: &str| {
             // Nobody waits for it where the run has ended.
             let Some(gaps) = wanted.upgrade() else { return ControlFlow::Break(()) };
-            listing.take(key, depth, &gaps, layout.as_ref());
+            listing.take(key, first_key.as_deref(), &gaps, layout.as_ref());
             if listing.ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let listing = self.store().fold_keys(depth, Listing::default(), take).await?;
@@ -185,7 +190,8 @@ struct Listing {
 }
 
 impl Listing {
-    fn take(&mut self, key: &str, depth: usize, gaps: &Gaps, layout: &dyn Layout) {
+    /// Takes a key; `first_key` is that of the first object, where files can stand in the way of others.
+    fn take(&mut self, key: &str, first_key: Option<&str>, gaps: &Gaps, layout: &dyn Layout) {
         let (name, is_directory) = match key.strip_suffix('/') {
             Some(name) => (name, true),
             None => (key, false),
@@ -198,10 +204,10 @@ impl Listing {
         self.keys += 1;
         self.there.extend(ordinal(name));
         // A file where the directory of some chunks would be: that they cannot be read is to be said.
-        let missing_names = depth.saturating_sub(name.split('/').count());
-        let is_in_the_way = !is_directory
-            && missing_names > 0
-            && ordinal(&format!("{name}{}", "/0".repeat(missing_names))).is_some();
+        let is_in_the_way = first_key.filter(|_| !is_directory).is_some_and(|first| {
+            let below: Vec<&str> = first.split('/').skip(name.split('/').count()).collect();
+            !below.is_empty() && ordinal(&format!("{name}/{}", below.join("/"))).is_some()
+        });
         self.ends |= is_in_the_way
             || self.keys > gaps.most.saturating_mul(KEYS_PER_OBJECT)
             || self.there.len() > gaps.most;

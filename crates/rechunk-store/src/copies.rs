@@ -5,8 +5,9 @@
 //! other; Azure may answer before the copy is there, and `object_store` does not say so; in memory
 //! there is nothing to save.
 
-use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::{fs, io};
 
 use futures::TryStreamExt;
 use object_store::CopyOptions;
@@ -83,13 +84,30 @@ impl Store {
     }
 
     /// An error if an object below this place was written since it is watched ([`Store::watched`]):
-    /// who has had them copied has not seen when they were written. Of those that `is_wanted` by their
-    /// key. They are listed; a store whose lists are late may be late to tell.
+    /// who has had them copied, or has taken a list for what is there, has not seen when they were written.
+    /// Of those that `is_wanted` by their key, of up to `depth` names. They are listed; a store whose
+    /// lists are late may be late to tell.
     pub async fn check_unchanged_objects(
         &self,
-        is_wanted: impl Fn(&str) -> bool,
+        depth: usize,
+        is_wanted: impl Fn(&str) -> bool + Send + 'static,
     ) -> Result<(), StoreError> {
-        if self.watch.is_none() {
+        let Some(watch) = &self.watch else { return Ok(()) };
+        if let Some(root) = self.local_root().map(std::path::Path::to_owned) {
+            let begun = watch.begun();
+            let written = move |key: &str| fs::metadata(root.join(key))?.modified();
+            let take = move |late: &mut Vec<String>, key: &str| {
+                // What cannot be looked at here is looked at below, which says why.
+                if is_wanted(key) && written(key).map_or(true, |at| at > begun) {
+                    late.push(key.to_owned());
+                }
+                ControlFlow::Continue(())
+            };
+            for key in self.fold_keys(depth, Vec::new(), take).await? {
+                if let Some(found) = self.look_at(&key).await? {
+                    self.check_unchanged(&key, &found)?;
+                }
+            }
             return Ok(());
         }
         let late = self.persist("", || async {

@@ -201,9 +201,9 @@ impl Store {
         objects.boxed()
     }
 
-    /// Hands every key of up to `depth` names to `take`, until it breaks: of all objects, and in a local
-    /// store of all else that stands where one would be looked for; of directories there with a `/` at the
-    /// end. What has been taken when it ends is returned. An error where a store names objects that are
+    /// Hands every key to `take`, until it breaks: of all objects, and in a local store, where they have up
+    /// to `depth` names, of all else that stands where one would be looked for; of directories with a `/` at
+    /// the end. What has been taken when it ends is returned. An error where a store names objects that are
     /// not below its own place: whoever relies on the keys would miss those.
     pub async fn fold_keys<T: Send + 'static>(
         &self,
@@ -230,7 +230,7 @@ impl Store {
             };
             let names: Vec<_> = below.collect();
             let key = names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join("/");
-            if names.len() <= depth && take(&mut taken, &key).is_break() {
+            if take(&mut taken, &key).is_break() {
                 break;
             }
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use object_store::ObjectMeta;
 
@@ -43,6 +43,14 @@ pub(crate) struct Watch {
     /// Objects read that were written since then, but before this run.
     late: Arc<AtomicU64>,
     clock: Option<Arc<ServerClock>>,
+}
+
+impl Watch {
+    /// When an earlier run, or this one, began to read; a moment before where that is not exact.
+    pub(crate) fn begun(&self) -> SystemTime {
+        let milliseconds = u64::try_from(self.begun_milliseconds).unwrap_or(0);
+        UNIX_EPOCH + Duration::from_millis(milliseconds)
+    }
 }
 
 impl Store {

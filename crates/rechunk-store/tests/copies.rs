@@ -224,7 +224,7 @@ async fn what_was_written_right_before_is_not_written_since() {
             put(&source, "c/0").await;
             source.exists("c/0").await.unwrap(); // what the clock is known by
             let now = SystemTime::now();
-            source.watched(now, now).check_unchanged_objects(|_| true).await.unwrap();
+            source.watched(now, now).check_unchanged_objects(9, |_| true).await.unwrap();
             tokio::time::sleep(Duration::from_millis(83)).await;
         }
     }
@@ -249,14 +249,14 @@ async fn objects_that_were_written_since_are_found() {
             at(key, seconds_ago);
         }
         let watched = source.watched(ago(2000), ago(1000));
-        watched.check_unchanged_objects(is_chunk).await.unwrap();
+        watched.check_unchanged_objects(9, is_chunk).await.unwrap();
         assert_eq!(watched.late_objects(), 0);
         at("c/0", 1500);
-        watched.check_unchanged_objects(is_chunk).await.unwrap();
+        watched.check_unchanged_objects(9, is_chunk).await.unwrap();
         assert_eq!(watched.late_objects(), 1);
         at("c/1", 50);
-        let error = watched.check_unchanged_objects(is_chunk).await.unwrap_err();
+        let error = watched.check_unchanged_objects(9, is_chunk).await.unwrap_err();
         assert!(matches!(&error, StoreError::Changed { key, .. } if key == "c/1"), "{error}");
-        source.check_unchanged_objects(is_chunk).await.unwrap(); // nobody watches
+        source.check_unchanged_objects(9, is_chunk).await.unwrap(); // nobody watches
     }
 }

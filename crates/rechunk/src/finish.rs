@@ -1,6 +1,8 @@
 //! How a run ends: the target is verified and made visible, and leftovers are removed; or what is done is
 //! kept.
 
+use std::sync::Arc;
+
 use rechunk_exec::{RunReport, intermediate_keys};
 use rechunk_store::{Role, Store};
 use tokio_util::sync::CancellationToken;
@@ -160,11 +162,10 @@ impl Job {
     /// by itself, or they were not on its list when that was made. All are looked at when all is done.
     async fn check_unseen(&self) -> Result<(), Error> {
         let (array, grid) = (&self.source.array, self.source.object_grid()?);
-        let is_of_array = |key: &str| {
-            let index = array.layout().object_index(key);
-            index.is_some_and(|index| grid.contains(&index))
-        };
-        let checked = array.store().check_unchanged_objects(is_of_array).await;
+        let layout = Arc::clone(array.layout());
+        let is_of_array =
+            move |key: &str| layout.object_index(key).is_some_and(|index| grid.contains(&index));
+        let checked = array.store().check_unchanged_objects(array.key_depth(), is_of_array).await;
         checked.map_err(|error| Error::source_store(&self.request.source, error))
     }
 }

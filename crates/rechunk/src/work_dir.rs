@@ -39,9 +39,10 @@ const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
 /// own end.
 const KEYS: [&str; 7] =
     [JOURNAL_KEY, REPORT_KEY, JOB_KEY, TREE_KEY, WRITTEN_KEY, LOCK_KEY, DONE_KEY];
-/// How many of them go in one request where answers take long: in any order, while what says how far it
-/// has come is there.
-const TOGETHER: usize = 4;
+/// How many of them, the first, say nothing of whose the directory is; and how many after these say what was
+/// to be done. Where answers take long, those of a kind go at once.
+const PLAIN: usize = 2;
+const JOBS: usize = 2;
 /// Those that say by their names whose the directory is.
 const SAID: [&str; 4] = [JOURNAL_KEY, JOB_KEY, TREE_KEY, DONE_KEY];
 /// Largest lock file that is read, bytes: many runs, a line each.
@@ -493,22 +494,32 @@ impl WorkDir {
         let at_once = if is_late { PLACES.len() } else { 1 };
         let removed = PLACES.map(|place| self.store.delete_prefix(place));
         let removed = stream::iter(removed).buffered(at_once).try_collect::<()>();
-        if is_late {
-            let (aborted, removed) = futures::join!(self.abort_uploads().boxed(), removed);
-            aborted.and(removed.map_err(failed))?;
-        } else {
+        if !is_late {
             self.abort_uploads().await?;
             removed.await.map_err(failed)?;
+            return self.delete_but(&KEYS, kept).await;
         }
-        let mut unwanted: Vec<&str> = KEYS.to_vec();
-        if is_late {
-            let together = unwanted.drain(..TOGETHER).filter(|key| !kept.contains(key));
-            let together: Vec<String> = together.map(ToOwned::to_owned).collect();
-            self.store.delete_keys(together).await.map_err(failed)?;
-        }
-        unwanted.retain(|key| !kept.contains(key));
-        for key in unwanted {
-            self.store.delete(key).await.map_err(failed)?;
+        // What says whose the place is, and how far that has come, goes after what does not.
+        let (plain, rest) = KEYS.split_at(PLAIN);
+        let (jobs, rest) = rest.split_at(JOBS);
+        let (aborted, removed, plain) = futures::join!(
+            self.abort_uploads().boxed(),
+            removed,
+            join_all(plain.iter().map(|key| self.delete_but(std::slice::from_ref(key), kept)))
+        );
+        aborted.and(removed.map_err(failed))?;
+        plain.into_iter().collect::<Result<(), Error>>()?;
+        let jobs = jobs.iter().map(|key| self.delete_but(std::slice::from_ref(key), kept));
+        join_all(jobs).await.into_iter().collect::<Result<(), Error>>()?;
+        self.delete_but(rest, kept).await
+    }
+
+    /// Deletes keys one after the other, but those that are kept. (One request for several is no good
+    /// here: some stores take it for a fault if one of them is not there.)
+    async fn delete_but(&self, keys: &[&str], kept: &[&str]) -> Result<(), Error> {
+        for key in keys.iter().filter(|key| !kept.contains(key)) {
+            let deleted = self.store.delete(key).await;
+            deleted.map_err(|source| store_error("remove", self.store.label(), source))?;
         }
         Ok(())
     }

@@ -132,10 +132,9 @@ impl Segments {
             return Ok(store.delete_prefix(SEGMENTS).await?);
         }
         store.delete(&key(0)).await?;
-        // Also those that a removal that was cut off has left.
-        let listed = store.delete_prefix(SEGMENTS);
-        let (known, listed) = futures::join!(store.delete_keys((1..count).map(key)), listed);
-        Ok(known.and(listed)?)
+        store.delete_keys((1..count).map(key)).await?;
+        // Those that a removal that was cut off has left.
+        Ok(store.delete_prefix(SEGMENTS).await?)
     }
 
     /// Shows all segments to `take`, in order; how many there are.

@@ -8,6 +8,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use bytes::Bytes;
 use url::form_urlencoded;
 
 /// Most pages in a row without a name on them. A store may have to say that it found nothing yet (Azure does
@@ -18,6 +19,12 @@ const NAMES: [&str; 4] = ["<Contents>", "<CommonPrefixes>", "<Blob>", "<BlobPref
 /// Where a page says what comes next, and what a request says for it: in S3 and GCS, and in Azure.
 const OF_S3: (&str, &str) = ("NextContinuationToken", "continuation-token");
 const OF_AZURE: (&str, &str) = ("NextMarker", "marker");
+
+/// What stands for the place where a listing that is cut off would go on.
+const CUT_OFF: &str = "rechunk: the listing is cut off";
+const PAGE_END: &str = "</ListBucketResult>";
+const EMPTY_TOKENS: [&str; 2] =
+    ["<NextContinuationToken></NextContinuationToken>", "<NextContinuationToken/>"];
 
 /// The root of a page: in S3 and GCS, and in Azure.
 const ROOTS: [&str; 2] = ["<ListBucketResult", "<EnumerationResults"];
@@ -35,22 +42,30 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// What is wrong with the answer to `query`, if that does not lead to the end of a listing.
-    pub(super) fn fault(&self, query: &str, body: &[u8]) -> Option<String> {
-        let text = String::from_utf8_lossy(body);
+    /// The answer to `query`; what is wrong with it, if that does not lead to the end of a listing.
+    /// One that is cut off leads to a page that [`asks_for_more_than_there_is`]: who wants one
+    /// name of it gets that.
+    pub(super) fn read(&self, query: &str, body: Bytes) -> Result<Bytes, String> {
+        let text = String::from_utf8_lossy(&body);
+        if let Some(fault) = self.fault(query, &text) {
+            return Err(fault);
+        }
+        if text.contains("<IsTruncated>true<") && next_page(query, &text).is_none() {
+            let whole =
+                EMPTY_TOKENS.iter().fold(text.into_owned(), |text, empty| text.replace(empty, ""));
+            let (page, end) =
+                whole.split_once(PAGE_END).ok_or("its answer is no page of a listing")?;
+            let (element, _) = OF_S3;
+            return Ok(format!("{page}<{element}>{CUT_OFF}</{element}>{PAGE_END}{end}").into());
+        }
+        Ok(body)
+    }
+
+    fn fault(&self, query: &str, text: &str) -> Option<String> {
         if !ROOTS.iter().any(|root| text.contains(root)) {
             return Some("its answer is no page of a listing".to_owned());
         }
-        let (element, parameter) = if query.contains("comp=list") { OF_AZURE } else { OF_S3 };
-        let next = text.split_once(&format!("<{element}>")).and_then(|(_, rest)| {
-            let (token, _) = rest.split_once("</")?;
-            (!token.is_empty()).then_some((parameter, token))
-        });
-        if next.is_none() && text.contains("<IsTruncated>true<") {
-            return Some(
-                "its listing is cut off: a page says that there is more, and not where".to_owned(),
-            );
-        }
+        let next = next_page(query, text);
         let is_empty = !NAMES.iter().any(|name| text.contains(name));
         let Some((parameter, token)) = next.filter(|_| is_empty) else {
             self.empty.store(0, Ordering::Relaxed);
@@ -64,6 +79,23 @@ impl Pages {
         }
         goes_back(query, parameter, token)
     }
+}
+
+/// Where a page says that the next one begins, and what a request calls that.
+fn next_page<'a>(query: &str, text: &'a str) -> Option<(&'static str, &'a str)> {
+    let (element, parameter) = if query.contains("comp=list") { OF_AZURE } else { OF_S3 };
+    let (_, rest) = text.split_once(&format!("<{element}>"))?;
+    let (token, _) = rest.split_once("</")?;
+    (!token.is_empty()).then_some((parameter, token))
+}
+
+/// What is wrong, if `query` asks for what comes after a page that was cut off.
+pub(super) fn asks_for_more_than_there_is(query: &str) -> Option<String> {
+    let (_, parameter) = OF_S3;
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    pairs
+        .any(|(name, token)| name == parameter && token == CUT_OFF)
+        .then(|| "its listing is cut off: a page says that there is more, and not where".to_owned())
 }
 
 /// The next page is the one that was asked for.
@@ -88,28 +120,46 @@ mod tests {
         format!("<ListBucketResult>{names}{next}</ListBucketResult>")
     }
 
+    /// What is wrong with a page, or with the request for the one that it leads to.
+    fn fault(pages: &Pages, query: &str, body: &[u8]) -> Option<String> {
+        match pages.read(query, Bytes::copy_from_slice(body)) {
+            Err(fault) => Some(fault),
+            Ok(page) => {
+                let text = String::from_utf8(page.to_vec()).unwrap();
+                let next = next_page(query, &text);
+                let query = next.map(|(name, token)| {
+                    form_urlencoded::Serializer::new(String::new())
+                        .append_pair(name, token)
+                        .finish()
+                });
+                assert!(page == body || next.is_some());
+                query.and_then(|query| asks_for_more_than_there_is(&query))
+            }
+        }
+    }
+
     #[test]
     fn a_page_that_leads_to_itself_is_a_fault() {
         let pages = Pages::default();
         let next = "<NextContinuationToken>a&amp;b c=</NextContinuationToken>";
         let s3 = page("<Contents><Key>a</Key></Contents>", next);
-        assert_eq!(pages.fault("list-type=2", s3.as_bytes()), None);
+        assert_eq!(fault(&pages, "list-type=2", s3.as_bytes()), None);
         let before = "continuation-token=a%26b&list-type=2";
-        assert_eq!(pages.fault(before, s3.as_bytes()), None);
+        assert_eq!(fault(&pages, before, s3.as_bytes()), None);
         for query in
             ["continuation-token=a%26b+c%3D&list-type=2", "continuation-token=a%26b%20c%3D"]
         {
-            let fault = pages.fault(query, s3.as_bytes()).unwrap();
+            let fault = fault(&pages, query, s3.as_bytes()).unwrap();
             assert!(fault.contains("that page again"), "{fault}");
         }
         let page = |names: &str, next: &str| {
             format!("<EnumerationResults><Blobs>{names}</Blobs>{next}</EnumerationResults>")
         };
         let azure = page("<Blob><Name>a</Name></Blob>", "<NextMarker>2!x</NextMarker>");
-        assert_eq!(pages.fault("comp=list&marker=1%21x", azure.as_bytes()), None);
-        assert!(pages.fault("comp=list&marker=2%21x", azure.as_bytes()).is_some());
+        assert_eq!(fault(&pages, "comp=list&marker=1%21x", azure.as_bytes()), None);
+        assert!(fault(&pages, "comp=list&marker=2%21x", azure.as_bytes()).is_some());
         let last = page("<Blob><Name>a</Name></Blob>", "<NextMarker></NextMarker>");
-        assert_eq!(pages.fault("comp=list&marker=", last.as_bytes()), None);
+        assert_eq!(fault(&pages, "comp=list&marker=", last.as_bytes()), None);
     }
 
     #[test]
@@ -126,16 +176,16 @@ mod tests {
             ("<ListAllMyBucketsResult/>".to_owned(), "no page"),
             (String::new(), "no page"),
         ] {
-            let fault = pages.fault("list-type=2", body.as_bytes()).unwrap();
+            let fault = fault(&pages, "list-type=2", body.as_bytes()).unwrap();
             assert!(fault.contains(word), "{fault}");
         }
         for last in ["<IsTruncated>false</IsTruncated>", ""] {
-            assert_eq!(pages.fault("list-type=2", page(name, last).as_bytes()), None);
+            assert_eq!(fault(&pages, "list-type=2", page(name, last).as_bytes()), None);
         }
-        assert_eq!(pages.fault("list-type=2", b"<?xml?><ListBucketResult xmlns=\"a\"/>"), None);
+        assert_eq!(fault(&pages, "list-type=2", b"<?xml?><ListBucketResult xmlns=\"a\"/>"), None);
         // The first version's word for where to go on is none that is asked with here.
         let first = page(name, &format!("{more}<NextMarker>a</NextMarker>"));
-        assert!(pages.fault("list-type=2", first.as_bytes()).unwrap().contains("cut off"));
+        assert!(fault(&pages, "list-type=2", first.as_bytes()).unwrap().contains("cut off"));
     }
 
     #[test]
@@ -143,13 +193,13 @@ mod tests {
         let pages = Pages::default();
         let empty = |number: u32| {
             let next = format!("<NextContinuationToken>{number}</NextContinuationToken>");
-            pages.fault("list-type=2", page("", &next).as_bytes())
+            fault(&pages, "list-type=2", page("", &next).as_bytes())
         };
         let full = page("<CommonPrefixes><Prefix>a/</Prefix></CommonPrefixes>", "");
         for number in 0..EMPTY_PAGES_MAX {
             assert_eq!(empty(number), None);
         }
-        assert_eq!(pages.fault("list-type=2", full.as_bytes()), None, "they count in a row");
+        assert_eq!(fault(&pages, "list-type=2", full.as_bytes()), None, "they count in a row");
         for number in 0..EMPTY_PAGES_MAX {
             assert_eq!(empty(number), None);
         }

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::copy_answer::{is_copy, with_true_status};
 use super::hedge::Hedge;
-use super::listing_page::{Pages, is_listing};
+use super::listing_page::{Pages, asks_for_more_than_there_is, is_listing};
 use super::{Like, Limiter};
 use crate::watch::ServerClock;
 use crate::{Meter, Role};
@@ -158,10 +158,8 @@ impl Wire {
     async fn page(&self, query: &str, answer: HttpResponse) -> Result<HttpResponse, HttpError> {
         let (head, body) = answer.into_parts();
         let body = body.bytes().await?;
-        match self.pages.fault(query, &body) {
-            Some(fault) => Err(refused(fault)),
-            None => Ok(HttpResponse::from_parts(head, body.into())),
-        }
+        let page = self.pages.read(query, body).map_err(refused)?;
+        Ok(HttpResponse::from_parts(head, page.into()))
     }
 
     /// One attempt, until the head of its answer; where that is no object, until its end.
@@ -172,6 +170,9 @@ impl Wire {
         }
         let (is_copy, is_streamed) = (is_copy(&request), is_streamed(&request));
         let listing = request.uri().query().filter(|query| is_listing(query)).map(str::to_owned);
+        if let Some(fault) = listing.as_deref().and_then(asks_for_more_than_there_is) {
+            return Err(refused(fault));
+        }
         let sent = Instant::now();
         let mut response = self.inner.execute(request).await.map_err(final_if_untrusted)?;
         if !response.status().is_success() {

@@ -1,6 +1,6 @@
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::time::timeout;
 
@@ -162,4 +162,27 @@ async fn only_an_empty_directory_is_removed_as_empty() {
     store.delete("lock").await.unwrap();
     store.remove_empty().await.unwrap();
     assert!(!store.exists_anything().await.unwrap());
+}
+
+/// Of what is wanted, down to where keys end: others' directories are not looked into.
+#[tokio::test]
+async fn what_was_written_since_is_an_error_whoever_has_read_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().display().to_string()).unwrap();
+    fs::create_dir_all(folder.path().join("c/other")).unwrap();
+    symlink("..", folder.path().join("c/other/loop")).unwrap();
+    fs::write(folder.path().join("c/1"), b"ab").unwrap();
+    fs::write(folder.path().join("notes"), b"ab").unwrap();
+    let (now, hour) = (SystemTime::now(), Duration::from_hours(1));
+    let is_chunk = |key: &str| key == "c/1";
+    let before = store.watched(now + hour, now + hour);
+    before.check_unchanged_objects(2, is_chunk).await.unwrap();
+    assert_eq!(before.late_objects(), 0);
+    let between = store.watched(now - hour, now + hour);
+    between.check_unchanged_objects(2, is_chunk).await.unwrap();
+    assert_eq!(between.late_objects(), 1);
+    let since = store.watched(now - hour, now - hour);
+    let error = since.check_unchanged_objects(2, is_chunk).await.unwrap_err();
+    assert!(matches!(error, StoreError::Changed { key, .. } if key == "c/1"));
+    since.check_unchanged_objects(2, |key| key == "c/2").await.unwrap();
 }
