@@ -17,6 +17,7 @@ mod outage;
 mod secrets;
 mod server_copy;
 mod slow;
+mod sparse;
 mod two;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,96 @@
+//! Arrays of which little is stored: what a list says is missing is not asked for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rechunk_testkit::Operation;
+
+use super::{S3, count};
+use crate::arrays::RawArray;
+use crate::harness::Run;
+use crate::report::{assert_done, number};
+
+/// 16 × 16 × 16 chunks, of which one in 400 stays.
+fn sparse() -> S3 {
+    let s3 = S3::with(&RawArray::v3(&[64, 64, 64], &[4, 4, 4]));
+    let chunks = files(&s3.disk("source.zarr/c"));
+    assert_eq!(chunks.len(), 4096);
+    for (number, chunk) in chunks.iter().enumerate() {
+        if number % 400 != 7 {
+            fs::remove_file(chunk).unwrap();
+        }
+    }
+    s3
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+fn asked_for_chunks(s3: &S3) -> u64 {
+    let requests = s3.server.requests();
+    count(&requests, |r| r.operation == Operation::Get && r.key.starts_with("source.zarr/c/"))
+}
+
+#[test]
+fn few_chunks_are_asked_for_where_few_are() {
+    let s3 = sparse();
+    for options in ["--chunks 8,8,8", "--chunks 64,8,16 --strategy push-pull"] {
+        s3.server.clear_requests();
+        // As much memory as makes tasks of some chunks.
+        let all: Vec<&str> = options.split_whitespace().chain(["--max-mem", "4MiB"]).collect();
+        let report = s3.copy("t.zarr", &all).go().ok().json();
+        assert_done(&report);
+        let said = |field: &str| number(&report, &format!("traffic.source.{field}"));
+        assert_eq!((said("get_requests"), said("get_missing")), (11, 4085), "{options}");
+        let asked = asked_for_chunks(&s3);
+        assert!((11..1000).contains(&asked), "{asked} with {options}");
+        s3.assert_copied("t.zarr");
+        s3.forget("t.zarr");
+    }
+}
+
+#[test]
+fn what_is_missing_is_not_to_be_copied_either() {
+    let s3 = sparse();
+    let report = s3.copy("t.zarr", &["--chunks", "keep"]).go().ok().json();
+    assert_done(&report);
+    assert_eq!(number(&report, "traffic.target.copy_requests"), 11);
+    assert_eq!(number(&report, "traffic.source.get_missing"), 4085);
+    let copies = count(&s3.server.requests(), |r| r.operation == Operation::Copy);
+    assert!((11..1000).contains(&copies), "{copies}");
+    s3.assert_copied("t.zarr");
+}
+
+/// A store may show late what it has: who verifies is to see what is there.
+#[test]
+fn with_verify_each_chunk_is_asked_for() {
+    let s3 = sparse();
+    s3.copy("t.zarr", &["--chunks", "8,8,8", "--verify"]).go().ok();
+    assert!(asked_for_chunks(&s3) >= 4096);
+}
+
+/// On a disk too; and a file where a chunk's directory would be is no missing chunk.
+#[test]
+fn of_a_disk_too() {
+    let s3 = sparse();
+    let (source, target) = (s3.disk("source.zarr"), s3.disk("local.zarr"));
+    let copy = |more: &[&str]| {
+        let ends = [source.to_str().unwrap(), target.to_str().unwrap()];
+        let options = ["--chunks", "8,8,8", "--max-mem", "4MiB", "--json"];
+        Run::rechunk(&[&["copy"], &ends[..], &options[..], more].concat()).go()
+    };
+    let report = copy(&["--verify"]).ok().json();
+    assert_eq!(number(&report, "traffic.source.get_requests"), 11);
+    // In the last row, where nothing was.
+    let last = source.join("c/15");
+    let _ = fs::remove_dir_all(&last);
+    fs::write(&last, "a file").unwrap();
+    copy(&["--overwrite"]).fails().says(&["c/15"]);
+}
