@@ -74,14 +74,18 @@ impl KeyTemplate {
     pub fn index(&self, key: &str, rank: usize) -> Option<Vec<u64>> {
         let mut index = vec![0; rank];
         let mut rest = key;
-        for part in &self.0 {
+        for (position, part) in self.0.iter().enumerate() {
             match part {
                 Part::Text(text) => rest = rest.strip_prefix(text.as_str())?,
                 Part::Axis(axis) => {
-                    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-                    let (digits, behind) = rest.split_at(end);
-                    *index.get_mut(*axis)? = digits.parse().ok()?;
-                    rest = behind;
+                    // The last of the digits may be those that the text behind begins with.
+                    let of_text = match self.0.get(position + 1) {
+                        Some(Part::Text(text)) => digits_of(text),
+                        _ => "",
+                    };
+                    let number = digits_of(rest).strip_suffix(of_text)?;
+                    *index.get_mut(*axis)? = number.parse().ok()?;
+                    rest = &rest[number.len()..];
                 }
             }
         }
@@ -97,6 +101,11 @@ impl fmt::Display for KeyTemplate {
             Part::Axis(axis) => write!(f, "{{{axis}}}"),
         })
     }
+}
+
+/// The digits that a text begins with.
+fn digits_of(text: &str) -> &str {
+    &text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())]
 }
 
 fn split(field: &Field, text: &str) -> Result<Vec<Part>, FormatError> {
@@ -172,6 +181,22 @@ mod tests {
             assert_eq!(parse(&usual.to_string(), rank).as_ref(), Ok(&usual));
         }
         assert_eq!(KeyTemplate::usual(3).to_string(), "{0}_{1}_{2}.bin");
+    }
+
+    #[test]
+    fn a_name_says_its_index() {
+        let indices: [&[u64]; 4] = [&[0, 0], &[6, 66], &[16, 7], &[u64::MAX, 1]];
+        for text in ["{0}_{1}", "{0}6_{1}.bin", "6{1}66z6{0}", "{0}x{1}6", "z{1}/16{0}0"] {
+            let template = parse(text, 2).unwrap();
+            for index in indices {
+                let key = template.key(index);
+                assert_eq!(template.index(&key, 2).as_deref(), Some(index), "{key} of {text}");
+            }
+        }
+        let template = parse("{0}6_{1}.bin", 2).unwrap();
+        for name in ["6_1.bin", "1_1.bin", "016_1.bin", "17_1.bin", "16_01.bin", "16_1.bin.part"] {
+            assert_eq!(template.index(name, 2), None, "{name}");
+        }
     }
 
     #[test]
