@@ -62,7 +62,11 @@ impl Array {
         let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
         let found = match self.place(index)? {
             None if self.is_gap(index) => Ok(false),
-            None => self.noted(index, self.store.get_into(&key, limit_bytes, buffer).await),
+            None => self
+                .store
+                .get_into(&key, limit_bytes, buffer)
+                .await
+                .inspect(|&is_there| self.note(index, is_there)),
             Some(place) => self.read_place(&key, place, limit_bytes, buffer).await.map(|()| true),
         };
         found.map_err(|error| self.store_error(index, error))
@@ -79,15 +83,10 @@ impl Array {
     }
 
     /// Notes whether object `index`, which was asked for, is there.
-    pub(crate) fn noted(
-        &self,
-        index: &[u64],
-        found: Result<bool, StoreError>,
-    ) -> Result<bool, StoreError> {
-        if let (Ok(is_there), Some(gaps)) = (&found, &self.gaps) {
-            gaps.count(index, *is_there);
+    pub(crate) fn note(&self, index: &[u64], is_there: bool) {
+        if let Some(gaps) = &self.gaps {
+            gaps.count(index, is_there);
         }
-        found
     }
 
     /// Stores `encoded` as chunk `index`, whole, in place of any that was there. One that is a range
@@ -117,8 +116,10 @@ impl Array {
         }
         let (from, to) = (source.layout.object_key(index), self.layout.object_key(index));
         let copied = self.store.copy_from(&source.store, &from, &to).await;
-        if let (Ok(Copied::Done | Copied::Missing), Some(gaps)) = (&copied, &source.gaps) {
-            gaps.count(index, matches!(copied, Ok(Copied::Done)));
+        match copied {
+            Ok(Copied::Done) => source.note(index, true),
+            Ok(Copied::Missing) => source.note(index, false),
+            Ok(Copied::Refused(_)) | Err(_) => {}
         }
         let unit = if self.layout.shards().is_some() { Unit::Shard } else { Unit::Chunk };
         copied.map_err(|error| self.error(unit(index), Cause::Store(error)))

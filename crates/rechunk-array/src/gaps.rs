@@ -3,8 +3,8 @@
 //!
 //! Who reads an array asks for its chunks one by one; where most are missing, that is nearly all it
 //! does. So it counts, and when enough were missing the store lists what it has of the array: one
-//! request for a thousand objects. From then on nothing is asked for that is not on the list. An array that is
-//! stored densely is never listed.
+//! request for a thousand objects. From then on nothing is asked for that is not on the list. An array of which
+//! most is there is not listed, unless a gap comes first.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -149,10 +149,11 @@ impl Array {
 
     /// The object that chunk `index` is in is known to be missing.
     pub fn is_in_gap(&self, index: &[u64]) -> bool {
-        let Some(gaps) = &self.gaps else { return false };
+        // Asked for every chunk: nothing is computed as long as there is no list.
+        let Some(list) = self.object_list() else { return false };
         match self.layout().shards() {
-            Some(format) => gaps.has(&format.shard_of(index)),
-            None => gaps.has(index),
+            Some(format) => !list.contains(&format.shard_of(index)),
+            None => !list.contains(index),
         }
     }
 

@@ -29,9 +29,7 @@ impl Array {
         }
         let found = self.store().get_end(&key, end, format.index_bytes()).await;
         let found = found.map_err(|error| self.error(unit, Cause::Store(error)))?;
-        if let Some(gaps) = &self.gaps {
-            gaps.count(shard, found.is_some());
-        }
+        self.note(shard, found.is_some());
         let Some((encoded, bytes)) = found else { return Ok(None) };
         let index = format.decode_index(&encoded, bytes);
         let index = index.map_err(|error| self.error(unit, Cause::Format(error)))?;
@@ -88,7 +86,8 @@ impl Array {
         if self.is_gap(shard) {
             return Ok(WholeShard::Missing);
         }
-        match self.noted(shard, self.store().get_into(&key, limit_bytes, buffer).await) {
+        let found = self.store().get_into(&key, limit_bytes, buffer).await;
+        match found.inspect(|&is_there| self.note(shard, is_there)) {
             Ok(true) => Ok(WholeShard::Read),
             Ok(false) => Ok(WholeShard::Missing),
             Err(error) if error.is_too_large() => Ok(WholeShard::TooLarge),
