@@ -24,14 +24,7 @@ pub(crate) async fn unit(
         task.buffers.give(unit.buffer);
         return Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: Some(step) });
     }
-    let (encoded_bytes, scratch_bytes, mut workspace_bytes) = needs(&task.stage, &unit);
-    if task.stage.stage.is_stepped {
-        let shard_bytes = task.stage.target_shard_state_bytes();
-        workspace_bytes = [wide(unit.buffer.len()), shard_bytes]
-            .into_iter()
-            .fold(workspace_bytes, u64::saturating_add);
-    }
-    lane.make_room(encoded_bytes, scratch_bytes, workspace_bytes, task.stage.stage.lane_bytes);
+    make_room(&task.stage, &mut lane, &unit);
     let region = unit.region.clone();
     if task.stage.compares() {
         lane = compare(&task, lane, unit).await?;
@@ -42,19 +35,23 @@ pub(crate) async fn unit(
     Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: Some(step) })
 }
 
-/// What sending a chunk out takes of a lane: its stored form, room to decode what it had, and what the
-/// codecs allocate.
-fn needs(stage: &StageRun, unit: &Finished) -> (u64, u64, u64) {
+/// Makes room in a lane for a chunk's stored form, for the one that is there if that is decoded before,
+/// and for the unit where steps overlap.
+fn make_room(stage: &StageRun, lane: &mut Lane, unit: &Finished) {
     let cost = stage.target().layout().codec_cost();
-    let workspaces = (cost.decode_workspace_bytes, cost.encode_workspace_bytes);
-    match (stage.compares(), cost.is_raw) {
-        (true, _) => (cost.encoded_bytes_max, 0, workspaces.0),
-        (false, _) if !stage.kept(&unit.region).is_empty() => {
-            (cost.encoded_bytes_max, wide(unit.buffer.len()), workspaces.0.max(workspaces.1))
-        }
-        (false, true) => (0, 0, workspaces.1),
-        (false, false) => (cost.encoded_bytes_max, 0, workspaces.1),
-    }
+    let (encoded_bytes, needs) = if stage.compares() {
+        (cost.encoded_bytes_max, stage.decoding_target())
+    } else if !stage.kept(&unit.region).is_empty() {
+        (cost.encoded_bytes_max, stage.decoding_target().or(stage.encoding()))
+    } else {
+        (if cost.is_raw { 0 } else { cost.encoded_bytes_max }, stage.encoding())
+    };
+    let held_bytes = if stage.stage.is_stepped {
+        wide(unit.buffer.len()).saturating_add(stage.target_shard_state_bytes())
+    } else {
+        0
+    };
+    stage.workers.make_room(lane, encoded_bytes, needs, held_bytes);
 }
 
 async fn write(task: &Arc<TaskRun>, lane: Lane, unit: Finished) -> Result<Lane, Fault> {
@@ -69,7 +66,8 @@ async fn write(task: &Arc<TaskRun>, lane: Lane, unit: Finished) -> Result<Lane, 
     let job = Arc::clone(task);
     let encoding = move || {
         let index = unit.index.clone();
-        let outgoing = encode(&job, &mut lane, unit)?;
+        let encode = |lane: &mut Lane| encode(&job, lane, unit);
+        let outgoing = job.stage.workers.serve(&mut lane, job.stage.encoding(), encode)?;
         Ok((lane, index, outgoing))
     };
     let (mut lane, index, outgoing) = stage.cpu.run(encoding).await?;
@@ -162,7 +160,9 @@ async fn compare(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<
     stage
         .cpu
         .run(move || {
-            compare_buffers(&task.stage, &mut lane, &unit, found)?;
+            let stage = &task.stage;
+            let compare = |lane: &mut Lane| compare_buffers(stage, lane, &unit, found);
+            stage.workers.serve(&mut lane, stage.decoding_target(), compare)?;
             task.buffers.give(unit.buffer);
             Ok(lane)
         })

@@ -97,11 +97,8 @@ pub(crate) async fn fetch(
     let found = match stage.stage.input {
         StageInput::SourceChunks | StageInput::SourceShards => {
             let source = &stage.run.execution.source;
-            let cost = source.layout().codec_cost();
-            let scratch_bytes = if cost.is_raw { 0 } else { wide(input.frame.bytes) };
-            let workspace_bytes = cost.decode_workspace_bytes;
-            let lane_bytes = stage.stage.lane_bytes;
-            lane.make_room(cost.encoded_bytes_max, scratch_bytes, workspace_bytes, lane_bytes);
+            let encoded_bytes = source.layout().codec_cost().encoded_bytes_max;
+            stage.workers.make_room(&mut lane, encoded_bytes, stage.decoding()?, 0);
             let is_there = fetch_chunk(task, &index, &mut lane.encoded).await;
             let is_there = is_there.map_err(Fault::Source)?;
             source.store().meter().add_decoded_read(Role::Source, wide(input.frame.bytes));
@@ -154,8 +151,8 @@ pub(crate) async fn take(task: Arc<TaskRun>, fetched: Fetched) -> Result<LaneDon
     cpu.run(move || {
         let finished = match found {
             Found::Chunk { is_there: true } => {
-                let Lane { encoded, scratch } = &mut lane;
-                decode_and_spread(&task, &index, encoded, scratch, &input)?
+                let decode = |lane: &mut Lane| decode_and_spread(&task, &index, lane, &input);
+                task.stage.workers.serve(&mut lane, task.stage.decoding()?, decode)?
             }
             Found::Chunk { is_there: false } => spread(&task, &input, Brought::Nothing)?,
             Found::Piece(place) => {
@@ -216,8 +213,19 @@ async fn fetch_piece(
     Ok(PiecePlace { key, range: (offset, bytes) })
 }
 
-/// Decodes a chunk and copies it into the units it meets. Returns those that are complete.
+/// Decodes the chunk in a lane and copies it into the units it meets. Returns those that are complete.
 pub(crate) fn decode_and_spread(
+    task: &TaskRun,
+    index: &[u64],
+    lane: &mut Lane,
+    input: &Input,
+) -> Result<Vec<Finished>, Fault> {
+    let Lane { encoded, scratch } = lane;
+    decode_and_spread_of(task, index, encoded, scratch, input)
+}
+
+/// The same of a chunk that is somewhere else: in a shard.
+pub(crate) fn decode_and_spread_of(
     task: &TaskRun,
     index: &[u64],
     encoded: &[u8],

@@ -32,7 +32,9 @@ pub(crate) async fn put_in(
     unit.stored.any |= found;
     let job = Arc::clone(task);
     let work = move || {
-        copy(&job.stage, &mut lane, &mut unit, &kept, found)?;
+        let stage = &job.stage;
+        let copy = |lane: &mut Lane| copy(stage, lane, &mut unit, &kept, found);
+        stage.workers.serve(&mut lane, stage.decoding_target(), copy)?;
         Ok((lane, unit))
     };
     stage.cpu.run(work).await

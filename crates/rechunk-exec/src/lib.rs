@@ -38,6 +38,7 @@ mod task;
 mod tasks;
 mod unit;
 mod whole_shards;
+mod workers;
 
 pub use digest::ArrayDigest;
 pub use error::{ExecError, Fault};

@@ -15,6 +15,7 @@ use crate::gaps::BusyTasks;
 use crate::in_place::InPlace;
 use crate::run::RunContext;
 use crate::store_copies::StoreCopies;
+use crate::workers::{Needs, Workers};
 use crate::{Event, Fault, Sink, ahead};
 
 /// A stage being run.
@@ -24,6 +25,8 @@ pub(crate) struct StageRun {
     /// Its workers. They end with the stage: what the allocator keeps for a thread would stay
     /// beside the buffers of the next stage, which have other sizes.
     pub cpu: CpuPool,
+    /// What they hold.
+    pub workers: Workers,
     /// Its number in the plan.
     pub number: usize,
     pub stage: Stage,
@@ -75,9 +78,9 @@ impl StageRun {
         };
         let swaps = stage.input.is_source() && source.element_order().endian != endian;
         let swap_bytes = if swaps { data_type.swap_bytes() } else { 1 };
-        let workers = u64::from(stage.tasks_at_once).saturating_mul(u64::from(stage.lanes));
         // More threads than lanes would have nothing to do. A plan without any has its jobs run in place.
-        let threads = u64::from(execution.plan.threads).min(workers);
+        let planned = execution.plan.threads;
+        let threads = stage.workers(planned).min(u64::from(planned));
         let has_fill = target.spec().fill_value.is_some();
         let digest = match execution.sink {
             Sink::Compare(_) => StageDigest::None,
@@ -101,6 +104,7 @@ impl StageRun {
             in_place: InPlace::new(&stage, execution, &geometry, item_bytes, &cpu),
             busy: BusyTasks::new(execution, &stage, leaves_absent_out),
             ahead_lanes: ahead::lanes(execution, &stage),
+            workers: Workers::new(&stage),
             digest,
             cpu,
             number,
@@ -147,6 +151,27 @@ impl StageRun {
     /// Bytes of a decoded source chunk.
     pub(crate) fn source_chunk_bytes(&self) -> Result<usize, Fault> {
         buffer_bytes(self.geometry.grain_grid().chunk_elements(), self.item_bytes)
+    }
+
+    /// What decoding a source chunk takes beside its stored form.
+    pub(crate) fn decoding(&self) -> Result<Needs, Fault> {
+        let cost = self.run.execution.source.layout().codec_cost();
+        let scratch_bytes = if cost.is_raw { 0 } else { wide(self.source_chunk_bytes()?) };
+        Ok(Needs { scratch_bytes, workspace_bytes: cost.decode_workspace_bytes })
+    }
+
+    /// What decoding the chunk that the target has takes beside its stored form, if that is done
+    /// before a unit is sent out: to compare it, or to keep some of it.
+    pub(crate) fn decoding_target(&self) -> Needs {
+        let cost = self.target().layout().codec_cost();
+        let scratch_bytes = if cost.is_raw { 0 } else { self.target_chunk_bytes() };
+        Needs { scratch_bytes, workspace_bytes: cost.decode_workspace_bytes }
+    }
+
+    /// What encoding a target chunk takes beside its stored form.
+    pub(crate) fn encoding(&self) -> Needs {
+        let workspace_bytes = self.target().layout().codec_cost().encode_workspace_bytes;
+        Needs { scratch_bytes: 0, workspace_bytes }
     }
 
     /// Bytes of a decoded target chunk.

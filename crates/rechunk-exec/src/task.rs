@@ -35,7 +35,7 @@ const GAPS_AT_ONCE: usize = 256;
 pub(crate) struct Lane {
     /// The stored form of the chunk: fetched, or to be stored.
     pub encoded: Vec<u8>,
-    /// Its elements, where a decoder needs a place for them.
+    /// Its elements, where a decoder needs a place for them (see [`crate::workers`]).
     pub scratch: Vec<u8>,
 }
 
@@ -52,19 +52,20 @@ impl Lane {
         }
     }
 
-    /// Gives up buffers that would not fit beside what the next chunk needs. A lane is paid for
-    /// the way in or the way out, whichever holds more, and its buffers serve both.
+    /// Gives up buffers that would not fit beside what the next chunk needs: its stored form, room to
+    /// decode in, and what else. A lane is paid for the way in or the way out, whichever holds more,
+    /// and its buffers serve both.
     pub(crate) fn make_room(
         &mut self,
         encoded_bytes: u64,
         scratch_bytes: u64,
-        workspace_bytes: u64,
+        beside_bytes: u64,
         lane_bytes: u64,
     ) {
         let holds = |lane: &Self| {
             let encoded = wide(lane.encoded.capacity()).max(encoded_bytes);
             let scratch = wide(lane.scratch.capacity()).max(scratch_bytes);
-            encoded.saturating_add(scratch).saturating_add(workspace_bytes)
+            encoded.saturating_add(scratch).saturating_add(beside_bytes)
         };
         if holds(self) > lane_bytes && wide(self.scratch.capacity()) > scratch_bytes {
             self.scratch = Vec::new();

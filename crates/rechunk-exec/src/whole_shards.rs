@@ -8,7 +8,7 @@ use rechunk_store::Role;
 
 use crate::Fault;
 use crate::frame::wide;
-use crate::gather::{Brought, Input, decode_and_spread, spread};
+use crate::gather::{Brought, Input, decode_and_spread, decode_and_spread_of, spread};
 use crate::task::{Lane, LaneDone, TaskRun};
 use crate::unit::Finished;
 
@@ -41,7 +41,8 @@ pub(crate) async fn input(
             } else {
                 None
             };
-            let finished = take_apart(&task, &mut lane, &format, index.as_ref(), &shard)?;
+            let take = |lane: &mut Lane| take_apart(&task, lane, &format, index.as_ref(), &shard);
+            let finished = task.stage.workers.serve(&mut lane, task.stage.decoding()?, take)?;
             Ok(LaneDone { lane, finished, sent: Vec::new(), sent_in: None })
         })
         .await
@@ -60,13 +61,9 @@ pub(crate) fn chunks(task: &TaskRun, shard: &[u64]) -> rechunk_grid::Region {
 /// bytes the shard may have.
 fn make_room(task: &TaskRun, lane: &mut Lane) -> Result<u64, Fault> {
     let stage = &task.stage;
-    let cost = stage.run.execution.source.layout().codec_cost();
-    let scratch_bytes = if cost.is_raw { 0 } else { wide(stage.source_chunk_bytes()?) };
-    let workspace_bytes =
-        cost.decode_workspace_bytes.saturating_add(stage.source_shard_state_bytes());
-    let beside = scratch_bytes.saturating_add(workspace_bytes);
-    let limit_bytes = stage.stage.lane_bytes.saturating_sub(beside);
-    lane.make_room(limit_bytes, scratch_bytes, workspace_bytes, stage.stage.lane_bytes);
+    let (needs, index_bytes) = (stage.decoding()?, stage.source_shard_state_bytes());
+    let limit_bytes = stage.workers.room_bytes(needs, index_bytes);
+    stage.workers.make_room(lane, limit_bytes, needs, index_bytes);
     Ok(limit_bytes)
 }
 
@@ -83,7 +80,8 @@ fn take_apart(
         let Some(input) = Input::new(task, &chunk)? else { continue };
         finished.extend(match index.and_then(|index| index.entry(format.slot(&chunk))) {
             Some(entry) => {
-                decode_and_spread(task, &chunk, ShardIndex::slice(encoded, entry), scratch, &input)?
+                let chunk_bytes = ShardIndex::slice(encoded, entry);
+                decode_and_spread_of(task, &chunk, chunk_bytes, scratch, &input)?
             }
             None => spread(task, &input, Brought::Nothing)?,
         });
@@ -111,8 +109,8 @@ async fn by_chunk(
         let job = Arc::clone(&task);
         let work = move || {
             let done = if entry.is_some() {
-                let Lane { encoded, scratch } = &mut lane;
-                decode_and_spread(&job, &chunk, encoded, scratch, &input)?
+                let decode = |lane: &mut Lane| decode_and_spread(&job, &chunk, lane, &input);
+                job.stage.workers.serve(&mut lane, job.stage.decoding()?, decode)?
             } else {
                 spread(&job, &input, Brought::Nothing)?
             };

@@ -8,8 +8,7 @@ use crate::count::{cells, pairs, product};
 use crate::cuts::{AxisCuts, Cuts};
 use crate::geometry::PIECE_CHECKSUM_BYTES;
 use crate::memory::{
-    CellAxis, SteppedAxis, decode_lane_bytes, encode_lane_bytes, resident_cells, resident_units,
-    units_state_bytes,
+    CellAxis, LaneBytes, SteppedAxis, resident_cells, resident_units, units_state_bytes,
 };
 use crate::price::Price;
 use crate::uploads::{Uploads, cell_sizes};
@@ -159,7 +158,7 @@ pub(crate) struct Figures {
     pub shard_state_bytes: u64,
     /// Of one target shard; 0 without.
     pub target_shard_bytes: u64,
-    pub lane_bytes: u64,
+    pub lane: LaneBytes,
     /// The tile clipped to the array, without padding.
     pub tile_bytes: u64,
 }
@@ -246,10 +245,12 @@ impl StageDraft {
                 let piece =
                     self.filled().iter().zip(written_in).map(|(&tile, &from)| tile.min(from));
                 let piece: Vec<u64> = piece.collect();
-                figures.lane_bytes = product(piece.iter().copied())
-                    .saturating_mul(item)
-                    .saturating_add(marks_max(request, &piece))
-                    .saturating_add(PIECE_CHECKSUM_BYTES);
+                figures.lane = LaneBytes::passing(
+                    product(piece.iter().copied())
+                        .saturating_mul(item)
+                        .saturating_add(marks_max(request, &piece))
+                        .saturating_add(PIECE_CHECKSUM_BYTES),
+                );
             }
         }
     }
@@ -292,14 +293,15 @@ impl StageDraft {
             }
         };
         if self.passthrough {
-            figures.lane_bytes = fetched_bytes;
+            let mut held_bytes = fetched_bytes;
             // Taken apart, a shard's chunks are copied out one by one.
             if self.input == StageInput::SourceShards && self.output == StageOutput::TargetChunks {
-                figures.lane_bytes = fetched_bytes.saturating_add(side.encoded_bytes_max);
+                held_bytes = fetched_bytes.saturating_add(side.encoded_bytes_max);
             }
+            figures.lane = LaneBytes::passing(held_bytes);
         } else {
             role.decoded_read_bytes = elements.saturating_mul(request.item_bytes);
-            figures.lane_bytes = decode_lane_bytes(side, fetched_bytes, chunk_bytes);
+            figures.lane = LaneBytes::decoding(side, fetched_bytes, chunk_bytes);
         }
     }
 
@@ -396,14 +398,14 @@ impl StageDraft {
         }
         if self.passthrough {
             role.written_bytes = figures.traffic.source.read_bytes;
-            figures.lane_bytes = figures.lane_bytes.saturating_add(state_bytes);
+            figures.lane = figures.lane.and(state_bytes);
             return;
         }
         role.decoded_written_bytes = chunks.saturating_mul(chunk_bytes);
         count_kept(request, role);
         figures.is_stepped = is_stepped;
         let unit_bytes = if is_stepped { chunk_bytes.saturating_add(state_bytes) } else { 0 };
-        figures.lane_bytes = figures.lane_bytes.max(encode_lane_bytes(side, unit_bytes));
+        figures.lane = figures.lane.or(LaneBytes::encoding(side, unit_bytes));
         let state_bytes = units_state_bytes(units, shape.len());
         figures.resident_bytes = units.saturating_mul(chunk_bytes).saturating_add(state_bytes);
     }

@@ -123,19 +123,73 @@ pub(crate) fn units_state_bytes(units: u64, rank: usize) -> u64 {
     units.saturating_mul(per_unit).saturating_sub(IN_FIXED)
 }
 
-/// What a lane holds while it takes a source chunk in, bytes; `encoded_bytes` is the bound of what
-/// it fetches: the chunk, or the whole shard.
-pub(crate) fn decode_lane_bytes(side: &Side, encoded_bytes: u64, chunk_bytes: u64) -> u64 {
-    let decoded = if side.is_raw { 0 } else { chunk_bytes };
-    encoded_bytes.saturating_add(decoded).saturating_add(side.decode_workspace_bytes)
+/// What chunks on their way in or out take beside the units, bytes. Decoding and encoding take more
+/// than a chunk's stored form, and can be paid for in two ways: by each lane, or by each thread. Lanes
+/// that wait for a store need none of it, so threads are fewer where many chunks are in flight; but a
+/// lane needs either the way in or the way out, and pays for the larger alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct LaneBytes {
+    /// A lane that pays for all.
+    pub alone: u64,
+    /// A lane where threads pay for what decoding and encoding take.
+    pub shared: u64,
+    /// A thread then.
+    pub worker: u64,
 }
 
-/// What a lane holds while it sends a target chunk out, bytes. `unit_bytes` is the unit's own
-/// buffer where the lane has to pay for it: in a tile that is taken in steps, units are sent out
-/// while the next step already fills others.
-pub(crate) fn encode_lane_bytes(side: &Side, unit_bytes: u64) -> u64 {
-    let encoded = if side.is_raw { 0 } else { side.encoded_bytes_max };
-    encoded.saturating_add(side.encode_workspace_bytes).saturating_add(unit_bytes)
+impl LaneBytes {
+    /// A lane that nothing is decoded in.
+    pub(crate) fn passing(bytes: u64) -> Self {
+        Self { alone: bytes, shared: bytes, worker: 0 }
+    }
+
+    /// A lane that takes a source chunk in; `fetched_bytes` is the bound of what it fetches: the
+    /// chunk, or the whole shard.
+    pub(crate) fn decoding(side: &Side, fetched_bytes: u64, chunk_bytes: u64) -> Self {
+        let decoded = if side.is_raw { 0 } else { chunk_bytes };
+        Self::of(fetched_bytes, decoded.saturating_add(side.decode_workspace_bytes))
+    }
+
+    /// A lane that sends a target chunk out. `unit_bytes` is the unit's own buffer where the lane has
+    /// to pay for it: in a tile that is taken in steps, units are sent out while the next step already
+    /// fills others.
+    pub(crate) fn encoding(side: &Side, unit_bytes: u64) -> Self {
+        let encoded = if side.is_raw { 0 } else { side.encoded_bytes_max };
+        Self::of(encoded.saturating_add(unit_bytes), side.encode_workspace_bytes)
+    }
+
+    fn of(lane: u64, worker: u64) -> Self {
+        Self { alone: lane.saturating_add(worker), shared: lane, worker }
+    }
+
+    /// A lane that does one or the other at a time.
+    #[must_use]
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            alone: self.alone.max(other.alone),
+            shared: self.shared.max(other.shared),
+            worker: self.worker.max(other.worker),
+        }
+    }
+
+    /// A lane that holds `bytes` more.
+    #[must_use]
+    pub(crate) fn and(self, bytes: u64) -> Self {
+        let more = |of: u64| of.saturating_add(bytes);
+        Self { alone: more(self.alone), shared: more(self.shared), ..self }
+    }
+
+    /// What a lane and a thread take where `lanes` lanes are served by `workers` threads, in the way that
+    /// takes less.
+    pub(crate) fn divided(self, lanes: u64, workers: u64) -> (u64, u64) {
+        let alone = self.alone.saturating_mul(lanes);
+        let shared = self.shared.saturating_mul(lanes);
+        if shared.saturating_add(self.worker.saturating_mul(workers)) < alone {
+            (self.shared, self.worker)
+        } else {
+            (self.alone, 0)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -182,6 +236,18 @@ mod tests {
             }
         }
         alive.into_iter().max().unwrap_or(0)
+    }
+
+    #[test]
+    fn what_takes_less_is_taken() {
+        let side = Side { encoded_bytes_max: 20, decode_workspace_bytes: 60, ..Side::raw(&[4], 5) };
+        let side = Side { is_raw: false, ..side };
+        let lane = LaneBytes::decoding(&side, 20, 20).or(LaneBytes::encoding(&side, 30));
+        assert_eq!(lane, LaneBytes { alone: 100, shared: 50, worker: 80 });
+        assert_eq!(lane.divided(4, 4), (100, 0));
+        assert_eq!(lane.divided(4, 2), (50, 80));
+        assert_eq!(lane.and(7), LaneBytes { alone: 107, shared: 57, worker: 80 });
+        assert_eq!(LaneBytes::passing(9).divided(64, 1), (9, 0));
     }
 
     proptest! {

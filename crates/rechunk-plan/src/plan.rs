@@ -209,6 +209,9 @@ pub struct Stage {
     pub target_shard_bytes: u64,
     /// What one lane holds beside them, bytes.
     pub lane_bytes: u64,
+    /// What each thread holds while it decodes or encodes a chunk, bytes; 0 where lanes pay for that.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub worker_bytes: u64,
     /// A task may take more than one step. Units are then sent out while the next step is taken
     /// in, and the lane that holds one pays for its buffer.
     pub is_stepped: bool,
@@ -219,6 +222,11 @@ pub struct Stage {
     /// ([`Plan::buffers`]); what is said of chunks and steps does not matter then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Schedule>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 impl Plan {
@@ -269,7 +277,7 @@ impl Plan {
                 && axes.iter().copied().eq(0..rank)
                 && (1..=4096).contains(&stage.tasks_at_once)
                 && (1..=65_536).contains(&stage.lanes);
-            if !is_whole || !stage.memory_adds_up(self.memory.fixed_bytes) {
+            if !is_whole || !stage.memory_adds_up(self.memory.fixed_bytes, self.threads) {
                 return Err(format!("stage {number} is not whole"));
             }
             self.check_copies(stage).map_err(|why| format!("stage {number}: {why}"))?;
@@ -327,21 +335,27 @@ impl Plan {
             return true;
         }
         let room = memory_bytes.saturating_sub(self.memory.fixed_bytes);
-        if self.stages.iter().any(|stage| stage.held_bytes() + stage.lane_bytes > room) {
-            return false;
-        }
+        let threads = self.threads;
+        let mut stages = self.stages.clone();
         let mut peak = 0;
-        for stage in &mut self.stages {
-            let (held, lane) = (stage.held_bytes(), stage.lane_bytes.max(1));
-            let lanes = |tasks: u32| (room / u64::from(tasks)).saturating_sub(held) / lane;
-            while stage.tasks_at_once > 1 && lanes(stage.tasks_at_once) == 0 {
+        for stage in &mut stages {
+            let most = stage.lanes;
+            stage.set_lanes(1);
+            while stage.tasks_at_once > 1 && stage.peak_bytes(threads) > room {
                 stage.tasks_at_once -= 1;
             }
-            let most = u32::try_from(lanes(stage.tasks_at_once)).unwrap_or(u32::MAX);
-            stage.lanes = stage.lanes.min(most.max(1));
-            stage.task_bytes = stage.held_bytes() + u64::from(stage.lanes) * stage.lane_bytes;
-            peak = peak.max(stage.task_bytes * u64::from(stage.tasks_at_once));
+            if stage.peak_bytes(threads) > room {
+                return false;
+            }
+            while stage.lanes < most && stage.peak_bytes(threads) <= room {
+                stage.set_lanes(stage.lanes + 1);
+            }
+            if stage.peak_bytes(threads) > room {
+                stage.set_lanes(stage.lanes - 1);
+            }
+            peak = peak.max(stage.peak_bytes(threads));
         }
+        self.stages = stages;
         self.memory.planned_peak_bytes = peak + self.memory.fixed_bytes;
         self.memory.budget_bytes = memory_bytes;
         true
@@ -357,6 +371,25 @@ impl Stage {
     /// What a task holds beside its lanes, bytes.
     fn held_bytes(&self) -> u64 {
         self.resident_bytes.saturating_add(self.shard_state_bytes)
+    }
+
+    fn set_lanes(&mut self, lanes: u32) {
+        self.lanes = lanes;
+        let lanes_bytes = self.lane_bytes.saturating_mul(u64::from(lanes));
+        self.task_bytes = self.held_bytes().saturating_add(lanes_bytes);
+    }
+
+    /// What its tasks hold at most together, and the threads of a pool of `threads`, bytes.
+    pub fn peak_bytes(&self, threads: u32) -> u64 {
+        let tasks = u64::from(self.tasks_at_once);
+        let of_tasks = self.task_bytes.saturating_mul(tasks);
+        of_tasks.saturating_add(self.worker_bytes.saturating_mul(self.workers(threads)))
+    }
+
+    /// Threads of a pool of `threads` that its lanes can keep busy. One where there is no pool.
+    pub fn workers(&self, threads: u32) -> u64 {
+        let lanes = u64::from(self.tasks_at_once).saturating_mul(u64::from(self.lanes));
+        u64::from(threads).max(1).min(lanes)
     }
 
     /// Shape of what is filled at a time, elements.
@@ -385,11 +418,13 @@ impl Stage {
     }
 
     /// True if a task is said to take what its parts take, and all of them can be counted.
-    fn memory_adds_up(&self, fixed_bytes: u64) -> bool {
+    fn memory_adds_up(&self, fixed_bytes: u64, threads: u32) -> bool {
         let lanes_bytes = self.lane_bytes.checked_mul(u64::from(self.lanes));
         let task_bytes = lanes_bytes.and_then(|bytes| bytes.checked_add(self.held_bytes()));
+        let workers_bytes = self.worker_bytes.checked_mul(self.workers(threads));
         let all_bytes = task_bytes
             .and_then(|bytes| bytes.checked_mul(u64::from(self.tasks_at_once)))
+            .and_then(|bytes| bytes.checked_add(workers_bytes?))
             .and_then(|bytes| bytes.checked_add(fixed_bytes));
         task_bytes == Some(self.task_bytes) && all_bytes.is_some()
     }

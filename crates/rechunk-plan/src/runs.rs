@@ -203,6 +203,7 @@ fn stage(request: &PlanRequest, schedule: Schedule) -> Stage {
         shard_state_bytes: 0,
         target_shard_bytes: 0,
         lane_bytes: 0,
+        worker_bytes: 0,
         is_stepped: false,
         task_bytes: 0,
         runs: Some(schedule),

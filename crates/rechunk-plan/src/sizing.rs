@@ -112,9 +112,27 @@ impl<'a> Sizing<'a> {
             // What the box itself holds, as other planners count it: without padding.
             return figures.resident_bytes.min(figures.tile_bytes);
         }
-        let lanes = u64::from(parallel.lanes).saturating_mul(figures.lane_bytes);
         let tasks = u64::from(parallel.tasks_at_once).min(figures.tasks.max(1));
-        figures.held_bytes().saturating_add(lanes).saturating_mul(tasks)
+        let lanes = u64::from(parallel.lanes).saturating_mul(tasks);
+        let workers = self.workers(lanes);
+        let (lane_bytes, worker_bytes) = figures.lane.divided(lanes, workers);
+        let held_bytes = figures.held_bytes().saturating_mul(tasks);
+        let moving = lane_bytes.saturating_mul(lanes);
+        held_bytes.saturating_add(moving).saturating_add(worker_bytes.saturating_mul(workers))
+    }
+
+    /// Threads that `lanes` lanes can keep busy.
+    fn workers(&self, lanes: u64) -> u64 {
+        u64::from(self.request.budget.threads).max(1).min(lanes)
+    }
+
+    /// The most lanes of each of `tasks` tasks within `limit_bytes`.
+    fn lanes_max(&self, figures: &Figures, tasks: u64, limit_bytes: u64) -> u64 {
+        let held_bytes = figures.held_bytes();
+        let fit = |bytes: u64, each: u64| (bytes / tasks).saturating_sub(held_bytes) / each.max(1);
+        let workers = self.workers(u64::MAX).saturating_mul(figures.lane.worker);
+        let shared = fit(limit_bytes.saturating_sub(workers), figures.lane.shared);
+        fit(limit_bytes, figures.lane.alone).max(shared)
     }
 
     /// What intermediates that are held in memory take beyond one array of elements, bytes: the
@@ -171,8 +189,8 @@ impl<'a> Sizing<'a> {
         let mut seconds = f64::INFINITY;
         for tasks_at_once in [1, threads] {
             let tasks = u64::from(tasks_at_once).min(figures.tasks.max(1));
-            let room = (limit_bytes / tasks).saturating_sub(figures.held_bytes());
-            let lanes = u32::try_from(room / figures.lane_bytes.max(1)).unwrap_or(u32::MAX);
+            let lanes = self.lanes_max(figures, tasks, limit_bytes);
+            let lanes = u32::try_from(lanes).unwrap_or(u32::MAX);
             let lanes = if self.is_box() { threads } else { lanes.min(lanes_max) };
             if lanes > 0 && u64::from(tasks_at_once) <= figures.tasks.max(1) {
                 let parallel = Parallel { tasks_at_once, lanes };
@@ -197,10 +215,12 @@ impl<'a> Sizing<'a> {
                 return Ok(None);
             };
             estimate.add(&figures.traffic.clone().priced(cost));
-            let lanes_bytes = figures.lane_bytes.saturating_mul(u64::from(parallel.lanes));
-            let task_bytes = figures.held_bytes().saturating_add(lanes_bytes);
-            peak = peak.max(task_bytes.saturating_mul(u64::from(parallel.tasks_at_once)));
-            stages.push(Stage {
+            let lanes = u64::from(parallel.lanes);
+            let all_lanes = lanes.saturating_mul(u64::from(parallel.tasks_at_once));
+            let (lane_bytes, worker_bytes) =
+                figures.lane.divided(all_lanes, self.workers(all_lanes));
+            let lanes_bytes = lane_bytes.saturating_mul(lanes);
+            let stage = Stage {
                 name: stage_name(position, draft.stages.len(), &stage.output).to_owned(),
                 input: stage.input.clone(),
                 output: stage.output.clone(),
@@ -216,11 +236,14 @@ impl<'a> Sizing<'a> {
                 resident_bytes: figures.resident_bytes,
                 shard_state_bytes: figures.shard_state_bytes,
                 target_shard_bytes: figures.target_shard_bytes,
-                lane_bytes: figures.lane_bytes,
+                lane_bytes,
+                worker_bytes,
                 is_stepped: figures.is_stepped,
-                task_bytes,
+                task_bytes: figures.held_bytes().saturating_add(lanes_bytes),
                 runs: None,
-            });
+            };
+            peak = peak.max(stage.peak_bytes(request.budget.threads));
+            stages.push(stage);
         }
         let mut plan = Plan {
             version: PLAN_VERSION,

@@ -470,10 +470,46 @@ fn intermediates_in_memory_are_paid_for() {
         assert!(kept_bytes > 4_000_000 * (plan.stages.len() as u64 - 1), "{plan:?}");
         let (base, memory) = ((1 << 20) + 2 * (128 << 10), &plan.memory);
         assert_eq!(memory.fixed_bytes, base + kept_bytes);
-        let largest = plan.stages.iter().map(|s| s.task_bytes * u64::from(s.tasks_at_once));
+        let largest = plan.stages.iter().map(|stage| stage.peak_bytes(plan.threads));
         assert_eq!(memory.planned_peak_bytes, memory.fixed_bytes + largest.max().unwrap());
         assert!(memory.planned_peak_bytes <= memory_bytes);
     }
+}
+
+/// Chunks of 2 MiB that take 6 MiB to decode: with lanes that pay for that, eight of them are in flight
+/// in 128 MiB and no more.
+#[test]
+fn many_chunks_are_in_flight_where_few_are_decoded() {
+    let mut request = request(&[120, 1024, 1024], &[1, 1024, 1024], &[120, 64, 64], 128 << 20);
+    (request.item_bytes, request.strategy) = (2, Kind::PushPull);
+    request.profile = Profile::uniform(&StoreProfile::built_in("s3").unwrap());
+    for side in [&mut request.source, &mut request.target] {
+        side.is_raw = false;
+        side.encoded_bytes_max = 2 * side.chunk_shape.iter().product::<u64>();
+        side.encoded_bytes_expected = side.encoded_bytes_max / 2;
+        (side.decode_workspace_bytes, side.encode_workspace_bytes) = (6 << 20, 6 << 20);
+    }
+    let planned = plan(&request).unwrap().plan;
+    planned.check().unwrap();
+    let push = &planned.stages[0];
+    assert_eq!(push.worker_bytes, 8 << 20, "{push:?}");
+    assert_eq!(push.lane_bytes, 2 << 20);
+    assert!(push.lanes * push.tasks_at_once >= 16, "{push:?}");
+    let peaks = planned.stages.iter().map(|stage| stage.peak_bytes(planned.threads));
+    let memory = &planned.memory;
+    assert_eq!(memory.planned_peak_bytes, memory.fixed_bytes + peaks.max().unwrap());
+    // With as many threads as lanes, lanes that pay for all are as good.
+    request.budget.threads = 16;
+    let push = plan(&request).unwrap().plan.stages.remove(0);
+    assert!(push.worker_bytes == 0 || push.lanes * push.tasks_at_once > 16, "{push:?}");
+    // What is resumed with less memory keeps within that.
+    let mut less = planned.clone();
+    assert!(less.fit_to(64 << 20));
+    assert!(less.memory.planned_peak_bytes <= 64 << 20);
+    less.check().unwrap();
+    assert!(less.stages[0].lanes < planned.stages[0].lanes);
+    let needs = planned.stages[0].resident_bytes + (10 << 20) + planned.memory.fixed_bytes;
+    assert!(!planned.clone().fit_to(needs - 1) && planned.clone().fit_to(needs.max(64 << 20)));
 }
 
 #[test]

@@ -89,14 +89,22 @@ fn stage_table(html: &mut Html, plan: &Plan) {
 fn memory(html: &mut Html, plan: &Plan, stage: &Stage) {
     let fixed = plan.memory.fixed_bytes;
     let tasks = u32::try_from(stage.tasks).unwrap_or(u32::MAX).min(stage.tasks_at_once).max(1);
-    let all = stage.task_bytes.saturating_mul(tasks.into()).saturating_add(fixed);
+    let threads = stage.workers(plan.threads);
+    let in_threads = stage.worker_bytes.saturating_mul(threads);
+    let besides = fixed.saturating_add(in_threads);
+    let all = stage.task_bytes.saturating_mul(tasks.into()).saturating_add(besides);
     let budget = plan.memory.budget_bytes.max(all).max(1);
     let share = |bytes: u64| format!("width:{:.3}%", bytes as f64 / budget as f64 * 100.0);
     let held = stage.resident_bytes.saturating_add(stage.shard_state_bytes);
     let lanes = stage.task_bytes.saturating_sub(held);
     let of_tasks = if tasks == 1 { "1 task".to_owned() } else { format!("{tasks} tasks") };
+    let of_threads = if in_threads == 0 {
+        String::new()
+    } else {
+        format!(" {} in {} threads,", format_byte_size(in_threads), number(threads))
+    };
     let words = format!(
-        "{of_tasks} of {}: {} of output being filled, {} in {} lanes; {} besides",
+        "{of_tasks} of {}: {} of output being filled, {} in {} lanes;{of_threads} {} besides",
         format_byte_size(stage.task_bytes),
         format_byte_size(held),
         format_byte_size(lanes),
@@ -121,7 +129,7 @@ fn memory(html: &mut Html, plan: &Plan, stage: &Stage) {
             let mut part = |class: &str, bytes: u64| {
                 html.with("i", &[("class", class), ("style", &share(bytes))], |_| {});
             };
-            part("c-rest", fixed);
+            part("c-rest", besides);
             if tasks <= TASKS_DRAWN_MAX {
                 for _ in 0..tasks {
                     part("c-write", held);

@@ -15,6 +15,11 @@ use crate::layout::{Codec, Gauge};
 
 /// The most inputs that were in flight at once in a run with these lanes and tasks.
 fn most_in_flight(kind: Kind, lanes: u32, tasks_at_once: u32) -> i64 {
+    most_at_once(kind, lanes, tasks_at_once, 0)
+}
+
+/// The same where each thread has `worker_bytes` to decode in; 0: its lane has.
+fn most_at_once(kind: Kind, lanes: u32, tasks_at_once: u32, worker_bytes: u64) -> i64 {
     let side = |chunk: &[u64]| SideCase {
         chunk: chunk.to_vec(),
         edges: None,
@@ -39,8 +44,9 @@ fn most_in_flight(kind: Kind, lanes: u32, tasks_at_once: u32) -> i64 {
     let mut peak_bytes = 0;
     for stage in &mut plan.stages {
         (stage.lanes, stage.tasks_at_once) = (lanes, tasks_at_once);
+        stage.worker_bytes = worker_bytes;
         stage.task_bytes = stage.resident_bytes + u64::from(lanes) * stage.lane_bytes;
-        peak_bytes = peak_bytes.max(stage.task_bytes * u64::from(tasks_at_once));
+        peak_bytes = peak_bytes.max(stage.peak_bytes(plan.threads));
     }
     plan.memory.planned_peak_bytes = plan.memory.fixed_bytes + peak_bytes;
     runtime().block_on(async {
@@ -66,6 +72,17 @@ fn a_lane_takes_one_chunk_at_a_time() {
     }
     // All lanes are used where there are chunks for them: one tile of all 24 chunks.
     assert_eq!(most_in_flight(Kind::Memory, 5, 1), 5);
+}
+
+#[test]
+fn lanes_decode_in_the_rooms_of_threads() {
+    for kind in [Kind::Pull, Kind::Keep, Kind::PushPull, Kind::Memory] {
+        // One byte is less than any chunk takes: its room is given up after each.
+        for worker_bytes in [1, 1 << 20] {
+            let most = most_at_once(kind, 9, 2, worker_bytes);
+            assert!((1..=18).contains(&most), "{kind}: {most} of 9 x 2");
+        }
+    }
 }
 
 #[test]
