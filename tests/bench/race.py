@@ -110,8 +110,9 @@ def measure(name, arguments, directory):
             (work / "tmp").mkdir(parents=True)
             os.sync()
             touch(min(3 * case["raw_bytes"] + case["mem"], TOUCHED_MAX))
-            result, target = race(contestant, case, case_json, source, work, arguments)
-            result["files"] = sum(len(files) for _, _, files in os.walk(work))
+            result, target, server = race(contestant, case, case_json, source, work, arguments)
+            places = [work, *([server.root] if server else [])]
+            result["files"] = sum(len(files) for place in places for _, _, files in os.walk(place))
             if result["timed_out"]:
                 out[contestant] = f"more than {arguments.timeout} s"
             elif result["code"] != 0:
@@ -121,25 +122,30 @@ def measure(name, arguments, directory):
                 out[contestant] = "wrong result"
             else:
                 runs.setdefault(contestant, []).append({**result, "turn": turn})
+            if server:
+                server.remove()
             print(f"  {name} {contestant:16} {result['wall']:7.2f} s wall {result['cpu']:7.2f} s cpu "
                   f"{result['rss'] / MIB:6.0f} MiB {out.get(contestant, '')}", file=sys.stderr, flush=True)
     return case, floors, runs, out
 
 
 def race(contestant, case, case_json, source, work, arguments):
-    """Runs one contestant; what it took, and where its target is."""
+    """Runs one contestant; what it took, where its target is, and the store that holds it if that is one."""
     def called(source, target):
         return command(contestant, case, str(case_json), str(source), str(target), str(work / "tmp"), arguments.rechunk)
 
     if case["latency_ms"] is None:
         target = work / "out.zarr/v"
-        return run(called(source, target), arguments.timeout, work / "log"), target
+        return run(called(source, target), arguments.timeout, work / "log"), target, None
     server = Server(f"{arguments.rechunk}-testkit", work, source, case["latency_ms"])
     try:
         words = called(server.source, server.target)
-        return run(words, arguments.timeout, work / "log", server.environment, [server.process.pid]), server.written()
-    finally:
-        server.stop()
+        result = run(words, arguments.timeout, work / "log", server.environment, [server.process.pid])
+    except BaseException:
+        server.remove()
+        raise
+    server.stop()
+    return result, server.written(), server
 
 
 def ratio(runs, one, other, key="wall"):

@@ -5,7 +5,11 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 
+# Where there is a file system in memory the store is there: that of a disk makes files slowly under several writers, which would
+# count for whoever waits for the store.
+MEMORY = pathlib.Path("/dev/shm")
 BUCKET = "rechunk-test"
 
 
@@ -13,9 +17,8 @@ class Server:
     """A store with the source in it; what it takes itself is not counted."""
 
     def __init__(self, program, work, source, latency_ms):
-        self.root = pathlib.Path(work) / "store"
-        here = self.root / BUCKET / source.name
-        shutil.copytree(source, here, copy_function=os.link)
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="race-", dir=MEMORY if os.access(MEMORY, os.W_OK) else work))
+        shutil.copytree(source, self.root / BUCKET / source.name)
         self.source, self.target = f"s3://{BUCKET}/{source.name}", f"s3://{BUCKET}/out"
         self.process = subprocess.Popen(
             [program, "serve", "s3", "--root", self.root, "--latency-ms", str(latency_ms)], stdout=subprocess.PIPE, text=True)
@@ -33,3 +36,8 @@ class Server:
     def stop(self):
         self.process.terminate()
         self.process.wait()
+
+    def remove(self):
+        """What it has stored, which may lie in memory."""
+        self.stop()
+        shutil.rmtree(self.root)
