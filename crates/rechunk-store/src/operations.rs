@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use bytes::Bytes;
+use futures::future;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
@@ -95,6 +96,21 @@ impl Store {
             return self.blocking(prefix, "delete", move || local_tree::remove(&root)).await;
         }
         self.persist(prefix, || self.delete_listed(&place, prefix)).await
+    }
+
+    /// Deletes everything in a remote store that is listed, but what is at `kept` or below.
+    pub async fn delete_all_but(&self, kept: &[&str]) -> Result<(), StoreError> {
+        let kept = kept.iter().map(|key| self.object_path(key)).collect::<Result<Vec<_>, _>>()?;
+        self.persist("", || {
+            let kept = kept.clone();
+            self.meter.count_list();
+            let listed = self.inner.list(self.list_prefix()).map_ok(|object| object.location);
+            let is_other = move |path: &Path| {
+                future::ready(!kept.iter().any(|kept| path.prefix_matches(kept)))
+            };
+            self.delete_stream("", listed.try_filter(is_other).boxed())
+        })
+        .await
     }
 
     /// Removes the directory of a local store, if there is nothing in it; elsewhere there is none.

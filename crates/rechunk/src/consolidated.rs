@@ -1,6 +1,7 @@
 //! Consolidated metadata of the groups above an array: read where the array has no document of its
 //! own, and kept true when an array is written.
 
+use futures::stream::{self, StreamExt};
 use rechunk_format::FormatError;
 use rechunk_store::{DirectoryLock, Role, Store, StoreError};
 use rechunk_zarr::{Consolidated, ZarrVersion};
@@ -13,6 +14,8 @@ use crate::work_dir::store_error;
 
 /// Most levels above an array that are looked at.
 const LEVELS_MAX: usize = 32;
+/// Documents that are asked for at once where answers take long.
+const AT_ONCE: usize = 16;
 
 /// A consolidated document of a group above an array.
 #[derive(Debug)]
@@ -64,25 +67,36 @@ impl Fault {
 
 /// The consolidated documents above a place, nearest first.
 pub(crate) async fn above(store: &Store) -> Result<Vec<Above>, Fault> {
-    let mut found = Vec::new();
+    let mut places = Vec::new();
     let (mut place, mut path) = (store.with_role(Role::Control), String::new());
     for _ in 0..LEVELS_MAX {
         let Some((group, name)) = place.parent()? else { break };
         path = if path.is_empty() { name } else { format!("{name}/{path}") };
-        for version in [ZarrVersion::V3, ZarrVersion::V2] {
-            match fetch(&group, version).await {
-                Ok(None) => {}
-                Ok(Some(document)) => {
-                    found.push(Above { group: group.clone(), path: path.clone(), document });
-                }
-                // Whoever may not look there has no hierarchy there.
-                Err(Fault::Store(error)) if error.is_permission_denied() => return Ok(found),
-                Err(error) => return Err(error),
-            }
-        }
+        let of = |version| (group.clone(), path.clone(), version);
+        places.extend([ZarrVersion::V3, ZarrVersion::V2].map(of));
         place = group;
     }
+    let fetched = places.into_iter().map(|(group, path, version)| async move {
+        let document = fetch(&group, version).await;
+        (group, path, document)
+    });
+    let mut fetched = stream::iter(fetched).buffered(at_once(store));
+    let mut found = Vec::new();
+    while let Some((group, path, document)) = fetched.next().await {
+        match document {
+            Ok(None) => {}
+            Ok(Some(document)) => found.push(Above { group, path, document }),
+            // Whoever may not look there has no hierarchy there.
+            Err(Fault::Store(error)) if error.is_permission_denied() => break,
+            Err(error) => return Err(error),
+        }
+    }
     Ok(found)
+}
+
+/// How many levels above a place are looked at at once.
+pub(crate) fn at_once(store: &Store) -> usize {
+    if store.answers_late() { AT_ONCE } else { 1 }
 }
 
 /// The consolidated document of a group, if it has one.

@@ -47,12 +47,12 @@ impl Job {
         } else {
             None
         };
-        self.check_source().await?;
         let copies = self.planned.plan.stages.iter().any(|stage| stage.copied_by_store);
         if run.was_listed || copies && !running.verify {
             self.check_unseen().await?;
         }
-        place.check_lock().await?;
+        self.check_source().await?;
+        place.check_lock().await?; // last: what follows is made known
         if let Some(change) = &self.change {
             if self.in_tree {
                 // Of a group all arrays are made known together.
@@ -82,8 +82,7 @@ impl Job {
                 work.set_done(&self.saved()).await?;
             }
             if !running.keep_temp {
-                self.remove_pieces(place).await?;
-                work.remove().await?;
+                work.remove_done(self.remove_pieces(place)).await?;
             }
         }
         self.remove_temp(place, running).await?;

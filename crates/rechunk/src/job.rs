@@ -17,7 +17,7 @@ use crate::growth::{self, Begun, Change, Growth};
 use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, open_array};
-use crate::place::begun_growth;
+use crate::place::{Around, begun_growth};
 use crate::report::Report;
 use crate::request::{CopyRequest, is_local, takes_parts};
 use crate::sample::sample_ratio;
@@ -56,6 +56,8 @@ pub struct Job {
     pub(crate) change: Option<Change>,
     /// It was planned as a run that had begun, and not ended, was to do it.
     pub(crate) is_begun: bool,
+    /// What [`Job::check_target`] has found around the target, for the run that follows.
+    pub(crate) around: Option<Box<Around>>,
 }
 
 impl Job {
@@ -150,6 +152,7 @@ impl Job {
             in_tree,
             change: None,
             is_begun: false,
+            around: None,
         })
     }
 }

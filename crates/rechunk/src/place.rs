@@ -44,6 +44,7 @@ pub(crate) struct Place {
 }
 
 /// What is around a target, and what an earlier run has left there.
+#[derive(Debug)]
 pub(crate) struct Around {
     /// The target's own place.
     pub target: Store,
@@ -118,9 +119,15 @@ impl Place {
     /// Checks that the run may start and writes its first traces: the lock and the saved job.
     pub(crate) async fn prepare(job: &mut Job, running: Running) -> Result<Self, Error> {
         let location = job.request.target.clone();
-        let Around { target, groups, work, left } = check_place(job).await?;
+        let checked = job.around.take();
+        let is_checked = checked.is_some();
+        let Around { target, groups, work, left } = match checked {
+            Some(around) => *around,
+            None => check_place(job).await?,
+        };
         // What is refused is refused before anything is written.
-        if !resumes(&left, running)
+        if !is_checked
+            && !resumes(&left, running)
             && let Err(error) = may_start(job, running, &target, &left).await
         {
             // What is in the way may be what another run writes now: then that is to be said.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use futures::future;
 use rechunk_array::Array;
 use rechunk_exec::{
     Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer, RunReport, Sink, run,
@@ -110,21 +111,29 @@ impl Job {
     /// the plan it would resume: so that a refusal comes before anything else is said, and what is
     /// said is what will run.
     pub async fn check_target(&mut self, running: Running) -> Result<(), Error> {
-        let Around { target, left, .. } = check_place(self).await?;
+        let around = check_place(self).await?;
+        self.may_run(running, &around).await?;
+        // What is local is looked at again when the run starts: nobody waits for that.
+        self.around = around.target.answers_late().then(|| Box::new(around));
+        Ok(())
+    }
+
+    async fn may_run(&mut self, running: Running, around: &Around) -> Result<(), Error> {
+        let Around { target, left, .. } = around;
         match left {
             Left::Unfinished(saved) if running.existing == Existing::Resume => {
-                resume_job(self, &saved)
+                resume_job(self, saved)
             }
             // A finished job that only left its traces: the run ends with removing them.
             left @ (Left::Done(_) | Left::Late) if self.growth.is_some() => {
-                may_grow(self, running, &left).map(drop)
+                may_grow(self, running, left).map(drop)
             }
             Left::Done(_) | Left::Late
-                if running.existing == Existing::Resume && is_array(&target).await? =>
+                if running.existing == Existing::Resume && is_array(target).await? =>
             {
                 Ok(())
             }
-            left => may_start(self, running, &target, &left).await.map(drop),
+            left => may_start(self, running, target, left).await.map(drop),
         }
     }
 
@@ -220,6 +229,7 @@ impl Job {
         if self.change.is_some() && (saved.is_none() || self.in_tree) {
             return Ok(None); // what is there may be of any run; of a group all are made known together
         }
+        let is_said = saved.is_some();
         if let Some(difference) = saved.and_then(|saved| saved.difference(&self.saved())) {
             return Err(other_job(location, &difference));
         }
@@ -229,7 +239,11 @@ impl Job {
             change.commit(location, &target).await?;
             self.describe(&target).await?;
         }
-        work.remove().await?;
+        if is_said {
+            work.remove_done(future::ready(Ok(()))).await?;
+        } else {
+            work.remove().await?;
+        }
         let mut report = self.report(started);
         report.verified = verified;
         let total = self.planned.plan.task_count();

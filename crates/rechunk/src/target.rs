@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use futures::stream::{self, StreamExt, TryStreamExt};
 use rechunk_n5::{ATTRIBUTES_KEY, N5Version, parse_dataset};
 use rechunk_raw::ARRAY_JSON;
 use rechunk_store::{Role, Store, Stores, is_remote};
@@ -10,6 +11,7 @@ use rechunk_zarr::{NodeKind, node_kind};
 use serde_json::Map;
 
 use crate::Error;
+use crate::consolidated::at_once;
 use crate::documents::{self, Documents};
 use crate::format::Format;
 use crate::metadata::{Metadata, group_documents};
@@ -229,10 +231,6 @@ pub(crate) async fn groups_above(target: &Store, format: Format) -> Result<Vec<S
     let (mut groups, mut container) = (Vec::new(), None);
     let mut place = target.with_role(Role::Control);
     while let Some((above, _)) = place.parent().map_err(failed)? {
-        if let Some(node) = what_is_at(&above).await? {
-            refuse_foreign(target.label(), above.label(), node, format)?;
-            container = Some(groups.len() + 1);
-        }
         groups.push(above.clone());
         let name = Path::new(above.label().trim_end_matches('/'));
         let ending = name.extension().and_then(|ending| ending.to_str());
@@ -241,6 +239,13 @@ pub(crate) async fn groups_above(target: &Store, format: Format) -> Result<Vec<S
             break;
         }
         place = above;
+    }
+    let found = stream::iter(groups.iter().map(what_is_at)).buffered(at_once(target));
+    let found: Vec<Option<Node>> = found.try_collect().await?;
+    for (above, (node, count)) in groups.iter().zip(found.into_iter().zip(1..)) {
+        let Some(node) = node else { continue };
+        refuse_foreign(target.label(), above.label(), node, format)?;
+        container = container.max(Some(count));
     }
     groups.truncate(container.unwrap_or(0));
     groups.reverse();
@@ -321,12 +326,19 @@ pub(crate) async fn create_groups(
 ) -> Result<(), Error> {
     let failed = |source| store_error("write the groups above", location, source);
     for (depth, group) in groups.iter().enumerate() {
-        if what_is_at(group).await?.is_some() {
+        // Where answers take long the store is asked to look: none is overwritten.
+        let is_late = group.answers_late();
+        if !is_late && what_is_at(group).await?.is_some() {
             continue;
         }
         let version = (depth == 0).then_some(n5_version);
         for (key, bytes) in group_documents(format, &Map::new(), version) {
-            let put = group.with_role(Role::Control).put_durable(&key, bytes).await;
+            let control = group.with_role(Role::Control);
+            let put = if is_late {
+                control.create(&key, bytes.into()).await.map(drop)
+            } else {
+                control.put_durable(&key, bytes).await
+            };
             // Another copy into the same new container may have been first.
             if put.is_err() && what_is_at(group).await?.is_none() {
                 put.map_err(failed)?;

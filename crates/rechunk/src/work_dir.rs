@@ -132,7 +132,8 @@ impl WorkDir {
         if self.store.local_root().is_some() {
             return self.left().await; // nobody waits for that
         }
-        self.left_where(future::ready(Ok(true)).boxed()).await
+        // What came late was looked for before, too; with the lock there is more than that.
+        self.left_where(future::ready(Ok(false)).boxed()).await
     }
 
     /// What is left in a place, if something is.
@@ -446,6 +447,34 @@ impl WorkDir {
         }
         self.remove_but(&[]).await?;
         self.store.delete_prefix("").await.map_err(failed)
+    }
+
+    /// Removes everything of a run that has said that its target is complete, and does `more` before
+    /// that is forgotten. Where answers take long all at once: what a kill leaves of it says so still.
+    pub(crate) async fn remove_done(
+        &self,
+        more: impl Future<Output = Result<(), Error>> + Send,
+    ) -> Result<(), Error> {
+        if !self.store.answers_late() {
+            more.await?;
+            return self.remove().await;
+        }
+        let failed = |source| store_error("remove", self.store.label(), source);
+        let last = [LOCK_KEY, DONE_KEY];
+        // By name what a listing may not have yet; uploads are to be given up before their notes go, and
+        // the journal's parts are found by those that are there.
+        let named = KEYS.iter().filter(|key| !last.contains(key));
+        let named = named.map(|key| self.delete_but(std::slice::from_ref(key), &[]));
+        let (more, journal, uploads, others, named) = futures::join!(
+            more.boxed(),
+            self.forget().boxed(),
+            self.abort_uploads().boxed(),
+            self.store.delete_all_but(&[LOCK_KEY, DONE_KEY, UPLOADS, SEGMENTS]).boxed(),
+            join_all(named)
+        );
+        more.and(journal).and(uploads).and(others.map_err(failed))?;
+        named.into_iter().collect::<Result<(), Error>>()?;
+        self.delete_but(&last, &[]).await
     }
 
     /// Removes what an earlier run has left, but not what says that this one writes, nor that

@@ -6,6 +6,7 @@
 //! that is late leaves nothing out.
 
 use bytes::Bytes;
+use futures::FutureExt;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use rechunk_store::{AppendFile, Store};
 use serde::{Deserialize, Serialize};
@@ -114,7 +115,19 @@ impl Segments {
     /// Removes them by their numbers: a listing that is late would leave the last ones. The first
     /// goes first, so that what is left of a removal that was cut off is no journal.
     pub(crate) async fn remove(store: &Store) -> Result<(), JournalError> {
-        let mut count = 0;
+        let first = key(0);
+        let (first, count) =
+            futures::join!(store.delete(&first).boxed(), Self::count_from(store, 1).boxed());
+        first?;
+        // By a listing those that a removal that was cut off has left.
+        let numbered = store.delete_keys((1..count?).map(key));
+        let (numbered, listed) =
+            futures::join!(numbered.boxed(), store.delete_prefix(SEGMENTS).boxed());
+        numbered.and(listed).map_err(JournalError::from)
+    }
+
+    /// The number behind the last of those that follow each other from `count` on.
+    async fn count_from(store: &Store, mut count: u64) -> Result<u64, JournalError> {
         while count < SEGMENTS_MAX {
             let numbers = count..count + READ_AT_ONCE;
             let found: Vec<bool> = stream::iter(numbers)
@@ -128,13 +141,7 @@ impl Segments {
                 break;
             }
         }
-        if count == 0 {
-            return Ok(store.delete_prefix(SEGMENTS).await?);
-        }
-        store.delete(&key(0)).await?;
-        store.delete_keys((1..count).map(key)).await?;
-        // Those that a removal that was cut off has left.
-        Ok(store.delete_prefix(SEGMENTS).await?)
+        Ok(count)
     }
 
     /// Shows all segments to `take`, in order; how many there are.
