@@ -77,6 +77,10 @@ fn check_stages(execution: &Execution) -> Result<(), Fault> {
         require(stage.task_bytes <= available, || {
             format!("stage {number} needs {} bytes a task, {available} are there", stage.task_bytes)
         })?;
+        let needed = stage.peak_bytes(plan.threads);
+        require(needed <= available, || {
+            format!("stage {number} needs {needed} bytes, {available} are there")
+        })?;
         require(stage.lanes > 0 && stage.tasks_at_once > 0, || {
             format!("stage {number} has no lanes or runs no tasks")
         })?;

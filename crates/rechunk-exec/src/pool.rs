@@ -7,6 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(crate) struct BufferPool {
     limit_bytes: usize,
+    /// Most bytes that buffers have when one is kept that is given back.
+    kept_bytes: usize,
     state: Mutex<State>,
 }
 
@@ -18,9 +20,11 @@ struct State {
 }
 
 impl BufferPool {
-    pub(crate) fn new(limit_bytes: u64) -> Self {
-        let limit_bytes = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
-        Self { limit_bytes, state: Mutex::default() }
+    /// A pool of at most `limit_bytes`, and not more than `kept_bytes` when nothing is on its way out.
+    pub(crate) fn new(limit_bytes: u64, kept_bytes: u64) -> Self {
+        let [limit_bytes, kept_bytes] =
+            [limit_bytes, kept_bytes].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        Self { limit_bytes, kept_bytes, state: Mutex::default() }
     }
 
     /// A buffer of `bytes` bytes with any contents; `None` where what is in use would exceed the limit:
@@ -49,8 +53,9 @@ impl BufferPool {
     pub(crate) fn give(&self, buffer: Vec<u8>) {
         let mut state = self.lock();
         state.in_use_bytes = state.in_use_bytes.saturating_sub(buffer.len());
+        let all_bytes = state.in_use_bytes + state.idle_bytes + buffer.len();
         // An encoder may have handed back something larger than it was given.
-        if buffer.capacity() == buffer.len() && !buffer.is_empty() {
+        if buffer.capacity() == buffer.len() && !buffer.is_empty() && all_bytes <= self.kept_bytes {
             state.idle_bytes += buffer.len();
             state.idle.push(buffer);
         }
@@ -74,7 +79,7 @@ mod tests {
 
     #[test]
     fn idle_buffers_make_room_for_others() {
-        let pool = BufferPool::new(100);
+        let pool = BufferPool::new(100, 100);
         let (a, b) = (pool.take(40).unwrap(), pool.take(40).unwrap());
         pool.give(a);
         pool.give(b);
@@ -87,8 +92,20 @@ mod tests {
     }
 
     #[test]
+    fn what_lanes_have_paid_for_is_not_kept() {
+        let pool = BufferPool::new(100, 60);
+        let [a, b, c] = [50, 40, 10].map(|bytes| pool.take(bytes).unwrap());
+        pool.give(b);
+        assert_eq!(pool.lock().idle_bytes, 0, "10 and 50 are in use");
+        pool.give(c);
+        assert_eq!(pool.lock().idle_bytes, 10);
+        pool.give(a);
+        assert_eq!(pool.lock().idle_bytes, 60);
+    }
+
+    #[test]
     fn the_limit_holds_for_what_is_in_use() {
-        let pool = BufferPool::new(100);
+        let pool = BufferPool::new(100, 100);
         let first = pool.take(60).unwrap();
         assert!(pool.take(41).is_none());
         assert!(pool.take(40).is_some());
@@ -98,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_buffer_of_the_same_size_is_used_again() {
-        let pool = BufferPool::new(100);
+        let pool = BufferPool::new(100, 100);
         let mut buffer = pool.take(10).unwrap();
         buffer[0] = 7;
         pool.give(buffer);

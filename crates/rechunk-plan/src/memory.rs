@@ -162,13 +162,17 @@ impl LaneBytes {
         Self { alone: lane.saturating_add(worker), shared: lane, worker }
     }
 
-    /// A lane that does one or the other at a time.
+    /// A lane that does one or the other at a time. A thread keeps what its encoder has set up while it
+    /// decodes, and the other way round.
     #[must_use]
     pub(crate) fn or(self, other: Self) -> Self {
+        /// The most that threads keep: larger contexts go when a chunk is done (`zstd_frames.rs`).
+        const KEPT_BYTES_MAX: u64 = 8 << 20;
+        let (most, least) = (self.worker.max(other.worker), self.worker.min(other.worker));
         Self {
             alone: self.alone.max(other.alone),
             shared: self.shared.max(other.shared),
-            worker: self.worker.max(other.worker),
+            worker: most.saturating_add(least.min(KEPT_BYTES_MAX)),
         }
     }
 
@@ -244,6 +248,7 @@ mod tests {
         let side = Side { is_raw: false, ..side };
         let lane = LaneBytes::decoding(&side, 20, 20).or(LaneBytes::encoding(&side, 30));
         assert_eq!(lane, LaneBytes { alone: 100, shared: 50, worker: 80 });
+        assert_eq!(lane.or(lane).worker, 160);
         assert_eq!(lane.divided(4, 4), (100, 0));
         assert_eq!(lane.divided(4, 2), (50, 80));
         assert_eq!(lane.and(7), LaneBytes { alone: 107, shared: 57, worker: 80 });

@@ -17,8 +17,8 @@ use crate::open::hex;
 use crate::request::{CopyRequest, Existing, Running};
 use crate::saved_job::SavedJob;
 use crate::target::{
-    canonical, check_absent, check_apart, check_file, check_replaceable, check_writable,
-    groups_above, is_array, open_target,
+    GroupAbove, canonical, check_absent, check_apart, check_file, check_replaceable,
+    check_writable, groups_above, is_array, open_target,
 };
 use crate::work_dir::{Left, WorkDir, store_error};
 use crate::writer_lock::{WriterLock, held_by};
@@ -31,7 +31,7 @@ pub(crate) struct Place {
     /// Where chunks are written: the target, or where its replacement is built.
     pub chunks: Store,
     /// Groups to create above the target.
-    pub groups: Vec<Store>,
+    pub groups: Vec<GroupAbove>,
     /// Journal and saved job; `None` in memory.
     pub work: Option<WorkDir>,
     pub intermediate: Option<Store>,
@@ -49,7 +49,7 @@ pub(crate) struct Around {
     /// The target's own place.
     pub target: Store,
     /// Groups to create above it.
-    pub groups: Vec<Store>,
+    pub groups: Vec<GroupAbove>,
     /// Where the state of a run goes; `None` in memory.
     pub work: Option<WorkDir>,
     pub left: Left,
@@ -138,10 +138,12 @@ impl Place {
             return Err(writer.map_or(error, |writer| held_by(&location, writer)));
         }
         let Some(work) = work else {
-            return Self::begin(job, running, target, groups, None).await;
+            return Self::begin(job, running, (target, groups, None), false).await;
         };
         let lock = work.lock(&location).await?;
-        let begun = Self::begin(job, running, target, groups, Some(work.clone())).await;
+        let was_late = matches!(left, Left::Late);
+        let place = (target, groups, Some(work.clone()));
+        let begun = Self::begin(job, running, place, was_late).await;
         match begun {
             Ok(place) => Ok(Self { lock: Some(lock), ..place }),
             Err(error) => {
@@ -152,20 +154,24 @@ impl Place {
         }
     }
 
-    /// The rest, when no other run writes the target: one that did may have ended since.
+    /// The rest, when no other run writes the target: one that did may have ended since. `was_late`: before
+    /// the lock there was what a run has sent too late.
     async fn begin(
         job: &mut Job,
         running: Running,
-        target: Store,
-        groups: Vec<Store>,
-        work: Option<WorkDir>,
+        (target, groups, work): (Store, Vec<GroupAbove>, Option<WorkDir>),
+        was_late: bool,
     ) -> Result<Self, Error> {
         if let Some(change) = &job.change {
             // Another run may have appended since the plan was made.
             change.check_unchanged(&job.request.target, &target).await?;
         }
         let left = match &work {
-            Some(work) => work.left_since().await?,
+            // Segments of its journal would take numbers from that of this one.
+            Some(work) => match work.left_since().await? {
+                Left::Nothing if was_late => Left::Late,
+                left => left,
+            },
             None => Left::Nothing,
         };
         let (resumes, replaces) = match &left {

@@ -233,7 +233,11 @@ impl Job {
         if let Some(difference) = saved.and_then(|saved| saved.difference(&self.saved())) {
             return Err(other_job(location, &difference));
         }
-        let _lock = work.lock(location).await?;
+        let lock = work.lock(location).await?;
+        if is_said && !matches!(work.left_since().await?, Left::Done(_)) {
+            work.unlock(lock).await?;
+            return Ok(None); // another run has ended that meanwhile, and may have begun its own
+        }
         let verified = self.verified_before(running, cancel).await?;
         if let Some(change) = &self.change {
             change.commit(location, &target).await?;

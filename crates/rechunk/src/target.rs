@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use futures::stream::{self, StreamExt, TryStreamExt};
+use futures::stream::{self, StreamExt};
 use rechunk_n5::{ATTRIBUTES_KEY, N5Version, parse_dataset};
 use rechunk_raw::ARRAY_JSON;
 use rechunk_store::{Role, Store, Stores, is_remote};
@@ -219,33 +219,48 @@ pub(crate) async fn is_array(store: &Store) -> Result<bool, Error> {
     Ok(!matches!(found.node(), Ok(None | Some(documents::Node::Group(_)))))
 }
 
+/// A group above a target that is to exist when that is committed.
+#[derive(Debug)]
+pub(crate) struct GroupAbove {
+    place: Store,
+    /// It was there when that was looked at.
+    is_there: bool,
+}
+
 /// The groups above a target, outermost first, that are to exist when it is committed: from
 /// the outermost group that exists, or the nearest directory named like a container of
 /// the format, down to its parent. Refuses a place inside an array, or in a container of another
 /// format.
-pub(crate) async fn groups_above(target: &Store, format: Format) -> Result<Vec<Store>, Error> {
+pub(crate) async fn groups_above(target: &Store, format: Format) -> Result<Vec<GroupAbove>, Error> {
     if target.is_volatile() {
         return Ok(Vec::new());
     }
     let failed = |source| store_error("look above", target.label(), source);
-    let (mut groups, mut container) = (Vec::new(), None);
+    let (mut places, mut container) = (Vec::new(), None);
     let mut place = target.with_role(Role::Control);
     while let Some((above, _)) = place.parent().map_err(failed)? {
-        groups.push(above.clone());
+        places.push(above.clone());
         let name = Path::new(above.label().trim_end_matches('/'));
         let ending = name.extension().and_then(|ending| ending.to_str());
         if ending.is_some() && ending == format.container_ending() {
-            container = Some(groups.len());
+            container = Some(places.len());
             break;
         }
         place = above;
     }
-    let found = stream::iter(groups.iter().map(what_is_at)).buffered(at_once(target));
-    let found: Vec<Option<Node>> = found.try_collect().await?;
-    for (above, (node, count)) in groups.iter().zip(found.into_iter().zip(1..)) {
-        let Some(node) = node else { continue };
-        refuse_foreign(target.label(), above.label(), node, format)?;
-        container = container.max(Some(count));
+    let mut groups = Vec::with_capacity(places.len());
+    let looked_at = places.into_iter().map(|place| async move {
+        let node = what_is_at(&place).await;
+        (place, node)
+    });
+    let mut looked_at = stream::iter(looked_at).buffered(at_once(target));
+    while let Some((place, node)) = looked_at.next().await {
+        let node = node?;
+        if let Some(node) = node {
+            refuse_foreign(target.label(), place.label(), node, format)?;
+            container = container.max(Some(groups.len() + 1));
+        }
+        groups.push(GroupAbove { place, is_there: node.is_some() });
     }
     groups.truncate(container.unwrap_or(0));
     groups.reverse();
@@ -320,15 +335,15 @@ fn refuse_foreign(path: &str, ancestor: &str, node: Node, format: Format) -> Res
 /// `n5_version`.
 pub(crate) async fn create_groups(
     location: &str,
-    groups: &[Store],
+    groups: &[GroupAbove],
     format: Format,
     n5_version: N5Version,
 ) -> Result<(), Error> {
     let failed = |source| store_error("write the groups above", location, source);
-    for (depth, group) in groups.iter().enumerate() {
-        // Where answers take long the store is asked to look: none is overwritten.
+    for (depth, GroupAbove { place: group, is_there }) in groups.iter().enumerate() {
+        // Where answers take long the store is asked to look, if nothing was there before.
         let is_late = group.answers_late();
-        if !is_late && what_is_at(group).await?.is_some() {
+        if is_late && *is_there || !is_late && what_is_at(group).await?.is_some() {
             continue;
         }
         let version = (depth == 0).then_some(n5_version);
@@ -352,7 +367,7 @@ pub(crate) async fn create_groups(
 pub(crate) async fn commit(
     location: &str,
     store: &Store,
-    groups: &[Store],
+    groups: &[GroupAbove],
     metadata: &Metadata,
     n5_version: N5Version,
 ) -> Result<(), Error> {

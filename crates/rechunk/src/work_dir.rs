@@ -15,6 +15,8 @@ use crate::writer_lock::{WriterLock, held};
 
 /// Key of the file that a running process holds locked.
 const LOCK_KEY: &str = "lock";
+/// How the names of questions for the time begin, which somebody asks who finds it locked.
+const CLOCK: &str = "lock-clock-";
 /// How often, and how long apart, the lock is asked for.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
@@ -132,7 +134,7 @@ impl WorkDir {
         if self.store.local_root().is_some() {
             return self.left().await; // nobody waits for that
         }
-        // What came late was looked for before, too; with the lock there is more than that.
+        // What came late was looked for before: with the lock there is more than that.
         self.left_where(future::ready(Ok(false)).boxed()).await
     }
 
@@ -461,18 +463,22 @@ impl WorkDir {
         }
         let failed = |source| store_error("remove", self.store.label(), source);
         let last = [LOCK_KEY, DONE_KEY];
-        // By name what a listing may not have yet; uploads are to be given up before their notes go, and
-        // the journal's parts are found by those that are there.
+        // By name what a listing may not have yet, and nothing twice at once: some stores take it for a
+        // fault if what they are to delete is not there. Uploads are given up before their notes go.
         let named = KEYS.iter().filter(|key| !last.contains(key));
         let named = named.map(|key| self.delete_but(std::slice::from_ref(key), &[]));
-        let (more, journal, uploads, others, named) = futures::join!(
-            more.boxed(),
+        let others = async {
+            more.await?;
+            let kept = [&KEYS[..], &[UPLOADS, SEGMENTS]].concat();
+            self.store.delete_all_but(&kept, &[CLOCK]).await.map_err(failed)
+        };
+        let (journal, uploads, others, named) = futures::join!(
             self.forget().boxed(),
             self.abort_uploads().boxed(),
-            self.store.delete_all_but(&[LOCK_KEY, DONE_KEY, UPLOADS, SEGMENTS]).boxed(),
+            others.boxed(),
             join_all(named)
         );
-        more.and(journal).and(uploads).and(others.map_err(failed))?;
+        journal.and(uploads).and(others)?;
         named.into_iter().collect::<Result<(), Error>>()?;
         self.delete_but(&last, &[]).await
     }
@@ -568,7 +574,7 @@ fn is_late(key: &str) -> bool {
         ["intermediate", stage, number] => {
             stage.strip_prefix("stage").is_some_and(is_number) && is_number(number)
         }
-        [key] => key.strip_prefix(LOCK_KEY).is_some_and(|rest| rest.starts_with("-clock-")),
+        [key] => key.starts_with(CLOCK),
         _ => false,
     }
 }

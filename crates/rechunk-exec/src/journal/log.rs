@@ -119,11 +119,9 @@ impl Segments {
         let (first, count) =
             futures::join!(store.delete(&first).boxed(), Self::count_from(store, 1).boxed());
         first?;
-        // By a listing those that a removal that was cut off has left.
-        let numbered = store.delete_keys((1..count?).map(key));
-        let (numbered, listed) =
-            futures::join!(numbered.boxed(), store.delete_prefix(SEGMENTS).boxed());
-        numbered.and(listed).map_err(JournalError::from)
+        store.delete_keys((1..count?).map(key)).await?;
+        // Those that a removal that was cut off has left.
+        Ok(store.delete_prefix(SEGMENTS).await?)
     }
 
     /// The number behind the last of those that follow each other from `count` on.
