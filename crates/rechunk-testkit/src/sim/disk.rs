@@ -52,6 +52,7 @@ pub struct SimStore {
     state: Arc<Mutex<State>>,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "one for each way in which a store may be wrong")]
 pub(super) struct State {
     pub dice: Dice,
     pub faults: SimFaults,
@@ -77,6 +78,8 @@ pub(super) struct State {
     pub answers_early: bool,
     /// Planted: syncing does nothing.
     pub sync_does_nothing: bool,
+    /// Writes are done whatever their conditions.
+    pub ignores_conditions: bool,
 }
 
 impl fmt::Debug for SimStore {
@@ -107,6 +110,7 @@ impl SimStore {
             tears: false,
             answers_early: false,
             sync_does_nothing: false,
+            ignores_conditions: false,
         };
         Self { state: Arc::new(Mutex::new(state)) }
     }
@@ -146,6 +150,11 @@ impl SimStore {
     /// Plants a bug: a sync that does nothing.
     pub fn plant_idle_sync(&self) {
         self.lock().sync_does_nothing = true;
+    }
+
+    /// From now on this is a store that does not know conditional writes, and does them all the same.
+    pub fn ignore_conditions(&self) {
+        self.lock().ignores_conditions = true;
     }
 
     /// Puts an object there, at once and durably.
@@ -287,6 +296,7 @@ impl State {
     pub(super) fn write(&mut self, client: u64, write: &Write) -> Result<u64, Refusal> {
         let there = self.objects.get(&write.key);
         match (&write.condition, there) {
+            _ if self.ignores_conditions => {}
             (Condition::Absent, Some(_)) => return Err(Refusal::Exists),
             (Condition::Is(_), None) => return Err(Refusal::Precondition),
             (Condition::Is(tag), Some(found)) if *tag != Some(found.e_tag.to_string()) => {

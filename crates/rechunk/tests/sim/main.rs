@@ -6,5 +6,6 @@
 
 mod array;
 mod fenced;
+mod groups;
 mod process;
 mod two_at_once;

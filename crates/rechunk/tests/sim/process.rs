@@ -26,7 +26,7 @@ fn request(strategy: Strategy) -> CopyRequest {
     }
 }
 
-fn stores(client: &SimClient) -> Stores {
+pub(crate) fn stores(client: &SimClient) -> Stores {
     let options = StoreOptions::default().with_max_retries(8).with_timeout(Duration::from_mins(2));
     Stores::new(options).with_client(ROOT, Arc::new(client.clone()))
 }
