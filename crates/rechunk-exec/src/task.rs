@@ -88,7 +88,7 @@ impl Slot {
         let lanes = stage.stage.lanes.saturating_add(stage.ahead_lanes);
         let lanes = (0..lanes).map(|_| Lane::default()).collect();
         let most_bytes = unit_bytes_max(stage);
-        // Lanes that pay for all have room beside a buffer on its way out, whatever they hold next.
+        // What lanes pay for mostly covers buffers that lie idle; where threads pay, nothing does.
         let is_shared = stage.stage.worker_bytes > 0;
         let kept_bytes = if is_shared { stage.stage.resident_bytes } else { most_bytes };
         Self { lanes, buffers: Arc::new(BufferPool::new(most_bytes, kept_bytes)) }
