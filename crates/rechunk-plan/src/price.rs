@@ -3,8 +3,9 @@
 //! seconds = Σ max(requests · latency / requests in flight, requests / the store's cap)
 //!         + bytes / bandwidth + decoded, encoded and copied bytes / (speed · cores)
 //!
-//! The sum is taken without overlap of I/O and CPU: an upper estimate that is strictly monotone
-//! in every count, so that a plan that is cheapest is never worse in all counts than another.
+//! where bytes take a tenth longer while tasks run one at a time. The sum is taken without overlap
+//! of I/O and CPU: an upper estimate that is strictly monotone in every count, so that a plan that
+//! is cheapest is never worse in all counts than another.
 
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +64,11 @@ pub(crate) struct Parallel {
 /// Seconds one task takes beside its traffic: scheduling, and its share of a grouped fsync.
 const TASK_SECONDS: f64 = 0.5e-3;
 
+/// How much longer bytes take, as a part of their time, where a stage has one task at a time: cores
+/// wait for the task's first input and its last output, and threads that write to one file for
+/// each other (`docs/design/005-cost-model.md`).
+const ALONE: f64 = 0.1;
+
 /// Counts the requests of multipart uploads that objects take of which only the average size is
 /// known.
 pub(crate) fn count_parts(traffic: &mut Estimate, profile: &Profile) {
@@ -93,7 +99,7 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
     let (reading, decoding) = (figures.reading, figures.decoding);
     let (writing, putting) = (figures.writing, figures.putting);
 
-    let mut seconds = 0.0;
+    let (mut waiting, mut moving) = (0.0, 0.0);
     let mut price = Price::default();
     let traffic = &figures.traffic;
     let profile = &request.profile;
@@ -108,9 +114,9 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
         let puts = [role.put_requests, role.part_requests, role.copy_requests];
         let puts: f64 = puts.into_iter().map(|count| count as f64).sum();
         let (get_cap, put_cap) = (store.get_requests_per_second, store.put_requests_per_second);
-        seconds += request_seconds(gets, store.get_seconds / in_flight(store, reading), get_cap)
-            + request_seconds(puts, store.put_seconds / in_flight(store, putting), put_cap)
-            + role.read_bytes as f64 / (store.read_bytes_per_second * workers)
+        waiting += request_seconds(gets, store.get_seconds / in_flight(store, reading), get_cap)
+            + request_seconds(puts, store.put_seconds / in_flight(store, putting), put_cap);
+        moving += role.read_bytes as f64 / (store.read_bytes_per_second * workers)
             + role.written_bytes as f64 / (store.write_bytes_per_second * workers);
         price.add(&Price::of(role, store));
     }
@@ -121,13 +127,14 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
     // Every byte that is written was copied once, into the unit it belongs to.
     let copied = traffic.intermediate.decoded_written_bytes as f64
         + traffic.target.decoded_written_bytes as f64;
-    seconds +=
+    moving +=
         (decoded_in as f64 / decode + copied / speeds.copy_bytes_per_second) / cores(decoding);
-    seconds += traffic.target.decoded_written_bytes as f64 / encode / cores(writing);
+    moving += traffic.target.decoded_written_bytes as f64 / encode / cores(writing);
     if !full {
-        seconds += figures.tasks as f64 * TASK_SECONDS / (workers * at_once);
+        waiting += figures.tasks as f64 * TASK_SECONDS / (workers * at_once);
+        moving *= 1.0 + ALONE * (2.0 - at_once).max(0.0);
     }
-    (seconds, price)
+    (waiting + moving, price)
 }
 
 /// Tasks at once on average: fewer than there may be, while the last ones run.
