@@ -143,6 +143,8 @@ pub(crate) struct Figures {
     /// Bytes of the array over those of a whole task: as many tasks as there would be, were the last
     /// ones no smaller.
     pub whole_tasks: f64,
+    /// Steps of all tasks together.
+    pub steps: u64,
     pub traffic: Estimate,
     /// Chunks that the lanes of a task can share while reading.
     pub reading: u64,
@@ -205,6 +207,7 @@ impl StageDraft {
             None => self.filled()[a].min(shape[a]).div_ceil(input[a]).max(1),
         };
         let steps = product((0..rank).map(|a| inputs(a).div_ceil(self.step_chunks[a])));
+        figures.steps = steps.saturating_mul(cells(shape, self.filled()));
         let units =
             product((0..rank).map(|a| self.filled()[a].min(shape[a]).div_ceil(unit[a]).max(1)));
         figures.reading = product((0..rank).map(|a| self.step_chunks[a].min(inputs(a))));

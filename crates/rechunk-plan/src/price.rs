@@ -64,6 +64,10 @@ pub(crate) struct Parallel {
 /// Seconds one task takes beside its traffic: scheduling, and its share of a grouped fsync.
 const TASK_SECONDS: f64 = 0.5e-3;
 
+/// Seconds a step takes beside its traffic, where another one goes before it: what is to be done is
+/// given out anew, and threads wait for the last input of the one before.
+const STEP_SECONDS: f64 = 0.1e-3;
+
 /// How much longer bytes take, as a part of their time, where a stage has one task at a time: cores
 /// wait for the task's first input and its last output, and threads that write to one file for
 /// each other (`docs/design/005-cost-model.md`).
@@ -131,7 +135,9 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
         (decoded_in as f64 / decode + copied / speeds.copy_bytes_per_second) / cores(decoding);
     moving += traffic.target.decoded_written_bytes as f64 / encode / cores(writing);
     if !full {
-        waiting += figures.tasks as f64 * TASK_SECONDS / (workers * at_once);
+        let steps = figures.steps.saturating_sub(figures.tasks);
+        let beside = figures.tasks as f64 * TASK_SECONDS + steps as f64 * STEP_SECONDS;
+        waiting += beside / (workers * at_once);
         moving *= 1.0 + ALONE * (2.0 - at_once).max(0.0);
     }
     (waiting + moving, price)
