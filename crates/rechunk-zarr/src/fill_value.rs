@@ -9,6 +9,7 @@ use rechunk_grid::{DataType, FillValue};
 use serde_json::Value;
 
 use crate::field::{Field, shown};
+use crate::json::{bare_token, of_text, quoted};
 use crate::metadata::ZarrVersion;
 
 /// The fill value that `value` says; `null` (v2 only) is none. Records are in base64 here.
@@ -131,7 +132,8 @@ fn part_of(data_type: DataType) -> DataType {
 fn parse_text(value: &Value, characters: u32, version: ZarrVersion) -> Option<Vec<u8>> {
     let size = usize::try_from(characters).ok()?;
     let text = match value {
-        Value::String(text) => text.as_str(),
+        Value::String(text) if bare_token(text).is_some() => return None,
+        Value::String(text) => quoted(text),
         other => zero_of_v2(other, version)?,
     };
     let mut bytes: Vec<u8> =
@@ -179,7 +181,7 @@ pub fn write_fill_value(fill_value: &FillValue, data_type: DataType) -> Value {
             let (re, im) = bytes.split_at(bytes.len() / 2);
             Value::from([float::write(re, part), float::write(im, part)].to_vec())
         }
-        DataType::FixedUtf32 { .. } => Value::from(text_of(bytes)),
+        DataType::FixedUtf32 { .. } => of_text(&text_of(bytes)),
         DataType::FixedBytes { .. } | DataType::RawBits { .. } | DataType::Structured { .. } => {
             Value::from(BASE64_STANDARD.encode(bytes))
         }

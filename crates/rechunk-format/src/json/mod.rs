@@ -14,6 +14,9 @@ pub use write::write_pretty;
 /// Starts the string that stands for a bare token in a [`serde_json::Value`].
 const MARKER: &str = "\0token:";
 
+/// Starts the string that stands for one which a document has, and which would be taken for the other.
+const QUOTED: &str = "\0quoted:";
+
 /// True for a token that JSON or `serde_json` cannot hold but Python reads and writes: `NaN`,
 /// `Infinity`, `-Infinity`, integers outside of 64 bits, and numbers beyond any float (`1e500`).
 fn is_foreign_token(token: &str) -> bool {
@@ -57,10 +60,25 @@ pub fn of_bare_token(token: &str) -> Option<Value> {
     is_foreign_token(token).then(|| Value::from(format!("{MARKER}{token}")))
 }
 
+/// The string that a document has, of one in a [`Value`] that was read from it.
+pub fn quoted(text: &str) -> &str {
+    text.strip_prefix(QUOTED).unwrap_or(text)
+}
+
+/// The string of a [`Value`] that is to be written as `text`.
+pub fn of_text(text: &str) -> Value {
+    if is_taken(text) { Value::from(format!("{QUOTED}{text}")) } else { Value::from(text) }
+}
+
+/// A string that would be taken for another one.
+fn is_taken(text: &str) -> bool {
+    bare_token(text).is_some() || text.starts_with(QUOTED)
+}
+
 /// A copy without bare tokens, which plain JSON cannot hold: they become strings.
 pub fn plain(value: &Value) -> Value {
     match value {
-        Value::String(text) => Value::from(bare_token(text).unwrap_or(text)),
+        Value::String(text) => Value::from(bare_token(text).unwrap_or(quoted(text))),
         Value::Array(items) => items.iter().map(plain).collect(),
         Value::Object(map) => {
             map.iter().map(|(name, value)| (name.clone(), plain(value))).collect()

@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::FormatError;
 
-use super::{MARKER, is_foreign_token};
+use super::{MARKER, is_foreign_token, is_taken, of_text};
 
 /// Largest metadata document that is read.
 pub const DOCUMENT_BYTES_MAX: usize = 16 << 20;
@@ -23,7 +23,8 @@ const KEY_SHOWN_CHARS_MAX: usize = 60;
 
 /// Parses the document stored under `key`, which must be an object.
 ///
-/// Bare tokens become marker strings (see [`super::bare_token`]); a key that appears twice in an
+/// Bare tokens become marker strings (see [`super::bare_token`], and [`super::quoted`] for strings that
+/// look like one); a key that appears twice in an
 /// object is refused, because readers disagree about which one counts.
 pub fn read_object(key: &str, document: &[u8]) -> Result<Map<String, Value>, FormatError> {
     let refuse = |reason: String| FormatError::Metadata { key: key.to_owned(), reason };
@@ -67,7 +68,15 @@ fn protect_tokens(text: &str) -> Result<Cow<'_, str>, String> {
     let (mut copied, mut position, mut depth, mut values) = (0, 0, 0_usize, 0_usize);
     while let Some(&byte) = bytes.get(position) {
         match byte {
-            b'"' => position = string_end(bytes, position),
+            b'"' => {
+                let end = string_end(bytes, position);
+                if let Some(quoted) = quoted_token(&text[position..end], &bytes[end..]) {
+                    protected.push_str(&text[copied..position]);
+                    protected.push_str(&quoted);
+                    copied = end;
+                }
+                position = end;
+            }
             b'N' | b'I' | b'-' | b'0'..=b'9' => {
                 let end = token_end(bytes, position);
                 let token = &text[position..end];
@@ -100,6 +109,17 @@ fn protect_tokens(text: &str) -> Result<Cow<'_, str>, String> {
     }
     protected.push_str(&text[copied..]);
     Ok(Cow::Owned(protected))
+}
+
+/// A string that would be taken for a marker, as one that is not; `None` for every other, and for keys.
+/// `rest` follows the string.
+fn quoted_token(string: &str, rest: &[u8]) -> Option<String> {
+    let is_key = || rest.trim_ascii_start().first() == Some(&b':');
+    if !string.starts_with("\"\\u0000") || is_key() {
+        return None;
+    }
+    let content: String = serde_json::from_str(string).ok()?;
+    is_taken(&content).then(|| of_text(&content).to_string())
 }
 
 /// Position after the string that opens at `start`.

@@ -52,6 +52,28 @@ fn an_ordinary_string_is_not_a_token() {
 }
 
 #[test]
+fn a_string_that_looks_like_a_marker_stays_a_string() {
+    let text = concat!(
+        r#"{"\u0000token:NaN" : "\u0000token:NaN", "b": ["\u0000tok\u0065n:1e500", NaN], "#,
+        r#""c": "\u0000quoted:\u0000token:NaN", "d": "\u0000quoted:"}"#
+    );
+    let map = read(text);
+    let value = map["\0token:NaN"].as_str().unwrap();
+    assert_eq!((bare_token(value), quoted(value)), (None, "\0token:NaN"));
+    assert_eq!(map["b"][1].as_str().and_then(bare_token), Some("NaN"));
+    let written = String::from_utf8(write_pretty(&map.clone().into())).unwrap();
+    let lines = [
+        r#"  "\u0000token:NaN": "\u0000token:NaN","#,
+        r#"  "b": ["\u0000token:1e500", NaN],"#,
+        r#"  "c": "\u0000quoted:\u0000token:NaN","#,
+        r#"  "d": "\u0000quoted:""#,
+    ];
+    assert_eq!(written, format!("{{\n{}\n}}\n", lines.join("\n")));
+    assert_eq!(read(&written), map);
+    assert_eq!(plain(&map["b"]), json!(["\0token:1e500", "NaN"]));
+}
+
+#[test]
 fn what_is_refused() {
     assert_eq!(refuse("[1]"), "doc: expected a JSON object, found a list");
     assert!(refuse(r#"{"a": 1, "b": {"c": 1, "c": 2}}"#).contains(r#"the key "c" appears twice"#));

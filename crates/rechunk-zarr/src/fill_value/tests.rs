@@ -151,6 +151,7 @@ fn what_is_refused_of_types_with_parameters() {
     let text = DataType::FixedUtf32 { characters: 2 };
     for (value, data_type) in [
         (json!("abc"), text),
+        (json!("\0token:NaN"), DataType::FixedUtf32 { characters: 20 }),
         (json!(0), text),
         (json!("YWJjZGVm"), DataType::FixedBytes { bytes: 5 }),
         (json!("not base64"), DataType::FixedBytes { bytes: 50 }),
@@ -212,6 +213,19 @@ proptest! {
         let text = write_fill_value(&fill_value, data_type).to_string();
         let value = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(read(&value, data_type, ZarrVersion::V3), Some(fill_value.bytes));
+    }
+
+    #[test]
+    fn text_that_looks_like_a_bare_token_survives(text in "\\x00(token|quoted):(NaN|-Infinity|1e999|)") {
+        let data_type = DataType::FixedUtf32 { characters: 20 };
+        let document = json!({"fill_value": text}).to_string();
+        let map = crate::json::read_object("doc", document.as_bytes()).unwrap();
+        let bytes = read(&map["fill_value"], data_type, ZarrVersion::V2).unwrap();
+        let told: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+        prop_assert_eq!(&bytes[..told.len()], &told);
+        let written = write_fill_value(&FillValue { bytes }, data_type);
+        let written = crate::json::write_pretty(&json!({"fill_value": written}));
+        prop_assert_eq!(crate::json::read_object("doc", &written).unwrap(), map);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::json::write_pretty;
 use crate::{TargetOptions, parse_v2, parse_v3, target_metadata};
 
 fn v2(dtype: &str, fill_value: &Value, attributes: &Value) -> ArrayMetadata {
@@ -8,7 +9,7 @@ fn v2(dtype: &str, fill_value: &Value, attributes: &Value) -> ArrayMetadata {
         "zarr_format": 2, "shape": [10], "chunks": [5], "dtype": dtype, "compressor": null,
         "fill_value": fill_value, "order": "C", "filters": null,
     });
-    parse_v2(document.to_string().as_bytes(), Some(attributes.to_string().as_bytes())).unwrap()
+    parse_v2(&write_pretty(&document), Some(&write_pretty(attributes))).unwrap()
 }
 
 fn v3(data_type: &str, fill_value: &Value, attributes: &Value) -> ArrayMetadata {
@@ -19,7 +20,7 @@ fn v3(data_type: &str, fill_value: &Value, attributes: &Value) -> ArrayMetadata 
         "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
         "dimension_names": ["x"], "attributes": attributes,
     });
-    parse_v3(document.to_string().as_bytes()).unwrap()
+    parse_v3(&write_pretty(&document)).unwrap()
 }
 
 /// The other version of an array: its `_FillValue`, and what is said of it.
