@@ -143,7 +143,8 @@ pub(crate) struct Figures {
     /// Bytes of the array over those of a whole task: as many tasks as there would be, were the last
     /// ones no smaller.
     pub whole_tasks: f64,
-    /// Steps of all tasks together.
+    /// Steps of all tasks together, about: boxes that end inside of a step may take one more, the last
+    /// ones fewer.
     pub steps: u64,
     pub traffic: Estimate,
     /// Chunks that the lanes of a task can share while reading.

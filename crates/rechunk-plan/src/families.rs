@@ -199,7 +199,56 @@ fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
         stream(sizing, &tile, &step_chunks, (0..rank).collect())
     };
     let start = vec![0; lists.len()];
-    Ok(best_of(sizing, &lists, &[start], build))
+    let drafts = best_of(sizing, &lists, &[start], build);
+    Ok(drafts.into_iter().map(|draft| with_shorter_steps(sizing, draft, false)).collect())
+}
+
+/// `draft` in shorter steps, if it is not a hundredth slower for it and threads have enough to do
+/// in each: what memory they leave is for reading ahead, and a run that is killed has fewer inputs
+/// to take in again.
+fn with_shorter_steps(sizing: &Sizing<'_>, mut draft: Draft, is_reordered: bool) -> Draft {
+    const SLOWER_MAX: f64 = 1.01;
+    /// Fewest inputs of a shorter step for each thread, which waits for the last one.
+    const INPUTS_MIN: u64 = 16;
+    if sizing.request.budget.box_bytes.is_some() {
+        return draft; // plans are compared by their counts
+    }
+    let inputs_min = INPUTS_MIN.saturating_mul(u64::from(sizing.request.budget.threads));
+    let seconds_max = sizing.cost(&draft) * SLOWER_MAX;
+    let (input, common) = (sizing.read_unit(), common_box(sizing));
+    loop {
+        let Some(stage) = draft.stages.first() else { return draft };
+        let steps = stage.step_chunks.iter().zip(stage.filled()).zip(input);
+        let steps: Vec<u64> =
+            steps.map(|((&step, &filled), &input)| step.min(filled.div_ceil(input))).collect();
+        let shorter = (0..steps.len()).filter_map(|axis| {
+            let half = steps[axis].div_ceil(2);
+            // Steps that end where units do carry nothing.
+            let unit = (common[axis] / input[axis]).max(1);
+            let is_aligned = steps[axis].is_multiple_of(unit);
+            let half = if is_aligned { half.next_multiple_of(unit) } else { half };
+            let mut steps = steps.clone();
+            let is_shorter = half < std::mem::replace(&mut steps[axis], half);
+            if !is_shorter || product(steps.iter().copied()) < inputs_min {
+                return None;
+            }
+            let mut shorter = draft.clone();
+            for stage in &mut shorter.stages {
+                if is_reordered {
+                    stage.step_axes = walk_order(sizing, stage.filled(), &steps);
+                }
+                stage.step_chunks.clone_from(&steps);
+            }
+            let is_as_fast = sizing.cost(&shorter) <= seconds_max;
+            is_as_fast.then(|| (sizing.held_bytes(&shorter), shorter))
+        });
+        match shorter.min_by_key(|(held_bytes, _)| *held_bytes) {
+            Some((held_bytes, shorter)) if held_bytes <= sizing.held_bytes(&draft) => {
+                draft = shorter;
+            }
+            _ => return draft,
+        }
+    }
 }
 
 fn pull_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
@@ -301,7 +350,8 @@ fn stream_drafts(sizing: &Sizing<'_>, tile_lists: &[Vec<u64>]) -> Vec<Draft> {
             }
             stream(sizing, tile, &step_chunks, walk_order(sizing, tile, &step_chunks))
         };
-        drafts.extend(best_of(sizing, &lists, &[start], build));
+        let found = best_of(sizing, &lists, &[start], build);
+        drafts.extend(found.into_iter().map(|draft| with_shorter_steps(sizing, draft, true)));
     }
     drafts
 }

@@ -275,13 +275,14 @@ fn choose(
 }
 
 /// Times within a hundredth of each other are the same to a model: among those the plan with the
-/// fewest dollars, then requests, comes first.
+/// fewest dollars, then requests, then the least memory comes first.
 fn prefer_fewer_requests(fitting: &mut [(Plan, Candidate)]) {
     let Some(fastest) = fitting.first().map(|(plan, _)| plan.estimate.seconds) else { return };
     let near = fitting.iter().take_while(|(plan, _)| plan.estimate.seconds <= fastest * 1.01);
-    let best = near.enumerate().min_by(|(_, (a, _)), (_, (b, _))| {
-        let (a, b) = (&a.estimate, &b.estimate);
-        a.usd.total_cmp(&b.usd).then(a.requests().cmp(&b.requests()))
+    let best = near.enumerate().min_by(|(_, (one, _)), (_, (other, _))| {
+        let (a, b) = (&one.estimate, &other.estimate);
+        let peaks = (one.memory.planned_peak_bytes, other.memory.planned_peak_bytes);
+        a.usd.total_cmp(&b.usd).then(a.requests().cmp(&b.requests())).then(peaks.0.cmp(&peaks.1))
     });
     if let Some(at) = best.map(|(at, _)| at) {
         fitting[..=at].rotate_right(1);

@@ -1,11 +1,14 @@
 //! The cost model: what counted traffic costs under a profile.
 //!
 //! seconds = Σ max(requests · latency / requests in flight, requests / the store's cap)
-//!         + bytes / bandwidth + decoded, encoded and copied bytes / (speed · cores)
+//!         + alone · (bytes / bandwidth + decoded, encoded and copied bytes / (speed · cores))
+//!         + (tasks · 0.5 ms + further steps of tasks · 0.1 ms) / tasks at once
 //!
-//! where bytes take a tenth longer while tasks run one at a time. The sum is taken without overlap
-//! of I/O and CPU: an upper estimate that is strictly monotone in every count, so that a plan that
-//! is cheapest is never worse in all counts than another.
+//! where `alone` is 1.1 for a stage with one task at a time and falls to 1 with two at once on
+//! average. The sum is taken without overlap of I/O and CPU: an upper estimate that is strictly
+//! monotone in every count of plans that have as much at once. Under `--box-bytes` everything runs at
+//! the stores' full concurrency and the last line and `alone` do not count: there a plan that is
+//! cheapest is never worse in all counts than another.
 
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +71,7 @@ const TASK_SECONDS: f64 = 0.5e-3;
 /// given out anew, and threads wait for the last input of the one before.
 const STEP_SECONDS: f64 = 0.1e-3;
 
-/// How much longer bytes take, as a part of their time, where a stage has one task at a time: cores
+/// How much longer bytes and codecs take, as a part of their time, where a stage has one task at a time: cores
 /// wait for the task's first input and its last output, and threads that write to one file for
 /// each other (`docs/design/005-cost-model.md`).
 const ALONE: f64 = 0.1;
@@ -138,16 +141,17 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
         let steps = figures.steps.saturating_sub(figures.tasks);
         let beside = figures.tasks as f64 * TASK_SECONDS + steps as f64 * STEP_SECONDS;
         waiting += beside / (workers * at_once);
-        moving *= 1.0 + ALONE * (2.0 - at_once).max(0.0);
+        moving *= 1.0 + ALONE * (threads.min(2.0) - at_once).max(0.0);
     }
     (waiting + moving, price)
 }
 
 /// Tasks at once on average: fewer than there may be, while the last ones run.
 fn tasks_at_once(figures: &Figures, parallel: Parallel) -> f64 {
-    let most = parallel.tasks_at_once.max(1);
-    let rounds = figures.tasks.div_ceil(u64::from(most)).max(1);
-    (figures.whole_tasks / rounds as f64).clamp(1.0, f64::from(most))
+    let most = f64::from(parallel.tasks_at_once.max(1));
+    let tasks = figures.whole_tasks.max(1.0);
+    let rounds = (tasks / most).floor() + (tasks % most).min(1.0);
+    (tasks / rounds).clamp(1.0, most)
 }
 
 /// Time of `count` requests that each take `seconds_each` of those in flight, where the store
@@ -251,6 +255,29 @@ mod tests {
         assert!(near(on_average(2, 1.0 / 0.6, 2), 1.0 / 0.6), "6 rows and 4");
         assert!(near(on_average(3, 3.0, 2), 1.5), "two rounds for three");
         assert!(near(on_average(8, 8.0, 2), 2.0) && near(on_average(1, 1.0, 4), 1.0));
+        assert!(near(on_average(3, 2.01, 2), 2.01 / 1.01), "the third is a hundredth of one");
+        assert!(near(on_average(0, 0.0, 2), 1.0), "an array of nothing");
+    }
+
+    #[test]
+    fn one_task_at_a_time_and_further_steps_take_longer() {
+        let mut request = request(&StoreProfile::built_in("local").unwrap(), 1);
+        let seconds = |request: &PlanRequest, whole_tasks: f64, steps, at_once| {
+            let source = RoleEstimate { read_bytes: 1 << 40, ..RoleEstimate::default() };
+            let traffic = Estimate { source, ..Estimate::default() };
+            let tasks = whole_tasks as u64;
+            let figures = Figures { traffic, tasks, whole_tasks, steps, ..Figures::default() };
+            price(request, &figures, Parallel { tasks_at_once: at_once, lanes: 1 }).0
+        };
+        let bytes = (1_u64 << 40) as f64 / request.profile.source.read_bytes_per_second;
+        assert!(near(seconds(&request, 4.0, 4, 1), bytes + 2e-3), "one thread has no other");
+        request.budget.threads = 2;
+        assert!(near(seconds(&request, 4.0, 4, 1), 1.1 * bytes + 2e-3));
+        assert!(near(seconds(&request, 3.0, 3, 2), 1.05 * bytes + 1e-3));
+        assert!(near(seconds(&request, 4.0, 4, 2), bytes + 1e-3));
+        assert!(near(seconds(&request, 4.0, 10_004, 2), bytes + 1e-3 + 0.5));
+        request.budget.box_bytes = Some(0);
+        assert!(near(seconds(&request, 4.0, 10_004, 1), bytes), "plans are compared by counts");
     }
 
     #[test]

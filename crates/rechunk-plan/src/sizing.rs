@@ -181,18 +181,30 @@ impl<'a> Sizing<'a> {
         if over > 0.0 { INFEASIBLE * (1.0 + over) } else { seconds }
     }
 
-    /// Seconds of a stage with as many lanes as fit beside one task, or beside one per thread: more
+    /// What one task of a draft holds with one lane, bytes: of the stage that holds most.
+    pub(crate) fn held_bytes(&self, draft: &Draft) -> u64 {
+        let single = Parallel { tasks_at_once: 1, lanes: 1 };
+        let needs =
+            draft.stages.iter().map(|s| self.needs(&s.figures(self.request, self.cuts), single));
+        needs.max().unwrap_or(0)
+    }
+
+    /// Seconds of a stage with as many lanes as fit beside one task, two, or one per thread: more
     /// are never slower.
     fn fastest(&self, figures: &Figures, limit_bytes: u64) -> f64 {
         let threads = self.request.budget.threads;
         let lanes_max = self.request.requests_at_once().max(threads);
         let mut seconds = f64::INFINITY;
-        for tasks_at_once in [1, threads] {
-            let tasks = u64::from(tasks_at_once).min(figures.tasks.max(1));
-            let lanes = self.lanes_max(figures, tasks, limit_bytes);
+        let tasks_max = u32::try_from(figures.tasks.max(1)).unwrap_or(u32::MAX).min(threads.max(1));
+        let mut before = 0;
+        for tasks_at_once in [1, 2.min(tasks_max), tasks_max] {
+            if tasks_at_once == std::mem::replace(&mut before, tasks_at_once) {
+                continue;
+            }
+            let lanes = self.lanes_max(figures, u64::from(tasks_at_once), limit_bytes);
             let lanes = u32::try_from(lanes).unwrap_or(u32::MAX);
             let lanes = if self.is_box() { threads } else { lanes.min(lanes_max) };
-            if lanes > 0 && u64::from(tasks_at_once) <= figures.tasks.max(1) {
+            if lanes > 0 {
                 let parallel = Parallel { tasks_at_once, lanes };
                 seconds = seconds.min(price(self.request, figures, parallel).0);
             }

@@ -604,14 +604,15 @@ fn more_memory_hardly_ever_costs_more() {
         [&[500, 50, 721, 1440], &[1, 50, 721, 1440], &[500, 1, 20, 20]],
         [&[2000, 361, 720], &[24, 361, 720], &[2000, 19, 20]],
     ];
-    for ([shape, source, target], store) in
-        cuts.iter().flat_map(|cuts| stores.iter().map(move |store| (cuts, store)))
-    {
+    let with = |threads| cuts.iter().flat_map(move |cuts| [(cuts, 0, threads), (cuts, 1, threads)]);
+    for ([shape, source, target], store, threads) in [2, 8].into_iter().flat_map(with) {
+        let store = &stores[store];
         let mut least = f64::INFINITY;
         let mut memory_bytes = 24 << 20;
         while memory_bytes < 16 << 30 {
             let mut asked = request(shape, source, target, memory_bytes);
             asked.profile = Profile::uniform(store);
+            asked.budget.threads = threads;
             if let Ok(planned) = plan(&asked) {
                 let seconds = planned.plan.estimate.seconds;
                 assert!(seconds <= least * 1.05, "{seconds} after {least} s: {memory_bytes} B");
@@ -620,5 +621,29 @@ fn more_memory_hardly_ever_costs_more() {
             memory_bytes += memory_bytes / 3;
         }
         assert!(least.is_finite(), "{shape:?} fits somewhere");
+    }
+}
+
+/// Larger steps gain nothing when they are large: what they would hold is left for reading ahead, and
+/// a run that is killed has marked most of what it did.
+#[test]
+fn ample_memory_is_not_filled_for_nothing() {
+    let planned = plan(&request(&[4000, 4000], &[40, 40], &[400, 400], 16 << 30)).unwrap().plan;
+    let stage = &planned.stages[0];
+    let inputs: u64 = stage.tile.iter().map(|tile| tile.div_ceil(40)).product();
+    let step: u64 = stage.step_chunks.iter().product();
+    assert!((32..=inputs / 4).contains(&step), "{stage:?}");
+    assert!(stage.resident_bytes * 4 < 4000 * 4000 * 4, "{stage:?}");
+}
+
+#[test]
+fn two_tasks_at_once_are_better_than_one_of_twice_the_size() {
+    for threads in [2, 8, 16] {
+        let (source, target) = ([24, 361, 720], [672, 19, 20]);
+        let mut asked = request(&[672, 361, 720], &source, &target, 171_000_000);
+        asked.budget.threads = threads;
+        let planned = plan(&asked).unwrap().plan;
+        assert_eq!(planned.kind, Kind::PushPull);
+        assert!(planned.stages.iter().all(|stage| stage.tasks_at_once >= 2), "{threads} threads");
     }
 }
