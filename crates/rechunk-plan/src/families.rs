@@ -219,25 +219,25 @@ fn with_shorter_steps(sizing: &Sizing<'_>, mut draft: Draft, is_reordered: bool)
     loop {
         let Some(stage) = draft.stages.first() else { return draft };
         let steps = stage.step_chunks.iter().zip(stage.filled()).zip(input);
-        let steps: Vec<u64> =
+        let inputs: Vec<u64> =
             steps.map(|((&step, &filled), &input)| step.min(filled.div_ceil(input))).collect();
-        let shorter = (0..steps.len()).filter_map(|axis| {
-            let half = steps[axis].div_ceil(2);
+        let shorter = (0..inputs.len()).filter_map(|axis| {
+            let half = inputs[axis].div_ceil(2);
             // Steps that end where units do carry nothing.
             let unit = (common[axis] / input[axis]).max(1);
-            let is_aligned = steps[axis].is_multiple_of(unit);
+            let is_aligned = inputs[axis].is_multiple_of(unit);
             let half = if is_aligned { half.next_multiple_of(unit) } else { half };
-            let mut steps = steps.clone();
-            let is_shorter = half < std::mem::replace(&mut steps[axis], half);
-            if !is_shorter || product(steps.iter().copied()) < inputs_min {
+            let of_axis = |(at, &inputs)| if at == axis { half } else { inputs };
+            let is_shorter = half < inputs[axis];
+            if !is_shorter || product(inputs.iter().enumerate().map(of_axis)) < inputs_min {
                 return None;
             }
             let mut shorter = draft.clone();
             for stage in &mut shorter.stages {
+                stage.step_chunks[axis] = half;
                 if is_reordered {
-                    stage.step_axes = walk_order(sizing, stage.filled(), &steps);
+                    stage.step_axes = walk_order(sizing, stage.filled(), &stage.step_chunks);
                 }
-                stage.step_chunks.clone_from(&steps);
             }
             let is_as_fast = sizing.cost(&shorter) <= seconds_max;
             is_as_fast.then(|| (sizing.held_bytes(&shorter), shorter))

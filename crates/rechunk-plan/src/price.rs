@@ -262,22 +262,22 @@ mod tests {
     #[test]
     fn one_task_at_a_time_and_further_steps_take_longer() {
         let mut request = request(&StoreProfile::built_in("local").unwrap(), 1);
-        let seconds = |request: &PlanRequest, whole_tasks: f64, steps, at_once| {
+        let seconds = |request: &PlanRequest, tasks: u32, steps, at_once| {
             let source = RoleEstimate { read_bytes: 1 << 40, ..RoleEstimate::default() };
             let traffic = Estimate { source, ..Estimate::default() };
-            let tasks = whole_tasks as u64;
-            let figures = Figures { traffic, tasks, whole_tasks, steps, ..Figures::default() };
+            let (tasks, whole_tasks) = (u64::from(tasks), f64::from(tasks));
+            let figures = Figures { tasks, whole_tasks, steps, traffic, ..Figures::default() };
             price(request, &figures, Parallel { tasks_at_once: at_once, lanes: 1 }).0
         };
         let bytes = (1_u64 << 40) as f64 / request.profile.source.read_bytes_per_second;
-        assert!(near(seconds(&request, 4.0, 4, 1), bytes + 2e-3), "one thread has no other");
+        assert!(near(seconds(&request, 4, 4, 1), bytes + 2e-3), "one thread has no other");
         request.budget.threads = 2;
-        assert!(near(seconds(&request, 4.0, 4, 1), 1.1 * bytes + 2e-3));
-        assert!(near(seconds(&request, 3.0, 3, 2), 1.05 * bytes + 1e-3));
-        assert!(near(seconds(&request, 4.0, 4, 2), bytes + 1e-3));
-        assert!(near(seconds(&request, 4.0, 10_004, 2), bytes + 1e-3 + 0.5));
+        assert!(near(seconds(&request, 4, 4, 1), 1.1 * bytes + 2e-3));
+        assert!(near(seconds(&request, 3, 3, 2), 1.05 * bytes + 1e-3));
+        assert!(near(seconds(&request, 4, 4, 2), bytes + 1e-3));
+        assert!(near(seconds(&request, 4, 10_004, 2), bytes + 1e-3 + 0.5));
         request.budget.box_bytes = Some(0);
-        assert!(near(seconds(&request, 4.0, 10_004, 1), bytes), "plans are compared by counts");
+        assert!(near(seconds(&request, 4, 10_004, 1), bytes), "plans are compared by counts");
     }
 
     #[test]
