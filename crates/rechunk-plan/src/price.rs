@@ -2,7 +2,7 @@
 //!
 //! seconds = Σ max(requests · latency / requests in flight, requests / the store's cap)
 //!         + alone · (bytes / bandwidth + decoded, encoded and copied bytes / (speed · cores))
-//!         + (tasks · 0.5 ms + further steps of tasks · 0.1 ms) / tasks at once
+//!         + (tasks · 0.5 ms + further steps of tasks · 0.05 ms) / tasks at once
 //!
 //! where `alone` is 1.1 for a stage with one task at a time and falls to 1 with two at once on
 //! average. The sum is taken without overlap of I/O and CPU: an upper estimate that is strictly
@@ -69,7 +69,7 @@ const TASK_SECONDS: f64 = 0.5e-3;
 
 /// Seconds a step takes beside its traffic, where another one goes before it: what is to be done is
 /// given out anew, and threads wait for the last input of the one before.
-const STEP_SECONDS: f64 = 0.1e-3;
+const STEP_SECONDS: f64 = 0.05e-3;
 
 /// How much longer bytes and codecs take, as a part of their time, where a stage has one task at a time: cores
 /// wait for the task's first input and its last output, and threads that write to one file for
@@ -275,7 +275,7 @@ mod tests {
         assert!(near(seconds(&request, 4, 4, 1), 1.1 * bytes + 2e-3));
         assert!(near(seconds(&request, 3, 3, 2), 1.05 * bytes + 1e-3));
         assert!(near(seconds(&request, 4, 4, 2), bytes + 1e-3));
-        assert!(near(seconds(&request, 4, 10_004, 2), bytes + 1e-3 + 0.5));
+        assert!(near(seconds(&request, 4, 10_004, 2), bytes + 1e-3 + 0.25));
         request.budget.box_bytes = Some(0);
         assert!(near(seconds(&request, 4, 10_004, 1), bytes), "plans are compared by counts");
     }
