@@ -216,6 +216,7 @@ fn with_shorter_steps(sizing: &Sizing<'_>, mut draft: Draft, is_reordered: bool)
     let inputs_min = INPUTS_MIN.saturating_mul(u64::from(sizing.request.budget.threads));
     let seconds_max = sizing.cost(&draft) * SLOWER_MAX;
     let (input, common) = (sizing.read_unit(), common_box(sizing));
+    let mut held_bytes = sizing.held_bytes(&draft);
     loop {
         let Some(stage) = draft.stages.first() else { return draft };
         let steps = stage.step_chunks.iter().zip(stage.filled()).zip(input);
@@ -242,9 +243,9 @@ fn with_shorter_steps(sizing: &Sizing<'_>, mut draft: Draft, is_reordered: bool)
             let is_as_fast = sizing.cost(&shorter) <= seconds_max;
             is_as_fast.then(|| (sizing.held_bytes(&shorter), shorter))
         });
-        match shorter.min_by_key(|(held_bytes, _)| *held_bytes) {
-            Some((held_bytes, shorter)) if held_bytes <= sizing.held_bytes(&draft) => {
-                draft = shorter;
+        match shorter.min_by_key(|(bytes, _)| *bytes) {
+            Some((bytes, shorter)) if bytes <= held_bytes => {
+                (held_bytes, draft) = (bytes, shorter);
             }
             _ => return draft,
         }

@@ -71,9 +71,9 @@ const TASK_SECONDS: f64 = 0.5e-3;
 /// given out anew, and threads wait for the last input of the one before.
 const STEP_SECONDS: f64 = 0.05e-3;
 
-/// How much longer bytes and codecs take, as a part of their time, where a stage has one task at a time: cores
-/// wait for the task's first input and its last output, and threads that write to one file for
-/// each other (`docs/design/005-cost-model.md`).
+/// How much longer bytes and codecs take, as a part of their time, where a stage has one task at a
+/// time: cores wait for the task's first input and its last output, and threads that write to one
+/// file for each other (`docs/design/005-cost-model.md`).
 const ALONE: f64 = 0.1;
 
 /// Counts the requests of multipart uploads that objects take of which only the average size is

@@ -16,6 +16,9 @@ use crate::{
     StageOutput,
 };
 
+/// The least that a stage can run with.
+const SINGLE: Parallel = Parallel { tasks_at_once: 1, lanes: 1 };
+
 /// Sizes and prices drafts within the budget.
 #[derive(Debug)]
 pub(crate) struct Sizing<'a> {
@@ -159,13 +162,12 @@ impl<'a> Sizing<'a> {
     /// Predicted seconds of a draft with the memory divided anew for each stage; if that does not fit,
     /// [`INFEASIBLE`] times how much too large it is.
     pub(crate) fn cost(&self, draft: &Draft) -> f64 {
-        let single = Parallel { tasks_at_once: 1, lanes: 1 };
         let kept_bytes = self.kept_bytes(draft);
         let limit_bytes = self.limit_bytes.saturating_sub(kept_bytes);
         let (mut seconds, mut over, mut least) = (0.0, 0.0, 0);
         for stage in &draft.stages {
             let figures = stage.figures(self.request, self.cuts);
-            let needs = self.needs(&figures, single);
+            let needs = self.needs(&figures, SINGLE);
             least = least.max(needs);
             if needs > limit_bytes {
                 over += needs as f64 / limit_bytes.max(1) as f64;
@@ -183,9 +185,8 @@ impl<'a> Sizing<'a> {
 
     /// What one task of a draft holds with one lane, bytes: of the stage that holds most.
     pub(crate) fn held_bytes(&self, draft: &Draft) -> u64 {
-        let single = Parallel { tasks_at_once: 1, lanes: 1 };
         let needs =
-            draft.stages.iter().map(|s| self.needs(&s.figures(self.request, self.cuts), single));
+            draft.stages.iter().map(|s| self.needs(&s.figures(self.request, self.cuts), SINGLE));
         needs.max().unwrap_or(0)
     }
 
@@ -196,11 +197,8 @@ impl<'a> Sizing<'a> {
         let lanes_max = self.request.requests_at_once().max(threads);
         let mut seconds = f64::INFINITY;
         let tasks_max = u32::try_from(figures.tasks.max(1)).unwrap_or(u32::MAX).min(threads.max(1));
-        let mut before = 0;
-        for tasks_at_once in [1, 2.min(tasks_max), tasks_max] {
-            if tasks_at_once == std::mem::replace(&mut before, tasks_at_once) {
-                continue;
-            }
+        let fewer = [1, 2].into_iter().filter(|&tasks| tasks < tasks_max);
+        for tasks_at_once in fewer.chain([tasks_max]) {
             let lanes = self.lanes_max(figures, u64::from(tasks_at_once), limit_bytes);
             let lanes = u32::try_from(lanes).unwrap_or(u32::MAX);
             let lanes = if self.is_box() { threads } else { lanes.min(lanes_max) };

@@ -9,7 +9,7 @@ use rechunk_grid::{DataType, FillValue};
 use serde_json::Value;
 
 use crate::field::{Field, shown};
-use crate::json::{bare_token, of_text, quoted};
+use crate::json::{bare_token, of_text, unquoted};
 use crate::metadata::ZarrVersion;
 
 /// The fill value that `value` says; `null` (v2 only) is none. Records are in base64 here.
@@ -133,7 +133,7 @@ fn parse_text(value: &Value, characters: u32, version: ZarrVersion) -> Option<Ve
     let size = usize::try_from(characters).ok()?;
     let text = match value {
         Value::String(text) if bare_token(text).is_some() => return None,
-        Value::String(text) => quoted(text),
+        Value::String(text) => unquoted(text),
         other => zero_of_v2(other, version)?,
     };
     let mut bytes: Vec<u8> =

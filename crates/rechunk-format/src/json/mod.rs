@@ -61,7 +61,7 @@ pub fn of_bare_token(token: &str) -> Option<Value> {
 }
 
 /// The string that a document has, of one in a [`Value`] that was read from it.
-pub fn quoted(text: &str) -> &str {
+pub fn unquoted(text: &str) -> &str {
     text.strip_prefix(QUOTED).unwrap_or(text)
 }
 
@@ -78,7 +78,7 @@ fn is_taken(text: &str) -> bool {
 /// A copy without bare tokens, which plain JSON cannot hold: they become strings.
 pub fn plain(value: &Value) -> Value {
     match value {
-        Value::String(text) => Value::from(bare_token(text).unwrap_or(quoted(text))),
+        Value::String(text) => Value::from(bare_token(text).unwrap_or(unquoted(text))),
         Value::Array(items) => items.iter().map(plain).collect(),
         Value::Object(map) => {
             map.iter().map(|(name, value)| (name.clone(), plain(value))).collect()

@@ -23,9 +23,9 @@ const KEY_SHOWN_CHARS_MAX: usize = 60;
 
 /// Parses the document stored under `key`, which must be an object.
 ///
-/// Bare tokens become marker strings (see [`super::bare_token`], and [`super::quoted`] for strings that
-/// look like one); a key that appears twice in an
-/// object is refused, because readers disagree about which one counts.
+/// Bare tokens become marker strings (see [`super::bare_token`], and [`super::unquoted`] for strings
+/// that look like one); a key that appears twice in an object is refused, because readers disagree
+/// about which one counts.
 pub fn read_object(key: &str, document: &[u8]) -> Result<Map<String, Value>, FormatError> {
     let refuse = |reason: String| FormatError::Metadata { key: key.to_owned(), reason };
     if document.len() > DOCUMENT_BYTES_MAX {

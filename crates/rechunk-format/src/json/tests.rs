@@ -59,7 +59,7 @@ fn a_string_that_looks_like_a_marker_stays_a_string() {
     );
     let map = read(text);
     let value = map["\0token:NaN"].as_str().unwrap();
-    assert_eq!((bare_token(value), quoted(value)), (None, "\0token:NaN"));
+    assert_eq!((bare_token(value), unquoted(value)), (None, "\0token:NaN"));
     assert_eq!(map["b"][1].as_str().and_then(bare_token), Some("NaN"));
     let written = String::from_utf8(write_pretty(&map.clone().into())).unwrap();
     let lines = [

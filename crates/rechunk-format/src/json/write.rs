@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use super::{bare_token, quoted};
+use super::{bare_token, unquoted};
 
 /// Writes a document for people: two spaces of indent, lists of scalars on one line, a newline at
 /// the end. Marker strings become the bare tokens they stand for.
@@ -30,7 +30,7 @@ fn write_value(text: &mut String, value: &Value, depth: usize) {
         }
         Value::String(string) => match bare_token(string) {
             Some(token) => text.push_str(token),
-            None => text.push_str(&Value::from(quoted(string)).to_string()),
+            None => text.push_str(&Value::from(unquoted(string)).to_string()),
         },
         scalar => text.push_str(&scalar.to_string()),
     }

@@ -288,6 +288,24 @@ async fn damaged_parquet_is_refused_and_a_missing_file_has_no_chunks() {
 }
 
 #[tokio::test]
+async fn rows_behind_those_a_file_is_to_have_lead_nowhere() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures/references/kerchunk_pyarrow.parq/chunked/refs.0.parq");
+    let directory = TempDir::new().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    std::fs::create_dir(at("a")).unwrap();
+    std::fs::copy(&fixture, at("a/refs.0.parq")).unwrap();
+    let array = r#"{"shape": [100], "chunks": [1]}"#;
+    let metadata = format!(r#"{{"metadata": {{"a/.zarray": {array}}}, "record_size": 4}}"#);
+    std::fs::write(at(".zmetadata"), metadata).unwrap();
+    let store = Store::open(&directory.path().display().to_string()).unwrap();
+    let listed: Vec<(String, u64)> = store.list("a").try_collect().await.unwrap();
+    let keys: Vec<&str> = listed.iter().map(|(key, _)| key.as_str()).collect();
+    assert_eq!(keys, ["a/.zarray", "a/0", "a/1", "a/2", "a/3"]);
+    assert_eq!(store.head("a/4").await.unwrap(), None, "it is in the next file");
+}
+
+#[tokio::test]
 async fn chunks_in_parquet_are_found_however_they_are_named() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../fixtures/references/kerchunk_pyarrow.parq");
