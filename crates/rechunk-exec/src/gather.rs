@@ -259,39 +259,42 @@ pub(crate) fn spread(
     let units = geometry.units(&task.tile);
     let mut finished = Vec::new();
     let mut busy = Vec::new();
-    for index in geometry.output_grid().covering(&input.region).positions() {
-        let ordinal = units.ordinal(&index);
+    let mut common = Region::whole(&[]);
+    let mut indices = geometry.output_grid().covering(&input.region).positions();
+    while let Some(index) = indices.advance() {
+        let ordinal = units.ordinal(index);
         // Most inputs meet units that others have met before.
         let unit = if let Some(unit) = task.units.get(ordinal) {
             unit
         } else {
-            let Some(region) = task.open_unit(&index) else { continue };
+            let Some(region) = task.open_unit(index) else { continue };
+            let frame = stage.unit_frame(index, &region)?;
             let inputs = geometry.inputs_touching(&region);
-            task.units.get_or_insert(Unit::new(ordinal, index, region, inputs))
+            task.units.get_or_insert(Unit::new(ordinal, index.to_vec(), region, frame, inputs))
         };
         if let Some(mut filling) = unit.try_lock() {
-            finished.extend(put_in(task, input, brought, &unit, &mut filling)?);
+            finished.extend(put_in(task, input, brought, &unit, &mut filling, &mut common)?);
             continue;
         }
         busy.push(unit); // another lane copies into it: come back to it
     }
     for unit in busy {
         let mut filling = unit.lock();
-        finished.extend(put_in(task, input, brought, &unit, &mut filling)?);
+        finished.extend(put_in(task, input, brought, &unit, &mut filling, &mut common)?);
     }
     Ok(finished)
 }
 
-/// Copies what an input has of a unit into it; the unit, if that was the last.
+/// Copies what an input has of a unit into it, which is in `common` then; the unit, if that was the last.
 fn put_in(
     task: &TaskRun,
     input: &Input,
     brought: Brought<'_>,
     unit: &Unit,
     filling: &mut Filling,
+    common: &mut Region,
 ) -> Result<Option<Finished>, Fault> {
-    let stage = &task.stage;
-    let frame = stage.unit_frame(&unit.index, &unit.region)?;
+    let (stage, frame) = (&task.stage, &unit.frame);
     // What is missing needs no elements as long as nothing else of the unit is there.
     let is_left_out =
         filling.buffer.is_empty() && stage.leaves_absent_out && matches!(brought, Brought::Nothing);
@@ -304,21 +307,20 @@ fn put_in(
         }
     }
     filling.has_left_out |= is_left_out;
-    let held = input.held.as_ref();
-    if let Some(common) = held.and_then(|held| held.intersect(&unit.region)) {
-        let target = (&mut filling.buffer[..], &frame);
-        filling.stored.add(&stage.geometry, unit, input, &common, brought);
+    if input.held.as_ref().is_some_and(|held| held.intersect_into(&unit.region, common)) {
+        let target = (&mut filling.buffer[..], frame);
+        filling.stored.add(&stage.geometry, unit, input, common, brought);
         if stage.stage.is_stepped {
             // What the journal's step marks say is done is known by unit.
-            filling.digest += stage.digest.of_elements(&common, input, brought)?;
+            filling.digest += stage.digest.of_elements(common, input, brought)?;
         }
         match brought {
             Brought::Chunk(bytes) | Brought::Piece(bytes, _) => {
                 let source = (bytes, &input.frame);
-                frame::copy(stage.item_bytes, &common, source, target, stage.swap_bytes)?;
+                frame::copy(stage.item_bytes, common, source, target, stage.swap_bytes)?;
             }
             Brought::Nothing if is_left_out => {}
-            Brought::Nothing => frame::fill(&stage.source_fill, &common, target)?,
+            Brought::Nothing => frame::fill(&stage.source_fill, common, target)?,
         }
     }
     filling.inputs_left = filling.inputs_left.saturating_sub(1);

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use rechunk_grid::Region;
 use rechunk_kernel::Digest;
 
+use crate::frame::Frame;
 use crate::stored::Stored;
 
 /// Units by ordinal. A unit is here from the first input that meets it to the last.
@@ -23,6 +24,8 @@ pub(crate) struct Unit {
     pub index: Vec<u64>,
     /// Its elements in the tile.
     pub region: Region,
+    /// Where they are in the buffer.
+    pub frame: Frame,
     filling: Mutex<Filling>,
 }
 
@@ -94,11 +97,17 @@ impl Finished {
 
 impl Unit {
     /// A unit into which nothing has been copied, of so many inputs.
-    pub(crate) fn new(ordinal: u64, index: Vec<u64>, region: Region, inputs_left: u64) -> Self {
+    pub(crate) fn new(
+        ordinal: u64,
+        index: Vec<u64>,
+        region: Region,
+        frame: Frame,
+        inputs_left: u64,
+    ) -> Self {
         let (buffer, stored, digest) = (Vec::new(), Stored::default(), Digest::default());
         let filling = Filling { buffer, has_left_out: false, inputs_left, stored, digest };
         let filling = Mutex::new(filling);
-        Self { ordinal, index, region, filling }
+        Self { ordinal, index, region, frame, filling }
     }
 
     /// The lock, if nobody holds it.

@@ -46,19 +46,27 @@ impl Region {
 
     /// The common part of two regions, or `None` if they share no element.
     pub fn intersect(&self, other: &Self) -> Option<Self> {
-        let rank = self.rank();
-        let mut start = Vec::with_capacity(rank);
-        let mut shape = Vec::with_capacity(rank);
-        for axis in 0..rank {
+        let [start, shape] = [(); 2].map(|()| Vec::with_capacity(self.rank()));
+        let mut common = Self { start, shape };
+        self.intersect_into(other, &mut common).then_some(common)
+    }
+
+    /// As [`Region::intersect`], into a region that is used again; false if they share no element, and
+    /// what is in it means nothing then.
+    #[must_use]
+    pub fn intersect_into(&self, other: &Self, common: &mut Self) -> bool {
+        common.start.clear();
+        common.shape.clear();
+        for axis in 0..self.rank() {
             let low = self.start[axis].max(other.start[axis]);
             let high = self.end(axis).min(other.end(axis));
             if low >= high {
-                return None;
+                return false;
             }
-            start.push(low);
-            shape.push(high - low);
+            common.start.push(low);
+            common.shape.push(high - low);
         }
-        Some(Self { start, shape })
+        true
     }
 
     /// What `other` leaves of the box, as boxes that share no element: at most two for each axis.
@@ -157,14 +165,38 @@ pub struct IndexIter {
     start: Vec<u64>,
     end: Vec<u64>,
     axes: Vec<usize>,
-    next: Option<Vec<u64>>,
+    /// The position that was given last; the first one before that.
+    current: Vec<u64>,
+    has_begun: bool,
+    is_done: bool,
 }
 
 impl IndexIter {
     fn new(region: &Region, axes: Vec<usize>) -> Self {
         let end: Vec<u64> = (0..region.rank()).map(|axis| region.end(axis)).collect();
-        let next = (!region.is_empty()).then(|| region.start.clone());
-        Self { start: region.start.clone(), end, axes, next }
+        let (start, current) = (region.start.clone(), region.start.clone());
+        Self { start, end, axes, current, has_begun: false, is_done: region.is_empty() }
+    }
+
+    /// The next position, as [`Iterator::next`] gives it, without a vector of its own for each.
+    pub fn advance(&mut self) -> Option<&[u64]> {
+        if self.has_begun {
+            self.is_done |= !self.step();
+        }
+        self.has_begun = true;
+        (!self.is_done).then_some(&self.current[..])
+    }
+
+    /// Moves to the next position; false, and back to the first one, behind the last.
+    fn step(&mut self) -> bool {
+        for &axis in self.axes.iter().rev() {
+            self.current[axis] += 1;
+            if self.current[axis] < self.end[axis] {
+                return true;
+            }
+            self.current[axis] = self.start[axis];
+        }
+        false
     }
 }
 
@@ -172,17 +204,7 @@ impl Iterator for IndexIter {
     type Item = Vec<u64>;
 
     fn next(&mut self) -> Option<Vec<u64>> {
-        let current = self.next.take()?;
-        let mut following = current.clone();
-        for &axis in self.axes.iter().rev() {
-            following[axis] += 1;
-            if following[axis] < self.end[axis] {
-                self.next = Some(following);
-                break;
-            }
-            following[axis] = self.start[axis];
-        }
-        Some(current)
+        self.advance().map(<[u64]>::to_vec)
     }
 }
 
@@ -220,6 +242,26 @@ mod tests {
             let expected: Vec<_> = region.positions().skip(skip).take(count).collect();
             prop_assert_eq!(found, expected, "in order");
         }
+    }
+
+    #[test]
+    fn positions_end_once() {
+        for region in [Region::new(vec![1, 5], vec![1, 2]), Region::whole(&[])] {
+            let mut positions = region.positions();
+            let count = std::iter::from_fn(|| positions.advance().map(|_| ())).count();
+            assert_eq!(count as u64, region.elements());
+            assert_eq!(positions.advance(), None);
+            assert_eq!(positions.next(), None);
+        }
+    }
+
+    #[test]
+    fn a_region_that_is_used_again_keeps_nothing() {
+        let mut common = Region::new(vec![9, 9, 9], vec![9, 9, 9]);
+        let a = Region::new(vec![0, 0], vec![2, 4]);
+        assert!(!a.intersect_into(&Region::new(vec![0, 4], vec![2, 4]), &mut common));
+        assert!(a.intersect_into(&Region::new(vec![1, 3], vec![9, 9]), &mut common));
+        assert_eq!(common, Region::new(vec![1, 3], vec![1, 1]));
     }
 
     #[test]

@@ -1,6 +1,12 @@
 //! From shape and strides to the fewest loops that visit every element once.
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::{Buffer, KernelError};
+
+/// Loops, outermost first. Boxes are often a few hundred bytes: for those, asking the allocator for this
+/// takes as long as the copy.
+pub(crate) type Axes = SmallVec<[Axis; 6]>;
 
 /// One loop: how often, and how far each side moves per turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,8 +76,7 @@ impl Side<'_> {
 pub(crate) struct Loops {
     pub(crate) source_start: usize,
     pub(crate) target_start: usize,
-    /// Outermost first.
-    pub(crate) axes: Vec<Axis>,
+    pub(crate) axes: Axes,
 }
 
 impl Loops {
@@ -94,7 +99,7 @@ impl Loops {
         let source_start = source.checked_start(item_bytes, shape)?;
         let target_start = target.checked_start(item_bytes, shape)?;
         let too_large = |buffer| move |_| KernelError::TooLarge { buffer, shape: shape.to_vec() };
-        let mut axes = Vec::with_capacity(shape.len());
+        let mut axes = Axes::with_capacity(shape.len());
         for (axis, &extent) in shape.iter().enumerate() {
             if extent > 1 {
                 axes.push(Axis {
@@ -124,7 +129,7 @@ impl Loops {
 
     /// Joins neighbouring loops that walk on where the inner one ends.
     pub(crate) fn merge(&mut self) {
-        let mut merged: Vec<Axis> = Vec::with_capacity(self.axes.len());
+        let mut merged = Axes::with_capacity(self.axes.len());
         for axis in self.axes.drain(..) {
             match merged.last_mut() {
                 // No overflow: both factors are bounded by the box, which fits the buffers,
@@ -164,7 +169,7 @@ pub(crate) fn for_each(
     mut target: usize,
     mut visit: impl FnMut(usize, usize),
 ) {
-    let mut turns = vec![0_usize; axes.len()];
+    let mut turns: SmallVec<[usize; 6]> = smallvec![0; axes.len()];
     loop {
         visit(source, target);
         let mut level = axes.len();

@@ -1,4 +1,4 @@
-use crate::axes::{Axis, Loops, Side, for_each};
+use crate::axes::{Axes, Axis, Loops, Side, for_each};
 use crate::element::{Element, move_line, move_tiles};
 use crate::rows::{are_short, move_rows, swap_run};
 use crate::{Buffer, KernelError};
@@ -93,7 +93,7 @@ fn run<E: Element, const SWAP: bool>(loops: &Loops, source: &[u8], target: &mut 
             if SWAP { swap_run::<E>(from, to) } else { to.copy_from_slice(from) }
         });
     } else if let Some(fastest) = source_fastest(outer, inner) {
-        let mut around = outer.to_vec();
+        let mut around = Axes::from_slice(outer);
         let across = around.remove(fastest);
         for_each(&around, source_start, target_start, |from, to| {
             // SAFETY: as above.
