@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::arrays::RawArray;
 use crate::bad_input::refused_with;
 use crate::harness::{Folder, looks_finished, rechunk};
+use crate::report::number;
 
 /// An array of 4 × 4 chunks of 16 × 16 float32 in a codec, and the path of its chunk (1, 2).
 fn source(folder: &Folder, codec: &str) -> (String, PathBuf) {
@@ -41,6 +42,56 @@ fn a_truncated_chunk_stops_the_copy() {
         stops(codec, |bytes| bytes.truncate(bytes.len() / 2), &[]);
         stops(codec, |bytes| bytes.truncate(1), &[]);
         stops(codec, Vec::clear, &[]);
+    }
+}
+
+/// A series of images, each a chunk of 2 MiB, of which each task of a plan with little memory takes a
+/// part, reads less than all of them each time; damage is found all the same.
+#[test]
+fn chunks_of_which_parts_are_read_are_no_less_checked() {
+    let folder = Folder::new();
+    let (raw, source) = (folder.at("raw.zarr"), folder.at("source.zarr"));
+    RawArray::v2(&[12, 512, 1024], &[1, 512, 1024]).write(&raw);
+    let codec = "blosc:lz4:5:shuffle";
+    rechunk(&["copy", &raw, &source, "--codec", codec, "--format", "zarr2"]).ok();
+    let options = ["--chunks", "12,32,1024", "--codec", "none", "--strategy", "pull"];
+    let options = [&options[..], &["--max-mem", "20MiB", "--threads", "1"]].concat();
+    let target = folder.at("target.zarr");
+    let copy = [&["copy", &source, &target, "--json"], &options[..]].concat();
+    let report = rechunk(&copy).ok().json();
+    let [read, gets, planned] = [
+        "traffic.source.read_bytes",
+        "traffic.source.get_requests",
+        "estimate.source.get_requests",
+    ]
+    .map(|path| number(&report, path));
+    assert!(gets >= 24 && gets == planned, "{gets} {planned}");
+    let length = |image: u64| {
+        let chunk = Path::new(&source).join(format!("{image}.0.0"));
+        std::fs::metadata(chunk).unwrap().len()
+    };
+    let stored: u64 = (0..12).map(length).sum();
+    assert!(read < stored / 4 * 5, "{read} of {stored} bytes, in {gets} reads of 12 chunks");
+    rechunk(&["verify", &raw, &target]).ok();
+
+    let chunk = Path::new(&source).join("5.0.0");
+    let whole = std::fs::read(&chunk).unwrap();
+    let fourth_place = 16 + 4 * 3;
+    let first_stream =
+        usize::try_from(u32::from_le_bytes(*whole[16..].first_chunk().unwrap())).unwrap();
+    for name in ["cut", "place", "stream", "header"] {
+        let mut bytes = whole.clone();
+        match name {
+            "cut" => bytes.truncate(bytes.len() - 1),
+            "place" => bytes[fourth_place + 3] = 0x7f,
+            "stream" => bytes[first_stream + 3] = 0x7f,
+            _ => bytes[4] ^= 1,
+        }
+        std::fs::write(&chunk, bytes).unwrap();
+        let target = folder.at(name);
+        let copy = [&["copy", &source, &target], &options[..]].concat();
+        rechunk(&copy).ends_with(3).says(&["source.zarr", "5.0.0"]);
+        assert!(!looks_finished(&target), "{name}");
     }
 }
 

@@ -1,8 +1,9 @@
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use rechunk_format::{FormatError, Layout};
-use rechunk_store::{Copied, Role, Store, StoreError};
+use rechunk_store::{Copied, Got, Narrow, Role, Store, StoreError};
 
 use crate::ArrayError;
 use crate::error::Cause;
@@ -70,6 +71,35 @@ impl Array {
             Some(place) => self.read_place(&key, place, limit_bytes, buffer).await.map(|()| true),
         };
         found.map_err(|error| self.store_error(index, error))
+    }
+
+    /// [`Array::read_chunk_into`] for [`Layout::decode_part`] of the bytes `wanted`: all of the chunk, or
+    /// as much as that needs. A part may be refused there though the chunk is as it should be; then all of
+    /// it has to be read.
+    pub async fn read_chunk_part_into(
+        &self,
+        index: &[u64],
+        wanted: Range<usize>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Got, ArrayError> {
+        let is_object = self.layout.shards().is_none() && self.layout.chunk_range(index).is_none();
+        let Some(head_bytes) = self.layout.head_bytes().filter(|_| is_object) else {
+            let is_there = self.read_chunk_into(index, buffer).await?;
+            return Ok(if is_there { Got::Whole } else { Got::Missing });
+        };
+        if self.is_gap(index) {
+            return Ok(Got::Missing);
+        }
+        let (layout, at) = (Arc::clone(&self.layout), index.to_vec());
+        let narrow = Narrow::new(head_bytes, move |head, stored_bytes| {
+            layout.narrow(&at, head, stored_bytes, wanted.clone())
+        });
+        let key = self.layout.chunk_key(index);
+        let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
+        let got = self.store.get_part_into(&key, limit_bytes, &narrow, buffer).await;
+        let got = got.map_err(|error| self.store_error(index, error))?;
+        self.note(index, got != Got::Missing);
+        Ok(got)
     }
 
     /// Object `index` is known to be missing ([`Array::finding_gaps`]): it is counted and need not be

@@ -46,7 +46,7 @@ pub fn decode_part(
     blocksize: u32,
     wanted: Range<usize>,
 ) -> Result<(), String> {
-    let (length, block_bytes) = check_header(encoded, bound, blocksize)?;
+    let (length, block_bytes) = check_header(encoded, encoded.len() as u64, bound, blocksize)?;
     if length == 0 {
         decoded.clear();
         return Ok(());
@@ -69,8 +69,34 @@ pub fn decode_part(
     Ok(())
 }
 
-/// Checks the header's claims; returns the decoded size and that of a block.
-fn check_header(encoded: &[u8], bound: usize, blocksize: u32) -> Result<(usize, usize), String> {
+/// First bytes of a chunk that [`narrow`] is to be shown: more than the places of a thousand blocks.
+pub const HEAD_BYTES: usize = 4 << 10;
+
+/// What of a chunk of `stored_bytes` has to be read for [`decode_part`], told by its first bytes: these,
+/// and the range behind them that is returned. `head` is changed so that both together are a chunk of
+/// which these parts can be decoded, to the same bytes as of all of it. (It is an error to decode others;
+/// and, because blocks are taken to end where others begin, one that does not is an error there though it
+/// is none in the whole chunk.) `None`, and nothing is changed, where nothing much is saved or known.
+pub fn narrow(
+    head: &mut [u8],
+    stored_bytes: u64,
+    bound: usize,
+    blocksize: u32,
+    wanted: Range<usize>,
+) -> Option<Range<u64>> {
+    let (length, block_bytes) = check_header(head, stored_bytes, bound, blocksize).ok()?;
+    let narrowed = Blocks::new(head, block_bytes)?.narrowed(length, stored_bytes, wanted)?;
+    narrowed.put_in(head);
+    Some(narrowed.body)
+}
+
+/// Checks the header's claims of a chunk of `stored_bytes`; returns the decoded size and that of a block.
+fn check_header(
+    encoded: &[u8],
+    stored_bytes: u64,
+    bound: usize,
+    blocksize: u32,
+) -> Result<(usize, usize), String> {
     let [version, _, _, typesize, sizes @ ..] = encoded
         .first_chunk::<HEADER_BYTES>()
         .ok_or_else(|| format!("{} bytes are too few for a header", encoded.len()))?;
@@ -85,8 +111,8 @@ fn check_header(encoded: &[u8], bound: usize, blocksize: u32) -> Result<(usize, 
         u64::from(u32::from_le_bytes(bytes))
     };
     let (decoded, block, stored) = (word(0), word(4), word(8));
-    if stored != encoded.len() as u64 {
-        return Err(format!("the header says {stored} bytes, but there are {}", encoded.len()));
+    if stored != stored_bytes {
+        return Err(format!("the header says {stored} bytes, but there are {stored_bytes}"));
     }
     let decoded_size = usize::try_from(decoded).ok().filter(|&size| size <= bound);
     let decoded_size = decoded_size

@@ -20,6 +20,13 @@ const BITS_SHUFFLED: u8 = 4;
 const UNKNOWN: u8 = 8;
 pub(crate) const ONE_STREAM: u8 = 16;
 
+/// Where the header says how many bytes are stored.
+const STORED_BYTES_AT: usize = 12;
+
+/// A part of a chunk is read where it is no more than three quarters of what is stored.
+const NARROWED_TO: usize = 3;
+const NARROWED_OF: usize = 4;
+
 /// The only version of the inner formats there is.
 const INNER_VERSION: u8 = 1;
 
@@ -102,6 +109,42 @@ impl<'a> Blocks<'a> {
         })
     }
 
+    /// What of the chunk, of which this has the first bytes, is needed for `wanted` of the `length`
+    /// bytes it decodes to. `None` where that cannot be told from those, or is nearly all.
+    pub(crate) fn narrowed(
+        &self,
+        length: usize,
+        stored_bytes: u64,
+        wanted: Range<usize>,
+    ) -> Option<Narrowed> {
+        self.inner?;
+        let stored_bytes = usize::try_from(stored_bytes).ok()?;
+        let head_bytes = self.encoded.len();
+        let count = length.div_ceil(self.block_bytes);
+        let blocks =
+            wanted.start / self.block_bytes..wanted.end.min(length).div_ceil(self.block_bytes);
+        let place = |block: usize| self.word(place_of(block)?).ok();
+        let places = blocks.clone().map(place).collect::<Option<Vec<_>>>()?;
+        let (&first, &last) = (places.iter().min()?, places.iter().max()?);
+        let mut end = stored_bytes;
+        for block in 0..count {
+            end = Some(place(block)?).filter(|&at| at > last).map_or(end, |at| end.min(at));
+        }
+        let body = first.max(head_bytes)..end.max(head_bytes);
+        // A block in the table that says where blocks are is none that anybody makes.
+        let is_little = first >= place_of(count)?
+            && body.start <= body.end
+            && head_bytes + body.len() <= stored_bytes / NARROWED_OF * NARROWED_TO;
+        let skipped = body.start - head_bytes;
+        is_little.then(|| Narrowed {
+            count,
+            blocks,
+            places: places.into_iter().map(|at| at - skipped.min(at)).collect(),
+            stored_bytes: head_bytes + body.len(),
+            body: body.start as u64..body.end as u64,
+        })
+    }
+
     fn decode_block(
         &self,
         inner: Inner,
@@ -109,7 +152,7 @@ impl<'a> Blocks<'a> {
         block: &mut [u8],
         planes: &mut Vec<u8>,
     ) -> Result<(), String> {
-        let at = self.word(number.saturating_mul(4).saturating_add(HEADER_BYTES))?;
+        let at = self.word(place_of(number).unwrap_or(usize::MAX))?;
         if self.flags & SHUFFLED == 0 || self.typesize == 1 {
             return self.decode_streams(inner, at, block);
         }
@@ -148,6 +191,42 @@ impl<'a> Blocks<'a> {
         let word = bytes.map(|bytes| i32::from_le_bytes(*bytes));
         let word = word.and_then(|word| usize::try_from(word).ok());
         word.ok_or_else(|| "a block is outside the data".to_owned())
+    }
+}
+
+/// Where a chunk says where a block is.
+fn place_of(block: usize) -> Option<usize> {
+    block.checked_mul(4)?.checked_add(HEADER_BYTES)
+}
+
+/// The part of a chunk that some blocks need.
+#[derive(Debug)]
+pub(crate) struct Narrowed {
+    /// Bytes of the chunk that follow its head.
+    pub body: Range<u64>,
+    /// All blocks.
+    count: usize,
+    /// Those that are there, and where.
+    blocks: Range<usize>,
+    places: Vec<usize>,
+    stored_bytes: usize,
+}
+
+impl Narrowed {
+    /// Makes `head`, that of the whole chunk, the head of this part.
+    pub(crate) fn put_in(&self, head: &mut [u8]) {
+        let mut put = |at: usize, value: usize| {
+            let value = u32::try_from(value).unwrap_or(u32::MAX);
+            if let Some(word) = head.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<4>()) {
+                *word = value.to_le_bytes();
+            }
+        };
+        put(STORED_BYTES_AT, self.stored_bytes);
+        for block in 0..self.count {
+            let of_part = block.checked_sub(self.blocks.start);
+            let place = of_part.and_then(|block| self.places.get(block)).copied();
+            put(place_of(block).unwrap_or(usize::MAX), place.unwrap_or(usize::MAX));
+        }
     }
 }
 
@@ -283,6 +362,105 @@ mod tests {
         }
         assert!(own > 200 && split > 50 && whole > 50, "{own} {split} {whole}");
         assert!(left_out > 10, "{left_out}");
+    }
+
+    /// Bytes that become half as many.
+    fn compressible(length: usize) -> Vec<u8> {
+        let noise = |n: usize| (n.wrapping_mul(2_654_435_761) >> 7).to_le_bytes()[0];
+        let byte = |n: usize| {
+            if (n / 32).is_multiple_of(2) { noise(n) } else { (n / 300).to_le_bytes()[0] }
+        };
+        (0..length).map(byte).collect()
+    }
+
+    /// The part of a chunk that `wanted` needs, with the first bytes it is told by; `None` if all is.
+    fn narrowed(encoded: &[u8], head_bytes: usize, wanted: &Range<usize>) -> Option<Vec<u8>> {
+        let mut part = encoded[..head_bytes.min(encoded.len())].to_vec();
+        let stored_bytes = encoded.len() as u64;
+        let body = blosc::narrow(&mut part, stored_bytes, 1 << 20, 1024, wanted.clone());
+        if body.is_none() {
+            assert!(encoded.starts_with(&part), "it was changed for nothing");
+        }
+        let [start, end] = body.map(|body| [body.start, body.end].map(usize::try_from))?;
+        part.extend_from_slice(&encoded[start.unwrap()..end.unwrap()]);
+        Some(part)
+    }
+
+    #[test]
+    fn a_part_is_as_good_as_the_whole_for_its_blocks() {
+        const LENGTH: usize = 700_000;
+        let elements = compressible(LENGTH);
+        let mut narrow = 0;
+        for cname in [BloscName::Lz4, BloscName::Zstd, BloscName::Zlib] {
+            for (shuffle, typesize) in [(Shuffle::Byte, 4), (Shuffle::None, 1)] {
+                let blocksize = 1024;
+                let settings = BloscSettings { cname, clevel: 5, shuffle, typesize, blocksize };
+                let mut encoded = Vec::new();
+                blosc::encode(&elements, &mut encoded, &settings).unwrap();
+                let block = u32::from_le_bytes(*encoded[8..].first_chunk().unwrap());
+                let table = 16 + 4 * LENGTH.div_ceil(usize::try_from(block).unwrap());
+                for wanted in
+                    [0..10, 0..90_000, 200_000..200_001, 300_000..410_000, 650_000..LENGTH]
+                {
+                    for head_bytes in [table, table + 90, 4096, encoded.len()] {
+                        let Some(part) = narrowed(&encoded, head_bytes, &wanted) else { continue };
+                        narrow += 1;
+                        assert!(part.len() <= encoded.len() / 4 * 3, "{wanted:?}");
+                        let mut decoded = Vec::new();
+                        blosc::decode_part(&part, &mut decoded, LENGTH, 1024, wanted.clone())
+                            .unwrap();
+                        assert_eq!(decoded.len(), elements.len());
+                        assert!(decoded[wanted.clone()] == elements[wanted.clone()], "{wanted:?}");
+                        let all = blosc::decode(&part, &mut decoded, LENGTH, 1024);
+                        assert_eq!(all, Err("a block is outside the data".to_owned()));
+                    }
+                    assert_eq!(
+                        narrowed(&encoded, table - 1, &wanted),
+                        None,
+                        "the last is not known"
+                    );
+                }
+                assert_eq!(narrowed(&encoded, 4096, &(0..LENGTH)), None, "that is all");
+            }
+        }
+        assert!(narrow > 50, "{narrow}");
+    }
+
+    /// Whatever the head says: what decodes in a part does so in the whole, and is the same.
+    #[test]
+    fn a_part_of_a_damaged_chunk_is_no_other() {
+        let settings = BloscSettings {
+            cname: BloscName::Lz4,
+            clevel: 5,
+            shuffle: Shuffle::Byte,
+            typesize: 2,
+            blocksize: 512,
+        };
+        let elements = compressible(400_000);
+        let mut encoded = Vec::new();
+        blosc::encode(&elements, &mut encoded, &settings).unwrap();
+        let wanted = 100_000..150_000;
+        let (mut same, mut refused) = (0, 0);
+        for at in 0..100 {
+            for flip in [1, 2, 4, 16, 64, 128, 255] {
+                let mut damaged = encoded.clone();
+                damaged[at] ^= flip;
+                let Some(part) = narrowed(&damaged, 200, &wanted) else { continue };
+                let [mut of_part, mut of_all] = [Vec::new(), Vec::new()];
+                let decode = |from: &[u8], to: &mut Vec<u8>| {
+                    blosc::decode_part(from, to, 400_000, 512, wanted.clone())
+                };
+                if decode(&part, &mut of_part).is_err() {
+                    refused += 1;
+                    continue;
+                }
+                assert_eq!(decode(&damaged, &mut of_all), Ok(()), "byte {at} ^ {flip}");
+                assert_eq!(of_part.len(), of_all.len());
+                assert!(of_part[wanted.clone()] == of_all[wanted.clone()], "byte {at} ^ {flip}");
+                same += 1;
+            }
+        }
+        assert!(same > 100 && refused > 10, "{same} {refused}");
     }
 
     #[test]

@@ -79,6 +79,11 @@ impl StageDigest {
         Self::Encoded { keys: DigestKeys::new(1, 2 * size_of::<u64>()) }
     }
 
+    /// It is one of chunks as they are stored.
+    pub(crate) fn is_of_encoded_chunks(&self) -> bool {
+        matches!(self, Self::Encoded { .. })
+    }
+
     /// The name of the method; `None` if no digest is taken.
     pub(crate) fn method(&self) -> Option<&'static str> {
         match self {

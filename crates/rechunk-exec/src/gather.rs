@@ -1,11 +1,12 @@
 //! The way in: an input chunk is fetched, decoded and copied into the units it meets.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rechunk_array::ArrayError;
 use rechunk_grid::Region;
 use rechunk_plan::StageInput;
-use rechunk_store::Role;
+use rechunk_store::{Got, Role, StoreError};
 
 use crate::Fault;
 use crate::frame::{self, Frame, check_length, wide};
@@ -29,6 +30,15 @@ impl Input {
     /// Where its elements are.
     pub(crate) fn frame(&self) -> &Frame {
         &self.frame
+    }
+
+    /// From the first byte of the decoded chunk that the tile takes to the last: of a chunk that lies in
+    /// several tiles, each takes a part; none takes the gap beside it.
+    fn wanted(&self, item_bytes: usize) -> Range<usize> {
+        match &self.held {
+            Some(held) => self.frame.bytes_of(held, item_bytes),
+            None => 0..self.frame.bytes,
+        }
     }
 
     /// Chunk `index` (see [`rechunk_plan::StageGeometry::grain_grid`]), if it meets the tile.
@@ -61,8 +71,8 @@ pub(crate) struct Fetched {
 
 /// What there was of an input.
 enum Found {
-    /// A source chunk, or that it is missing.
-    Chunk { is_there: bool },
+    /// What there was of a source chunk.
+    Chunk(Got),
     /// A piece of the intermediate, from there.
     Piece(PiecePlace),
 }
@@ -99,16 +109,32 @@ pub(crate) async fn fetch(
             let source = &stage.run.execution.source;
             let encoded_bytes = source.layout().codec_cost().encoded_bytes_max;
             stage.workers.make_room(&mut lane, encoded_bytes, stage.decoding()?, 0);
-            let is_there = fetch_chunk(task, &index, &mut lane.encoded).await;
-            let is_there = is_there.map_err(Fault::Source)?;
+            let got = fetch_part(task, &index, &input, &mut lane.encoded).await;
+            let got = got.map_err(Fault::Source)?;
             source.store().meter().add_decoded_read(Role::Source, wide(input.frame.bytes));
-            Found::Chunk { is_there }
+            Found::Chunk(got)
         }
         StageInput::Pieces { .. } => {
             Found::Piece(fetch_piece(stage, &index, &input, &mut lane.encoded).await?)
         }
     };
     Ok(Fetched { lane, index, found: Some((input, found)) })
+}
+
+/// Fetches all of a source chunk of which a part was there.
+async fn fetch_whole(
+    task: &TaskRun,
+    mut lane: Lane,
+    index: Vec<u64>,
+    input: Input,
+) -> Result<Fetched, Fault> {
+    let source = &task.stage.run.execution.source;
+    if fetch_chunk(task, &index, &mut lane.encoded).await.map_err(Fault::Source)? {
+        return Ok(Fetched { lane, index, found: Some((input, Found::Chunk(Got::Whole))) });
+    }
+    let (location, key) = (source.location().to_owned(), source.layout().chunk_key(&index));
+    let gone = StoreError::NotFound { location, key };
+    Err(Fault::Source(source.store_error(&index, gone)))
 }
 
 /// Takes in source chunks that are known to be missing, all in one job.
@@ -142,19 +168,48 @@ pub(crate) async fn gaps(
 }
 
 /// The second half of [`input`]: copies what was fetched into units.
-pub(crate) async fn take(task: Arc<TaskRun>, fetched: Fetched) -> Result<LaneDone, Fault> {
+pub(crate) async fn take(task: Arc<TaskRun>, mut fetched: Fetched) -> Result<LaneDone, Fault> {
+    loop {
+        match take_in(&task, fetched).await? {
+            Taken::Done(done) => return Ok(done),
+            // All of it says whether it is damaged, and how. That is no part, so this is the last turn.
+            Taken::Refused { lane, index, input } => {
+                fetched = fetch_whole(&task, lane, index, input).await?;
+            }
+        }
+    }
+}
+
+/// What became of what was fetched.
+enum Taken {
+    Done(LaneDone),
+    /// It is a part of a chunk, and does not decode.
+    Refused {
+        lane: Lane,
+        index: Vec<u64>,
+        input: Input,
+    },
+}
+
+async fn take_in(task: &Arc<TaskRun>, fetched: Fetched) -> Result<Taken, Fault> {
     let Fetched { mut lane, index, found } = fetched;
     let Some((input, found)) = found else {
-        return Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: None });
+        let (finished, sent) = (Vec::new(), Vec::new());
+        return Ok(Taken::Done(LaneDone { lane, finished, sent, sent_in: None }));
     };
-    let cpu = task.stage.cpu.clone();
+    let (cpu, task) = (task.stage.cpu.clone(), Arc::clone(task));
     cpu.run(move || {
         let finished = match found {
-            Found::Chunk { is_there: true } => {
+            Found::Chunk(got @ (Got::Whole | Got::Part)) => {
                 let decode = |lane: &mut Lane| decode_and_spread(&task, &index, lane, &input);
-                task.stage.workers.serve(&mut lane, task.stage.decoding()?, decode)?
+                match task.stage.workers.serve(&mut lane, task.stage.decoding()?, decode) {
+                    Err(Fault::Source(_)) if got == Got::Part => {
+                        return Ok(Taken::Refused { lane, index, input });
+                    }
+                    finished => finished?,
+                }
             }
-            Found::Chunk { is_there: false } => spread(&task, &input, Brought::Nothing)?,
+            Found::Chunk(Got::Missing) => spread(&task, &input, Brought::Nothing)?,
             Found::Piece(place) => {
                 let piece = piece_checksum::open(&task.stage, &input.region, &lane.encoded);
                 let parts = piece.and_then(|piece| piece.split_at_checked(input.frame.bytes));
@@ -164,9 +219,27 @@ pub(crate) async fn take(task: Arc<TaskRun>, fetched: Fetched) -> Result<LaneDon
                 spread(&task, &input, Brought::Piece(elements, marks))?
             }
         };
-        Ok(LaneDone { lane, finished, sent: Vec::new(), sent_in: None })
+        Ok(Taken::Done(LaneDone { lane, finished, sent: Vec::new(), sent_in: None }))
     })
     .await
+}
+
+/// Fetches as much of a source chunk as the tile takes of it needs.
+async fn fetch_part(
+    task: &TaskRun,
+    index: &[u64],
+    input: &Input,
+    encoded: &mut Vec<u8>,
+) -> Result<Got, ArrayError> {
+    let stage = &task.stage;
+    let wanted = input.wanted(stage.item_bytes);
+    let is_part = wanted.len() < input.frame.bytes && !stage.digest.is_of_encoded_chunks();
+    if is_part && stage.run.execution.source.layout().shards().is_none() {
+        let source = &stage.run.execution.source;
+        return source.read_chunk_part_into(index, wanted, encoded).await;
+    }
+    let is_there = fetch_chunk(task, index, encoded).await?;
+    Ok(if is_there { Got::Whole } else { Got::Missing })
 }
 
 /// Fetches a source chunk, as an object or out of its shard. False if it is missing.
@@ -235,11 +308,7 @@ pub(crate) fn decode_and_spread_of(
     task.digest.add(task.stage.digest.of_chunk(&task.stage, index, encoded)?);
     let source = &task.stage.run.execution.source;
     let fault = |error| Fault::Source(source.decode_error(index, error));
-    // Of a chunk that lies in several tiles, each takes a part; none takes the gap beside it.
-    let wanted = match &input.held {
-        Some(held) => input.frame.bytes_of(held, task.stage.item_bytes),
-        None => 0..input.frame.bytes,
-    };
+    let wanted = input.wanted(task.stage.item_bytes);
     let decoded = source.layout().decode_part(index, encoded, wanted, scratch).map_err(fault)?;
     check_length(decoded, input.frame.bytes).map_err(fault)?;
     spread(task, input, Brought::Chunk(decoded))

@@ -132,6 +132,27 @@ pub trait Layout: Debug + Send + Sync {
         self.decode(index, encoded, scratch)
     }
 
+    /// How many first bytes of a stored chunk [`Layout::narrow`] is to be shown; `None` if all of a
+    /// chunk is needed whatever is wanted of it.
+    fn head_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    /// What of a stored chunk of `stored_bytes` has to be read to decode no more than the bytes
+    /// `wanted`: its first [`Layout::head_bytes`], which are shown, and behind them the range that is
+    /// returned. `head` is changed so that the two together are taken by [`Layout::decode_part`], which
+    /// makes the same of them or refuses them; then all has to be read. `None` if it has to be anyhow.
+    fn narrow(
+        &self,
+        index: &[u64],
+        head: &mut [u8],
+        stored_bytes: u64,
+        wanted: Range<usize>,
+    ) -> Option<Range<u64>> {
+        let _ = (index, head, stored_bytes, wanted);
+        None
+    }
+
     /// Encodes the elements of chunk `index`, a full one, laid out as [`Layout::element_order`] says, into
     /// `encoded`, whose contents are lost and whose capacity is used again. Where the layout is
     /// raw this is a copy that a caller can save itself: the elements are the stored bytes.

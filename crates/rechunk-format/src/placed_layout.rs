@@ -67,4 +67,18 @@ impl View for PlacedLayout {
     ) -> Result<&'a [u8], FormatError> {
         self.inner.decode_part(index, encoded, wanted, scratch)
     }
+
+    fn head_bytes(&self) -> Option<usize> {
+        self.inner.head_bytes()
+    }
+
+    fn narrow(
+        &self,
+        index: &[u64],
+        head: &mut [u8],
+        stored_bytes: u64,
+        wanted: Range<usize>,
+    ) -> Option<Range<u64>> {
+        self.inner.narrow(index, head, stored_bytes, wanted)
+    }
 }

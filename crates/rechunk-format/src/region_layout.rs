@@ -250,6 +250,23 @@ impl View for RegionLayout {
         }
     }
 
+    fn head_bytes(&self) -> Option<usize> {
+        self.inner.head_bytes()
+    }
+
+    fn narrow(
+        &self,
+        index: &[u64],
+        head: &mut [u8],
+        stored_bytes: u64,
+        wanted: Range<usize>,
+    ) -> Option<Range<u64>> {
+        match self.part(index) {
+            None => self.inner.narrow(&self.in_array(index), head, stored_bytes, wanted),
+            Some(_) => None,
+        }
+    }
+
     fn encode(
         &self,
         index: &[u64],

@@ -73,6 +73,22 @@ pub(crate) trait View: Debug + Send + Sync {
         View::decode(self, index, encoded, scratch)
     }
 
+    /// [`Layout::head_bytes`]: `None`, as [`View::decode_part`] is by default.
+    fn head_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    /// [`Layout::narrow`].
+    fn narrow(
+        &self,
+        _index: &[u64],
+        _head: &mut [u8],
+        _stored_bytes: u64,
+        _wanted: Range<usize>,
+    ) -> Option<Range<u64>> {
+        None
+    }
+
     /// [`Layout::encode`].
     fn encode(
         &self,
@@ -150,6 +166,20 @@ impl<V: View> Layout for V {
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError> {
         View::decode_part(self, index, encoded, wanted, scratch)
+    }
+
+    fn head_bytes(&self) -> Option<usize> {
+        View::head_bytes(self)
+    }
+
+    fn narrow(
+        &self,
+        index: &[u64],
+        head: &mut [u8],
+        stored_bytes: u64,
+        wanted: Range<usize>,
+    ) -> Option<Range<u64>> {
+        View::narrow(self, index, head, stored_bytes, wanted)
     }
 
     fn encode(

@@ -10,6 +10,7 @@ use object_store::path::Path;
 use object_store::{Attribute, GetOptions, GetRange, GetResult, GetResultPayload};
 
 use crate::operations::wide;
+use crate::parts::Narrow;
 use crate::remote::{Body, Like, attempts_of, md5_of, read_like};
 use crate::retry::Attempts;
 use crate::store::Kind;
@@ -37,9 +38,11 @@ impl End {
 
 /// What is asked of an object, and what is accepted.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Wanted {
+pub(crate) enum Wanted<'a> {
     /// All of it, if it has no more bytes than that.
     Whole { limit_bytes: u64 },
+    /// The same, or what is needed of it.
+    Part { limit_bytes: u64, narrow: &'a Narrow },
     /// All of it, which has to be so long.
     Exactly { size_bytes: u64 },
     /// So many bytes from there on.
@@ -50,11 +53,12 @@ pub(crate) enum Wanted {
     End { end: End, length: u64 },
 }
 
-impl Wanted {
+impl Wanted<'_> {
     /// The most bytes that come.
     fn bytes_max(self) -> u64 {
         match self {
             Self::Whole { limit_bytes: bytes }
+            | Self::Part { limit_bytes: bytes, .. }
             | Self::Exactly { size_bytes: bytes }
             | Self::Range { length: bytes, .. }
             | Self::Within { length: bytes, .. }
@@ -149,7 +153,7 @@ impl Store {
     pub(crate) async fn read(
         &self,
         key: &str,
-        wanted: Wanted,
+        wanted: Wanted<'_>,
         room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<Option<u64>, StoreError> {
@@ -200,7 +204,7 @@ impl Store {
         &self,
         key: &str,
         path: &Path,
-        wanted: Wanted,
+        wanted: Wanted<'_>,
         room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<Option<Found>, StoreError> {
@@ -227,7 +231,7 @@ impl Store {
         let is_whole = matches!(wanted, Wanted::Whole { .. } | Wanted::Exactly { .. });
         let etag = response.meta.e_tag.clone().filter(|_| is_whole);
         let length = self.accept(key, wanted, &response)?;
-        self.body_into(key, response, length, room_bytes.max(length), buffer).await?;
+        self.body_into(key, wanted, response, (length, room_bytes.max(length)), buffer).await?;
         Ok(Some(Found { size_bytes, etag }))
     }
 
@@ -293,7 +297,7 @@ impl Store {
 
     fn range(&self, key: &str, wanted: Wanted) -> Result<Option<GetRange>, StoreError> {
         Ok(match wanted {
-            Wanted::Whole { .. } | Wanted::Exactly { .. } => None,
+            Wanted::Whole { .. } | Wanted::Part { .. } | Wanted::Exactly { .. } => None,
             Wanted::Range { start, length } | Wanted::Within { start, length } => {
                 // A range beyond what can be counted is beyond the end of any object.
                 let end = start.checked_add(length).ok_or_else(|| self.short(key, length, 0))?;
@@ -309,9 +313,9 @@ impl Store {
     async fn end_of_other(
         &self,
         key: &str,
-        wanted: Wanted,
+        wanted: Wanted<'_>,
         error: object_store::Error,
-    ) -> Result<Option<Wanted>, StoreError> {
+    ) -> Result<Option<Wanted<'static>>, StoreError> {
         let Wanted::End { end, length } = wanted else {
             return Err(self.failed(key, "read", error));
         };
@@ -329,11 +333,18 @@ impl Store {
     }
 
     /// How many bytes the body of an answer has, if it is what was asked for.
-    fn accept(&self, key: &str, wanted: Wanted, response: &GetResult) -> Result<u64, StoreError> {
+    fn accept(
+        &self,
+        key: &str,
+        wanted: Wanted<'_>,
+        response: &GetResult,
+    ) -> Result<u64, StoreError> {
         let size_bytes = response.meta.size;
         let got = response.range.end.saturating_sub(response.range.start);
         let expected = match wanted {
-            Wanted::Whole { limit_bytes } if size_bytes > limit_bytes => {
+            Wanted::Whole { limit_bytes } | Wanted::Part { limit_bytes, .. }
+                if size_bytes > limit_bytes =>
+            {
                 let (location, key) = (self.label().to_owned(), key.to_owned());
                 return Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes });
             }
@@ -341,7 +352,7 @@ impl Store {
                 self.check_size(key, FileSize::Exactly(expected), size_bytes)?;
                 expected
             }
-            Wanted::Whole { .. } => size_bytes,
+            Wanted::Whole { .. } | Wanted::Part { .. } => size_bytes,
             Wanted::Within { start, length } if size_bytes < start.saturating_add(length) => {
                 let (location, key) = (self.label().to_owned(), key.to_owned());
                 let expected_bytes = start.saturating_add(length);
@@ -360,13 +371,14 @@ impl Store {
         if got == expected { Ok(got) } else { Err(self.short(key, expected, got)) }
     }
 
-    /// Reads a body whose size has been accepted into `buffer`, making room for `room` bytes.
+    /// Reads what is wanted of a body whose `size` has been accepted into `buffer`, making `room` for so
+    /// many bytes.
     async fn body_into(
         &self,
         key: &str,
+        wanted: Wanted<'_>,
         response: GetResult,
-        size: u64,
-        room: u64,
+        (size, room): (u64, u64),
         buffer: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
         let mut bytes = std::mem::take(buffer);
@@ -378,19 +390,29 @@ impl Store {
             bytes.try_reserve_exact(room).map_err(|_| self.short(key, size, 0))?;
         }
         let start = response.range.start;
+        let mut expected = size;
         bytes = match response.payload {
             GetResultPayload::File(mut file, _) => {
                 let reading = Arc::clone(&self.reading);
-                self.blocking(key, "read", move || {
-                    let began = Instant::now();
-                    if start > 0 {
-                        file.seek(io::SeekFrom::Start(start))?;
-                    }
-                    file.take(size).read_to_end(&mut bytes)?;
-                    reading.took(began.elapsed(), size);
-                    Ok(bytes)
-                })
-                .await?
+                let narrow = match wanted {
+                    Wanted::Part { narrow, .. } => Some(narrow.clone()),
+                    _ => None,
+                };
+                (bytes, expected) = self
+                    .blocking(key, "read", move || {
+                        let began = Instant::now();
+                        if start > 0 {
+                            file.seek(io::SeekFrom::Start(start))?;
+                        }
+                        let expected = match narrow {
+                            Some(narrow) => narrow.read(&file, size, &mut bytes)?,
+                            None => file.take(size).read_to_end(&mut bytes).map(|_| size)?,
+                        };
+                        reading.took(began.elapsed(), expected);
+                        Ok((bytes, expected))
+                    })
+                    .await?;
+                bytes
             }
             GetResultPayload::Stream(mut stream) => {
                 let most = usize::try_from(size).unwrap_or(usize::MAX);
@@ -406,8 +428,8 @@ impl Store {
             }
         };
         let got = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        if got != size {
-            return Err(self.short(key, size, got));
+        if got != expected {
+            return Err(self.short(key, expected, got));
         }
         *buffer = bytes;
         Ok(())

@@ -126,6 +126,20 @@ impl Layout for ZarrLayout {
         self.chain_of(index)?.decode_part(encoded, wanted, scratch)
     }
 
+    fn head_bytes(&self) -> Option<usize> {
+        self.chain.head_bytes()
+    }
+
+    fn narrow(
+        &self,
+        index: &[u64],
+        head: &mut [u8],
+        stored_bytes: u64,
+        wanted: Range<usize>,
+    ) -> Option<Range<u64>> {
+        self.chain_of(index).ok()?.narrow(head, stored_bytes, wanted)
+    }
+
     fn encode(
         &self,
         index: &[u64],

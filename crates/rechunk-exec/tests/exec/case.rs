@@ -218,7 +218,7 @@ impl Case {
                 is_raw: cost.is_raw,
                 encoded_bytes_max: cost.encoded_bytes_max,
                 encoded_bytes_expected: match side.codec {
-                    Codec::Raw | Codec::Checked => cost.encoded_bytes_max,
+                    Codec::Raw | Codec::Checked | Codec::Placed => cost.encoded_bytes_max,
                     Codec::Runs => cost.encoded_bytes_max / 2,
                 },
                 decode_workspace_bytes: cost.decode_workspace_bytes,

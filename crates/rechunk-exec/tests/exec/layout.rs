@@ -1,5 +1,7 @@
 //! A layout of its own: raw or run-length encoded, in any order of axes and bytes.
 
+use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -15,6 +17,8 @@ pub(crate) enum Codec {
     Runs,
     /// The bytes and their CRC32C.
     Checked,
+    /// The place of the first byte in the chunk, and the bytes: parts of it can be read.
+    Placed,
 }
 
 /// Counts chunks between the question for their key and the end of their decoding.
@@ -38,7 +42,14 @@ pub(crate) struct TestLayout {
     pub delay: Duration,
     /// Decoding panics.
     pub panics: bool,
+    /// Parts of a chunk do not decode.
+    pub refuses_parts: bool,
+    /// The file of a chunk, here, is removed when a part of it is to be decoded.
+    pub vanishes_in: Option<PathBuf>,
 }
+
+/// What is at other places of a chunk of which a part is decoded.
+const NOT_READ: u8 = 0xee;
 
 impl TestLayout {
     pub(crate) fn new(spec: ArraySpec, order: ElementOrder, codec: Codec) -> Self {
@@ -50,6 +61,7 @@ impl TestLayout {
                 Codec::Raw => bytes,
                 Codec::Runs => 2 * bytes,
                 Codec::Checked => bytes + 4,
+                Codec::Placed => bytes + 8,
             },
             decode_workspace_bytes: 0,
             encode_workspace_bytes: 0,
@@ -66,6 +78,8 @@ impl TestLayout {
             gauge: None,
             delay: Duration::ZERO,
             panics: false,
+            refuses_parts: false,
+            vanishes_in: None,
         }
     }
 }
@@ -140,6 +154,12 @@ impl Layout for TestLayout {
                 _ => Err(FormatError::Decode { codec: "crc", reason: "checksum".to_owned() }),
             };
         }
+        if self.codec == Codec::Placed {
+            return match encoded.split_first_chunk::<8>() {
+                Some(([0, 0, 0, 0, 0, 0, 0, 0], bytes)) => Ok(bytes),
+                _ => Err(FormatError::Decode { codec: "place", reason: "a part".to_owned() }),
+            };
+        }
         if encoded.len() % 2 == 1 {
             return Err(FormatError::Decode { codec: "runs", reason: "half a run".to_owned() });
         }
@@ -148,6 +168,46 @@ impl Layout for TestLayout {
             scratch.extend(std::iter::repeat_n(run[1], usize::from(run[0])));
         }
         Ok(scratch)
+    }
+
+    fn decode_part<'a>(
+        &self,
+        index: &[u64],
+        encoded: &'a [u8],
+        _wanted: Range<usize>,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8], FormatError> {
+        if let Some(folder) = &self.vanishes_in {
+            std::fs::remove_file(folder.join(self.object_key(index))).unwrap();
+        }
+        if self.codec != Codec::Placed || self.refuses_parts {
+            return self.decode(index, encoded, scratch);
+        }
+        let damaged = || FormatError::Decode { codec: "place", reason: "damaged".to_owned() };
+        let (place, bytes) = encoded.split_first_chunk::<8>().ok_or_else(damaged)?;
+        let start = usize::try_from(u64::from_le_bytes(*place)).map_err(|_| damaged())?;
+        scratch.clear();
+        scratch.resize(usize::try_from(self.cost.encoded_bytes_max - 8).unwrap(), NOT_READ);
+        let place = scratch.get_mut(start..start + bytes.len()).ok_or_else(damaged)?;
+        place.copy_from_slice(bytes);
+        Ok(scratch)
+    }
+
+    fn head_bytes(&self) -> Option<usize> {
+        (self.codec == Codec::Placed).then_some(8)
+    }
+
+    fn narrow(
+        &self,
+        _index: &[u64],
+        head: &mut [u8],
+        stored_bytes: u64,
+        wanted: Range<usize>,
+    ) -> Option<Range<u64>> {
+        assert_eq!(stored_bytes, self.cost.encoded_bytes_max);
+        let [start, end] = [wanted.start, wanted.end].map(|at| u64::try_from(at).unwrap());
+        head.copy_from_slice(&start.to_le_bytes());
+        Some(8 + start..8 + end)
     }
 
     fn encode(
@@ -164,6 +224,11 @@ impl Layout for TestLayout {
         if self.codec == Codec::Checked {
             encoded.extend_from_slice(elements);
             encoded.extend(crc32c::crc32c(elements).to_le_bytes());
+            return Ok(());
+        }
+        if self.codec == Codec::Placed {
+            encoded.extend([0; 8]);
+            encoded.extend_from_slice(elements);
             return Ok(());
         }
         for &byte in elements {

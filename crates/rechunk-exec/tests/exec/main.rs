@@ -10,6 +10,7 @@ mod journal;
 mod layout;
 mod limits;
 mod oracle;
+mod parts;
 mod run_case;
 mod runs;
 mod slow_disk;

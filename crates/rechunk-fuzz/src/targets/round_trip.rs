@@ -10,6 +10,35 @@ const SLACK_BYTES: u64 = 16 << 10;
 /// What is in a buffer before it is used.
 const STALE: u8 = 0xa5;
 
+/// If somebody reads only what a part of a chunk needs, and it decodes, all of the chunk does so, to the
+/// same elements there; if the chunk is as it should be, or not.
+fn parts_are_those_of_the_whole(layout: &dyn Layout, index: &[u64], chunk: &[u8]) {
+    let spec = layout.spec();
+    let chunk_bytes = spec.chunk_shape.iter().product::<u64>() * spec.item_bytes();
+    let chunk_bytes = usize::try_from(chunk_bytes).unwrap_or(usize::MAX);
+    for (head_bytes, eighths) in [(64, 0..1), (512, 3..5), (4096, 7..8)] {
+        let mut part = chunk[..chunk.len().min(head_bytes)].to_vec();
+        let wanted = chunk_bytes / 8 * eighths.start..chunk_bytes / 8 * eighths.end;
+        let stored_bytes = chunk.len() as u64;
+        let body = layout.narrow(index, &mut part, stored_bytes, wanted.clone());
+        let Some(body) = body else {
+            assert!(chunk.starts_with(&part), "changed for nothing");
+            continue;
+        };
+        let [start, end] = [body.start, body.end].map(|at| usize::try_from(at).unwrap_or(0));
+        part.extend_from_slice(&chunk[start..end]);
+        let (mut of_part, mut of_all) = (Vec::new(), Vec::new());
+        let Ok(found) = layout.decode_part(index, &part, wanted.clone(), &mut of_part) else {
+            continue;
+        };
+        let all = layout.decode_part(index, chunk, wanted.clone(), &mut of_all);
+        let is_same = all.is_ok_and(|all| {
+            all.len() == found.len() && all.get(wanted.clone()) == found.get(wanted.clone())
+        });
+        assert!(is_same, "a part has other elements than the whole at {wanted:?}");
+    }
+}
+
 /// Decodes a stored chunk; true if it can be. What decodes is a whole chunk, whatever the buffer held
 /// before, its parts are those of the whole, and it survives another round through the codecs (every
 /// bit of it if it `keeps_all`); each way takes no more memory than the layout says.
@@ -18,6 +47,7 @@ pub(crate) fn round_trip(layout: &dyn Layout, chunk: &[u8], keeps_all: bool) -> 
     let index = &vec![0; layout.spec().shape.len()];
     let spec = layout.spec();
     let chunk_bytes = spec.chunk_shape.iter().product::<u64>() * spec.item_bytes();
+    parts_are_those_of_the_whole(layout, index, chunk);
     let mut scratch = Vec::new();
     let decode = || layout.decode(index, chunk, &mut scratch).map(|decoded| decoded.len() as u64);
     let (decoded, peak_bytes) = peak_of(decode);

@@ -157,7 +157,7 @@ impl Store {
         &self,
         references: &References,
         key: &str,
-        wanted: Wanted,
+        wanted: Wanted<'_>,
         room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<Option<u64>, StoreError> {
@@ -200,15 +200,17 @@ impl Store {
     fn wanted_part(
         &self,
         key: &str,
-        wanted: Wanted,
+        wanted: Wanted<'_>,
         size_bytes: u64,
     ) -> Result<(u64, u64), StoreError> {
         match wanted {
-            Wanted::Whole { limit_bytes } if size_bytes > limit_bytes => {
+            Wanted::Whole { limit_bytes } | Wanted::Part { limit_bytes, .. }
+                if size_bytes > limit_bytes =>
+            {
                 let (location, key) = (self.label().to_owned(), key.to_owned());
                 Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes })
             }
-            Wanted::Whole { .. } => Ok((0, size_bytes)),
+            Wanted::Whole { .. } | Wanted::Part { .. } => Ok((0, size_bytes)),
             Wanted::Exactly { size_bytes: expected } => {
                 self.check_size(key, FileSize::Exactly(expected), size_bytes)?;
                 Ok((0, size_bytes))

@@ -8,7 +8,8 @@ use object_store::limit::LimitStore;
 
 use super::{keys, list, local, on_each, parts};
 use crate::{
-    ControlTraffic, DirectoryLock, End, Meter, Role, RoleTraffic, Store, StoreError, Traffic,
+    ControlTraffic, DirectoryLock, End, Got, Meter, Narrow, Role, RoleTraffic, Store, StoreError,
+    Traffic,
 };
 
 #[tokio::test]
@@ -53,6 +54,47 @@ async fn a_range_is_all_there_or_an_error() {
         assert!(store.get_range("x", 10, 1).await.is_err());
         assert!(store.get_range("x", u64::MAX, 2).await.is_err());
         assert!(store.get_range("y", 0, 1).await.unwrap_err().is_not_found());
+    })
+    .await;
+}
+
+/// One request, of the bytes that were read, from a directory; elsewhere all of it.
+#[tokio::test]
+async fn a_part_is_what_the_first_bytes_say() {
+    on_each(async |store| {
+        let store = store.with_role(Role::Source);
+        store.put("x", parts("0123456789")).await.unwrap();
+        let before = store.meter().traffic().source;
+        let mut buffer = b"before".to_vec();
+        let narrow = Narrow::new(3, |head, size_bytes| {
+            assert_eq!((&head[..], size_bytes), (&b"012"[..], 10));
+            head[0] = b'+';
+            Some(5..8)
+        });
+        let got = store.get_part_into("x", 10, &narrow, &mut buffer).await.unwrap();
+        let read = store.meter().traffic().source;
+        assert_eq!(read.get_requests - before.get_requests, 1);
+        let read_bytes = read.read_bytes - before.read_bytes;
+        if store.works_in_place() {
+            assert_eq!((got, &buffer[..], read_bytes), (Got::Part, &b"+12567"[..], 6));
+        } else {
+            assert_eq!((got, &buffer[..], read_bytes), (Got::Whole, &b"0123456789"[..], 10));
+        }
+        let all = Narrow::new(3, |_, _| None);
+        let got = store.get_part_into("x", 10, &all, &mut buffer).await.unwrap();
+        assert_eq!((got, &buffer[..]), (Got::Whole, &b"0123456789"[..]));
+        for outside in [2..5, 8..11] {
+            let narrow = Narrow::new(3, move |_, _| Some(outside.clone()));
+            let got = store.get_part_into("x", 10, &narrow, &mut buffer).await.unwrap();
+            assert_eq!((got, &buffer[..]), (Got::Whole, &b"0123456789"[..]), "that cannot be");
+        }
+        let small = Narrow::new(10, |_, _| panic!("there is nothing behind it"));
+        let got = store.get_part_into("x", 10, &small, &mut buffer).await.unwrap();
+        assert_eq!((got, &buffer[..]), (Got::Whole, &b"0123456789"[..]));
+        let got = store.get_part_into("y", 10, &all, &mut buffer).await.unwrap();
+        assert_eq!(got, Got::Missing);
+        let large = store.get_part_into("x", 9, &all, &mut buffer).await.unwrap_err();
+        assert!(matches!(large, StoreError::TooLarge { size_bytes: 10, limit_bytes: 9, .. }));
     })
     .await;
 }

@@ -78,6 +78,23 @@ impl Chain {
         Ok(scratch)
     }
 
+    /// [`rechunk_format::Layout::head_bytes`].
+    pub(crate) fn head_bytes(&self) -> Option<usize> {
+        let [stage] = &self.stages[..] else { return None };
+        stage.head_bytes()
+    }
+
+    /// [`rechunk_format::Layout::narrow`].
+    pub(crate) fn narrow(
+        &self,
+        head: &mut [u8],
+        stored_bytes: u64,
+        wanted: Range<usize>,
+    ) -> Option<Range<u64>> {
+        let [stage] = &self.stages[..] else { return None };
+        stage.narrow(head, stored_bytes, wanted)
+    }
+
     fn check_raw(&self, encoded: &[u8]) -> Result<(), FormatError> {
         if encoded.len() == self.chunk_bytes {
             return Ok(());

@@ -125,6 +125,22 @@ impl Stage {
         Ok(true)
     }
 
+    /// [`rechunk_format::Layout::head_bytes`].
+    pub(super) fn head_bytes(&self) -> Option<usize> {
+        matches!(self.codec, CodecSpec::Blosc { .. }).then_some(blosc::HEAD_BYTES)
+    }
+
+    /// [`rechunk_format::Layout::narrow`].
+    pub(super) fn narrow(
+        &self,
+        head: &mut [u8],
+        stored_bytes: u64,
+        wanted: Range<usize>,
+    ) -> Option<Range<u64>> {
+        let CodecSpec::Blosc { blocksize, .. } = self.codec else { return None };
+        blosc::narrow(head, stored_bytes, self.decoded_bytes_max, blocksize, wanted)
+    }
+
     /// Encodes into `encoded`, whose contents are lost.
     pub(super) fn encode(&self, decoded: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
         let bound = self.encoded_bytes_max;

@@ -1,0 +1,94 @@
+//! Reading a part of an object that its first bytes tell.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::operations::wide;
+use crate::reads::Wanted;
+use crate::{Store, StoreError};
+
+/// What there was of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Got {
+    /// There is none.
+    Missing,
+    /// All of it.
+    Whole,
+    /// Its first bytes, as [`Narrow`] has left them, and the range that it said.
+    Part,
+}
+
+/// Says what of an object is needed.
+#[derive(Clone)]
+pub struct Narrow {
+    head_bytes: u64,
+    #[expect(clippy::type_complexity, reason = "used once")]
+    choose: Arc<dyn Fn(&mut [u8], u64) -> Option<Range<u64>> + Send + Sync>,
+}
+
+impl fmt::Debug for Narrow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Narrow").field("head_bytes", &self.head_bytes).finish_non_exhaustive()
+    }
+}
+
+impl Narrow {
+    /// `choose` is shown the first `head_bytes` of an object that has more, and its size, and says which
+    /// range behind them is needed; `None` if all is. It may change what it is shown then.
+    pub fn new(
+        head_bytes: usize,
+        choose: impl Fn(&mut [u8], u64) -> Option<Range<u64>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { head_bytes: wide(head_bytes), choose: Arc::new(choose) }
+    }
+
+    /// Reads what is needed of a file of `size_bytes`, which is at its beginning, behind what is in
+    /// `bytes`. How much that is.
+    pub(crate) fn read(
+        &self,
+        mut file: &File,
+        size_bytes: u64,
+        bytes: &mut Vec<u8>,
+    ) -> io::Result<u64> {
+        let head = self.head_bytes.min(size_bytes);
+        let got = file.take(head).read_to_end(bytes)?;
+        if wide(got) < head || head == size_bytes {
+            return Ok(size_bytes);
+        }
+        let start = bytes.len() - got;
+        let chosen = (self.choose)(&mut bytes[start..], size_bytes);
+        let rest = chosen.filter(|rest| head <= rest.start && rest.end <= size_bytes);
+        let rest = rest.unwrap_or(head..size_bytes);
+        let length = rest.end.saturating_sub(rest.start);
+        file.seek(io::SeekFrom::Start(rest.start))?;
+        file.take(length).read_to_end(bytes)?;
+        Ok(head + length)
+    }
+}
+
+impl Store {
+    /// [`Store::get_into`] where not all may be needed. Only from a local directory a part is read: one
+    /// request, as for all of it, and the bytes that were read. Elsewhere a second answer would be waited
+    /// for.
+    pub async fn get_part_into(
+        &self,
+        key: &str,
+        limit_bytes: u64,
+        narrow: &Narrow,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Got, StoreError> {
+        let wanted = if self.works_in_place() {
+            Wanted::Part { limit_bytes, narrow }
+        } else {
+            Wanted::Whole { limit_bytes }
+        };
+        Ok(match self.read(key, wanted, limit_bytes, buffer).await? {
+            None => Got::Missing,
+            Some(size_bytes) if size_bytes == wide(buffer.len()) => Got::Whole,
+            Some(_) => Got::Part,
+        })
+    }
+}
