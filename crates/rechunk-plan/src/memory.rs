@@ -113,9 +113,10 @@ pub(crate) fn resident_units(axes: &[SteppedAxis]) -> u64 {
 /// What finds `units` output units while they are filled, bytes, with the checksums of pieces: more
 /// than their elements where chunks are tiny. What the first few hundred take is in the fixed part.
 pub(crate) fn units_state_bytes(units: u64, rank: usize) -> u64 {
-    /// Measured with a million units on one axis: 210 bytes each.
-    const PER_UNIT: u64 = 256;
-    /// Three numbers, twice while a unit is handed on.
+    /// Measured with a million units on two axes: 450 bytes each, in all.
+    const PER_UNIT: u64 = 384;
+    /// Its index, where its elements begin and how many there are, and the same of its buffer: five
+    /// numbers.
     const PER_AXIS: u64 = 48;
     const IN_FIXED: u64 = 256 << 10;
     let axes = u64::try_from(rank).unwrap_or(u64::MAX);
