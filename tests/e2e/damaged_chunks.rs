@@ -74,6 +74,23 @@ fn chunks_of_which_parts_are_read_are_no_less_checked() {
     assert!(read < stored / 4 * 5, "{read} of {stored} bytes, in {gets} reads of 12 chunks");
     rechunk(&["verify", &raw, &target]).ok();
 
+    // Of a region too, which begins and ends inside chunks on one axis, and at their ends on others.
+    let (of_raw, of_source) = (folder.at("of-raw.zarr"), folder.at("of-source.zarr"));
+    let select = ["--select", "2:11,0:512,100:1000"];
+    rechunk(&[&["copy", &raw, &of_raw, "--chunks", "9,32,900"], &select[..]].concat()).ok();
+    rechunk(&[&["copy", &source, &of_source], &options[..], &select].concat()).ok();
+    rechunk(&["verify", &of_raw, &of_source]).ok();
+    let (of_raw, of_source) = (folder.at("images-of-raw.zarr"), folder.at("images.zarr"));
+    let select = ["--select", "2:11,0:512,0:1024"];
+    rechunk(&[&["copy", &raw, &of_raw, "--chunks", "9,32,1024"], &select[..]].concat()).ok();
+    let copy = [&["copy", &source, &of_source, "--json"], &options[..], &select].concat();
+    let report = rechunk(&copy).ok().json();
+    let [read, gets] = ["traffic.source.read_bytes", "traffic.source.get_requests"]
+        .map(|path| number(&report, path));
+    let stored: u64 = (2..11).map(length).sum();
+    assert!(gets >= 18 && read < stored / 2 * 3, "{read} of {stored} bytes, in {gets} reads of 9");
+    rechunk(&["verify", &of_raw, &of_source]).ok();
+
     let chunk = Path::new(&source).join("5.0.0");
     let whole = std::fs::read(&chunk).unwrap();
     let fourth_place = 16 + 4 * 3;

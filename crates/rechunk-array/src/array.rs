@@ -59,18 +59,7 @@ impl Array {
         index: &[u64],
         buffer: &mut Vec<u8>,
     ) -> Result<bool, ArrayError> {
-        let key = self.layout.chunk_key(index);
-        let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
-        let found = match self.place(index)? {
-            None if self.is_gap(index) => Ok(false),
-            None => self
-                .store
-                .get_into(&key, limit_bytes, buffer)
-                .await
-                .inspect(|&is_there| self.note(index, is_there)),
-            Some(place) => self.read_place(&key, place, limit_bytes, buffer).await.map(|()| true),
-        };
-        found.map_err(|error| self.store_error(index, error))
+        Ok(self.read_narrowed(index, None, buffer).await? != Got::Missing)
     }
 
     /// [`Array::read_chunk_into`] for [`Layout::decode_part`] of the bytes `wanted`: all of the chunk, or
@@ -82,21 +71,38 @@ impl Array {
         wanted: Range<usize>,
         buffer: &mut Vec<u8>,
     ) -> Result<Got, ArrayError> {
-        let is_object = self.layout.shards().is_none() && self.layout.chunk_range(index).is_none();
-        let Some(head_bytes) = self.layout.head_bytes().filter(|_| is_object) else {
-            let is_there = self.read_chunk_into(index, buffer).await?;
-            return Ok(if is_there { Got::Whole } else { Got::Missing });
-        };
-        if self.is_gap(index) {
-            return Ok(Got::Missing);
-        }
-        let (layout, at) = (Arc::clone(&self.layout), index.to_vec());
-        let narrow = Narrow::new(head_bytes, move |head, stored_bytes| {
-            layout.narrow(&at, head, stored_bytes, wanted.clone())
+        let narrow = self.layout.head_bytes().filter(|_| self.layout.shards().is_none());
+        let narrow = narrow.map(|head_bytes| {
+            let (layout, at) = (Arc::clone(&self.layout), index.to_vec());
+            Narrow::new(head_bytes, move |head, stored_bytes| {
+                layout.narrow(&at, head, stored_bytes, wanted.clone())
+            })
         });
+        self.read_narrowed(index, narrow.as_ref(), buffer).await
+    }
+
+    async fn read_narrowed(
+        &self,
+        index: &[u64],
+        narrow: Option<&Narrow>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Got, ArrayError> {
         let key = self.layout.chunk_key(index);
         let limit_bytes = self.layout.codec_cost().encoded_bytes_max;
-        let got = self.store.get_part_into(&key, limit_bytes, &narrow, buffer).await;
+        let got = match (self.place(index)?, narrow) {
+            (None, _) if self.is_gap(index) => return Ok(Got::Missing),
+            (None, Some(narrow)) => {
+                self.store.get_part_into(&key, limit_bytes, narrow, buffer).await
+            }
+            (None, None) => {
+                let found = self.store.get_into(&key, limit_bytes, buffer).await;
+                found.map(|is_there| if is_there { Got::Whole } else { Got::Missing })
+            }
+            (Some(place), _) => {
+                let read = self.read_place(&key, place, limit_bytes, buffer).await;
+                return read.map(|()| Got::Whole).map_err(|error| self.store_error(index, error));
+            }
+        };
         let got = got.map_err(|error| self.store_error(index, error))?;
         self.note(index, got != Got::Missing);
         Ok(got)

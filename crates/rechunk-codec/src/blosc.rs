@@ -69,8 +69,13 @@ pub fn decode_part(
     Ok(())
 }
 
-/// First bytes of a chunk that [`narrow`] is to be shown: more than the places of a thousand blocks.
-pub const HEAD_BYTES: usize = 4 << 10;
+/// How many first bytes of a chunk of at most `bound` decoded bytes say where its blocks are, unless these
+/// are smaller than the metadata says (0: than 16 KiB, which c-blosc makes of large chunks at its lowest level).
+pub fn head_bytes(bound: usize, blocksize: u32) -> usize {
+    let block_bytes = usize::try_from(blocksize).ok().filter(|&bytes| bytes > 0);
+    let blocks = bound.div_ceil(block_bytes.unwrap_or(16 << 10));
+    blocks.saturating_mul(4).saturating_add(HEADER_BYTES).clamp(512, 64 << 10)
+}
 
 /// What of a chunk of `stored_bytes` has to be read for [`decode_part`], told by its first bytes: these,
 /// and the range behind them that is returned. `head` is changed so that both together are a chunk of

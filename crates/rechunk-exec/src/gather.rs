@@ -201,12 +201,17 @@ async fn take_in(task: &Arc<TaskRun>, fetched: Fetched) -> Result<Taken, Fault> 
     cpu.run(move || {
         let finished = match found {
             Found::Chunk(got @ (Got::Whole | Got::Part)) => {
-                let decode = |lane: &mut Lane| decode_and_spread(&task, &index, lane, &input);
-                match task.stage.workers.serve(&mut lane, task.stage.decoding()?, decode) {
-                    Err(Fault::Source(_)) if got == Got::Part => {
-                        return Ok(Taken::Refused { lane, index, input });
-                    }
-                    finished => finished?,
+                let work = |Lane { encoded, scratch }: &mut Lane| match decode(
+                    &task, &index, encoded, scratch, &input,
+                ) {
+                    Ok(decoded) => spread(&task, &input, Brought::Chunk(decoded)).map(Some),
+                    // Nothing of it has gone anywhere.
+                    Err(_) if got == Got::Part => Ok(None),
+                    Err(fault) => Err(fault),
+                };
+                match task.stage.workers.serve(&mut lane, task.stage.decoding()?, work)? {
+                    Some(finished) => finished,
+                    None => return Ok(Taken::Refused { lane, index, input }),
                 }
             }
             Found::Chunk(Got::Missing) => spread(&task, &input, Brought::Nothing)?,
@@ -305,13 +310,25 @@ pub(crate) fn decode_and_spread_of(
     scratch: &mut Vec<u8>,
     input: &Input,
 ) -> Result<Vec<Finished>, Fault> {
+    let decoded = decode(task, index, encoded, scratch, input)?;
+    spread(task, input, Brought::Chunk(decoded))
+}
+
+/// Decodes what the tile takes of a chunk.
+fn decode<'a>(
+    task: &TaskRun,
+    index: &[u64],
+    encoded: &'a [u8],
+    scratch: &'a mut Vec<u8>,
+    input: &Input,
+) -> Result<&'a [u8], Fault> {
     task.digest.add(task.stage.digest.of_chunk(&task.stage, index, encoded)?);
     let source = &task.stage.run.execution.source;
     let fault = |error| Fault::Source(source.decode_error(index, error));
     let wanted = input.wanted(task.stage.item_bytes);
     let decoded = source.layout().decode_part(index, encoded, wanted, scratch).map_err(fault)?;
     check_length(decoded, input.frame.bytes).map_err(fault)?;
-    spread(task, input, Brought::Chunk(decoded))
+    Ok(decoded)
 }
 
 /// Copies what an input brings (the source's fill value, if that is nothing) into every unit that is to

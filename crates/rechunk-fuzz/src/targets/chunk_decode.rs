@@ -9,7 +9,7 @@ use super::round_trip;
 
 /// Data type, codecs in Zarr v3's spelling (`BYTES` for what orders the bytes), and whether stored
 /// elements come back as they are; the first byte of the input chooses.
-const CASES: [(&str, &str, Keeps); 47] = [
+const CASES: [(&str, &str, Keeps); 48] = [
     ("float32", "BYTES", Keeps::All),
     (
         "float32",
@@ -194,6 +194,12 @@ const CASES: [(&str, &str, Keeps); 47] = [
         r#"{"name": "numcodecs.pcodec", "configuration": {"level": 1, "delta_spec": "try_lookback"}}"#,
         Keeps::All,
     ),
+    // Eight blocks, of which some can be read.
+    (
+        "float32",
+        r#"BYTES, {"name": "blosc", "configuration": {"cname": "zstd", "clevel": 3, "shuffle": "shuffle", "typesize": 4, "blocksize": 512}}"#,
+        Keeps::All,
+    ),
 ];
 
 /// The same of zfp, whose C library checks nothing, for chunks of one to four axes:
@@ -358,4 +364,17 @@ pub(crate) fn zfp(data: &[u8]) -> bool {
     let Some((&choice, chunk)) = data.split_first() else { return false };
     let position = usize::from(choice) % ZFP_CASES.len();
     round_trip(&zfp_layouts()[position], chunk, ZFP_CASES[position].3 == Keeps::All)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::targets::round_trip::parts_are_those_of_the_whole;
+
+    /// What is said of parts is said of some.
+    #[test]
+    fn parts_of_a_chunk_are_decoded() {
+        let seed = include_bytes!("../../../../fixtures/fuzz/chunk_decode/47-coded");
+        assert_eq!(parts_are_those_of_the_whole(&layouts()[47], &[0], &seed[1..]), 2);
+    }
 }

@@ -11,8 +11,13 @@ const SLACK_BYTES: u64 = 16 << 10;
 const STALE: u8 = 0xa5;
 
 /// If somebody reads only what a part of a chunk needs, and it decodes, all of the chunk does so, to the
-/// same elements there; if the chunk is as it should be, or not.
-fn parts_are_those_of_the_whole(layout: &dyn Layout, index: &[u64], chunk: &[u8]) {
+/// same elements there; if the chunk is as it should be, or not. How many parts did.
+pub(super) fn parts_are_those_of_the_whole(
+    layout: &dyn Layout,
+    index: &[u64],
+    chunk: &[u8],
+) -> usize {
+    let mut decoded = 0;
     let spec = layout.spec();
     let chunk_bytes = spec.chunk_shape.iter().product::<u64>() * spec.item_bytes();
     let chunk_bytes = usize::try_from(chunk_bytes).unwrap_or(usize::MAX);
@@ -36,7 +41,9 @@ fn parts_are_those_of_the_whole(layout: &dyn Layout, index: &[u64], chunk: &[u8]
             all.len() == found.len() && all.get(wanted.clone()) == found.get(wanted.clone())
         });
         assert!(is_same, "a part has other elements than the whole at {wanted:?}");
+        decoded += 1;
     }
+    decoded
 }
 
 /// Decodes a stored chunk; true if it can be. What decodes is a whole chunk, whatever the buffer held

@@ -127,7 +127,8 @@ impl Stage {
 
     /// [`rechunk_format::Layout::head_bytes`].
     pub(super) fn head_bytes(&self) -> Option<usize> {
-        matches!(self.codec, CodecSpec::Blosc { .. }).then_some(blosc::HEAD_BYTES)
+        let CodecSpec::Blosc { blocksize, .. } = self.codec else { return None };
+        Some(blosc::head_bytes(self.decoded_bytes_max, blocksize))
     }
 
     /// [`rechunk_format::Layout::narrow`].

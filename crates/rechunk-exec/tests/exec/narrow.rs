@@ -108,6 +108,32 @@ fn each_byte_of_a_source_is_read_once() {
     assert_eq!(refused.decoded_read_bytes, parts.decoded_read_bytes);
 }
 
+/// While a disk is waited for, other threads read; a part that is refused is read again by one of them.
+#[test]
+fn parts_are_read_while_reading_is_slow() {
+    let case = Case { threads: 2, ..eighths() };
+    let plan = case.plan().unwrap();
+    for refuses_parts in [false, true] {
+        for reads in [0, 5, 100] {
+            let folder = tempfile::tempdir().unwrap();
+            let (read, is_copied) = runtime().block_on(async {
+                let prepared = case.prepare_in(folder.path()).await;
+                let meter = Meter::new();
+                let mut execution = prepared.execution(&case, &plan, &meter);
+                let mut layout = case.layout(&case.source);
+                layout.refuses_parts = refuses_parts;
+                let store = execution.source.store().with_slow_reads(reads);
+                execution.source = Array::new(Arc::new(layout), store);
+                execute(execution, None).await.unwrap();
+                let copied = case.read_all(&case.target, &prepared.target).await;
+                (meter.traffic().source.get_requests, copied == prepared.elements)
+            });
+            assert!(is_copied, "{reads}, {refuses_parts}");
+            assert_eq!(read, if refuses_parts { 2 * 8 * 64 } else { 8 * 64 }, "{reads}");
+        }
+    }
+}
+
 /// What is gone when all of it is asked for is no missing chunk.
 #[test]
 fn a_chunk_that_vanishes_is_an_error() {

@@ -36,8 +36,8 @@ impl fmt::Debug for Narrow {
 }
 
 impl Narrow {
-    /// `choose` is shown the first `head_bytes` of an object that has more, and its size, and says which
-    /// range behind them is needed; `None` if all is. It may change what it is shown then.
+    /// `choose` is shown the first `head_bytes` of an object that has more, which it may change, and its
+    /// size, and says which range behind them is needed; `None` if all is.
     pub fn new(
         head_bytes: usize,
         choose: impl Fn(&mut [u8], u64) -> Option<Range<u64>> + Send + Sync + 'static,
@@ -60,9 +60,19 @@ impl Narrow {
         }
         let start = bytes.len() - got;
         let chosen = (self.choose)(&mut bytes[start..], size_bytes);
-        let rest = chosen.filter(|rest| head <= rest.start && rest.end <= size_bytes);
-        let rest = rest.unwrap_or(head..size_bytes);
-        let length = rest.end.saturating_sub(rest.start);
+        // Less than all: who gets as many bytes as there are has the object as it is.
+        let is_part = |rest: &Range<u64>| {
+            head <= rest.start
+                && rest.start <= rest.end
+                && rest.end <= size_bytes
+                && (head, size_bytes) != (rest.start, rest.end)
+        };
+        let Some(rest) = chosen.filter(is_part) else {
+            bytes.truncate(start);
+            file.rewind()?;
+            return file.take(size_bytes).read_to_end(bytes).map(|_| size_bytes);
+        };
+        let length = rest.end - rest.start;
         file.seek(io::SeekFrom::Start(rest.start))?;
         file.take(length).read_to_end(bytes)?;
         Ok(head + length)
@@ -72,7 +82,7 @@ impl Narrow {
 impl Store {
     /// [`Store::get_into`] where not all may be needed. Only from a local directory a part is read: one
     /// request, as for all of it, and the bytes that were read. Elsewhere a second answer would be waited
-    /// for.
+    /// for, and what says whether all of an object came (its ETag) says nothing of parts.
     pub async fn get_part_into(
         &self,
         key: &str,
@@ -80,7 +90,7 @@ impl Store {
         narrow: &Narrow,
         buffer: &mut Vec<u8>,
     ) -> Result<Got, StoreError> {
-        let wanted = if self.works_in_place() {
+        let wanted = if self.local_root().is_some() {
             Wanted::Part { limit_bytes, narrow }
         } else {
             Wanted::Whole { limit_bytes }
