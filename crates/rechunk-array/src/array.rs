@@ -64,15 +64,14 @@ impl Array {
 
     /// [`Array::read_chunk_into`] for [`Layout::decode_part`] of the bytes `wanted`: all of the chunk, or
     /// as much as that needs. A part may be refused there though the chunk is as it should be; then all of
-    /// it has to be read.
+    /// it has to be read. Not for chunks in shards.
     pub async fn read_chunk_part_into(
         &self,
         index: &[u64],
         wanted: Range<usize>,
         buffer: &mut Vec<u8>,
     ) -> Result<Got, ArrayError> {
-        let narrow = self.layout.head_bytes().filter(|_| self.layout.shards().is_none());
-        let narrow = narrow.map(|head_bytes| {
+        let narrow = self.layout.head_bytes().map(|head_bytes| {
             let (layout, at) = (Arc::clone(&self.layout), index.to_vec());
             Narrow::new(head_bytes, move |head, stored_bytes| {
                 layout.narrow(&at, head, stored_bytes, wanted.clone())

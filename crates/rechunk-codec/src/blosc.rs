@@ -70,11 +70,13 @@ pub fn decode_part(
 }
 
 /// How many first bytes of a chunk of at most `bound` decoded bytes say where its blocks are, unless these
-/// are smaller than the metadata says (0: than 16 KiB, which c-blosc makes of large chunks at its lowest level).
+/// are smaller than the metadata says (0: than 16 KiB, which c-blosc makes of large chunks at its lowest level)
+/// by more than what is no whole element.
 pub fn head_bytes(bound: usize, blocksize: u32) -> usize {
     let block_bytes = usize::try_from(blocksize).ok().filter(|&bytes| bytes > 0);
     let blocks = bound.div_ceil(block_bytes.unwrap_or(16 << 10));
-    blocks.saturating_mul(4).saturating_add(HEADER_BYTES).clamp(512, 64 << 10)
+    let places = blocks.saturating_add(blocks / 16 + 1);
+    places.saturating_mul(4).saturating_add(HEADER_BYTES).clamp(512, 64 << 10)
 }
 
 /// What of a chunk of `stored_bytes` has to be read for [`decode_part`], told by its first bytes: these,

@@ -124,22 +124,25 @@ impl<'a> Blocks<'a> {
         let blocks =
             wanted.start / self.block_bytes..wanted.end.min(length).div_ceil(self.block_bytes);
         let place = |block: usize| self.word(place_of(block)?).ok();
-        let places = blocks.clone().map(place).collect::<Option<Vec<_>>>()?;
-        let (&first, &last) = (places.iter().min()?, places.iter().max()?);
+        let (mut first, mut last) = (usize::MAX, 0);
+        for block in blocks.clone() {
+            let at = place(block)?;
+            (first, last) = (first.min(at), last.max(at));
+        }
         let mut end = stored_bytes;
         for block in 0..count {
-            end = Some(place(block)?).filter(|&at| at > last).map_or(end, |at| end.min(at));
+            let at = place(block)?;
+            end = if at > last { end.min(at) } else { end };
         }
         let body = first.max(head_bytes)..end.max(head_bytes);
         // The header and the places behind it change: no block may be read from them.
         let is_little = first >= place_of(count)?
             && body.start <= body.end
             && head_bytes + body.len() <= stored_bytes / NARROWED_OF * NARROWED_TO;
-        let skipped = body.start - head_bytes;
         is_little.then(|| Narrowed {
             count,
             blocks,
-            places: places.into_iter().map(|at| at - skipped.min(at)).collect(),
+            skipped_bytes: body.start - head_bytes,
             stored_bytes: head_bytes + body.len(),
             body: body.start as u64..body.end as u64,
         })
@@ -204,28 +207,32 @@ fn place_of(block: usize) -> Option<usize> {
 pub(crate) struct Narrowed {
     /// Bytes of the chunk that follow its head.
     pub body: Range<u64>,
-    /// All blocks.
+    /// How many blocks the chunk has, and those that are there.
     count: usize,
-    /// Those that are there, and where.
     blocks: Range<usize>,
-    places: Vec<usize>,
+    /// Bytes between the head and the body that are not there.
+    skipped_bytes: usize,
+    /// Of head and body.
     stored_bytes: usize,
 }
 
 impl Narrowed {
     /// Makes `head`, that of the whole chunk, the head of this part.
     pub(crate) fn put_in(&self, head: &mut [u8]) {
-        let mut put = |at: usize, value: usize| {
-            let value = u32::try_from(value).unwrap_or(u32::MAX);
-            if let Some(word) = head.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<4>()) {
-                *word = value.to_le_bytes();
+        let narrow = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+        let mut change = |at: Option<usize>, to: &dyn Fn(u32) -> u32| {
+            let rest = at.and_then(|at| head.get_mut(at..));
+            if let Some(word) = rest.and_then(|rest| rest.first_chunk_mut::<4>()) {
+                *word = to(u32::from_le_bytes(*word)).to_le_bytes();
             }
         };
-        put(STORED_BYTES_AT, self.stored_bytes);
+        change(Some(STORED_BYTES_AT), &|_| narrow(self.stored_bytes));
+        let skipped_bytes = narrow(self.skipped_bytes);
         for block in 0..self.count {
-            let of_part = block.checked_sub(self.blocks.start);
-            let place = of_part.and_then(|block| self.places.get(block)).copied();
-            put(place_of(block).unwrap_or(usize::MAX), place.unwrap_or(usize::MAX));
+            let is_there = self.blocks.contains(&block);
+            let moved =
+                |at: u32| if is_there { at.saturating_sub(skipped_bytes) } else { u32::MAX };
+            change(place_of(block), &moved);
         }
     }
 }
@@ -424,6 +431,24 @@ mod tests {
             }
         }
         assert!(narrow > 50, "{narrow}");
+    }
+
+    /// What the store is asked to show of a chunk says where its blocks are, however many.
+    #[test]
+    fn heads_are_as_long_as_they_have_to_be() {
+        let elements = compressible(1 << 20);
+        for (blocksize, typesize) in [(1024, 4), (1000, 16), (0, 1), (1 << 17, 1)] {
+            let (cname, shuffle) = (BloscName::Zstd, Shuffle::Byte);
+            let settings = BloscSettings { cname, clevel: 1, shuffle, typesize, blocksize };
+            let mut encoded = Vec::new();
+            blosc::encode(&elements, &mut encoded, &settings).unwrap();
+            let mut head = encoded[..blosc::head_bytes(1 << 20, blocksize)].to_vec();
+            let stored_bytes = encoded.len() as u64;
+            let body = blosc::narrow(&mut head, stored_bytes, 1 << 20, blocksize, 70_000..70_001);
+            assert!(body.is_some(), "{settings:?}");
+        }
+        assert_eq!(blosc::head_bytes(usize::MAX, 1), 64 << 10);
+        assert_eq!(blosc::head_bytes(100, 0), 512);
     }
 
     /// Several threads of c-blosc put blocks in any order.

@@ -371,7 +371,8 @@ pub(crate) fn spread(
     Ok(finished)
 }
 
-/// Copies what an input has of a unit into it, which is in `common` then; the unit, if that was the last.
+/// Copies what an input has of a unit into it; the unit, if that was the last. `common` is used again: what
+/// it holds means nothing.
 fn put_in(
     task: &TaskRun,
     input: &Input,

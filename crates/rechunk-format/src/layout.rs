@@ -141,7 +141,8 @@ pub trait Layout: Debug + Send + Sync {
     /// What of a stored chunk of `stored_bytes` has to be read to decode no more than the bytes
     /// `wanted`: its first [`Layout::head_bytes`], which are shown, and behind them the range that is
     /// returned. `head` is changed so that the two together are taken by [`Layout::decode_part`], which
-    /// makes the same of them or refuses them; then all has to be read. `None` if it has to be anyhow.
+    /// makes the same of them or refuses them; then all has to be read. `None`, and `head` is as it was, if it has
+    /// to be anyhow.
     fn narrow(
         &self,
         index: &[u64],

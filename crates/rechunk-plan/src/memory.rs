@@ -115,8 +115,8 @@ pub(crate) fn resident_units(axes: &[SteppedAxis]) -> u64 {
 pub(crate) fn units_state_bytes(units: u64, rank: usize) -> u64 {
     /// Measured with a million units on two axes: 450 bytes each, in all.
     const PER_UNIT: u64 = 400;
-    /// Its index, where its elements begin and how many there are, and the same of its buffer: five
-    /// numbers, and what the allocator rounds up.
+    /// Its index, its box (two) and where that is in its buffer (two): five numbers, and what the allocator
+    /// rounds up.
     const PER_AXIS: u64 = 48;
     const IN_FIXED: u64 = 256 << 10;
     let axes = u64::try_from(rank).unwrap_or(u64::MAX);

@@ -46,7 +46,7 @@ impl Narrow {
     }
 
     /// Reads what is needed of a file of `size_bytes`, which is at its beginning, behind what is in
-    /// `bytes`. How much that is.
+    /// `bytes`. Returns how many bytes that should be; there are fewer if the file was cut meanwhile.
     pub(crate) fn read(
         &self,
         mut file: &File,
@@ -80,9 +80,9 @@ impl Narrow {
 }
 
 impl Store {
-    /// [`Store::get_into`] where not all may be needed. Only from a local directory a part is read: one
-    /// request, as for all of it, and the bytes that were read. Elsewhere a second answer would be waited
-    /// for, and what says whether all of an object came (its ETag) says nothing of parts.
+    /// [`Store::get_into`] where not all may be needed. A part is read from a local
+    /// directory only, and counts as one request and the bytes that were read. Elsewhere a second answer
+    /// would be waited for, and what says whether all of an object came (its ETag) says nothing of parts.
     pub async fn get_part_into(
         &self,
         key: &str,

@@ -95,7 +95,7 @@ fn eighths() -> Case {
 }
 
 #[test]
-fn each_byte_of_a_source_is_read_once() {
+fn the_elements_of_a_source_are_read_once() {
     let case = Case { threads: 2, ..eighths() };
     let plan = case.plan().unwrap();
     assert_eq!(plan.task_count(), 8, "{plan:?}");
@@ -155,5 +155,5 @@ fn a_chunk_that_vanishes_is_an_error() {
         other => panic!("{other}"),
     };
     assert!(matches!(fault, Fault::Source(_)), "{failed}");
-    assert!(failed.to_string().contains("c/0.0"), "{failed}");
+    assert!(failed.to_string().contains("c/0.0 is missing"), "{failed}");
 }

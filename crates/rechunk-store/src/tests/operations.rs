@@ -9,7 +9,7 @@ use object_store::limit::LimitStore;
 use super::{keys, list, local, on_each, parts};
 use crate::{
     ControlTraffic, DirectoryLock, End, Got, Meter, Narrow, Role, RoleTraffic, Store, StoreError,
-    Traffic,
+    StoreOptions, Stores, Traffic,
 };
 
 #[tokio::test]
@@ -101,6 +101,19 @@ async fn a_part_is_what_the_first_bytes_say() {
         assert!(matches!(large, StoreError::TooLarge { size_bytes: 10, limit_bytes: 9, .. }));
     })
     .await;
+}
+
+/// Where bytes are counted out, it matters most.
+#[tokio::test]
+async fn parts_are_read_at_a_limited_rate_too() {
+    let (directory, _) = local();
+    let options = StoreOptions::default().with_bytes_per_second(1 << 20);
+    let store = Stores::new(options).open(directory.path().to_str().unwrap()).unwrap();
+    assert!(!store.works_in_place());
+    store.put("x", parts("0123456789")).await.unwrap();
+    let (narrow, mut buffer) = (Narrow::new(3, |_, _| Some(5..8)), Vec::new());
+    let got = store.get_part_into("x", 10, &narrow, &mut buffer).await.unwrap();
+    assert_eq!((got, &buffer[..]), (Got::Part, &b"012567"[..]));
 }
 
 #[tokio::test]
@@ -238,6 +251,9 @@ async fn a_wrapped_store_is_still_a_directory() {
     store.put("c/0", parts("hello")).await.unwrap();
     assert_eq!(store.get("c/0", 9).await.unwrap().unwrap(), "hello");
     assert!(store.local_root().unwrap().join("c/0").is_file());
+    let (narrow, mut buffer) = (Narrow::new(1, |_, _| Some(2..3)), Vec::new());
+    let got = store.get_part_into("c/0", 9, &narrow, &mut buffer).await.unwrap();
+    assert_eq!((got, &buffer[..]), (Got::Part, &b"hl"[..]));
 }
 
 #[test]
