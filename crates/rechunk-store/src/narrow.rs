@@ -45,8 +45,8 @@ impl Narrow {
         Self { head_bytes: wide(head_bytes), choose: Arc::new(choose) }
     }
 
-    /// Reads what is needed of a file of `size_bytes`, which is at its beginning, behind what is in
-    /// `bytes`. Returns how many bytes that should be; there are fewer if the file was cut meanwhile.
+    /// Reads what is needed of a file of `size_bytes`, which is at its beginning, into `bytes`, which is
+    /// empty. Returns how many bytes that should be; there are fewer if the file was cut meanwhile.
     pub(crate) fn read(
         &self,
         mut file: &File,
@@ -58,8 +58,7 @@ impl Narrow {
         if wide(got) < head || head == size_bytes {
             return Ok(size_bytes);
         }
-        let start = bytes.len() - got;
-        let chosen = (self.choose)(&mut bytes[start..], size_bytes);
+        let chosen = (self.choose)(bytes, size_bytes);
         // Less than all: who gets as many bytes as there are has the object as it is.
         let is_part = |rest: &Range<u64>| {
             head <= rest.start
@@ -68,7 +67,7 @@ impl Narrow {
                 && (head, size_bytes) != (rest.start, rest.end)
         };
         let Some(rest) = chosen.filter(is_part) else {
-            bytes.truncate(start);
+            bytes.clear();
             file.rewind()?;
             return file.take(size_bytes).read_to_end(bytes).map(|_| size_bytes);
         };
@@ -80,9 +79,9 @@ impl Narrow {
 }
 
 impl Store {
-    /// [`Store::get_into`] where not all may be needed. A part is read from a local
-    /// directory only, and counts as one request and the bytes that were read. Elsewhere a second answer
-    /// would be waited for, and what says whether all of an object came (its ETag) says nothing of parts.
+    /// [`Store::get_into`] where not all may be needed. A part is read from a local directory only, and
+    /// counts as one request and the bytes that were read. Elsewhere a second answer would be waited for,
+    /// and what says whether all of an object came (its ETag) says nothing of parts.
     pub async fn get_part_into(
         &self,
         key: &str,

@@ -1,15 +1,16 @@
 //! Chunks of which no more is read than a task needs.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use rechunk_array::Array;
 use rechunk_exec::{ExecError, Fault};
-use rechunk_plan::Strategy as Kind;
-use rechunk_store::{Meter, RoleTraffic};
+use rechunk_plan::{Plan, Strategy as Kind};
+use rechunk_store::{Meter, RoleTraffic, Store};
 
 use crate::case::{Case, SideCase, cases, execute, runtime};
-use crate::layout::Codec;
+use crate::layout::{Codec, TestLayout};
 
 /// A case whose source has chunks that can be read in parts.
 fn in_parts() -> impl Strategy<Value = Case> {
@@ -27,31 +28,44 @@ fn in_parts() -> impl Strategy<Value = Case> {
     })
 }
 
-/// What was read to run a case in directories, and what all chunks that were asked for have; the
+/// Runs a case in directories, its source as `change` leaves it: what was read of it, and whether the
 /// elements are those of a naive copy.
-fn read(case: &Case, refuses_parts: bool) -> Option<(RoleTraffic, u64)> {
-    let plan = case.plan()?;
+fn run(
+    case: &Case,
+    plan: &Plan,
+    change: impl FnOnce(&mut TestLayout, Store, &Path) -> Store,
+) -> Result<(RoleTraffic, bool), ExecError> {
     let folder = tempfile::tempdir().unwrap();
     runtime().block_on(async {
         let prepared = case.prepare_in(folder.path()).await;
         let meter = Meter::new();
-        let mut execution = prepared.execution(case, &plan, &meter);
+        let mut execution = prepared.execution(case, plan, &meter);
         let mut layout = case.layout(&case.source);
-        layout.refuses_parts = refuses_parts;
-        let store = execution.source.store().clone();
+        let store = change(&mut layout, execution.source.store().clone(), folder.path());
         execution.source = Array::new(Arc::new(layout), store);
-        execute(execution, None).await.unwrap();
+        execute(execution, None).await?;
         let copied = case.read_all(&case.target, &prepared.target).await;
-        assert!(copied == prepared.elements, "{plan:?}");
-        let traffic = meter.traffic().source;
-        let planned = plan.estimate.source.get_requests;
-        let chunk_bytes = traffic.decoded_read_bytes / planned.max(1) + 8;
-        if !refuses_parts {
-            assert_eq!(traffic.get_requests + traffic.get_missing, planned);
-        }
-        let found = traffic.get_requests;
-        Some((traffic, found * chunk_bytes))
+        Ok((meter.traffic().source, copied == prepared.elements))
     })
+}
+
+/// What was read to run a case, and what all chunks that were asked for have; the elements are those of
+/// a naive copy.
+fn read(case: &Case, refuses_parts: bool) -> Option<(RoleTraffic, u64)> {
+    let plan = case.plan()?;
+    let refuses = |layout: &mut TestLayout, store, _: &Path| {
+        layout.refuses_parts = refuses_parts;
+        store
+    };
+    let (traffic, is_copied) = run(case, &plan, refuses).unwrap();
+    assert!(is_copied, "{plan:?}");
+    let planned = plan.estimate.source.get_requests;
+    let chunk_bytes = traffic.decoded_read_bytes / planned.max(1) + 8;
+    if !refuses_parts {
+        assert_eq!(traffic.get_requests + traffic.get_missing, planned);
+    }
+    let found = traffic.get_requests;
+    Some((traffic, found * chunk_bytes))
 }
 
 proptest! {
@@ -115,21 +129,14 @@ fn parts_are_read_while_reading_is_slow() {
     let plan = case.plan().unwrap();
     for refuses_parts in [false, true] {
         for reads in [0, 5, 100] {
-            let folder = tempfile::tempdir().unwrap();
-            let (read, is_copied) = runtime().block_on(async {
-                let prepared = case.prepare_in(folder.path()).await;
-                let meter = Meter::new();
-                let mut execution = prepared.execution(&case, &plan, &meter);
-                let mut layout = case.layout(&case.source);
+            let slow = |layout: &mut TestLayout, store: Store, _: &Path| {
                 layout.refuses_parts = refuses_parts;
-                let store = execution.source.store().with_slow_reads(reads);
-                execution.source = Array::new(Arc::new(layout), store);
-                execute(execution, None).await.unwrap();
-                let copied = case.read_all(&case.target, &prepared.target).await;
-                (meter.traffic().source.get_requests, copied == prepared.elements)
-            });
+                store.with_slow_reads(reads)
+            };
+            let (traffic, is_copied) = run(&case, &plan, slow).unwrap();
             assert!(is_copied, "{reads}, {refuses_parts}");
-            assert_eq!(read, if refuses_parts { 2 * 8 * 64 } else { 8 * 64 }, "{reads}");
+            let expected = if refuses_parts { 2 * 8 * 64 } else { 8 * 64 };
+            assert_eq!(traffic.get_requests, expected, "{reads}");
         }
     }
 }
@@ -139,17 +146,11 @@ fn parts_are_read_while_reading_is_slow() {
 fn a_chunk_that_vanishes_is_an_error() {
     let case = eighths();
     let plan = case.plan().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let failed = runtime().block_on(async {
-        let prepared = case.prepare_in(folder.path()).await;
-        let mut execution = prepared.execution(&case, &plan, &Meter::new());
-        let vanishes_in = Some(folder.path().join("source"));
-        let mut layout = case.layout(&case.source);
-        (layout.refuses_parts, layout.vanishes_in) = (true, vanishes_in);
-        let store = execution.source.store().clone();
-        execution.source = Array::new(Arc::new(layout), store);
-        execute(execution, None).await.unwrap_err()
-    });
+    let vanishes = |layout: &mut TestLayout, store, folder: &Path| {
+        (layout.refuses_parts, layout.vanishes_in) = (true, Some(folder.join("source")));
+        store
+    };
+    let failed = run(&case, &plan, vanishes).unwrap_err();
     let fault = match &failed {
         ExecError::Task { fault, .. } => fault,
         other => panic!("{other}"),
