@@ -9,6 +9,7 @@ use crate::error::NotAFile;
 use crate::file_runs::{OpenSlot, Position, Run, write, write_all_at};
 use crate::local_files::special_kind;
 use crate::read_file::check_runs;
+use crate::writing::Turns;
 use crate::{FileSize, Role, Store, StoreError, local_tree};
 
 /// What the name of a file under way ends in.
@@ -28,6 +29,7 @@ pub struct PartFile {
     store: Store,
     key: String,
     file: Arc<(File, OpenSlot)>,
+    turns: Turns,
     size_bytes: u64,
     position: Position,
 }
@@ -56,7 +58,8 @@ impl Store {
         let (file, slot, found_bytes) = opened.map_err(|error| self.no_file(&key, error))?;
         self.check_size(&key, FileSize::Exactly(size_bytes), found_bytes)?;
         let (store, position) = (self.clone(), Position::default());
-        Ok(PartFile { store, key, file: Arc::new((file, slot)), size_bytes, position })
+        let (file, turns) = (Arc::new((file, slot)), Turns::default());
+        Ok(PartFile { store, key, file, turns, size_bytes, position })
     }
 
     /// Writes `bytes` at `offset` of the file under way for `key`, of `size_bytes` in the end. One
@@ -167,8 +170,9 @@ impl PartFile {
     }
 
     fn uncounted(&self, runs: Vec<Run>) -> WriteBatch {
-        let (store, key, file) = (self.store.clone(), self.key.clone(), Arc::clone(&self.file));
-        WriteBatch { store, key, file, runs }
+        let (store, key) = (self.store.clone(), self.key.clone());
+        let (file, turns) = (Arc::clone(&self.file), self.turns.clone());
+        WriteBatch { store, key, file, turns, runs }
     }
 
     /// Writes `bytes` at `offset`. Gives them back, so that their buffer can be used again.
@@ -200,6 +204,7 @@ pub struct WriteBatch {
     store: Store,
     key: String,
     file: Arc<(File, OpenSlot)>,
+    turns: Turns,
     runs: Vec<Run>,
 }
 
@@ -207,7 +212,7 @@ impl WriteBatch {
     /// Writes what the runs have in `buffer` to their places, in their order, all in one go away
     /// from the async threads. Gives both back, to be used again.
     pub async fn write(self, buffer: Bytes) -> Result<(Vec<Run>, Bytes), StoreError> {
-        let Self { store, key, file, runs } = self;
+        let Self { store, key, file, turns, runs } = self;
         let lengths = runs.iter().map(|run| u64::try_from(run.length).unwrap_or(u64::MAX));
         let bytes: u64 = lengths.sum();
         if bytes == 0 {
@@ -222,7 +227,7 @@ impl WriteBatch {
             }
             Ok((runs, buffer))
         };
-        let written = store.write(&key, bytes, count, work).await?;
+        let written = store.write(&key, &turns, (bytes, count), work).await?;
         store.meter.count_written_bytes(store.role, bytes);
         store.moved(bytes).await;
         Ok(written)

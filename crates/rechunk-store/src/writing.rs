@@ -5,7 +5,9 @@
 //! takes longer than a fast disk, and all of it is CPU time. So both are timed.
 
 use std::io;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -104,6 +106,33 @@ pub(crate) enum Way {
     Cached(Arc<Writing>),
     /// Past it.
     Direct(Bounce),
+}
+
+/// Whose turn it is to write to a file that several write to. The system lets one at a time copy into the cache of a file, and
+/// others that want to spin; past the cache go several. Waiting here takes no time of a core, and is not timed.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Turns(Arc<RwLock<()>>);
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) enum Turn<'a> {
+    /// Nobody is waited for.
+    Any,
+    /// Beside others that go past the cache.
+    Shared(#[expect(dead_code, reason = "held")] RwLockReadGuard<'a, ()>),
+    /// Alone.
+    Alone(#[expect(dead_code, reason = "held")] RwLockWriteGuard<'a, ()>),
+}
+
+impl Turns {
+    /// Waits for one. Comes after [`Way::ready`], for a place in memory is not waited for in turn.
+    pub(crate) fn wait(&self, way: &Way) -> Turn<'_> {
+        match way {
+            Way::Small => Turn::Any,
+            Way::Cached(_) => Turn::Alone(self.0.write().unwrap_or_else(PoisonError::into_inner)),
+            Way::Direct(_) => Turn::Shared(self.0.read().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
 }
 
 impl Way {
@@ -443,6 +472,24 @@ mod tests {
         assert!(directly > 90, "{directly}");
         let (directly, _) = write(&writing, 1000, 0.000_2, 0.000_5);
         assert!(directly < 400, "{directly}");
+    }
+
+    #[test]
+    fn one_at_a_time_writes_to_a_file_through_the_cache_and_several_past_it() {
+        let (writing, turns) = (linux(), Turns::default());
+        let ways: Vec<Way> = (0..2).map(|_| writing.choose(BYTES, 1, false)).collect();
+        let [cached @ Way::Cached(_), direct @ Way::Direct(_)] = &ways[..] else {
+            panic!("{ways:?}");
+        };
+        let is_free = || turns.0.try_write().is_ok();
+        let alone = turns.wait(cached);
+        assert!(turns.0.try_read().is_err());
+        assert!(matches!(turns.wait(&Way::Small), Turn::Any));
+        drop(alone);
+        let both = [turns.wait(direct), turns.wait(direct)];
+        assert!(!is_free());
+        drop(both);
+        assert!(is_free());
     }
 
     #[tokio::test]
