@@ -85,8 +85,8 @@ asan-flags := "-fsanitize=address -fno-sanitize-address-use-after-scope -fno-omi
 bench-kernels:
     cargo run --release -p rechunk-bench
 
-# Whole programs on the same data: rechunk against what a user would take instead; a quarter of an
-# hour, 6 GB of disk. ARGUMENTS are those of the script.
+# Whole programs on the same data: rechunk against what a user would take instead; twenty minutes,
+# 6 GB of data that stay, up to 60 while it runs. ARGUMENTS are those of the script.
 bench *ARGUMENTS: build
     cargo build --release --workspace --bin rechunk-testkit
     tests/bench/setup.sh

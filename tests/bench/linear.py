@@ -36,7 +36,7 @@ def lengthened(source, steps, place):
 
 
 def measured(sizes, arguments):
-    _, place, _ = prepare("A", "medium", arguments.data)
+    _, place = prepare("A", "medium", arguments.data)
     source, work = place / "src.zarr/v", arguments.data / "linear"
     shutil.rmtree(work, ignore_errors=True)
     steps = [max(48, round(size * 1e9 / STEP_BYTES / 48) * 48) for size in sizes]

@@ -14,7 +14,7 @@ use object_store::{Extensions, GetOptions, ObjectMeta, ObjectStoreExt, PutOption
 
 use crate::remote::{Like, Permit, attempts_of, read_like};
 use crate::store::Kind;
-use crate::writing::{Turns, Way};
+use crate::writing::Way;
 use crate::{Role, Store, StoreError, key, local_files, local_tree};
 
 /// Objects deleted in one request, if the store takes more than one: as many as S3 does.
@@ -456,23 +456,18 @@ impl Store {
         result.map_err(|error| self.failed_io(key, action, error))
     }
 
-    /// [`Store::blocking`], to write `bytes` in so many runs of a file that others write to as well.
+    /// [`Store::blocking`], to write `bytes` in so many runs of files.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         key: &str,
-        turns: &Turns,
-        (bytes, runs): (u64, usize),
+        bytes: u64,
+        runs: usize,
         work: impl FnOnce(Way) -> io::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let read_again = self.role == Role::Intermediate;
         let mut way = self.writing.choose(bytes, runs, read_again);
         way.ready().await;
-        let turns = turns.clone();
-        let work = move || {
-            let _turn = turns.wait(&way);
-            work(way)
-        };
-        self.blocking(key, "write", work).await
+        self.blocking(key, "write", move || work(way)).await
     }
 
     pub(crate) fn failed_io(

@@ -221,13 +221,15 @@ impl WriteBatch {
         let syncs = store.puts_sync();
         let count = runs.len();
         let work = move |way| {
+            let turn = turns.wait(&way);
             write(&file.0, &runs, &buffer, way)?;
+            drop(turn);
             if syncs {
                 file.0.sync_data()?;
             }
             Ok((runs, buffer))
         };
-        let written = store.write(&key, &turns, (bytes, count), work).await?;
+        let written = store.write(&key, bytes, count, work).await?;
         store.meter.count_written_bytes(store.role, bytes);
         store.moved(bytes).await;
         Ok(written)

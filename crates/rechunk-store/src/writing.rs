@@ -5,11 +5,10 @@
 //! takes longer than a fast disk, and all of it is CPU time. So both are timed.
 
 use std::io;
-use std::sync::{
-    Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::local_files::may_block;
@@ -108,15 +107,16 @@ pub(crate) enum Way {
     Direct(Bounce),
 }
 
-/// Whose turn it is to write to a file that several write to. The system lets one at a time copy into the cache of a file, and
-/// others that want to spin; past the cache go several. Waiting here takes no time of a core, and is not timed.
+/// Whose turn it is to write to a file that several write to. Most file systems let one at a time copy into the cache
+/// of a file, and who waits for it spins. Past the cache go several. Waiting here takes no time of a core, and is not
+/// timed. (A lock that is fair in the end: where all copy, those that go past the cache would never come in.)
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Turns(Arc<RwLock<()>>);
 
 /// One of them.
 #[derive(Debug)]
 pub(crate) enum Turn<'a> {
-    /// Nobody is waited for.
+    /// Nobody is waited for: small writes are over sooner.
     Any,
     /// Beside others that go past the cache.
     Shared(#[expect(dead_code, reason = "held")] RwLockReadGuard<'a, ()>),
@@ -129,8 +129,8 @@ impl Turns {
     pub(crate) fn wait(&self, way: &Way) -> Turn<'_> {
         match way {
             Way::Small => Turn::Any,
-            Way::Cached(_) => Turn::Alone(self.0.write().unwrap_or_else(PoisonError::into_inner)),
-            Way::Direct(_) => Turn::Shared(self.0.read().unwrap_or_else(PoisonError::into_inner)),
+            Way::Cached(_) => Turn::Alone(self.0.write()),
+            Way::Direct(_) => Turn::Shared(self.0.read()),
         }
     }
 }
@@ -481,9 +481,9 @@ mod tests {
         let [cached @ Way::Cached(_), direct @ Way::Direct(_)] = &ways[..] else {
             panic!("{ways:?}");
         };
-        let is_free = || turns.0.try_write().is_ok();
+        let is_free = || turns.0.try_write().is_some();
         let alone = turns.wait(cached);
-        assert!(turns.0.try_read().is_err());
+        assert!(turns.0.try_read().is_none());
         assert!(matches!(turns.wait(&Way::Small), Turn::Any));
         drop(alone);
         let both = [turns.wait(direct), turns.wait(direct)];
