@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::conditional::{Seen, Snapshot};
@@ -172,7 +172,10 @@ impl Lease {
     /// Gives it back, if it is still ours.
     pub async fn release(self) -> Result<(), StoreError> {
         self.beating.abort();
-        if self.check().await? { self.store.delete(&self.key).await } else { Ok(()) }
+        let released =
+            async { if self.check().await? { self.store.delete(&self.key).await } else { Ok(()) } };
+        // Nothing is heard of it any more: then another one may take it, which is not to be deleted.
+        timeout(STALE.saturating_sub(2 * HEARTBEAT), released).await.unwrap_or(Ok(()))
     }
 }
 
@@ -222,7 +225,13 @@ async fn beat(
     loop {
         beats.tick().await;
         holder.beat += 1;
-        match store.replace(&key, holder.bytes(), &seen).await {
+        // Silence must not last until the lease is stale.
+        let Ok(replaced) = timeout(HEARTBEAT, store.replace(&key, holder.bytes(), &seen)).await
+        else {
+            tracing::warn!("the store does not say whether the lease was written");
+            continue;
+        };
+        match replaced {
             Ok(Some(now)) => seen = now,
             Ok(None) => match store.snapshot(&key, LEASE_BYTES_MAX).await {
                 // An earlier beat of which the answer was lost.
@@ -254,9 +263,9 @@ fn machine() -> (String, String) {
     #[cfg(not(unix))]
     let host = std::env::var("COMPUTERNAME").unwrap_or_default();
     let boot = read("/proc/sys/kernel/random/boot_id");
-    // Processes of another container have numbers of their own.
-    let space = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    (host, if boot.is_empty() { boot } else { format!("{boot} {}", space.display()) })
+    // Processes of another container have numbers of their own: where that is not known, nothing is.
+    let space = std::fs::read_link("/proc/self/ns/pid").ok().filter(|_| !boot.is_empty());
+    (host, space.map_or(String::new(), |space| format!("{boot} {}", space.display())))
 }
 
 #[cfg(unix)]

@@ -3,12 +3,13 @@
 
 use std::io;
 use std::ops::ControlFlow;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 
 use bytes::Bytes;
 use futures::future;
 use futures::stream::{self, BoxStream};
-use futures::{StreamExt, TryStreamExt};
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{Extensions, GetOptions, ObjectMeta, ObjectStoreExt, PutOptions, PutPayload};
 
@@ -112,7 +113,7 @@ impl Store {
         self.persist("", || {
             let (kept, beginnings) = (kept.clone(), beginnings.clone());
             self.meter.count_list();
-            let listed = self.inner.list(self.list_prefix()).map_ok(|object| object.location);
+            let listed = self.listed_below();
             let is_other = move |path: &Path| {
                 let begins = |with: &Path| path.as_ref().starts_with(with.as_ref());
                 let stays = kept.iter().any(|kept| path.prefix_matches(kept))
@@ -153,8 +154,19 @@ impl Store {
 
     async fn delete_listed(&self, place: &Self, prefix: &str) -> Result<(), StoreError> {
         self.meter.count_list();
-        let listed = place.inner.list(place.list_prefix()).map_ok(|object| object.location);
-        self.delete_stream(prefix, listed.boxed()).await
+        self.delete_stream(prefix, place.listed_below()).await
+    }
+
+    /// The paths of all objects, to be deleted; an error where a store names one that is not below this place.
+    fn listed_below(&self) -> BoxStream<'static, object_store::Result<Path>> {
+        let place = self.prefix.clone();
+        let listed = self.inner.list(self.list_prefix());
+        let checked = listed.and_then(move |object| {
+            let path = object.location;
+            let checked = if path.prefix_matches(&place) { Ok(path) } else { Err(foreign(&path)) };
+            future::ready(checked)
+        });
+        checked.boxed()
     }
 
     async fn delete_stream(
@@ -163,14 +175,20 @@ impl Store {
         paths: BoxStream<'static, object_store::Result<Path>>,
     ) -> Result<(), StoreError> {
         let mut deleted = self.inner.delete_stream(paths);
-        while let Some(result) = deleted.next().await {
+        loop {
+            // The library below panics at answers that name what it did not ask for.
+            let next = AssertUnwindSafe(deleted.next()).catch_unwind().await;
+            let Some(result) = next.map_err(|_| self.senseless(prefix))? else { return Ok(()) };
             self.meter.count_delete();
             match result {
                 Ok(_) | Err(object_store::Error::NotFound { .. }) => {}
                 Err(error) => return Err(self.failed(prefix, "delete", error)),
             }
         }
-        Ok(())
+    }
+
+    fn senseless(&self, prefix: &str) -> StoreError {
+        self.failed_io(prefix, "delete", io::Error::other("the answer makes no sense"))
     }
 
     /// The size of an object, or `None` if there is none.
@@ -483,6 +501,12 @@ impl Store {
             source: Box::new(error),
         }
     }
+}
+
+/// What a listing has no business to name.
+fn foreign(path: &Path) -> object_store::Error {
+    let source = format!("it lists {path}, which is not below what was asked for").into();
+    object_store::Error::Generic { store: "listing", source }
 }
 
 /// A length in memory, bytes.

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
@@ -79,6 +81,8 @@ pub(crate) struct Upload {
     record: Option<Record>,
     parts: Mutex<BTreeMap<usize, PartId>>,
     is_open: AtomicBool,
+    /// By the clock of this machine.
+    begun: SystemTime,
 }
 
 impl Upload {
@@ -90,6 +94,7 @@ impl Upload {
     ) -> Result<Arc<Self>, StoreError> {
         let path = store.object_path(key)?;
         store.meter.count_part(store.role);
+        let began = SystemTime::now();
         let begun = store.persist(key, || async {
             let _permit = store.permit().await;
             let extensions = attempts_of(&store.meter, store.role);
@@ -98,6 +103,13 @@ impl Upload {
             begun.map_err(|error| store.failed(key, "begin the upload of", error))
         });
         let id = begun.await?;
+        if id.is_empty() {
+            return Err(store.failed_io(
+                key,
+                "begin the upload of",
+                io::Error::other("the store gives it no name"),
+            ));
+        }
         let mut upload = Self {
             store: store.clone(),
             multipart: multipart.clone(),
@@ -107,6 +119,7 @@ impl Upload {
             record: None,
             parts: Mutex::default(),
             is_open: AtomicBool::new(true),
+            begun: began,
         };
         if let Some(records) = &multipart.records {
             upload.record = Some(records.add(&upload.path, &upload.id).await?);
@@ -164,12 +177,18 @@ impl Upload {
         Ok(())
     }
 
-    /// Whether the object at the key is, as far as can be told, that of this upload: of its size,
-    /// and of as many parts where its tag says so. Nobody else writes there.
+    /// Whether the object at the key is, as far as can be told, that of this upload: of its size, of as many parts where its
+    /// tag says so, and not older. Nobody else writes there.
     async fn is_there(&self, bytes: u64, parts: usize) -> Result<bool, StoreError> {
         let Some(found) = self.store.look_at(&self.key).await? else { return Ok(false) };
         let said = found.e_tag.as_deref().and_then(parts_of_tag);
-        Ok(found.size == bytes && said.is_none_or(|said| said == parts))
+        let clock = self.store.clock.as_ref();
+        let written =
+            clock.and_then(|clock| clock.of_this_machine(found.last_modified.timestamp()));
+        // Stores say whole seconds, and some of them when an upload began.
+        let since = self.begun.checked_sub(Duration::from_secs(2)).unwrap_or(self.begun);
+        let is_new = written.is_none_or(|written| written >= since);
+        Ok(found.size == bytes && said.is_none_or(|said| said == parts) && is_new)
     }
 
     /// An upload that is not there, which is not an object that is missing.

@@ -26,6 +26,14 @@ impl ServerClock {
         self.0.fetch_max(milliseconds(date) - milliseconds(SystemTime::now()), Ordering::Relaxed);
     }
 
+    /// When by this machine's clock it was so many seconds since 1970 by the server's; `None` if that has never said what it is.
+    pub(crate) fn of_this_machine(&self, seconds: i64) -> Option<SystemTime> {
+        let ahead = Some(self.0.load(Ordering::Relaxed)).filter(|&ahead| ahead != i64::MIN)?;
+        let milliseconds =
+            u64::try_from(seconds.saturating_mul(1000).saturating_sub(ahead)).unwrap_or(0);
+        UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds))
+    }
+
     fn ahead_milliseconds(&self) -> i64 {
         match self.0.load(Ordering::Relaxed) {
             i64::MIN => 0,

@@ -16,7 +16,7 @@ use crate::saved_job::SavedJob;
 use crate::target::{is_array, open_target};
 use crate::tree::{check_not_between, member_location, saved_arrays};
 use crate::work_dir::{Left, WorkDir, store_error};
-use crate::writer_lock::held_by;
+use crate::writer_lock::{WriterLock, held_by};
 
 /// What was removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -53,7 +53,7 @@ pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
                 clean_member(&member_location(target, &path), stores, &mut cleaned).await?;
             }
         }
-        clean_array(target, &work, &left, stores, &mut cleaned).await
+        clean_array(target, (&work, &lock), &left, stores, &mut cleaned).await
     };
     match done.await {
         Ok(()) => {
@@ -84,14 +84,32 @@ async fn clean_member(location: &str, stores: &Stores, cleaned: &mut Cleaned) ->
     {
         return work.unlock(lock).await;
     }
-    clean_array(location, &work, &left, stores, cleaned).await?;
+    clean_array(location, (&work, &lock), &left, stores, cleaned).await?;
     drop(lock);
     Ok(())
 }
 
 async fn clean_array(
     target: &str,
-    work: &WorkDir,
+    (work, lock): (&WorkDir, &WriterLock),
+    left: &Left,
+    stores: &Stores,
+    cleaned: &mut Cleaned,
+) -> Result<(), Error> {
+    lock.while_held(target, remove_elements(target, left, stores, cleaned)).await?;
+    if work.exists().await? {
+        if matches!(left, Left::Unfinished(_)) {
+            cleaned.put_back += u64::from(work.put_back(&open_target(target, stores)?).await?);
+        }
+        work.remove().await?;
+        cleaned.work_directories += 1;
+    }
+    Ok(())
+}
+
+/// What a run has written of the elements of an array.
+async fn remove_elements(
+    target: &str,
     left: &Left,
     stores: &Stores,
     cleaned: &mut Cleaned,
@@ -113,13 +131,6 @@ async fn clean_array(
             }
         }
         Left::Nothing | Left::Done(None) | Left::Late => {}
-    }
-    if work.exists().await? {
-        if matches!(left, Left::Unfinished(_)) {
-            cleaned.put_back += u64::from(work.put_back(&open_target(target, stores)?).await?);
-        }
-        work.remove().await?;
-        cleaned.work_directories += 1;
     }
     Ok(())
 }

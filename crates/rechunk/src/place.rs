@@ -143,7 +143,8 @@ impl Place {
         let lock = work.lock(&location).await?;
         let was_late = matches!(left, Left::Late);
         let place = (target, groups, Some(work.clone()));
-        let begun = Self::begin(job, running, place, was_late).await;
+        let begun = Box::pin(Self::begin(job, running, place, was_late));
+        let begun = lock.while_held(&location, begun).await;
         match begun {
             Ok(place) => Ok(Self { lock: Some(lock), ..place }),
             Err(error) => {

@@ -24,6 +24,20 @@ impl WriterLock {
         }
     }
 
+    /// Does `work` until another run has taken the target: what it is about to delete may be that one's by then. The lock is
+    /// not to be given up meanwhile.
+    pub(crate) async fn while_held<T>(
+        &self,
+        target: &str,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        tokio::select! {
+            biased;
+            () = self.lost().cancelled_owned() => Err(lost(target)),
+            done = work => done,
+        }
+    }
+
     /// An error if another run has taken it: asked before what cannot be undone.
     pub(crate) async fn check(&self, target: &str) -> Result<(), Error> {
         let Self::Lease(lease) = self else { return Ok(()) };

@@ -46,7 +46,9 @@ pub(crate) fn target(data: &[u8]) -> bool {
 /// a part of the whole.
 async fn read(path: &str) -> Result<usize, StoreError> {
     let store = Store::open(path)?;
-    assert!(store.archive().is_some());
+    if store.archive().is_none() {
+        return Ok(0); // references are known by what a file begins with
+    }
     let objects: Vec<(String, u64)> = store.list("").try_collect().await?;
     assert!(objects.is_sorted_by(|(a, _), (b, _)| a < b), "{objects:?}");
     let mut read = 0;

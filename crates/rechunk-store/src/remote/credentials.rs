@@ -4,10 +4,12 @@
 //! other machine nobody answers, and it would try again for as long as a store may be silent.
 
 use std::fmt::Debug;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::FutureExt;
 use object_store::CredentialProvider;
 use thiserror::Error;
 use tokio::time::timeout;
@@ -42,11 +44,11 @@ impl<T: Debug + Send + Sync> CredentialProvider for Prompt<T> {
     async fn get_credential(&self) -> object_store::Result<Arc<T>> {
         match self.first.get() {
             // Later ones are tried as often as any request.
-            Some(Ok(())) => return self.inner.get_credential().await,
+            Some(Ok(())) => return self.get().await,
             Some(Err(reason)) => return Err(none(reason)),
             None => {}
         }
-        let reason = match timeout(FIRST, self.inner.get_credential()).await {
+        let reason = match timeout(FIRST, self.get()).await {
             Ok(Ok(credential)) => {
                 // Others who asked at the same time have got some too.
                 let _ = self.first.set(Ok(()));
@@ -57,6 +59,14 @@ impl<T: Debug + Send + Sync> CredentialProvider for Prompt<T> {
         };
         let _ = self.first.set(Err(reason.clone()));
         Err(none(&reason))
+    }
+}
+
+impl<T: Debug + Send + Sync> Prompt<T> {
+    /// The library below panics at answers that are none of such a service, like the page of a captive portal.
+    async fn get(&self) -> object_store::Result<Arc<T>> {
+        let got = AssertUnwindSafe(self.inner.get_credential()).catch_unwind().await;
+        got.unwrap_or_else(|_| Err(none("the answer makes no sense")))
     }
 }
 

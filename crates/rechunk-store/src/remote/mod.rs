@@ -3,7 +3,6 @@
 mod address;
 mod aws_files;
 mod connect;
-mod copy_answer;
 mod credentials;
 mod etag;
 mod failure;
@@ -12,6 +11,7 @@ mod latency;
 mod limiter;
 mod listing_page;
 mod options;
+mod true_status;
 mod wire;
 
 pub(crate) use address::{Address, Scheme};
@@ -52,7 +52,7 @@ impl Remote {
     pub(crate) fn connect(address: &Address, options: &StoreOptions) -> Result<Self, StoreError> {
         let limiter = Limiter::new(options.concurrency());
         let clock = Arc::new(ServerClock::default());
-        let connector = Connector::new(&limiter, &clock);
+        let connector = Connector::new((address.scheme, options.timeout()), &limiter, &clock);
         let (inner, multipart) = connect::connect(address, options, connector)?;
         Ok(Self { inner, multipart, limiter, clock, etags: Arc::default() })
     }

@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::StreamExt;
@@ -11,19 +12,24 @@ use object_store::client::{
     ReqwestConnector,
 };
 use object_store::{ClientOptions, Extensions};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
-use super::copy_answer::{is_copy, with_true_status};
 use super::hedge::Hedge;
 use super::listing_page::{Pages, asks_for_more_than_there_is, is_listing};
-use super::{Like, Limiter};
+use super::true_status::Asked;
+use super::{Like, Limiter, Scheme};
+use crate::operations::wide;
 use crate::watch::ServerClock;
 use crate::{Meter, Role};
 
 /// Most bytes of what an error says that are read.
 const ERROR_BYTES_MAX: usize = 64 << 10;
-/// Most bytes of an answer that is read as a whole: a page of a listing has at most 5000 names of 1 KiB.
-const ANSWER_BYTES_MAX: usize = 32 << 20;
+/// Bytes per second that are sent at least, of each of many requests at once: slower ones are given up.
+const SENT_BYTES_MIN: u64 = 128 << 10;
+/// Most bytes of a page of a listing, of at most 5000 names of 1 KiB, and of what is said of as many that were removed.
+const PAGE_BYTES_MAX: usize = 32 << 20;
+/// Most bytes of another answer that is read as a whole.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// Whose attempt it is; travels with a request.
 #[derive(Clone)]
@@ -59,30 +65,44 @@ pub(crate) async fn with_attempts<F: Future>(meter: &Arc<Meter>, role: Role, wor
 /// Makes clients that count attempts and notice when a store is busy.
 #[derive(Debug)]
 pub(crate) struct Connector {
+    scheme: Scheme,
+    /// How long a write may take, beside what it takes to send it.
+    timeout: Duration,
     limiter: Arc<Limiter>,
     hedge: Arc<Hedge>,
     clock: Arc<ServerClock>,
 }
 
 impl Connector {
-    pub(crate) fn new(limiter: &Arc<Limiter>, clock: &Arc<ServerClock>) -> Self {
+    pub(crate) fn new(
+        (scheme, timeout): (Scheme, Duration),
+        limiter: &Arc<Limiter>,
+        clock: &Arc<ServerClock>,
+    ) -> Self {
         let hedge = Hedge::new(limiter);
-        Self { limiter: Arc::clone(limiter), hedge, clock: Arc::clone(clock) }
+        Self { scheme, timeout, limiter: Arc::clone(limiter), hedge, clock: Arc::clone(clock) }
     }
 }
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let inner = ReqwestConnector::default().connect(options)?;
+        let connector = ReqwestConnector::default();
+        // A client that bounds silence takes a request that is still being sent for a silent answer.
+        let sending = options.clone().with_read_timeout_disabled().with_timeout_disabled();
+        let (reads, writes) = (connector.connect(options)?, connector.connect(&sending)?);
         let (limiter, clock) = (Arc::clone(&self.limiter), Arc::clone(&self.clock));
         let (hedge, pages) = (Arc::clone(&self.hedge), Pages::default());
-        Ok(HttpClient::new(Wire { inner, limiter, hedge, clock, pages }))
+        let (scheme, timeout) = (self.scheme, self.timeout);
+        Ok(HttpClient::new(Wire { scheme, timeout, reads, writes, limiter, hedge, clock, pages }))
     }
 }
 
 #[derive(Debug)]
 struct Wire {
-    inner: HttpClient,
+    scheme: Scheme,
+    timeout: Duration,
+    reads: HttpClient,
+    writes: HttpClient,
     limiter: Arc<Limiter>,
     hedge: Arc<Hedge>,
     clock: Arc<ServerClock>,
@@ -126,13 +146,16 @@ async fn with_a_short_body(answer: HttpResponse) -> HttpResponse {
 }
 
 /// The whole answer; an error if it is longer than any that makes sense.
-async fn with_a_whole_body(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
+async fn with_a_whole_body(
+    answer: HttpResponse,
+    bytes_max: usize,
+) -> Result<HttpResponse, HttpError> {
     let (head, body) = answer.into_parts();
     let (mut read, mut parts) = (Vec::new(), body.bytes_stream());
     while let Some(part) = parts.next().await {
         let part = part?;
-        if part.len() > ANSWER_BYTES_MAX - read.len() {
-            return Err(refused(format!("its answer has more than {ANSWER_BYTES_MAX} bytes")));
+        if part.len() > bytes_max - read.len() {
+            return Err(refused(format!("its answer has more than {bytes_max} bytes")));
         }
         read.extend_from_slice(&part);
     }
@@ -162,32 +185,50 @@ impl Wire {
         Ok(HttpResponse::from_parts(head, page.into()))
     }
 
+    /// Sends a request; the head of its answer.
+    async fn head_of(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        if matches!(request.method().as_str(), "GET" | "HEAD") {
+            return self.reads.execute(request).await;
+        }
+        let sending = wide(request.body().content_length()) / SENT_BYTES_MIN;
+        let limit = self.timeout.saturating_add(Duration::from_secs(sending));
+        timeout(limit, self.writes.execute(request)).await.unwrap_or_else(|_| {
+            let reason = format!("no answer within {} s", limit.as_secs());
+            let error = std::io::Error::new(std::io::ErrorKind::TimedOut, reason);
+            Err(HttpError::new(HttpErrorKind::Timeout, error))
+        })
+    }
+
     /// One attempt, until the head of its answer; where that is no object, until its end.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let of_request = request.extensions().get::<Attempts>().cloned();
         if let Some(attempts) = of_request.or_else(|| ATTEMPTS.try_with(Clone::clone).ok()) {
             attempts.meter.count_attempt(attempts.role);
         }
-        let (is_copy, is_streamed) = (is_copy(&request), is_streamed(&request));
+        let (asked, is_streamed) = (Asked::of(&request, self.scheme), is_streamed(&request));
         let listing = request.uri().query().filter(|query| is_listing(query)).map(str::to_owned);
         if let Some(fault) = listing.as_deref().and_then(asks_for_more_than_there_is) {
             return Err(refused(fault));
         }
+        // What removes many objects at once is a POST.
+        let is_long = listing.is_some() || request.method() == "POST";
+        let bytes_max = if is_long { PAGE_BYTES_MAX } else { ANSWER_BYTES_MAX };
         let sent = Instant::now();
-        let mut response = self.inner.execute(request).await.map_err(final_if_untrusted)?;
+        let mut response = self.head_of(request).await.map_err(final_if_untrusted)?;
         if !response.status().is_success() {
             response = with_a_short_body(response).await;
         } else if !is_streamed {
-            response = with_a_whole_body(response).await?;
+            response = with_a_whole_body(response, bytes_max).await?;
             if let Some(query) = listing {
                 response = self.page(&query, response).await?;
             }
         }
-        if is_copy {
-            response = with_true_status(response).await?;
-        }
+        let response = asked.with_true_status(response).await?;
         let date = response.headers().get("date").and_then(|date| date.to_str().ok());
-        if let Some(date) = date.and_then(|date| httpdate::parse_http_date(date).ok()) {
+        // Not of errors: they may be somebody else's, on the way there.
+        if let Some(date) = date.and_then(|date| httpdate::parse_http_date(date).ok())
+            && response.status().is_success()
+        {
             self.clock.heard(date);
         }
         match response.status().as_u16() {
@@ -216,9 +257,9 @@ mod tests {
             assert_eq!(short.status().as_u16(), 403);
             assert_eq!(short.into_body().bytes().await.unwrap().len(), kept);
         }
-        let whole = with_a_whole_body(answer(200, 1 << 20)).await.unwrap();
+        let whole = with_a_whole_body(answer(200, 1 << 20), 1 << 20).await.unwrap();
         assert_eq!(whole.into_body().bytes().await.unwrap().len(), 1 << 20);
-        let error = with_a_whole_body(answer(200, ANSWER_BYTES_MAX + 1)).await.unwrap_err();
+        let error = with_a_whole_body(answer(200, 101), 100).await.unwrap_err();
         assert!(error.to_string().contains("more than"), "{error}");
     }
 

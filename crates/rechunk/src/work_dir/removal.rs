@@ -19,13 +19,19 @@ impl WorkDir {
     /// another run may have taken it again, and the directory with it.
     pub(crate) async fn remove(&self) -> Result<(), Error> {
         let failed = |source| store_error("remove", self.store.label(), source);
-        if self.store.local_root().is_some() {
-            self.store.remove_staging().await.map_err(failed)?;
-            self.remove_but(&[]).await?;
-            return self.store.remove_empty().await.map_err(failed);
+        if self.store.local_root().is_none() {
+            return self.remove_but(&[]).await;
         }
+        self.store.remove_staging().await.map_err(failed)?;
         self.remove_but(&[]).await?;
-        self.store.delete_prefix("").await.map_err(failed)
+        self.store.remove_empty().await.map_err(failed)
+    }
+
+    /// Removes what has none of our names, while there is a lock: without one it may be another run's.
+    async fn remove_others(&self) -> Result<(), Error> {
+        let failed = |source| store_error("remove", self.store.label(), source);
+        let ours = [&KEYS[..], &PLACES, &[UPLOADS, SEGMENTS]].concat();
+        self.store.delete_all_but(&ours, &[]).await.map_err(failed)
     }
 
     /// Removes everything of a run that has said that its target is complete, and does `more` before
@@ -88,20 +94,26 @@ impl WorkDir {
         let at_once = if is_late { PLACES.len() } else { 1 };
         let removed = PLACES.map(|place| self.store.delete_prefix(place));
         let removed = stream::iter(removed).buffered(at_once).try_collect::<()>();
+        let others = async {
+            let all = kept.is_empty() && self.store.local_root().is_none();
+            if all { self.remove_others().await } else { Ok(()) }
+        };
         if !is_late {
             self.abort_uploads().await?;
             removed.await.map_err(failed)?;
+            others.await?;
             return self.delete_but(&KEYS, kept).await;
         }
         // What says whose the place is, and how far that has come, goes after what does not.
         let (plain, rest) = KEYS.split_at(PLAIN);
         let (jobs, rest) = rest.split_at(JOBS);
-        let (aborted, removed, plain) = futures::join!(
+        let (aborted, removed, others, plain) = futures::join!(
             self.abort_uploads().boxed(),
             removed,
+            others.boxed(),
             join_all(plain.iter().map(|key| self.delete_but(std::slice::from_ref(key), kept)))
         );
-        aborted.and(removed.map_err(failed))?;
+        aborted.and(removed.map_err(failed)).and(others)?;
         plain.into_iter().collect::<Result<(), Error>>()?;
         let jobs = jobs.iter().map(|key| self.delete_but(std::slice::from_ref(key), kept));
         join_all(jobs).await.into_iter().collect::<Result<(), Error>>()?;

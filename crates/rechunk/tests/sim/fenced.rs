@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use rechunk::{Class, Strategy};
+use bytes::Bytes;
+use rechunk::{Class, Existing, Strategy};
 use rechunk_testkit::{SimEnd, SimFaults};
 use tokio::time::{Instant, sleep};
 
 use crate::array::{METADATA, check_complete, watch};
-use crate::process::{clean, copy};
+use crate::process::{clean, copy, copy_to};
 use crate::two_at_once::disk;
 
 /// How long one way to the store takes at most: a copy takes some seconds.
@@ -101,4 +102,60 @@ async fn who_was_paused_too_long_writes_no_metadata() {
             assert_eq!(left().count(), 0, "at {calls}");
         }
     }
+}
+
+/// Its objects may be another's by then.
+#[tokio::test(start_paused = true)]
+async fn who_was_paused_too_long_deletes_no_more() {
+    /// Objects of the array that is to be replaced, in names before those of chunks.
+    const OLD: usize = 400;
+    let disk = disk(7);
+    disk.set_faults(SimFaults::NONE, LATENCY);
+    copy(&disk.client(), Strategy::Pull).await.unwrap();
+    for number in 0..OLD {
+        disk.put(&format!("target.zarr/-/{number}"), Bytes::from_static(b"old"));
+    }
+    let old = || disk.keys().iter().filter(|key| key.contains("/-/")).count();
+    let slow = disk.client();
+    let paused = async {
+        while old() > OLD - 100 {
+            sleep(Duration::from_millis(1)).await;
+        }
+        slow.pause();
+        sleep(Duration::from_secs(75)).await;
+        copy(&disk.client(), Strategy::Pull).await.unwrap();
+        slow.resume();
+        slow.calls()
+    };
+    let overwriting = copy_to(&slow, Strategy::Pull, Existing::Overwrite);
+    let (lost, calls) = tokio::join!(overwriting, paused);
+    let said = lost.unwrap_err().to_string();
+    assert!(said.contains("taken over by another run"), "{said}");
+    assert!(slow.calls() - calls < 100, "{} calls more", slow.calls() - calls);
+    check_complete(&disk).unwrap();
+    assert_eq!(old(), 0);
+}
+
+/// What is there then may be another one's.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_listed_and_deleted_when_the_lock_is_gone() {
+    let disk = disk(3);
+    disk.set_faults(SimFaults::NONE, LATENCY);
+    let dead = disk.client();
+    dead.die_at(SimEnd::After(60));
+    tokio::select! {
+        () = dead.died() => {}
+        ended = copy(&dead, Strategy::Pull) => panic!("it has ended: {ended:?}"),
+    }
+    disk.put("target.zarr.rechunk/stray", Bytes::from_static(b"of an older version"));
+    sleep(Duration::from_secs(75)).await;
+    disk.keep_log();
+    clean(&disk.client()).await.unwrap();
+    let log = disk.log();
+    // What was the dead one's lock has been deleted before.
+    let unlocked = log.iter().rposition(|line| line.contains("delete target.zarr.rechunk/lock "));
+    let mut after = log[unlocked.unwrap()..].iter();
+    let is_fine = |line: &String| line.contains("/lock ") || line.contains("/done.json ");
+    assert!(after.all(is_fine), "{log:#?}");
+    assert!(disk.keys().iter().all(|key| !key.contains("rechunk")), "{:?}", disk.keys());
 }

@@ -38,9 +38,17 @@ pub(crate) async fn clean(client: &SimClient) -> Result<(), Error> {
 
 /// Copies the array, or goes on with its copy.
 pub(crate) async fn copy(client: &SimClient, strategy: Strategy) -> Result<Report, Error> {
+    copy_to(client, strategy, Existing::Resume).await
+}
+
+/// Copies the array to where there may be another.
+pub(crate) async fn copy_to(
+    client: &SimClient,
+    strategy: Strategy,
+    existing: Existing,
+) -> Result<Report, Error> {
     let mut job = Job::prepare(request(strategy), &stores(client)).await?;
     job.planned.plan.threads = 0; // in place: threads would end in any order
-    let existing = Existing::Resume;
     let running = Running { existing, verify: false, keep_temp: false, durable: true };
     job.run(running, Arc::new(NullObserver), CancellationToken::new()).await
 }
