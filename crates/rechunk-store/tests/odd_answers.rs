@@ -14,6 +14,9 @@ use tokio::net::{TcpListener, TcpStream};
 /// What a store says of an object that it does not have.
 const NO_SUCH_KEY: &str = "<Error><Code>NoSuchKey</Code><Message>none</Message></Error>";
 
+/// A header of answers after which nothing comes any more.
+const HELD: &str = "X-Held";
+
 /// An answer: its status line, its headers, its body.
 type Answer = (&'static str, String, String);
 
@@ -26,6 +29,7 @@ async fn answering(
     let requests: Arc<Mutex<Vec<String>>> = Arc::default();
     let seen = Arc::clone(&requests);
     tokio::spawn(async move {
+        let mut held = Vec::new();
         loop {
             let (mut stream, _) = listener.accept().await.unwrap();
             let request = request(&mut stream).await;
@@ -33,6 +37,9 @@ async fn answering(
             seen.lock().unwrap().push(request);
             let text = format!("HTTP/1.1 {status}\r\nConnection: close\r\n{head}\r\n{body}");
             let _ = stream.write_all(text.as_bytes()).await;
+            if head.contains(HELD) {
+                held.push(stream);
+            }
         }
     });
     (requests, format!("http://127.0.0.1:{port}"))
@@ -224,5 +231,49 @@ async fn a_write_has_the_time_that_its_bytes_take() {
         let store = s3(&endpoint, Duration::from_secs(1));
         let put = store.put("c/0", vec![Bytes::from(vec![0; bytes])]).await;
         assert_eq!(put.is_ok(), is_sent, "{bytes}: {put:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_to_a_write_that_stops_is_not_waited_for() {
+    let answer =
+        |_: &str| ("200 OK", format!("{HELD}: yes\r\nContent-Length: 100\r\n"), "<Del".to_owned());
+    let (_, endpoint) = answering(answer).await;
+    let store = s3(&endpoint, Duration::from_secs(1));
+    let deleted = store.delete_keys(["a".to_owned()]);
+    let error = tokio::time::timeout(PATIENCE, deleted).await.unwrap().unwrap_err();
+    assert!(text_of(&error).contains("no answer within 1 s"), "{}", text_of(&error));
+}
+
+/// An upload that the store does not know any more has become the object, or somebody has given it up.
+#[tokio::test]
+async fn an_object_from_before_an_upload_is_not_what_was_uploaded() {
+    const BYTES: usize = 6 << 20;
+    for (written, is_done) in [("10:00:00", false), ("12:00:00", true)] {
+        let answer = move |request: &str| {
+            let date = "Date: Thu, 01 Jan 2026 12:00:00 GMT\r\n";
+            let head = format!("{date}Content-Length: 0\r\nETag: \"1\"\r\n");
+            match request.split_once(' ').unwrap() {
+                ("POST", path) if path.contains("uploads") => {
+                    let id = "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
+                    ("200 OK", format!("{date}Content-Length: {}\r\n", id.len()), id.to_owned())
+                }
+                ("POST", _) => said("404 Not Found", "<Error><Code>NoSuchUpload</Code></Error>"),
+                ("HEAD", _) => {
+                    let modified = format!("Last-Modified: Thu, 01 Jan 2026 {written} GMT\r\n");
+                    let head =
+                        format!("{date}{modified}Content-Length: {BYTES}\r\nETag: \"1\"\r\n");
+                    ("200 OK", head, String::new())
+                }
+                _ => ("200 OK", head, String::new()),
+            }
+        };
+        let (_, endpoint) = answering(answer).await;
+        let part_bytes = 5 << 20;
+        let sizes =
+            PartSizes { threshold_bytes: part_bytes, part_bytes, log_part_bytes: part_bytes };
+        let store = s3(&endpoint, PATIENCE).with_part_sizes(sizes);
+        let put = store.put("c/0", vec![Bytes::from(vec![0; BYTES])]).await;
+        assert_eq!(put.is_ok(), is_done, "{written}: {put:?}");
     }
 }

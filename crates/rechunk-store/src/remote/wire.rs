@@ -162,6 +162,15 @@ async fn with_a_whole_body(
     Ok(HttpResponse::from_parts(head, read.into()))
 }
 
+/// What an answer says: all of it, or as much of an error as somebody would read.
+async fn with_body(answer: HttpResponse, bytes_max: usize) -> Result<HttpResponse, HttpError> {
+    if answer.status().is_success() {
+        with_a_whole_body(answer, bytes_max).await
+    } else {
+        Ok(with_a_short_body(answer).await)
+    }
+}
+
 /// An answer that would be the same if it were asked for again.
 fn refused(reason: String) -> HttpError {
     HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(reason))
@@ -185,14 +194,16 @@ impl Wire {
         Ok(HttpResponse::from_parts(head, page.into()))
     }
 
-    /// Sends a request; the head of its answer.
-    async fn head_of(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        if matches!(request.method().as_str(), "GET" | "HEAD") {
-            return self.reads.execute(request).await;
-        }
+    /// Sends a request that is no read, and reads what is said of it.
+    async fn write(
+        &self,
+        request: HttpRequest,
+        bytes_max: usize,
+    ) -> Result<HttpResponse, HttpError> {
         let sending = wide(request.body().content_length()) / SENT_BYTES_MIN;
         let limit = self.timeout.saturating_add(Duration::from_secs(sending));
-        timeout(limit, self.writes.execute(request)).await.unwrap_or_else(|_| {
+        let answer = async { with_body(self.writes.execute(request).await?, bytes_max).await };
+        timeout(limit, answer).await.unwrap_or_else(|_| {
             let reason = format!("no answer within {} s", limit.as_secs());
             let error = std::io::Error::new(std::io::ErrorKind::TimedOut, reason);
             Err(HttpError::new(HttpErrorKind::Timeout, error))
@@ -214,14 +225,18 @@ impl Wire {
         let is_long = listing.is_some() || request.method() == "POST";
         let bytes_max = if is_long { PAGE_BYTES_MAX } else { ANSWER_BYTES_MAX };
         let sent = Instant::now();
-        let mut response = self.head_of(request).await.map_err(final_if_untrusted)?;
-        if !response.status().is_success() {
-            response = with_a_short_body(response).await;
-        } else if !is_streamed {
-            response = with_a_whole_body(response, bytes_max).await?;
-            if let Some(query) = listing {
-                response = self.page(&query, response).await?;
-            }
+        let is_read = matches!(request.method().as_str(), "GET" | "HEAD");
+        let answer = if is_read {
+            self.reads.execute(request).await
+        } else {
+            self.write(request, bytes_max).await
+        };
+        let mut response = answer.map_err(final_if_untrusted)?;
+        if is_read && !(is_streamed && response.status().is_success()) {
+            response = with_body(response, bytes_max).await?;
+        }
+        if let Some(query) = listing.filter(|_| response.status().is_success()) {
+            response = self.page(&query, response).await?;
         }
         let response = asked.with_true_status(response).await?;
         let date = response.headers().get("date").and_then(|date| date.to_str().ok());
