@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use rechunk_grid::{Edges, GridError, ITEM_BYTES_MAX};
+use rechunk_grid::{ChunkGrid, Edges, GridError, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
 use crate::keep::{Buffers, EXACT_BUFFERS_MAX, KeepError, Model, Problem, Schedule};
@@ -258,6 +258,7 @@ impl Plan {
         if self.threads > *THREADS.end() {
             return Err(format!("{} threads are not planned for", self.threads));
         }
+        self.check_grids().map_err(|error| error.to_string())?;
         for (number, stage) in self.stages.iter().enumerate() {
             let rank = self.shape.len();
             let mut axes = stage.step_axes.clone();
@@ -288,6 +289,16 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// All chunks and shards are some of the array, also those that no stage looks at.
+    fn check_grids(&self) -> Result<(), GridError> {
+        ChunkGrid::with_edges(&self.shape, &self.source_chunk, self.source_edges.as_ref())?;
+        let shards = [&self.source_shard, &self.target_shard].into_iter().flatten();
+        shards.chain([&self.target_chunk]).try_for_each(|chunk| {
+            ChunkGrid::new(&self.shape, chunk)?;
+            Ok(())
+        })
     }
 
     /// The model of the keep strategy for the plan's raw files: counts, carries and memory of a

@@ -454,8 +454,23 @@ fn a_store_copies_whole_objects_only() {
     wrong.fingerprint = wrong.computed_fingerprint();
     assert!(wrong.check().unwrap_err().contains("no whole objects"));
     // Nor one of more threads than can be had.
-    let wrong = Plan { threads: 1 << 31, ..moved };
+    let wrong = Plan { threads: 1 << 31, ..moved.clone() };
     assert!(wrong.check().unwrap_err().contains("threads"));
+    // Nor one of chunks and shards that are none of the array, though no stage looks at them.
+    let rank = moved.shape.len();
+    for shape in [vec![0; rank], vec![], vec![1; rank + 1]] {
+        for part in 0..4 {
+            let mut wrong = Plan { stages: Vec::new(), ..moved.clone() };
+            match part {
+                0 => wrong.source_chunk.clone_from(&shape),
+                1 => wrong.target_chunk.clone_from(&shape),
+                2 => wrong.source_shard = Some(shape.clone()),
+                _ => wrong.target_shard = Some(shape.clone()),
+            }
+            wrong.fingerprint = wrong.computed_fingerprint();
+            assert!(wrong.check().is_err(), "{part} {shape:?}");
+        }
+    }
 }
 
 /// Everything that is put aside in memory is paid for, also what is behind the elements and what

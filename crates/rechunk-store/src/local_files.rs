@@ -3,6 +3,7 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fmt, io};
 
 use async_trait::async_trait;
@@ -128,7 +129,7 @@ fn get(path: PathBuf, location: Path, options: &GetOptions) -> Result<GetResult>
     if let Some(what) = special_kind(&metadata) {
         return Err(generic(Box::new(NotAFile { what })));
     }
-    let modified = metadata.modified().map_err(|error| generic(Box::new(error)))?;
+    let modified = modified(&metadata).map_err(|error| generic(Box::new(error)))?;
     let meta = ObjectMeta {
         location,
         last_modified: modified.into(),
@@ -191,5 +192,42 @@ pub(crate) fn special_kind(metadata: &Metadata) -> Option<&'static str> {
         Some("a directory")
     } else {
         Some("a pipe or a device")
+    }
+}
+
+/// When a file was last written, as far as that is a time: file systems have any, of which those beyond the year 262142
+/// cannot be said, and panic where they are converted.
+pub(crate) fn modified(metadata: &Metadata) -> io::Result<SystemTime> {
+    Ok(within_reason(metadata.modified()?))
+}
+
+fn within_reason(time: SystemTime) -> SystemTime {
+    /// The end of the year 9999.
+    const LAST: Duration = Duration::from_secs(253_402_300_799);
+    time.clamp(UNIX_EPOCH, UNIX_EPOCH.checked_add(LAST).unwrap_or(UNIX_EPOCH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_time_of_a_file_is_beyond_what_can_be_said() {
+        let now = SystemTime::now();
+        assert_eq!(within_reason(now), now);
+        let late = UNIX_EPOCH + Duration::from_hours(2_500_000_000);
+        let early = UNIX_EPOCH - Duration::from_secs(1);
+        let file = std::env::current_exe().unwrap();
+        let mut meta = ObjectMeta {
+            location: Path::from("a"),
+            last_modified: modified(&file.metadata().unwrap()).unwrap().into(),
+            size: 0,
+            e_tag: None,
+            version: None,
+        };
+        for (time, seconds) in [(late, 253_402_300_799), (early, 0)] {
+            meta.last_modified = within_reason(time).into();
+            assert_eq!(meta.last_modified.timestamp(), seconds);
+        }
     }
 }

@@ -251,6 +251,10 @@ fn parse_codecs(
                 }
                 element = ElementType::BYTE;
             }
+            // What its missing chunks have is the fill value, but that as the filter leaves it.
+            (sharding::NAME, false) if !codecs.is_empty() => {
+                return Err(field.unsupported("\"sharding_indexed\" behind a filter", ""));
+            }
             (sharding::NAME, false) => {
                 let shape: Vec<u64> =
                     axes.iter().filter_map(|&a| chunk_shape.get(a)).copied().collect();

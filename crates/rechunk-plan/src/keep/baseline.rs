@@ -7,7 +7,7 @@
 
 use std::cmp::Reverse;
 
-use super::{Model, Schedule};
+use super::{EXACT_BUFFERS_MAX, Model, Schedule};
 use crate::count::{lcm_capped, product};
 
 /// A strategy to compare with.
@@ -139,7 +139,7 @@ fn keep_paper(model: &Model) -> Option<Schedule> {
         let buffer_fits = product(schedule.buffer.iter().copied()) <= model.memory_elements;
         buffer_fits
             && (model.memory_bound(schedule) <= model.memory_elements
-                || (model.memory_exact(schedule, u64::MAX))
+                || (model.memory_exact(schedule, EXACT_BUFFERS_MAX))
                     .is_some_and(|elements| elements <= model.memory_elements))
     };
     let first = in_storage_order(&covering);

@@ -121,6 +121,7 @@ impl<R: Read> Json<R> {
                 Some(b'\\') => {
                     self.at += 1;
                     let character = self.escaped()?;
+                    self.check_length(bytes.len() + character.len_utf8(), limit_bytes)?;
                     bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
                 Some(_) => return Err(self.wrong("a control character is in a string")),
@@ -393,6 +394,12 @@ mod tests {
         assert!(matches!(error, Fault::TooLong { limit_bytes: 99, .. }), "{error}");
         Json::new(long.as_bytes()).string(&mut text, 100).unwrap();
         assert_eq!(text.len(), 100);
+        let escaped = format!("\"{}\"", r"\n".repeat(100));
+        let error = Json::new(escaped.as_bytes()).string(&mut text, 99).unwrap_err();
+        assert!(matches!(error, Fault::TooLong { limit_bytes: 99, .. }), "{error}");
+        Json::new(escaped.as_bytes()).string(&mut text, 100).unwrap();
+        let error = Json::new(escaped.as_bytes()).raw(&mut Vec::new(), 99).unwrap_err();
+        assert!(matches!(error, Fault::TooLong { .. }), "{error}");
         assert_eq!(Json::new(&b" 18446744073709551615,"[..]).unsigned("a").unwrap(), u64::MAX);
         let long = "0.1000000000000000055511151231257827";
         for number in ["18446744073709551616", "-1", "1.0", "1e3", "x", "\"1\"", "[1]", long] {

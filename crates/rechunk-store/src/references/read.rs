@@ -333,7 +333,9 @@ fn fill(buffer: &mut Vec<u8>, bytes: &Bytes, start: u64, length: u64, room_bytes
     let part = &bytes[start..start.saturating_add(narrow(length)).min(bytes.len())];
     buffer.clear();
     if buffer.capacity() < part.len() {
-        *buffer = Vec::with_capacity(narrow(room_bytes).max(part.len()));
+        *buffer = Vec::new();
+        // Room for more is a help, and not to be had at any price.
+        let _ = buffer.try_reserve_exact(narrow(room_bytes).max(part.len()));
     }
     buffer.extend_from_slice(part);
 }

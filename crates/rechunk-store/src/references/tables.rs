@@ -29,6 +29,9 @@ const FILES_ASKED_MAX: u64 = 10_000;
 /// Largest metadata document, bytes.
 pub(super) const DOCUMENT_BYTES_MAX: usize = 16 << 20;
 
+/// Most bytes of a member that is passed over to see whether a document is one of references.
+const OTHERS_BYTES_MAX: usize = 128 << 20;
+
 /// The arrays of a directory of references.
 #[derive(Debug)]
 pub(super) struct Tables {
@@ -114,7 +117,7 @@ impl Tables {
                 match name.as_str() {
                     "record_size" => return Ok(true),
                     "zarr_consolidated_format" => return Ok(false),
-                    _ => json.raw(&mut Vec::new(), INDEX_BYTES_MAX)?,
+                    _ => json.raw(&mut Vec::new(), OTHERS_BYTES_MAX)?,
                 }
             }
             Ok::<_, Fault>(false)

@@ -14,7 +14,7 @@ use rawzip::{
 
 use super::{ZipFault, meta};
 use crate::error::NotAFile;
-use crate::local_files::{open, special_kind};
+use crate::local_files::{self, open, special_kind};
 
 /// Most entries of an archive that is read. Each takes some 64 bytes of memory, and its name.
 pub(super) const ENTRIES_MAX: usize = 1 << 22;
@@ -80,7 +80,8 @@ impl Index {
         if let Some(what) = special_kind(&metadata) {
             return Err(generic(Box::new(NotAFile { what })));
         }
-        let modified = metadata.modified().map_err(|error| generic(Box::new(error)))?;
+        let modified =
+            local_files::modified(&metadata).map_err(|error| generic(Box::new(error)))?;
         Ok(Self::of(FileReader::from(file), metadata.len(), modified)?)
     }
 

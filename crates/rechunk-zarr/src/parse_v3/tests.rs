@@ -52,6 +52,24 @@ fn transposes_compose() {
 }
 
 #[test]
+fn shards_behind_filters_are_refused() {
+    let bytes = json!({"name": "bytes", "configuration": {"endian": "little"}});
+    let shards = json!({"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [3, 7, 10], "codecs": [bytes], "index_codecs": [bytes]
+    }});
+    let transpose = json!({"name": "transpose", "configuration": {"order": [0, 1, 2]}});
+    with("codecs", json!([transpose, shards])).unwrap();
+    let wider = json!({"encode_dtype": "<i4", "decode_dtype": "<i2"});
+    let scaled = json!({"offset": 1, "scale": 2, "dtype": "<i2"});
+    for (name, settings) in [("astype", wider), ("fixedscaleoffset", scaled)] {
+        let filter = json!({"name": format!("numcodecs.{name}"), "configuration": settings});
+        with("codecs", json!([filter, bytes])).unwrap();
+        let error = with("codecs", json!([filter, shards])).unwrap_err();
+        assert!(error.to_string().contains("behind a filter"), "{error}");
+    }
+}
+
+#[test]
 fn short_spellings() {
     let metadata = with("chunk_key_encoding", json!({"name": "v2"})).unwrap();
     assert_eq!(metadata.key_encoding.chunk_key(&[0, 1, 2]), "0.1.2");

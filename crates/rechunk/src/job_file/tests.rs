@@ -127,6 +127,13 @@ fn aliases_repeat_and_do_not_explode() {
     }
     let fault = parse_job_file(JobSyntax::Yaml, &text).unwrap_err();
     assert!(fault.reason.contains("more than 65536 keys and values"), "{fault:?}");
+    // One long text, as a value and as a key.
+    let long = "x".repeat(500_000);
+    for anchor in [format!("&x {long}"), format!("&x {{{long}: 1}}")] {
+        let text = format!("a: {anchor}\nb: [{}]\n", vec!["*x"; 100].join(", "));
+        let fault = parse_job_file(JobSyntax::Yaml, &text).unwrap_err();
+        assert!(fault.reason.contains("more than 65536 keys and values"), "{fault:?}");
+    }
     let fault = parse_job_file(JobSyntax::Yaml, "a: &a [*a]").unwrap_err();
     assert!(!fault.reason.is_empty());
 }

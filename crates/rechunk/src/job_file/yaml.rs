@@ -104,11 +104,15 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Values in `node`, which comes to stand `depth` levels deep.
+/// Bytes of a text that count as another value where an alias repeats them.
+const TEXT_BYTES: usize = 64;
+
+/// Values in `node`, which comes to stand `depth` levels deep. A long text is several.
 fn size(node: &JobNode, depth: usize, at: Position) -> Result<usize, JobFault> {
     check_depth(depth, at)?;
     let mut sum = 1_usize;
     match &node.value {
+        JobValue::Text(text) | JobValue::Number(text) => sum += text.len() / TEXT_BYTES,
         JobValue::List(nodes) => {
             for inner in nodes {
                 sum = sum.saturating_add(size(inner, depth + 1, at)?);
@@ -116,7 +120,8 @@ fn size(node: &JobNode, depth: usize, at: Position) -> Result<usize, JobFault> {
         }
         JobValue::Table(entries) => {
             for entry in entries {
-                sum = sum.saturating_add(size(&entry.node, depth + 1, at)?).saturating_add(1);
+                let key = 1 + entry.key.len() / TEXT_BYTES;
+                sum = sum.saturating_add(size(&entry.node, depth + 1, at)?).saturating_add(key);
             }
         }
         _ => {}
