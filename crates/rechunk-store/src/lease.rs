@@ -226,24 +226,24 @@ async fn beat(
         beats.tick().await;
         holder.beat += 1;
         // Silence must not last until the lease is stale.
-        let Ok(replaced) = timeout(HEARTBEAT, store.replace(&key, holder.bytes(), &seen)).await
-        else {
-            tracing::warn!("the store does not say whether the lease was written");
-            continue;
-        };
+        let replaced = timeout(HEARTBEAT, store.replace(&key, holder.bytes(), &seen)).await;
         match replaced {
-            Ok(Some(now)) => seen = now,
-            Ok(None) => match store.snapshot(&key, LEASE_BYTES_MAX).await {
-                // An earlier beat of which the answer was lost.
-                Ok(Some(found)) if is_of(&found, &holder.owner) => seen = found.seen,
-                Ok(_) => {
-                    tracing::warn!(location = store.label(), "another run has taken the lease");
-                    lost.cancel();
-                    return;
+            Ok(Ok(Some(now))) => seen = now,
+            Ok(Err(error)) => tracing::warn!(%error, "the lease could not be written"),
+            // Refused, or nobody knows.
+            Ok(Ok(None)) | Err(_) => {
+                match timeout(2 * HEARTBEAT, store.snapshot(&key, LEASE_BYTES_MAX)).await {
+                    // A beat of which the answer was lost, or the one before.
+                    Ok(Ok(Some(found))) if is_of(&found, &holder.owner) => seen = found.seen,
+                    Ok(Ok(_)) => {
+                        tracing::warn!(location = store.label(), "another run has taken the lease");
+                        lost.cancel();
+                        return;
+                    }
+                    Ok(Err(error)) => tracing::warn!(%error, "the lease could not be looked at"),
+                    Err(_) => tracing::warn!("the store says nothing of the lease"),
                 }
-                Err(error) => tracing::warn!(%error, "the lease could not be looked at"),
-            },
-            Err(error) => tracing::warn!(%error, "the lease could not be written"),
+            }
         }
     }
 }

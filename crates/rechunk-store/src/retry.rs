@@ -50,7 +50,8 @@ impl Attempts {
         }
         let spread = (self.pause * 3).saturating_sub(PAUSE);
         self.pause = (PAUSE + spread.mul_f64(jitter(&self.what, self.failed))).min(PAUSE_MAX);
-        if self.started.elapsed() + self.pause >= patience.timeout {
+        // Once more also if the first attempt alone took so long: a large body on a slow line.
+        if self.failed > 1 && self.started.elapsed() + self.pause >= patience.timeout {
             return false;
         }
         tracing::info!(%error, attempt = self.failed, "trying again");

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -103,13 +102,6 @@ impl Upload {
             begun.map_err(|error| store.failed(key, "begin the upload of", error))
         });
         let id = begun.await?;
-        if id.is_empty() {
-            return Err(store.failed_io(
-                key,
-                "begin the upload of",
-                io::Error::other("the store gives it no name"),
-            ));
-        }
         let mut upload = Self {
             store: store.clone(),
             multipart: multipart.clone(),
@@ -185,8 +177,8 @@ impl Upload {
         let clock = self.store.clock.as_ref();
         let written =
             clock.and_then(|clock| clock.of_this_machine(found.last_modified.timestamp()));
-        // Stores say whole seconds, and some of them when an upload began.
-        let since = self.begun.checked_sub(Duration::from_secs(2)).unwrap_or(self.begun);
+        // Some stores say when an upload began; and clocks are not told to the second.
+        let since = self.begun.checked_sub(Duration::from_mins(1)).unwrap_or(self.begun);
         let is_new = written.is_none_or(|written| written >= since);
         Ok(found.size == bytes && said.is_none_or(|said| said == parts) && is_new)
     }

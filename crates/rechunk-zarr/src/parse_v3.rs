@@ -251,8 +251,10 @@ fn parse_codecs(
                 }
                 element = ElementType::BYTE;
             }
-            // What its missing chunks have is the fill value, but that as the filter leaves it.
-            (sharding::NAME, false) if !codecs.is_empty() => {
+            // What its missing chunks have is the fill value, but that as the filter leaves it. (Rounded bits stay as they are.)
+            (sharding::NAME, false)
+                if codecs.iter().any(|c| !matches!(c, CodecSpec::BitRound { .. })) =>
+            {
                 return Err(field.unsupported("\"sharding_indexed\" behind a filter", ""));
             }
             (sharding::NAME, false) => {

@@ -18,7 +18,7 @@ use super::{Address, Scheme, StoreOptions, aws_files};
 use crate::StoreError;
 
 /// How long a connection may say nothing in the middle of an answer.
-const SILENCE: Duration = Duration::from_secs(30);
+pub(super) const SILENCE: Duration = Duration::from_secs(30);
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(10);
 

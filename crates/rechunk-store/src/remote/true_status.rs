@@ -10,25 +10,31 @@ const COPY_SOURCES: [&str; 2] = ["x-amz-copy-source", "x-goog-copy-source"];
 /// What documents say that end a copy, of an object or into a part of one.
 const COPIED: [&str; 2] = ["CopyObjectResult", "CopyPartResult"];
 /// What stores say of an object that they do not have.
-const NO_OBJECT: [&str; 2] = ["NoSuchKey", "BlobNotFound"];
+const NO_OBJECT: [&str; 3] = ["NoSuchKey", "BlobNotFound", "PathNotFound"];
+
+/// Whether a request asks for a copy inside the store.
+pub(super) fn is_copy(request: &HttpRequest) -> bool {
+    COPY_SOURCES.iter().any(|name| request.headers().contains_key(*name))
+}
 
 /// What was asked, as far as the status of the answer is judged by it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked {
     scheme: Scheme,
     is_copy: bool,
+    /// Of an object's bytes.
     is_read: bool,
     is_whole: bool,
 }
 
 impl Asked {
     pub(super) fn of(request: &HttpRequest, scheme: Scheme) -> Self {
-        let has = |name: &str| request.headers().contains_key(name);
+        let is_get = request.method() == "GET";
         Self {
             scheme,
-            is_copy: COPY_SOURCES.iter().any(|name| has(name)),
-            is_read: request.extensions().get::<Like>().is_some(),
-            is_whole: request.method() == "GET" && !has("range"),
+            is_copy: is_copy(request),
+            is_read: is_get && request.extensions().get::<Like>().is_some(),
+            is_whole: is_get && !request.headers().contains_key("range"),
         }
     }
 
@@ -37,7 +43,8 @@ impl Asked {
         match status {
             // A part, of which nobody asked.
             206 if self.is_whole => 502,
-            // The library below takes it for an object that is not there.
+            // The library below takes it for an object that is not there. (Many servers refuse to HEAD: what is asked for so is not
+            // read as missing.)
             405 if self.is_read => 403,
             status => status,
         }
@@ -179,6 +186,7 @@ mod tests {
         let http = asked(Scheme::Http, "GET", None);
         assert_eq!(status_of(http, 404, &said("NoSuchBucket")).await, 404);
         assert_eq!(status_of(http, 405, "").await, 403);
+        assert_eq!(status_of(asked(Scheme::Http, "HEAD", None), 405, "").await, 405);
     }
 
     #[tokio::test]

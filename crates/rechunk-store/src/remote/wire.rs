@@ -14,9 +14,10 @@ use object_store::client::{
 use object_store::{ClientOptions, Extensions};
 use tokio::time::{Instant, timeout};
 
+use super::connect::SILENCE;
 use super::hedge::Hedge;
 use super::listing_page::{Pages, asks_for_more_than_there_is, is_listing};
-use super::true_status::Asked;
+use super::true_status::{Asked, is_copy};
 use super::{Like, Limiter, Scheme};
 use crate::operations::wide;
 use crate::watch::ServerClock;
@@ -131,6 +132,12 @@ fn is_streamed(request: &HttpRequest) -> bool {
     request.method() == "GET" && !request.uri().query().is_some_and(is_listing)
 }
 
+/// A part, the end or the giving up of an upload without a name: what is left of that is a request for the object itself,
+/// which some stores take it for.
+fn names_no_upload(query: &str) -> bool {
+    query.split('&').any(|pair| matches!(pair, "uploadId" | "uploadId="))
+}
+
 /// What an error says, as far as somebody would read it: the rest of an answer without end is left.
 async fn with_a_short_body(answer: HttpResponse) -> HttpResponse {
     let (head, body) = answer.into_parts();
@@ -201,7 +208,10 @@ impl Wire {
         bytes_max: usize,
     ) -> Result<HttpResponse, HttpError> {
         let sending = wide(request.body().content_length()) / SENT_BYTES_MIN;
-        let limit = self.timeout.saturating_add(Duration::from_secs(sending));
+        // An object may take long to be copied, or joined of its parts, and many to be removed.
+        let is_work = request.method() == "POST" || is_copy(&request);
+        let silence = if is_work { self.timeout } else { SILENCE.min(self.timeout) };
+        let limit = silence.saturating_add(Duration::from_secs(sending));
         let answer = async { with_body(self.writes.execute(request).await?, bytes_max).await };
         timeout(limit, answer).await.unwrap_or_else(|_| {
             let reason = format!("no answer within {} s", limit.as_secs());
@@ -220,6 +230,9 @@ impl Wire {
         let listing = request.uri().query().filter(|query| is_listing(query)).map(str::to_owned);
         if let Some(fault) = listing.as_deref().and_then(asks_for_more_than_there_is) {
             return Err(refused(fault));
+        }
+        if request.uri().query().is_some_and(names_no_upload) {
+            return Err(refused("the store has given the upload no name".to_owned()));
         }
         // What removes many objects at once is a POST.
         let is_long = listing.is_some() || request.method() == "POST";
