@@ -161,7 +161,9 @@ impl SimStore {
     pub fn put(&self, key: &str, bytes: Bytes) {
         let write = Write { key: key.to_owned(), bytes: Some(bytes), condition: Condition::Always };
         let mut state = self.lock();
+        let started = state.started;
         let _ = state.write(0, &write); // without a condition, it cannot be refused
+        state.started = started; // by a call only: before it, the clock may not be that of the runtime
         state.unsynced.remove(key);
     }
 
@@ -253,7 +255,7 @@ impl SimStore {
 }
 
 impl State {
-    /// Milliseconds since the store was first used.
+    /// Milliseconds since the first call.
     pub(super) fn now_ms(&mut self) -> u64 {
         let started = *self.started.get_or_insert_with(Instant::now);
         u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)

@@ -155,8 +155,8 @@ fn outcome(seed: u64, disk: &SimStore) -> Result<u64, String> {
     simulated.unwrap_or_else(|_| Err("a panic, see above".to_owned()))
 }
 
-fn assert_seed(seed: u64) -> u64 {
-    match outcome(seed, &disk(seed)) {
+fn assert_seed(seed: u64, disk: &SimStore) -> u64 {
+    match outcome(seed, disk) {
         Ok(trace) => trace,
         Err(error) => panic!(
             "seed {seed}: {error}\n\
@@ -177,13 +177,24 @@ fn never_a_wrong_target() {
         return;
     }
     for seed in 0..number("RECHUNK_SIM_SEEDS").unwrap_or(SEEDS) {
-        assert_seed(seed);
+        assert_seed(seed, &disk(seed));
     }
 }
 
 #[test]
 fn the_same_seed_is_the_same_run() {
     for seed in 0..20 {
-        assert_eq!(assert_seed(seed), assert_seed(seed), "seed {seed}");
+        let run = || {
+            let disk = disk(seed);
+            disk.keep_log();
+            (assert_seed(seed, &disk), disk.log())
+        };
+        let ((trace, log), (again, other_log)) = (run(), run());
+        if let Some(at) = (0..log.len()).find(|&at| other_log.get(at) != log.get(at)) {
+            let lines =
+                |log: &[String]| log[at.saturating_sub(8)..log.len().min(at + 3)].join("\n");
+            panic!("seed {seed} was:\n{}\nand then:\n{}", lines(&log), lines(&other_log));
+        }
+        assert_eq!(trace, again, "seed {seed}");
     }
 }
