@@ -112,13 +112,15 @@ pub(crate) enum Next {
 }
 
 /// The tasks between the ranges that are done.
-pub(crate) struct Left {
+pub(crate) struct Left<'a> {
     /// First tasks, and those one past the last, from the last range to the first.
     ranges: Vec<(u64, u64)>,
+    done: &'a DoneSet,
+    stage: usize,
 }
 
-impl Left {
-    pub(crate) fn new(tasks: u64, done: &DoneSet, stage: usize) -> Self {
+impl<'a> Left<'a> {
+    pub(crate) fn new(tasks: u64, done: &'a DoneSet, stage: usize) -> Self {
         let mut start = 0;
         let mut ranges = Vec::new();
         for (done_from, done_to) in done.ranges(stage).chain([(tasks, tasks)]) {
@@ -128,16 +130,17 @@ impl Left {
             start = done_to;
         }
         ranges.reverse();
-        Self { ranges }
+        Self { ranges, done, stage }
     }
 
     /// The next task; or if it is known which ones have something to do, those before the next of them,
-    /// up to `most`.
+    /// up to `most`. What is begun is run: of its steps some were counted before.
     pub(crate) fn next(&mut self, busy: Option<&Vec<u64>>, most: u64) -> Option<Next> {
         let (start, end) = self.ranges.pop()?;
         let first = busy.map_or(start, |tasks| {
             let at = tasks.partition_point(|&task| task < start);
-            tasks.get(at).map_or(end, |&task| task.min(end))
+            let busy = tasks.get(at).map_or(end, |&task| task.min(end));
+            self.done.next_begun(self.stage, start).map_or(busy, |begun| begun.min(busy))
         });
         let (next, rest) = if first > start {
             let first = first.min(start.saturating_add(most));

@@ -11,6 +11,7 @@ use crate::memory::{
     CellAxis, LaneBytes, SteppedAxis, resident_cells, resident_units, units_state_bytes,
 };
 use crate::price::Price;
+use crate::unit_counts::RegularAxis;
 use crate::uploads::{Uploads, cell_sizes};
 use crate::{PlanRequest, StageInput, StageOutput};
 
@@ -457,7 +458,23 @@ impl StageDraft {
             };
         }
         let axes = &axes[..self.step_axes.len()];
-        (resident_units(axes), axes.iter().any(|axis| !axis.is_whole))
+        let bound = resident_units(axes);
+        if axes.iter().all(|axis| axis.is_whole) {
+            return (bound, false);
+        }
+        let regular = self.step_axes.iter().zip(axes).map(|(&a, stepped)| {
+            let (extent, step_chunks) = (request.shape[a].max(1), self.step_chunks[a]);
+            let (tile, unit) = (self.filled()[a].min(extent).max(1), unit[a]);
+            if stepped.is_whole {
+                return Some(RegularAxis::in_one_step(tile, unit));
+            }
+            let axis = RegularAxis { extent, tile, unit, input: input[a], step_chunks };
+            self.cuts(cuts, a).is_none().then_some(axis)
+        });
+        let regular: Option<Vec<RegularAxis>> = regular.collect();
+        let counted = regular.and_then(|axes| cuts.unit_counts().resident(&axes));
+        debug_assert!(counted.is_none_or(|counted| counted <= bound));
+        (counted.unwrap_or(bound), true)
     }
 }
 

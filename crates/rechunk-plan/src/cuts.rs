@@ -1,5 +1,5 @@
 //! Counts over a source whose chunks differ in length: where regular grids have closed forms, lists
-//! are walked, each question once.
+//! are walked, each question once. What was counted of regular axes lives as long, so it is kept here.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,15 +9,17 @@ use rechunk_grid::AxisEdges;
 use crate::PlanRequest;
 use crate::count::{cells_touched_max, gcd, pairs_along};
 use crate::memory::{CellAxis, SteppedAxis};
+use crate::unit_counts::UnitCounts;
 
 /// Most cuts that are looked at to find a box that ends on cuts.
 const LOOKS_MAX: u64 = 1 << 22;
 
-/// The axes of the source where chunks differ in length.
+/// The axes of the source where chunks differ in length, and what was counted of the others.
 #[derive(Debug)]
 pub(crate) struct Cuts<'a> {
     /// Empty if there are none.
     axes: Vec<Option<AxisCuts<'a>>>,
+    unit_counts: UnitCounts,
 }
 
 /// One of them.
@@ -48,13 +50,21 @@ impl<V: Copy> Memo<V> {
 
 impl<'a> Cuts<'a> {
     pub(crate) fn new(request: &'a PlanRequest) -> Self {
-        let Some(edges) = &request.source.edges else { return Self { axes: Vec::new() } };
+        let unit_counts = UnitCounts::default();
+        let Some(edges) = &request.source.edges else {
+            return Self { axes: Vec::new(), unit_counts };
+        };
         let commit = request.target.commit_shape();
         let of = |axis: usize| {
             let edges = edges.axis(axis)?;
             Some(AxisCuts::new(edges, request.shape[axis], commit[axis]))
         };
-        Self { axes: (0..request.shape.len()).map(of).collect() }
+        Self { axes: (0..request.shape.len()).map(of).collect(), unit_counts }
+    }
+
+    /// What counts resident units where chunks are regular.
+    pub(crate) fn unit_counts(&self) -> &UnitCounts {
+        &self.unit_counts
     }
 
     /// The cuts of `axis`; `None` if it is regular.

@@ -358,12 +358,19 @@ fn stream_drafts(sizing: &Sizing<'_>, tile_lists: &[Vec<u64>]) -> Vec<Draft> {
 }
 
 /// Order of the loops over steps: Smith's rule, the axis with the largest carry per remaining
-/// extent fastest (facts: minimal over all orders); ties keep C order.
+/// extent fastest (facts: minimal over all orders, for the bound); what carries nothing is slowest, so
+/// that nothing is carried over it. Ties keep C order.
 fn walk_order(sizing: &Sizing<'_>, tile: &[u64], step_chunks: &[u64]) -> Vec<usize> {
     let (input, unit) = (sizing.read_unit(), &sizing.request.target.chunk_shape);
     let ratio = |axis: usize| {
         let window = input[axis].saturating_mul(step_chunks[axis]);
-        if window >= tile[axis] {
+        let is_regular = sizing.cuts.axis(axis).is_none();
+        let extent = sizing.request.shape[axis];
+        let begins_with_steps = tile[axis] >= extent || tile[axis].is_multiple_of(window);
+        let carries_nothing = is_regular
+            && (input[axis].is_multiple_of(unit[axis])
+                || begins_with_steps && window.is_multiple_of(unit[axis]));
+        if window >= tile[axis] || carries_nothing {
             return 0.0;
         }
         unit[axis] as f64 / (tile[axis] - window) as f64

@@ -30,6 +30,7 @@ mod request;
 mod runs;
 mod search;
 mod sizing;
+mod unit_counts;
 mod uploads;
 
 pub use cost::{Estimate, RoleEstimate};

@@ -3,7 +3,8 @@
 //! A task holds the output units that are being filled (`resident`) and, per lane, one chunk on
 //! its way in or out. A unit's buffer exists from the step that brings its first piece to the
 //! step that brings its last, so the bound follows the proof of the keep strategy's memory bound
-//! (docs/concepts/planner.md) with whole units in place of pieces.
+//! (docs/concepts/planner.md) with whole units in place of pieces. Where they can be, units are counted
+//! (`unit_counts.rs`).
 
 use crate::count::{cells_touched_max, product};
 use crate::{PlanRequest, Side};
@@ -200,48 +201,6 @@ impl LaneBytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    /// Counts resident units by walking the steps of one tile of a 2-D array.
-    fn simulate(
-        tile: [u64; 2],
-        start: [u64; 2],
-        unit: [u64; 2],
-        input: [u64; 2],
-        k: [u64; 2],
-    ) -> u64 {
-        let steps = |a: usize| {
-            let (first, last) = (start[a] / input[a], (start[a] + tile[a] - 1) / input[a]);
-            let mut out = Vec::new();
-            let mut at = first;
-            while at <= last {
-                let low = (at * input[a]).max(start[a]);
-                let high = (((at + k[a]).min(last + 1)) * input[a]).min(start[a] + tile[a]);
-                out.push((low, high));
-                at += k[a];
-            }
-            out
-        };
-        let (rows, columns) = (steps(0), steps(1));
-        let walk: Vec<_> =
-            rows.iter().flat_map(|&r| columns.iter().map(move |&c| (r, c))).collect();
-        let touches = |(low, high): (u64, u64), a: usize, u: u64| {
-            let from = start[a] + u * unit[a];
-            low < (from + unit[a]).min(start[a] + tile[a]) && from < high
-        };
-        let mut alive = vec![0_u64; walk.len()];
-        for u in 0..tile[0].div_ceil(unit[0]) {
-            for v in 0..tile[1].div_ceil(unit[1]) {
-                let when: Vec<usize> = (0..walk.len())
-                    .filter(|&i| touches(walk[i].0, 0, u) && touches(walk[i].1, 1, v))
-                    .collect();
-                for step in alive.iter_mut().take(when[when.len() - 1] + 1).skip(when[0]) {
-                    *step += 1;
-                }
-            }
-        }
-        alive.into_iter().max().unwrap_or(0)
-    }
 
     #[test]
     fn what_takes_less_is_taken() {
@@ -254,21 +213,5 @@ mod tests {
         assert_eq!(lane.divided(4, 2), (50, 80));
         assert_eq!(lane.and(7), LaneBytes { alone: 107, shared: 57, worker: 80 });
         assert_eq!(LaneBytes::passing(9).divided(64, 1), (9, 0));
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
-        #[test]
-        fn the_bound_holds_on_every_tile(
-            unit in [1_u64..7, 1_u64..7], tile_units in [1_u64..5, 1_u64..5],
-            input in [1_u64..9, 1_u64..9], k in [1_u64..4, 1_u64..4], at in [0_u64..4, 0_u64..4],
-        ) {
-            let tile = [unit[0] * tile_units[0], unit[1] * tile_units[1]];
-            let start = [at[0] * tile[0], at[1] * tile[1]];
-            let axes: Vec<_> = (0..2)
-                .map(|a| SteppedAxis::new(tile[a], unit[a], input[a], k[a], false))
-                .collect();
-            prop_assert!(simulate(tile, start, unit, input, k) <= resident_units(&axes));
-        }
     }
 }

@@ -93,6 +93,11 @@ impl DoneSet {
         self.stages.get(&stage).and_then(|done| done.steps.get(&task)).map_or(0, |s| s.count)
     }
 
+    /// The first task from `task` on of which steps are done, and not all.
+    pub(crate) fn next_begun(&self, stage: usize, task: u64) -> Option<u64> {
+        self.stages.get(&stage)?.steps.range(task..).next().map(|(&task, _)| task)
+    }
+
     /// How many tasks of a stage are done.
     pub fn count(&self, stage: usize) -> u64 {
         self.ranges(stage).map(|(start, end)| end - start).sum()
