@@ -61,11 +61,11 @@ impl RegularAxis {
         let alike = |step: &StepUnits| (step.open, step.begins, step.ends);
         found.sort_unstable_by_key(|step| (alike(step), step.begun));
         let groups = found.chunk_by(|a, b| alike(a) == alike(b));
-        let outermost =
+        let both_ends =
             |group: &[StepUnits]| group.first().copied().into_iter().chain(group.last().copied());
-        let mut steps: Vec<StepUnits> = groups.flat_map(outermost).collect();
+        let mut steps: Vec<StepUnits> = groups.flat_map(both_ends).collect();
         steps.dedup();
-        Some(steps)
+        (steps.len() <= Search::LOOKS_MAX).then_some(steps) // more are not searched
     }
 
     /// The steps of the tile that begins at `start`, as if the array did not end in it: there a unit is
