@@ -6,6 +6,7 @@ use crate::cuts::AxisCuts;
 use crate::draft::{
     Draft, copies_objects, geometric_boxes, passthrough, staged, stream, tiles, whole_source_steps,
 };
+use crate::memory::SteppedAxis;
 use crate::search::{INFEASIBLE, descend, extents, position_at_most};
 use crate::sizing::Sizing;
 use crate::{IntermediateGrid, PlanRequest, StageOutput, Strategy};
@@ -364,13 +365,10 @@ fn walk_order(sizing: &Sizing<'_>, tile: &[u64], step_chunks: &[u64]) -> Vec<usi
     let (input, unit) = (sizing.read_unit(), &sizing.request.target.chunk_shape);
     let ratio = |axis: usize| {
         let window = input[axis].saturating_mul(step_chunks[axis]);
-        let is_regular = sizing.cuts.axis(axis).is_none();
-        let extent = sizing.request.shape[axis];
-        let begins_with_steps = tile[axis] >= extent || tile[axis].is_multiple_of(window);
-        let carries_nothing = is_regular
-            && (input[axis].is_multiple_of(unit[axis])
-                || begins_with_steps && window.is_multiple_of(unit[axis]));
-        if window >= tile[axis] || carries_nothing {
+        let (steps, whole) = (step_chunks[axis], tile[axis] >= sizing.request.shape[axis]);
+        let stepped = SteppedAxis::new(tile[axis], unit[axis], input[axis], steps, whole);
+        let carries = stepped.carries || sizing.cuts.axis(axis).is_some();
+        if window >= tile[axis] || !carries {
             return 0.0;
         }
         unit[axis] as f64 / (tile[axis] - window) as f64

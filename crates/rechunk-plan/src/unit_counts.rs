@@ -171,7 +171,7 @@ impl Search {
         if ended == 0 || axis == self.steps.len() {
             return begun.checked_mul(self.units[axis]);
         }
-        let common = greatest_common(begun, ended);
+        let common = gcd(begun.cast_unsigned(), ended.cast_unsigned()).cast_signed();
         let asked = (axis, begun / common, ended / common);
         let known = self.known.iter().find(|(known, _)| *known == asked).map(|(_, most)| *most);
         let most = match known {
@@ -198,13 +198,6 @@ impl Search {
         self.known.push(((axis, begun, ended), most?));
         most
     }
-}
-
-fn greatest_common(mut a: i64, mut b: i64) -> i64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 #[cfg(test)]
