@@ -22,6 +22,8 @@ mod damaged_chunks;
 #[cfg(test)]
 mod disk_full;
 #[cfg(test)]
+mod given_up;
+#[cfg(test)]
 mod groups;
 #[cfg(test)]
 mod growth;

@@ -350,7 +350,10 @@ fn what_is_in_the_way_stays() {
     std::fs::write(folder.at("dir/file"), "x").unwrap();
     std::fs::create_dir(folder.at("used.zarr.rechunk")).unwrap();
     std::fs::write(folder.at("used.zarr.rechunk/notes"), "x").unwrap();
+    std::os::unix::fs::symlink(&source, folder.at("link.zarr.rechunk")).unwrap();
     let before = tree(folder.path());
+    let linked = rechunk(&["copy", &source, &folder.at("link.zarr"), "--overwrite"]).ends_with(4);
+    linked.says(&["link.zarr.rechunk is the source"]);
     let inside = format!("{source}/new");
     let in_array = format!("{array}/new");
     let in_group = format!("{group}/new");

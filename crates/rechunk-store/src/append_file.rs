@@ -42,6 +42,13 @@ impl AppendFile {
         self.store.blocking(&self.key, "lock", lock).await
     }
 
+    /// False if it is no longer the file at its key: somebody has removed it, or put another one there.
+    pub async fn is_there(&self) -> Result<bool, StoreError> {
+        let path = self.store.file_path(&self.key, "be looked at")?;
+        let file = Arc::clone(&self.file);
+        self.store.blocking(&self.key, "look at", move || is_at(&file, &path)).await
+    }
+
     /// Adds `bytes` at the end. If that fails in the middle, the file is cut back to what it was
     /// as far as the system lets us.
     pub async fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {

@@ -98,7 +98,7 @@ impl Store {
             let written = move |key: &str| fs::metadata(root.join(key))?.modified();
             let take = move |late: &mut Vec<String>, key: &str| {
                 // What cannot be looked at here is looked at below, which says why.
-                if is_wanted(key) && written(key).map_or(true, |at| at > begun) {
+                if written(key).map_or(true, |at| at > begun) && is_wanted(key) {
                     late.push(key.to_owned());
                 }
                 ControlFlow::Continue(())
@@ -120,8 +120,10 @@ impl Store {
                 let location = object.location.as_ref();
                 let key = location.strip_prefix(self.prefix.as_ref()).unwrap_or(location);
                 let key = key.trim_start_matches('/');
-                if is_wanted(key) && self.is_late(key, &object)? {
-                    late += 1;
+                match self.is_late(key, &object) {
+                    Ok(false) => {}
+                    found if is_wanted(key) => late += u64::from(found?),
+                    _ => {}
                 }
             }
             Ok(late)

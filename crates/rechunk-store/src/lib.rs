@@ -60,7 +60,7 @@ pub use error::StoreError;
 pub use file_runs::{OPEN_FILES_MAX, Run};
 pub use key::check_below;
 pub use lease::{HEARTBEAT, Holder, Lease, STALE, Taken, holder as lease_holder, unique_name};
-pub use location::is_remote;
+pub use location::{is_remote, remote_names};
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
 pub use narrow::{Got, Narrow};
 pub use object_writer::ObjectWriter;

@@ -32,6 +32,15 @@ pub fn is_remote(location: &str) -> bool {
     matches!(parse(location), Ok(Place::Remote(_)))
 }
 
+/// Two places in remote stores, as names of which one begins with the other if it is at it or below it,
+/// whatever the spelling of their URLs; `None` if one is elsewhere.
+pub fn remote_names(a: &str, b: &str) -> Option<[String; 2]> {
+    match (parse(a), parse(b)) {
+        (Ok(Place::Remote(a)), Ok(Place::Remote(b))) => Some(a.names(&b)),
+        _ => None,
+    }
+}
+
 /// Reads a location. Touches nothing.
 pub(crate) fn parse(location: &str) -> Result<Place, StoreError> {
     if location.is_empty() {

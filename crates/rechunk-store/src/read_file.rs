@@ -1,4 +1,4 @@
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -50,8 +50,9 @@ impl Store {
         let path = self.file_path(key, "give files of raw elements")?;
         self.meter.count_open(self.role);
         let opened = self.blocking(key, "open", move || open(&path)).await;
-        let (file, slot, size_bytes) = opened.map_err(|error| self.no_file(key, error))?;
-        self.check_size(key, size, size_bytes)?;
+        let (file, slot, metadata) = opened.map_err(|error| self.no_file(key, error))?;
+        self.check_size(key, size, metadata.len())?;
+        self.check_unchanged_file(key, &metadata)?;
         Ok(ReadFile {
             store: self.clone(),
             key: key.to_owned(),
@@ -173,11 +174,11 @@ pub(crate) fn check_runs(
     })
 }
 
-fn open(path: &Path) -> io::Result<(File, OpenSlot, u64)> {
+fn open(path: &Path) -> io::Result<(File, OpenSlot, Metadata)> {
     let slot = OpenSlot::take()?;
     let (file, metadata) = local_files::open(path)?;
     match special_kind(&metadata) {
-        None => Ok((file, slot, metadata.len())),
+        None => Ok((file, slot, metadata)),
         Some(what) => Err(io::Error::other(NotAFile { what })),
     }
 }

@@ -8,37 +8,50 @@ use object_store::ObjectMeta;
 
 use crate::{Store, StoreError};
 
-/// How far the clock of a server is ahead of ours, as its answers say; milliseconds.
-///
-/// Answers give whole seconds, and take time: the latest that one says is the nearest.
+/// The clock of a server, as its answers say.
 #[derive(Debug)]
-pub(crate) struct ServerClock(AtomicI64);
+pub(crate) struct ServerClock {
+    /// How far it is ahead of ours, milliseconds. Answers give whole seconds, and take time: the latest that one
+    /// says is the nearest.
+    ahead: AtomicI64,
+    /// When the first answer came, by our clock, milliseconds since 1970.
+    first: AtomicI64,
+}
 
 impl Default for ServerClock {
     fn default() -> Self {
-        Self(AtomicI64::new(i64::MIN))
+        Self { ahead: AtomicI64::new(i64::MIN), first: AtomicI64::new(i64::MAX) }
     }
 }
 
 impl ServerClock {
     /// An answer that comes now says that it is `date`.
     pub(crate) fn heard(&self, date: SystemTime) {
-        self.0.fetch_max(milliseconds(date) - milliseconds(SystemTime::now()), Ordering::Relaxed);
+        let now = milliseconds(SystemTime::now());
+        self.ahead.fetch_max(milliseconds(date) - now, Ordering::Relaxed);
+        self.first.fetch_min(now, Ordering::Relaxed);
     }
 
     /// When by this machine's clock it was so many seconds since 1970 by the server's; `None` if that has never said what it is.
     pub(crate) fn of_this_machine(&self, seconds: i64) -> Option<SystemTime> {
-        let ahead = Some(self.0.load(Ordering::Relaxed)).filter(|&ahead| ahead != i64::MIN)?;
+        let ahead = Some(self.ahead.load(Ordering::Relaxed)).filter(|&ahead| ahead != i64::MIN)?;
         let milliseconds =
             u64::try_from(seconds.saturating_mul(1000).saturating_sub(ahead)).unwrap_or(0);
         UNIX_EPOCH.checked_add(Duration::from_millis(milliseconds))
     }
 
     fn ahead_milliseconds(&self) -> i64 {
-        match self.0.load(Ordering::Relaxed) {
+        match self.ahead.load(Ordering::Relaxed) {
             i64::MIN => 0,
             ahead => ahead,
         }
+    }
+
+    /// How much later than it was a time may be that is taken from it, if it is held against `time` of ours. The
+    /// first answers name seconds that had begun before them, and so before any time after them; of a time before
+    /// them a second is in doubt.
+    fn doubt_milliseconds(&self, time: i64) -> i64 {
+        if time < self.first.load(Ordering::Relaxed) { 1000 } else { 0 }
     }
 }
 
@@ -51,6 +64,8 @@ pub(crate) struct Watch {
     /// Objects read that were written since then, but before this run.
     late: Arc<AtomicU64>,
     clock: Option<Arc<ServerClock>>,
+    /// Which directory it was, if it is a local one that was there.
+    directory: Option<DirectoryId>,
 }
 
 impl Watch {
@@ -73,6 +88,7 @@ impl Store {
             begun_milliseconds: milliseconds(begun),
             late: Arc::default(),
             clock: self.clock.clone(),
+            directory: self.local_root().and_then(directory_id),
         };
         let mut watched = self.clone();
         watched.watch = Some(watch);
@@ -99,6 +115,38 @@ impl Store {
         Ok(())
     }
 
+    /// False if another directory has taken the place of a local one since it is watched: what is in it may be
+    /// older than that.
+    pub fn is_same_directory(&self) -> bool {
+        let watched = self.watch.as_ref().and_then(|watch| watch.directory);
+        watched.is_none() || watched == self.local_root().and_then(directory_id)
+    }
+
+    /// An error if the object at `key`, if there is one, was written since the place is watched.
+    pub async fn check_unchanged_object(&self, key: &str) -> Result<(), StoreError> {
+        match self.look_at(key).await? {
+            Some(found) => self.check_unchanged(key, &found),
+            None => Ok(()),
+        }
+    }
+
+    /// [`Store::check_unchanged_object`] of a file that was opened.
+    pub(crate) fn check_unchanged_file(
+        &self,
+        key: &str,
+        found: &std::fs::Metadata,
+    ) -> Result<(), StoreError> {
+        let (true, Ok(written)) = (self.watch.is_some(), found.modified()) else { return Ok(()) };
+        let object = ObjectMeta {
+            location: self.object_path(key)?,
+            last_modified: written.into(),
+            size: found.len(),
+            e_tag: None,
+            version: None,
+        };
+        self.check_unchanged(key, &object)
+    }
+
     /// Counts objects for [`Store::late_objects`].
     pub(crate) fn add_late(&self, objects: u64) {
         if let Some(watch) = &self.watch {
@@ -120,8 +168,13 @@ impl Store {
             }
             None => found.last_modified.timestamp_millis(),
         };
-        if written <= watch.since_milliseconds || written > milliseconds(SystemTime::now()) {
-            return Ok(written > watch.begun_milliseconds && written <= watch.since_milliseconds);
+        let is_after = |time: i64| {
+            let doubt = watch.clock.as_ref().map_or(0, |clock| clock.doubt_milliseconds(time));
+            written - doubt > time
+        };
+        let is_since = is_after(watch.since_milliseconds);
+        if !is_since || written > milliseconds(SystemTime::now()) {
+            return Ok(!is_since && is_after(watch.begun_milliseconds));
         }
         Err(StoreError::Changed {
             location: self.label().to_owned(),
@@ -131,8 +184,56 @@ impl Store {
     }
 }
 
+/// What a directory has that no other one has while it exists.
+type DirectoryId = (u64, u64);
+
+#[cfg(unix)]
+fn directory_id(path: &std::path::Path) -> Option<DirectoryId> {
+    use std::os::unix::fs::MetadataExt;
+    path.metadata().ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// The standard library does not say it.
+#[cfg(not(unix))]
+fn directory_id(_: &std::path::Path) -> Option<DirectoryId> {
+    None
+}
+
 /// Since 1970.
 fn milliseconds(time: SystemTime) -> i64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     i64::try_from(since).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An answer of a server with the right clock, at the end of one of its seconds, may be taken for one of a
+    /// clock that is almost a second behind.
+    #[test]
+    fn a_second_before_the_first_answer_is_in_doubt() {
+        let clock = Arc::new(ServerClock::default());
+        let now = SystemTime::now();
+        let seconds = milliseconds(now) / 1000;
+        clock.heard(UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap()));
+        let mut store = Store::open("memory:").unwrap();
+        store.clock = Some(clock);
+        let object = |seconds: i64| ObjectMeta {
+            location: "c/0".into(),
+            last_modified: (UNIX_EPOCH + Duration::from_secs(seconds.try_into().unwrap())).into(),
+            size: 0,
+            e_tag: None,
+            version: None,
+        };
+        let begun = UNIX_EPOCH + Duration::from_millis((seconds * 1000 - 9500).try_into().unwrap());
+        let resumed = store.watched(begun, begun);
+        for (written, is_late) in [(-11, false), (-10, false), (-7, true), (-1, true)] {
+            let found = resumed.is_late("c/0", &object(seconds + written));
+            assert_eq!(found.is_err(), is_late, "{written}");
+        }
+        // What is planned after an answer is after the second that it names.
+        let fresh = store.watched(now, SystemTime::now() + Duration::from_millis(1));
+        assert!(fresh.is_late("c/0", &object(seconds)).is_ok());
+    }
 }

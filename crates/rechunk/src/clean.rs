@@ -14,7 +14,7 @@ use crate::job::temp_is_memory;
 use crate::place::intermediate_name;
 use crate::saved_job::SavedJob;
 use crate::target::{is_array, open_target};
-use crate::tree::{check_not_between, member_location, saved_arrays};
+use crate::tree::{SavedTree, check_not_between, member_location, remove_begun};
 use crate::work_dir::{Left, WorkDir, store_error};
 use crate::writer_lock::{WriterLock, held_by};
 
@@ -40,7 +40,7 @@ pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
         return Err(held_by(target, writer));
     }
     let mut cleaned = Cleaned { target: target.to_owned(), ..Cleaned::default() };
-    let tree = work.saved_tree().await?;
+    let tree = work.saved_tree().await?.map(|bytes| SavedTree::from_json(&bytes)).transpose()?;
     let left = if tree.is_some() { Left::Nothing } else { work.left().await? };
     if tree.is_none() && matches!(left, Left::Nothing) && !work.exists().await? {
         return Ok(cleaned);
@@ -49,8 +49,14 @@ pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
     let done = async {
         if let Some(tree) = &tree {
             check_not_between(target, tree, &work, stores).await?;
-            for path in saved_arrays(tree)? {
-                clean_member(&member_location(target, &path), stores, &mut cleaned).await?;
+            if tree.is_given_up() {
+                // A kill has kept --overwrite from that: what looks complete there may not be.
+                let begun = open_target(target, stores)?;
+                let removed = remove_begun(target, tree, &begun, &work, stores);
+                lock.while_held(target, removed).await?;
+            }
+            for path in tree.paths() {
+                clean_member(&member_location(target, path), stores, &mut cleaned).await?;
             }
         }
         clean_array(target, (&work, &lock), &left, stores, &mut cleaned).await
@@ -96,7 +102,7 @@ async fn clean_array(
     stores: &Stores,
     cleaned: &mut Cleaned,
 ) -> Result<(), Error> {
-    lock.while_held(target, remove_elements(target, left, stores, cleaned)).await?;
+    lock.while_held(target, remove_elements(target, left, work, stores, cleaned)).await?;
     if work.exists().await? {
         if matches!(left, Left::Unfinished(_)) {
             cleaned.put_back += u64::from(work.put_back(&open_target(target, stores)?).await?);
@@ -107,27 +113,29 @@ async fn clean_array(
     Ok(())
 }
 
-/// What a run has written of the elements of an array.
+/// What a run has written of the elements of an array. Before anything goes, what says that it is written
+/// does: a kill meanwhile leaves a job that is to be begun again.
 async fn remove_elements(
     target: &str,
     left: &Left,
+    work: &WorkDir,
     stores: &Stores,
     cleaned: &mut Cleaned,
 ) -> Result<(), Error> {
     match left {
         Left::Unfinished(saved) => {
-            remove_intermediate(saved, stores, cleaned).await?;
             match &saved.growth {
                 Some(growth) => {
-                    remove_grown(target, saved, (growth, false), stores, cleaned).await?;
+                    remove_grown(target, saved, (growth, false), work, stores, cleaned).await?;
                 }
-                None => remove_chunks(target, saved, stores, cleaned).await?,
+                None => remove_chunks(target, saved, work, stores, cleaned).await?,
             }
+            remove_intermediate(saved, stores, cleaned).await?;
         }
         // It may have all its chunks and not be made known.
         Left::Done(Some(saved)) => {
             if let Some(growth) = &saved.growth {
-                remove_grown(target, saved, (growth, true), stores, cleaned).await?;
+                remove_grown(target, saved, (growth, true), work, stores, cleaned).await?;
             }
         }
         Left::Nothing | Left::Done(None) | Left::Late => {}
@@ -159,6 +167,7 @@ async fn remove_grown(
     target: &str,
     saved: &SavedJob,
     (growth, is_written): (&Growth, bool),
+    work: &WorkDir,
     stores: &Stores,
     cleaned: &mut Cleaned,
 ) -> Result<(), Error> {
@@ -183,6 +192,7 @@ async fn remove_grown(
         start(axis) >= growth.before[axis]
             && (0..index.len()).all(|axis| start(axis) < growth.after[axis])
     };
+    work.take_back(saved, is_written).await?;
     cleaned.objects += remove_keys_of(&control, &layout, is_new).await.map_err(failed)?;
     Ok(())
 }
@@ -191,6 +201,7 @@ async fn remove_grown(
 async fn remove_chunks(
     target: &str,
     saved: &SavedJob,
+    work: &WorkDir,
     stores: &Stores,
     cleaned: &mut Cleaned,
 ) -> Result<(), Error> {
@@ -200,12 +211,14 @@ async fn remove_chunks(
         && part_of(path).is_file()
         && let Some((folder, name)) = store.parent().map_err(failed)?
     {
+        work.take_back(saved, false).await?;
         folder.with_role(Role::Control).delete(&format!("{name}.part")).await.map_err(failed)?;
         cleaned.objects += 1;
     }
     if saved.replaces || is_array(&store).await? {
         return Ok(());
     }
+    work.take_back(saved, false).await?;
     cleaned.objects += store.remove_staging().await.map_err(failed)?;
     let Some(layout) = layout_of(saved) else { return Ok(()) };
     let control = store.with_role(Role::Control);

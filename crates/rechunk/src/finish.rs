@@ -1,23 +1,19 @@
 //! How a run ends: the target is verified and made visible, and leftovers are removed; or what is done is
 //! kept.
 
-use std::sync::Arc;
-
 use rechunk_exec::{RunReport, intermediate_keys};
 use rechunk_store::{Role, Store};
 use tokio_util::sync::CancellationToken;
 
-use crate::error::SOURCE_CHANGED_HINT;
 use crate::growth::describe_grown;
 use crate::gzip_file::pack;
 use crate::job::{Job, array_at};
-use crate::open::open_array;
 use crate::place::Place;
 use crate::report::Report;
 use crate::request::Running;
 use crate::target::commit;
 use crate::work_dir::{REPORT_KEY, store_error};
-use crate::{Error, consolidated, verify};
+use crate::{Error, consolidated, source_check, verify};
 
 impl Job {
     /// After the last chunk: verify, make visible, take the old array's place, tell the groups
@@ -47,11 +43,13 @@ impl Job {
         } else {
             None
         };
-        let copies = self.planned.plan.stages.iter().any(|stage| stage.copied_by_store);
-        if run.was_listed || copies && !running.verify {
-            self.check_unseen().await?;
+        let stages = &self.planned.plan.stages;
+        let copies = stages.iter().any(|stage| stage.copied_by_store);
+        let has_runs = stages.iter().any(|stage| stage.runs.is_some());
+        if run.was_listed || has_runs || copies && !running.verify {
+            source_check::check_unseen(self).await?;
         }
-        self.check_source().await?;
+        source_check::check_metadata(self).await?;
         place.check_lock().await?; // last: what follows is made known
         if let Some(change) = &self.change {
             if self.in_tree {
@@ -138,33 +136,5 @@ impl Job {
             let _ = work.put(REPORT_KEY, bytes).await;
         }
         place.give_up().await;
-    }
-
-    /// An error if the metadata of the source is not what was planned with.
-    async fn check_source(&self) -> Result<(), Error> {
-        if self.source.packed.is_some() || self.source.described_by.is_some() {
-            return Ok(()); // what was unpacked is ours; what a group says is looked at by it
-        }
-        let (location, options) = (&self.request.source, self.request.open_options());
-        let now = open_array(location, &options, &self.stores).await?;
-        if now.identity == self.source.identity {
-            return Ok(());
-        }
-        Err(Error::NotAnArray {
-            location: location.clone(),
-            reason: "its metadata has changed while it was copied".to_owned(),
-            hint: Some(SOURCE_CHANGED_HINT.to_owned()),
-        })
-    }
-
-    /// An error if objects were written meanwhile that nobody has seen being read: the store has copied them
-    /// by itself, or they were not on its list when that was made. All are looked at when all is done.
-    async fn check_unseen(&self) -> Result<(), Error> {
-        let (array, grid) = (&self.source.array, self.source.object_grid()?);
-        let layout = Arc::clone(array.layout());
-        let is_of_array =
-            move |key: &str| layout.object_index(key).is_some_and(|index| grid.contains(&index));
-        let checked = array.store().check_unchanged_objects(array.key_depth(), is_of_array).await;
-        checked.map_err(|error| Error::source_store(&self.request.source, error))
     }
 }

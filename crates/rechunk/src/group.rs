@@ -14,7 +14,7 @@ use crate::documents::{Documents, Node};
 use crate::format::Format;
 use crate::info::no_such_access;
 use crate::metadata::Metadata;
-use crate::walk::walk;
+use crate::walk::{Visited, walk};
 
 /// Most directories that are looked at.
 const DIRECTORIES_MAX: usize = 10_000;
@@ -210,7 +210,8 @@ async fn walked(
     limit: usize,
 ) -> Result<(Vec<Member>, bool), Error> {
     let mut members = Vec::new();
-    let cut = walk(store, limit, |path, documents| {
+    let cut = walk(store, limit, |path, visited| {
+        let Visited::Documents(documents) = visited else { return false };
         let kind = member_kind(documents, reads);
         let is_below = matches!(kind, None | Some(MemberKind::Group));
         members.extend(kind.map(|kind| Member { path: path.to_owned(), kind }));

@@ -109,7 +109,8 @@ fn unpack_file(packed: &Path, target: &Path, wanted: u64) -> io::Result<()> {
         let reason = format!("more than {TAIL_BYTES_MAX} bytes follow after its elements");
         return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
     }
-    file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    // A later run takes it by its size: not after a power cut has taken what was in it.
+    file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     fs::rename(part, target)
 }
 

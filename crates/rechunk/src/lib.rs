@@ -38,6 +38,7 @@ mod saved_job;
 mod select;
 mod shard_spec;
 mod single_file;
+mod source_check;
 mod specify;
 mod status;
 pub mod system;

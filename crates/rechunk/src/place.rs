@@ -1,14 +1,14 @@
 //! Where a run reads, writes and keeps its state, and whether it may start.
 
 use futures::FutureExt;
-use rechunk_exec::Journal;
+use rechunk_exec::{DoneSet, Journal};
 use rechunk_plan::Plan;
 use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::consolidated;
-use crate::documents::METADATA_KEYS;
+use crate::documents::{Documents, METADATA_KEYS};
 use crate::growth::Begun;
 use crate::gzip_file::part_of;
 use crate::job::{Job, temp_is_memory};
@@ -16,9 +16,10 @@ use crate::metadata::Metadata;
 use crate::open::hex;
 use crate::request::{CopyRequest, Existing, Running};
 use crate::saved_job::SavedJob;
+use crate::source_check::check_read;
 use crate::target::{
-    GroupAbove, canonical, check_absent, check_apart, check_file, check_replaceable,
-    check_writable, groups_above, is_array, open_target,
+    GroupAbove, canonical, check_absent, check_apart, check_file, check_no_group,
+    check_replaceable, check_still_its, check_writable, groups_above, is_array, open_target,
 };
 use crate::work_dir::{Left, WorkDir, store_error};
 use crate::writer_lock::{WriterLock, held_by};
@@ -178,6 +179,10 @@ impl Place {
         let (resumes, replaces) = match &left {
             Left::Unfinished(saved) if resumes(&left, running) => {
                 resume_job(job, saved)?;
+                if job.growth.is_none() && !saved.replaces && job.target.file_name().is_none() {
+                    let documents = Documents::of_saved(&saved.target_documents);
+                    check_still_its(&job.request.target, &target, &documents).await?;
+                }
                 (true, saved.replaces)
             }
             _ => (false, start_over(job, running, &target, work.as_ref(), &left).await?),
@@ -197,8 +202,14 @@ impl Place {
             chunks = work.noting_uploads(&chunks)?;
             if resumes {
                 work.abort_uploads().await?;
-                if job.growth.is_none() && is_gone(job, work, &target, &chunks).await? {
-                    work.forget().await?;
+                if work.has_journal().await? {
+                    let contents = Journal::read(&work.store).await;
+                    let done = contents.map_err(|error| work.journal_error(error))?.done;
+                    if job.growth.is_none() && is_gone(job, work, &done, &target, &chunks).await? {
+                        work.forget().await?;
+                    } else {
+                        check_read(job, &done).await?;
+                    }
                 }
             }
             if resumes && job.target.file_name().is_none() {
@@ -405,7 +416,9 @@ pub(crate) async fn may_start(
     let replaces = absent.is_err();
     if existing != Existing::Overwrite {
         absent?;
-    } else if replaces && !matches!(left, Left::Unfinished(_)) {
+    } else if replaces && matches!(left, Left::Unfinished(_)) {
+        check_no_group(location, target).await?;
+    } else if replaces {
         check_replaceable(location, target, is_file).await?;
     }
     Ok(replaces)
@@ -440,19 +453,21 @@ async fn start_over(
 
 /// True if the journal says that some of the target is written, and nothing of it is there: somebody has
 /// removed it. What was done is not, then. (What has taken the place of an old array is at the target.)
-async fn is_gone(job: &Job, work: &WorkDir, target: &Store, chunks: &Store) -> Result<bool, Error> {
-    if !work.has_journal().await? {
-        return Ok(false);
-    }
+async fn is_gone(
+    job: &Job,
+    work: &WorkDir,
+    done: &DoneSet,
+    target: &Store,
+    chunks: &Store,
+) -> Result<bool, Error> {
     let failed = |source| store_error("look at", chunks.label(), source);
-    let contents = Journal::read(&work.store).await.map_err(|error| work.journal_error(error))?;
     let stages = &job.planned.plan.stages;
     let last = stages.len().saturating_sub(1);
     let is_there = match chunks.local_root().zip(job.target.file_name()) {
         Some((folder, name)) => {
             let file = folder.join(name);
             // The file itself may be an older one, unless all is written.
-            let is_whole = stages.last().is_some_and(|s| contents.done.count(last) == s.tasks);
+            let is_whole = stages.last().is_some_and(|s| done.count(last) == s.tasks);
             part_of(&file).symlink_metadata().is_ok() || is_whole && file.symlink_metadata().is_ok()
         }
         None => !chunks.is_empty().await.map_err(failed)?,
@@ -460,7 +475,7 @@ async fn is_gone(job: &Job, work: &WorkDir, target: &Store, chunks: &Store) -> R
     let aside = work.replaced()?;
     let is_exchanged = aside.exists_anything().await.map_err(failed)?
         && target.exists_anything().await.map_err(failed)?;
-    Ok(!is_there && !is_exchanged && contents.done.largest().any(|(stage, _)| stage == last))
+    Ok(!is_there && !is_exchanged && done.largest().any(|(stage, _)| stage == last))
 }
 
 /// Removes the array that a new one replaces, what makes it one before its chunks. The job is saved

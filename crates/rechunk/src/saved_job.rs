@@ -94,6 +94,9 @@ impl SavedJob {
                 self.plan.target_chunk
             ));
         }
+        if self.request.write_empty != other.request.write_empty {
+            return Some("it was begun with another --write-empty".to_owned());
+        }
         let (mine, theirs) = (&self.request.planning, &other.request.planning);
         if theirs.strategy != rechunk_plan::Strategy::Auto && self.plan.kind != theirs.strategy {
             return Some(format!("its plan is {}", self.plan.kind));

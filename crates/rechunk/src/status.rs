@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::Error;
 use crate::saved_job::SavedJob;
-use crate::tree::saved_arrays;
+use crate::tree::SavedTree;
 use crate::work_dir::{Left, WorkDir};
 
 /// A run at a target.
@@ -97,13 +97,13 @@ pub async fn status(target: &str, stores: &Stores) -> Result<Status, Error> {
     let (mut array, mut members) = (None, Vec::new());
     let left = match work.saved_tree().await? {
         Some(tree) => {
-            for path in saved_arrays(&tree)? {
-                let member = WorkDir::of(&crate::tree::member_location(target, &path), stores)?;
+            for path in SavedTree::from_json(&tree)?.paths() {
+                let member = WorkDir::of(&crate::tree::member_location(target, path), stores)?;
                 let array = match member.left().await? {
                     Left::Unfinished(saved) => Some(array_status(&member, &saved).await?),
                     Left::Nothing | Left::Done(_) | Left::Late => None,
                 };
-                members.push(MemberStatus { path, array });
+                members.push(MemberStatus { path: path.to_owned(), array });
             }
             RunState::Interrupted
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use futures::stream::{self, StreamExt};
 use rechunk_n5::{ATTRIBUTES_KEY, N5Version, parse_dataset};
 use rechunk_raw::ARRAY_JSON;
-use rechunk_store::{Role, Store, Stores, is_remote};
+use rechunk_store::{Role, Store, Stores, is_remote, remote_names};
 use rechunk_zarr::{NodeKind, node_kind};
 use serde_json::Map;
 
@@ -72,7 +72,10 @@ pub(crate) fn check_apart(source: &str, other: &str, what: &str) -> Result<(), E
     let real = |location: &str| {
         canonical(location).unwrap_or_else(|| PathBuf::from(location.trim_end_matches('/')))
     };
-    let (a, b) = (real(source), real(other));
+    let [a, b] = match remote_names(source, other) {
+        Some(names) => names.map(PathBuf::from),
+        None => [source, other].map(real),
+    };
     if a == b {
         Err(conflict("is the source"))
     } else if b.starts_with(&a) {
@@ -198,6 +201,38 @@ pub(crate) async fn check_replaceable(
         }
     }
     Ok(())
+}
+
+/// Refuses a group where a run that is given up was to write an array: it was made since.
+pub(crate) async fn check_no_group(location: &str, store: &Store) -> Result<(), Error> {
+    match what_is_at(store).await? {
+        Some(Node::Group(_)) => Err(Error::Conflict {
+            location: location.to_owned(),
+            reason: "holds an interrupted run, and has become a group since".to_owned(),
+            hint: Some("move the group away, or choose another target".to_owned()),
+        }),
+        Some(Node::Array) | None => Ok(()),
+    }
+}
+
+/// Refuses to go on with a run that was to write an array of these documents, saved, where there is
+/// something else by now.
+pub(crate) async fn check_still_its(
+    location: &str,
+    store: &Store,
+    documents: &Documents,
+) -> Result<(), Error> {
+    let found = Documents::fetch(&store.with_role(Role::Control)).await;
+    let found = found.map_err(|source| store_error("look at", location, source))?;
+    if matches!(found.node(), Ok(None)) || found.identity() == documents.identity() {
+        return Ok(());
+    }
+    Err(Error::Conflict {
+        location: location.to_owned(),
+        reason: "holds an interrupted run, and another array or group was written there since"
+            .to_owned(),
+        hint: Some("move that away, or choose another target".to_owned()),
+    })
 }
 
 /// The bytes of a local document, if there is one of a size that is read.

@@ -7,13 +7,25 @@ use crate::documents::Documents;
 /// Deepest directory that is looked at, below the one the walk starts at.
 const DEPTH_MAX: usize = 32;
 
+/// Most directories that are looked at where all have to be: more arrays than a job can plan.
+pub(crate) const DIRECTORIES_MAX: usize = 200_000;
+
+/// What a directory is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Visited<'a> {
+    /// One with these documents, or none.
+    Documents(&'a Documents),
+    /// That of the state of a run: below it there may be half an array, which is none. It is not gone into.
+    State,
+}
+
 /// Has every directory below `store` looked at, at most `limit` of them; `visit` is given its path
-/// and its documents, and says whether there may be more below it. True if there is more than was
+/// and what it is, and says whether there may be more below it. True if there is more than was
 /// looked at.
 pub(crate) async fn walk(
     store: &Store,
     limit: usize,
-    mut visit: impl FnMut(&str, &Documents) -> bool,
+    mut visit: impl FnMut(&str, Visited<'_>) -> bool,
 ) -> Result<bool, StoreError> {
     if !store.can_list() {
         return Ok(false); // only metadata above can say what there is
@@ -31,11 +43,12 @@ pub(crate) async fn walk(
             let path = if directory.is_empty() { name } else { format!("{directory}/{name}") };
             let place = store.child(&path)?;
             let documents = Documents::fetch(&place).await?;
-            // Where a run keeps its state there may be half an array, below; what is one itself is none.
+            // What is an array itself is no state.
             if path.ends_with(".rechunk") && matches!(documents.node(), Ok(None)) {
+                visit(&path, Visited::State);
                 continue;
             }
-            if !visit(&path, &documents) {
+            if !visit(&path, Visited::Documents(&documents)) {
                 continue;
             }
             if path.split('/').count() < DEPTH_MAX {

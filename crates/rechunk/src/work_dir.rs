@@ -3,6 +3,8 @@
 
 mod removal;
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,6 +14,7 @@ use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken, lease
 
 use crate::Error;
 use crate::saved_job::SavedJob;
+use crate::target::canonical;
 use crate::writer_lock::{WriterLock, held};
 
 /// Key of the file that a running process holds locked.
@@ -75,7 +78,7 @@ pub(crate) struct WorkDir {
 impl WorkDir {
     /// The work directory of a target; nothing is created.
     pub(crate) fn of(target: &str, stores: &Stores) -> Result<Self, Error> {
-        let location = format!("{}.rechunk", target.trim_end_matches('/'));
+        let location = format!("{}.rechunk", own_name(target));
         let store = stores.open(&location);
         let store = store.map_err(|source| store_error("open", &location, source))?;
         Ok(Self { store: store.with_role(Role::Control), location })
@@ -252,7 +255,7 @@ impl WorkDir {
             reason,
             hint: Some("the state of the run goes there: move it away".to_owned()),
         };
-        let link = std::path::Path::new(&self.location).symlink_metadata();
+        let link = Path::new(&self.location).symlink_metadata();
         if self.store.local_root().is_some() && link.is_ok_and(|found| found.is_symlink()) {
             return Err(conflict("is a symbolic link".to_owned()));
         }
@@ -358,6 +361,18 @@ impl WorkDir {
         self.put(DONE_KEY, job.to_json()?).await
     }
 
+    /// Says of a job that it has done nothing, before what it has done is removed. `was_done`: it had said
+    /// that all of it is written.
+    pub(crate) async fn take_back(&self, job: &SavedJob, was_done: bool) -> Result<(), Error> {
+        self.forget().await?;
+        if was_done {
+            self.save_job(job).await?;
+            let removed = self.store.delete(DONE_KEY).await;
+            removed.map_err(|source| store_error("remove", self.store.label(), source))?;
+        }
+        Ok(())
+    }
+
     /// True if a run has begun a journal.
     pub(crate) async fn has_journal(&self) -> Result<bool, Error> {
         Journal::exists(&self.store).await.map_err(|error| self.journal_error(error))
@@ -392,7 +407,7 @@ impl WorkDir {
                 // For whoever is refused; nothing depends on it.
                 let line = [&Holder::this().bytes()[..], b"\n"].concat();
                 file.append(&line).await.map_err(failed)?;
-                return Ok(WriterLock::File { _file: Box::new(file) });
+                return Ok(WriterLock::File(Box::new(file)));
             }
             tokio::time::sleep(LOCK_PAUSE).await;
         }
@@ -440,7 +455,9 @@ impl WorkDir {
         let failed = |source| store_error("unlock", self.store.label(), source);
         match lock {
             WriterLock::Lease(lease) => lease.release().await.map_err(failed),
-            WriterLock::File { _file } => {
+            // Its directory was removed with it, or is another run's.
+            WriterLock::File(file) if !file.is_there().await.map_err(failed)? => Ok(()),
+            WriterLock::File(_file) => {
                 // While it is locked, so that nobody else takes the file for his.
                 for key in KEYS.into_iter().filter(|key| *key != LOCK_KEY) {
                     if self.store.exists(key).await.map_err(failed)? {
@@ -452,6 +469,19 @@ impl WorkDir {
             }
         }
     }
+}
+
+/// The name of a target that its work directory is named after: one for all runs that write there. Its own
+/// path, if it is given by a link, by a URL of a file, or ends in dots; else as it is given.
+fn own_name(target: &str) -> String {
+    let given = target.trim_end_matches('/');
+    let path = Path::new(given);
+    let is_plain = !given.contains("://")
+        && path.file_name().and_then(OsStr::to_str).is_some_and(|name| given.ends_with(name))
+        && !path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let real = if is_plain { None } else { canonical(target) };
+    real.and_then(|path| path.into_os_string().into_string().ok())
+        .unwrap_or_else(|| given.to_owned())
 }
 
 /// Who has last locked a file with this text.

@@ -10,7 +10,7 @@ use crate::work_dir::store_error;
 #[derive(Debug)]
 pub(crate) enum WriterLock {
     /// The system keeps it while this process lives.
-    File { _file: Box<AppendFile> },
+    File(Box<AppendFile>),
     /// It has to be kept up.
     Lease(Box<Lease>),
 }
@@ -19,7 +19,7 @@ impl WriterLock {
     /// Triggered when another run has taken it; never where the system keeps it.
     pub(crate) fn lost(&self) -> CancellationToken {
         match self {
-            Self::File { .. } => CancellationToken::new(),
+            Self::File(_) => CancellationToken::new(),
             Self::Lease(lease) => lease.lost().clone(),
         }
     }
@@ -38,14 +38,15 @@ impl WriterLock {
         }
     }
 
-    /// An error if another run has taken it: asked before what cannot be undone.
+    /// An error if another run has taken it, or somebody has removed it, and what this run has written
+    /// may be gone as well: asked before what cannot be undone.
     pub(crate) async fn check(&self, target: &str) -> Result<(), Error> {
-        let Self::Lease(lease) = self else { return Ok(()) };
-        let is_ours = lease.check().await;
-        if is_ours.map_err(|source| store_error("look at the lease of", target, source))? {
-            Ok(())
-        } else {
-            Err(lost(target))
+        let failed = |source| store_error("look at the lock of", target, source);
+        match self {
+            Self::File(file) if file.is_there().await.map_err(failed)? => Ok(()),
+            Self::File(_) => Err(removed(target)),
+            Self::Lease(lease) if lease.check().await.map_err(failed)? => Ok(()),
+            Self::Lease(_) => Err(lost(target)),
         }
     }
 }
@@ -57,6 +58,20 @@ pub(crate) fn lost(target: &str) -> Error {
         reason: "was taken over by another run, because nothing was heard of this one for a while"
             .to_owned(),
         hint: Some("what this run has done is not lost: the other one goes on with it".to_owned()),
+    }
+}
+
+/// The lock was removed from beside the target while this run wrote that.
+fn removed(target: &str) -> Error {
+    Error::Conflict {
+        location: target.to_owned(),
+        reason: "is no longer this run's: its directory, TARGET.rechunk, was removed or replaced while it \
+                 ran"
+            .to_owned(),
+        hint: Some(
+            "what is there may not be whole: unless another run writes it now, remove it and copy again"
+                .to_owned(),
+        ),
     }
 }
 

@@ -50,6 +50,26 @@ impl Address {
         format!("{}/{}", self.root, self.below)
     }
 
+    /// Both places, as names of which one begins with the other if it is at it or below it: schemes are spelled in
+    /// one way, and where only one of two names its account it may be the same.
+    pub(crate) fn names(&self, other: &Self) -> [String; 2] {
+        let parts = |of: &Self| {
+            let authority = of.root.split_once("://").map_or("", |(_, authority)| authority);
+            let (container, account) = authority.split_once('@').unwrap_or((authority, ""));
+            (container.to_owned(), account.to_lowercase())
+        };
+        let is_one_named = |account: &str, of: &str| account.is_empty() != of.is_empty();
+        let ((_, mine), (_, theirs)) = (parts(self), parts(other));
+        let has_accounts = !is_one_named(&mine, &theirs);
+        [self, other].map(|of| {
+            let (container, account) = parts(of);
+            let account = if has_accounts { account } else { String::new() };
+            let container =
+                if of.scheme == Scheme::Http { container.to_lowercase() } else { container };
+            format!("{}/{account}/{container}/{}", of.scheme.name(), of.below)
+        })
+    }
+
     /// Reads a URL; `None` if its scheme is of no remote store. Touches nothing.
     pub(crate) fn parse(location: &str) -> Result<Option<Self>, StoreError> {
         let Some((name, rest)) = location.split_once("://") else { return Ok(None) };
@@ -104,6 +124,33 @@ mod tests {
         assert_eq!(scheme, Scheme::Azure);
         assert_eq!(root, "abfss://box@account.dfs.core.windows.net");
         assert_eq!(Address::parse("ftp://host/x").unwrap(), None);
+    }
+
+    #[test]
+    fn a_place_of_two_spellings_is_one() {
+        let is_within = |a: &str, b: &str| {
+            let [a, b] = [a, b].map(|location| Address::parse(location).unwrap().unwrap());
+            let [a, b] = a.names(&b);
+            std::path::Path::new(&a).starts_with(b)
+        };
+        for (a, b) in [
+            ("s3://b/x", "s3a://b/x/"),
+            ("s3a://b/x/y", "s3://b/x"),
+            ("az://box/x", "abfss://box@account.dfs.core.windows.net/x"),
+            ("azure://box/x", "az://box/x"),
+            ("adl://box@A.net/x", "abfs://box@a.net/x"),
+            ("https://Host/x", "https://host/x"),
+        ] {
+            assert!(is_within(a, b), "{a} {b}");
+        }
+        for (a, b) in [
+            ("s3://b/x", "s3://b/xy"),
+            ("s3://b/x", "gs://b/x"),
+            ("abfss://box@a.net/x", "abfss://box@b.net/x"),
+            ("s3://B/x", "s3://b/x"),
+        ] {
+            assert!(!is_within(a, b), "{a} {b}");
+        }
     }
 
     #[test]

@@ -454,7 +454,7 @@ pub(super) async fn check_fresh(job: &TreeJob) -> Result<(), Error> {
 /// Refuses to give up a run of which some arrays are known and others are not: they would not agree.
 pub(crate) async fn check_not_between(
     target: &str,
-    tree: &[u8],
+    saved: &SavedTree,
     work: &WorkDir,
     stores: &Stores,
 ) -> Result<(), Error> {
@@ -462,9 +462,8 @@ pub(crate) async fn check_not_between(
         return Ok(()); // none is known by its doing
     }
     let (mut known, mut unknown) = (0_u64, 0_u64);
-    let saved = SavedTree::from_json(tree)?;
     let axes = saved.axes();
-    for (path, growth) in saved.growths() {
+    for (path, growth) in saved.clone().growths() {
         let Some(growth) = growth.filter(|growth| growth.axis.is_some()) else { continue };
         let location = member_location(target, &path);
         let store = open_target(&location, stores)?;

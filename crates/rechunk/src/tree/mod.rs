@@ -24,7 +24,7 @@ pub(crate) use growth::check_not_between;
 pub use report::{ArrayReport, TreeReport};
 pub(crate) use rules::check_rules;
 pub use rules::{RULE_SETTINGS, Selection};
-pub(crate) use state::saved_arrays;
+pub(crate) use state::{SavedTree, remove_begun};
 
 use crate::documents::Documents;
 use crate::format::Format;

@@ -124,6 +124,10 @@ impl TreeJob {
             check_apart(source, temp, "place for the intermediate")?;
         }
         let target = open_target(location, &self.stores)?;
+        if let Some(work) = self.work_dir(&target)? {
+            // What is there is removed at the end.
+            check_apart(source, work.location(), "target")?;
+        }
         if !self.grows() {
             groups_above(&target, self.format).await?;
         }

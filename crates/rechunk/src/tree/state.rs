@@ -1,7 +1,9 @@
 //! The state of the copy of a group: what is saved in `TARGET.rechunk/`, what an earlier run has
 //! left there, and whether a run may start.
 
-use rechunk_store::{Role, Store, check_below};
+use std::collections::BTreeSet;
+
+use rechunk_store::{Role, Store, Stores, check_below};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -9,8 +11,7 @@ use super::commit::TreeDocuments;
 use super::growth::check_fresh;
 use super::rules::Selection;
 use super::{TreeArray, TreeJob, member_location};
-use crate::documents::Documents;
-use crate::group::arrays_below;
+use crate::documents::{Documents, Node};
 use crate::growth::Growth;
 use crate::open::hex;
 use crate::place::{
@@ -18,6 +19,7 @@ use crate::place::{
 };
 use crate::request::{CopyRequest, Existing, Running};
 use crate::target::check_absent;
+use crate::walk::{DIRECTORIES_MAX, Visited, walk};
 use crate::work_dir::{WorkDir, store_error};
 use crate::writer_lock::{WriterLock, held_by};
 use crate::{Axes, Error};
@@ -33,6 +35,9 @@ pub(crate) struct SavedTree {
     /// SHA-256 of the groups with their attributes, hex.
     groups: String,
     arrays: Vec<SavedArray>,
+    /// It was given up: what it has written is being removed, and nothing of that is whole any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_given_up: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +66,7 @@ impl SavedTree {
             selection: job.selection.clone(),
             groups: groups_identity(job),
             arrays: job.arrays.iter().map(array).collect(),
+            is_given_up: false,
         }
     }
 
@@ -68,7 +74,7 @@ impl SavedTree {
         serde_json::to_vec_pretty(self).map_err(|error| state(error.to_string()))
     }
 
-    pub(super) fn from_json(bytes: &[u8]) -> Result<Self, Error> {
+    pub(crate) fn from_json(bytes: &[u8]) -> Result<Self, Error> {
         let saved: Self =
             serde_json::from_slice(bytes).map_err(|error| state(error.to_string()))?;
         if saved.version != TREE_VERSION {
@@ -80,6 +86,16 @@ impl SavedTree {
         let mut growths = saved.arrays.iter().filter_map(|array| array.growth.as_ref());
         growths.try_for_each(Growth::check).map_err(state)?;
         Ok(saved)
+    }
+
+    /// True if what it has written is being removed.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.is_given_up
+    }
+
+    /// Paths of its arrays.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.arrays.iter().map(|array| array.path.as_str())
     }
 
     /// What was said of axes.
@@ -129,11 +145,6 @@ impl SavedTree {
         }
         None
     }
-}
-
-/// Paths of the arrays of a copy that was saved.
-pub(crate) fn saved_arrays(bytes: &[u8]) -> Result<Vec<String>, Error> {
-    Ok(SavedTree::from_json(bytes)?.arrays.into_iter().map(|array| array.path).collect())
 }
 
 fn state(reason: String) -> Error {
@@ -209,6 +220,7 @@ pub(crate) async fn start(
         (Left::Unfinished(saved), Existing::Resume) => {
             match saved.difference(&SavedTree::new(job)) {
                 Some(difference) => Err(other_job(location, &difference)),
+                None if saved.is_given_up => Ok(Start::Over),
                 None => Ok(Start::Resume),
             }
         }
@@ -265,26 +277,60 @@ async fn is_node(target: &Store) -> Result<bool, Error> {
     Ok(documents.node().map_or(true, |node| node.is_some()))
 }
 
-/// Refuses to remove what the run that is given up has not written, and what is being written.
+/// Removes all that a run has written at `location`, which is given up. It is said before that nothing of it
+/// is whole: a kill meanwhile leaves arrays that look complete. Refuses to remove what that run has not
+/// written, and what is being written.
+pub(crate) async fn remove_begun(
+    location: &str,
+    saved: &SavedTree,
+    target: &Store,
+    work: &WorkDir,
+    stores: &Stores,
+) -> Result<(), Error> {
+    check_own(location, saved, target, stores).await?;
+    if !saved.is_given_up {
+        work.save_tree(SavedTree { is_given_up: true, ..saved.clone() }.to_json()?).await?;
+    }
+    let removed = target.with_role(Role::Control).delete_prefix("").await;
+    removed.map_err(|source| store_error("remove what was begun at", location, source))
+}
+
 async fn check_own(
     location: &str,
     saved: &SavedTree,
     target: &Store,
-    job: &TreeJob,
+    stores: &Stores,
 ) -> Result<(), Error> {
-    for array in &saved.arrays {
-        let member = member_location(location, &array.path);
-        if let Some(writer) = WorkDir::of(&member, &job.stores)?.writer().await? {
+    for path in saved.paths() {
+        let member = member_location(location, path);
+        if let Some(writer) = WorkDir::of(&member, stores)?.writer().await? {
             return Err(held_by(&member, writer));
         }
     }
-    let found = arrays_below(target).await;
-    let Some(other) = found.iter().find(|path| !saved.arrays.iter().any(|a| a.path == **path))
-    else {
-        return Ok(());
+    let own: BTreeSet<&str> = saved.paths().collect();
+    let mut other = None;
+    let all = target.with_role(Role::Control);
+    let cut = walk(&all, DIRECTORIES_MAX, |path, visited| {
+        let is_state_of_own = || path.strip_suffix(".rechunk").is_some_and(|of| own.contains(of));
+        let what = match visited {
+            _ if own.contains(path) || other.is_some() => return false,
+            Visited::State if is_state_of_own() => return false,
+            Visited::State => "the state of a run, ",
+            Visited::Documents(documents) => match documents.node() {
+                Ok(None | Some(Node::Group(_))) => return true,
+                Ok(Some(Node::Array(_))) | Err(_) => "the array ",
+            },
+        };
+        other = Some(format!("{what}{path}"));
+        false
+    });
+    let is_cut = cut.await.map_err(|source| store_error("look through", location, source))?;
+    let other = match other {
+        None if !is_cut => return Ok(()),
+        None => "more than was looked through".to_owned(),
+        Some(other) => other,
     };
-    let reason =
-        format!("holds the array {other}, which the run that would be given up has not written");
+    let reason = format!("holds {other}, which the run that would be given up has not written");
     Err(there(location, &reason, "move it away, or --resume that run"))
 }
 
@@ -352,9 +398,7 @@ impl TreePlace {
         let left = Left::at(work, target).await?;
         let start = start(job, running, target, &left).await?;
         if let (Start::Over, Left::Unfinished(saved)) = (start, &left) {
-            check_own(location, saved, target, job).await?;
-            let failed = |source| store_error("remove what was begun at", location, source);
-            target.with_role(Role::Control).delete_prefix("").await.map_err(failed)?;
+            remove_begun(location, saved, target, work, &job.stores).await?;
         }
         if matches!(start, Start::Fresh | Start::Over) {
             work.save_tree(SavedTree::new(job).to_json()?).await?;
@@ -402,8 +446,10 @@ mod tests {
                 selection: Selection::default(),
                 groups: identity,
                 arrays: vec![array],
+                is_given_up: false,
             };
-            saved_arrays(&tree.to_json().unwrap())
+            let read = SavedTree::from_json(&tree.to_json().unwrap());
+            read.map(|tree| tree.paths().map(str::to_owned).collect::<Vec<_>>())
         };
         assert_eq!(saved("a/b").unwrap(), ["a/b"]);
         for path in ["../c.zarr", "a/../../c", "/etc", "", "a//b", "%2E%2e/c", "a\u{1b}[2J"] {

@@ -11,10 +11,7 @@ use crate::consolidated;
 use crate::documents::{Documents, Node};
 use crate::format::Format;
 use crate::metadata::GroupMetadata;
-use crate::walk::walk;
-
-/// Most directories that are looked at: more arrays than a job can plan.
-const DIRECTORIES_MAX: usize = 200_000;
+use crate::walk::{DIRECTORIES_MAX, Visited, walk};
 
 /// Everything below a group, by path.
 #[derive(Debug, Default)]
@@ -56,7 +53,8 @@ impl Found {
             document.iter().flat_map(Consolidated::nodes).collect();
         let mut found = Self::default();
         let mut walked = BTreeSet::new();
-        let cut = walk(&store, DIRECTORIES_MAX, |path, documents| {
+        let cut = walk(&store, DIRECTORIES_MAX, |path, visited| {
+            let Visited::Documents(documents) = visited else { return false };
             match documents.node() {
                 // An array that only the consolidated metadata describes: chunks are below it.
                 Ok(None) if described.get(path) == Some(&ConsolidatedKind::Array) => return false,

@@ -1,0 +1,155 @@
+//! Whether a source is still what was planned with, and still what an earlier run has read.
+
+use std::fs;
+use std::sync::Arc;
+
+use rechunk_exec::DoneSet;
+use rechunk_grid::Region;
+use rechunk_plan::{Plan, StageGeometry};
+use rechunk_store::{Role, Store, StoreError};
+
+use crate::Error;
+use crate::error::SOURCE_CHANGED_HINT;
+use crate::job::Job;
+use crate::open::{OpenArray, Opened, open_array, open_node};
+
+/// An error if the metadata of the source is not what was planned with, or was written since, even if it says the
+/// same: who writes an array anew begins with that, and what is missing then is no gap.
+pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
+    let source = &job.source;
+    if source.packed.is_some() || source.described_by.is_some() {
+        return Ok(()); // what was unpacked is ours; what is above an array may be written for others
+    }
+    let (location, options) = (&job.request.source, job.request.open_options());
+    let changed = |reason: &str| Error::NotAnArray {
+        location: location.clone(),
+        reason: reason.to_owned(),
+        hint: Some(SOURCE_CHANGED_HINT.to_owned()),
+    };
+    let store = source.array.store();
+    let now = if let Some(name) = source.metadata.file_name() {
+        if store.local_root().is_some() {
+            let unchanged = store.with_role(Role::Control).check_unchanged_object(&name).await;
+            unchanged.map_err(|error| Error::source_store(location, error))?;
+        }
+        open_array(location, &options, &job.stores).await?
+    } else {
+        if !store.is_same_directory() {
+            return Err(changed("another directory has taken its place while it was copied"));
+        }
+        match open_node(location, &options, &store.with_role(Role::Control)).await? {
+            Opened::Array(array) => *array,
+            Opened::Group(..) => return Err(changed("it was replaced by a group")),
+        }
+    };
+    if now.identity == source.identity {
+        return Ok(());
+    }
+    Err(changed("its metadata has changed while it was copied"))
+}
+
+/// An error if objects were written meanwhile that nobody has seen being read: the store has copied them
+/// by itself, they were not on its list when that was made, or their files were open. All are looked at when
+/// all is done.
+pub(crate) async fn check_unseen(job: &Job) -> Result<(), Error> {
+    let checked = check_objects(&job.source, job.source.array.store(), |_| true).await?;
+    checked.map_err(|error| Error::source_store(&job.request.source, error))
+}
+
+/// Refuses to go on with a run that has read what was written since: what it has copied of that is of
+/// another state. What it has not read may have been repaired. Where the source cannot be listed for little,
+/// only what is read once more is noticed.
+pub(crate) async fn check_read(job: &Job, done: &DoneSet) -> Result<(), Error> {
+    let source = &job.source;
+    let conflict = |what: String| Error::Conflict {
+        location: job.request.target.clone(),
+        reason: format!("holds an interrupted run that has read {what} since"),
+        hint: Some(SOURCE_CHANGED_HINT.to_owned()),
+    };
+    let readings = Reading::of(&job.planned.plan, done)
+        .map_err(|error| Error::source_grid(&job.request.source, &error))?;
+    if readings.is_empty() {
+        return Ok(());
+    }
+    if let Some(packed) = &source.packed {
+        let written = fs::metadata(packed).and_then(|found| found.modified());
+        if written.is_ok_and(|written| written > job.begun_at) {
+            return Err(conflict(format!("{}, which was written", packed.display())));
+        }
+        return Ok(());
+    }
+    let store = source.array.store().watched(job.begun_at, job.begun_at);
+    let grid = source.object_grid()?;
+    let was_read = move |index: &[u64]| {
+        let object = grid.region(index);
+        readings.iter().any(|reading| reading.has(&object))
+    };
+    match check_objects(source, &store, was_read).await? {
+        Err(StoreError::Changed { key, written, .. }) => {
+            Err(conflict(format!("{key} of {}, which was written at {written}", source.location)))
+        }
+        other => other.map_err(|error| Error::source_store(&job.request.source, error)),
+    }
+}
+
+/// Looks at the objects of `source` in `store`, a watched one, of which the index is wanted.
+async fn check_objects(
+    source: &OpenArray,
+    store: &Store,
+    is_wanted: impl Fn(&[u64]) -> bool + Send + 'static,
+) -> Result<Result<(), StoreError>, Error> {
+    let store = store.with_role(Role::Control);
+    if let Some(name) = source.metadata.file_name() {
+        let is_read =
+            is_wanted(&vec![0; source.spec().shape.len()]) && store.local_root().is_some();
+        return Ok(if is_read { store.check_unchanged_object(&name).await } else { Ok(()) });
+    }
+    if !store.lists_for_little() {
+        return Ok(Ok(()));
+    }
+    let (layout, grid) = (Arc::clone(source.array.layout()), source.object_grid()?);
+    let is_of_array = move |key: &str| {
+        let index = layout.object_index(key).filter(|index| grid.contains(index));
+        index.is_some_and(|index| is_wanted(&index))
+    };
+    Ok(store.check_unchanged_objects(source.array.key_depth(), is_of_array).await)
+}
+
+/// What a stage has read of the source.
+struct Reading {
+    stage: usize,
+    geometry: StageGeometry,
+    done: DoneSet,
+    /// Steps that are done are those of [`StageGeometry::steps`] of whole tiles.
+    has_plain_steps: bool,
+}
+
+impl Reading {
+    /// Those of the stages of `plan` that have read some.
+    fn of(plan: &Plan, done: &DoneSet) -> Result<Vec<Self>, rechunk_grid::GridError> {
+        let begun = |stage: &usize| done.largest().any(|(begun, _)| begun == *stage);
+        let reads = |stage: &usize| plan.stages[*stage].input.is_source();
+        let stages = (0..plan.stages.len()).filter(|stage| reads(stage) && begun(stage));
+        stages
+            .map(|stage| {
+                let geometry = plan.geometry(stage)?;
+                let of = &plan.stages[stage];
+                let has_plain_steps = of.runs.is_none() && of.box_shape.is_none();
+                Ok(Self { stage, geometry, done: done.clone(), has_plain_steps })
+            })
+            .collect()
+    }
+
+    /// True if a task has read some of the object with these elements and will not read that again.
+    fn has(&self, object: &Region) -> bool {
+        self.geometry.tasks_meeting(object).any(|task| {
+            let steps = self.done.steps(self.stage, task);
+            if steps == 0 || !self.has_plain_steps {
+                return steps > 0 || self.done.contains(self.stage, task);
+            }
+            let tile = self.geometry.tile(task);
+            let part = object.intersect(&tile);
+            part.is_some_and(|part| self.geometry.last_step(&tile, &part) < steps)
+        })
+    }
+}

@@ -1,0 +1,392 @@
+//! What is given up, taken away or changed between two runs, or while one runs: nothing that looks finished
+//! may have holes, or be of two states.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::arrays::RawArray;
+use crate::harness::{BINARY, Done, Folder, Run, rechunk, tool, tree};
+
+/// A copy of a directory, with the times of what is in it.
+fn duplicate(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap();
+    assert!(copied.success());
+}
+
+/// Runs a command on `ROOT/t.zarr` under the tool that kills it at call `at`, and gives the calls of a whole run.
+fn killed_at(root: &Path, at: Option<usize>, command: &[&str]) -> (Done, Vec<String>) {
+    let (prefix, log) = (root.join("t.zarr").display().to_string(), root.with_extension("log"));
+    let (log_name, at) = (log.display().to_string(), at.map(|at| at.to_string()));
+    let mut arguments = vec!["--prefix", &prefix, "--log", &log_name];
+    arguments.extend(at.as_deref().into_iter().flat_map(|at| ["--at", at]));
+    let done =
+        Run::program(&tool("killpoint"), &[&arguments[..], &["--", BINARY], command].concat()).go();
+    let calls = fs::read_to_string(&log).unwrap_or_default();
+    (done, calls.lines().map(str::to_owned).collect())
+}
+
+/// A state on disk that is looked at again and again from the same beginning.
+struct Scene {
+    folder: Folder,
+    rounds: usize,
+}
+
+impl Scene {
+    fn new(folder: Folder) -> Self {
+        fs::create_dir(folder.path().join("left")).unwrap();
+        Self { folder, rounds: 0 }
+    }
+
+    /// What every round begins with.
+    fn left(&self) -> PathBuf {
+        self.folder.path().join("left")
+    }
+
+    fn round(&mut self) -> (PathBuf, String) {
+        self.rounds += 1;
+        let root = self.folder.path().join(format!("round-{}", self.rounds));
+        duplicate(&self.left(), &root);
+        let target = root.join("t.zarr").display().to_string();
+        (root, target)
+    }
+}
+
+/// An array that is copied by 24 tasks, one after the other.
+fn source(folder: &Folder) -> String {
+    let source = folder.at("source.zarr");
+    RawArray::v3(&[24, 16, 16], &[1, 16, 16]).of_uint16().write(&source);
+    source
+}
+
+const CHUNKS: [&str; 6] = ["--chunks", "1,8,8", "--threads", "1", "--concurrency", "1"];
+
+/// Starts a copy and kills it when it has said that some of it is done.
+fn interrupt(source: &str, target: &str, more: &[&str]) {
+    let slow = ["--bwlimit", "8kB", "--max-mem", "4MiB", "-q"];
+    let mut copy =
+        Run::rechunk(&[&["copy", source, target], &CHUNKS[..], &slow, more].concat()).start();
+    let journal = PathBuf::from(format!("{target}.rechunk/journal"));
+    let marks = || fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
+    while marks() < 2 {
+        assert!(copy.try_wait().unwrap().is_none(), "it has ended");
+        sleep(Duration::from_millis(5));
+    }
+    copy.kill().unwrap();
+    copy.wait().unwrap();
+}
+
+/// While the arrays of a group are removed that is begun again, those that are left look complete.
+#[test]
+fn a_tree_that_was_being_removed_is_not_resumed_as_it_is() {
+    let folder = Folder::new();
+    let (source, whole) = (folder.at("source.zarr"), folder.at("whole.zarr"));
+    let group = serde_json::json!({"zarr_format": 3, "node_type": "group", "attributes": {}});
+    for name in ["a", "b", "c"] {
+        RawArray::v3(&[6, 6], &[2, 3]).write(&format!("{source}/{name}"));
+    }
+    fs::write(format!("{source}/zarr.json"), group.to_string()).unwrap();
+    let copy = |target: &str, more: &[&str]| {
+        [&["copy", &source, target, "--chunks", "3,2"][..], more]
+            .concat()
+            .iter()
+            .map(|s| (*s).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let run = |root: &Path, at, target: &str, more: &[&str]| {
+        let command = copy(target, more);
+        killed_at(root, at, &command.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    rechunk(&["copy", &source, &whole, "--chunks", "3,2"]).ok();
+    let mut scene = Scene::new(folder);
+    let left = scene.left();
+    let target = left.join("t.zarr").display().to_string();
+    // Complete but for its own document.
+    let (_, calls) = run(&left, None, &target, &[]);
+    fs::remove_dir_all(&target).unwrap();
+    let last = calls.iter().position(|call| call.contains("t.zarr/zarr.json")).unwrap();
+    assert_eq!(run(&left, Some(last + 1), &target, &[]).0.code, 137);
+    assert!(left.join("t.zarr/c/zarr.json").exists() && !left.join("t.zarr/zarr.json").exists());
+    let (mut overwritten, mut cleaned) = (0, 0);
+    for at in (1..80).step_by(3) {
+        let (root, target) = scene.round();
+        if run(&root, Some(at), &target, &["--overwrite"]).0.code != 137 {
+            break;
+        }
+        overwritten += 1;
+        let second = root.with_extension("second");
+        duplicate(&root, &second);
+        let resume = copy(&target, &["--resume"]);
+        rechunk(&resume.iter().map(String::as_str).collect::<Vec<_>>()).ok();
+        assert_eq!(tree(Path::new(&target)), tree(Path::new(&whole)), "killed at {at}");
+        // Or it is given up: what is left is whole, or nothing.
+        let target = second.join("t.zarr").display().to_string();
+        rechunk(&["clean", &target]).ok();
+        for name in ["a", "b", "c"] {
+            let array = format!("{target}/{name}");
+            if Path::new(&array).join("zarr.json").exists() {
+                rechunk(&["verify", &format!("{source}/{name}"), &array]).ok();
+                cleaned += 1;
+            }
+        }
+    }
+    assert!(overwritten > 10 && cleaned > 0, "{overwritten} killed, {cleaned} left whole");
+}
+
+/// `clean` takes the chunks; the journal must not say any longer that they are there.
+#[test]
+fn a_clean_that_is_killed_leaves_no_job_that_believes_in_its_chunks() {
+    let folder = Folder::new();
+    let source = source(&folder);
+    let whole = folder.at("whole.zarr");
+    rechunk(&[&["copy", &source, &whole][..], &CHUNKS].concat()).ok();
+    let mut scene = Scene::new(folder);
+    interrupt(&source, &scene.left().join("t.zarr").display().to_string(), &[]);
+    let mut killed = 0;
+    for at in (1..60).step_by(2) {
+        let (root, target) = scene.round();
+        if killed_at(&root, Some(at), &["clean", &target]).0.code != 137 {
+            break;
+        }
+        killed += 1;
+        rechunk(&[&["copy", &source, &target, "--resume"][..], &CHUNKS].concat()).ok();
+        assert_eq!(tree(Path::new(&target)), tree(Path::new(&whole)), "killed at {at}");
+    }
+    assert!(killed > 3, "{killed}");
+}
+
+/// The same where chunks were written behind the end of an array, all of them.
+#[test]
+fn a_clean_of_an_append_that_is_killed_does_not_make_it_grow_over_nothing() {
+    let folder = Folder::new();
+    let source = source(&folder);
+    let mut scene = Scene::new(folder);
+    let left = scene.left();
+    let target = left.join("t.zarr").display().to_string();
+    rechunk(&["copy", &source, &target, "--chunks", "4,8,8"]).ok();
+    let append = |target: &str| ["copy", &source, target, "--append", "0"].map(str::to_owned);
+    let words = append(&target);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // Killed when all is written, and before the array has its new shape.
+    let (root, other) = scene.round();
+    let probe = append(&other);
+    let (_, calls) = killed_at(&root, None, &probe.iter().map(String::as_str).collect::<Vec<_>>());
+    let grows = calls.iter().rposition(|call| call.contains("t.zarr/zarr.json")).unwrap();
+    let is_done = |at: usize| calls[..at].iter().any(|call| call.contains("done.json"));
+    let at = (0..=grows).rev().find(|&at| !calls[at].contains("t.zarr/zarr.json")).unwrap();
+    assert!(is_done(at));
+    assert_eq!(killed_at(&left, Some(at), &words).0.code, 137);
+    assert!(left.join("t.zarr.rechunk/done.json").exists());
+    let mut killed = 0;
+    for at in 1..60 {
+        let (root, target) = scene.round();
+        if killed_at(&root, Some(at), &["clean", &target]).0.code != 137 {
+            break;
+        }
+        killed += 1;
+        let resume = append(&target);
+        let resume = resume.iter().map(String::as_str).chain(["--resume"]).collect::<Vec<_>>();
+        let again = rechunk(&resume);
+        if again.code == 4 {
+            continue; // it was given up to the end
+        }
+        again.ok();
+        for part in ["0:24,:,:", "24:48,:,:"] {
+            let one = scene.folder.at(&format!("part-{at}-{}.zarr", &part[..2]));
+            rechunk(&["copy", &target, &one, "--select", part]).ok();
+            rechunk(&["verify", &source, &one]).ok();
+        }
+    }
+    assert!(killed > 5, "{killed}");
+}
+
+/// Who removes what a run has written, and its state, is not told afterwards that all is there.
+#[test]
+fn a_run_of_which_the_state_was_removed_does_not_finish() {
+    let folder = Folder::new();
+    let (source, target) = (source(&folder), folder.at("t.zarr"));
+    let work = format!("{target}.rechunk");
+    let copy = ["copy", &source, &target, "--bwlimit", "8kB", "--max-mem", "4MiB", "-q"];
+    let mut copy = Run::rechunk(&[&copy[..], &CHUNKS].concat()).start();
+    while fs::read_to_string(format!("{work}/journal")).map_or(0, |text| text.lines().count()) < 2 {
+        assert!(copy.try_wait().unwrap().is_none(), "it has ended");
+        sleep(Duration::from_millis(5));
+    }
+    // Chunks may come while they are removed.
+    while Path::new(&work).exists() || Path::new(&target).exists() {
+        let _ = fs::remove_dir_all(&target);
+        let _ = fs::remove_dir_all(&work);
+        if Path::new(&target).exists() && !Path::new(&work).exists() {
+            break;
+        }
+    }
+    assert_eq!(copy.wait().unwrap().code(), Some(4));
+    assert!(!Path::new(&target).join("zarr.json").exists());
+    assert!(!Path::new(&work).exists(), "nothing is left that the next run would take for its own");
+}
+
+/// What was copied of a chunk that was written since is of another state; a chunk that was not read yet
+/// may have been repaired.
+#[test]
+fn a_resume_refuses_what_it_has_read_before_it_was_written() {
+    let folder = Folder::new();
+    let source = source(&folder);
+    let mut scene = Scene::new(folder);
+    interrupt(&source, &scene.left().join("t.zarr").display().to_string(), &[]);
+    let rewrite = |chunk: &str| {
+        let path = format!("{source}/c/{chunk}/0/0");
+        let bytes = fs::read(&path).unwrap();
+        fs::write(&path, bytes).unwrap();
+    };
+    let resume = |target: &str, more: &[&str]| {
+        rechunk(&[&["copy", &source, target][..], &CHUNKS, more].concat())
+    };
+    rewrite("23");
+    let (_, target) = scene.round();
+    resume(&target, &["--resume"]).ok();
+    rechunk(&["verify", &source, &target]).ok();
+    rewrite("0");
+    let (root, target) = scene.round();
+    let before = tree(&root);
+    let said = ["c/0/0/0", "was written at", "--overwrite", "clean"];
+    resume(&target, &["--resume"]).ends_with(4).says(&said);
+    let kept = |key: &String| !key.ends_with("/lock");
+    let names = |tree: std::collections::BTreeMap<String, String>| {
+        tree.into_iter().filter(|(key, _)| kept(key)).collect::<Vec<_>>()
+    };
+    assert_eq!(names(tree(&root)), names(before));
+    resume(&target, &["--overwrite"]).ok();
+    rechunk(&["verify", &source, &target]).ok();
+}
+
+/// Chunks that are left out, and chunks that are not, do not go together.
+#[test]
+fn a_resume_leaves_out_what_the_run_has_left_out() {
+    let folder = Folder::new();
+    let (source, target) = (source(&folder), folder.at("t.zarr"));
+    interrupt(&source, &target, &[]);
+    let resume = ["copy", &source, &target, "--resume", "--write-empty", "always"];
+    rechunk(&[&resume[..], &CHUNKS].concat()).ends_with(4).says(&["--write-empty"]);
+}
+
+/// Who writes an array anew removes it first, and then says the same of it: what is missing meanwhile
+/// is not left out by the writer.
+#[test]
+fn a_source_that_is_written_anew_is_found_out() {
+    for how in ["document", "directory"] {
+        let folder = Folder::new();
+        let (source, target) = (source(&folder), folder.at("t.zarr"));
+        let other = folder.at("other.zarr");
+        duplicate(Path::new(&source), Path::new(&other));
+        fs::remove_dir_all(format!("{other}/c/20")).unwrap();
+        let copy = ["copy", &source, &target, "--bwlimit", "8kB", "--max-mem", "4MiB", "-q"];
+        let copy = Run::rechunk(&[&copy[..], &CHUNKS].concat());
+        let done = std::thread::scope(|scope| {
+            let copying = scope.spawn(|| copy.go());
+            while fs::read_to_string(format!("{target}.rechunk/journal"))
+                .map_or(0, |text| text.lines().count())
+                < 2
+            {
+                assert!(!copying.is_finished(), "it has ended");
+                sleep(Duration::from_millis(5));
+            }
+            if how == "document" {
+                fs::remove_dir_all(format!("{source}/c")).unwrap();
+                let document = fs::read(format!("{source}/zarr.json")).unwrap();
+                fs::write(format!("{source}/zarr.json"), document).unwrap();
+            } else {
+                fs::rename(&source, folder.at("old.zarr")).unwrap();
+                fs::rename(&other, &source).unwrap();
+            }
+            copying.join().unwrap()
+        });
+        done.ends_with(3).says(&["while it was"]);
+        assert!(!Path::new(&target).join("zarr.json").exists(), "{how}");
+    }
+}
+
+/// Files that are open are not looked at each time they are read.
+#[test]
+fn a_raw_file_that_is_written_meanwhile_is_found_out() {
+    let folder = Folder::new();
+    let (zarr, source, target) = (source(&folder), folder.at("source.npy"), folder.at("blocks"));
+    rechunk(&["copy", &zarr, &source]).ok();
+    let blocks = ["copy", &source, &target, "--format", "raw", "--chunks", "6,16,16"];
+    let slow = ["--bwlimit", "8kB", "--max-mem", "4MiB", "-q"];
+    let copy = Run::rechunk(&[&blocks[..], &slow].concat());
+    let done = std::thread::scope(|scope| {
+        let copying = scope.spawn(|| copy.go());
+        while !Path::new(&format!("{target}.rechunk/job.json")).exists() {
+            assert!(!copying.is_finished(), "it has ended");
+            sleep(Duration::from_millis(5));
+        }
+        sleep(Duration::from_millis(100));
+        let bytes = fs::read(&source).unwrap();
+        fs::write(&source, bytes).unwrap();
+        copying.join().unwrap()
+    });
+    done.ends_with(3).says(&["source.npy", "was written at"]);
+    assert!(!Path::new(&target).join("array.json").exists());
+}
+
+/// What somebody has made at the target of an interrupted run is his.
+#[test]
+fn what_was_made_at_the_target_since_is_not_replaced() {
+    let folder = Folder::new();
+    let source = source(&folder);
+    let mut scene = Scene::new(folder);
+    interrupt(&source, &scene.left().join("t.zarr").display().to_string(), &[]);
+    let copy =
+        |target: &str, how: &str| rechunk(&[&["copy", &source, target, how][..], &CHUNKS].concat());
+    let group = r#"{"zarr_format": 3, "node_type": "group"}"#;
+    let (root, target) = scene.round();
+    fs::write(format!("{target}/zarr.json"), group).unwrap();
+    let before = tree(&root.join("t.zarr"));
+    copy(&target, "--overwrite").ends_with(4).says(&["has become a group since"]);
+    copy(&target, "--resume").ends_with(4).says(&["another array or group was written there"]);
+    assert_eq!(tree(&root.join("t.zarr")), before);
+    let (root, target) = scene.round();
+    let other = scene.folder.at("other.zarr");
+    RawArray::v3(&[5, 5], &[5, 5]).write(&other);
+    fs::copy(format!("{other}/zarr.json"), format!("{target}/zarr.json")).unwrap();
+    let before = tree(&root.join("t.zarr"));
+    copy(&target, "--resume").ends_with(4).says(&["another array or group was written there"]);
+    assert_eq!(tree(&root.join("t.zarr")), before);
+}
+
+/// One target has one state, however it is called.
+#[test]
+fn a_target_of_several_names_is_written_by_one_run() {
+    let folder = Folder::new();
+    let source = source(&folder);
+    let real = folder.at("real.zarr");
+    fs::create_dir(&real).unwrap();
+    let link = folder.at("link.zarr");
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    for name in [link.clone(), format!("file://{link}"), format!("{real}/."), format!("{link}/./")]
+    {
+        interrupt(&source, &real, &[]);
+        let done = rechunk(&[&["copy", &source, &name][..], &CHUNKS].concat());
+        done.ends_with(4).says(&["--resume goes on"]);
+        rechunk(&[&["copy", &source, &name, "--resume"][..], &CHUNKS].concat()).ok();
+        rechunk(&["verify", &source, &real]).ok();
+        rechunk(&[&["copy", &source, &name, "--overwrite"][..], &CHUNKS].concat()).ok();
+        rechunk(&["verify", &source, &real]).ok();
+        assert!(Path::new(&link).is_symlink());
+        fs::remove_dir_all(&real).unwrap();
+        fs::create_dir(&real).unwrap();
+    }
+    // In the directory itself.
+    let here = |more: &[&str]| {
+        let copy = [&["copy", &source, "."][..], &CHUNKS, more].concat();
+        Run::rechunk(&copy).in_directory(Path::new(&real)).go()
+    };
+    here(&[]).ok();
+    here(&[]).ends_with(4);
+    rechunk(&["verify", &source, &real]).ok();
+    let left: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 3, "{left:?}");
+}
