@@ -71,6 +71,23 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// True if it is to print a JSON object.
+    pub(crate) fn wants_json(&self) -> bool {
+        match self {
+            Self::Copy(args) => args.output.json,
+            Self::Plan(args) => args.output.json,
+            Self::Run(args) => args.output.json,
+            Self::Info(args) => args.json,
+            Self::Verify(args) => args.output.json,
+            Self::Status(args) | Self::Clean(args) => args.json,
+            Self::Probe(args) => args.json,
+            Self::Demo(args) => args.output.json,
+            Self::Completions { .. } | Self::Man { .. } => false,
+        }
+    }
+}
+
 /// Options in a file.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct JobArgs {

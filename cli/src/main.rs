@@ -13,7 +13,7 @@ mod signals;
 use std::process::ExitCode;
 
 use crate::args::Command;
-use crate::render::error::print_error;
+use crate::render::error::{print_error, print_error_json};
 
 /// Threads that only wait for the disk.
 const BLOCKING_THREADS: usize = 8;
@@ -43,6 +43,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let wants_json = cli.command.wants_json();
     let outcome = runtime.block_on(dispatch(cli.command));
     // A read that hangs must not keep an interrupted process from ending.
     runtime.shutdown_background();
@@ -55,6 +56,9 @@ fn main() -> ExitCode {
                 None => error,
             };
             print_error(&error);
+            if wants_json && !render::has_printed_json() {
+                print_error_json(&error);
+            }
             exit_code::of(error.class())
         }
     }

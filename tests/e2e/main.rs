@@ -40,6 +40,8 @@ mod interop;
 #[cfg(test)]
 mod jobs;
 #[cfg(test)]
+mod json;
+#[cfg(test)]
 mod kill;
 #[cfg(test)]
 mod kill_files;

@@ -233,6 +233,14 @@ fn a_file_without_a_header_is_what_somebody_says() {
     let back = folder.at("back.npy");
     rechunk(&[&["copy", &raw, &back, "-q"], &said[..]].concat()).ok();
     assert!(std::fs::read(&back).unwrap() == bytes);
+    // What is said is of the file that has no header.
+    for (a, b) in [(&raw, &npy), (&npy, &raw)] {
+        rechunk(&[&["verify", a, b][..], &said].concat()).ok();
+    }
+    let blocks = folder.at("blocks.zarr");
+    rechunk(&["copy", &npy, &blocks, "-q"]).ok();
+    rechunk(&[&["verify", &raw, &blocks][..], &said].concat()).ok();
+    rechunk(&[&["verify", &blocks, &blocks][..], &said].concat()).ends_with(2);
     rechunk(&["copy", &raw, &folder.at("b.npy")]).ends_with(3).says(&["--raw-shape"]);
     rechunk(&["copy", &raw, &folder.at("b.npy"), "--raw-shape", "6,5", "--raw-dtype", "uint16"])
         .ends_with(3)

@@ -15,6 +15,10 @@ pub(crate) async fn run(args: CopyArgs) -> Result<ExitCode, Error> {
     for file in [&args.svg, &args.html] {
         render::check_apart(file.as_deref(), &[&args.source, &args.target])?;
     }
+    if args.target.starts_with("memory:") && !args.output.quiet && !args.dry_run {
+        let text = "the target is in the memory of this process, and goes with it";
+        render::warnings(&[text.to_owned()]);
+    }
     let stores = request::planned_stores(&args.stores, args.planning.concurrency)?;
     let mut copy = request::of_copy(&args)?;
     // What is to be verified is compared with what was seen of the source.

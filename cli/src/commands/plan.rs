@@ -23,7 +23,22 @@ pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Error> {
     for file in [&args.svg, &args.html, &args.out] {
         render::check_apart(file.as_deref(), &locations)?;
     }
-    if args.synthetic.baseline.is_some() {
+    let is_baseline = args.synthetic.baseline.is_some();
+    for (is_given, option) in [
+        (args.svg.is_some(), "--svg"),
+        (args.html.is_some(), "--html"),
+        (args.out.is_some(), "--out"),
+    ] {
+        if is_given && is_baseline {
+            let hint = Some("leave --baseline out, or take --json");
+            return Err(usage(format!("{option} is not made of a baseline"), hint));
+        }
+    }
+    if args.out.is_some() && args.source.is_none() {
+        let hint = Some("name a SOURCE and a TARGET: the plan is to be run");
+        return Err(usage("--out is of an array, and --shape plans without one".to_owned(), hint));
+    }
+    if is_baseline {
         return baseline(&args).await;
     }
     match (&args.source, &args.synthetic.shape) {

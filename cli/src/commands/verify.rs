@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use rechunk::{Class, Error, Planning};
+use serde_json::json;
 
 use crate::args::VerifyArgs;
 use crate::render::{self, progress};
@@ -21,7 +22,17 @@ pub(crate) async fn run(args: VerifyArgs) -> Result<ExitCode, Error> {
     let outcome =
         rechunk::verify(&args.a, &args.b, &options, &planning, told, cancel, &stores).await;
     observer.finish();
-    let comparison = outcome?;
+    let comparison = match outcome {
+        Err(Error::Unlike { a, b, difference }) if args.output.json => {
+            render::print_json(&json!({
+                "equal": false,
+                "differing_elements": null,
+                "difference": difference,
+            }));
+            return Err(Error::Unlike { a, b, difference });
+        }
+        outcome => outcome?,
+    };
     if args.output.json {
         render::print_json(&comparison);
     } else if !args.output.quiet {

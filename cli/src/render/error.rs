@@ -1,6 +1,7 @@
 //! An error as people read it: what, why, what next.
 
 use rechunk::Error;
+use serde_json::json;
 
 use super::harmless::harmless_message;
 
@@ -17,4 +18,17 @@ pub(crate) fn print_error(error: &Error) {
         text.push_str(&harmless_message(&hint));
     }
     super::say(&text);
+}
+
+/// Prints an error as the JSON object of a command that has been asked for one.
+pub(crate) fn print_error_json(error: &Error) {
+    let chain: Vec<String> = error.chain();
+    super::print_json(&json!({
+        "error": {
+            "exit_code": error.class() as u8,
+            "message": chain[0],
+            "causes": &chain[1..],
+            "hint": error.hint(),
+        }
+    }));
 }

@@ -69,7 +69,11 @@ fn array_text(info: &ArrayInfo) -> String {
 fn stored(lines: &mut Lines, info: &ArrayInfo) {
     let (Some(stored_chunks), Some(missing_chunks)) = (info.stored_chunks, info.missing_chunks)
     else {
-        lines.line("stored", "not counted: the server cannot be asked what it has");
+        let why = match info.stored_shards {
+            Some(shards) if shards > 0 => "there are shards of which the index cannot be read",
+            _ => "the server cannot be asked what it has",
+        };
+        lines.line("stored", &format!("not counted: {why}"));
         return;
     };
     let missing = match missing_chunks {
@@ -156,8 +160,16 @@ fn group_text(info: &GroupInfo) -> String {
     let groups = info.members.iter().filter(is_group).count();
     let (arrays, groups) =
         (counted(info.members.len() - groups, "array"), counted(groups, "group"));
-    let more = if info.truncated { ", and more that were not looked at" } else { "" };
-    lines.line("members", &format!("{arrays}, {groups}{more}"));
+    let members = match (info.truncated, info.members.is_empty()) {
+        (true, true) => {
+            "not known: the server cannot be asked what it has, and there is no consolidated \
+                         metadata"
+                .to_owned()
+        }
+        (true, false) => format!("{arrays}, {groups}, and more that were not looked at"),
+        (false, _) => format!("{arrays}, {groups}"),
+    };
+    lines.line("members", &members);
     lines.attributes(&info.attributes);
     if !info.members.is_empty() {
         let head = ["name", "shape", "type", "chunks", "codecs", "size"].map(str::to_owned);

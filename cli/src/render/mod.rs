@@ -55,9 +55,19 @@ pub(crate) fn output_failed() -> bool {
 /// Data: one JSON object on stdout.
 pub(crate) fn print_json(value: &impl Serialize) {
     match serde_json::to_string_pretty(value) {
-        Ok(text) => print(&text),
+        Ok(text) => {
+            JSON_PRINTED.store(true, Ordering::Relaxed);
+            print(&text);
+        }
         Err(error) => say(&format!("error: cannot print JSON: {error}")),
     }
+}
+
+static JSON_PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the one JSON object is on stdout.
+pub(crate) fn has_printed_json() -> bool {
+    JSON_PRINTED.load(Ordering::Relaxed)
 }
 
 /// What is worth a warning, on stderr.

@@ -149,6 +149,8 @@ pub enum Error {
     Run {
         /// Tasks that are done and kept.
         done: u64,
+        /// Of these, done by earlier runs.
+        resumed: u64,
         /// All tasks.
         total: u64,
         /// What to do.

@@ -12,7 +12,7 @@ use crate::place::Place;
 use crate::report::Report;
 use crate::request::Running;
 use crate::target::commit;
-use crate::work_dir::{REPORT_KEY, store_error};
+use crate::work_dir::store_error;
 use crate::{Error, consolidated, source_check, verify};
 
 impl Job {
@@ -127,13 +127,11 @@ impl Job {
 
     /// Keeps the report of a run that has failed, and gives the target up.
     pub(crate) async fn leave(&self, place: &mut Place, report: &Report) {
-        // The report helps; that it cannot be kept must not hide why the run failed. Who has lost
-        // the target writes nothing beside it: another run may have completed it.
+        // Who has lost the target writes nothing beside it: another run may have completed it.
         if let Some(work) = &place.work
             && place.check_lock().await.is_ok()
-            && let Ok(bytes) = serde_json::to_vec_pretty(report)
         {
-            let _ = work.put(REPORT_KEY, bytes).await;
+            work.put_report(report).await;
         }
         place.give_up().await;
     }

@@ -149,6 +149,9 @@ async fn members(
             return Ok((of_document(&document, reads), true, false));
         }
     }
+    if !store.can_list() {
+        return Ok((Vec::new(), false, true)); // there may be any
+    }
     let (members, truncated) = walked(reads, &store, DIRECTORIES_MAX).await?;
     Ok((members, false, truncated))
 }

@@ -187,18 +187,20 @@ async fn array_info(
         missing_chunks: (!stored.is_uncounted).then(|| grid.count().saturating_sub(stored_chunks)),
         stored_bytes,
         stored_chunk_bytes: stored.sizes.summary().filter(|_| open.metadata.file_name().is_none()),
-        compression_ratio: chunk_bytes.filter(|_| stored_bytes > 0).map(|bytes| {
-            let padded = stored_chunks as f64 * bytes as f64;
-            let decoded = match (stored.lengths_bytes, decoded_bytes) {
-                (Some(bytes), _) => bytes as f64,
-                // Chunks at the edges are clipped.
-                (None, Some(all)) if open.metadata.zarr().is_none() => {
-                    all as f64 * stored_chunks as f64 / grid.count().max(1) as f64
-                }
-                _ => padded,
-            };
-            decoded / stored_bytes as f64
-        }),
+        compression_ratio: chunk_bytes.filter(|_| stored_bytes > 0 && !stored.is_uncounted).map(
+            |bytes| {
+                let padded = stored_chunks as f64 * bytes as f64;
+                let decoded = match (stored.lengths_bytes, decoded_bytes) {
+                    (Some(bytes), _) => bytes as f64,
+                    // Chunks at the edges are clipped.
+                    (None, Some(all)) if open.metadata.zarr().is_none() => {
+                        all as f64 * stored_chunks as f64 / grid.count().max(1) as f64
+                    }
+                    _ => padded,
+                };
+                decoded / stored_bytes as f64
+            },
+        ),
         leftovers: stored.leftovers,
         foreign: stored.foreign,
         consolidated_in,
@@ -272,7 +274,8 @@ struct Stored {
     chunks: Option<u64>,
     /// Decoded bytes of the stored chunks, where they differ in length.
     lengths_bytes: Option<u64>,
-    /// There are too many to ask for each, and they cannot be listed.
+    /// There are too many to ask for each, and they cannot be listed; or there are shards that cannot be looked
+    /// into.
     is_uncounted: bool,
     /// Shards whose index cannot be read.
     damaged: KeyCount,
@@ -359,8 +362,10 @@ impl Stored {
         let Some(format) = open.array.layout().shards() else { return };
         let array = Array::new(Arc::clone(open.array.layout()), store.clone());
         let found = array.read_index(format, index).await;
-        if found.is_err() {
+        if let Err(error) = &found {
             self.damaged.add(key);
+            // What is damaged holds nothing that could be read; of what is not to be had, nobody knows.
+            self.is_uncounted |= !error.is_damage();
         }
         let chunks = found.ok().flatten().map_or(0, |found| found.count());
         self.chunks = Some(self.chunks.unwrap_or(0) + chunks);

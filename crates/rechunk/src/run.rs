@@ -192,9 +192,16 @@ impl Job {
                     done: run_report.tasks_done,
                     resumed: run_report.tasks_resumed,
                 });
+                if let (Some(work), true) = (&place.work, running.keep_temp) {
+                    work.put_report(&report).await;
+                }
                 Ok(report)
             }
             Err(error) => {
+                if let Error::Run { done, resumed, total, .. } = &error {
+                    let (total, done, resumed) = (*total, *done, *resumed);
+                    report.tasks = Some(TaskReport { total, done, resumed });
+                }
                 // A store that is gone must not be waited for again. Another run need not wait for
                 // this one either, whose lease is then stale or that of a process that is gone.
                 let leaving = self.leave(&mut place, &report);
@@ -341,7 +348,7 @@ impl Job {
             in_place: self.growth.is_some(),
             list_after_missing: self.list_after_missing(running.verify),
         };
-        let counting = Arc::new(CountTasks { inner: observer, done: AtomicU64::new(0) });
+        let counting = Arc::new(CountTasks::new(observer));
         let taken_over = place.lock.as_ref().map_or_else(CancellationToken::new, WriterLock::lost);
         let outcome = tokio::select! {
             outcome = run(Arc::new(execution), journal, Arc::clone(&counting) as _, cancel) => outcome,
@@ -353,6 +360,7 @@ impl Job {
             }
             Error::Run {
                 done: counting.done.load(Ordering::Relaxed),
+                resumed: counting.resumed.load(Ordering::Relaxed),
                 total: plan.task_count(),
                 hint: run_hint(&source, place.work.is_some()),
                 source: Box::new(source),
@@ -409,6 +417,13 @@ fn no_room(target: &str) -> Error {
 struct CountTasks {
     inner: Arc<dyn Observer>,
     done: AtomicU64,
+    resumed: AtomicU64,
+}
+
+impl CountTasks {
+    fn new(inner: Arc<dyn Observer>) -> Self {
+        Self { inner, done: AtomicU64::new(0), resumed: AtomicU64::new(0) }
+    }
 }
 
 impl Observer for CountTasks {
@@ -416,6 +431,7 @@ impl Observer for CountTasks {
         match event {
             Event::RunStarted { tasks_done, .. } => {
                 self.done.store(*tasks_done, Ordering::Relaxed);
+                self.resumed.store(*tasks_done, Ordering::Relaxed);
             }
             Event::TaskDone { .. } => {
                 self.done.fetch_add(1, Ordering::Relaxed);

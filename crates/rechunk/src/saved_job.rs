@@ -85,14 +85,15 @@ impl SavedJob {
             let of = |job: &Self| if job.in_tree { "a whole group" } else { "one array" };
             return Some(format!("it is of {}, this one of {}", of(self), of(other)));
         }
+        if self.request.cast != other.request.cast {
+            let of = |job: &Self| job.request.cast.clone().unwrap_or_else(|| "they are".to_owned());
+            return Some(format!("it reads elements as {}, not as {}", of(self), of(other)));
+        }
         if self.source_identity != other.source_identity {
             return Some("the metadata of the source has changed".to_owned());
         }
         if self.target_identity != other.target_identity {
-            return Some(format!(
-                "its target is another array (chunks {:?})",
-                self.plan.target_chunk
-            ));
+            return Some(self.target_difference(other));
         }
         if self.request.write_empty != other.request.write_empty {
             return Some("it was begun with another --write-empty".to_owned());
@@ -105,5 +106,24 @@ impl SavedJob {
             return Some("its intermediate grid differs".to_owned());
         }
         None
+    }
+
+    /// What differs between the targets of two jobs, which are not the same, in words.
+    fn target_difference(&self, other: &Self) -> String {
+        let chunks = |job: &Self| {
+            let shards = job.plan.target_shard.as_ref();
+            let shards = shards.map_or(String::new(), |shards| format!(" in shards {shards:?}"));
+            format!("{:?}{shards}", job.plan.target_chunk)
+        };
+        let keys = |job: &Self| job.target_documents.keys().cloned().collect::<Vec<_>>().join(", ");
+        let (mine, theirs) = (chunks(self), chunks(other));
+        if mine != theirs {
+            return format!("its target has chunks {mine}, not {theirs}");
+        }
+        let (mine, theirs) = (keys(self), keys(other));
+        if mine != theirs {
+            return format!("its target is of another format ({mine}, not {theirs})");
+        }
+        "its target has other codecs, another layout of its keys, or other attributes".to_owned()
     }
 }

@@ -83,6 +83,21 @@ pub(crate) async fn open_file(
     Ok(Some(SingleFile { folder, metadata, header: header.to_vec(), packed: None }))
 }
 
+/// True if there is a file of elements alone, of which it has to be said what is in it.
+pub(crate) async fn is_headerless(location: &str, store: &Store) -> Result<bool, Error> {
+    let failed = |source| Error::source_store(location, source);
+    let is_file = store.local_root().is_none_or(Path::is_file);
+    let inner = unpacked_name(location).unwrap_or(location);
+    let Some((folder, name)) = store.parent().map_err(failed)?.filter(|_| is_file) else {
+        return Ok(false);
+    };
+    if has_ending(inner, "nii") {
+        return Ok(false);
+    }
+    let found = folder.with_role(Role::Control).get_end(&name, End::First, 6).await;
+    Ok(found.map_err(failed)?.is_some_and(|(header, _)| !header.starts_with(b"\x93NUMPY")))
+}
+
 /// A compressed file of NIfTI, of which `beginning` are the first bytes.
 fn packed_nifti(
     location: &str,

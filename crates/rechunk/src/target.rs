@@ -193,7 +193,19 @@ pub(crate) async fn check_replaceable(
                 "name the array inside it",
             ));
         }
-        Some(Node::Array) | None => {
+        Some(Node::Array) => {
+            return Err(conflict(
+                "is an array in a directory, which --overwrite does not replace by one file",
+                "choose another target, or remove it yourself",
+            ));
+        }
+        None if store.local_root().is_some_and(Path::is_file) => {
+            return Err(conflict(
+                "is a file, which --overwrite does not replace by an array in a directory",
+                "choose another target, or remove it yourself",
+            ));
+        }
+        None => {
             return Err(conflict(
                 "is not an array, and --overwrite replaces nothing else",
                 "choose another target, or remove it yourself",

@@ -20,9 +20,10 @@ use crate::Error;
 use crate::axes::Axes;
 use crate::gzip_file::unpack;
 use crate::job::{array_at, side};
-use crate::open::{OpenArray, OpenOptions, open_array};
+use crate::open::{OpenArray, OpenOptions, open_array, open_store};
 use crate::request::Planning;
 use crate::sample::sample_ratio;
+use crate::single_file::is_headerless;
 use crate::work_dir::store_error;
 
 pub(crate) use by_digest::check_copy;
@@ -56,7 +57,8 @@ impl Comparison {
     }
 }
 
-/// Compares the arrays at two locations; `options` are of both of them.
+/// Compares the arrays at two locations; `options` are of both of them, but what is said of a file without a header
+/// is of those that are one.
 pub async fn verify(
     a: &str,
     b: &str,
@@ -67,8 +69,8 @@ pub async fn verify(
     stores: &Stores,
 ) -> Result<Comparison, Error> {
     let stores = &stores.with_meter(&Meter::new());
-    let (mut a, mut b) =
-        (open_array(a, options, stores).await?, open_array(b, options, stores).await?);
+    let (of_a, of_b) = options_of_each(a, b, options, stores).await?;
+    let (mut a, mut b) = (open_array(a, &of_a, stores).await?, open_array(b, &of_b, stores).await?);
     if options.axes.is_none() {
         a = turned_like(a, &b, stores).await?;
         b = turned_like(b, &a, stores).await?;
@@ -82,6 +84,27 @@ pub async fn verify(
     let (a, b) = (folders.0.open(a).await?, folders.1.open(b).await?);
     let other = array_at(b.array.layout(), b.array.store(), Role::Target);
     compare_with(&a, &other, planning, observer, cancel).await
+}
+
+/// What is said of each of two arrays. What is said of a file without a header is of one of them at least.
+async fn options_of_each(
+    a: &str,
+    b: &str,
+    options: &OpenOptions,
+    stores: &Stores,
+) -> Result<(OpenOptions, OpenOptions), Error> {
+    let both = (options.clone(), options.clone());
+    if options.raw.is_none() {
+        return Ok(both);
+    }
+    let is_raw_a = is_headerless(a, &open_store(a, stores)?).await?;
+    let is_raw_b = is_headerless(b, &open_store(b, stores)?).await?;
+    let without = || OpenOptions { raw: None, ..options.clone() };
+    Ok(match (is_raw_a, is_raw_b) {
+        (true, false) => (both.0, without()),
+        (false, true) => (without(), both.1),
+        _ => both,
+    })
 }
 
 /// A folder that lives as long as a compressed file is read, where there is one.

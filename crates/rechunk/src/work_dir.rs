@@ -13,6 +13,7 @@ use rechunk_exec::{JOURNAL_KEY, Journal, JournalError, SEGMENTS};
 use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken, lease_holder};
 
 use crate::Error;
+use crate::report::Report;
 use crate::saved_job::SavedJob;
 use crate::target::canonical;
 use crate::writer_lock::{WriterLock, held};
@@ -33,7 +34,7 @@ const TREE_KEY: &str = "tree.json";
 /// Key of the mark that all arrays of a group have their chunks, and begin to be made known.
 const WRITTEN_KEY: &str = "written";
 /// Key of the report of a run that did not finish.
-pub(crate) const REPORT_KEY: &str = "report.json";
+const REPORT_KEY: &str = "report.json";
 /// A run that was taken over has sent fewer parts of a journal than that.
 const LATE_MAX: usize = 1000;
 /// Where uploads under way are noted down.
@@ -442,6 +443,13 @@ impl WorkDir {
     /// Writes the job; the run starts with it.
     pub(crate) async fn save_job(&self, job: &SavedJob) -> Result<(), Error> {
         self.put(JOB_KEY, job.to_json()?).await
+    }
+
+    /// Keeps what is said of a run beside its journal. It helps; that it cannot be kept hides nothing else.
+    pub(crate) async fn put_report(&self, report: &Report) {
+        if let Ok(bytes) = serde_json::to_vec_pretty(report) {
+            let _ = self.put(REPORT_KEY, bytes).await;
+        }
     }
 
     /// Writes a small document of ours.
