@@ -390,3 +390,32 @@ fn a_target_of_several_names_is_written_by_one_run() {
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 3, "{left:?}");
 }
+
+/// One file takes the place of another when the source is found to be what was planned with, not before.
+#[test]
+fn an_old_file_stays_until_the_new_one_is_found_right() {
+    let folder = Folder::new();
+    let (source, target) = (source(&folder), folder.at("t.npy"));
+    RawArray::v3(&[4, 4], &[2, 2]).write(&folder.at("old.zarr"));
+    rechunk(&["copy", &folder.at("old.zarr"), &target]).ok();
+    let old = fs::read(&target).unwrap();
+    let copy = ["copy", &source, &target, "--overwrite", "--verify", "-q", "--max-mem", "4MiB"];
+    let slow = Run::rechunk(&[&copy[..], &["--bwlimit", "8kB"]].concat());
+    let document = format!("{source}/zarr.json");
+    let done = std::thread::scope(|scope| {
+        let copying = scope.spawn(|| slow.go());
+        while !Path::new(&format!("{target}.part")).exists() {
+            assert!(!copying.is_finished(), "it has ended");
+            sleep(Duration::from_millis(5));
+        }
+        let text = fs::read_to_string(&document).unwrap();
+        fs::write(&document, text.replace("\"attributes\": {}", "\"attributes\": {\"a\": 1}"))
+            .unwrap();
+        copying.join().unwrap()
+    });
+    done.ends_with(3).says(&["while it was"]);
+    assert_eq!(fs::read(&target).unwrap(), old);
+    rechunk(&copy).ok();
+    rechunk(&["verify", &source, &target]).ok();
+    assert!(!Path::new(&format!("{target}.part")).exists());
+}

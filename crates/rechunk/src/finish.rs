@@ -1,12 +1,15 @@
 //! How a run ends: the target is verified and made visible, and leftovers are removed; or what is done is
 //! kept.
 
+use std::sync::Arc;
+
 use rechunk_exec::{RunReport, intermediate_keys};
+use rechunk_format::Layout;
 use rechunk_store::{Role, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::growth::describe_grown;
-use crate::gzip_file::pack;
+use crate::gzip_file::{pack, part_of};
 use crate::job::{Job, array_at};
 use crate::place::Place;
 use crate::report::Report;
@@ -28,15 +31,14 @@ impl Job {
         let digest = run.digest.as_ref();
         let is_replaced = place.is_replaced().await?;
         let chunks = if is_replaced { &place.target } else { &place.chunks };
-        if !is_replaced {
-            let written = array_at(&self.target_layout, chunks, Role::Target);
-            written.finish_objects().await.map_err(|source| Error::Finish {
-                location: self.request.target.clone(),
-                source: Box::new(source),
-            })?;
+        // One file takes its name, and the place of another, when all is found to be right.
+        let under_way = self.file_under_way(chunks)?;
+        if !is_replaced && under_way.is_none() {
+            self.finish_objects(chunks).await?;
         }
         let verified = if running.verify {
-            let written = array_at(&self.target_layout, chunks, Role::Control);
+            let layout = under_way.as_ref().unwrap_or(&self.target_layout);
+            let written = array_at(layout, chunks, Role::Control);
             let (location, planning) = (&self.request.target, &self.request.planning);
             verify::check_copy(&self.source, &written, digest, location, planning, cancel).await?;
             Some(true)
@@ -51,6 +53,9 @@ impl Job {
         }
         source_check::check_metadata(self).await?;
         place.check_lock().await?; // last: what follows is made known
+        if under_way.is_some() {
+            self.finish_objects(chunks).await?;
+        }
         if let Some(change) = &self.change {
             if self.in_tree {
                 // Of a group all arrays are made known together.
@@ -85,6 +90,28 @@ impl Job {
         }
         self.remove_temp(place, running).await?;
         Ok(verified)
+    }
+
+    /// The layout of the file that is not whole yet, of an array that is one and not packed afterwards.
+    fn file_under_way(&self, folder: &Store) -> Result<Option<Arc<dyn Layout>>, Error> {
+        let Some((root, name)) = folder.local_root().zip(self.target.file_name()) else {
+            return Ok(None);
+        };
+        // An earlier run may have given it its name, and one without elements is made when it ends.
+        if self.is_packed() || !part_of(&root.join(name)).is_file() {
+            return Ok(None);
+        }
+        let layout = self.target.under_way().map(|metadata| metadata.layout()).transpose();
+        layout.map_err(Error::target_metadata)
+    }
+
+    /// Gives what was written in parts its names.
+    async fn finish_objects(&self, chunks: &Store) -> Result<(), Error> {
+        let finished = array_at(&self.target_layout, chunks, Role::Target).finish_objects().await;
+        finished.map_err(|source| Error::Finish {
+            location: self.request.target.clone(),
+            source: Box::new(source),
+        })
     }
 
     /// Says in consolidated metadata above the target what it is now.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rechunk_format::{FormatError, Layout, RegionLayout, json};
 use rechunk_grid::{ArraySpec, Region};
 use rechunk_n5::{ATTRIBUTES_KEY, N5Layout, N5Metadata, N5Version};
-use rechunk_raw::{ARRAY_JSON, RawLayout, RawMetadata};
+use rechunk_raw::{ARRAY_JSON, Files, RawLayout, RawMetadata};
 use rechunk_zarr::{ArrayMetadata as ZarrMetadata, ZarrLayout};
 use serde_json::{Map, Value};
 
@@ -53,6 +53,15 @@ impl Metadata {
             }
             Self::Raw(metadata) => Arc::new(RawLayout::new((**metadata).clone())?),
         })
+    }
+
+    /// The same array in the file that it is in until it is whole, if it is one file.
+    pub(crate) fn under_way(&self) -> Option<Self> {
+        let Self::Raw(metadata) = self else { return None };
+        let Files::Single { name, offset_bytes, header } = &metadata.files else { return None };
+        let (name, offset_bytes) = (format!("{name}.part"), *offset_bytes);
+        let files = Files::Single { name, offset_bytes, header: header.clone() };
+        Some(Self::Raw(Box::new(RawMetadata { files, ..(**metadata).clone() })))
     }
 
     /// What says the same of an array of another shape. Chunks that differ in length are no longer
