@@ -12,6 +12,9 @@ use crate::operations::wide;
 use crate::remote::attempts_of;
 use crate::{Store, StoreError};
 
+/// How often the time is asked for, if what was written to learn it is gone at once.
+const CLOCK_TRIES: usize = 3;
+
 /// Which state of an object somebody has seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen(UpdateVersion);
@@ -84,13 +87,18 @@ impl Store {
         .await
     }
 
-    /// The store's clock, seconds since 1970: that of an object written at `key` and removed.
+    /// The store's clock, seconds since 1970: that of an object written at `key` and removed. Somebody else may
+    /// remove it meanwhile, who clears the place up: then it is asked again.
     pub async fn clock_seconds(&self, key: &str) -> Result<i64, StoreError> {
-        self.put(key, vec![Bytes::from_static(b"what time is it?")]).await?;
-        let found = self.look_at(key).await;
-        self.delete(key).await?;
-        let object = found?.ok_or_else(|| self.not_found(key))?;
-        Ok(object.last_modified.timestamp())
+        for _ in 0..CLOCK_TRIES {
+            self.put(key, vec![Bytes::from_static(b"what time is it?")]).await?;
+            let found = self.look_at(key).await;
+            self.delete(key).await?;
+            if let Some(object) = found? {
+                return Ok(object.last_modified.timestamp());
+            }
+        }
+        Err(self.not_found(key))
     }
 
     async fn put_if(

@@ -99,26 +99,15 @@ impl Store {
         self.persist(prefix, || self.delete_listed(&place, prefix)).await
     }
 
-    /// Deletes everything in a remote store that is listed, but what is at `kept` or below, and what
-    /// has a path that begins as one of `beginnings`.
-    pub async fn delete_all_but(
-        &self,
-        kept: &[&str],
-        beginnings: &[&str],
-    ) -> Result<(), StoreError> {
-        let paths = |keys: &[&str]| {
-            keys.iter().map(|key| self.object_path(key)).collect::<Result<Vec<_>, _>>()
-        };
-        let (kept, beginnings) = (paths(kept)?, paths(beginnings)?);
+    /// Deletes everything in a remote store that is listed, but what is at `kept` or below.
+    pub async fn delete_all_but(&self, kept: &[&str]) -> Result<(), StoreError> {
+        let kept = kept.iter().map(|key| self.object_path(key)).collect::<Result<Vec<_>, _>>()?;
         self.persist("", || {
-            let (kept, beginnings) = (kept.clone(), beginnings.clone());
+            let kept = kept.clone();
             self.meter.count_list();
             let listed = self.listed_below();
             let is_other = move |path: &Path| {
-                let begins = |with: &Path| path.as_ref().starts_with(with.as_ref());
-                let stays = kept.iter().any(|kept| path.prefix_matches(kept))
-                    || beginnings.iter().any(begins);
-                future::ready(!stays)
+                future::ready(!kept.iter().any(|kept| path.prefix_matches(kept)))
             };
             self.delete_stream("", listed.try_filter(is_other).boxed())
         })

@@ -27,3 +27,22 @@ async fn a_part_of_an_object_is_not_another_one() {
         assert!(other.is_none(), "seed {seed}");
     }
 }
+
+/// Who clears a place up removes questions for the time, too.
+#[tokio::test(start_paused = true)]
+async fn the_time_is_asked_for_again() {
+    for removed in [1, 2] {
+        let disk = SimStore::new(7);
+        let (client, mut left) = (store(&disk), removed);
+        disk.watch(move |_, key, _| {
+            if key == "clock" && left > 0 {
+                left -= 1;
+                let client = client.clone();
+                tokio::spawn(async move { client.delete("clock").await });
+            }
+        });
+        disk.set_faults(SimFaults::NONE, Duration::from_millis(10));
+        store(&disk).clock_seconds("clock").await.unwrap();
+        assert!(disk.object("clock").is_none());
+    }
+}

@@ -6,7 +6,7 @@ use rechunk_exec::{Journal, SEGMENTS};
 
 use crate::Error;
 use crate::work_dir::{
-    CLOCK, DONE_KEY, JOB_KEY, KEYS, LOCK_KEY, Left, PLACES, UPLOADS, WorkDir, store_error,
+    DONE_KEY, JOB_KEY, KEYS, LOCK_KEY, Left, PLACES, UPLOADS, WorkDir, store_error,
 };
 
 /// How many of the keys of a work directory, the first, say nothing of whose it is; and how many after these
@@ -31,7 +31,7 @@ impl WorkDir {
     async fn remove_others(&self) -> Result<(), Error> {
         let failed = |source| store_error("remove", self.store.label(), source);
         let ours = [&KEYS[..], &PLACES, &[UPLOADS, SEGMENTS]].concat();
-        self.store.delete_all_but(&ours, &[]).await.map_err(failed)
+        self.store.delete_all_but(&ours).await.map_err(failed)
     }
 
     /// Removes everything of a run that has said that its target is complete, and does `more` before
@@ -53,7 +53,7 @@ impl WorkDir {
         let others = async {
             more.await?;
             let kept = [&KEYS[..], &[UPLOADS, SEGMENTS]].concat();
-            self.store.delete_all_but(&kept, &[CLOCK]).await.map_err(failed)
+            self.store.delete_all_but(&kept).await.map_err(failed)
         };
         let (journal, uploads, others, named) = futures::join!(
             self.forget().boxed(),
