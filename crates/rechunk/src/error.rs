@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 
 use rechunk_array::ArrayError;
-use rechunk_exec::ExecError;
+use rechunk_exec::{ExecError, Fault};
 use rechunk_format::FormatError;
 use rechunk_grid::GridError;
 use rechunk_plan::PlanError;
@@ -183,7 +183,7 @@ pub enum Error {
     Compare {
         /// Why.
         #[source]
-        source: Box<ExecError>,
+        source: Box<dyn StdError + Send + Sync>,
     },
     /// The target does not hold what the source holds.
     #[error("the target differs from the source in {count} elements, first at {first:?}")]
@@ -236,6 +236,17 @@ impl Error {
         Self::Member { path: path.to_owned(), source: Box::new(self) }
     }
 
+    /// Why two arrays could not be compared: both are read, as no task of a copy that somebody knows of.
+    pub(crate) fn compare(error: ExecError) -> Self {
+        let source: Box<dyn StdError + Send + Sync> = match error {
+            ExecError::Task { fault: Fault::Source(error) | Fault::Target(error), .. }
+            | ExecError::Run(Fault::Source(error) | Fault::Target(error)) => Box::new(error),
+            ExecError::Task { fault, .. } => Box::new(fault),
+            other => Box::new(other),
+        };
+        Self::Compare { source }
+    }
+
     pub(crate) fn target_metadata(source: FormatError) -> Self {
         Self::TargetMetadata { source: Box::new(source) }
     }
@@ -261,7 +272,11 @@ impl Error {
             Self::Run { source, .. } if source.is_source_fault() && !source.is_retryable() => {
                 Class::Source
             }
-            Self::Compare { source } if source.is_cancelled() => Class::Interrupted,
+            Self::Compare { source }
+                if source.downcast_ref().is_some_and(ExecError::is_cancelled) =>
+            {
+                Class::Interrupted
+            }
             // Both arrays of a comparison are sources.
             Self::NotAnArray { .. }
             | Self::NotATree { .. }

@@ -224,9 +224,7 @@ async fn compare_with(
         in_place: false,
         list_after_missing: None,
     };
-    let report = run(Arc::new(execution), None, observer, cancel)
-        .await
-        .map_err(|source| Error::Compare { source: Box::new(source) })?;
+    let report = run(Arc::new(execution), None, observer, cancel).await.map_err(Error::compare)?;
     let differences = report.differences.unwrap_or_default();
     Ok(Comparison {
         equal: differences.count == 0,

@@ -2,7 +2,7 @@
 //! stored alike, and otherwise it is not known.
 
 use rechunk_array::{Array, ArrayError};
-use rechunk_exec::{ExecError, Fault};
+use rechunk_exec::ExecError;
 use tokio_util::sync::CancellationToken;
 
 use super::Comparison;
@@ -30,9 +30,7 @@ pub(super) async fn compare(
     if x.encoding_identity() != y.encoding_identity() {
         return Err(unknown("and the arrays have other codecs".to_owned()));
     }
-    let failed = |error: ArrayError| Error::Compare {
-        source: Box::new(ExecError::Run(Fault::Source(error))),
-    };
+    let failed = |error: ArrayError| Error::Compare { source: Box::new(error) };
     for index in a.grid()?.indices().positions() {
         if cancel.is_cancelled() {
             return Err(Error::Compare { source: Box::new(ExecError::Cancelled) });
