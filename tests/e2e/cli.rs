@@ -136,6 +136,14 @@ fn a_dry_run_writes_nothing() {
     let done = rechunk(&["copy", &ostia(), &target, "--chunks", BY_PIXEL, "--dry-run"]).ok();
     assert!(done.stdout.contains("54 × 6 × 36"), "{}", done.stdout);
     assert_eq!(tree(folder.path()).len(), 0);
+    assert!(!done.stderr.contains("refused"), "{}", done.stderr);
+    // The plan of what would be refused may be looked at.
+    rechunk(&["copy", &ostia(), &target]).ok();
+    let before = tree(folder.path());
+    let done = rechunk(&["copy", &ostia(), &target, "--chunks", BY_PIXEL, "--dry-run"]).ok();
+    assert!(done.stdout.contains("54 × 6 × 36"), "{}", done.stdout);
+    done.says(&["without --dry-run this is refused", "exists and is not empty"]);
+    assert_eq!(tree(folder.path()), before);
 }
 
 #[test]

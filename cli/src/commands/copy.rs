@@ -30,7 +30,7 @@ pub(crate) async fn run(args: CopyArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn copy_array(job: Job, args: &CopyArgs) -> Result<(), Error> {
+async fn copy_array(mut job: Job, args: &CopyArgs) -> Result<(), Error> {
     if let Some(path) = &args.svg {
         render::write_file(path, &explain::svg(&job))?;
     }
@@ -39,23 +39,34 @@ async fn copy_array(job: Job, args: &CopyArgs) -> Result<(), Error> {
         if let Some(path) = html {
             Sheet::of_job(path, &job).write_plan()?;
         }
+        let refused = Box::pin(job.check_target(request::running(&args.running))).await.err();
         show_plan(&job, &args.output);
+        say_refused(refused, &args.output);
         return Ok(());
     }
     Box::pin(run_job(job, request::running(&args.running), &args.output, html)).await
 }
 
-async fn copy_group(job: TreeJob, args: &CopyArgs) -> Result<(), Error> {
+async fn copy_group(mut job: TreeJob, args: &CopyArgs) -> Result<(), Error> {
     refuse_for_group(args.svg.is_some(), "--svg")?;
     let html = args.html.as_deref();
     if args.dry_run {
         if let Some(path) = html {
             Sheet::of_tree(path, &job).write_plan()?;
         }
+        let refused = Box::pin(job.check_target(request::running(&args.running))).await.err();
         show_group_plan(&job, &args.output);
+        say_refused(refused, &args.output);
         return Ok(());
     }
     Box::pin(run_group(job, request::running(&args.running), &args.output, html)).await
+}
+
+/// A plan can be looked at whether or not it may be run: what would keep it from that is a warning.
+fn say_refused(refused: Option<Error>, output: &OutputArgs) {
+    if let Some(error) = refused.filter(|_| !output.quiet) {
+        render::warnings(&[format!("without --dry-run this is refused: {error}")]);
+    }
 }
 
 /// Refuses what is drawn or saved of one array only.
