@@ -65,7 +65,7 @@ const CHUNKS: [&str; 6] = ["--chunks", "1,8,8", "--threads", "1", "--concurrency
 
 /// Starts a copy and kills it when it has said that some of it is done.
 fn interrupt(source: &str, target: &str, more: &[&str]) {
-    let slow = ["--bwlimit", "8kB", "--max-mem", "4MiB", "-q"];
+    let slow = ["--bwlimit", "4kB", "--max-mem", "4MiB", "-q"];
     let mut copy =
         Run::rechunk(&[&["copy", source, target], &CHUNKS[..], &slow, more].concat()).start();
     let journal = PathBuf::from(format!("{target}.rechunk/journal"));
@@ -144,17 +144,28 @@ fn a_clean_that_is_killed_leaves_no_job_that_believes_in_its_chunks() {
     rechunk(&[&["copy", &source, &whole][..], &CHUNKS].concat()).ok();
     let mut scene = Scene::new(folder);
     interrupt(&source, &scene.left().join("t.zarr").display().to_string(), &[]);
-    let mut killed = 0;
+    let (mut killed, mut begun_anew) = (0, 0);
     for at in (1..60).step_by(2) {
         let (root, target) = scene.round();
         if killed_at(&root, Some(at), &["clean", &target]).0.code != 137 {
             break;
         }
         killed += 1;
+        // Chunks that are left out now, as their elements are missing, do not stay.
+        let (_, other) = scene.round();
+        fs::remove_dir_all(Path::new(&other).parent().unwrap()).unwrap();
+        duplicate(&root, Path::new(&other).parent().unwrap());
+        fs::rename(format!("{source}/c/0"), format!("{source}/kept")).unwrap();
+        if !Path::new(&format!("{other}.rechunk/journal")).exists() {
+            rechunk(&[&["copy", &source, &other, "--resume"][..], &CHUNKS].concat()).ok();
+            rechunk(&["verify", &source, &other]).ok();
+            begun_anew += 1;
+        }
+        fs::rename(format!("{source}/kept"), format!("{source}/c/0")).unwrap();
         rechunk(&[&["copy", &source, &target, "--resume"][..], &CHUNKS].concat()).ok();
         assert_eq!(tree(Path::new(&target)), tree(Path::new(&whole)), "killed at {at}");
     }
-    assert!(killed > 3, "{killed}");
+    assert!(killed > 3 && begun_anew > 1, "{killed} killed, {begun_anew} begun anew");
 }
 
 /// The same where chunks were written behind the end of an array, all of them.
@@ -208,7 +219,7 @@ fn a_run_of_which_the_state_was_removed_does_not_finish() {
     let folder = Folder::new();
     let (source, target) = (source(&folder), folder.at("t.zarr"));
     let work = format!("{target}.rechunk");
-    let copy = ["copy", &source, &target, "--bwlimit", "8kB", "--max-mem", "4MiB", "-q"];
+    let copy = ["copy", &source, &target, "--bwlimit", "4kB", "--max-mem", "4MiB", "-q"];
     let mut copy = Run::rechunk(&[&copy[..], &CHUNKS].concat()).start();
     while fs::read_to_string(format!("{work}/journal")).map_or(0, |text| text.lines().count()) < 2 {
         assert!(copy.try_wait().unwrap().is_none(), "it has ended");
@@ -222,7 +233,8 @@ fn a_run_of_which_the_state_was_removed_does_not_finish() {
             break;
         }
     }
-    assert_eq!(copy.wait().unwrap().code(), Some(4));
+    // A chunk that was under way may not have found its file again.
+    assert!([Some(4), Some(1)].contains(&copy.wait().unwrap().code()));
     assert!(!Path::new(&target).join("zarr.json").exists());
     assert!(!Path::new(&work).exists(), "nothing is left that the next run would take for its own");
 }
@@ -261,6 +273,62 @@ fn a_resume_refuses_what_it_has_read_before_it_was_written() {
     rechunk(&["verify", &source, &target]).ok();
 }
 
+/// A chunk that was repaired, and read then, is of the state that is copied.
+#[test]
+fn a_source_may_be_repaired_and_the_run_be_killed_again() {
+    let folder = Folder::new();
+    let source = source(&folder);
+    let mut scene = Scene::new(folder);
+    interrupt(&source, &scene.left().join("t.zarr").display().to_string(), &[]);
+    let path = format!("{source}/c/23/0/0");
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, bytes).unwrap();
+    let (probe, target) = scene.round();
+    let resume = |target: &str| {
+        let copy = ["copy", &source, target, "--resume", "--max-mem", "4MiB"];
+        [&copy[..], &CHUNKS].concat().iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()
+    };
+    let words = resume(&target);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (_, calls) = killed_at(&probe, None, &words);
+    let last = calls.iter().position(|call| call.contains("t.zarr/zarr.json")).unwrap();
+    let (root, target) = scene.round();
+    let words = resume(&target);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert_eq!(killed_at(&root, Some(last), &words).0.code, 137);
+    assert!(!Path::new(&target).join("zarr.json").exists());
+    rechunk(&words).ok();
+    rechunk(&["verify", &source, &target]).ok();
+}
+
+/// Of a shard some chunks were read, and others not yet.
+#[test]
+fn a_shard_of_which_some_was_read_is_of_one_state() {
+    let folder = Folder::new();
+    let (plain, source, target) = (source(&folder), folder.at("shards.zarr"), folder.at("t.zarr"));
+    let shards = ["--chunks", "1,16,16", "--shards", "24,16,16"];
+    rechunk(&[&["copy", &plain, &source][..], &shards].concat()).ok();
+    interrupt(&source, &target, &[]);
+    let shard = format!("{source}/c/0/0/0");
+    let bytes = fs::read(&shard).unwrap();
+    fs::write(&shard, bytes).unwrap();
+    let resume = ["copy", &source, &target, "--resume"];
+    rechunk(&[&resume[..], &CHUNKS].concat()).ends_with(4).says(&["c/0/0/0", "was written at"]);
+}
+
+/// Chunks that were removed have no time, but who writes an array anew writes what describes it.
+#[test]
+fn a_source_that_was_emptied_between_two_runs_is_refused() {
+    let folder = Folder::new();
+    let (source, target) = (source(&folder), folder.at("t.zarr"));
+    interrupt(&source, &target, &[]);
+    let document = fs::read(format!("{source}/zarr.json")).unwrap();
+    fs::remove_dir_all(format!("{source}/c")).unwrap();
+    fs::write(format!("{source}/zarr.json"), document).unwrap();
+    let resume = ["copy", &source, &target, "--resume"];
+    rechunk(&[&resume[..], &CHUNKS].concat()).ends_with(4).says(&["zarr.json", "was written at"]);
+}
+
 /// Chunks that are left out, and chunks that are not, do not go together.
 #[test]
 fn a_resume_leaves_out_what_the_run_has_left_out() {
@@ -281,7 +349,7 @@ fn a_source_that_is_written_anew_is_found_out() {
         let other = folder.at("other.zarr");
         duplicate(Path::new(&source), Path::new(&other));
         fs::remove_dir_all(format!("{other}/c/20")).unwrap();
-        let copy = ["copy", &source, &target, "--bwlimit", "8kB", "--max-mem", "4MiB", "-q"];
+        let copy = ["copy", &source, &target, "--bwlimit", "4kB", "--max-mem", "4MiB", "-q"];
         let copy = Run::rechunk(&[&copy[..], &CHUNKS].concat());
         let done = std::thread::scope(|scope| {
             let copying = scope.spawn(|| copy.go());
@@ -293,9 +361,9 @@ fn a_source_that_is_written_anew_is_found_out() {
                 sleep(Duration::from_millis(5));
             }
             if how == "document" {
-                fs::remove_dir_all(format!("{source}/c")).unwrap();
                 let document = fs::read(format!("{source}/zarr.json")).unwrap();
                 fs::write(format!("{source}/zarr.json"), document).unwrap();
+                fs::remove_dir_all(format!("{source}/c")).unwrap();
             } else {
                 fs::rename(&source, folder.at("old.zarr")).unwrap();
                 fs::rename(&other, &source).unwrap();
@@ -314,7 +382,7 @@ fn a_raw_file_that_is_written_meanwhile_is_found_out() {
     let (zarr, source, target) = (source(&folder), folder.at("source.npy"), folder.at("blocks"));
     rechunk(&["copy", &zarr, &source]).ok();
     let blocks = ["copy", &source, &target, "--format", "raw", "--chunks", "6,16,16"];
-    let slow = ["--bwlimit", "8kB", "--max-mem", "4MiB", "-q"];
+    let slow = ["--bwlimit", "4kB", "--max-mem", "4MiB", "-q"];
     let copy = Run::rechunk(&[&blocks[..], &slow].concat());
     let done = std::thread::scope(|scope| {
         let copying = scope.spawn(|| copy.go());
@@ -400,7 +468,7 @@ fn an_old_file_stays_until_the_new_one_is_found_right() {
     rechunk(&["copy", &folder.at("old.zarr"), &target]).ok();
     let old = fs::read(&target).unwrap();
     let copy = ["copy", &source, &target, "--overwrite", "--verify", "-q", "--max-mem", "4MiB"];
-    let slow = Run::rechunk(&[&copy[..], &["--bwlimit", "8kB"]].concat());
+    let slow = Run::rechunk(&[&copy[..], &["--bwlimit", "4kB"]].concat());
     let document = format!("{source}/zarr.json");
     let done = std::thread::scope(|scope| {
         let copying = scope.spawn(|| slow.go());

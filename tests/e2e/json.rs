@@ -60,6 +60,7 @@ fn the_report_is_kept_beside_the_journal() {
     let copy = [&copy[..], &["--max-mem", "4MiB", "--threads", "1", "-q"]].concat();
     let mut slow = Run::rechunk(&[&copy[..], &["--bwlimit", "4kB"]].concat()).start();
     while !Path::new(&format!("{target}.rechunk/journal")).exists() {
+        assert!(slow.try_wait().unwrap().is_none(), "it has ended");
         sleep(Duration::from_millis(5));
     }
     sleep(Duration::from_millis(300));

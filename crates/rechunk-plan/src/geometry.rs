@@ -156,15 +156,23 @@ impl StageGeometry {
 
     /// Position, in steps, of the step of `tile` that brings the last piece of `region`.
     pub fn last_step(&self, tile: &Region, region: &Region) -> u64 {
-        let inputs = self.input.covering(tile);
         let touching = self.input.covering(region);
-        let mut ordinal = 0;
-        for &axis in &self.step_axes {
+        self.step_of(tile, |axis| touching.end(axis) - 1)
+    }
+
+    /// The same of the first piece.
+    pub fn first_step(&self, tile: &Region, region: &Region) -> u64 {
+        let touching = self.input.covering(region);
+        self.step_of(tile, |axis| touching.start[axis])
+    }
+
+    /// The step of `tile` that takes the input with this index along each axis.
+    fn step_of(&self, tile: &Region, input: impl Fn(usize) -> u64) -> u64 {
+        let inputs = self.input.covering(tile);
+        self.step_axes.iter().fold(0, |ordinal, &axis| {
             let count = inputs.shape[axis].div_ceil(self.step_chunks[axis]);
-            let last = touching.end(axis) - 1 - inputs.start[axis];
-            ordinal = ordinal * count + last / self.step_chunks[axis];
-        }
-        ordinal
+            ordinal * count + (input(axis) - inputs.start[axis]) / self.step_chunks[axis]
+        })
     }
 
     /// Bytes of the intermediate object of a tile: its elements, exactly, and what is kept behind

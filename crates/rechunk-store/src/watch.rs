@@ -1,5 +1,6 @@
 //! Noticing that what is read was written in the meantime.
 
+use std::fs::{File, Metadata};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -64,8 +65,9 @@ pub(crate) struct Watch {
     /// Objects read that were written since then, but before this run.
     late: Arc<AtomicU64>,
     clock: Option<Arc<ServerClock>>,
-    /// Which directory it was, if it is a local one that was there.
-    directory: Option<DirectoryId>,
+    /// The directory, if it is a local one that was there: while it is open no other one has its number, and no
+    /// file system forgets it.
+    directory: Option<Arc<File>>,
 }
 
 impl Watch {
@@ -88,7 +90,7 @@ impl Store {
             begun_milliseconds: milliseconds(begun),
             late: Arc::default(),
             clock: self.clock.clone(),
-            directory: self.local_root().and_then(directory_id),
+            directory: self.local_root().and_then(|root| File::open(root).ok()).map(Arc::new),
         };
         let mut watched = self.clone();
         watched.watch = Some(watch);
@@ -118,8 +120,12 @@ impl Store {
     /// False if another directory has taken the place of a local one since it is watched: what is in it may be
     /// older than that.
     pub fn is_same_directory(&self) -> bool {
-        let watched = self.watch.as_ref().and_then(|watch| watch.directory);
-        watched.is_none() || watched == self.local_root().and_then(directory_id)
+        let watched = self.watch.as_ref().and_then(|watch| watch.directory.as_ref());
+        let Some((watched, root)) = watched.zip(self.local_root()) else { return true };
+        match (watched.metadata(), root.metadata()) {
+            (Ok(watched), Ok(now)) => is_same(&watched, &now),
+            _ => true, // what cannot be looked at is not read either, which says why
+        }
     }
 
     /// An error if the object at `key`, if there is one, was written since the place is watched.
@@ -134,7 +140,7 @@ impl Store {
     pub(crate) fn check_unchanged_file(
         &self,
         key: &str,
-        found: &std::fs::Metadata,
+        found: &Metadata,
     ) -> Result<(), StoreError> {
         let (true, Ok(written)) = (self.watch.is_some(), found.modified()) else { return Ok(()) };
         let object = ObjectMeta {
@@ -184,19 +190,16 @@ impl Store {
     }
 }
 
-/// What a directory has that no other one has while it exists.
-type DirectoryId = (u64, u64);
-
 #[cfg(unix)]
-fn directory_id(path: &std::path::Path) -> Option<DirectoryId> {
+fn is_same(a: &Metadata, b: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
-    path.metadata().ok().map(|found| (found.dev(), found.ino()))
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
 /// The standard library does not say it.
 #[cfg(not(unix))]
-fn directory_id(_: &std::path::Path) -> Option<DirectoryId> {
-    None
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
 }
 
 /// Since 1970.

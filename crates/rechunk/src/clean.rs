@@ -230,7 +230,7 @@ async fn remove_chunks(
 }
 
 /// Removes the objects whose keys are those of chunks, or shards, that are meant.
-async fn remove_keys_of(
+pub(crate) async fn remove_keys_of(
     store: &Store,
     layout: &Arc<dyn Layout>,
     is_meant: impl Fn(&[u64]) -> bool,

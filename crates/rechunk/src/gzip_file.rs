@@ -2,7 +2,7 @@
 //! read, packed when they are complete. Both are streams, in memory of a fixed size; a run that is
 //! killed while it packs or unpacks does that again.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -88,7 +88,11 @@ fn not_local(source: &OpenArray) -> Error {
 
 /// Unpacks the first `wanted` bytes of a file, and checks the rest of it.
 fn unpack_file(packed: &Path, target: &Path, wanted: u64) -> io::Result<()> {
-    if target.metadata().is_ok_and(|found| found.len() == wanted) {
+    let written = packed.metadata()?.modified()?;
+    let is_of = |found: Metadata| {
+        found.len() == wanted && found.modified().is_ok_and(|modified| modified == written)
+    };
+    if target.metadata().is_ok_and(is_of) {
         return Ok(()); // an earlier run has: it got its name when it was whole
     }
     if let Some(folder) = target.parent() {
@@ -109,8 +113,10 @@ fn unpack_file(packed: &Path, target: &Path, wanted: u64) -> io::Result<()> {
         let reason = format!("more than {TAIL_BYTES_MAX} bytes follow after its elements");
         return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
     }
-    // A later run takes it by its size: not after a power cut has taken what was in it.
-    file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+    // A later run takes it by its size and time: not after a power cut has taken what was in it.
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.set_modified(written)?;
+    file.sync_all()?;
     fs::rename(part, target)
 }
 

@@ -7,6 +7,7 @@ use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
+use crate::clean::remove_keys_of;
 use crate::consolidated;
 use crate::documents::{Documents, METADATA_KEYS};
 use crate::growth::Begun;
@@ -179,7 +180,13 @@ impl Place {
         let (resumes, replaces) = match &left {
             Left::Unfinished(saved) if resumes(&left, running) => {
                 resume_job(job, saved)?;
-                if job.growth.is_none() && !saved.replaces && job.target.file_name().is_none() {
+                // An old array is there until it is exchanged, or removed before the journal is begun.
+                let is_old = match &work {
+                    _ if !saved.replaces => false,
+                    Some(work) if target.local_root().is_none() => !work.has_journal().await?,
+                    _ => true,
+                };
+                if job.growth.is_none() && !is_old && job.target.file_name().is_none() {
                     let documents = Documents::of_saved(&saved.target_documents);
                     check_still_its(&job.request.target, &target, &documents).await?;
                 }
@@ -200,21 +207,9 @@ impl Place {
         let (intermediate, temp_to_remove) = intermediate(job, work.as_ref())?;
         if let Some(work) = &work {
             chunks = work.noting_uploads(&chunks)?;
-            if resumes {
-                work.abort_uploads().await?;
-                if work.has_journal().await? {
-                    let contents = Journal::read(&work.store).await;
-                    let done = contents.map_err(|error| work.journal_error(error))?.done;
-                    if job.growth.is_none() && is_gone(job, work, &done, &target, &chunks).await? {
-                        work.forget().await?;
-                    } else {
-                        check_read(job, &done).await?;
-                    }
-                }
-            }
-            if resumes && job.target.file_name().is_none() {
-                let swept = chunks.remove_staging().await;
-                swept.map_err(|source| store_error("sweep", chunks.label(), source))?;
+            if let (true, Left::Unfinished(saved)) = (resumes, &left) {
+                let is_kept = !intermediate.as_ref().is_some_and(Store::is_volatile);
+                go_on(job, work, saved, (&target, &chunks), is_kept).await?;
             }
             if !resumes {
                 let mut saved = job.saved();
@@ -449,6 +444,55 @@ async fn start_over(
     }
     // One file takes the place of another at the end.
     Ok(replaces && file.is_none())
+}
+
+/// What a run that goes on does first. What the earlier one has done counts if it is there, and of a source
+/// that is still the same (`is_kept`: and was not lost with that process); else its chunks go: one that is left out
+/// now would stay.
+async fn go_on(
+    job: &Job,
+    work: &WorkDir,
+    saved: &SavedJob,
+    (target, chunks): (&Store, &Store),
+    is_kept: bool,
+) -> Result<(), Error> {
+    work.abort_uploads().await?;
+    let mut counts = false;
+    if work.has_journal().await? {
+        let contents = Journal::read(&work.store).await;
+        let done = contents.map_err(|error| work.journal_error(error))?.done;
+        if job.growth.is_none() && is_gone(job, work, &done, target, chunks).await? {
+            work.forget().await?;
+        } else if is_kept {
+            check_source_of(job, saved, &done, work).await?;
+            counts = true;
+        }
+    }
+    if job.target.file_name().is_some() {
+        return Ok(());
+    }
+    let failed = |source| store_error("sweep", chunks.label(), source);
+    chunks.remove_staging().await.map_err(failed)?;
+    if !counts && job.growth.is_none() && !is_array(target).await? {
+        let control = chunks.with_role(Role::Control);
+        remove_keys_of(&control, &job.target_layout, |_| true).await.map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Refuses a source of which what was read was written since; notes when it was looked at.
+async fn check_source_of(
+    job: &Job,
+    saved: &SavedJob,
+    done: &DoneSet,
+    work: &WorkDir,
+) -> Result<(), Error> {
+    let since = saved.checked_at.unwrap_or(saved.planned_at);
+    if check_read(job, done, since).await? {
+        let checked_at = Some(job.planned_at);
+        work.save_job(&SavedJob { checked_at, ..saved.clone() }).await?;
+    }
+    Ok(())
 }
 
 /// True if the journal says that some of the target is written, and nothing of it is there: somebody has

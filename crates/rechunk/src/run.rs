@@ -46,6 +46,7 @@ impl Job {
             target_identity: target_identity(self),
             plan: self.planned.plan.clone(),
             planned_at: self.begun_at,
+            checked_at: None,
             target_documents: self.target.documents().into_iter().map(text_of).collect(),
             replaces: false,
             growth: self.growth.clone(),

@@ -29,6 +29,10 @@ pub struct SavedJob {
     /// When it was planned: the source must not be written after that.
     #[serde(default = "SystemTime::now")]
     pub planned_at: SystemTime,
+    /// When it was gone on with, and what was read had not been written since it was planned: what was read
+    /// later was held against that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_at: Option<SystemTime>,
     /// The target's metadata documents, by key: which objects of it are chunks.
     #[serde(default)]
     pub target_documents: BTreeMap<String, String>,

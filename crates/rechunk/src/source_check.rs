@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use rechunk_exec::DoneSet;
 use rechunk_grid::Region;
@@ -9,6 +10,7 @@ use rechunk_plan::{Plan, StageGeometry};
 use rechunk_store::{Role, Store, StoreError};
 
 use crate::Error;
+use crate::documents::Documents;
 use crate::error::SOURCE_CHANGED_HINT;
 use crate::job::Job;
 use crate::open::{OpenArray, Opened, open_array, open_node};
@@ -17,8 +19,8 @@ use crate::open::{OpenArray, Opened, open_array, open_node};
 /// same: who writes an array anew begins with that, and what is missing then is no gap.
 pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
     let source = &job.source;
-    if source.packed.is_some() || source.described_by.is_some() {
-        return Ok(()); // what was unpacked is ours; what is above an array may be written for others
+    if source.described_by.is_some() {
+        return Ok(()); // what is above an array may be written for others
     }
     let (location, options) = (&job.request.source, job.request.open_options());
     let changed = |reason: &str| Error::NotAnArray {
@@ -32,6 +34,9 @@ pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
             let unchanged = store.with_role(Role::Control).check_unchanged_object(&name).await;
             unchanged.map_err(|error| Error::source_store(location, error))?;
         }
+        open_array(location, &options, &job.stores).await?
+    } else if store.archive().is_some() {
+        // What is open has its own list of what is in it.
         open_array(location, &options, &job.stores).await?
     } else {
         if !store.is_same_directory() {
@@ -56,43 +61,68 @@ pub(crate) async fn check_unseen(job: &Job) -> Result<(), Error> {
     checked.map_err(|error| Error::source_store(&job.request.source, error))
 }
 
-/// Refuses to go on with a run that has read what was written since: what it has copied of that is of
-/// another state. What it has not read may have been repaired. Where the source cannot be listed for little,
-/// only what is read once more is noticed.
-pub(crate) async fn check_read(job: &Job, done: &DoneSet) -> Result<(), Error> {
+/// Refuses to go on with a run that has read what was written after `since`: what it has copied of that is of
+/// another state. What it has not read may have been repaired. True if all of it was looked at; where the
+/// source cannot be listed, or not for little, only what is read once more is noticed.
+pub(crate) async fn check_read(
+    job: &Job,
+    done: &DoneSet,
+    since: SystemTime,
+) -> Result<bool, Error> {
     let source = &job.source;
     let conflict = |what: String| Error::Conflict {
         location: job.request.target.clone(),
         reason: format!("holds an interrupted run that has read {what} since"),
         hint: Some(SOURCE_CHANGED_HINT.to_owned()),
     };
-    let readings = Reading::of(&job.planned.plan, done)
-        .map_err(|error| Error::source_grid(&job.request.source, &error))?;
+    let plan = &job.planned.plan;
+    if is_read_whole(plan, done) {
+        return Ok(false);
+    }
+    let readings =
+        Reading::of(plan, done).map_err(|error| Error::source_grid(&source.location, &error))?;
     if readings.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
-    if let Some(packed) = &source.packed {
-        let written = fs::metadata(packed).and_then(|found| found.modified());
-        if written.is_ok_and(|written| written > job.begun_at) {
-            return Err(conflict(format!("{}, which was written", packed.display())));
+    let store = source.array.store();
+    if let Some(file) = source.packed.as_deref().or(store.archive()) {
+        let written = fs::metadata(file).and_then(|found| found.modified());
+        if written.is_ok_and(|written| written > since) {
+            return Err(conflict(format!("{}, which was written", file.display())));
         }
-        return Ok(());
+        return Ok(true);
     }
-    let store = source.array.store().watched(job.begun_at, job.begun_at);
+    let store = store.watched(since, since);
     let grid = source.object_grid()?;
     let was_read = move |index: &[u64]| {
         let object = grid.region(index);
         readings.iter().any(|reading| reading.has(&object))
     };
-    match check_objects(source, &store, was_read).await? {
+    let checked = match check_documents(source, &store).await {
+        Ok(()) => check_objects(source, &store, was_read).await?,
+        error => error,
+    };
+    match checked {
+        Ok(()) => Ok(source.metadata.file_name().is_some() || store.lists_for_little()),
         Err(StoreError::Changed { key, written, .. }) => {
             Err(conflict(format!("{key} of {}, which was written at {written}", source.location)))
         }
-        other => other.map_err(|error| Error::source_store(&job.request.source, error)),
+        // Not everybody who may read may list.
+        Err(error) if error.is_permission_denied() => Ok(false),
+        Err(error) => Err(Error::source_store(&job.request.source, error)),
     }
 }
 
-/// Looks at the objects of `source` in `store`, a watched one, of which the index is wanted.
+/// Looks at the documents of `source` in `store`, a watched one: chunks that were removed have no time.
+async fn check_documents(source: &OpenArray, store: &Store) -> Result<(), StoreError> {
+    if source.metadata.file_name().is_some() || source.described_by.is_some() {
+        return Ok(());
+    }
+    Documents::fetch(&store.with_role(Role::Control)).await.map(drop)
+}
+
+/// Looks at the objects of `source` in `store`, a watched one, of which the index is wanted; at all of an array
+/// that is one file.
 async fn check_objects(
     source: &OpenArray,
     store: &Store,
@@ -100,9 +130,8 @@ async fn check_objects(
 ) -> Result<Result<(), StoreError>, Error> {
     let store = store.with_role(Role::Control);
     if let Some(name) = source.metadata.file_name() {
-        let is_read =
-            is_wanted(&vec![0; source.spec().shape.len()]) && store.local_root().is_some();
-        return Ok(if is_read { store.check_unchanged_object(&name).await } else { Ok(()) });
+        let is_local = store.local_root().is_some();
+        return Ok(if is_local { store.check_unchanged_object(&name).await } else { Ok(()) });
     }
     if !store.lists_for_little() {
         return Ok(Ok(()));
@@ -113,6 +142,16 @@ async fn check_objects(
         index.is_some_and(|index| is_wanted(&index))
     };
     Ok(store.check_unchanged_objects(source.array.key_depth(), is_of_array).await)
+}
+
+/// The source was read to its end, chunk by chunk, and each was of the state that was planned with.
+fn is_read_whole(plan: &Plan, done: &DoneSet) -> bool {
+    let mut reading = plan.stages.iter().enumerate().filter(|(_, stage)| stage.input.is_source());
+    plan.stages.len() > 1
+        && reading.all(|(number, stage)| {
+            let was_seen = !stage.copied_by_store && stage.runs.is_none();
+            was_seen && done.count(number) == stage.tasks
+        })
 }
 
 /// What a stage has read of the source.
@@ -140,7 +179,7 @@ impl Reading {
             .collect()
     }
 
-    /// True if a task has read some of the object with these elements and will not read that again.
+    /// True if a task has read some of the object with these elements.
     fn has(&self, object: &Region) -> bool {
         self.geometry.tasks_meeting(object).any(|task| {
             let steps = self.done.steps(self.stage, task);
@@ -149,7 +188,7 @@ impl Reading {
             }
             let tile = self.geometry.tile(task);
             let part = object.intersect(&tile);
-            part.is_some_and(|part| self.geometry.last_step(&tile, &part) < steps)
+            part.is_some_and(|part| self.geometry.first_step(&tile, &part) < steps)
         })
     }
 }

@@ -488,8 +488,11 @@ fn own_name(target: &str) -> String {
         && path.file_name().and_then(OsStr::to_str).is_some_and(|name| given.ends_with(name))
         && !path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     let real = if is_plain { None } else { canonical(target) };
-    real.and_then(|path| path.into_os_string().into_string().ok())
-        .unwrap_or_else(|| given.to_owned())
+    // Somebody may have moved the target of an interrupted run elsewhere, and left a link.
+    let real = real.and_then(|path| path.into_os_string().into_string().ok());
+    let has_state = |name: &str| Path::new(&format!("{name}.rechunk")).is_dir();
+    let real = real.filter(|real| has_state(real) || !has_state(given));
+    real.unwrap_or_else(|| given.to_owned())
 }
 
 /// Who has last locked a file with this text.

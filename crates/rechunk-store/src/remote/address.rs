@@ -56,6 +56,8 @@ impl Address {
         let parts = |of: &Self| {
             let authority = of.root.split_once("://").map_or("", |(_, authority)| authority);
             let (container, account) = authority.split_once('@').unwrap_or((authority, ""));
+            // `account.dfs.…` and `account.blob.…` are ways to one account.
+            let account = account.split('.').next().unwrap_or_default();
             (container.to_owned(), account.to_lowercase())
         };
         let is_one_named = |account: &str, of: &str| account.is_empty() != of.is_empty();
@@ -139,6 +141,7 @@ mod tests {
             ("az://box/x", "abfss://box@account.dfs.core.windows.net/x"),
             ("azure://box/x", "az://box/x"),
             ("adl://box@A.net/x", "abfs://box@a.net/x"),
+            ("abfss://box@a.dfs.core.windows.net/x", "abfss://box@a.blob.core.windows.net/x"),
             ("https://Host/x", "https://host/x"),
         ] {
             assert!(is_within(a, b), "{a} {b}");

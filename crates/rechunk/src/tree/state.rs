@@ -11,7 +11,7 @@ use super::commit::TreeDocuments;
 use super::growth::check_fresh;
 use super::rules::Selection;
 use super::{TreeArray, TreeJob, member_location};
-use crate::documents::{Documents, Node};
+use crate::documents::{Documents, METADATA_KEYS, Node};
 use crate::growth::Growth;
 use crate::open::hex;
 use crate::place::{
@@ -291,8 +291,12 @@ pub(crate) async fn remove_begun(
     if !saved.is_given_up {
         work.save_tree(SavedTree { is_given_up: true, ..saved.clone() }.to_json()?).await?;
     }
-    let removed = target.with_role(Role::Control).delete_prefix("").await;
-    removed.map_err(|source| store_error("remove what was begun at", location, source))
+    let failed = |source| store_error("remove what was begun at", location, source);
+    let target = target.with_role(Role::Control);
+    // Nobody is to take for whole what is half removed.
+    let documents = saved.paths().flat_map(|path| METADATA_KEYS.map(|key| format!("{path}/{key}")));
+    target.delete_keys(documents.collect::<Vec<_>>()).await.map_err(failed)?;
+    target.delete_prefix("").await.map_err(failed)
 }
 
 async fn check_own(
