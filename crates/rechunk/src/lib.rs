@@ -32,6 +32,7 @@ mod probe;
 mod profile;
 mod report;
 mod request;
+mod resumption;
 mod run;
 mod sample;
 mod saved_job;

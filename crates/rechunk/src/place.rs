@@ -1,26 +1,23 @@
 //! Where a run reads, writes and keeps its state, and whether it may start.
 
 use futures::FutureExt;
-use rechunk_exec::{DoneSet, Journal};
 use rechunk_plan::Plan;
 use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
-use crate::clean::remove_keys_of;
 use crate::consolidated;
-use crate::documents::{Documents, METADATA_KEYS};
+use crate::documents::METADATA_KEYS;
 use crate::growth::Begun;
 use crate::gzip_file::part_of;
 use crate::job::{Job, temp_is_memory};
 use crate::metadata::Metadata;
 use crate::open::hex;
 use crate::request::{CopyRequest, Existing, Running};
-use crate::saved_job::SavedJob;
-use crate::source_check::check_read;
+use crate::resumption::{check_target_of, go_on, other_job, resume_job};
 use crate::target::{
     GroupAbove, canonical, check_absent, check_apart, check_file, check_no_group,
-    check_replaceable, check_still_its, check_writable, groups_above, is_array, open_target,
+    check_replaceable, check_writable, groups_above, is_array, open_target,
 };
 use crate::work_dir::{Left, WorkDir, store_error};
 use crate::writer_lock::{WriterLock, held_by};
@@ -180,16 +177,7 @@ impl Place {
         let (resumes, replaces) = match &left {
             Left::Unfinished(saved) if resumes(&left, running) => {
                 resume_job(job, saved)?;
-                // An old array is there until it is exchanged, or removed before the journal is begun.
-                let is_old = match &work {
-                    _ if !saved.replaces => false,
-                    Some(work) if target.local_root().is_none() => !work.has_journal().await?,
-                    _ => true,
-                };
-                if job.growth.is_none() && !is_old && job.target.file_name().is_none() {
-                    let documents = Documents::of_saved(&saved.target_documents);
-                    check_still_its(&job.request.target, &target, &documents).await?;
-                }
+                check_target_of(job, saved, &target, work.as_ref()).await?;
                 (true, saved.replaces)
             }
             _ => (false, start_over(job, running, &target, work.as_ref(), &left).await?),
@@ -291,27 +279,6 @@ fn folder(target: &Store, metadata: &Metadata) -> Result<Option<(Store, String)>
     }
     let parent = target.parent();
     parent.map_err(|source| store_error("open the folder of", target.label(), source))
-}
-
-pub(crate) fn other_job(location: &str, difference: &str) -> Error {
-    Error::Conflict {
-        location: location.to_owned(),
-        reason: format!("holds an interrupted run of another job: {difference}"),
-        hint: Some(
-            "resume that with the same arguments, or give it up with `rechunk clean TARGET`"
-                .to_owned(),
-        ),
-    }
-}
-
-/// Goes on with the plan an interrupted run left, if it is the same job.
-pub(crate) fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {
-    if let Some(difference) = saved.difference(&job.saved()) {
-        return Err(other_job(&job.request.target, &difference));
-    }
-    job.request.temp.clone_from(&saved.request.temp);
-    job.begun_at = saved.planned_at;
-    job.adopt(saved.plan.clone())
 }
 
 pub(crate) fn unfinished(location: &str) -> Error {
@@ -444,82 +411,6 @@ async fn start_over(
     }
     // One file takes the place of another at the end.
     Ok(replaces && file.is_none())
-}
-
-/// What a run that goes on does first. What the earlier one has done counts if it is there, and of a source
-/// that is still the same (`is_kept`: and was not lost with that process); else its chunks go: one that is left out
-/// now would stay.
-async fn go_on(
-    job: &Job,
-    work: &WorkDir,
-    saved: &SavedJob,
-    (target, chunks): (&Store, &Store),
-    is_kept: bool,
-) -> Result<(), Error> {
-    work.abort_uploads().await?;
-    let mut counts = false;
-    if work.has_journal().await? {
-        let contents = Journal::read(&work.store).await;
-        let done = contents.map_err(|error| work.journal_error(error))?.done;
-        if job.growth.is_none() && is_gone(job, work, &done, target, chunks).await? {
-            work.forget().await?;
-        } else if is_kept {
-            check_source_of(job, saved, &done, work).await?;
-            counts = true;
-        }
-    }
-    if job.target.file_name().is_some() {
-        return Ok(());
-    }
-    let failed = |source| store_error("sweep", chunks.label(), source);
-    chunks.remove_staging().await.map_err(failed)?;
-    if !counts && job.growth.is_none() && !is_array(target).await? {
-        let control = chunks.with_role(Role::Control);
-        remove_keys_of(&control, &job.target_layout, |_| true).await.map_err(failed)?;
-    }
-    Ok(())
-}
-
-/// Refuses a source of which what was read was written since; notes when it was looked at.
-async fn check_source_of(
-    job: &Job,
-    saved: &SavedJob,
-    done: &DoneSet,
-    work: &WorkDir,
-) -> Result<(), Error> {
-    let since = saved.checked_at.unwrap_or(saved.planned_at);
-    if check_read(job, done, since).await? {
-        let checked_at = Some(job.planned_at);
-        work.save_job(&SavedJob { checked_at, ..saved.clone() }).await?;
-    }
-    Ok(())
-}
-
-/// True if the journal says that some of the target is written, and nothing of it is there: somebody has
-/// removed it. What was done is not, then. (What has taken the place of an old array is at the target.)
-async fn is_gone(
-    job: &Job,
-    work: &WorkDir,
-    done: &DoneSet,
-    target: &Store,
-    chunks: &Store,
-) -> Result<bool, Error> {
-    let failed = |source| store_error("look at", chunks.label(), source);
-    let stages = &job.planned.plan.stages;
-    let last = stages.len().saturating_sub(1);
-    let is_there = match chunks.local_root().zip(job.target.file_name()) {
-        Some((folder, name)) => {
-            let file = folder.join(name);
-            // The file itself may be an older one, unless all is written.
-            let is_whole = stages.last().is_some_and(|s| done.count(last) == s.tasks);
-            part_of(&file).symlink_metadata().is_ok() || is_whole && file.symlink_metadata().is_ok()
-        }
-        None => !chunks.is_empty().await.map_err(failed)?,
-    };
-    let aside = work.replaced()?;
-    let is_exchanged = aside.exists_anything().await.map_err(failed)?
-        && target.exists_anything().await.map_err(failed)?;
-    Ok(!is_there && !is_exchanged && done.largest().any(|(stage, _)| stage == last))
 }
 
 /// Removes the array that a new one replaces, what makes it one before its chunks. The job is saved

@@ -19,11 +19,10 @@ use crate::error::SOURCE_CHANGED_HINT;
 use crate::gzip_file::unpack;
 use crate::job::{Job, array_at, temp_is_memory};
 use crate::metadata::Metadata;
-use crate::place::{
-    Around, Place, check_place, may_grow, may_start, other_job, resume_job, work_dir,
-};
+use crate::place::{Around, Place, check_place, may_grow, may_start, work_dir};
 use crate::report::{DigestReport, Report, TaskReport};
 use crate::request::{Existing, Running, takes_parts};
+use crate::resumption::{other_job, resume_job};
 use crate::saved_job::{JOB_VERSION, SavedJob};
 use crate::target::{is_array, open_target};
 use crate::work_dir::{Left, WorkDir};

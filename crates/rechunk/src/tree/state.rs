@@ -14,10 +14,9 @@ use super::{TreeArray, TreeJob, member_location};
 use crate::documents::{Documents, METADATA_KEYS, Node};
 use crate::growth::Growth;
 use crate::open::hex;
-use crate::place::{
-    begun_before, ended_meanwhile, nothing_begun, other_job, overwrites, unfinished,
-};
+use crate::place::{begun_before, ended_meanwhile, nothing_begun, overwrites, unfinished};
 use crate::request::{CopyRequest, Existing, Running};
+use crate::resumption::other_job;
 use crate::target::check_absent;
 use crate::walk::{DIRECTORIES_MAX, Visited, walk};
 use crate::work_dir::{WorkDir, store_error};

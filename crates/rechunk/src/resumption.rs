@@ -1,0 +1,132 @@
+//! Going on where an interrupted run has stopped: is it the same job, is what it has done still there, and of
+//! a source that is still the same?
+
+use rechunk_exec::{DoneSet, Journal};
+use rechunk_store::{Role, Store};
+
+use crate::Error;
+use crate::clean::remove_keys_of;
+use crate::documents::Documents;
+use crate::gzip_file::part_of;
+use crate::job::Job;
+use crate::saved_job::SavedJob;
+use crate::source_check::check_read;
+use crate::target::{check_still_its, is_array};
+use crate::work_dir::{WorkDir, store_error};
+
+/// Goes on with the plan an interrupted run left, if it is the same job.
+pub(crate) fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {
+    if let Some(difference) = saved.difference(&job.saved()) {
+        return Err(other_job(&job.request.target, &difference));
+    }
+    job.request.temp.clone_from(&saved.request.temp);
+    job.begun_at = saved.planned_at;
+    job.adopt(saved.plan.clone())
+}
+
+pub(crate) fn other_job(location: &str, difference: &str) -> Error {
+    Error::Conflict {
+        location: location.to_owned(),
+        reason: format!("holds an interrupted run of another job: {difference}"),
+        hint: Some(
+            "resume that with the same arguments, or give it up with `rechunk clean TARGET`"
+                .to_owned(),
+        ),
+    }
+}
+
+/// Refuses what has become something else since, at the target of a run that is gone on with.
+pub(crate) async fn check_target_of(
+    job: &Job,
+    saved: &SavedJob,
+    target: &Store,
+    work: Option<&WorkDir>,
+) -> Result<(), Error> {
+    // An old array is there until it is exchanged, or removed before the journal is begun.
+    let is_old = match work {
+        _ if !saved.replaces => false,
+        Some(work) if target.local_root().is_none() => !work.has_journal().await?,
+        _ => true,
+    };
+    if is_old || job.growth.is_some() || job.target.file_name().is_some() {
+        return Ok(());
+    }
+    let documents = Documents::of_saved(&saved.target_documents);
+    check_still_its(&job.request.target, target, &documents).await
+}
+
+/// What a run that goes on does first. What the earlier one has done counts if it is there, and of a source
+/// that is still the same (`is_kept`: and was not lost with that process); else its chunks go: one that is left out
+/// now would stay.
+pub(crate) async fn go_on(
+    job: &Job,
+    work: &WorkDir,
+    saved: &SavedJob,
+    (target, chunks): (&Store, &Store),
+    is_kept: bool,
+) -> Result<(), Error> {
+    work.abort_uploads().await?;
+    let mut counts = false;
+    if work.has_journal().await? {
+        let contents = Journal::read(&work.store).await;
+        let done = contents.map_err(|error| work.journal_error(error))?.done;
+        if job.growth.is_none() && is_gone(job, work, &done, target, chunks).await? {
+            work.forget().await?;
+        } else if is_kept {
+            check_source_of(job, saved, &done, work).await?;
+            counts = true;
+        }
+    }
+    if job.target.file_name().is_some() {
+        return Ok(());
+    }
+    let failed = |source| store_error("sweep", chunks.label(), source);
+    chunks.remove_staging().await.map_err(failed)?;
+    if !counts && job.growth.is_none() && !is_array(target).await? {
+        let control = chunks.with_role(Role::Control);
+        remove_keys_of(&control, &job.target_layout, |_| true).await.map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Refuses a source of which what was read was written since; notes when it was looked at.
+async fn check_source_of(
+    job: &Job,
+    saved: &SavedJob,
+    done: &DoneSet,
+    work: &WorkDir,
+) -> Result<(), Error> {
+    let since = saved.checked_at.unwrap_or(saved.planned_at);
+    if check_read(job, done, since).await? {
+        let checked_at = Some(job.planned_at);
+        work.save_job(&SavedJob { checked_at, ..saved.clone() }).await?;
+    }
+    Ok(())
+}
+
+/// True if the journal says that some of the target is written, and nothing of it is there: somebody has
+/// removed it. What was done is not, then. (What has taken the place of an old array is at the target.)
+async fn is_gone(
+    job: &Job,
+    work: &WorkDir,
+    done: &DoneSet,
+    target: &Store,
+    chunks: &Store,
+) -> Result<bool, Error> {
+    let failed = |source| store_error("look at", chunks.label(), source);
+    let stages = &job.planned.plan.stages;
+    let last = stages.len().saturating_sub(1);
+    let is_there = match chunks.local_root().zip(job.target.file_name()) {
+        Some((folder, name)) => {
+            let file = folder.join(name);
+            // The file itself may be an older one, unless all is written.
+            let is_whole = stages.last().is_some_and(|s| done.count(last) == s.tasks);
+            part_of(&file).symlink_metadata().is_ok() || is_whole && file.symlink_metadata().is_ok()
+        }
+        None => !chunks.is_empty().await.map_err(failed)?,
+    };
+    let aside = work.replaced()?;
+    let is_exchanged = aside.exists_anything().await.map_err(failed)?
+        && target.exists_anything().await.map_err(failed)?;
+    Ok(!is_there && !is_exchanged && done.largest().any(|(stage, _)| stage == last))
+}
