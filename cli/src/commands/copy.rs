@@ -39,9 +39,10 @@ async fn copy_array(mut job: Job, args: &CopyArgs) -> Result<(), Error> {
         if let Some(path) = html {
             Sheet::of_job(path, &job).write_plan()?;
         }
-        let refused = Box::pin(job.check_target(request::running(&args.running))).await.err();
         show_plan(&job, &args.output);
-        say_refused(refused, &args.output);
+        if is_looked_at(args) {
+            say_refused(job.check_target(request::running(&args.running)).await);
+        }
         return Ok(());
     }
     Box::pin(run_job(job, request::running(&args.running), &args.output, html)).await
@@ -54,17 +55,24 @@ async fn copy_group(mut job: TreeJob, args: &CopyArgs) -> Result<(), Error> {
         if let Some(path) = html {
             Sheet::of_tree(path, &job).write_plan()?;
         }
-        let refused = Box::pin(job.check_target(request::running(&args.running))).await.err();
         show_group_plan(&job, &args.output);
-        say_refused(refused, &args.output);
+        if is_looked_at(args) {
+            say_refused(job.check_target(request::running(&args.running)).await);
+        }
         return Ok(());
     }
     Box::pin(run_group(job, request::running(&args.running), &args.output, html)).await
 }
 
-/// A plan can be looked at whether or not it may be run: what would keep it from that is a warning.
-fn say_refused(refused: Option<Error>, output: &OutputArgs) {
-    if let Some(error) = refused.filter(|_| !output.quiet) {
+/// A plan can be looked at whether or not it may be run; a server is not asked for that.
+fn is_looked_at(args: &CopyArgs) -> bool {
+    let is_local = !args.target.contains("://") || args.target.starts_with("file://");
+    is_local && !args.output.quiet
+}
+
+/// What would keep a plan from being run is a warning.
+fn say_refused(checked: Result<(), Error>) {
+    if let Err(error) = checked {
         render::warnings(&[format!("without --dry-run this is refused: {error}")]);
     }
 }
