@@ -487,3 +487,72 @@ fn an_old_file_stays_until_the_new_one_is_found_right() {
     rechunk(&["verify", &source, &target]).ok();
     assert!(!Path::new(&format!("{target}.part")).exists());
 }
+
+/// What was built to take the place of an old array, and is begun anew, keeps nothing of before.
+#[test]
+fn a_replacement_that_is_begun_anew_keeps_no_chunks() {
+    let folder = Folder::new();
+    let source = source(&folder);
+    let mut scene = Scene::new(folder);
+    RawArray::v3(&[6, 6], &[3, 3]).write(&scene.left().join("t.zarr").display().to_string());
+    let copy = |target: &str, how: &str| {
+        let copy = ["copy", &source, target, how, "--chunks", "24,4,4", "--strategy", "push-pull"];
+        let rest =
+            ["--temp", "memory:", "--max-mem", "4MiB", "--threads", "1", "--concurrency", "1"];
+        [&copy[..], &rest].concat().iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()
+    };
+    let run = |root: &Path, at, target: &str| {
+        let words = copy(target, "--overwrite");
+        killed_at(root, at, &words.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let (root, target) = scene.round();
+    let (_, calls) = run(&root, None, &target);
+    let is_chunk = |call: &String| call.contains("t.zarr.rechunk/target/c/0/");
+    let at = calls.iter().rposition(is_chunk).unwrap();
+    let (root, target) = scene.round();
+    assert_eq!(run(&root, Some(at), &target).0.code, 137);
+    assert!(root.join("t.zarr.rechunk/target/c").exists());
+    fs::remove_dir_all(format!("{source}/c")).unwrap();
+    let words = copy(&target, "--resume");
+    rechunk(&words.iter().map(String::as_str).collect::<Vec<_>>()).ok();
+    rechunk(&["verify", &source, &target]).ok();
+    let is_chunk = |(key, digest): (&String, &String)| key.starts_with("c/") && !digest.is_empty();
+    assert!(!tree(Path::new(&target)).iter().any(is_chunk));
+}
+
+/// A compressed file is unpacked once, and not taken for another one.
+#[test]
+fn a_compressed_file_that_was_replaced_is_not_taken_for_the_old_one() {
+    let folder = Folder::new();
+    let (plain, packed, other) = (source(&folder), folder.at("a.nii.gz"), folder.at("b.nii.gz"));
+    rechunk(&["copy", &plain, &packed]).ok();
+    fs::remove_dir_all(format!("{plain}/c/3")).unwrap();
+    rechunk(&["copy", &plain, &other]).ok();
+    let mut scene = Scene::new(folder);
+    let copy = |target: &str, more: &[&str]| {
+        let words = [&["copy", &packed, target, "--chunks", "1,8,8"][..], more].concat();
+        words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()
+    };
+    let (root, target) = scene.round();
+    let words = copy(&target, &[]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // Before anything is read: when the job is there, and the file is unpacked.
+    let (_, calls) = killed_at(&root, None, &words);
+    let at = calls.iter().position(|call| call.contains("t.zarr/c/")).unwrap();
+    let (root, target) = scene.round();
+    let words = copy(&target, &[]);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert_eq!(killed_at(&root, Some(at), &words).0.code, 137);
+    assert!(root.join("t.zarr.rechunk/source/a.nii").exists());
+    sleep(Duration::from_millis(2100)); // some file systems say two seconds
+    let bytes = fs::read(&other).unwrap();
+    fs::write(&packed, bytes).unwrap();
+    let words = copy(&target, &["--resume"]);
+    let done = rechunk(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    // Nothing is marked as done, or it is refused.
+    if done.code == 0 {
+        rechunk(&["verify", &other, &target]).ok();
+    } else {
+        done.ends_with(4);
+    }
+}

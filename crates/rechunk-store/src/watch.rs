@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use object_store::ObjectMeta;
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, local_files};
 
 /// The clock of a server, as its answers say.
 #[derive(Debug)]
@@ -124,7 +124,8 @@ impl Store {
         let Some((watched, root)) = watched.zip(self.local_root()) else { return true };
         match (watched.metadata(), root.metadata()) {
             (Ok(watched), Ok(now)) => is_same(&watched, &now),
-            _ => true, // what cannot be looked at is not read either, which says why
+            (Err(_), Ok(_)) => false, // it is gone
+            _ => true,                // what cannot be looked at is not read either, which says why
         }
     }
 
@@ -142,7 +143,8 @@ impl Store {
         key: &str,
         found: &Metadata,
     ) -> Result<(), StoreError> {
-        let (true, Ok(written)) = (self.watch.is_some(), found.modified()) else { return Ok(()) };
+        let written = local_files::modified(found).ok().filter(|_| self.watch.is_some());
+        let Some(written) = written else { return Ok(()) };
         let object = ObjectMeta {
             location: self.object_path(key)?,
             last_modified: written.into(),

@@ -6,6 +6,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
@@ -86,13 +87,26 @@ fn not_local(source: &OpenArray) -> Error {
     }
 }
 
+/// True if what an earlier run has unpacked in `folder` is not of the file that is there now.
+pub(crate) fn has_stale_unpacked(source: &OpenArray, folder: &Store) -> bool {
+    let written = source.packed.as_ref().and_then(|packed| packed.metadata().ok()?.modified().ok());
+    let kept = folder.local_root().zip(source.metadata.file_name());
+    let kept = kept.and_then(|(root, name)| root.join(name).metadata().ok());
+    kept.zip(written).is_some_and(|(kept, written)| is_stale(&kept, written))
+}
+
+/// True if a file was unpacked from an older one than that which was written then. Some file systems round
+/// times to two seconds.
+fn is_stale(kept: &Metadata, written: SystemTime) -> bool {
+    const ROUNDED: Duration = Duration::from_secs(2);
+    let later = kept.modified().ok().and_then(|modified| written.duration_since(modified).ok());
+    later.is_some_and(|later| later > ROUNDED)
+}
+
 /// Unpacks the first `wanted` bytes of a file, and checks the rest of it.
 fn unpack_file(packed: &Path, target: &Path, wanted: u64) -> io::Result<()> {
     let written = packed.metadata()?.modified()?;
-    let is_of = |found: Metadata| {
-        found.len() == wanted && found.modified().is_ok_and(|modified| modified == written)
-    };
-    if target.metadata().is_ok_and(is_of) {
+    if target.metadata().is_ok_and(|kept| kept.len() == wanted && !is_stale(&kept, written)) {
         return Ok(()); // an earlier run has: it got its name when it was whole
     }
     if let Some(folder) = target.parent() {
@@ -115,7 +129,8 @@ fn unpack_file(packed: &Path, target: &Path, wanted: u64) -> io::Result<()> {
     }
     // A later run takes it by its size and time: not after a power cut has taken what was in it.
     let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.set_modified(written)?;
+    // Not every file system lets us: then it is newer than what it was made from.
+    let _ = file.set_modified(written);
     file.sync_all()?;
     fs::rename(part, target)
 }

@@ -7,7 +7,7 @@ use rechunk_store::{Role, Store};
 use crate::Error;
 use crate::clean::remove_keys_of;
 use crate::documents::Documents;
-use crate::gzip_file::part_of;
+use crate::gzip_file::{has_stale_unpacked, part_of};
 use crate::job::Job;
 use crate::saved_job::SavedJob;
 use crate::source_check::check_read;
@@ -77,12 +77,16 @@ pub(crate) async fn go_on(
             counts = true;
         }
     }
+    if !counts {
+        // What is read from now on is of a state that is looked at now.
+        work.save_job(&SavedJob { checked_at: Some(job.planned_at), ..saved.clone() }).await?;
+    }
     if job.target.file_name().is_some() {
         return Ok(());
     }
     let failed = |source| store_error("sweep", chunks.label(), source);
     chunks.remove_staging().await.map_err(failed)?;
-    if !counts && job.growth.is_none() && !is_array(target).await? {
+    if !counts && job.growth.is_none() && !is_array(chunks).await? {
         let control = chunks.with_role(Role::Control);
         remove_keys_of(&control, &job.target_layout, |_| true).await.map_err(failed)?;
     }
@@ -97,6 +101,9 @@ async fn check_source_of(
     work: &WorkDir,
 ) -> Result<(), Error> {
     let since = saved.checked_at.unwrap_or(saved.planned_at);
+    if has_stale_unpacked(&job.source, &work.unpacked()?) {
+        return Err(other_job(&job.request.target, "the file of its source was replaced"));
+    }
     if check_read(job, done, since).await? {
         let checked_at = Some(job.planned_at);
         work.save_job(&SavedJob { checked_at, ..saved.clone() }).await?;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use futures::stream::{self, StreamExt, TryStreamExt};
 use rechunk_store::{Role, Store, Stores, check_below};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -11,6 +12,7 @@ use super::commit::TreeDocuments;
 use super::growth::check_fresh;
 use super::rules::Selection;
 use super::{TreeArray, TreeJob, member_location};
+use crate::consolidated::at_once;
 use crate::documents::{Documents, METADATA_KEYS, Node};
 use crate::growth::Growth;
 use crate::open::hex;
@@ -293,9 +295,23 @@ pub(crate) async fn remove_begun(
     let failed = |source| store_error("remove what was begun at", location, source);
     let target = target.with_role(Role::Control);
     // Nobody is to take for whole what is half removed.
-    let documents = saved.paths().flat_map(|path| METADATA_KEYS.map(|key| format!("{path}/{key}")));
-    target.delete_keys(documents.collect::<Vec<_>>()).await.map_err(failed)?;
+    let places = saved.paths().filter(|path| is_below(&target, path));
+    let keys = places.flat_map(|path| METADATA_KEYS.map(|key| format!("{path}/{key}")));
+    // One by one: some stores take it for a fault if one of many is not there.
+    let deleted = keys.map(|key| async { target.delete(&{ key }).await });
+    let deleted = stream::iter(deleted).buffer_unordered(at_once(&target));
+    deleted.try_collect::<()>().await.map_err(failed)?;
     target.delete_prefix("").await.map_err(failed)
+}
+
+/// False for what is not a directory of a local target itself: a link leads to what is somebody's.
+fn is_below(target: &Store, path: &str) -> bool {
+    let Some(root) = target.local_root() else { return true };
+    let mut at = root.to_owned();
+    path.split('/').all(|name| {
+        at.push(name);
+        at.symlink_metadata().is_ok_and(|found| found.is_dir())
+    })
 }
 
 async fn check_own(
