@@ -123,7 +123,11 @@ impl ZfpChunk {
             (self.field.clone(), self.params, 0)
         };
         let bits = extent::stream_bits(encoded, start, &field, &params)?;
-        let length = usize::try_from(whole_words(params.stream_bits_max(&field)));
+        let most = params.stream_bits_max(&field);
+        if bits > most {
+            return Err(format!("a stream of {bits} bits, but it can have no more than {most}"));
+        }
+        let length = usize::try_from(whole_words(most));
         let length = length.map_err(|error| error.to_string())?;
         let held = usize::try_from(bits.div_ceil(8)).map_err(|error| error.to_string())?;
         let mut stream = Vec::with_capacity(length);

@@ -126,10 +126,12 @@ impl Params {
     }
 
     /// Most bits of a block: its head, its planes, and a bit for each value but one that says where
-    /// it becomes significant.
+    /// it becomes significant. A reversible block says itself how many planes it has, and zfp's decoder does not
+    /// hold that against `max_planes`.
     fn block_bits_max(&self, field: &Field) -> u32 {
         let values = field.block_values();
-        let planes = self.max_planes.min(field.scalar.bits());
+        let all = field.scalar.bits();
+        let planes = if self.is_reversible() { all } else { self.max_planes.min(all) };
         let most = self.head(field) + values - 1 + values * planes;
         most.min(self.max_bits).max(self.min_bits)
     }
@@ -203,6 +205,17 @@ mod tests {
         }
         assert_eq!(of(ZfpMode::FixedPrecision(99), true).unwrap().max_planes, 64);
         assert!(of(ZfpMode::Reversible, true).unwrap().is_reversible());
+    }
+
+    /// A stream whose header allows few planes and says that it is reversible was read beyond its buffer.
+    #[test]
+    fn a_reversible_block_may_have_all_planes() {
+        let solid = field(Scalar::Int64, &[5, 7, 3]);
+        let few = Params { max_planes: 2, max_bits: HEADER_BLOCK_BITS_MAX, ..Params::REVERSIBLE };
+        let all = Params { max_planes: PLANES_MAX, ..few };
+        assert_eq!(few.stream_bits_max(&solid), all.stream_bits_max(&solid));
+        let lossy = Params { min_exponent: EXPONENT_MIN, ..few };
+        assert!(lossy.stream_bits_max(&solid) < few.stream_bits_max(&solid) / 10);
     }
 
     #[test]
