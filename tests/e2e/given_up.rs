@@ -16,16 +16,45 @@ fn duplicate(from: &Path, to: &Path) {
     assert!(copied.success());
 }
 
-/// Runs a command on `ROOT/t.zarr` under the tool that kills it at call `at`, and gives the calls of a whole run.
-fn killed_at(root: &Path, at: Option<usize>, command: &[&str]) -> (Done, Vec<String>) {
+/// The words of a command, which outlive what they were made of.
+fn words(parts: &[&[&str]]) -> Vec<String> {
+    parts.concat().into_iter().map(str::to_owned).collect()
+}
+
+/// When a command is killed.
+#[derive(Clone, Copy)]
+enum Kill<'a> {
+    /// Before this one of the calls that change something.
+    At(usize),
+    /// Before the first of them that names this.
+    When(&'a str),
+}
+
+/// Runs a command on `ROOT/t.zarr` under the tool that kills it.
+fn run_killed(root: &Path, kill: Kill<'_>, command: &[impl AsRef<str>]) -> Done {
     let (prefix, log) = (root.join("t.zarr").display().to_string(), root.with_extension("log"));
-    let (log_name, at) = (log.display().to_string(), at.map(|at| at.to_string()));
-    let mut arguments = vec!["--prefix", &prefix, "--log", &log_name];
-    arguments.extend(at.as_deref().into_iter().flat_map(|at| ["--at", at]));
-    let done =
-        Run::program(&tool("killpoint"), &[&arguments[..], &["--", BINARY], command].concat()).go();
-    let calls = fs::read_to_string(&log).unwrap_or_default();
-    (done, calls.lines().map(str::to_owned).collect())
+    let mut arguments = words(&[&["--prefix", &prefix, "--log", &log.display().to_string()]]);
+    match kill {
+        Kill::At(number) => arguments.extend(words(&[&["--at", &number.to_string()]])),
+        Kill::When(text) => arguments.extend(words(&[&["--when", text]])),
+    }
+    arguments.extend(words(&[&["--", BINARY]]));
+    arguments.extend(command.iter().map(|word| word.as_ref().to_owned()));
+    Run::program(&tool("killpoint"), &arguments).go()
+}
+
+/// Waits for something that happens while a run goes on.
+fn wait_until(has_happened: impl Fn() -> bool, mut has_ended: impl FnMut() -> bool) {
+    while !has_happened() {
+        assert!(!has_ended(), "it has ended");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether the journal of the run that writes `target` has two lines.
+fn is_begun(target: &str) -> bool {
+    let journal = fs::read_to_string(format!("{target}.rechunk/journal"));
+    journal.is_ok_and(|text| text.lines().count() >= 2)
 }
 
 /// A state on disk that is looked at again and again from the same beginning.
@@ -68,12 +97,7 @@ fn interrupt(source: &str, target: &str, more: &[&str]) {
     let slow = ["--bwlimit", "4kB", "--max-mem", "4MiB", "-q"];
     let mut copy =
         Run::rechunk(&[&["copy", source, target], &CHUNKS[..], &slow, more].concat()).start();
-    let journal = PathBuf::from(format!("{target}.rechunk/journal"));
-    let marks = || fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
-    while marks() < 2 {
-        assert!(copy.try_wait().unwrap().is_none(), "it has ended");
-        sleep(Duration::from_millis(5));
-    }
+    wait_until(|| is_begun(target), || copy.try_wait().unwrap().is_some());
     copy.kill().unwrap();
     copy.wait().unwrap();
 }
@@ -88,38 +112,26 @@ fn a_tree_that_was_being_removed_is_not_resumed_as_it_is() {
         RawArray::v3(&[6, 6], &[2, 3]).write(&format!("{source}/{name}"));
     }
     fs::write(format!("{source}/zarr.json"), group.to_string()).unwrap();
-    let copy = |target: &str, more: &[&str]| {
-        [&["copy", &source, target, "--chunks", "3,2"][..], more]
-            .concat()
-            .iter()
-            .map(|s| (*s).to_owned())
-            .collect::<Vec<_>>()
-    };
-    let run = |root: &Path, at, target: &str, more: &[&str]| {
-        let command = copy(target, more);
-        killed_at(root, at, &command.iter().map(String::as_str).collect::<Vec<_>>())
-    };
+    let copy =
+        |target: &str, more: &[&str]| words(&[&["copy", &source, target, "--chunks", "3,2"], more]);
     rechunk(&["copy", &source, &whole, "--chunks", "3,2"]).ok();
     let mut scene = Scene::new(folder);
     let left = scene.left();
     let target = left.join("t.zarr").display().to_string();
     // Complete but for its own document.
-    let (_, calls) = run(&left, None, &target, &[]);
-    fs::remove_dir_all(&target).unwrap();
-    let last = calls.iter().position(|call| call.contains("t.zarr/zarr.json")).unwrap();
-    assert_eq!(run(&left, Some(last + 1), &target, &[]).0.code, 137);
+    let last = Kill::When("t.zarr/zarr.json");
+    assert_eq!(run_killed(&left, last, &copy(&target, &[])).code, 137);
     assert!(left.join("t.zarr/c/zarr.json").exists() && !left.join("t.zarr/zarr.json").exists());
     let (mut overwritten, mut cleaned) = (0, 0);
     for at in (1..80).step_by(3) {
         let (root, target) = scene.round();
-        if run(&root, Some(at), &target, &["--overwrite"]).0.code != 137 {
+        if run_killed(&root, Kill::At(at), &copy(&target, &["--overwrite"])).code != 137 {
             break;
         }
         overwritten += 1;
         let second = root.with_extension("second");
         duplicate(&root, &second);
-        let resume = copy(&target, &["--resume"]);
-        rechunk(&resume.iter().map(String::as_str).collect::<Vec<_>>()).ok();
+        rechunk(&copy(&target, &["--resume"])).ok();
         assert_eq!(tree(Path::new(&target)), tree(Path::new(&whole)), "killed at {at}");
         // Or it is given up: what is left is whole, or nothing.
         let target = second.join("t.zarr").display().to_string();
@@ -147,7 +159,7 @@ fn a_clean_that_is_killed_leaves_no_job_that_believes_in_its_chunks() {
     let (mut killed, mut begun_anew) = (0, 0);
     for at in (1..60).step_by(2) {
         let (root, target) = scene.round();
-        if killed_at(&root, Some(at), &["clean", &target]).0.code != 137 {
+        if run_killed(&root, Kill::At(at), &["clean", &target]).code != 137 {
             break;
         }
         killed += 1;
@@ -177,29 +189,20 @@ fn a_clean_of_an_append_that_is_killed_does_not_make_it_grow_over_nothing() {
     let left = scene.left();
     let target = left.join("t.zarr").display().to_string();
     rechunk(&["copy", &source, &target, "--chunks", "4,8,8"]).ok();
-    let append = |target: &str| ["copy", &source, target, "--append", "0"].map(str::to_owned);
-    let words = append(&target);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let append =
+        |target: &str, more: &[&str]| words(&[&["copy", &source, target, "--append", "0"], more]);
     // Killed when all is written, and before the array has its new shape.
-    let (root, other) = scene.round();
-    let probe = append(&other);
-    let (_, calls) = killed_at(&root, None, &probe.iter().map(String::as_str).collect::<Vec<_>>());
-    let grows = calls.iter().rposition(|call| call.contains("t.zarr/zarr.json")).unwrap();
-    let is_done = |at: usize| calls[..at].iter().any(|call| call.contains("done.json"));
-    let at = (0..=grows).rev().find(|&at| !calls[at].contains("t.zarr/zarr.json")).unwrap();
-    assert!(is_done(at));
-    assert_eq!(killed_at(&left, Some(at), &words).0.code, 137);
+    let grows = Kill::When("t.zarr/zarr.json");
+    assert_eq!(run_killed(&left, grows, &append(&target, &[])).code, 137);
     assert!(left.join("t.zarr.rechunk/done.json").exists());
     let mut killed = 0;
     for at in 1..60 {
         let (root, target) = scene.round();
-        if killed_at(&root, Some(at), &["clean", &target]).0.code != 137 {
+        if run_killed(&root, Kill::At(at), &["clean", &target]).code != 137 {
             break;
         }
         killed += 1;
-        let resume = append(&target);
-        let resume = resume.iter().map(String::as_str).chain(["--resume"]).collect::<Vec<_>>();
-        let again = rechunk(&resume);
+        let again = rechunk(&append(&target, &["--resume"]));
         if again.code == 4 {
             continue; // it was given up to the end
         }
@@ -221,10 +224,7 @@ fn a_run_of_which_the_state_was_removed_does_not_finish() {
     let work = format!("{target}.rechunk");
     let copy = ["copy", &source, &target, "--bwlimit", "4kB", "--max-mem", "4MiB", "-q"];
     let mut copy = Run::rechunk(&[&copy[..], &CHUNKS].concat()).start();
-    while fs::read_to_string(format!("{work}/journal")).map_or(0, |text| text.lines().count()) < 2 {
-        assert!(copy.try_wait().unwrap().is_none(), "it has ended");
-        sleep(Duration::from_millis(5));
-    }
+    wait_until(|| is_begun(&target), || copy.try_wait().unwrap().is_some());
     // Chunks may come while they are removed.
     while Path::new(&work).exists() || Path::new(&target).exists() {
         let _ = fs::remove_dir_all(&target);
@@ -283,21 +283,12 @@ fn a_source_may_be_repaired_and_the_run_be_killed_again() {
     let path = format!("{source}/c/23/0/0");
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, bytes).unwrap();
-    let (probe, target) = scene.round();
-    let resume = |target: &str| {
-        let copy = ["copy", &source, target, "--resume", "--max-mem", "4MiB"];
-        [&copy[..], &CHUNKS].concat().iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()
-    };
-    let words = resume(&target);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let (_, calls) = killed_at(&probe, None, &words);
-    let last = calls.iter().position(|call| call.contains("t.zarr/zarr.json")).unwrap();
     let (root, target) = scene.round();
-    let words = resume(&target);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    assert_eq!(killed_at(&root, Some(last), &words).0.code, 137);
+    let copy = ["copy", &source, &target, "--resume", "--max-mem", "4MiB"];
+    let resume = [&copy[..], &CHUNKS].concat();
+    assert_eq!(run_killed(&root, Kill::When("t.zarr/zarr.json"), &resume).code, 137);
     assert!(!Path::new(&target).join("zarr.json").exists());
-    rechunk(&words).ok();
+    rechunk(&resume).ok();
     rechunk(&["verify", &source, &target]).ok();
 }
 
@@ -353,13 +344,7 @@ fn a_source_that_is_written_anew_is_found_out() {
         let copy = Run::rechunk(&[&copy[..], &CHUNKS].concat());
         let done = std::thread::scope(|scope| {
             let copying = scope.spawn(|| copy.go());
-            while fs::read_to_string(format!("{target}.rechunk/journal"))
-                .map_or(0, |text| text.lines().count())
-                < 2
-            {
-                assert!(!copying.is_finished(), "it has ended");
-                sleep(Duration::from_millis(5));
-            }
+            wait_until(|| is_begun(&target), || copying.is_finished());
             if how == "document" {
                 let document = fs::read(format!("{source}/zarr.json")).unwrap();
                 fs::write(format!("{source}/zarr.json"), document).unwrap();
@@ -386,10 +371,8 @@ fn a_raw_file_that_is_written_meanwhile_is_found_out() {
     let copy = Run::rechunk(&[&blocks[..], &slow].concat());
     let done = std::thread::scope(|scope| {
         let copying = scope.spawn(|| copy.go());
-        while !Path::new(&format!("{target}.rechunk/job.json")).exists() {
-            assert!(!copying.is_finished(), "it has ended");
-            sleep(Duration::from_millis(5));
-        }
+        let job = PathBuf::from(format!("{target}.rechunk/job.json"));
+        wait_until(|| job.exists(), || copying.is_finished());
         sleep(Duration::from_millis(100));
         let bytes = fs::read(&source).unwrap();
         fs::write(&source, bytes).unwrap();
@@ -472,10 +455,8 @@ fn an_old_file_stays_until_the_new_one_is_found_right() {
     let document = format!("{source}/zarr.json");
     let done = std::thread::scope(|scope| {
         let copying = scope.spawn(|| slow.go());
-        while !Path::new(&format!("{target}.part")).exists() {
-            assert!(!copying.is_finished(), "it has ended");
-            sleep(Duration::from_millis(5));
-        }
+        let part = PathBuf::from(format!("{target}.part"));
+        wait_until(|| part.exists(), || copying.is_finished());
         let text = fs::read_to_string(&document).unwrap();
         fs::write(&document, text.replace("\"attributes\": {}", "\"attributes\": {\"a\": 1}"))
             .unwrap();
@@ -497,24 +478,15 @@ fn a_replacement_that_is_begun_anew_keeps_no_chunks() {
     RawArray::v3(&[6, 6], &[3, 3]).write(&scene.left().join("t.zarr").display().to_string());
     let copy = |target: &str, how: &str| {
         let copy = ["copy", &source, target, how, "--chunks", "24,4,4", "--strategy", "push-pull"];
-        let rest =
-            ["--temp", "memory:", "--max-mem", "4MiB", "--threads", "1", "--concurrency", "1"];
-        [&copy[..], &rest].concat().iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()
-    };
-    let run = |root: &Path, at, target: &str| {
-        let words = copy(target, "--overwrite");
-        killed_at(root, at, &words.iter().map(String::as_str).collect::<Vec<_>>())
+        let alone = ["--threads", "1", "--concurrency", "1"];
+        words(&[&copy, &["--temp", "memory:", "--max-mem", "4MiB"], &alone])
     };
     let (root, target) = scene.round();
-    let (_, calls) = run(&root, None, &target);
-    let is_chunk = |call: &String| call.contains("t.zarr.rechunk/target/c/0/");
-    let at = calls.iter().rposition(is_chunk).unwrap();
-    let (root, target) = scene.round();
-    assert_eq!(run(&root, Some(at), &target).0.code, 137);
+    let last_chunk = Kill::When("t.zarr.rechunk/target/c/0/3/3");
+    assert_eq!(run_killed(&root, last_chunk, &copy(&target, "--overwrite")).code, 137);
     assert!(root.join("t.zarr.rechunk/target/c").exists());
     fs::remove_dir_all(format!("{source}/c")).unwrap();
-    let words = copy(&target, "--resume");
-    rechunk(&words.iter().map(String::as_str).collect::<Vec<_>>()).ok();
+    rechunk(&copy(&target, "--resume")).ok();
     rechunk(&["verify", &source, &target]).ok();
     let is_chunk = |(key, digest): (&String, &String)| key.starts_with("c/") && !digest.is_empty();
     assert!(!tree(Path::new(&target)).iter().any(is_chunk));
@@ -530,25 +502,17 @@ fn a_compressed_file_that_was_replaced_is_not_taken_for_the_old_one() {
     rechunk(&["copy", &plain, &other]).ok();
     let mut scene = Scene::new(folder);
     let copy = |target: &str, more: &[&str]| {
-        let words = [&["copy", &packed, target, "--chunks", "1,8,8"][..], more].concat();
-        words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()
+        words(&[&["copy", &packed, target, "--chunks", "1,8,8"], more])
     };
+    // Before anything is written: when the job is there, and the file is unpacked.
     let (root, target) = scene.round();
-    let words = copy(&target, &[]);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    // Before anything is read: when the job is there, and the file is unpacked.
-    let (_, calls) = killed_at(&root, None, &words);
-    let at = calls.iter().position(|call| call.contains("t.zarr/c/")).unwrap();
-    let (root, target) = scene.round();
-    let words = copy(&target, &[]);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    assert_eq!(killed_at(&root, Some(at), &words).0.code, 137);
+    let first_chunk = Kill::When("t.zarr/c");
+    assert_eq!(run_killed(&root, first_chunk, &copy(&target, &[])).code, 137);
     assert!(root.join("t.zarr.rechunk/source/a.nii").exists());
     sleep(Duration::from_millis(2100)); // some file systems say two seconds
     let bytes = fs::read(&other).unwrap();
     fs::write(&packed, bytes).unwrap();
-    let words = copy(&target, &["--resume"]);
-    let done = rechunk(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let done = rechunk(&copy(&target, &["--resume"]));
     // Nothing is marked as done, or it is refused.
     if done.code == 0 {
         rechunk(&["verify", &other, &target]).ok();

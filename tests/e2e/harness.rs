@@ -1,7 +1,7 @@
 //! Runs the binary and looks at what it leaves behind.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -78,12 +78,12 @@ pub(crate) struct Done {
 
 impl Run {
     /// `rechunk` with arguments.
-    pub(crate) fn rechunk(arguments: &[&str]) -> Self {
+    pub(crate) fn rechunk(arguments: &[impl AsRef<OsStr>]) -> Self {
         Self::program(BINARY.as_ref(), arguments)
     }
 
     /// Any program, without the environment that would change what `rechunk` does.
-    pub(crate) fn program(program: &Path, arguments: &[&str]) -> Self {
+    pub(crate) fn program(program: &Path, arguments: &[impl AsRef<OsStr>]) -> Self {
         let mut command = Command::new(program);
         command.args(arguments);
         let ours = |name: &OsString| name.to_string_lossy().starts_with("RECHUNK_");
@@ -183,7 +183,7 @@ pub(crate) fn open_to_all(path: &Path, mode: u32) {
 }
 
 /// `rechunk` with arguments, run to its end.
-pub(crate) fn rechunk(arguments: &[&str]) -> Done {
+pub(crate) fn rechunk(arguments: &[impl AsRef<OsStr>]) -> Done {
     Run::rechunk(arguments).go()
 }
 

@@ -1,10 +1,12 @@
 // killpoint: runs a program and kills it at the N-th call that changes a file below a directory.
 //
-//   killpoint --prefix DIR --log FILE [--at N] [--signal S] [--torn] [--lose SEED] [--full] [--slow US] -- PROGRAM ARGS...
+//   killpoint --prefix DIR --log FILE [--at N | --when TEXT] [--signal S] [--torn] [--lose SEED] [--full] [--slow US] -- PROGRAM ARGS...
 //
 // Without --at it runs to the end and FILE lists the calls: number, name, path. With --at the program is
 // killed before its N-th call; with --torn a write is begun and done by half first; with --lose what was
 // written since the last sync of its file (or file system) is cut to a random length, as after a power cut.
+// With --when, N is the first call of which a path has TEXT in it: runs of several threads do not all make the
+// same calls.
 // With --full nothing is killed: the disk is full from the N-th call on, for what is below the directory (ENOSPC).
 // --slow US makes each of these calls take that many microseconds longer.
 // --signal S sends S instead of SIGKILL and lets the program end by itself. Exit: the program's, or 128 + signal.
@@ -74,7 +76,7 @@ static struct thread threads[THREADS_MAX];
 static struct file files[FILES_MAX];
 static size_t thread_count, file_count;
 static unsigned long clock_ticks, counted, kill_at;
-static const char *prefix;
+static const char *prefix, *kill_when;
 static FILE *log_file;
 static unsigned slow_us;
 static bool tears, loses, fills, killed;
@@ -294,6 +296,8 @@ static void on_entry(struct thread *thread, const struct call_info *info) {
     if (thread->call.kind == NONE) return;
     counted++;
     thread->call.at = clock_ticks;
+    if (kill_when != NULL && kill_at == 0 && (strstr(thread->call.path, kill_when) || strstr(thread->call.second, kill_when)))
+        kill_at = counted;
     fprintf(log_file, "%lu %s %s %s\n", counted, thread->call.name, thread->call.path, thread->call.second);
     if (slow_us != 0) usleep(slow_us);
     if (fills) {
@@ -381,13 +385,14 @@ int main(int count, char **arguments) {
         else if (strcmp(option, "--prefix") == 0) prefix = arguments[++at];
         else if (strcmp(option, "--log") == 0) log_file = fopen(arguments[++at], "w");
         else if (strcmp(option, "--at") == 0) kill_at = strtoul(arguments[++at], NULL, 10);
+        else if (strcmp(option, "--when") == 0) kill_when = arguments[++at];
         else if (strcmp(option, "--slow") == 0) slow_us = atoi(arguments[++at]);
         else if (strcmp(option, "--signal") == 0) kill_signal = atoi(arguments[++at]);
         else if (strcmp(option, "--lose") == 0) loses = true, srandom(atoi(arguments[++at]));
         else break;
     }
     if (at + 1 >= count || strcmp(arguments[at], "--") != 0 || prefix == NULL || log_file == NULL) {
-        fprintf(stderr, "usage: killpoint --prefix DIR --log FILE [--at N] [--signal S] [--torn] [--lose SEED] [--full] [--slow US] -- PROGRAM ARGS...\n");
+        fprintf(stderr, "usage: killpoint --prefix DIR --log FILE [--at N | --when TEXT] [--signal S] [--torn] [--lose SEED] [--full] [--slow US] -- PROGRAM ARGS...\n");
         return 125;
     }
     start(arguments + at + 1);

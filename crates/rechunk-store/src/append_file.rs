@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::error::NotAFile;
-use crate::local_files::{set_nonblocking, special_kind};
+use crate::local_files::{is_same, set_nonblocking, special_kind};
 use crate::{Role, Store, StoreError, local_tree};
 
 /// A local file that only grows, for a journal. What is appended is durable after
@@ -105,21 +105,13 @@ fn open_or_create(path: &Path, fsyncs: bool) -> io::Result<File> {
 }
 
 /// Whether an open file is still the one at `path`.
-#[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
     let open = file.metadata()?;
     match path.metadata() {
-        Ok(found) => Ok((found.dev(), found.ino()) == (open.dev(), open.ino())),
+        Ok(found) => Ok(is_same(&open, &found)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-/// A file that is open cannot be removed there.
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> io::Result<bool> {
-    Ok(true)
 }
 
 fn append(mut file: &File, bytes: &[u8]) -> io::Result<()> {

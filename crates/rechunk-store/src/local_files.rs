@@ -195,6 +195,19 @@ pub(crate) fn special_kind(metadata: &Metadata) -> Option<&'static str> {
     }
 }
 
+/// Whether both are of one file or directory.
+#[cfg(unix)]
+pub(crate) fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// The standard library does not say it; what is open cannot be removed there.
+#[cfg(not(unix))]
+pub(crate) fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
+}
+
 /// When a file was last written, as far as that is a time: file systems have any, of which those beyond the year 262142
 /// cannot be said, and panic where they are converted.
 pub(crate) fn modified(metadata: &Metadata) -> io::Result<SystemTime> {

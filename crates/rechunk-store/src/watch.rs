@@ -123,7 +123,7 @@ impl Store {
         let watched = self.watch.as_ref().and_then(|watch| watch.directory.as_ref());
         let Some((watched, root)) = watched.zip(self.local_root()) else { return true };
         match (watched.metadata(), root.metadata()) {
-            (Ok(watched), Ok(now)) => is_same(&watched, &now),
+            (Ok(watched), Ok(now)) => local_files::is_same(&watched, &now),
             (Err(_), Ok(_)) => false, // it is gone
             _ => true,                // what cannot be looked at is not read either, which says why
         }
@@ -190,18 +190,6 @@ impl Store {
             written: found.last_modified.to_rfc3339(),
         })
     }
-}
-
-#[cfg(unix)]
-fn is_same(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-/// The standard library does not say it.
-#[cfg(not(unix))]
-fn is_same(_: &Metadata, _: &Metadata) -> bool {
-    true
 }
 
 /// Since 1970.

@@ -66,19 +66,19 @@ pub(crate) async fn go_on(
     is_kept: bool,
 ) -> Result<(), Error> {
     work.abort_uploads().await?;
-    let mut counts = false;
+    // What is read from now on is of a state that is looked at now.
+    let (mut counts, mut is_looked_at) = (false, true);
     if work.has_journal().await? {
         let contents = Journal::read(&work.store).await;
         let done = contents.map_err(|error| work.journal_error(error))?.done;
         if job.growth.is_none() && is_gone(job, work, &done, target, chunks).await? {
             work.forget().await?;
         } else if is_kept {
-            check_source_of(job, saved, &done, work).await?;
+            is_looked_at = check_source_of(job, saved, &done, work).await?;
             counts = true;
         }
     }
-    if !counts {
-        // What is read from now on is of a state that is looked at now.
+    if is_looked_at {
         work.save_job(&SavedJob { checked_at: Some(job.planned_at), ..saved.clone() }).await?;
     }
     if job.target.file_name().is_some() {
@@ -93,22 +93,18 @@ pub(crate) async fn go_on(
     Ok(())
 }
 
-/// Refuses a source of which what was read was written since; notes when it was looked at.
+/// Refuses a source of which what was read was written since. True if all of it could be looked at.
 async fn check_source_of(
     job: &Job,
     saved: &SavedJob,
     done: &DoneSet,
     work: &WorkDir,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let since = saved.checked_at.unwrap_or(saved.planned_at);
     if has_stale_unpacked(&job.source, &work.unpacked()?) {
         return Err(other_job(&job.request.target, "the file of its source was replaced"));
     }
-    if check_read(job, done, since).await? {
-        let checked_at = Some(job.planned_at);
-        work.save_job(&SavedJob { checked_at, ..saved.clone() }).await?;
-    }
-    Ok(())
+    check_read(job, done, since).await
 }
 
 /// True if the journal says that some of the target is written, and nothing of it is there: somebody has

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use rechunk_exec::DoneSet;
-use rechunk_grid::Region;
+use rechunk_grid::{ChunkGrid, Region};
 use rechunk_plan::{Plan, StageGeometry};
 use rechunk_store::{Role, Store, StoreError};
 
@@ -57,7 +57,9 @@ pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
 /// by itself, they were not on its list when that was made, or their files were open. All are looked at when
 /// all is done.
 pub(crate) async fn check_unseen(job: &Job) -> Result<(), Error> {
-    let checked = check_objects(&job.source, job.source.array.store(), |_| true).await?;
+    let source = &job.source;
+    let checked =
+        check_objects(source, source.object_grid()?, source.array.store(), |_| true).await;
     checked.map_err(|error| Error::source_store(&job.request.source, error))
 }
 
@@ -92,12 +94,13 @@ pub(crate) async fn check_read(
     }
     let store = store.watched(since, since);
     let grid = source.object_grid()?;
+    let regions = grid.clone();
     let was_read = move |index: &[u64]| {
-        let object = grid.region(index);
+        let object = regions.region(index);
         readings.iter().any(|reading| reading.has(&object))
     };
     let checked = match check_documents(source, &store).await {
-        Ok(()) => check_objects(source, &store, was_read).await?,
+        Ok(()) => check_objects(source, grid, &store, was_read).await,
         error => error,
     };
     match checked {
@@ -119,27 +122,30 @@ async fn check_documents(source: &OpenArray, store: &Store) -> Result<(), StoreE
     Documents::fetch(&store.with_role(Role::Control)).await.map(drop)
 }
 
-/// Looks at the objects of `source` in `store`, a watched one, of which the index is wanted; at all of an array
+/// Looks at the objects of `source` in `store`, a watched one, of which the index in `grid` is wanted; at all of an array
 /// that is one file.
 async fn check_objects(
     source: &OpenArray,
+    grid: ChunkGrid,
     store: &Store,
     is_wanted: impl Fn(&[u64]) -> bool + Send + 'static,
-) -> Result<Result<(), StoreError>, Error> {
+) -> Result<(), StoreError> {
     let store = store.with_role(Role::Control);
     if let Some(name) = source.metadata.file_name() {
-        let is_local = store.local_root().is_some();
-        return Ok(if is_local { store.check_unchanged_object(&name).await } else { Ok(()) });
+        return match store.local_root() {
+            Some(_) => store.check_unchanged_object(&name).await,
+            None => Ok(()),
+        };
     }
     if !store.lists_for_little() {
-        return Ok(Ok(()));
+        return Ok(());
     }
-    let (layout, grid) = (Arc::clone(source.array.layout()), source.object_grid()?);
+    let layout = Arc::clone(source.array.layout());
     let is_of_array = move |key: &str| {
         let index = layout.object_index(key).filter(|index| grid.contains(index));
         index.is_some_and(|index| is_wanted(&index))
     };
-    Ok(store.check_unchanged_objects(source.array.key_depth(), is_of_array).await)
+    store.check_unchanged_objects(source.array.key_depth(), is_of_array).await
 }
 
 /// What a stage has read of the source.

@@ -60,11 +60,9 @@ impl Address {
             let account = account.split('.').next().unwrap_or_default();
             (container.to_owned(), account.to_lowercase())
         };
-        let is_one_named = |account: &str, of: &str| account.is_empty() != of.is_empty();
-        let ((_, mine), (_, theirs)) = (parts(self), parts(other));
-        let has_accounts = !is_one_named(&mine, &theirs);
-        [self, other].map(|of| {
-            let (container, account) = parts(of);
+        let of_both = [self, other].map(|of| (of, parts(of)));
+        let has_accounts = of_both.iter().all(|(_, (_, account))| !account.is_empty());
+        of_both.map(|(of, (container, account))| {
             let account = if has_accounts { account } else { String::new() };
             let container =
                 if of.scheme == Scheme::Http { container.to_lowercase() } else { container };
