@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use rechunk::{Error, Job, Observer, Prepared, Running, TreeJob, TreeReport};
+use rechunk::{Error, Job, Observer, Prepared, Running, TreeJob, TreeReport, is_remote};
 
 use crate::args::{CopyArgs, OutputArgs};
 use crate::render::html::{Record, Recorder, Sheet};
@@ -66,8 +66,7 @@ async fn copy_group(mut job: TreeJob, args: &CopyArgs) -> Result<(), Error> {
 
 /// A plan can be looked at whether or not it may be run; a server is not asked for that.
 fn is_looked_at(args: &CopyArgs) -> bool {
-    let is_local = !args.target.contains("://") || args.target.starts_with("file://");
-    is_local && !args.output.quiet
+    !is_remote(&args.target) && !args.output.quiet
 }
 
 /// What would keep a plan from being run is a warning.

@@ -89,5 +89,5 @@ pub use verify::{Comparison, verify};
 pub use rechunk_exec::{Event, NullObserver, Observer};
 pub use rechunk_grid::{ArraySpec, DataType, WriteEmpty, format_shape};
 pub use rechunk_plan::{self as planner, IntermediateGrid, Strategy};
-pub use rechunk_store::{Meter, RoleTraffic, StoreError, StoreOptions, Stores, Traffic};
+pub use rechunk_store::{Meter, RoleTraffic, StoreError, StoreOptions, Stores, Traffic, is_remote};
 pub use tokio_util::sync::CancellationToken;
