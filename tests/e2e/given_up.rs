@@ -492,6 +492,25 @@ fn a_replacement_that_is_begun_anew_keeps_no_chunks() {
     assert!(!tree(Path::new(&target)).iter().any(is_chunk));
 }
 
+/// What has taken the place of an old array is complete, even if the intermediate went with its run.
+#[test]
+fn what_has_taken_its_place_is_not_copied_again() {
+    let folder = Folder::new();
+    let (source, target) = (source(&folder), folder.at("t.zarr"));
+    RawArray::v3(&[6, 6], &[3, 3]).write(&target);
+    let copy = |how: &str| {
+        let copy = ["copy", &source, &target, how, "--chunks", "24,4,4", "--strategy", "push-pull"];
+        words(&[&copy, &["--temp", "memory:", "--max-mem", "4MiB", "--json"]])
+    };
+    let exchanged = Kill::When("t.zarr.rechunk/done.json");
+    assert_eq!(run_killed(folder.path(), exchanged, &copy("--overwrite")).code, 137);
+    assert!(Path::new(&format!("{target}.rechunk/journal")).exists());
+    let report = rechunk(&copy("--resume")).ok().json();
+    assert_eq!(report["tasks"]["resumed"], report["tasks"]["total"], "{report}");
+    rechunk(&["verify", &source, &target]).ok();
+    assert!(!Path::new(&format!("{target}.rechunk")).exists());
+}
+
 /// A compressed file is unpacked once, and not taken for another one.
 #[test]
 fn a_compressed_file_that_was_replaced_is_not_taken_for_the_old_one() {

@@ -369,7 +369,9 @@ impl Job {
     }
 
     async fn journal(&self, work: &WorkDir, place: &Place) -> Result<Journal, Error> {
-        let resumes = place.resumes && !place.is_volatile();
+        // What has taken the old array's place does not need its intermediate any longer.
+        let is_kept = !place.is_volatile() || place.is_replaced().await?;
+        let resumes = place.resumes && is_kept;
         let state = |error: JournalError| work.journal_error(error);
         let writer = unique_name();
         // A run killed before its journal was begun has done nothing yet.
