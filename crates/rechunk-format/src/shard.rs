@@ -128,7 +128,7 @@ impl ShardFormat {
     }
 
     /// Reads an index of a shard that has `object_bytes` in all. Every entry it has lies inside
-    /// the shard.
+    /// the shard, and beside the index.
     pub fn decode_index(
         &self,
         encoded: &[u8],
@@ -154,7 +154,7 @@ impl ShardFormat {
         for (slot, entry) in entries.chunks_exact(ENTRY_BYTES).enumerate() {
             let (offset, length) = entry.split_at(ENTRY_BYTES / 2);
             let entry = (number(offset), number(length));
-            check_entry(slot, entry, object_bytes)?;
+            self.check_entry(slot, entry, object_bytes)?;
             index.entries.push(entry);
         }
         Ok(index)
@@ -191,22 +191,31 @@ impl ShardFormat {
         self.decode_index(found, shard.len() as u64)
     }
 
+    fn check_entry(
+        &self,
+        slot: usize,
+        (offset, length): (u64, u64),
+        bytes: u64,
+    ) -> Result<(), FormatError> {
+        let index_bytes = self.index_bytes();
+        let (first, end) = match self.location {
+            IndexLocation::Start => (index_bytes, bytes),
+            IndexLocation::End => (0, bytes.saturating_sub(index_bytes)),
+        };
+        let is_nothing = (offset, length) == (NOTHING, NOTHING);
+        let is_inside = offset.checked_add(length).is_some_and(|at| offset >= first && at <= end);
+        if is_nothing || is_inside {
+            return Ok(());
+        }
+        Err(damaged(format!(
+            "entry {slot} of the index says {length} bytes from {offset} on, but the shard has {bytes} \
+             bytes, with chunks from {first} to {end}"
+        )))
+    }
+
     fn checksum_len(&self) -> usize {
         if self.has_checksum { CHECKSUM_BYTES } else { 0 }
     }
-}
-
-fn check_entry(slot: usize, (offset, length): (u64, u64), bytes: u64) -> Result<(), FormatError> {
-    if (offset, length) == (NOTHING, NOTHING) {
-        return Ok(());
-    }
-    if offset.checked_add(length).is_some_and(|end| end <= bytes) {
-        return Ok(());
-    }
-    Err(damaged(format!(
-        "entry {slot} of the index says {length} bytes from {offset} on, \
-         but the shard has {bytes} bytes"
-    )))
 }
 
 fn damaged(reason: String) -> FormatError {
@@ -291,12 +300,24 @@ mod tests {
 
     #[test]
     fn an_entry_outside_the_shard_is_refused() {
+        let at_start = format(IndexLocation::Start, Endian::Little, true);
         let format = format(IndexLocation::End, Endian::Little, true);
-        for entry in [(90, 11), (u64::MAX, 0), (u64::MAX, 1), (0, u64::MAX), (1 << 63, 1 << 63)] {
+        let outside = [(90, 11), (u64::MAX, 0), (u64::MAX, 1), (0, u64::MAX), (1 << 63, 1 << 63)];
+        for (format, entry) in outside
+            .map(|entry| (format.clone(), entry))
+            .into_iter()
+            // In the index, which has 68 bytes.
+            .chain([(format.clone(), (20, 13)), (at_start.clone(), (67, 1))])
+        {
             let mut index = ShardIndex::empty(&format);
             index.entries[2] = entry;
             let error = format.decode_index(&format.encode_index(&index), 100).unwrap_err();
             assert!(error.to_string().contains("entry 2"), "{error}");
+        }
+        for (format, entry) in [(format, (20, 12)), (at_start, (68, 32))] {
+            let mut index = ShardIndex::empty(&format);
+            index.entries[2] = entry;
+            assert_eq!(format.decode_index(&format.encode_index(&index), 100).unwrap(), index);
         }
     }
 
@@ -310,22 +331,24 @@ mod tests {
             let endian = if big { Endian::Big } else { Endian::Little };
             let format = format(location, endian, has_checksum);
             let mut index = ShardIndex::empty(&format);
+            let first = if at_start { format.index_bytes() } else { 0 };
             for (slot, entry) in entries.iter().enumerate() {
                 if let Some((offset, length)) = entry {
-                    index.set(slot as u64, *offset, *length);
+                    index.set(slot as u64, first + offset, *length);
                 }
             }
             let encoded = format.encode_index(&index);
+            let bytes = 100 + format.index_bytes();
             prop_assert_eq!(encoded.len() as u64, format.index_bytes());
-            prop_assert_eq!(&format.decode_index(&encoded, 100).unwrap(), &index);
-            prop_assert!(format.decode_index(&encoded[1..], 100).is_err());
+            prop_assert_eq!(&format.decode_index(&encoded, bytes).unwrap(), &index);
+            prop_assert!(format.decode_index(&encoded[1..], bytes).is_err());
             let mut shard = vec![7; 100];
             shard.splice(if at_start { 0..0 } else { 100..100 }, encoded.clone());
             prop_assert_eq!(&format.index_of(&shard).unwrap(), &index);
             if has_checksum {
                 let mut flipped = encoded;
                 flipped[5] ^= 1;
-                prop_assert!(format.decode_index(&flipped, 100).is_err());
+                prop_assert!(format.decode_index(&flipped, bytes).is_err());
             }
         }
     }
