@@ -42,7 +42,7 @@ pub(crate) async fn input(
 /// Stores what the lane has fetched, or leaves the chunk out.
 async fn send(task: &TaskRun, lane: &mut Lane, index: &[u64], found: bool) -> Result<(), Fault> {
     let encoded = match found.then(|| lane.take_encoded()) {
-        Some(encoded) => Some(count(task, index, encoded).await?),
+        Some(encoded) => Some(take(task, index, encoded).await?),
         None => None,
     };
     if let Some(kept) = store(task, index, encoded).await? {
@@ -51,15 +51,29 @@ async fn send(task: &TaskRun, lane: &mut Lane, index: &[u64], found: bool) -> Re
     Ok(())
 }
 
-/// Adds a chunk to the digest of what is copied. Gives the bytes back.
-async fn count(task: &TaskRun, index: &[u64], encoded: Bytes) -> Result<Bytes, Fault> {
-    if task.stage.digest.method().is_none() {
-        return Ok(encoded);
+/// Refuses a chunk that cannot be right, as far as that is told without decoding it, and adds it to the digest
+/// of what is copied. Gives the bytes back.
+async fn take(task: &TaskRun, index: &[u64], encoded: Bytes) -> Result<Bytes, Fault> {
+    let (stage, at) = (Arc::clone(&task.stage), index.to_vec());
+    let check = move |encoded: &Bytes| {
+        let source = &stage.run.execution.source;
+        let checked = source.layout().check_stored(&at, encoded);
+        checked.map_err(|error| Fault::Source(source.decode_error(&at, error)))
+    };
+    let takes_digest = task.stage.digest.method().is_some();
+    if !takes_digest && !task.stage.run.execution.source.layout().has_checksum() {
+        return check(&encoded).map(|()| encoded);
     }
     let (stage, index) = (Arc::clone(&task.stage), index.to_vec());
-    let digest = move || Ok((stage.digest.of_chunk(&stage, &index, &encoded)?, encoded));
-    let (digest, encoded) = task.stage.cpu.run(digest).await?;
-    task.digest.add(digest);
+    let look = move || {
+        check(&encoded)?;
+        let digest = takes_digest.then(|| stage.digest.of_chunk(&stage, &index, &encoded));
+        Ok((digest.transpose()?, encoded))
+    };
+    let (digest, encoded) = task.stage.cpu.run(look).await?;
+    if let Some(digest) = digest {
+        task.digest.add(digest);
+    }
     Ok(encoded)
 }
 
@@ -95,7 +109,7 @@ async fn shard(
                 for chunk in chunks(task, shard).positions() {
                     if let Some(entry) = index.entry(format.slot(&chunk)) {
                         let at = ShardIndex::slice(&bytes, entry);
-                        count(task, &chunk, bytes.slice_ref(at)).await?;
+                        take(task, &chunk, bytes.slice_ref(at)).await?;
                     }
                 }
                 if stage.only_reads() {
@@ -111,7 +125,7 @@ async fn shard(
                     let bytes = match entry {
                         Some(entry) => {
                             let bytes = ShardIndex::slice(&lane.encoded, entry);
-                            Some(count(task, &chunk, Bytes::copy_from_slice(bytes)).await?)
+                            Some(take(task, &chunk, Bytes::copy_from_slice(bytes)).await?)
                         }
                         None => None,
                     };

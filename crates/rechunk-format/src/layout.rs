@@ -154,6 +154,13 @@ pub trait Layout: Debug + Send + Sync {
         None
     }
 
+    /// An error if the stored bytes of chunk `index` cannot be right, as far as that is told without decoding
+    /// them: by their number, a checksum around them, a header.
+    fn check_stored(&self, index: &[u64], encoded: &[u8]) -> Result<(), FormatError> {
+        let _ = (index, encoded);
+        Ok(())
+    }
+
     /// Encodes the elements of chunk `index`, a full one, laid out as [`Layout::element_order`] says, into
     /// `encoded`, whose contents are lost and whose capacity is used again. Where the layout is
     /// raw this is a copy that a caller can save itself: the elements are the stored bytes.

@@ -182,6 +182,10 @@ impl<V: View> Layout for V {
         View::narrow(self, index, head, stored_bytes, wanted)
     }
 
+    fn check_stored(&self, index: &[u64], encoded: &[u8]) -> Result<(), FormatError> {
+        self.inner().check_stored(&self.chunk_in(index), encoded)
+    }
+
     fn encode(
         &self,
         index: &[u64],

@@ -131,6 +131,19 @@ impl Chain {
         }
     }
 
+    /// [`rechunk_format::Layout::check_stored`].
+    pub(crate) fn check_stored(&self, encoded: &[u8]) -> Result<(), FormatError> {
+        let mut current = Cow::Borrowed(encoded);
+        for stage in self.stages.iter().rev() {
+            stage.check_encoded(&current)?;
+            let CodecSpec::Checksum { kind, is_first } = stage.codec else {
+                return stage.check_header(&current);
+            };
+            checksum::strip(&mut current, kind, is_first)?;
+        }
+        self.check_raw(&current)
+    }
+
     /// The stored form of a chunk, into `encoded`.
     pub(crate) fn encode(&self, elements: &[u8], encoded: &mut Vec<u8>) -> Result<(), FormatError> {
         if elements.len() != self.chunk_bytes {

@@ -73,11 +73,23 @@ impl Stage {
     }
 
     pub(super) fn check_decoded(&self, decoded: &[u8]) -> Result<(), FormatError> {
-        if !self.is_exact || decoded.len() == self.decoded_bytes_max {
+        self.check_decoded_bytes(decoded.len())
+    }
+
+    fn check_decoded_bytes(&self, found: usize) -> Result<(), FormatError> {
+        let wanted = self.decoded_bytes_max;
+        if !self.is_exact || found == wanted {
             return Ok(());
         }
-        let (found, wanted) = (decoded.len(), self.decoded_bytes_max);
         Err(self.damaged(format!("decodes to {found} bytes instead of {wanted}")))
+    }
+
+    /// An error if encoded bytes begin with what cannot be right.
+    pub(super) fn check_header(&self, encoded: &[u8]) -> Result<(), FormatError> {
+        let CodecSpec::Blosc { blocksize, .. } = self.codec else { return Ok(()) };
+        let decoded = blosc::decoded_bytes(encoded, self.decoded_bytes_max, blocksize);
+        let decoded = decoded.map_err(|reason| self.damaged(reason))?;
+        self.check_decoded_bytes(decoded)
     }
 
     fn damaged(&self, reason: String) -> FormatError {

@@ -86,7 +86,7 @@ async fn read(
         list_after_missing: None,
     };
     let report = run(Arc::new(execution), None, Arc::new(NullObserver), cancel.clone()).await;
-    Ok(report.map_err(|source| Error::Compare { source: Box::new(source) })?.digest)
+    Ok(report.map_err(Error::compare)?.digest)
 }
 
 /// The plan to read an array and decode what can be decoded. `None` if the budget does not allow it.

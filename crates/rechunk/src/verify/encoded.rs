@@ -33,7 +33,7 @@ pub(super) async fn compare(
     let failed = |error: ArrayError| Error::Compare { source: Box::new(error) };
     for index in a.grid()?.indices().positions() {
         if cancel.is_cancelled() {
-            return Err(Error::Compare { source: Box::new(ExecError::Cancelled) });
+            return Err(Error::compare(ExecError::Cancelled));
         }
         let chunk = a.array.read_chunk(&index).await.map_err(failed)?;
         if chunk != other.read_chunk(&index).await.map_err(failed)? {
