@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::arrays::RawArray;
+use crate::arrays::{RawArray, write_json};
 use crate::harness::{Folder, Run, fixture, looks_finished, ostia, rechunk, tree};
 use crate::report::{assert_done, assert_planned, number, text};
 
@@ -249,6 +249,49 @@ fn info_tells_what_is_stored() {
     RawArray::v3(&[8, 8], &[4, 4]).write(&gaps);
     std::fs::remove_file(format!("{gaps}/c/1/0")).unwrap();
     assert_eq!(info(&gaps)["missing_chunks"], 1);
+    // Shards take a request each, as chunks without shards do.
+    for (shards, hint) in [("2,2", "16 shards of less than 1 MiB"), ("none", "64 chunks of less")] {
+        let target = folder.at(&format!("{shards}.zarr"));
+        rechunk(&["copy", &gaps, &target, "--chunks", "1,1", "--shards", shards]).ok();
+        let shown = rechunk(&["info", &target]).ok().stdout;
+        assert!(shown.contains(hint), "{hint} in\n{shown}");
+    }
+}
+
+#[test]
+fn shards_inside_shards_go_with_the_rest() {
+    let folder = Folder::new();
+    let (whole, nested) = (folder.at("whole.zarr"), folder.at("nested.zarr"));
+    RawArray::v3(&[8, 8], &[8, 8]).write(&whole);
+    let (_, mut document) = RawArray::v3(&[8, 8], &[4, 4]).metadata();
+    let bytes = json!({"name": "bytes", "configuration": {"endian": "little"}});
+    let sharding = |chunk_shape: Value, codec: &Value| {
+        json!({"name": "sharding_indexed", "configuration": {
+            "chunk_shape": chunk_shape, "codecs": [codec], "index_codecs": [bytes],
+        }})
+    };
+    let inner = sharding(json!([2, 2]), &bytes);
+    document["chunk_grid"]["configuration"]["chunk_shape"] = json!([8, 8]);
+    document["codecs"] = json!([sharding(json!([4, 4]), &inner)]);
+    write_json(&Path::new(&nested).join("zarr.json"), &document);
+    let target = folder.at("flat.zarr");
+    let done = rechunk(&["copy", &nested, &target, "--shards", "none", "--chunks", "4,4"]).ok();
+    done.says(&["shards inside chunks are not kept"]);
+    let found: Value =
+        serde_json::from_slice(&std::fs::read(format!("{target}/zarr.json")).unwrap()).unwrap();
+    assert_eq!(found["codecs"], json!([bytes]));
+}
+
+#[test]
+fn the_order_of_axes_can_be_chosen() {
+    let folder = Folder::new();
+    let (source, target) = (folder.at("a.zarr"), folder.at("b.zarr"));
+    RawArray::v3(&[8, 6], &[4, 3]).write(&source);
+    let codec = r#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, "crc32c"]"#;
+    rechunk(&["copy", &source, &target, "--chunks", "8,2", "--codec", codec, "--verify"]).ok();
+    let found: Value =
+        serde_json::from_slice(&std::fs::read(format!("{target}/zarr.json")).unwrap()).unwrap();
+    assert_eq!(found["codecs"][0]["configuration"]["order"], json!([1, 0]));
 }
 
 #[test]

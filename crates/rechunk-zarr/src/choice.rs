@@ -10,13 +10,15 @@ use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::json::read_object;
 use crate::metadata::ZarrVersion;
-use crate::parse_v3::parse_endian;
+use crate::parse_v3::{parse_endian, parse_transpose};
 
 /// Codecs that are not yet bound to a data type or a version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodecChoice {
     codecs: Vec<Chosen>,
     endian: Option<Endian>,
+    /// The configuration of `transpose`.
+    transpose: Option<Map<String, Value>>,
 }
 
 /// A codec as it was named. What JSON means may depend on the elements.
@@ -31,6 +33,15 @@ impl CodecChoice {
     /// The byte order that was chosen with the codecs, if it was.
     pub(crate) fn endian(&self) -> Option<Endian> {
         self.endian
+    }
+
+    /// The order of the elements that was chosen with the codecs for chunks of `rank` axes, if it was: the
+    /// slowest axis first.
+    pub(crate) fn axes(&self, rank: usize) -> Result<Option<Vec<usize>>, FormatError> {
+        let field = Field::new("--codec", "transpose").child("configuration");
+        let as_they_are: Vec<usize> = (0..rank).collect();
+        let axes = |configuration| parse_transpose(&field, configuration, &as_they_are);
+        self.transpose.as_ref().map(axes).transpose()
     }
 
     /// The codecs for `element`s.
@@ -165,6 +176,12 @@ fn parse_blosc(field: &Field, parts: &[&str]) -> Result<CodecSpec, FormatError> 
     Ok(CodecSpec::Blosc { cname, clevel, shuffle, typesize: 0, blocksize: 0 })
 }
 
+/// True for filters and a compressor. (LZMA of numcodecs has filters of its own.)
+fn is_pair(map: &Map<String, Value>) -> bool {
+    let has = |name| map.contains_key(name);
+    (has("filters") || has("compressor")) && !has("id") && !has("name")
+}
+
 fn parse_json(text: &str) -> Result<CodecChoice, FormatError> {
     // The same reader as for documents, which wants an object.
     let map = read_object("--codec", format!("{{\"codec\": {text}}}").as_bytes())?;
@@ -173,9 +190,12 @@ fn parse_json(text: &str) -> Result<CodecChoice, FormatError> {
         Value::Null => Vec::new(),
         Value::Array(list) => list.iter().collect(),
         // As `.zarray` has them.
-        Value::Object(map) if map.contains_key("filters") || map.contains_key("compressor") => {
-            let filters = map.get("filters").and_then(Value::as_array).into_iter().flatten();
-            filters.chain(map.get("compressor").filter(|value| !value.is_null())).collect()
+        Value::Object(map) if is_pair(map) => {
+            let field = Field::new("--codec", "filters");
+            let filters = map.get("filters").filter(|value| !value.is_null());
+            let filters = filters.map(|list| field.list(list)).transpose()?.unwrap_or_default();
+            let compressor = map.get("compressor").filter(|value| !value.is_null());
+            filters.iter().chain(compressor).collect()
         }
         object => vec![object],
     };
@@ -194,7 +214,7 @@ impl CodecChoice {
         };
         // It has no other byte order.
         let endian = codecs.iter().any(is_pcodec).then_some(Endian::Little);
-        Self { codecs, endian }
+        Self { codecs, endian, transpose: None }
     }
 
     fn add(&mut self, value: &Value) -> Result<(), FormatError> {
@@ -206,9 +226,13 @@ impl CodecChoice {
             (name, Chosen::V3(name.to_owned(), configuration))
         };
         match (name, &chosen) {
-            ("transpose", Chosen::V3(..)) => {
-                let hint = "the order of the elements is kept from the source";
-                return Err(field.unsupported("codec \"transpose\" here", hint));
+            ("transpose", Chosen::V3(_, configuration)) => {
+                if self.transpose.is_some() || !self.codecs.is_empty() {
+                    let hint = "it goes once, before all others";
+                    return Err(field.unsupported("codec \"transpose\" here", hint));
+                }
+                self.transpose = Some(configuration.clone());
+                return Ok(());
             }
             ("bytes", Chosen::V3(_, configuration)) => {
                 let settings = field.child("configuration");

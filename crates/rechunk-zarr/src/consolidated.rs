@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::documents::group_members;
 use crate::field::Field;
+use crate::group::GroupMetadata;
 use crate::json::{read_object, write_pretty};
 use crate::metadata::{ArrayMetadata, ZarrVersion};
 
@@ -84,13 +85,12 @@ impl Consolidated {
         Ok(Some(consolidated))
     }
 
-    /// The document of a new group with these attributes, in which nothing is yet; as zarr-python
-    /// writes it.
-    pub fn new(version: ZarrVersion, attributes: &Map<String, Value>) -> Self {
+    /// The document of a new group, in which nothing is yet; as zarr-python writes it.
+    pub fn new(version: ZarrVersion, group: &GroupMetadata) -> Self {
         let mut document = Map::new();
         match version {
             ZarrVersion::V2 => {
-                let members: Map<String, Value> = group_members(version, attributes)
+                let members: Map<String, Value> = group_members(version, group)
                     .into_iter()
                     .map(|(key, value)| (key.to_owned(), value))
                     .collect();
@@ -98,7 +98,7 @@ impl Consolidated {
                 document.insert("metadata".to_owned(), Value::Object(members));
             }
             ZarrVersion::V3 => {
-                let own = group_members(version, attributes).into_iter().map(|(_, value)| value);
+                let own = group_members(version, group).into_iter().map(|(_, value)| value);
                 document.extend(own.filter_map(|value| value.as_object().cloned()).flatten());
                 document.insert(V3_MEMBER.to_owned(), no_members());
             }
@@ -202,14 +202,13 @@ impl Consolidated {
         }
     }
 
-    /// Puts a group with these attributes in at `path`, and the groups above it that are not there
-    /// yet.
-    pub fn set_group(&mut self, path: &str, attributes: &Map<String, Value>) {
+    /// Puts a group in at `path`, and the groups above it that are not there yet.
+    pub fn set_group(&mut self, path: &str, group: &GroupMetadata) {
         let version = self.version;
         let Some(members) = self.members_mut() else { return };
         set_groups_above(members, path, version);
         members.shift_remove(&format!("{path}/.zattrs"));
-        members.extend(group_entries(path, version, attributes));
+        members.extend(group_entries(path, version, group));
     }
 
     /// Puts the array at `path` in, in the place of one that was there, and the groups above it
@@ -263,18 +262,14 @@ impl Consolidated {
 /// Puts groups without attributes in above `path` where there are none.
 fn set_groups_above(members: &mut Map<String, Value>, path: &str, version: ZarrVersion) {
     for (end, _) in path.match_indices('/') {
-        for (name, document) in group_entries(&path[..end], version, &Map::new()) {
+        for (name, document) in group_entries(&path[..end], version, &GroupMetadata::default()) {
             members.entry(name).or_insert(document);
         }
     }
 }
 
 /// The entries of a group.
-fn group_entries(
-    path: &str,
-    version: ZarrVersion,
-    attributes: &Map<String, Value>,
-) -> Vec<(String, Value)> {
+fn group_entries(path: &str, version: ZarrVersion, group: &GroupMetadata) -> Vec<(String, Value)> {
     let entry = |(key, mut document): (&str, Value)| match version {
         ZarrVersion::V2 => (format!("{path}/{key}"), document),
         ZarrVersion::V3 => {
@@ -285,7 +280,7 @@ fn group_entries(
             (path.to_owned(), document)
         }
     };
-    group_members(version, attributes).into_iter().map(entry).collect()
+    group_members(version, group).into_iter().map(entry).collect()
 }
 
 fn no_members() -> Value {

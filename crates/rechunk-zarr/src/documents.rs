@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::codec_json::{write_v2_codec, write_v3_codec};
 use crate::codec_spec::CodecSpec;
+use crate::group::GroupMetadata;
 use crate::json::write_pretty;
 use crate::metadata::{ArrayMetadata, KeyStyle, V2_DIMENSIONS, ZarrVersion};
 use crate::{chunk_lengths, record, sharding, types_v2, types_v3};
@@ -162,24 +163,22 @@ impl ArrayMetadata {
 
 /// The document of a group without attributes, as (key relative to the group, bytes).
 pub fn group_documents(version: ZarrVersion) -> Vec<(String, Vec<u8>)> {
-    group_documents_of(version, &Map::new())
+    group_documents_of(version, &GroupMetadata::default())
 }
 
-/// The documents of a group with these attributes, as (key relative to the group, bytes): what
-/// makes it a group comes last. Without attributes v2 has one document only.
-pub fn group_documents_of(
-    version: ZarrVersion,
-    attributes: &Map<String, Value>,
-) -> Vec<(String, Vec<u8>)> {
-    let documents = group_members(version, attributes).into_iter();
+/// The documents of a group, as (key relative to the group, bytes): what makes it one comes last.
+/// Without attributes v2 has one document only, and it has no place for extensions.
+pub fn group_documents_of(version: ZarrVersion, group: &GroupMetadata) -> Vec<(String, Vec<u8>)> {
+    let documents = group_members(version, group).into_iter();
     documents.map(|(key, value)| (key.to_owned(), write_pretty(&value))).collect()
 }
 
 /// The same as values.
 pub(crate) fn group_members(
     version: ZarrVersion,
-    attributes: &Map<String, Value>,
+    group: &GroupMetadata,
 ) -> Vec<(&'static str, Value)> {
+    let attributes = &group.attributes;
     match version {
         ZarrVersion::V2 => {
             let zattrs = (!attributes.is_empty()).then(|| (".zattrs", json!(attributes)));
@@ -188,7 +187,9 @@ pub(crate) fn group_members(
         ZarrVersion::V3 => {
             let document =
                 json!({"zarr_format": 3, "node_type": "group", "attributes": attributes});
-            vec![("zarr.json", document)]
+            let own = document.as_object().cloned().unwrap_or_default();
+            let all: Map<_, _> = own.into_iter().chain(group.extensions.clone()).collect();
+            vec![("zarr.json", Value::Object(all))]
         }
     }
 }

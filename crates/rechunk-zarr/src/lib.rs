@@ -48,7 +48,7 @@ pub use consolidated::{ArrayDocuments, Consolidated, ConsolidatedKind, GroupDocu
 pub use documents::{group_documents, group_documents_of};
 pub use element_type::ElementType;
 pub use fill_value::write_fill_value;
-pub use group::{GroupMetadata, group_attributes};
+pub use group::{GroupMetadata, check_zgroup, group_attributes};
 pub use layout::ZarrLayout;
 pub use metadata::{
     ArrayMetadata, BLOSC_CHUNK_BYTES_MAX, CHUNK_BYTES_MAX, KeyEncoding, KeyStyle, Verbatim,
@@ -61,5 +61,5 @@ pub use missing_values::{
 pub use parse_v2::parse_v2;
 pub use parse_v3::{NodeKind, node_kind, parse_v3};
 pub use shard_codec::ShardCodec;
-pub use target::{TargetOptions, target_metadata};
+pub use target::{TargetOptions, target_metadata, without_inner_shards};
 pub use variable::VARIABLE_CHUNK_BYTES_MAX;

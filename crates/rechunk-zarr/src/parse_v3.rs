@@ -233,7 +233,7 @@ fn parse_codecs(
         match (name, is_bytes) {
             ("transpose", false) => {
                 let before = axes.clone();
-                axes = transpose(&settings, &configuration, &axes)?;
+                axes = parse_transpose(&settings, &configuration, &axes)?;
                 // Others do to each element the same wherever it lies.
                 let minds = codecs
                     .iter()
@@ -334,7 +334,7 @@ fn stored_endian(list: &[Value]) -> Result<Option<Endian>, FormatError> {
 }
 
 /// The axes after one more transposition.
-fn transpose(
+pub(crate) fn parse_transpose(
     field: &Field,
     configuration: &Map<String, Value>,
     axes: &[usize],
@@ -404,7 +404,7 @@ fn refuse_transformers(map: &mut Map<String, Value>) -> Result<(), FormatError> 
 }
 
 /// What is left must be understood, unless it says that it need not be.
-fn refuse_unknown(map: &Map<String, Value>) -> Result<(), FormatError> {
+pub(crate) fn refuse_unknown(map: &Map<String, Value>) -> Result<(), FormatError> {
     let may_ignore = |value: &Value| value.get("must_understand") == Some(&Value::Bool(false));
     match map.iter().find(|(_, value)| !may_ignore(value)) {
         None => Ok(()),

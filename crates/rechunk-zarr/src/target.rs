@@ -38,15 +38,13 @@ pub fn target_metadata(
         return variable::target(source, options);
     }
     let mut warnings = Vec::new();
-    let mut unsharded;
-    let source = if has_shards(source) && !keeps_shards(source, options) {
-        let reason = "shards inside chunks are not kept: elements are encoded as in them";
-        warnings.push(reason.to_owned());
-        unsharded = source.clone();
-        unsharded.codecs = ShardCodec::without(&source.codecs);
-        &unsharded
-    } else {
-        source
+    let unsharded = without_inner_shards(source).filter(|_| !keeps_shards(source, options));
+    let source = match &unsharded {
+        Some((unsharded, reason)) => {
+            warnings.push(reason.clone());
+            unsharded
+        }
+        None => source,
     };
     let mut target = source.clone();
     target.version = options.version;
@@ -59,6 +57,9 @@ pub fn target_metadata(
             if let Some(endian) = choice.endian() {
                 target.order.endian = ElementType::new(source.spec.data_type, endian).endian;
             }
+            if let Some(axes) = choice.axes(source.spec.shape.len())? {
+                target.order.axes = axes;
+            }
             let codecs = choice.bound_to(target.element(), options.version)?;
             let others = codecs.iter().filter(|codec| !codec.is_core_v3());
             if options.version == ZarrVersion::V3 {
@@ -68,6 +69,9 @@ pub fn target_metadata(
         }
         None => kept_codecs(source, options.version, &mut warnings),
     };
+    if options.codec.is_none() {
+        drop_uneven(&mut target, &mut warnings);
+    }
     if options.version != source.version {
         (target.verbatim.data_type, target.verbatim.fill_value) =
             (record_type(source, options.version)?, None);
@@ -87,9 +91,25 @@ pub fn target_metadata(
     Ok((target, warnings))
 }
 
-/// True if a codec of `source` is a shard inside a chunk.
-fn has_shards(source: &ArrayMetadata) -> bool {
-    source.codecs.iter().any(|codec| matches!(codec, CodecSpec::Shards(_)))
+/// Leaves out shuffles of what chunks of this shape do not hold a whole number of.
+fn drop_uneven(target: &mut ArrayMetadata, warnings: &mut Vec<String>) {
+    for codec in std::mem::take(&mut target.codecs) {
+        let is_shuffle = matches!(codec, CodecSpec::Shuffle { .. });
+        target.codecs.push(codec);
+        if let (true, Err(error)) = (is_shuffle, target.chain()) {
+            target.codecs.pop();
+            warnings.push(format!("shuffle is left out: {error}"));
+        }
+    }
+}
+
+/// `source` as if its chunks were no shards themselves, and a sentence for people; `None` if none is.
+pub fn without_inner_shards(source: &ArrayMetadata) -> Option<(ArrayMetadata, String)> {
+    if !source.codecs.iter().any(|codec| matches!(codec, CodecSpec::Shards(_))) {
+        return None;
+    }
+    let reason = "shards inside chunks are not kept: elements are encoded as in them".to_owned();
+    Some((ArrayMetadata { codecs: ShardCodec::without(&source.codecs), ..source.clone() }, reason))
 }
 
 /// True if the target's chunks are the source's, so that what is inside them can stay.

@@ -262,6 +262,10 @@ impl Strings {
                 warnings.push(format!("the fill value {number} becomes the text \"{number}\""));
                 Some(Value::from(number.to_string()))
             }
+            Value::Number(number) => {
+                warnings.push(format!("the fill value {number} becomes an empty element"));
+                Some(json!(""))
+            }
             _ => None,
         }
     }

@@ -9,13 +9,14 @@ use rechunk_n5::{ATTRIBUTES_KEY, parse_dataset, parse_group};
 use rechunk_raw::{ARRAY_JSON, parse_array_json};
 use rechunk_store::{Store, StoreError};
 use rechunk_zarr::{
-    ArrayDocuments, GroupDocuments, NodeKind, ZarrVersion, node_kind, parse_v2, parse_v3,
+    ArrayDocuments, GroupDocuments, GroupMetadata, NodeKind, ZarrVersion, check_zgroup, node_kind,
+    parse_v2, parse_v3,
 };
 use sha2::{Digest, Sha256};
 
 use crate::axes::Axes;
 use crate::format::Format;
-use crate::metadata::{GroupMetadata, Metadata};
+use crate::metadata::Metadata;
 
 /// Largest metadata document that is read, bytes.
 pub(crate) const METADATA_BYTES_MAX: u64 = 16 << 20;
@@ -132,7 +133,9 @@ impl Documents {
             let node = if is_array { Node::Array } else { Node::Group };
             return Ok(Some(node(Format::N5)));
         }
-        Ok(self.zgroup.is_some().then_some(Node::Group(Format::Zarr2)))
+        let Some(document) = &self.zgroup else { return Ok(None) };
+        check_zgroup(document)?;
+        Ok(Some(Node::Group(Format::Zarr2)))
     }
 
     /// The array they describe; `None` if they describe none.
@@ -161,14 +164,9 @@ impl Documents {
     pub(crate) fn group(&self) -> Result<GroupMetadata, FormatError> {
         let Some(Node::Group(format)) = self.node()? else { return Ok(GroupMetadata::default()) };
         match (self.attributes(), format.zarr_version()) {
-            (Some(document), Some(version)) => {
-                let group = rechunk_zarr::GroupMetadata::parse(version, document)?;
-                let (attributes, other_fields) = (group.attributes, group.other_fields);
-                Ok(GroupMetadata { attributes, other_fields })
-            }
+            (Some(document), Some(version)) => GroupMetadata::parse(version, document),
             (Some(document), None) => {
-                let attributes = parse_group(document)?.attributes;
-                Ok(GroupMetadata { attributes, other_fields: Vec::new() })
+                Ok(GroupMetadata::with_attributes(parse_group(document)?.attributes))
             }
             _ => Ok(GroupMetadata::default()),
         }

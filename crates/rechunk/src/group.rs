@@ -220,8 +220,8 @@ async fn walked(
         members.extend(kind.map(|kind| Member { path: path.to_owned(), kind }));
         is_below
     });
-    let truncated = cut.await.map_err(|source| Error::source_store(reads.location, source))?;
-    Ok((members, truncated))
+    let left_out = cut.await.map_err(|source| Error::source_store(reads.location, source))?;
+    Ok((members, left_out.is_some()))
 }
 
 /// Paths of the arrays below a place, in order, for a message: those that are found soon.

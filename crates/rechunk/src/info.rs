@@ -398,10 +398,17 @@ fn hints(info: &ArrayInfo) -> Vec<String> {
         hints.push("chunks are larger than 2 GiB: many readers and codecs refuse them".to_owned());
     }
     // Chunks in shards cost no request each.
-    if chunk_bytes < SMALL_CHUNK_BYTES && info.chunks > 1 && info.shards.is_none() {
+    let (objects, count, bytes) = match (info.shards, &info.shard_shape) {
+        (Some(count), Some(shape)) => {
+            let chunks =
+                shape.iter().zip(&info.chunk_shape).map(|(shard, chunk)| shard / chunk.max(&1));
+            ("shards", count, chunks.fold(chunk_bytes, u64::saturating_mul))
+        }
+        _ => ("chunks", info.chunks, chunk_bytes),
+    };
+    if bytes < SMALL_CHUNK_BYTES && count > 1 {
         hints.push(format!(
-            "{} chunks of less than 1 MiB: requests, not bytes, will take the time",
-            info.chunks
+            "{count} {objects} of less than 1 MiB: requests, not bytes, will take the time"
         ));
     }
     for read in &info.access {

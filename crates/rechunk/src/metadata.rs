@@ -6,7 +6,7 @@ use rechunk_format::{FormatError, Layout, RegionLayout, json};
 use rechunk_grid::{ArraySpec, Region};
 use rechunk_n5::{ATTRIBUTES_KEY, N5Layout, N5Metadata, N5Version};
 use rechunk_raw::{ARRAY_JSON, Files, RawLayout, RawMetadata};
-use rechunk_zarr::{ArrayMetadata as ZarrMetadata, ZarrLayout};
+use rechunk_zarr::{ArrayMetadata as ZarrMetadata, GroupMetadata, ZarrLayout};
 use serde_json::{Map, Value};
 
 use crate::axes::Axes;
@@ -202,29 +202,41 @@ fn region_of(layout: Arc<dyn Layout>, region: &Region) -> Result<Arc<dyn Layout>
     Ok(Arc::new(of_region))
 }
 
-/// What the documents of a group say, whatever its format.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct GroupMetadata {
-    /// The user's attributes, bare tokens such as `NaN` in the form that only our writer knows.
-    pub attributes: Map<String, Value>,
-    /// Fields that no target is given.
-    pub other_fields: Vec<String>,
-}
-
-/// The documents that make a place a group with these attributes, by key; what makes it one comes
-/// last. `n5_version` is what a container of N5 says, `None` for a group in one.
+/// The documents that make a place this group, by key; what makes it one comes last. `n5_version` is what
+/// a container of N5 says, `None` for a group in one.
 pub(crate) fn group_documents(
     format: Format,
-    attributes: &Map<String, Value>,
+    group: &GroupMetadata,
     n5_version: Option<N5Version>,
 ) -> Vec<(String, Vec<u8>)> {
     if let Some(version) = format.zarr_version() {
-        return rechunk_zarr::group_documents_of(version, attributes);
+        return rechunk_zarr::group_documents_of(version, group);
     }
     // Without attributes any directory is a group of N5; the container says its version.
-    if format == Format::N5 && (n5_version.is_some() || !attributes.is_empty()) {
-        let document = rechunk_n5::group_document(attributes, n5_version);
+    if format == Format::N5 && (n5_version.is_some() || !group.attributes.is_empty()) {
+        let document = rechunk_n5::group_document(&group.attributes, n5_version);
         return vec![(ATTRIBUTES_KEY.to_owned(), document)];
     }
     Vec::new()
+}
+
+/// Makes attributes of a document of Zarr v3 JSON that every reader takes. Says of which it has made text; `place` is what
+/// has them.
+pub(crate) fn in_strict_json(
+    format: Format,
+    place: &str,
+    attributes: &mut Map<String, Value>,
+) -> Option<String> {
+    if format != Format::Zarr3 {
+        return None;
+    }
+    let names: Vec<String> =
+        json::make_strict(attributes).into_iter().map(|name| format!("{name:?}")).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{place} has attributes with NaN, an infinity or a number beyond float64, which is no JSON and not every \
+             reader of Zarr v3 takes: it becomes text in {}",
+            names.join(", ")
+        )
+    })
 }

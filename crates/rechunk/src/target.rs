@@ -7,8 +7,7 @@ use futures::stream::{self, StreamExt};
 use rechunk_n5::{ATTRIBUTES_KEY, N5Version, parse_dataset};
 use rechunk_raw::ARRAY_JSON;
 use rechunk_store::{Role, Store, Stores, is_remote, remote_names};
-use rechunk_zarr::{NodeKind, node_kind};
-use serde_json::Map;
+use rechunk_zarr::{GroupMetadata, NodeKind, node_kind};
 
 use crate::Error;
 use crate::consolidated::at_once;
@@ -394,7 +393,7 @@ pub(crate) async fn create_groups(
             continue;
         }
         let version = (depth == 0).then_some(n5_version);
-        for (key, bytes) in group_documents(format, &Map::new(), version) {
+        for (key, bytes) in group_documents(format, &GroupMetadata::default(), version) {
             let control = group.with_role(Role::Control);
             let put = if is_late {
                 control.create(&key, bytes.into()).await.map(drop)

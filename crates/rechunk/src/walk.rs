@@ -20,27 +20,27 @@ pub(crate) enum Visited<'a> {
 }
 
 /// Has every directory below `store` looked at, at most `limit` of them; `visit` is given its path
-/// and what it is, and says whether there may be more below it. True if there is more than was
-/// looked at.
+/// and what it is, and says whether there may be more below it. The first place that was not looked at, if there is
+/// more than was.
 pub(crate) async fn walk(
     store: &Store,
     limit: usize,
     mut visit: impl FnMut(&str, Visited<'_>) -> bool,
-) -> Result<bool, StoreError> {
+) -> Result<Option<String>, StoreError> {
     if !store.can_list() {
-        return Ok(false); // only metadata above can say what there is
+        return Ok(None); // only metadata above can say what there is
     }
     let mut open = vec![String::new()];
-    let (mut seen, mut is_cut) = (0, false);
+    let (mut seen, mut left_out) = (0, None);
     while let Some(directory) = open.pop() {
         let mut names = store.list_directories(&directory).await?;
         names.sort_unstable();
         for name in names.into_iter().rev() {
+            let path = if directory.is_empty() { name } else { format!("{directory}/{name}") };
             seen += 1;
             if seen > limit {
-                return Ok(true);
+                return Ok(Some(path));
             }
-            let path = if directory.is_empty() { name } else { format!("{directory}/{name}") };
             let place = store.child(&path)?;
             let documents = Documents::fetch(&place).await?;
             // What is an array itself is no state.
@@ -53,10 +53,11 @@ pub(crate) async fn walk(
             }
             if path.split('/').count() < DEPTH_MAX {
                 open.push(path);
-            } else {
-                is_cut |= !store.list_directories(&path).await?.is_empty();
+            } else if left_out.is_none() {
+                let below = store.list_directories(&path).await?;
+                left_out = below.first().map(|name| format!("{path}/{name}"));
             }
         }
     }
-    Ok(is_cut)
+    Ok(left_out)
 }

@@ -101,7 +101,18 @@ fn others() -> Vec<Case> {
         let words = [&["source.zarr", ".zattrs"], words].concat();
         Case::new(format!("v2 attributes {name}"), write(".zattrs", text), Outcome::refused(&words))
     };
+    let group = |name: &str, text: &'static str, words: &[&str]| {
+        let build = move |scene: &Scene| {
+            small(2).write(&format!("{}/a", scene.source()));
+            scene.write(".zgroup", text);
+        };
+        let words = [&["source.zarr", ".zgroup"], words].concat();
+        Case::new(format!("v2 group {name}"), build, Outcome::refused(&words))
+    };
     vec![
+        group("cut short", "{\"zarr_format\"", &["JSON"]),
+        group("of no version", "{}", &["zarr_format", "missing"]),
+        group("of version 3", "{\"zarr_format\": 3}", &["zarr_format", "3"]),
         Case::new(
             "v2 document of 100 MB",
             write(".zarray", spaces),

@@ -176,6 +176,16 @@ fn others() -> Vec<Case> {
     };
     vec![
         Case::new(
+            "v3 group with a field that must be understood",
+            |scene| {
+                let document =
+                    r#"{"zarr_format": 3, "node_type": "group", "storage": {"name": "x"}}"#;
+                scene.write("zarr.json", document);
+                small(3).write(&format!("{}/a", scene.source()));
+            },
+            Outcome::refused(&["source.zarr", "zarr.json", "storage"]),
+        ),
+        Case::new(
             "v3 group with names of control characters",
             |scene| {
                 scene.write("zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);

@@ -124,7 +124,7 @@ fn around_the_source() -> Vec<Case> {
             }
         }, whole()),
         Case::new("a directory under a name that is not UTF-8 in a group", |scene| {
-            scene.write(".zgroup", "{}");
+            scene.write(".zgroup", r#"{"zarr_format": 2}"#);
             std::fs::create_dir(Path::new(&scene.source()).join(OsStr::from_bytes(b"\xff"))).unwrap();
             small(2).write(&format!("{}/a", scene.source()));
         }, Outcome::refused(&["source.zarr", "%FF", "utf-8"])),

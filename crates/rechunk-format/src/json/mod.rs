@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub use read::{DOCUMENT_BYTES_MAX, read_object};
 pub use write::write_pretty;
@@ -82,6 +82,35 @@ pub fn plain(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(plain).collect(),
         Value::Object(map) => {
             map.iter().map(|(name, value)| (name.clone(), plain(value))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+/// Makes what JSON has not, and no reader of JSON but Python's takes, the text that Python would print: `NaN`, infinities and
+/// numbers beyond any float. Names the members of `map` where there was such a token.
+pub fn make_strict(map: &mut Map<String, Value>) -> Vec<String> {
+    let mut names = Vec::new();
+    for (name, value) in map {
+        let strict = strict(value);
+        if strict != *value {
+            names.push(name.clone());
+            *value = strict;
+        }
+    }
+    names
+}
+
+fn strict(value: &Value) -> Value {
+    let is_no_number = |token: &&str| token.parse::<f64>().is_ok_and(|number| !number.is_finite());
+    match value {
+        Value::String(text) => match bare_token(text).filter(is_no_number) {
+            Some(token) => Value::from(token),
+            None => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(strict).collect(),
+        Value::Object(map) => {
+            map.iter().map(|(name, value)| (name.clone(), strict(value))).collect()
         }
         other => other.clone(),
     }

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::read::{DEPTH_MAX, DOCUMENT_BYTES_MAX};
 use super::*;
 
-fn read(text: &str) -> serde_json::Map<String, Value> {
+fn read(text: &str) -> Map<String, Value> {
     read_object("doc", text.as_bytes()).unwrap()
 }
 
@@ -93,4 +93,20 @@ fn the_deepest_document_allowed_is_read_and_written() {
     let depth = DEPTH_MAX - 1;
     let map = read(&format!("{{\"a\": {}{}}}", "[".repeat(depth), "]".repeat(depth)));
     assert!(!write_pretty(&map.into()).is_empty());
+}
+
+/// Readers in C++ and JavaScript refuse a document with any of these.
+#[test]
+fn what_is_no_json_becomes_text() {
+    let text = r#"{"a": NaN, "b": [1, {"c": -Infinity}], "d": 1e500, "e": "NaN", "f": 1.5,
+        "g": 123456789012345678901234567890}"#;
+    let mut map = read(text);
+    assert_eq!(make_strict(&mut map), ["a", "b", "d"]);
+    let written = String::from_utf8(write_pretty(&Value::Object(map.clone()))).unwrap();
+    let strict: Value = serde_json::from_str(&written).unwrap();
+    assert_eq!(strict["a"], "NaN");
+    assert_eq!(strict["b"], json!([1, {"c": "-Infinity"}]));
+    assert_eq!(strict["d"], "1e500");
+    assert!(written.contains("1.5") && written.contains("123456789012345678901234567890"));
+    assert_eq!(make_strict(&mut map), [""; 0]);
 }

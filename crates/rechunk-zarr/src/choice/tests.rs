@@ -71,7 +71,11 @@ fn what_is_refused() {
         ("none:1", "none does not take so many parts"),
         ("blosc:lz5", r#"blosc compressor "lz5" is not supported"#),
         ("blosc:lz4:5:mix", r#""mix" is not a shuffle"#),
-        (r#"{"name": "transpose"}"#, "the order of the elements is kept"),
+        (
+            r#"["crc32c", {"name": "transpose", "configuration": {"order": [1, 0]}}]"#,
+            "before all others",
+        ),
+        (r#"{"filters": {"id": "delta"}, "compressor": null}"#, "expected a list"),
         (r#"{"name": "lzo"}"#, r#"codec "lzo" is not supported"#),
         (r#"{"name": "numcodecs.zfpy"}"#, NO_ZFPY),
         (r#"{"name": "bytes", "configuration": {"endian": "middle"}}"#, r#"expected "little""#),
@@ -83,6 +87,26 @@ fn what_is_refused() {
         let bound = choice.and_then(|choice| choice.bound_to(FLOATS, ZarrVersion::V2));
         let error = bound.unwrap_err().to_string();
         assert!(error.contains(message), "{error}\nshould contain\n{message}");
+    }
+}
+
+#[test]
+fn filters_of_lzma_are_its_own() {
+    let own =
+        r#"{"id": "lzma", "format": 3, "check": -1, "preset": null, "filters": [{"id": 33}]}"#;
+    assert!(matches!(chosen(own)[..], [CodecSpec::Lzma(_)]), "{:?}", chosen(own));
+}
+
+#[test]
+fn an_order_of_axes_can_be_chosen() {
+    let axes = |text: &str, rank| parse_codec_choice(text).unwrap().axes(rank);
+    let text = r#"[{"name": "transpose", "configuration": {"order": [2, 0, 1]}}, "crc32c"]"#;
+    assert_eq!(axes(text, 3).unwrap(), Some(vec![2, 0, 1]));
+    assert_eq!(axes("zstd", 3).unwrap(), None);
+    for (rank, order) in [(2, "[2, 0, 1]"), (3, "[0, 0, 1]"), (3, r#""F""#), (3, "[0, 1]")] {
+        let text = format!(r#"{{"name": "transpose", "configuration": {{"order": {order}}}}}"#);
+        let error = axes(&text, rank).unwrap_err().to_string();
+        assert!(error.contains("transpose.configuration.order"), "{error}");
     }
 }
 

@@ -154,6 +154,39 @@ fn a_choice_is_bound_to_type_and_version() {
 }
 
 #[test]
+fn the_order_of_axes_is_that_of_the_choice() {
+    let text = r#"[{"name": "transpose", "configuration": {"order": [1, 2, 0]}}, "crc32c"]"#;
+    let of = |version| {
+        let codec = Some(parse_codec_choice(text).unwrap());
+        let options =
+            TargetOptions { version, chunk_shape: vec![5, 5, 5], shard_shape: None, codec };
+        target_metadata(&v2(&json!({})), &options).unwrap()
+    };
+    let (target, _) = of(ZarrVersion::V3);
+    assert_eq!(target.order.axes, [1, 2, 0]);
+    assert_eq!(reread(&target), target);
+    let (target, warnings) = of(ZarrVersion::V2);
+    assert_eq!(target.order.axes, [0, 1, 2]);
+    assert!(warnings[0].contains("only C and F order"), "{warnings:?}");
+}
+
+/// numcodecs has no answer for the rest.
+#[test]
+fn a_shuffle_that_does_not_divide_the_chunk_is_left_out() {
+    let source = v2(&json!({
+        "shape": [10], "chunks": [6], "dtype": "|u1", "order": "C", "fill_value": 0,
+        "filters": [{"id": "shuffle", "elementsize": 3}], "compressor": {"id": "zlib", "level": 1},
+    }));
+    for (chunk, kept, said) in [(9, 2, 0), (4, 1, 1)] {
+        let version = ZarrVersion::V2;
+        let options =
+            TargetOptions { version, chunk_shape: vec![chunk], shard_shape: None, codec: None };
+        let (target, warnings) = target_metadata(&source, &options).unwrap();
+        assert_eq!((target.codecs.len(), warnings.len()), (kept, said), "{warnings:?}");
+    }
+}
+
+#[test]
 fn impossible_chunks_are_refused() {
     let source = v2(&json!({}));
     for chunk_shape in [vec![5, 5], vec![0, 5, 5], vec![1 << 20, 1 << 20, 1]] {

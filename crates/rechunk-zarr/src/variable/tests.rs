@@ -62,6 +62,13 @@ fn strings_change_version_where_their_bytes_do_not() {
     let target = to(&source, ZarrVersion::V3).unwrap();
     assert_eq!(identity(&source), identity(&target));
     assert_eq!(target.verbatim.fill_value, Some(json!("")));
+    // What zarr-python 2 says of everything.
+    for (filter, fill) in [("vlen-utf8", "0"), ("vlen-bytes", "")] {
+        let source = v2(&json!([{"id": filter}]), &Value::Null, &json!(0));
+        let (target, warnings) = target_metadata(&source, &options(ZarrVersion::V3)).unwrap();
+        assert_eq!(target.verbatim.fill_value, Some(json!(fill)));
+        assert!(warnings[0].contains("the fill value 0 becomes"), "{warnings:?}");
+    }
 }
 
 #[test]

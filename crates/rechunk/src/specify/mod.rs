@@ -6,7 +6,7 @@ mod raw;
 mod zarr;
 
 use rechunk_format::{FormatError, ShardFormat};
-use rechunk_grid::ArraySpec;
+use rechunk_grid::{ArraySpec, DataType};
 
 use crate::axes::Axes;
 use crate::cast;
@@ -92,7 +92,8 @@ impl Wish<'_> {
 
     /// An error of a target that cannot be: the source's where nothing else could have been asked.
     fn refuse(&self, error: FormatError) -> Error {
-        if self.source.spec().data_type.is_variable() {
+        let data_type = self.source.spec().data_type;
+        if data_type.is_variable() || matches!(data_type, DataType::Structured { .. }) {
             Error::source_metadata(&self.source.location, error)
         } else {
             Error::target_metadata(error)

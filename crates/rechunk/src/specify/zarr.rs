@@ -10,6 +10,7 @@ use rechunk_raw::RawMetadata;
 use rechunk_zarr::{
     ArrayMetadata, KeyEncoding, KeyStyle, TargetOptions, Verbatim, ZarrVersion,
     carry_missing_value, parse_codec_choice, respell_missing_value, target_metadata,
+    without_inner_shards,
 };
 
 use super::{Wish, codecs};
@@ -17,7 +18,7 @@ use crate::Error;
 use crate::axes::Axes;
 use crate::cast::recast;
 use crate::format::Format;
-use crate::metadata::Metadata;
+use crate::metadata::{Metadata, in_strict_json};
 
 /// Attribute that xarray keeps dimension names in, where a format has no place for them.
 const XARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
@@ -49,8 +50,14 @@ pub(super) fn target(
         }
         None => (seen, Vec::new(), None),
     };
+    let no_shards = wish.request.shards.as_deref().is_some_and(|text| text.trim() == "none");
+    let (seen, unsharded) = match without_inner_shards(&seen).filter(|_| no_shards) {
+        Some((seen, reason)) => (Cow::Owned(seen), Some(reason)),
+        None => (seen, None),
+    };
     let (mut target, mut warnings) =
         target_metadata(&seen, &options).map_err(|error| wish.refuse(error))?;
+    warnings.extend(unsharded);
     warnings.extend(dropped);
     if options.codec.is_none() {
         warnings.extend(lost);
@@ -65,6 +72,7 @@ pub(super) fn target(
         target.key_encoding.separator = separator;
     }
     wish.axes().note(source.format(), format, &mut target.attributes);
+    warnings.extend(in_strict_json(format, "the array", &mut target.attributes));
     Ok((Metadata::Zarr(Box::new(target)), warnings))
 }
 

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use rechunk_format::FormatError;
 use rechunk_n5::N5Version;
 use rechunk_store::{Role, Store};
-use rechunk_zarr::{Consolidated, ZarrVersion};
+use rechunk_zarr::{Consolidated, GroupMetadata, ZarrVersion};
 
 use super::TreeJob;
 use crate::documents::METADATA_BYTES_MAX;
 use crate::format::Format;
-use crate::metadata::{GroupMetadata, Metadata, group_documents};
+use crate::metadata::{Metadata, group_documents};
 use crate::specify::is_inside_n5;
 use crate::target::{create_groups, groups_above};
 use crate::work_dir::store_error;
@@ -63,7 +63,7 @@ impl TreeDocuments {
         control.sync().await.map_err(failed)?;
         let Some(version) = self.format.zarr_version() else { return Ok(()) };
         consolidated::update_with(location, target, version, |document, path| {
-            document.set_group(path, &self.root.attributes);
+            document.set_group(path, &self.root);
             self.describe_in(document, &format!("{path}/"))
         })
         .await
@@ -72,7 +72,7 @@ impl TreeDocuments {
     /// The documents of the group at `path`. A group of N5 needs none where something is below it;
     /// its directory has to come from somewhere where nothing is.
     fn group_documents(&self, path: &str, group: &GroupMetadata) -> Vec<(String, Vec<u8>)> {
-        let documents = group_documents(self.format, &group.attributes, None);
+        let documents = group_documents(self.format, group, None);
         let is_below =
             |other: &String| other.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
         let paths = self.arrays.iter().map(|(path, _)| path).chain(self.groups.keys());
@@ -86,9 +86,9 @@ impl TreeDocuments {
     /// The documents of the root, by key; what makes it a group comes last.
     fn root_documents(&self) -> Result<Vec<(String, Vec<u8>)>, Error> {
         let version = Some(self.n5_version).filter(|_| !is_inside_n5(&self.location));
-        let mut documents = group_documents(self.format, &self.root.attributes, version);
+        let mut documents = group_documents(self.format, &self.root, version);
         let Some(version) = self.format.zarr_version() else { return Ok(documents) };
-        let mut consolidated = Consolidated::new(version, &self.root.attributes);
+        let mut consolidated = Consolidated::new(version, &self.root);
         self.describe_in(&mut consolidated, "").map_err(Error::target_metadata)?;
         let (key, bytes) = (Consolidated::key(version), consolidated.to_bytes());
         if !is_readable(version, &bytes) {
@@ -119,7 +119,7 @@ impl TreeDocuments {
     /// Puts all groups and arrays in, at `prefix` and their path.
     fn describe_in(&self, document: &mut Consolidated, prefix: &str) -> Result<(), FormatError> {
         for (path, group) in &self.groups {
-            document.set_group(&format!("{prefix}{path}"), &group.attributes);
+            document.set_group(&format!("{prefix}{path}"), group);
         }
         for (path, array) in &self.arrays {
             if let Some(metadata) = array.zarr() {

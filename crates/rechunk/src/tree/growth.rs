@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use rechunk_store::{Meter, Role, Store, Stores};
-use rechunk_zarr::ZarrVersion;
+use rechunk_zarr::{GroupMetadata, ZarrVersion};
 
 use super::coordinates::is_coordinate;
 use super::fit::Fit;
@@ -18,7 +18,7 @@ use crate::growth::{
     self, Begun, Change, Growth, Placement, check_unmoved, of_target, update_consolidated,
 };
 use crate::job::Job;
-use crate::metadata::{GroupMetadata, Metadata};
+use crate::metadata::Metadata;
 use crate::open::{OpenArray, OpenOptions, Opened, open_array, open_node};
 use crate::place::work_dir;
 use crate::request::CopyRequest;

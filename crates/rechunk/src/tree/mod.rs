@@ -18,6 +18,7 @@ use std::sync::Arc;
 use rechunk_grid::ArraySpec;
 use rechunk_plan::{Estimate, PlanError};
 use rechunk_store::{Meter, Store, Stores};
+use rechunk_zarr::GroupMetadata;
 
 pub use coordinates::Coords;
 pub(crate) use growth::check_not_between;
@@ -29,14 +30,14 @@ pub(crate) use state::{SavedTree, remove_begun};
 use crate::documents::Documents;
 use crate::format::Format;
 use crate::job::Job;
-use crate::metadata::GroupMetadata;
+use crate::metadata::in_strict_json;
 use crate::open::{OpenOptions, Opened, open_array, open_node, open_store};
 use crate::request::CopyRequest;
 use crate::{ChunkSpec, Error};
 use coordinates::is_coordinate;
 use fit::Fit;
 use rules::{Rules, Wishes};
-use walk::{Found, dropped, in_words};
+use walk::{Found, in_words};
 
 /// Most arrays named in a message.
 const NAMED_MAX: usize = 12;
@@ -134,10 +135,9 @@ impl TreeJob {
         request.planning.memory_bytes = Some(request.planning.budget().memory_bytes);
         let location = request.source.clone();
         let root = source.documents.group();
-        let root = root.map_err(|error| Error::source_metadata(&location, error))?;
+        let mut root = root.map_err(|error| Error::source_metadata(&location, error))?;
         let mut found = Found::below(&location, &source.store, source.format).await?;
-        let mut warnings: Vec<String> = dropped("", &root).into_iter().collect();
-        warnings.append(&mut found.warnings);
+        let mut warnings = std::mem::take(&mut found.warnings);
         select(&rules, &selection, &mut found, &location)?;
         check_room_for_state(&found, &location)?;
         let all =
@@ -148,6 +148,10 @@ impl TreeJob {
         if format == Format::N5 {
             let root = [(&String::new(), &root)];
             warnings.extend(found.groups.iter().chain(root).filter_map(reserved));
+        }
+        warnings.extend(fit_to(format, "", &mut root));
+        for (path, group) in &mut found.groups {
+            warnings.extend(fit_to(format, path, group));
         }
         let whole = CopyRequest { format: Some(format), ..request.clone() };
         let arrays = plan_all(&rules, fit, &whole, &stores, found.arrays, found.unreadable).await?;
@@ -188,6 +192,19 @@ impl TreeJob {
         });
         self.warnings.iter().cloned().chain(of_arrays).collect()
     }
+}
+
+/// Has a group say what its format can; what it then does not say as before, for people.
+fn fit_to(format: Format, path: &str, group: &mut GroupMetadata) -> Vec<String> {
+    let place = in_words(path);
+    let mut warnings = Vec::new();
+    if format != Format::Zarr3 && !group.extensions.is_empty() {
+        let names: Vec<String> = group.extensions.keys().map(|name| format!("{name:?}")).collect();
+        group.extensions.clear();
+        warnings.push(format!("{place} has fields that are dropped: {}", names.join(", ")));
+    }
+    warnings.extend(in_strict_json(format, &place, &mut group.attributes));
+    warnings
 }
 
 /// What is to be said of the attributes of a group that N5 has no place for.

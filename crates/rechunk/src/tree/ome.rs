@@ -1,11 +1,11 @@
 //! OME-Zarr images (NGFF 0.4 and 0.5, "multiscales" metadata): arrays of a group that are one image in
 //! several resolutions. Other chunks change nothing of what the group says of them; other things do.
 
+use rechunk_zarr::GroupMetadata;
 use serde_json::Value;
 
 use super::walk::in_words;
 use crate::Format;
-use crate::metadata::GroupMetadata;
 
 /// What is to be said of the group at `path` if it is such an image, of which `arrays` are copied:
 /// `selects` of a region each.

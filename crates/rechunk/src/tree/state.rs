@@ -156,7 +156,9 @@ fn groups_identity(job: &TreeJob) -> String {
     let mut hash = Sha256::new();
     hash.update(job.format.name());
     for (path, group) in [(&String::new(), &job.root)].into_iter().chain(&job.groups) {
-        for text in [path, &serde_json::Value::Object(group.attributes.clone()).to_string()] {
+        let [attributes, extensions] = [&group.attributes, &group.extensions]
+            .map(|map| serde_json::Value::Object(map.clone()).to_string());
+        for text in [path, &attributes, &extensions] {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text);
         }
@@ -343,10 +345,12 @@ async fn check_own(
         other = Some(format!("{what}{path}"));
         false
     });
-    let is_cut = cut.await.map_err(|source| store_error("look through", location, source))?;
+    let left_out = cut.await.map_err(|source| store_error("look through", location, source))?;
     let other = match other {
-        None if !is_cut => return Ok(()),
-        None => "more than was looked through".to_owned(),
+        None => match left_out {
+            None => return Ok(()),
+            Some(path) => format!("more than was looked through (not {path})"),
+        },
         Some(other) => other,
     };
     let reason = format!("holds {other}, which the run that would be given up has not written");

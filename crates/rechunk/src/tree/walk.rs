@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rechunk_format::FormatError;
 use rechunk_store::{Role, Store, check_below};
-use rechunk_zarr::{Consolidated, ConsolidatedKind};
+use rechunk_zarr::{Consolidated, ConsolidatedKind, GroupMetadata};
 
 use crate::Error;
 use crate::consolidated;
 use crate::documents::{Documents, Node};
 use crate::format::Format;
-use crate::metadata::GroupMetadata;
 use crate::walk::{DIRECTORIES_MAX, Visited, walk};
 
 /// Everything below a group, by path.
@@ -71,11 +70,13 @@ impl Found {
             walked.insert(path.to_owned());
             matches!(documents.node(), Ok(Some(Node::Group(_))))
         });
-        if cut.await.map_err(|source| Error::source_store(location, source))? {
+        if let Some(left_out) = cut.await.map_err(|source| Error::source_store(location, source))? {
             return Err(Error::NotATree {
                 location: location.to_owned(),
-                reason: "there is more in it than a job takes, or a link leads round in a circle"
-                    .to_owned(),
+                reason: format!(
+                    "there is more in it than a job takes, or a link leads round in a circle: {left_out} is \
+                     not looked at"
+                ),
                 hint: Some("copy the groups in it one by one".to_owned()),
             });
         }
@@ -90,7 +91,6 @@ impl Found {
     fn add_group(&mut self, path: &str, group: Result<GroupMetadata, FormatError>) {
         match group {
             Ok(group) => {
-                self.warnings.extend(dropped(path, &group));
                 self.groups.insert(path.to_owned(), group);
             }
             Err(error) => self.unreadable.push((path.to_owned(), error.to_string())),
@@ -135,14 +135,6 @@ impl Found {
 /// A group by its path, in a message.
 pub(super) fn in_words(path: &str) -> String {
     if path.is_empty() { "the group".to_owned() } else { format!("the group {path}") }
-}
-
-/// What a group has that its copy has not.
-pub(crate) fn dropped(path: &str, group: &GroupMetadata) -> Option<String> {
-    let names: Vec<String> = group.other_fields.iter().map(|name| format!("{name:?}")).collect();
-    let place = in_words(path);
-    (!names.is_empty())
-        .then(|| format!("{place} has fields that are dropped: {}", names.join(", ")))
 }
 
 #[cfg(test)]
