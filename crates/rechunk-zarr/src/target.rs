@@ -67,11 +67,11 @@ pub fn target_metadata(
             }
             codecs
         }
-        None => kept_codecs(source, options.version, &mut warnings),
+        None => {
+            let even = without_uneven(source, &options.chunk_shape, &mut warnings);
+            kept_codecs(&even, options.version, &mut warnings)
+        }
     };
-    if options.codec.is_none() {
-        drop_uneven(&mut target, &mut warnings);
-    }
     if options.version != source.version {
         (target.verbatim.data_type, target.verbatim.fill_value) =
             (record_type(source, options.version)?, None);
@@ -91,16 +91,24 @@ pub fn target_metadata(
     Ok((target, warnings))
 }
 
-/// Leaves out shuffles of what chunks of this shape do not hold a whole number of.
-fn drop_uneven(target: &mut ArrayMetadata, warnings: &mut Vec<String>) {
-    for codec in std::mem::take(&mut target.codecs) {
-        let is_shuffle = matches!(codec, CodecSpec::Shuffle { .. });
-        target.codecs.push(codec);
-        if let (true, Err(error)) = (is_shuffle, target.chain()) {
-            target.codecs.pop();
-            warnings.push(format!("shuffle is left out: {error}"));
+/// `source` in chunks of this shape, without shuffles of what they do not hold a whole number of.
+fn without_uneven(
+    source: &ArrayMetadata,
+    chunk_shape: &[u64],
+    warnings: &mut Vec<String>,
+) -> ArrayMetadata {
+    let mut even = ArrayMetadata { codecs: Vec::new(), ..source.clone() };
+    even.spec.chunk_shape = chunk_shape.to_vec();
+    for codec in &source.codecs {
+        even.codecs.push(codec.clone());
+        if matches!(codec, CodecSpec::Shuffle { .. }) && even.chain().is_err() {
+            even.codecs.pop();
+            warnings.push(format!(
+                "{codec} is left out: chunks do not hold a whole number of its elements"
+            ));
         }
     }
+    even
 }
 
 /// `source` as if its chunks were no shards themselves, and a sentence for people; `None` if none is.

@@ -184,6 +184,11 @@ fn a_shuffle_that_does_not_divide_the_chunk_is_left_out() {
         let (target, warnings) = target_metadata(&source, &options).unwrap();
         assert_eq!((target.codecs.len(), warnings.len()), (kept, said), "{warnings:?}");
     }
+    // What is left out needs no name in v3.
+    let version = ZarrVersion::V3;
+    let options = TargetOptions { version, chunk_shape: vec![4], shard_shape: None, codec: None };
+    let (_, warnings) = target_metadata(&source, &options).unwrap();
+    assert!(!warnings.iter().any(|said| said.contains("numcodecs.shuffle")), "{warnings:?}");
 }
 
 #[test]
