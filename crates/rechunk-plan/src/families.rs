@@ -201,7 +201,54 @@ fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
     };
     let start = vec![0; lists.len()];
     let drafts = best_of(sizing, &lists, &[start], build);
-    Ok(drafts.into_iter().map(|draft| with_shorter_steps(sizing, draft, false)).collect())
+    let shorter = |draft| with_shorter_steps(sizing, with_smaller_tasks(sizing, draft), false);
+    Ok(drafts.into_iter().map(shorter).collect())
+}
+
+/// `draft` in smaller tasks, where one has very many pieces and cutting it costs nothing: what meets
+/// nothing that is stored is passed over by the task, and what is marked in the journal or lost with a
+/// worker is a task.
+fn with_smaller_tasks(sizing: &Sizing<'_>, mut draft: Draft) -> Draft {
+    const SLOWER_MAX: f64 = 1.01;
+    /// What inputs have of chunks of the target, in a task that is small enough: about as many copies.
+    const PIECES_MAX: u64 = 1 << 18;
+    if sizing.request.budget.box_bytes.is_some() {
+        return draft; // plans are compared by their counts
+    }
+    let seconds_max = sizing.cost(&draft) * SLOWER_MAX;
+    let (input, common) = (sizing.read_unit(), common_box(sizing));
+    let unit = &sizing.request.target.chunk_shape;
+    loop {
+        let Some(stage) = draft.stages.first().filter(|stage| stage.box_shape.is_none()) else {
+            return draft;
+        };
+        let along = |axis: usize| stage.tile[axis].div_ceil(input[axis].min(unit[axis]));
+        let pieces = product((0..input.len()).map(along));
+        let cut = |axis: usize, parts: u64| {
+            // Tasks end where chunks of both sides do: nothing is read twice.
+            let boxes = stage.tile[axis].div_ceil(common[axis]).div_ceil(parts);
+            let tile = boxes.saturating_mul(common[axis]);
+            if tile >= stage.tile[axis] {
+                return None;
+            }
+            let mut tiles = stage.tile.clone();
+            tiles[axis] = tile;
+            let smaller = stream(sizing, &tiles, &stage.step_chunks, stage.step_axes.clone());
+            let seconds = sizing.cost(&smaller);
+            (seconds <= seconds_max).then_some((seconds, smaller))
+        };
+        let mut all_parts =
+            std::iter::successors(Some(pieces.div_ceil(PIECES_MAX)), |parts| Some(parts / 4))
+                .take_while(|&parts| parts > 1);
+        let smaller = all_parts.find_map(|parts| {
+            let cuts = (0..input.len()).filter_map(|axis| cut(axis, parts));
+            cuts.min_by(|(a, _), (b, _)| a.total_cmp(b))
+        });
+        match smaller {
+            Some((_, smaller)) => draft = smaller,
+            None => return draft,
+        }
+    }
 }
 
 /// `draft` in shorter steps, if it is not a hundredth slower for it and threads have enough to do
@@ -353,7 +400,8 @@ fn stream_drafts(sizing: &Sizing<'_>, tile_lists: &[Vec<u64>]) -> Vec<Draft> {
             stream(sizing, tile, &step_chunks, walk_order(sizing, tile, &step_chunks))
         };
         let found = best_of(sizing, &lists, &[start], build);
-        drafts.extend(found.into_iter().map(|draft| with_shorter_steps(sizing, draft, true)));
+        let shorter = |draft| with_shorter_steps(sizing, with_smaller_tasks(sizing, draft), true);
+        drafts.extend(found.into_iter().map(shorter));
     }
     drafts
 }

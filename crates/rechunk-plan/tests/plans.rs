@@ -538,6 +538,25 @@ fn a_satellite_archive_of_a_billion_chunks_plans_within_two_gigabytes() {
     assert!(serde_json::to_string(&planned.plan).unwrap().len() < 8192);
 }
 
+/// Where little of such an array is stored, nothing is done for most tasks; the others took hours.
+#[test]
+fn tasks_of_arrays_of_billions_of_chunks_are_small() {
+    for (shape, source, target) in [
+        (&[1_000_000, 1_000_000, 1000][..], &[64, 64, 64][..], &[1, 256, 1000][..]),
+        (&[1 << 31, 1 << 31], &[1024, 1024], &[512, 2048]),
+        (&[1_000_000, 1_000_000], &[1000, 1], &[1, 1000]),
+    ] {
+        let planned = plan(&request(shape, source, target, 256 << 20)).unwrap();
+        let stage = &planned.plan.stages[0];
+        let axes = 0..shape.len();
+        let pieces = axes.map(|axis| stage.tile[axis].div_ceil(source[axis].min(target[axis])));
+        let pieces: u64 = pieces.product();
+        assert!(pieces <= 1 << 20, "{pieces} in a task of {:?}", stage.tile);
+        let chunks: u64 = shape.iter().zip(source).map(|(n, chunk)| n.div_ceil(*chunk)).product();
+        assert_eq!(planned.plan.estimate.source.get_requests, chunks, "read once");
+    }
+}
+
 /// A million chunks of one element were filled at once, in 200 MiB more than was planned.
 #[test]
 fn what_finds_tiny_chunks_is_paid_for() {

@@ -52,25 +52,22 @@ pub fn target_metadata(
     target.spec.edges = None; // whatever the source has: chunks are written in one shape
     target.sharding = sharding(source, options)?;
     target.key_encoding = key_encoding(source, options.version);
-    target.codecs = match &options.codec {
-        Some(choice) => {
-            if let Some(endian) = choice.endian() {
-                target.order.endian = ElementType::new(source.spec.data_type, endian).endian;
-            }
-            if let Some(axes) = choice.axes(source.spec.shape.len())? {
-                target.order.axes = axes;
-            }
-            let codecs = choice.bound_to(target.element(), options.version)?;
-            let others = codecs.iter().filter(|codec| !codec.is_core_v3());
-            if options.version == ZarrVersion::V3 {
-                warnings.extend(others.map(not_core));
-            }
-            codecs
+    target.codecs = if let Some(choice) = &options.codec {
+        if let Some(endian) = choice.endian() {
+            target.order.endian = ElementType::new(source.spec.data_type, endian).endian;
         }
-        None => {
-            let even = without_uneven(source, &options.chunk_shape, &mut warnings);
-            kept_codecs(&even, options.version, &mut warnings)
+        if let Some(axes) = choice.axes(source.spec.shape.len())? {
+            target.order.axes = axes;
         }
+        let codecs = choice.bound_to(target.element(), options.version)?;
+        let others = codecs.iter().filter(|codec| !codec.is_core_v3());
+        if options.version == ZarrVersion::V3 {
+            warnings.extend(others.map(not_core));
+        }
+        codecs
+    } else {
+        let even = without_uneven(source, &options.chunk_shape, &mut warnings);
+        kept_codecs(&even, options.version, &mut warnings)
     };
     if options.version != source.version {
         (target.verbatim.data_type, target.verbatim.fill_value) =

@@ -317,6 +317,35 @@ fn numbers() -> Vec<Case> {
     ]
 }
 
+/// An array that claims to be enormous, and of which two chunks are stored: the rest is passed over.
+fn enormous(name: &str, shape: &'static [u64], chunks: &'static [u64], target: &str) -> Case {
+    let build = move |scene: &Scene| {
+        let document = json!({
+            "zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": "|u1", "order": "C",
+            "compressor": null, "filters": null, "fill_value": 0,
+        });
+        scene.write(".zarray", document.to_string());
+        let bytes: u64 = chunks.iter().product();
+        let last = shape.iter().zip(chunks).map(|(extent, chunk)| (extent - 1) / chunk);
+        for index in [vec![0; shape.len()], last.collect()] {
+            let key: Vec<String> = index.iter().map(u64::to_string).collect();
+            scene.write(&key.join("."), vec![7; usize::try_from(bytes).unwrap()]);
+        }
+    };
+    let copy = ["copy", "SOURCE", "TARGET", "--max-mem", "64MiB", "--no-fsync", "--chunks", target];
+    Case::new(name, build, Outcome::Done).arguments(&copy)
+}
+
+fn enormous_cases() -> [Case; 4] {
+    let (plane, volume) = (&[1 << 31, 1 << 31][..], &[1_000_000, 1_000_000, 1000][..]);
+    [
+        enormous("four exabytes, copied", plane, &[1024, 1024], "keep"),
+        enormous("four exabytes, cut along one axis", plane, &[1024, 1024], "512,2048"),
+        enormous("a petabyte, cut along all axes", volume, &[64, 64, 64], "1,256,1000"),
+        enormous("a terabyte of tiny chunks, turned", &[1_000_000; 2], &[1000, 1], "1,1000"),
+    ]
+}
+
 pub(super) fn cases() -> Vec<Case> {
     let sparse_cases = [
         sparse("a chunk file of 10 GB", Value::Null),
@@ -324,7 +353,7 @@ pub(super) fn cases() -> Vec<Case> {
         sparse("a blosc chunk file of 10 GB", json!({"id": "blosc"})),
     ];
     let codecs = zstd_bombs().into_iter().chain(deflate_bombs()).chain(blosc_lies());
-    codecs.chain(sparse_cases).chain(numbers()).collect()
+    codecs.chain(sparse_cases).chain(enormous_cases()).chain(numbers()).collect()
 }
 
 #[test]
