@@ -428,7 +428,10 @@ fn a_tree_inside_a_consolidated_group_is_told() {
         let expected = [&expected[..], &["in/side/g/e", "in/side/g/h", "in/side/g/h/c"]].concat();
         assert_eq!(names(&found), expected);
         assert_eq!(found["in/side/a"]["sha256"], found["a"]["sha256"]);
-        assert_eq!(found["in/side/g"]["attributes"], r#"{"at": "g", "n": NaN}"#);
+        let attributes = r#"{"at": "g", "n": NaN}"#;
+        let text = in_strict_json(attributes);
+        let attributes = if version == 3 { &text } else { attributes };
+        assert_eq!(found["in/side/g"]["attributes"], attributes);
         let alone = members(world, &inner, version);
         assert_eq!(alone["g/h/c"]["sha256"], found["in/side/g/h/c"]["sha256"]);
     }
