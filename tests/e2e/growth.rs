@@ -102,6 +102,27 @@ fn what_goes_where_is_said() {
     assert_eq!(elements(&folder, &target), middle);
 }
 
+/// NaN is missing in a document that has no NaN, too; and what other groups in the target say is no matter.
+#[test]
+fn a_copy_of_what_says_that_nan_is_missing_grows() {
+    let folder = Folder::new();
+    let (source, target) = (folder.at("day.zarr"), folder.at("archive.zarr"));
+    RawArray::v2(&[4, 6], &[2, 3]).write(&format!("{source}/t"));
+    let attributes = r#"{"_ARRAY_DIMENSIONS": ["time", "x"], "missing_value": NaN, "other": NaN}"#;
+    std::fs::write(format!("{source}/t/.zattrs"), attributes).unwrap();
+    std::fs::write(format!("{source}/.zgroup"), r#"{"zarr_format": 2}"#).unwrap();
+    let done = rechunk(&["copy", &source, &target]).ok();
+    done.says(&["missing_value NaN is left out", "it becomes text in \"other\""]);
+    let document = std::fs::read_to_string(format!("{target}/t/zarr.json")).unwrap();
+    assert!(!document.contains("missing_value") && document.contains(r#""other": "NaN""#));
+    std::fs::create_dir(format!("{target}/foreign")).unwrap();
+    let foreign = r#"{"zarr_format": 3, "node_type": "group", "note": "hello"}"#;
+    std::fs::write(format!("{target}/foreign/zarr.json"), foreign).unwrap();
+    rechunk(&["copy", &source, &target, "--append", "time"]).ok();
+    rechunk(&["copy", &format!("{source}/t"), &format!("{target}/t"), "--append", "time"]).ok();
+    assert_eq!(length(&format!("{target}/t")), 12);
+}
+
 #[test]
 fn what_cannot_be_put_there_is_refused() {
     let folder = Folder::new();

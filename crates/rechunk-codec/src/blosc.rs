@@ -97,9 +97,10 @@ pub fn narrow(
     Some(narrowed.body)
 }
 
-/// What a whole chunk decodes to, bytes, as its header says; an error if it cannot be right.
-pub fn decoded_bytes(encoded: &[u8], bound: usize, blocksize: u32) -> Result<usize, String> {
-    check_header(encoded, encoded.len() as u64, bound, blocksize).map(|(length, _)| length)
+/// What a whole chunk decodes to, bytes, as its header says; an error if it cannot be right. Blocks may be of any
+/// size: nothing is decoded.
+pub fn decoded_bytes(encoded: &[u8], bound: usize) -> Result<usize, String> {
+    check_header(encoded, encoded.len() as u64, bound, u32::MAX).map(|(length, _)| length)
 }
 
 /// Checks the header's claims of a chunk of `stored_bytes`; returns the decoded size and that of a block.

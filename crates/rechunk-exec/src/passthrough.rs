@@ -16,6 +16,9 @@ use crate::store_copies;
 use crate::task::{Lane, LaneDone, TaskRun};
 use crate::whole_shards::chunks;
 
+/// Largest chunk that is looked at where others wait for it, bytes: sums over it take microseconds.
+const CHECKED_AT_ONCE_BYTES: usize = 64 << 10;
+
 /// Copies one input: a chunk, or a shard. What is missing stays missing: the plan's check has made
 /// sure that both sides read it the same way.
 pub(crate) async fn input(
@@ -61,7 +64,8 @@ async fn take(task: &TaskRun, index: &[u64], encoded: Bytes) -> Result<Bytes, Fa
         checked.map_err(|error| Fault::Source(source.decode_error(&at, error)))
     };
     let takes_digest = task.stage.digest.method().is_some();
-    if !takes_digest && !task.stage.run.execution.source.layout().has_checksum() {
+    if !takes_digest && encoded.len() <= CHECKED_AT_ONCE_BYTES {
+        tokio::task::consume_budget().await;
         return check(&encoded).map(|()| encoded);
     }
     let (stage, index) = (Arc::clone(&task.stage), index.to_vec());

@@ -203,7 +203,9 @@ impl ShardFormat {
             IndexLocation::End => (0, bytes.saturating_sub(index_bytes)),
         };
         let is_nothing = (offset, length) == (NOTHING, NOTHING);
-        let is_inside = offset.checked_add(length).is_some_and(|at| offset >= first && at <= end);
+        let is_inside = offset
+            .checked_add(length)
+            .is_some_and(|at| at <= end && (offset >= first || length == 0));
         if is_nothing || is_inside {
             return Ok(());
         }
@@ -314,7 +316,9 @@ mod tests {
             let error = format.decode_index(&format.encode_index(&index), 100).unwrap_err();
             assert!(error.to_string().contains("entry 2"), "{error}");
         }
-        for (format, entry) in [(format, (20, 12)), (at_start, (68, 32))] {
+        for (format, entry) in
+            [(format, (20, 12)), (at_start.clone(), (68, 32)), (at_start, (0, 0))]
+        {
             let mut index = ShardIndex::empty(&format);
             index.entries[2] = entry;
             assert_eq!(format.decode_index(&format.encode_index(&index), 100).unwrap(), index);

@@ -3,6 +3,7 @@
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
 use rechunk_grid::{ArraySpec, Endian};
 
+use crate::Compression;
 use crate::block::{self, HeaderError, header_bytes_max};
 use crate::block_shape::Rows;
 use crate::dimension_names::AxisOrder;
@@ -230,6 +231,22 @@ impl Layout for N5Layout {
             rows.spread(scratch);
         }
         Ok(scratch)
+    }
+
+    fn check_stored(&self, _index: &[u64], encoded: &[u8]) -> Result<(), FormatError> {
+        if self.spec.data_type.is_variable() {
+            return Ok(()); // nothing is known of them
+        }
+        let (sizes, payload) = match self.split(encoded) {
+            Err(FormatError::Unsupported { .. }) => return Ok(()), // that is no damage
+            split => split?,
+        };
+        let bytes = Rows::new(&sizes, &self.block_size, self.item_bytes).bytes();
+        if self.metadata.compression == Compression::Raw && payload.len() != bytes {
+            let reason = format!("{} bytes instead of {bytes}", payload.len());
+            return Err(self.damaged(reason));
+        }
+        Ok(())
     }
 
     fn encode(

@@ -19,6 +19,8 @@ pub struct CodecChoice {
     endian: Option<Endian>,
     /// The configuration of `transpose`.
     transpose: Option<Map<String, Value>>,
+    /// `bytes` was named.
+    has_bytes: bool,
 }
 
 /// A codec as it was named. What JSON means may depend on the elements.
@@ -214,7 +216,7 @@ impl CodecChoice {
         };
         // It has no other byte order.
         let endian = codecs.iter().any(is_pcodec).then_some(Endian::Little);
-        Self { codecs, endian, transpose: None }
+        Self { codecs, endian, transpose: None, has_bytes: false }
     }
 
     fn add(&mut self, value: &Value) -> Result<(), FormatError> {
@@ -227,7 +229,7 @@ impl CodecChoice {
         };
         match (name, &chosen) {
             ("transpose", Chosen::V3(_, configuration)) => {
-                if self.transpose.is_some() || !self.codecs.is_empty() {
+                if self.transpose.is_some() || self.has_bytes || !self.codecs.is_empty() {
                     let hint = "it goes once, before all others";
                     return Err(field.unsupported("codec \"transpose\" here", hint));
                 }
@@ -237,6 +239,7 @@ impl CodecChoice {
             ("bytes", Chosen::V3(_, configuration)) => {
                 let settings = field.child("configuration");
                 self.endian = parse_endian(&settings, configuration)?.or(self.endian);
+                self.has_bytes = true;
                 return Ok(());
             }
             ("pcodec" | "numcodecs.pcodec" | "packbits" | "zfpy" | "numcodecs.zfpy", _) => {

@@ -55,11 +55,11 @@ pub use metadata::{
     ZarrVersion,
 };
 pub use missing_values::{
-    carry_missing_value, is_same_missing_value, missing_value, recast_missing_value,
-    respell_missing_value,
+    carry_missing_value, is_same_missing_value, leave_out_missing_nan, missing_value,
+    recast_missing_value, respell_missing_value,
 };
 pub use parse_v2::parse_v2;
 pub use parse_v3::{NodeKind, node_kind, parse_v3};
 pub use shard_codec::ShardCodec;
-pub use target::{TargetOptions, target_metadata, without_inner_shards};
+pub use target::{TargetOptions, check_type, target_metadata, without_inner_shards};
 pub use variable::VARIABLE_CHUNK_BYTES_MAX;

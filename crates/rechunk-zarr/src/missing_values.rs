@@ -40,6 +40,23 @@ pub fn carry_missing_value(source: &ArrayMetadata, target: &mut ArrayMetadata) -
     }
 }
 
+/// Leaves the older attribute of the CF conventions out where it says that NaN is missing, which it is anyway: as
+/// text, which is what JSON has for it, xarray could not write the array again.
+///
+/// `target` has its attributes from another format; returns a sentence for people.
+pub fn leave_out_missing_nan(target: &mut ArrayMetadata) -> Option<String> {
+    const MISSING_VALUE: &str = "missing_value";
+    let is_nan = target.attributes.get(MISSING_VALUE).is_some_and(|value| {
+        let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
+        crate::json::plain(value) == "NaN" && value != "NaN"
+    });
+    if !is_nan || !is_float(target.spec.data_type) {
+        return None;
+    }
+    target.attributes.shift_remove(MISSING_VALUE);
+    Some("the attribute missing_value NaN is left out: JSON has no NaN, and elements that are NaN are missing".to_owned())
+}
+
 /// The element that xarray takes for missing; `None` if there is none, or if the array is none of
 /// xarray's.
 pub fn missing_value(array: &ArrayMetadata) -> Option<FillValue> {

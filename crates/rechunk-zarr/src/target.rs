@@ -152,6 +152,11 @@ fn record_type(source: &ArrayMetadata, version: ZarrVersion) -> Result<Option<Va
     spelled.map(Some).map_err(|what| type_field(source).unsupported(what, "keep the format"))
 }
 
+/// An error if arrays of `version` cannot have elements of the type of `source`, whatever else is asked for.
+pub fn check_type(source: &ArrayMetadata, version: ZarrVersion) -> Result<(), FormatError> {
+    if version == source.version { Ok(()) } else { record_type(source, version).map(|_| ()) }
+}
+
 /// Where the data type of an array stands.
 fn type_field(metadata: &ArrayMetadata) -> Field {
     let name = match metadata.version {

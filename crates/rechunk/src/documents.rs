@@ -133,9 +133,16 @@ impl Documents {
             let node = if is_array { Node::Array } else { Node::Group };
             return Ok(Some(node(Format::N5)));
         }
-        let Some(document) = &self.zgroup else { return Ok(None) };
-        check_zgroup(document)?;
-        Ok(Some(Node::Group(Format::Zarr2)))
+        Ok(self.zgroup.is_some().then_some(Node::Group(Format::Zarr2)))
+    }
+
+    /// The format of the document that says what the place is.
+    pub(crate) fn document_format(&self) -> Format {
+        match self {
+            Self { zarr_json: Some(_), .. } => Format::Zarr3,
+            Self { attributes_json: Some(_), .. } => Format::N5,
+            _ => Format::Zarr2,
+        }
     }
 
     /// The array they describe; `None` if they describe none.
@@ -160,9 +167,11 @@ impl Documents {
         }))
     }
 
-    /// The group they describe; one without attributes where they describe none.
+    /// The group they describe; one without attributes where they describe none. What makes a place a group of
+    /// v2 is only here asked to be in order: whatever it says, no array is there.
     pub(crate) fn group(&self) -> Result<GroupMetadata, FormatError> {
         let Some(Node::Group(format)) = self.node()? else { return Ok(GroupMetadata::default()) };
+        self.zgroup.as_deref().map_or(Ok(()), check_zgroup)?;
         match (self.attributes(), format.zarr_version()) {
             (Some(document), Some(version)) => GroupMetadata::parse(version, document),
             (Some(document), None) => {

@@ -91,6 +91,7 @@ pub(crate) async fn group_info(
     access: &[Access],
 ) -> Result<GroupInfo, Error> {
     let failed = |source| Error::source_metadata(location, source);
+    documents.group().map_err(failed)?;
     let attributes = match (documents.attributes(), format.zarr_version()) {
         (None, _) => serde_json::json!({}),
         (Some(document), Some(version)) => group_attributes(version, document).map_err(failed)?,

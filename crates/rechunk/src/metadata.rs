@@ -220,16 +220,9 @@ pub(crate) fn group_documents(
     Vec::new()
 }
 
-/// Makes attributes of a document of Zarr v3 JSON that every reader takes. Says of which it has made text; `place` is what
-/// has them.
-pub(crate) fn in_strict_json(
-    format: Format,
-    place: &str,
-    attributes: &mut Map<String, Value>,
-) -> Option<String> {
-    if format != Format::Zarr3 {
-        return None;
-    }
+/// Makes attributes that come from another format to Zarr v3 JSON that every reader takes. Says of which it has made text;
+/// `place` is what has them.
+pub(crate) fn in_strict_json(place: &str, attributes: &mut Map<String, Value>) -> Option<String> {
     let names: Vec<String> =
         json::make_strict(attributes).into_iter().map(|name| format!("{name:?}")).collect();
     (!names.is_empty()).then(|| {

@@ -327,8 +327,9 @@ async fn what_is_at(store: &Store) -> Result<Option<Node>, Error> {
     Ok(match found.node() {
         Ok(None) => None,
         Ok(Some(documents::Node::Group(format))) => Some(Node::Group(format)),
-        // What cannot be understood is there all the same.
-        Ok(Some(documents::Node::Array(_))) | Err(_) => Some(Node::Array),
+        Ok(Some(documents::Node::Array(_))) => Some(Node::Array),
+        // What cannot be understood is there all the same, and may be a group: it is never replaced.
+        Err(_) => Some(Node::Group(found.document_format())),
     })
 }
 

@@ -108,6 +108,22 @@ fn a_target_that_exists_is_left_alone_or_replaced() {
     assert!(s3.disk("mine/diary.txt").exists());
 }
 
+/// What cannot be understood may be a group: nothing that is below it is removed.
+#[test]
+fn a_group_that_cannot_be_understood_is_not_replaced() {
+    for (key, text) in [(".zgroup", "{}"), (".zgroup", ""), ("zarr.json", "{\"zarr_format\"")] {
+        let s3 = S3::with(&small());
+        RawArray::v2(&[6, 6], &[3, 3]).write(&s3.disk("group/x").display().to_string());
+        std::fs::write(s3.disk("group").join(key), text).unwrap();
+        let before = tree(&s3.disk(""));
+        for format in ["zarr2", "zarr3"] {
+            let options = ["--chunks", "24,8,16", "--overwrite", "--format", format];
+            s3.copy("group", &options).go().ends_with(4).says(&["is a group"]);
+            assert_eq!(tree(&s3.disk("")), before, "{key} {text}");
+        }
+    }
+}
+
 /// A source is never written, and not below itself.
 #[test]
 fn a_target_in_the_source_is_refused() {

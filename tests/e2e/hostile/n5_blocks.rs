@@ -285,8 +285,24 @@ fn in_place_of_blocks() -> Vec<Case> {
     cases
 }
 
+/// Blocks that are copied as they are stored.
+fn not_decoded() -> Vec<Case> {
+    let copy = ["copy", "SOURCE", "TARGET", "--format", "n5", "--strategy", "passthrough"];
+    let case = |name: &str, bytes: fn() -> Vec<u8>, outcome: Outcome| {
+        block_case(&format!("{name}, not decoded"), bytes, outcome).arguments(&copy)
+    };
+    vec![
+        case("that is sound", sound, Outcome::Done),
+        case("that ends in its sizes", || sound()[..9].to_vec(), stopped(&["too few"])),
+        case("without its last byte", || sound()[..43].to_vec(), stopped(&["31 bytes", "32"])),
+        case("of three axes", || block(0, &[4, 4, 1], &[0; 32]), stopped(&["3 dimensions"])),
+        case("larger than blocks are", || block(0, &[4, 5], &[0; 40]), stopped(&["damaged"])),
+    ]
+}
+
 pub(super) fn cases() -> Vec<Case> {
-    [headers(), payloads(), bombs(), in_place_of_blocks()].into_iter().flatten().collect()
+    let groups = [headers(), payloads(), bombs(), in_place_of_blocks(), not_decoded()];
+    groups.into_iter().flatten().collect()
 }
 
 #[test]

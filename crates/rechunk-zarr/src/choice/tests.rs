@@ -75,6 +75,10 @@ fn what_is_refused() {
             r#"["crc32c", {"name": "transpose", "configuration": {"order": [1, 0]}}]"#,
             "before all others",
         ),
+        (
+            r#"["bytes", {"name": "transpose", "configuration": {"order": [1, 0]}}]"#,
+            "before all others",
+        ),
         (r#"{"filters": {"id": "delta"}, "compressor": null}"#, "expected a list"),
         (r#"{"name": "lzo"}"#, r#"codec "lzo" is not supported"#),
         (r#"{"name": "numcodecs.zfpy"}"#, NO_ZFPY),

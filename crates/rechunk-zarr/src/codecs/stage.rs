@@ -86,10 +86,14 @@ impl Stage {
 
     /// An error if encoded bytes begin with what cannot be right.
     pub(super) fn check_header(&self, encoded: &[u8]) -> Result<(), FormatError> {
-        let CodecSpec::Blosc { blocksize, .. } = self.codec else { return Ok(()) };
-        let decoded = blosc::decoded_bytes(encoded, self.decoded_bytes_max, blocksize);
-        let decoded = decoded.map_err(|reason| self.damaged(reason))?;
-        self.check_decoded_bytes(decoded)
+        match &self.codec {
+            CodecSpec::Blosc { .. } => {
+                let decoded = blosc::decoded_bytes(encoded, self.decoded_bytes_max);
+                self.check_decoded_bytes(decoded.map_err(|reason| self.damaged(reason))?)
+            }
+            CodecSpec::Shards(shards) => shards.format.index_of(encoded).map(|_| ()),
+            _ => Ok(()),
+        }
     }
 
     fn damaged(&self, reason: String) -> FormatError {

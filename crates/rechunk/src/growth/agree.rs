@@ -1,6 +1,7 @@
 //! Do source and target mean the same? Asked before anything is written.
 
 use rechunk_format::cast::cast_fill_value;
+use rechunk_format::json::plain;
 use rechunk_grid::{ArraySpec, FillValue};
 use rechunk_zarr::{is_same_missing_value, missing_value, write_fill_value};
 use serde_json::{Map, Value};
@@ -138,8 +139,10 @@ fn check_encodings(location: &str, source: &Metadata, target: &Metadata) -> Resu
 
 /// What an attribute says, where two ways to say the same are one.
 fn said(attributes: &Map<String, Value>, name: &str) -> Option<Value> {
-    let value = attributes.get(name)?;
+    let value = &plain(attributes.get(name)?);
     match (name, value.as_str()) {
+        // It is missing, whatever is said.
+        ("missing_value", Some("NaN")) => None,
         // They are the same, and meant where nothing is said (CF, section 4.4.1).
         ("calendar", Some("standard" | "gregorian")) => None,
         _ => value.as_f64().map(Value::from).or_else(|| Some(value.clone())),

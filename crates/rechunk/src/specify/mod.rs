@@ -6,7 +6,7 @@ mod raw;
 mod zarr;
 
 use rechunk_format::{FormatError, ShardFormat};
-use rechunk_grid::{ArraySpec, DataType};
+use rechunk_grid::ArraySpec;
 
 use crate::axes::Axes;
 use crate::cast;
@@ -92,8 +92,7 @@ impl Wish<'_> {
 
     /// An error of a target that cannot be: the source's where nothing else could have been asked.
     fn refuse(&self, error: FormatError) -> Error {
-        let data_type = self.source.spec().data_type;
-        if data_type.is_variable() || matches!(data_type, DataType::Structured { .. }) {
+        if self.source.spec().data_type.is_variable() {
             Error::source_metadata(&self.source.location, error)
         } else {
             Error::target_metadata(error)

@@ -9,8 +9,8 @@ use rechunk_n5::{ATTRIBUTES_KEY, N5Metadata};
 use rechunk_raw::RawMetadata;
 use rechunk_zarr::{
     ArrayMetadata, KeyEncoding, KeyStyle, TargetOptions, Verbatim, ZarrVersion,
-    carry_missing_value, parse_codec_choice, respell_missing_value, target_metadata,
-    without_inner_shards,
+    carry_missing_value, check_type, leave_out_missing_nan, parse_codec_choice,
+    respell_missing_value, target_metadata, without_inner_shards,
 };
 
 use super::{Wish, codecs};
@@ -55,6 +55,8 @@ pub(super) fn target(
         Some((seen, reason)) => (Cow::Owned(seen), Some(reason)),
         None => (seen, None),
     };
+    check_type(&seen, options.version)
+        .map_err(|error| Error::source_metadata(&wish.source.location, error))?;
     let (mut target, mut warnings) =
         target_metadata(&seen, &options).map_err(|error| wish.refuse(error))?;
     warnings.extend(unsharded);
@@ -72,7 +74,10 @@ pub(super) fn target(
         target.key_encoding.separator = separator;
     }
     wish.axes().note(source.format(), format, &mut target.attributes);
-    warnings.extend(in_strict_json(format, "the array", &mut target.attributes));
+    if format == Format::Zarr3 && source.format() != format {
+        warnings.extend(leave_out_missing_nan(&mut target));
+        warnings.extend(in_strict_json("the array", &mut target.attributes));
+    }
     Ok((Metadata::Zarr(Box::new(target)), warnings))
 }
 

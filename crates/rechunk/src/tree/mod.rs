@@ -138,6 +138,7 @@ impl TreeJob {
         let mut root = root.map_err(|error| Error::source_metadata(&location, error))?;
         let mut found = Found::below(&location, &source.store, source.format).await?;
         let mut warnings = std::mem::take(&mut found.warnings);
+        found.unreadable.append(&mut found.unreadable_groups);
         select(&rules, &selection, &mut found, &location)?;
         check_room_for_state(&found, &location)?;
         let all =
@@ -149,9 +150,10 @@ impl TreeJob {
             let root = [(&String::new(), &root)];
             warnings.extend(found.groups.iter().chain(root).filter_map(reserved));
         }
-        warnings.extend(fit_to(format, "", &mut root));
+        let formats = (source.format, format);
+        warnings.extend(fit_to(formats, "", &mut root));
         for (path, group) in &mut found.groups {
-            warnings.extend(fit_to(format, path, group));
+            warnings.extend(fit_to(formats, path, group));
         }
         let whole = CopyRequest { format: Some(format), ..request.clone() };
         let arrays = plan_all(&rules, fit, &whole, &stores, found.arrays, found.unreadable).await?;
@@ -195,15 +197,24 @@ impl TreeJob {
 }
 
 /// Has a group say what its format can; what it then does not say as before, for people.
-fn fit_to(format: Format, path: &str, group: &mut GroupMetadata) -> Vec<String> {
+fn fit_to((from, to): (Format, Format), path: &str, group: &mut GroupMetadata) -> Vec<String> {
     let place = in_words(path);
     let mut warnings = Vec::new();
-    if format != Format::Zarr3 && !group.extensions.is_empty() {
+    if !group.extensions.is_empty() {
         let names: Vec<String> = group.extensions.keys().map(|name| format!("{name:?}")).collect();
-        group.extensions.clear();
-        warnings.push(format!("{place} has fields that are dropped: {}", names.join(", ")));
+        let names = names.join(", ");
+        if to == Format::Zarr3 {
+            warnings.push(format!(
+                "{place} has fields beyond the specification, which are carried: {names}. zarr-python up to 3.1 opens no such group"
+            ));
+        } else {
+            group.extensions.clear();
+            warnings.push(format!("{place} has fields that are dropped: {names}"));
+        }
     }
-    warnings.extend(in_strict_json(format, &place, &mut group.attributes));
+    if to == Format::Zarr3 && from != to {
+        warnings.extend(in_strict_json(&place, &mut group.attributes));
+    }
     warnings
 }
 

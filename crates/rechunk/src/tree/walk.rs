@@ -21,6 +21,8 @@ pub(crate) struct Found {
     pub groups: BTreeMap<String, GroupMetadata>,
     /// What should be an array or a group, and why it cannot be read.
     pub unreadable: Vec<(String, String)>,
+    /// Groups that this version cannot read, and why. What grows has no need of what they say.
+    pub unreadable_groups: Vec<(String, String)>,
     /// What is to be said.
     pub warnings: Vec<String>,
 }
@@ -93,7 +95,7 @@ impl Found {
             Ok(group) => {
                 self.groups.insert(path.to_owned(), group);
             }
-            Err(error) => self.unreadable.push((path.to_owned(), error.to_string())),
+            Err(error) => self.unreadable_groups.push((path.to_owned(), error.to_string())),
         }
     }
 
