@@ -141,10 +141,8 @@ fn check_encodings(location: &str, source: &Metadata, target: &Metadata) -> Resu
 fn said(attributes: &Map<String, Value>, name: &str) -> Option<Value> {
     let value = &plain(attributes.get(name)?);
     match (name, value.as_str()) {
-        // It is missing, whatever is said.
-        ("missing_value", Some("NaN")) => None,
-        // They are the same, and meant where nothing is said (CF, section 4.4.1).
-        ("calendar", Some("standard" | "gregorian")) => None,
+        // NaN is missing, and these calendars are the same and meant, where nothing is said (CF, section 4.4.1).
+        ("missing_value", Some("NaN")) | ("calendar", Some("standard" | "gregorian")) => None,
         _ => value.as_f64().map(Value::from).or_else(|| Some(value.clone())),
     }
 }
