@@ -24,7 +24,7 @@ pub(crate) async fn unit(
         task.buffers.give(unit.buffer);
         return Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: Some(step) });
     }
-    make_room(&task.stage, &mut lane, &unit);
+    make_room(&task, &mut lane, &unit);
     let region = unit.region.clone();
     if task.stage.compares() {
         lane = compare(&task, lane, unit).await?;
@@ -37,7 +37,8 @@ pub(crate) async fn unit(
 
 /// Makes room in a lane for a chunk's stored form, for the one that is there if that is decoded before,
 /// and for the unit where steps overlap.
-fn make_room(stage: &StageRun, lane: &mut Lane, unit: &Finished) {
+fn make_room(task: &TaskRun, lane: &mut Lane, unit: &Finished) {
+    let stage = &task.stage;
     let cost = stage.target().layout().codec_cost();
     let (encoded_bytes, needs) = if stage.compares() {
         (cost.encoded_bytes_max, stage.decoding_target())
@@ -51,7 +52,7 @@ fn make_room(stage: &StageRun, lane: &mut Lane, unit: &Finished) {
     } else {
         0
     };
-    stage.workers.make_room(lane, encoded_bytes, needs, held_bytes);
+    stage.workers.make_room(lane, encoded_bytes, needs, held_bytes, &task.buffers);
 }
 
 async fn write(task: &Arc<TaskRun>, lane: Lane, unit: Finished) -> Result<Lane, Fault> {

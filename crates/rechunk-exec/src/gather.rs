@@ -108,7 +108,8 @@ pub(crate) async fn fetch(
         StageInput::SourceChunks | StageInput::SourceShards => {
             let source = &stage.run.execution.source;
             let encoded_bytes = source.layout().codec_cost().encoded_bytes_max;
-            stage.workers.make_room(&mut lane, encoded_bytes, stage.decoding()?, 0);
+            let (needs, buffers) = (stage.decoding()?, &task.buffers);
+            stage.workers.make_room(&mut lane, encoded_bytes, needs, 0, buffers);
             let got = fetch_part(task, &index, &input, &mut lane.encoded).await;
             let got = got.map_err(Fault::Source)?;
             source.store().meter().add_decoded_read(Role::Source, wide(input.frame.bytes));

@@ -3,7 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Byte buffers of one task slot. What is in use and what lies idle stay within a limit together:
-/// the bytes the plan reserved for the output units of a task.
+/// the bytes the plan reserved for the output units of a task. While units need less than that, buffers
+/// that lanes have to give up lie here, too.
 #[derive(Debug)]
 pub(crate) struct BufferPool {
     limit_bytes: usize,
@@ -17,6 +18,8 @@ struct State {
     in_use_bytes: usize,
     idle_bytes: usize,
     idle: Vec<Vec<u8>>,
+    /// What lanes have given up, of any capacity; counted as idle.
+    given_up: Vec<Vec<u8>>,
 }
 
 impl BufferPool {
@@ -41,9 +44,9 @@ impl BufferPool {
             return Some(state.idle.swap_remove(at));
         }
         while state.in_use_bytes.saturating_add(state.idle_bytes) > self.limit_bytes
-            && let Some(dropped) = state.idle.pop()
+            && let Some(dropped) = state.given_up.pop().or_else(|| state.idle.pop())
         {
-            state.idle_bytes -= dropped.len();
+            state.idle_bytes -= dropped.capacity();
         }
         drop(state);
         Some(vec![0; bytes]) // asks the system for zeroed pages: nothing is written here
@@ -61,6 +64,24 @@ impl BufferPool {
         }
     }
 
+    /// Keeps a buffer that a lane has no room for now, while nobody else needs its place.
+    pub(crate) fn keep(&self, buffer: Vec<u8>) {
+        self.lock().keep(buffer, self.kept_bytes);
+    }
+
+    /// Exchanges a lane's buffer for one that was given up and is larger, though not larger than
+    /// `bytes_max`, if there is one.
+    pub(crate) fn exchange(&self, buffer: &mut Vec<u8>, bytes_max: usize) {
+        let mut state = self.lock();
+        let is_better =
+            |other: &Vec<u8>| other.capacity() > buffer.capacity() && other.capacity() <= bytes_max;
+        let better = state.given_up.iter().enumerate().filter(|(_, other)| is_better(other));
+        let Some((at, _)) = better.max_by_key(|(_, other)| other.capacity()) else { return };
+        let better = state.given_up.swap_remove(at);
+        state.idle_bytes -= better.capacity();
+        state.keep(std::mem::replace(buffer, better), self.kept_bytes);
+    }
+
     /// Says that a buffer of `bytes` bytes that was taken is no more.
     pub(crate) fn gone(&self, bytes: usize) {
         let mut state = self.lock();
@@ -70,6 +91,16 @@ impl BufferPool {
     fn lock(&self) -> MutexGuard<'_, State> {
         // The counts are changed without anything between them that could panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn keep(&mut self, buffer: Vec<u8>, kept_bytes: usize) {
+        let bytes = buffer.capacity();
+        if bytes > 0 && self.in_use_bytes + self.idle_bytes + bytes <= kept_bytes {
+            self.idle_bytes += bytes;
+            self.given_up.push(buffer);
+        }
     }
 }
 
@@ -111,6 +142,27 @@ mod tests {
         assert!(pool.take(40).is_some());
         pool.give(first);
         assert!(pool.take(60).is_some());
+    }
+
+    #[test]
+    fn what_lanes_give_up_makes_room_for_units() {
+        let pool = BufferPool::new(100, 100);
+        let unit = pool.take(40).unwrap();
+        pool.keep(Vec::with_capacity(30));
+        pool.keep(Vec::with_capacity(50)); // 40 + 30 + 50 would be over the limit
+        assert_eq!(pool.lock().idle_bytes, 30);
+        let mut buffer = Vec::with_capacity(20);
+        pool.exchange(&mut buffer, 29);
+        assert_eq!(buffer.capacity(), 20, "there is only a larger one");
+        pool.exchange(&mut buffer, 60);
+        assert_eq!((buffer.capacity(), pool.lock().idle_bytes), (30, 20));
+        pool.exchange(&mut buffer, 60);
+        assert_eq!(buffer.capacity(), 30, "there is only a smaller one");
+        let other = pool.take(50).unwrap();
+        assert_eq!(pool.lock().idle_bytes, 0);
+        assert!(pool.lock().given_up.is_empty());
+        pool.give(other);
+        pool.give(unit);
     }
 
     #[test]

@@ -54,26 +54,41 @@ impl Lane {
 
     /// Gives up buffers that would not fit beside what the next chunk needs: its stored form, room to
     /// decode in, and what else. A lane is paid for the way in or the way out, whichever holds more,
-    /// and its buffers serve both.
-    pub(crate) fn make_room(
-        &mut self,
-        encoded_bytes: u64,
-        scratch_bytes: u64,
-        beside_bytes: u64,
-        lane_bytes: u64,
-    ) {
+    /// and its buffers serve both. What is given up stays in `buffers` while those have room for it, and
+    /// comes back from there: pages that are new take as long as decoding into them.
+    pub(crate) fn make_room(&mut self, needs: LaneNeeds, lane_bytes: u64, buffers: &BufferPool) {
+        let LaneNeeds { encoded_bytes, scratch_bytes, held_bytes } = needs;
         let holds = |lane: &Self| {
             let encoded = wide(lane.encoded.capacity()).max(encoded_bytes);
             let scratch = wide(lane.scratch.capacity()).max(scratch_bytes);
-            encoded.saturating_add(scratch).saturating_add(beside_bytes)
+            encoded.saturating_add(scratch).saturating_add(held_bytes)
         };
         if holds(self) > lane_bytes && wide(self.scratch.capacity()) > scratch_bytes {
-            self.scratch = Vec::new();
+            buffers.keep(std::mem::take(&mut self.scratch));
         }
         if holds(self) > lane_bytes && wide(self.encoded.capacity()) > encoded_bytes {
-            self.encoded = Vec::new();
+            buffers.keep(std::mem::take(&mut self.encoded));
+        }
+        for (buffer, bytes) in
+            [(&mut self.scratch, scratch_bytes), (&mut self.encoded, encoded_bytes)]
+        {
+            if wide(buffer.capacity()) < bytes {
+                buffers.exchange(buffer, usize::try_from(bytes).unwrap_or(usize::MAX));
+            }
         }
     }
+}
+
+/// What the next chunk of a lane needs at most, bytes.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "names carry their unit")]
+pub(crate) struct LaneNeeds {
+    /// Of its stored form.
+    pub encoded_bytes: u64,
+    /// To decode it.
+    pub scratch_bytes: u64,
+    /// Of all else.
+    pub held_bytes: u64,
 }
 
 /// Lanes and buffers of one of the tasks that run at once; the next task goes on with them.

@@ -63,7 +63,7 @@ fn make_room(task: &TaskRun, lane: &mut Lane) -> Result<u64, Fault> {
     let stage = &task.stage;
     let (needs, index_bytes) = (stage.decoding()?, stage.source_shard_state_bytes());
     let limit_bytes = stage.workers.room_bytes(needs, index_bytes);
-    stage.workers.make_room(lane, limit_bytes, needs, index_bytes);
+    stage.workers.make_room(lane, limit_bytes, needs, index_bytes, &task.buffers);
     Ok(limit_bytes)
 }
 

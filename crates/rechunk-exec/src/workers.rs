@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rechunk_plan::Stage;
 
 use crate::frame::wide;
-use crate::task::Lane;
+use crate::pool::BufferPool;
+use crate::task::{Lane, LaneNeeds};
 
 /// Rooms to decode in, one for each thread at most; lanes borrow them.
 #[derive(Debug)]
@@ -49,18 +50,21 @@ impl Workers {
         self.lane_bytes.saturating_sub(self.beside(needs)).saturating_sub(held_bytes)
     }
 
-    /// Gives up buffers of a lane that would not fit beside what its next chunk needs: a stored form
-    /// of up to `encoded_bytes`, and `held_bytes` of something else.
+    /// Gives buffers of a lane up, to `buffers`, that would not fit beside what its next chunk needs: a
+    /// stored form of up to `encoded_bytes`, and `held_bytes` of something else.
     pub(crate) fn make_room(
         &self,
         lane: &mut Lane,
         encoded_bytes: u64,
         needs: Needs,
         held_bytes: u64,
+        buffers: &BufferPool,
     ) {
         let scratch_bytes = if self.are_paid() { 0 } else { needs.scratch_bytes };
-        let beside = self.beside(needs).saturating_sub(scratch_bytes).saturating_add(held_bytes);
-        lane.make_room(encoded_bytes, scratch_bytes, beside, self.lane_bytes);
+        let beside = self.beside(needs).saturating_sub(scratch_bytes);
+        let held_bytes = beside.saturating_add(held_bytes);
+        let needs = LaneNeeds { encoded_bytes, scratch_bytes, held_bytes };
+        lane.make_room(needs, self.lane_bytes, buffers);
     }
 
     /// Does `work`, on a thread of the pool, in a lane that has room to decode in.
@@ -135,14 +139,15 @@ mod tests {
 
     #[test]
     fn a_lane_has_room_for_what_it_pays_for() {
+        let buffers = BufferPool::new(0, 0);
         let lane = |encoded| Lane { encoded: Vec::with_capacity(encoded), ..Lane::default() };
         for (of, room) in [(workers(150, 80), 70), (workers(0, 230), 70)] {
             assert_eq!(of.room_bytes(NEEDS, 10), room);
             let mut fits = lane(70);
-            of.make_room(&mut fits, 60, NEEDS, 10);
+            of.make_room(&mut fits, 60, NEEDS, 10, &buffers);
             assert_eq!(fits.encoded.capacity(), 70);
             let mut is_large = lane(71);
-            of.make_room(&mut is_large, 60, NEEDS, 10);
+            of.make_room(&mut is_large, 60, NEEDS, 10, &buffers);
             assert_eq!(is_large.encoded.capacity(), 0);
         }
         // A lane that pays for all keeps its room.
