@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::FormatError;
-use crate::json::bare_token;
+use crate::json::{self, bare_token};
 
 /// Most characters of a stored value that are repeated in a message.
 const SHOWN_CHARS_MAX: usize = 60;
@@ -58,7 +58,7 @@ impl Field {
 
     /// A string.
     pub fn text<'v>(&self, value: &'v Value) -> Result<&'v str, FormatError> {
-        value.as_str().ok_or_else(|| self.wrong_type("a string", value))
+        json::text(value).ok_or_else(|| self.wrong_type("a string", value))
     }
 
     /// An object.
@@ -120,7 +120,7 @@ pub fn shown(value: &Value) -> String {
             Value::Array(list) if list.len() > RANK_SHOWN_MAX => {
                 return format!("a list of {} entries", list.len());
             }
-            other => other.to_string(),
+            other => json::plain(other).to_string(),
         },
     };
     cut(&text, SHOWN_CHARS_MAX)

@@ -1,5 +1,6 @@
 //! Names of axes, which N5 has no field for, and their order.
 
+use rechunk_format::json::text;
 use serde_json::{Map, Value};
 
 /// Attribute with a name per axis, in N5's order.
@@ -37,7 +38,7 @@ pub(crate) fn read_names(
     [AXES, XARRAY_DIMENSIONS].into_iter().find_map(|key| {
         let list = attributes.get(key)?.as_array().filter(|list| list.len() == rank)?;
         let name = |value: &Value| {
-            let text = value.as_str()?;
+            let text = text(value)?;
             Some((!text.is_empty()).then(|| text.to_owned()))
         };
         let mut names = list.iter().map(name).collect::<Option<Vec<_>>>()?;

@@ -2,6 +2,7 @@
 
 use rechunk_format::FormatError;
 use rechunk_format::field::{Field, shown};
+use rechunk_format::json::text;
 use rechunk_format::numpy;
 use rechunk_grid::{DataType, ITEM_BYTES_MAX, element_count};
 use serde_json::{Value, json};
@@ -45,7 +46,7 @@ fn parse_field(field: &Field, value: &Value, depth: usize) -> Result<(u64, Value
     };
     // NumPy writes a title as a pair with the name.
     let name = name.as_array().and_then(|pair| pair.get(1)).unwrap_or(name);
-    let name = name.as_str().ok_or_else(wrong)?;
+    let name = text(name).ok_or_else(wrong)?;
     let field = field.child(name);
     let (bytes, kind) = match kind {
         Value::Array(list) => parse_fields(&field, list, depth + 1)?,

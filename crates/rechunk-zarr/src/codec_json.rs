@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::codec_spec::{BloscName, ChecksumKind, CodecSpec, Shuffle};
 use crate::element_type::ElementType;
 use crate::field::{Field, shown};
+use crate::json::text;
 use crate::metadata::ZarrVersion;
 
 mod filters;
@@ -56,8 +57,11 @@ pub(crate) fn parse_v3_codec(
         "bz2" | "zlib" | "pcodec" => settings.numcodecs(name),
         name if zfp::NAMES.contains(&name) => settings.zfp(),
         other => match other.strip_prefix(NUMCODECS) {
-            // It looks at bytes there, not at elements.
-            Some(id @ "blosc") => Settings { input: ElementType::BYTE, ..settings }.numcodecs(id),
+            // It looks at bytes there, not at elements: so does its choice of a shuffle.
+            Some(id @ "blosc") => {
+                let settings = Settings { input: ElementType::BYTE, ..settings };
+                settings.numcodecs(id).map(|codec| codec.resolved())
+            }
             Some(id) => settings.numcodecs(id),
             None => Err(field.unsupported(format!("codec {other:?}"), "")),
         },
@@ -69,7 +73,7 @@ pub(crate) fn parse_v3_extension<'v>(
     field: &Field,
     value: &'v Value,
 ) -> Result<(&'v str, Map<String, Value>), FormatError> {
-    if let Value::String(name) = value {
+    if let Some(name) = text(value) {
         return Ok((name, Map::new()));
     }
     let map = field.object(value)?;

@@ -21,7 +21,7 @@ pub(crate) fn kept_codecs(
     version: ZarrVersion,
     warnings: &mut Vec<String>,
 ) -> Vec<CodecSpec> {
-    let mut codecs = lossless(source, warnings);
+    let mut codecs = lossless(source, version, warnings);
     if version != source.version {
         codecs = match version {
             ZarrVersion::V2 => in_v2(codecs, warnings),
@@ -37,7 +37,11 @@ pub(crate) fn kept_codecs(
 }
 
 /// The codecs without the filters that would change an element.
-fn lossless(source: &ArrayMetadata, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
+fn lossless(
+    source: &ArrayMetadata,
+    version: ZarrVersion,
+    warnings: &mut Vec<String>,
+) -> Vec<CodecSpec> {
     let mut kept: Vec<CodecSpec> = Vec::with_capacity(source.codecs.len());
     let mut is_unfiltered = false;
     for codec in &source.codecs {
@@ -47,7 +51,13 @@ fn lossless(source: &ArrayMetadata, warnings: &mut Vec<String>) -> Vec<CodecSpec
             warnings.push(format!("{codec} worked on what was filtered: it is left out too"));
             continue;
         }
-        match keep(codec, source, &kept) {
+        let is_unreadable = version != source.version && version == ZarrVersion::V3;
+        let kept_as = if is_unreadable && widens_bytes(codec) {
+            Keep::Never("zarr-python cannot read it in Zarr v3 on elements of one byte")
+        } else {
+            keep(codec, source, &kept)
+        };
+        match kept_as {
             Keep::AsIs => kept.push(codec.clone()),
             Keep::Done => warnings.push(format!(
                 "{codec} has rounded what the source holds: it is left out, and the elements are \
@@ -98,7 +108,9 @@ fn keep(codec: &CodecSpec, source: &ArrayMetadata, before: &[CodecSpec]) -> Keep
         {
             false
         }
-        CodecSpec::AsType(types) => gives_back(codec, *types) || is_wider(*types),
+        CodecSpec::AsType(types) => {
+            gives_back(codec, *types) || is_wider(*types) || holds_integers(*types)
+        }
         CodecSpec::FixedScaleOffset { types, .. } => gives_back(codec, *types),
         _ => return Keep::AsIs,
     };
@@ -169,6 +181,21 @@ fn is_wider(types: TypePair) -> bool {
     }
 }
 
+/// True if the encoded type holds every number of the decoded one, which are integers: whatever is
+/// stored, what it decodes to is encoded as itself.
+fn holds_integers(types: TypePair) -> bool {
+    let TypePair { decoded, encoded } = types;
+    decoded.is_integer() && is_wider(TypePair { decoded: encoded, encoded: decoded })
+}
+
+/// zarr-python cannot write or read it in v3, with its own filters: it takes what they make of single bytes for
+/// bytes, too, which have no byte order.
+fn widens_bytes(codec: &CodecSpec) -> bool {
+    codec
+        .input()
+        .is_some_and(|input| input.item_bytes() == 1 && codec.output(input).item_bytes() > 1)
+}
+
 fn in_v2(codecs: Vec<CodecSpec>, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
     let codecs = codecs.into_iter().filter_map(|codec| zfp_in_v2(codec, warnings));
     let codecs: Vec<CodecSpec> = codecs.collect();
@@ -235,9 +262,14 @@ fn said_in_v3(codec: CodecSpec, warnings: &mut Vec<String>) -> CodecSpec {
 /// That v3 has another name for a codec, which not every reader knows.
 pub(crate) fn not_core(codec: &CodecSpec) -> String {
     let name = codec.name();
+    let readers = if widens_bytes(codec) {
+        "which zarr-python cannot read on elements of one byte"
+    } else {
+        "which zarr-python reads and others may not"
+    };
     format!(
         "{name:?} is not in the specification of Zarr v3: chunks are written with \
-         \"numcodecs.{name}\", which zarr-python reads and others may not; --codec names another"
+         \"numcodecs.{name}\", {readers}; --codec names another"
     )
 }
 

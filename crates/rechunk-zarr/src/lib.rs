@@ -61,5 +61,7 @@ pub use missing_values::{
 pub use parse_v2::parse_v2;
 pub use parse_v3::{NodeKind, node_kind, parse_v3};
 pub use shard_codec::ShardCodec;
-pub use target::{TargetOptions, check_type, target_metadata, without_inner_shards};
+pub use target::{
+    TargetOptions, check_type, has_opaque_shards, target_metadata, without_inner_shards,
+};
 pub use variable::VARIABLE_CHUNK_BYTES_MAX;

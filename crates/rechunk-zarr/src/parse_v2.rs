@@ -9,7 +9,7 @@ use crate::codec_spec::CodecSpec;
 use crate::element_type::ElementType;
 use crate::field::{Field, shown};
 use crate::fill_value::parse_fill_value;
-use crate::json::read_object;
+use crate::json::{read_object, text};
 use crate::metadata::{
     ArrayMetadata, CHAIN_LENGTH_MAX, KeyEncoding, KeyStyle, V2_DIMENSIONS, Verbatim, ZarrVersion,
 };
@@ -114,7 +114,7 @@ fn parse_codecs(
 
 /// The axes, slowest in storage first.
 fn parse_order(value: &Value, rank: usize) -> Result<Vec<usize>, FormatError> {
-    match value.as_str() {
+    match text(value) {
         Some("C") => Ok((0..rank).collect()),
         Some("F") => Ok((0..rank).rev().collect()),
         _ => {
@@ -134,7 +134,7 @@ fn parse_separator(map: &mut Map<String, Value>) -> Result<char, FormatError> {
 
 /// A separator of chunk keys.
 pub(crate) fn separator(field: &Field, value: &Value) -> Result<char, FormatError> {
-    match value.as_str() {
+    match text(value) {
         Some(".") => Ok('.'),
         Some("/") => Ok('/'),
         _ => Err(field.invalid(format!("expected \".\" or \"/\", found {}", shown(value)))),
@@ -148,7 +148,7 @@ pub(crate) fn take_dimension_names(
 ) -> Option<Vec<Option<String>>> {
     let list = attributes.get(V2_DIMENSIONS)?.as_array()?;
     let names: Option<Vec<_>> =
-        list.iter().map(|name| name.as_str().map(|name| Some(name.to_owned()))).collect();
+        list.iter().map(|name| text(name).map(|name| Some(name.to_owned()))).collect();
     let names = names.filter(|names| names.len() == rank)?;
     attributes.shift_remove(V2_DIMENSIONS);
     Some(names)

@@ -9,7 +9,7 @@ use crate::codec_spec::CodecSpec;
 use crate::element_type::ElementType;
 use crate::field::{Field, shown};
 use crate::fill_value::parse_fill_value;
-use crate::json::read_object;
+use crate::json::{read_object, text};
 use crate::metadata::{
     ArrayMetadata, CHAIN_LENGTH_MAX, KeyEncoding, KeyStyle, Verbatim, ZarrVersion,
 };
@@ -41,7 +41,7 @@ pub fn node_kind(zarr_json: &[u8]) -> Result<NodeKind, FormatError> {
 fn kind_of(map: &mut Map<String, Value>) -> Result<NodeKind, FormatError> {
     Field::new(KEY, "zarr_format").integer(&require(map, "zarr_format")?, 3, 3)?;
     let value = require(map, "node_type")?;
-    match value.as_str() {
+    match text(&value) {
         Some("array") => Ok(NodeKind::Array),
         Some("group") => Ok(NodeKind::Group),
         _ => {
@@ -365,7 +365,7 @@ pub(crate) fn parse_endian(
     let Some(value) = configuration.get("endian").filter(|value| !value.is_null()) else {
         return Ok(None);
     };
-    match value.as_str() {
+    match text(&value) {
         Some("little") => Ok(Some(Endian::Little)),
         Some("big") => Ok(Some(Endian::Big)),
         _ => {

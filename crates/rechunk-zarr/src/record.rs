@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::codec_json::parse_v3_extension;
 use crate::field::{Field, shown};
 use crate::fill_value::parse_fill_value;
+use crate::json::text;
 use crate::metadata::ZarrVersion;
 use crate::{types_v2, types_v3};
 
@@ -167,7 +168,7 @@ impl RecordField {
             }
             _ => return Err(wrong()),
         };
-        let name = name.as_str().ok_or_else(wrong)?;
+        let name = text(name).ok_or_else(wrong)?;
         let kind_field = field.child(name);
         let kind = match version {
             ZarrVersion::V2 => parse_v2_kind(&kind_field, kind, depth)?,

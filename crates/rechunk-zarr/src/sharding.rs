@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::codec_json::parse_v3_extension;
 use crate::field::{Field, shown};
+use crate::json::text;
 
 pub(crate) const NAME: &str = "sharding_indexed";
 
@@ -60,7 +61,7 @@ pub(crate) fn parse(
 }
 
 fn parse_location(field: &Field, value: &Value) -> Result<IndexLocation, FormatError> {
-    match value.as_str() {
+    match text(value) {
         Some("start") => Ok(IndexLocation::Start),
         Some("end") => Ok(IndexLocation::End),
         _ => {

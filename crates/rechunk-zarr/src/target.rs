@@ -117,6 +117,11 @@ pub fn without_inner_shards(source: &ArrayMetadata) -> Option<(ArrayMetadata, St
     Some((ArrayMetadata { codecs: ShardCodec::without(&source.codecs), ..source.clone() }, reason))
 }
 
+/// True for elements of variable length whose chunks are shards: those are copied as they are.
+pub fn has_opaque_shards(source: &ArrayMetadata) -> bool {
+    source.spec.data_type.is_variable() && variable::has_shards(source)
+}
+
 /// True if the target's chunks are the source's, so that what is inside them can stay.
 fn keeps_shards(source: &ArrayMetadata, options: &TargetOptions) -> bool {
     options.version == ZarrVersion::V3

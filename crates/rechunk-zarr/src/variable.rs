@@ -15,7 +15,9 @@ use crate::codec_json::{
 use crate::codec_spec::CodecSpec;
 use crate::element_type::ElementType;
 use crate::field::Field;
+use crate::json::text;
 use crate::metadata::{ArrayMetadata, ZarrVersion};
+use crate::sharding;
 use crate::target::TargetOptions;
 
 /// Largest encoded chunk of such elements that is copied, bytes. Nothing in the metadata bounds
@@ -54,7 +56,7 @@ pub(crate) fn check_v3_codecs(codecs: Value) -> Result<Value, FormatError> {
 /// The type for people: `string`, `|O (json2)`.
 pub(crate) fn type_name(data_type: &Value, metadata: &ArrayMetadata) -> String {
     match metadata.version {
-        ZarrVersion::V3 => data_type.as_str().or(data_type["name"].as_str()).unwrap_or_default(),
+        ZarrVersion::V3 => text(data_type).or(text(&data_type["name"])).unwrap_or_default(),
         ZarrVersion::V2 => return format!("|O ({})", names(metadata).join(", ")),
     }
     .to_owned()
@@ -65,17 +67,22 @@ fn names(metadata: &ArrayMetadata) -> Vec<String> {
     let codecs = metadata.verbatim.codecs.as_ref();
     let list = codecs.and_then(|codecs| codecs.as_array().or(codecs["filters"].as_array()));
     let name = |codec: &Value| {
-        let name = codec.as_str().or(codec["id"].as_str()).or(codec["name"].as_str());
+        let name = text(codec).or(text(&codec["id"])).or(text(&codec["name"]));
         name.unwrap_or("?").escape_debug().to_string()
     };
     list.into_iter().flatten().map(name).collect()
+}
+
+/// Its chunks are shards.
+pub(crate) fn has_shards(metadata: &ArrayMetadata) -> bool {
+    names(metadata).iter().any(|name| name == sharding::NAME)
 }
 
 /// The codecs in a few words.
 pub(crate) fn summary(metadata: &ArrayMetadata) -> String {
     let mut names = names(metadata);
     let compressor = metadata.verbatim.codecs.as_ref().and_then(|codecs| codecs.get("compressor"));
-    if let Some(name) = compressor.and_then(|compressor| compressor["id"].as_str()) {
+    if let Some(name) = compressor.and_then(|compressor| text(&compressor["id"])) {
         names.push(name.escape_debug().to_string());
     }
     names.join(" + ")
@@ -189,7 +196,7 @@ impl Strings {
         let codecs =
             compressor.map(|codec| parse_v2_codec(&field, codec, ElementType::BYTE)).into_iter();
         Some(Self {
-            codec: known(filter["id"].as_str()?)?,
+            codec: known(text(&filter["id"])?)?,
             codecs: codecs.collect::<Result<_, _>>().ok()?,
         })
     }

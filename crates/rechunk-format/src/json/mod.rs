@@ -55,6 +55,11 @@ pub fn bare_token(text: &str) -> Option<&str> {
     text.strip_prefix(MARKER).filter(|token| is_foreign_token(token))
 }
 
+/// The string that a value is; `None` for anything else, a bare token among it.
+pub fn text(value: &Value) -> Option<&str> {
+    value.as_str().filter(|text| bare_token(text).is_none())
+}
+
 /// The string that stands for a bare token; `None` for what is none.
 pub fn of_bare_token(token: &str) -> Option<Value> {
     is_foreign_token(token).then(|| Value::from(format!("{MARKER}{token}")))

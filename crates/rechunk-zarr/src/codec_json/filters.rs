@@ -28,18 +28,19 @@ impl Settings<'_> {
                 Err(self.no_type(name, default))
             };
         }
+        let minds = |data_type: DataType| data_type.item_bytes() > 1;
         let (field, value) = self.get(name, None)?;
         let (data_type, endian) = ElementType::parse(field.text(&value)?)
             .ok_or_else(|| field.unsupported(format!("data type {}", shown(&value)), ""))?;
         let endian = match (self.version, endian) {
             (ZarrVersion::V2, endian) => endian.unwrap_or(Endian::Little),
-            // In v3 it is the codec "bytes" that orders them.
-            (ZarrVersion::V3, None | Some(Endian::Little)) => self.order,
-            (ZarrVersion::V3, Some(Endian::Big)) if data_type.item_bytes() == 1 => self.order,
-            (ZarrVersion::V3, Some(Endian::Big)) => {
-                let hint = "in Zarr v3 the codec \"bytes\" says the byte order";
-                return Err(field.unsupported(format!("data type {}", shown(&value)), hint));
+            // In v3 it is the codec "bytes" that orders them. zarr-python goes by this name instead, so
+            // where they differ, readers do.
+            (ZarrVersion::V3, Some(endian)) if endian != self.order && minds(data_type) => {
+                let what = format!("data type {}, and another byte order in", shown(&value));
+                return Err(field.unsupported(format!("{what} the codec \"bytes\""), ""));
             }
+            (ZarrVersion::V3, _) => self.order,
         };
         let element = ElementType::new(data_type, endian);
         if element.is_number() { Ok(element) } else { Err(self.no_type(name, element)) }

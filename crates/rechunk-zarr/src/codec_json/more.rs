@@ -9,6 +9,7 @@ use crate::codec_spec::{
 };
 use crate::codecs::pcodec_has_type;
 use crate::field::{Field, shown};
+use crate::json::text;
 
 /// Filters inside LZMA, as liblzma numbers them.
 const LZMA_DELTA: u64 = 3;
@@ -47,7 +48,7 @@ impl Settings<'_> {
 
     pub(super) fn checksum(&self, kind: ChecksumKind) -> Result<CodecSpec, FormatError> {
         let stored = self.map.get("location").filter(|value| !value.is_null());
-        let is_first = match stored.map(|value| (value, value.as_str())) {
+        let is_first = match stored.map(|value| (value, text(value))) {
             // It has no such setting.
             _ if kind == ChecksumKind::Fletcher32 => false,
             None => kind.is_first_by_default(),

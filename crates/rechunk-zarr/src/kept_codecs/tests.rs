@@ -76,6 +76,35 @@ fn conversions_are_kept_where_nothing_is_lost() {
 }
 
 #[test]
+fn wider_integers_hold_what_is_there() {
+    let as_type = |from: &str, to: &str| {
+        let filter = json!([{"id": "astype", "encode_dtype": to, "decode_dtype": from}]);
+        source(from, &json!(7), &filter, &json!(null))
+    };
+    for (from, to) in [("<u2", "<u4"), ("<i2", "<i8"), ("<u2", "<i4"), ("<i4", "<f8")] {
+        assert_eq!(kept(&as_type(from, to), V2), (vec!["astype"], 0), "{from} {to}");
+    }
+    for (from, to) in [("<i4", "<f4"), ("<i2", "<u4"), ("<f4", "<f8"), ("<i8", "<f8")] {
+        assert_eq!(kept(&as_type(from, to), V2), (vec![], 1), "{from} {to}");
+    }
+}
+
+/// zarr-python has lost the byte order by then.
+#[test]
+fn what_widens_bytes_is_left_out_of_v3() {
+    for filter in [
+        json!({"id": "delta", "dtype": "|i1", "astype": "<i2"}),
+        json!({"id": "astype", "decode_dtype": "|i1", "encode_dtype": "<i4"}),
+    ] {
+        let id = filter["id"].as_str().unwrap().to_owned();
+        let shuffle = json!({"id": "shuffle", "elementsize": 2});
+        let source = source("|i1", &json!(0), &json!([filter, shuffle]), &json!(null));
+        assert_eq!(kept(&source, V2), (vec![&id[..], "shuffle"], 0));
+        assert_eq!(kept(&source, V3), (vec![], 2));
+    }
+}
+
+#[test]
 fn differences_must_fit_at_every_cut() {
     let filter = json!([{"id": "delta", "dtype": "<i2", "astype": "|i1"}]);
     let source = source("<i2", &json!(0), &filter, &json!(null));

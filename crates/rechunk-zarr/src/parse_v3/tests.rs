@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::codec_spec::Shuffle;
 
 fn document() -> Value {
     json!({
@@ -66,6 +67,53 @@ fn shards_behind_filters_are_refused() {
         with("codecs", json!([filter, bytes])).unwrap();
         let error = with("codecs", json!([filter, shards])).unwrap_err();
         assert!(error.to_string().contains("behind a filter"), "{error}");
+    }
+}
+
+/// zarr-python goes by the name of a filter's type, where others go by the codec "bytes".
+#[test]
+fn filters_and_bytes_agree_on_the_order() {
+    let read = |dtype: &str, endian: &str| {
+        let filter = json!({"name": "numcodecs.delta", "configuration": {"dtype": dtype}});
+        let bytes = json!({"name": "bytes", "configuration": {"endian": endian}});
+        with("codecs", json!([filter, bytes]))
+    };
+    for (dtype, endian) in [("<i2", "little"), (">i2", "big"), ("int16", "big"), ("i2", "little")] {
+        let metadata = read(dtype, endian).unwrap();
+        let order = if endian == "big" { Endian::Big } else { Endian::Little };
+        assert_eq!(metadata.order.endian, order);
+        let CodecSpec::Delta(types) = metadata.codecs[0] else { panic!("{metadata:?}") };
+        assert_eq!((types.decoded.endian, types.encoded.endian), (order, order));
+    }
+    for (dtype, endian) in [("<i2", "big"), (">i2", "little")] {
+        let error = read(dtype, endian).unwrap_err().to_string();
+        assert!(error.contains("another byte order in the codec \"bytes\""), "{error}");
+    }
+}
+
+#[test]
+fn automatic_shuffle_of_numcodecs_is_that_of_bytes() {
+    let bytes = json!({"name": "bytes", "configuration": {"endian": "little"}});
+    let blosc =
+        json!({"name": "numcodecs.blosc", "configuration": {"cname": "zstd", "shuffle": -1}});
+    let metadata = with("codecs", json!([bytes, blosc])).unwrap();
+    let CodecSpec::Blosc { shuffle, typesize, .. } = metadata.codecs[0] else { panic!() };
+    assert_eq!((shuffle, typesize), (Shuffle::Bit, 1));
+    assert_eq!(crate::documents::tests::reread(&metadata), metadata);
+}
+
+#[test]
+fn bare_tokens_are_no_names() {
+    for name in ["NaN", "1e999", "-Infinity", "18446744073709551616"] {
+        for field in ["dimension_names", "data_type", "node_type", "chunk_key_encoding"] {
+            let mut document = document();
+            let names = json!(["a", "@", "b"]);
+            document[field] = if field == "dimension_names" { names } else { json!("@") };
+            let text = document.to_string().replace("\"@\"", name);
+            let error = parse_v3(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(field) && error.contains(name), "{error}");
+            assert!(!error.contains("token"), "{error}");
+        }
     }
 }
 

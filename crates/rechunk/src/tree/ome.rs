@@ -1,6 +1,7 @@
 //! OME-Zarr images (NGFF 0.4 and 0.5, "multiscales" metadata): arrays of a group that are one image in
 //! several resolutions. Other chunks change nothing of what the group says of them; other things do.
 
+use rechunk_format::json::text;
 use rechunk_zarr::GroupMetadata;
 use serde_json::Value;
 
@@ -27,7 +28,7 @@ pub(super) fn warnings(
         ));
     }
     let levels = images.iter().filter_map(|image| image.get("datasets")?.as_array()).flatten();
-    let names = levels.filter_map(|level| level.get("path")?.as_str());
+    let names = levels.filter_map(|level| text(level.get("path")?));
     let copied = |name: &str| {
         let location = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
         arrays.contains(&location)
