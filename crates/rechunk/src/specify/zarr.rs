@@ -9,7 +9,7 @@ use rechunk_n5::{ATTRIBUTES_KEY, N5Metadata};
 use rechunk_raw::RawMetadata;
 use rechunk_zarr::{
     ArrayMetadata, KeyEncoding, KeyStyle, TargetOptions, Verbatim, ZarrVersion,
-    carry_missing_value, check_type, leave_out_missing_nan, parse_codec_choice,
+    carry_missing_value, check_type, has_opaque_shards, leave_out_missing_nan, parse_codec_choice,
     respell_missing_value, target_metadata, without_inner_shards,
 };
 
@@ -55,6 +55,11 @@ pub(super) fn target(
         Some((seen, reason)) => (Cow::Owned(seen), Some(reason)),
         None => (seen, None),
     };
+    if no_shards && has_opaque_shards(&seen) {
+        let what = "taking shards of elements of variable length apart";
+        let hint = "without --shards they are copied as they are";
+        return Err(wish.refuse(Field::new("zarr.json", "codecs").unsupported(what, hint)));
+    }
     check_type(&seen, options.version)
         .map_err(|error| Error::source_metadata(&wish.source.location, error))?;
     let (mut target, mut warnings) =
