@@ -25,6 +25,19 @@ pub(crate) fn cancel_on_signal_saying(answer: &'static str) -> CancellationToken
     token
 }
 
+/// A file that may not grow further is an error of the write, not the end of the process: who sets such limits (`ulimit -f`)
+/// gets SIGXFSZ, which ends it where nobody listens. Needs a runtime.
+#[cfg(unix)]
+pub(crate) fn survive_file_size_limits() {
+    use tokio::signal::unix::{SignalKind, signal};
+    // The handler stays when nobody waits for it any more. Without one, all else works.
+    drop(signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())));
+}
+
+/// There is no such signal here.
+#[cfg(not(unix))]
+pub(crate) fn survive_file_size_limits() {}
+
 /// Calls `answer` whenever somebody asks how far the run is: SIGUSR1, as `dd` has it.
 #[cfg(unix)]
 pub(crate) fn on_status_request(answer: impl Fn() + Send + 'static) {
