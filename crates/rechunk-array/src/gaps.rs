@@ -49,6 +49,8 @@ pub(crate) struct Gaps {
     grid: ChunkGrid,
     after_missing: u64,
     most: usize,
+    /// The array's own documents, at least, are there: a list of nothing is none.
+    has_documents: bool,
     missing: AtomicU64,
     found: AtomicU64,
     /// The number of an object that was there: a list without it is none.
@@ -93,15 +95,16 @@ impl Array {
 
     /// The same array, which [`Array::list_when_sparse`] is to list after `after_missing` objects were
     /// missing and no more were there; the list takes up to `bytes_max`. Unchanged where a list is not to
-    /// be had for less than the questions.
+    /// be had for less than the questions. Of an array that has its documents a list of nothing is not believed.
     #[must_use]
-    pub fn finding_gaps(mut self, after_missing: u64, bytes_max: u64) -> Self {
+    pub fn finding_gaps(mut self, after_missing: u64, bytes_max: u64, has_documents: bool) -> Self {
         let grid = self.object_grid().filter(|_| self.store().lists_for_little());
         self.gaps = grid.map(|grid| {
             Arc::new(Gaps {
                 grid,
                 after_missing,
                 most: usize::try_from(bytes_max / LISTED_BYTES).unwrap_or(usize::MAX),
+                has_documents,
                 missing: AtomicU64::new(0),
                 found: AtomicU64::new(0),
                 one_there: OnceLock::new(),
@@ -171,8 +174,8 @@ impl Array {
         let listing = self.store().fold_keys(depth, Listing::default(), take).await?;
         let known = gaps.one_there.get();
         let has_known = known.is_none_or(|ordinal| listing.there.contains(ordinal));
-        // The array's own documents, at least, are there.
-        if listing.ends || listing.keys == 0 || !has_known {
+        let is_gone = listing.keys == 0 && gaps.has_documents;
+        if listing.ends || is_gone || !has_known {
             return Ok(None);
         }
         let there: Vec<u64> = listing.there.into_iter().collect();

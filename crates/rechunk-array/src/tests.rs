@@ -369,7 +369,7 @@ async fn is_found(array: &Array, index: u64) -> bool {
 
 #[tokio::test]
 async fn what_is_not_on_the_list_is_not_asked_for() {
-    let array = pairs().finding_gaps(2, 1 << 20);
+    let array = pairs().finding_gaps(2, 1 << 20, true);
     array.write_chunk(&[2], Bytes::from_static(b"ab")).await.unwrap();
     assert!(!is_found(&array, 0).await && is_found(&array, 2).await);
     let waits = tokio::time::timeout(Duration::from_millis(20), array.list_when_sparse()).await;
@@ -391,13 +391,13 @@ async fn what_is_not_on_the_list_is_not_asked_for() {
 
 #[tokio::test]
 async fn a_list_that_is_too_long_is_none() {
-    let array = pairs().finding_gaps(0, 32);
+    let array = pairs().finding_gaps(0, 32, true);
     for index in [0, 2] {
         array.write_chunk(&[index], Bytes::from_static(b"ab")).await.unwrap();
     }
     assert!(array.list_when_sparse().await.is_none());
     assert!(is_found(&array, 2).await);
-    let foreign = pairs().finding_gaps(0, 32);
+    let foreign = pairs().finding_gaps(0, 32, true);
     for key in 0..5 {
         foreign.store().put(&format!("notes/{key}"), vec![Bytes::new()]).await.unwrap();
     }
@@ -407,7 +407,7 @@ async fn a_list_that_is_too_long_is_none() {
 /// The pairs in a folder, to be listed at once.
 fn pairs_at(folder: &std::path::Path) -> Array {
     let store = Store::open(&folder.display().to_string()).unwrap();
-    Array::new(Arc::clone(pairs().layout()), store).finding_gaps(0, 1 << 20)
+    Array::new(Arc::clone(pairs().layout()), store).finding_gaps(0, 1 << 20, true)
 }
 
 #[tokio::test]
@@ -415,6 +415,8 @@ async fn a_list_of_nothing_or_without_what_is_there_is_none() {
     let folder = tempfile::tempdir().unwrap();
     assert!(pairs_at(folder.path()).list_when_sparse().await.is_none());
     assert!(pairs_at(&folder.path().join("none")).list_when_sparse().await.is_none());
+    let unfinished = pairs_at(folder.path()).finding_gaps(0, 1 << 20, false);
+    assert_eq!(unfinished.list_when_sparse().await.unwrap().indices().count(), 0);
     std::fs::create_dir(folder.path().join("c")).unwrap();
     std::fs::write(folder.path().join("c/1"), b"ab").unwrap();
     let array = pairs_at(folder.path());

@@ -28,20 +28,31 @@ pub struct Execution {
     /// Objects of the target may be there already: those that are left out are removed.
     pub in_place: bool,
     /// The source is listed when so many of its objects were missing, and no more were there: what is not
-    /// on the list is not asked for. `None` asks for each; 0 lists first. Only where elements are
-    /// written: whoever compares is to see what is there by himself.
+    /// on the list is not asked for. `None` asks for each; 0 lists first. So is what it is compared with.
+    /// Whoever compares or reads again is to see what is there, not what a remote store lists, which
+    /// may be late: there only local directories are listed.
     pub list_after_missing: Option<u64>,
 }
 
 impl Execution {
     /// The same with a source that is listed if much of it is missing.
     pub(crate) fn finding_gaps(mut self) -> Self {
-        if !matches!(self.sink, Sink::Write(_)) {
-            self.list_after_missing = None;
-        }
+        let is_local = |array: &Array| array.store().local_root().is_some();
+        let is_listed = match &self.sink {
+            Sink::Write(_) => true,
+            Sink::Compare(other) => is_local(&self.source) && is_local(other),
+            Sink::Digest { .. } => is_local(&self.source),
+        };
+        self.list_after_missing = self.list_after_missing.filter(|_| is_listed);
         if let Some(after) = self.list_after_missing {
-            let list_bytes = gaps::list_bytes(&self);
-            self.source = self.source.finding_gaps(after, list_bytes);
+            let mut list_bytes = gaps::list_bytes(&self);
+            // What a run has written and reads again has its documents last.
+            let has_documents = !matches!(self.sink, Sink::Digest { .. });
+            if let Sink::Compare(other) = self.sink {
+                list_bytes /= 2;
+                self.sink = Sink::Compare(other.finding_gaps(after, list_bytes, has_documents));
+            }
+            self.source = self.source.finding_gaps(after, list_bytes, has_documents);
         }
         self
     }

@@ -37,21 +37,31 @@ pub(crate) fn list_bytes(execution: &Execution) -> u64 {
 /// The tasks of a stage that have something to do, once it is known which.
 #[derive(Debug)]
 pub(crate) struct BusyTasks {
-    /// A task for which nothing is stored in the source writes nothing.
-    writes_nothing_of_nothing: bool,
+    /// A task for which nothing is stored, in the source and in what it is compared with, has nothing
+    /// to do.
+    does_nothing_with_nothing: bool,
     /// Those for which something is, ascending.
     known: OnceLock<Vec<u64>>,
 }
 
 impl BusyTasks {
-    pub(crate) fn new(execution: &Execution, stage: &Stage, leaves_absent_out: bool) -> Self {
-        let writes_nothing_of_nothing = matches!(execution.sink, Sink::Write(_))
-            && !execution.in_place
-            && stage.input.is_source()
+    /// `leaves_absent_out`: what is absent in the source is not written; `is_same_fill`: it reads the
+    /// same where it is absent in the target.
+    pub(crate) fn new(
+        execution: &Execution,
+        stage: &Stage,
+        leaves_absent_out: bool,
+        is_same_fill: bool,
+    ) -> Self {
+        let does_nothing_with_nothing = stage.input.is_source()
             && stage.runs.is_none()
             && execution.plan.source_edges.is_none()
-            && (stage.passthrough || leaves_absent_out);
-        Self { writes_nothing_of_nothing, known: OnceLock::new() }
+            && match execution.sink {
+                Sink::Write(_) => !execution.in_place && (stage.passthrough || leaves_absent_out),
+                Sink::Compare(_) => is_same_fill,
+                Sink::Digest { .. } => true,
+            };
+        Self { does_nothing_with_nothing, known: OnceLock::new() }
     }
 
     /// Those that have something to do; `None` if that may be all of them.
@@ -61,17 +71,23 @@ impl BusyTasks {
 
     /// Keeps those that meet an object that is there, unless they are too many to hold.
     fn find(&self, stage: &StageRun) {
-        let source = &stage.run.execution.source;
-        let Some((list, grid)) = source.object_list().zip(source.object_grid()) else { return };
-        let most = list_bytes(&stage.run.execution) / LIST_SHARE / wide(size_of::<u64>());
+        let execution = &stage.run.execution;
+        let compared = match &execution.sink {
+            Sink::Compare(other) => Some(other),
+            Sink::Write(_) | Sink::Digest { .. } => None,
+        };
+        let most = list_bytes(execution) / LIST_SHARE / wide(size_of::<u64>());
         let mut tasks: Vec<u64> = Vec::new();
-        for index in list.indices() {
-            for task in stage.geometry.tasks_meeting(&grid.region(&index)) {
-                if tasks.last() != Some(&task) {
-                    tasks.push(task);
-                }
-                if wide(tasks.len()) > most {
-                    return;
+        for array in [&execution.source].into_iter().chain(compared) {
+            let Some((list, grid)) = array.object_list().zip(array.object_grid()) else { return };
+            for index in list.indices() {
+                for task in stage.geometry.tasks_meeting(&grid.region(&index)) {
+                    if tasks.last() != Some(&task) {
+                        tasks.push(task);
+                    }
+                    if wide(tasks.len()) > most {
+                        return;
+                    }
                 }
             }
         }
@@ -96,8 +112,12 @@ pub(crate) async fn begin(stage: &Arc<StageRun>) -> JoinSet<()> {
 }
 
 async fn find(stage: Arc<StageRun>) {
-    let listed = stage.run.execution.source.list_when_sparse().await;
-    if listed.is_some() && stage.busy.writes_nothing_of_nothing {
+    let execution = &stage.run.execution;
+    let mut is_listed = execution.source.list_when_sparse().await.is_some();
+    if let (true, Sink::Compare(other)) = (is_listed, &execution.sink) {
+        is_listed = other.list_when_sparse().await.is_some();
+    }
+    if is_listed && stage.busy.does_nothing_with_nothing {
         // Of many objects that takes a while. If it is lost, all tasks are run.
         let _ = tokio::task::spawn_blocking(move || stage.busy.find(&stage)).await;
     }
@@ -184,7 +204,7 @@ pub(crate) fn pass_over(stage: &StageRun, start: u64, end: u64) -> Result<(), Fa
     Ok(())
 }
 
-/// Counts what tasks that own `region` would have asked for and left out.
+/// Counts what tasks that own `region` would have asked for, and left out or compared.
 fn count(stage: &StageRun, region: &Region) {
     let (geometry, execution) = (&stage.geometry, &stage.run.execution);
     let meter = execution.source.store().meter();
@@ -199,14 +219,27 @@ fn count(stage: &StageRun, region: &Region) {
         }
     };
     meter.add_gets_missing(Role::Source, asked);
+    let units = geometry.units(region).elements();
+    let units_bytes = units.saturating_mul(stage.target_chunk_bytes());
     if !stage.stage.passthrough {
         let chunk_elements = geometry.grain_grid().chunk_elements();
         let chunk_bytes = chunk_elements.saturating_mul(wide(stage.item_bytes));
         meter.add_decoded_read(Role::Source, chunks.saturating_mul(chunk_bytes));
-        let units = geometry.units(region).elements();
-        let unit_bytes = stage.target_chunk_bytes();
-        meter.add_decoded_written(Role::Target, units.saturating_mul(unit_bytes));
     }
-    let left_out = geometry.commit_grid().covering(region).elements();
-    stage.target().store().meter().add_puts_skipped(Role::Target, left_out);
+    let objects = geometry.commit_grid().covering(region).elements();
+    match &execution.sink {
+        Sink::Write(target) => {
+            if !stage.stage.passthrough {
+                meter.add_decoded_written(Role::Target, units_bytes);
+            }
+            target.store().meter().add_puts_skipped(Role::Target, objects);
+        }
+        Sink::Compare(other) => {
+            let meter = other.store().meter();
+            let indexes = if other.layout().shards().is_some() { objects } else { 0 };
+            meter.add_gets_missing(Role::Target, units + indexes);
+            meter.add_decoded_read(Role::Target, units_bytes);
+        }
+        Sink::Digest { .. } => {}
+    }
 }

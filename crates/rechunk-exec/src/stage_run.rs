@@ -93,8 +93,8 @@ impl StageRun {
         let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
         let (source_fill, target_fill) = (fill(source), fill(target));
         // What is absent here and there has to read the same.
-        let same_fill = has_fill && source_fill == target_fill;
-        let skips_absent = same_fill && execution.write_empty != WriteEmpty::Always;
+        let is_same_fill = source_fill == target_fill;
+        let skips_absent = has_fill && is_same_fill && execution.write_empty != WriteEmpty::Always;
         let edges = source.spec().edges.as_ref();
         let held = edges.and_then(|edges| edges.held(&execution.plan.shape));
         let writes = matches!(execution.sink, Sink::Write(_)) && !geometry.writes_pieces();
@@ -102,7 +102,7 @@ impl StageRun {
         Ok(Self {
             store_copies: StoreCopies::new(&stage, execution, &digest),
             in_place: InPlace::new(&stage, execution, &geometry, item_bytes, &cpu),
-            busy: BusyTasks::new(execution, &stage, leaves_absent_out),
+            busy: BusyTasks::new(execution, &stage, leaves_absent_out, is_same_fill),
             ahead_lanes: ahead::lanes(execution, &stage),
             workers: Workers::new(&stage),
             digest,

@@ -31,7 +31,7 @@ use crate::{Error, system, verify};
 
 /// When so many chunks of a source were missing, and no more were there, it is listed: a request or
 /// two for many more.
-const MISSING_BEFORE_LISTING: u64 = 64;
+pub(crate) const MISSING_BEFORE_LISTING: u64 = 64;
 /// How long a run that has failed may take to leave.
 const LEAVING: Duration = Duration::from_secs(4);
 

@@ -22,6 +22,7 @@ use crate::gzip_file::unpack;
 use crate::job::{array_at, side};
 use crate::open::{OpenArray, OpenOptions, open_array, open_store};
 use crate::request::Planning;
+use crate::run::MISSING_BEFORE_LISTING;
 use crate::sample::sample_ratio;
 use crate::single_file::is_headerless;
 use crate::work_dir::store_error;
@@ -222,7 +223,7 @@ async fn compare_with(
         write_empty: WriteEmpty::Always,
         takes_digest: false,
         in_place: false,
-        list_after_missing: None,
+        list_after_missing: Some(MISSING_BEFORE_LISTING),
     };
     let report = run(Arc::new(execution), None, observer, cancel).await.map_err(Error::compare)?;
     let differences = report.differences.unwrap_or_default();

@@ -346,6 +346,28 @@ fn enormous_cases() -> [Case; 4] {
     ]
 }
 
+/// Nothing is stored of an array that claims to be large: whoever compares knows that soon.
+fn nothing(name: &str, arguments: &[&'static str]) -> Case {
+    let build = |scene: &Scene| {
+        let document = json!({
+            "zarr_format": 2, "shape": [1 << 24, 9], "chunks": [6, 6], "dtype": "<f4", "order": "C",
+            "compressor": null, "filters": null, "fill_value": 0,
+        });
+        scene.write(".zarray", document.to_string());
+    };
+    Case::new(name, build, Outcome::Done).arguments(arguments)
+}
+
+fn nothing_cases() -> [Case; 2] {
+    [
+        nothing("six million absent chunks, verified", &["verify", "SOURCE", "SOURCE"]),
+        nothing(
+            "six million absent chunks, copied and verified",
+            &["copy", "SOURCE", "TARGET", "--verify", "--max-mem", "64MiB", "--no-fsync"],
+        ),
+    ]
+}
+
 pub(super) fn cases() -> Vec<Case> {
     let sparse_cases = [
         sparse("a chunk file of 10 GB", Value::Null),
@@ -353,7 +375,12 @@ pub(super) fn cases() -> Vec<Case> {
         sparse("a blosc chunk file of 10 GB", json!({"id": "blosc"})),
     ];
     let codecs = zstd_bombs().into_iter().chain(deflate_bombs()).chain(blosc_lies());
-    codecs.chain(sparse_cases).chain(enormous_cases()).chain(numbers()).collect()
+    codecs
+        .chain(sparse_cases)
+        .chain(enormous_cases())
+        .chain(nothing_cases())
+        .chain(numbers())
+        .collect()
 }
 
 #[test]

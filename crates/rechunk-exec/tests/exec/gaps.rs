@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use rechunk_exec::{Event, Execution, Observer};
+use rechunk_exec::{Event, Execution, Observer, Sink};
 use rechunk_format::ElementOrder;
 use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::Strategy as Kind;
-use rechunk_store::{Meter, Traffic};
+use rechunk_store::{Meter, Role, Traffic};
 use tokio_util::sync::CancellationToken;
 
-use crate::case::{Case, Prepared, SideCase, execute_observed, runtime};
+use crate::case::{Case, Prepared, SideCase, counted, execute, execute_observed, runtime};
 use crate::layout::Codec;
 
 /// 20 × 20 × 20 chunks of 2³, of which every 64th is stored, into chunks of 4³.
@@ -119,4 +119,47 @@ fn what_is_to_be_written_is() {
     assert_eq!((run, passed), (all, 0));
     assert_eq!(traffic.target.objects, 1000);
     assert_eq!(traffic.control.list, 1);
+}
+
+/// Who compares, or reads for a digest, passes over what neither array has, and only on a disk.
+#[test]
+fn what_neither_has_is_not_compared() {
+    let case = sparse(Kind::Direct, None);
+    let (plan, root) = (case.plan().unwrap(), tempfile::tempdir().unwrap());
+    for (folder, is_listed) in [("here", true), ("", false)] {
+        runtime().block_on(async {
+            let prepared = match folder {
+                "" => case.prepare().await,
+                name => case.prepare_in(&root.path().join(name)).await,
+            };
+            let meter = Meter::new();
+            let copied = execute(prepared.execution(&case, &plan, &meter), None).await.unwrap();
+            // One chunk that the source does not have.
+            let sevens = vec![7; prepared.elements.len()];
+            case.store_chunks(&case.target, &prepared.target, &sevens, |n| n != 999).await;
+            let target = counted(&prepared.target, Role::Target, &meter);
+            for sink in [
+                Sink::Compare(target.clone()),
+                Sink::Digest { array: target, of_encoded_chunks: false },
+            ] {
+                let compares = matches!(sink, Sink::Compare(_));
+                let tasks = Arc::new(Tasks::default());
+                let execution = Execution {
+                    sink,
+                    list_after_missing: Some(0),
+                    ..prepared.execution(&case, &plan, &meter)
+                };
+                let cancel = CancellationToken::new();
+                let report = execute_observed(execution, None, Arc::clone(&tasks) as _, cancel);
+                let report = report.await.unwrap();
+                if compares {
+                    assert_eq!(report.differences.unwrap().count, 64);
+                } else {
+                    assert_eq!(report.digest, copied.digest);
+                }
+                let (run, passed) = *tasks.0.lock().unwrap();
+                assert_eq!((run + passed, passed > 0), (plan.task_count(), is_listed));
+            }
+        });
+    }
 }

@@ -16,6 +16,7 @@ use crate::Error;
 use crate::job::{array_at, side};
 use crate::open::OpenArray;
 use crate::request::Planning;
+use crate::run::MISSING_BEFORE_LISTING;
 
 /// Checks that `written`, which was copied from `source` and is to be at `location`, has the digest
 /// of what was read. Without a digest, and to find where the two differ, they are compared element
@@ -83,7 +84,7 @@ async fn read(
         write_empty: WriteEmpty::Auto,
         takes_digest: true,
         in_place: false,
-        list_after_missing: None,
+        list_after_missing: Some(MISSING_BEFORE_LISTING),
     };
     let report = run(Arc::new(execution), None, Arc::new(NullObserver), cancel.clone()).await;
     Ok(report.map_err(Error::compare)?.digest)
