@@ -320,3 +320,24 @@ fn a_saved_job_that_is_damaged_is_named_with_its_place() {
         rechunk(&command).ends_with(4).fails().says(&[&place, "remove this directory"]);
     }
 }
+
+/// `--shards none` was ignored where the chunks of strings are shards, which are copied as they are.
+#[test]
+fn shards_of_strings_are_not_taken_apart() {
+    let folder = Folder::new();
+    let (source, target) = (folder.at("strings.zarr"), folder.at("target.zarr"));
+    let inner = json!({
+        "chunk_shape": [2], "codecs": [{"name": "vlen-utf8"}],
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+    });
+    let document = json!({
+        "zarr_format": 3, "node_type": "array", "shape": [8], "data_type": "string",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": "", "attributes": {},
+        "codecs": [{"name": "sharding_indexed", "configuration": inner}],
+    });
+    write_json(&Path::new(&source).join("zarr.json"), &document);
+    let refused = rechunk(&["copy", &source, &target, "--shards", "none"]);
+    refused.ends_with(3).fails().says(&["taking shards", "variable length", "--shards"]);
+    rechunk(&["copy", &source, &target]).ok();
+}

@@ -365,7 +365,7 @@ pub(crate) fn parse_endian(
     let Some(value) = configuration.get("endian").filter(|value| !value.is_null()) else {
         return Ok(None);
     };
-    match text(&value) {
+    match text(value) {
         Some("little") => Ok(Some(Endian::Little)),
         Some("big") => Ok(Some(Endian::Big)),
         _ => {
