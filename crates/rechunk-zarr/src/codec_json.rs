@@ -15,6 +15,7 @@ mod more;
 mod write;
 mod zfp;
 
+pub(crate) use filters::refuse_little_endian;
 pub(crate) use write::{write_v2_codec, write_v3_codec};
 pub(crate) use zfp::{NAMES as ZFP_NAMES, zfp_element};
 

@@ -4,7 +4,7 @@ use rechunk_format::{ElementOrder, FormatError};
 use rechunk_grid::{ArraySpec, DataType, Edges, Endian, FillValue};
 use serde_json::{Map, Value};
 
-use crate::codec_json::{parse_v3_codec, parse_v3_extension};
+use crate::codec_json::{parse_v3_codec, parse_v3_extension, refuse_little_endian};
 use crate::codec_spec::CodecSpec;
 use crate::element_type::ElementType;
 use crate::field::{Field, shown};
@@ -271,6 +271,9 @@ fn parse_codecs(
                 return Err(field.invalid(format!("codec {name:?} without \"bytes\" before it")));
             }
             _ => {
+                if order == Endian::Big && !is_bytes {
+                    refuse_little_endian(&settings, &configuration)?;
+                }
                 let codec = parse_v3_codec(&field, name, &configuration, element, order)?;
                 check_place(&field, name, &codec, is_bytes)?;
                 is_bytes |= codec.is_array_to_bytes();

@@ -2,16 +2,41 @@
 
 use rechunk_format::FormatError;
 use rechunk_grid::{DataType, Endian};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Settings;
 use crate::codec_spec::{BitPacking, CodecSpec, Scalar, TypePair};
 use crate::element_type::ElementType;
-use crate::field::shown;
+use crate::field::{Field, shown};
+use crate::json::text;
 use crate::metadata::ZarrVersion;
 
 /// Most decimal digits either side of the point: beyond them the scale is infinite or zero.
 const DIGITS_MAX: i64 = 300;
+
+/// Refuses little-endian types in the settings of a stored filter whose elements are big-endian. zarr-python
+/// looks at the stored bytes by those types, others by what the codec `bytes` says: readers differ.
+pub(crate) fn refuse_little_endian(
+    field: &Field,
+    settings: &Map<String, Value>,
+) -> Result<(), FormatError> {
+    for name in ["dtype", "astype", "encode_dtype", "decode_dtype"] {
+        let Some(value) = settings.get(name) else { continue };
+        let found = text(value).and_then(ElementType::parse);
+        let is_little = found.is_some_and(|(data_type, endian)| {
+            endian == Some(Endian::Little) && data_type.item_bytes() > 1
+        });
+        if is_little {
+            return Err(another_order(&field.child(name), value));
+        }
+    }
+    Ok(())
+}
+
+fn another_order(field: &Field, value: &Value) -> FormatError {
+    let what = format!("data type {}, and another byte order in the codec \"bytes\"", shown(value));
+    field.unsupported(what, "")
+}
 
 impl Settings<'_> {
     /// The element type under `name`, or `default`.
@@ -28,17 +53,16 @@ impl Settings<'_> {
                 Err(self.no_type(name, default))
             };
         }
-        let minds = |data_type: DataType| data_type.item_bytes() > 1;
         let (field, value) = self.get(name, None)?;
         let (data_type, endian) = ElementType::parse(field.text(&value)?)
             .ok_or_else(|| field.unsupported(format!("data type {}", shown(&value)), ""))?;
         let endian = match (self.version, endian) {
             (ZarrVersion::V2, endian) => endian.unwrap_or(Endian::Little),
-            // In v3 it is the codec "bytes" that orders them. zarr-python goes by this name instead, so
-            // where they differ, readers do.
-            (ZarrVersion::V3, Some(endian)) if endian != self.order && minds(data_type) => {
-                let what = format!("data type {}, and another byte order in", shown(&value));
-                return Err(field.unsupported(format!("{what} the codec \"bytes\""), ""));
+            // In v3 it is the codec "bytes" that orders them.
+            (ZarrVersion::V3, Some(Endian::Big))
+                if self.order == Endian::Little && data_type.item_bytes() > 1 =>
+            {
+                return Err(another_order(&field, &value));
             }
             (ZarrVersion::V3, _) => self.order,
         };
