@@ -43,12 +43,11 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    {
-        let _inside = runtime.enter();
-        signals::survive_file_size_limits();
-    }
     let wants_json = cli.command.wants_json();
-    let outcome = runtime.block_on(dispatch(cli.command));
+    let outcome = runtime.block_on(async {
+        signals::survive_file_size_limits();
+        dispatch(cli.command).await
+    });
     // A read that hangs must not keep an interrupted process from ending.
     runtime.shutdown_background();
     match outcome {
