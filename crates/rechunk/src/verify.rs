@@ -267,14 +267,21 @@ async fn plan_comparison(
     request.strategy = Strategy::Keep;
     let keep = plan(&request);
     let cheaper = match (pull, keep) {
-        (Ok(pull), Ok(keep)) => {
-            let dearer = keep.plan.estimate.seconds > pull.plan.estimate.seconds;
-            Ok(if dearer { pull } else { keep })
-        }
+        (Ok(pull), Ok(keep)) => Ok(less_memory_of_like(pull, keep)),
         (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok(one),
         (Err(pull), Err(keep)) => Err(neither(pull, keep)),
     };
     cheaper.map_err(|error| Error::no_plan(request.budget.memory_bytes, error))
+}
+
+/// The cheaper of two plans; of two that cost about the same the one that needs less memory. Its tasks are smaller,
+/// and of arrays of which little is stored whole tasks are passed over.
+fn less_memory_of_like(pull: Planned, keep: Planned) -> Planned {
+    const LIKE: f64 = 1.05;
+    let seconds = |planned: &Planned| planned.plan.estimate.seconds;
+    let bytes = |planned: &Planned| planned.plan.memory.planned_peak_bytes;
+    let (less, more) = if bytes(&keep) < bytes(&pull) { (keep, pull) } else { (pull, keep) };
+    if seconds(&less) <= seconds(&more) * LIKE { less } else { more }
 }
 
 /// A profile for who writes nothing: no memory is kept for objects on their way.
