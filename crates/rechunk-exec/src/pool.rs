@@ -1,6 +1,10 @@
 //! Unit buffers that are used again instead of being returned to the allocator.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How many idle buffers are looked at for one of the size that is wanted.
+const SEARCHED_MAX: usize = 64;
 
 /// Byte buffers of one task slot. What is in use and what lies idle stay within a limit together:
 /// the bytes the plan reserved for the output units of a task. While units need less than that, buffers
@@ -17,7 +21,8 @@ pub(crate) struct BufferPool {
 struct State {
     in_use_bytes: usize,
     idle_bytes: usize,
-    idle: Vec<Vec<u8>>,
+    /// Those given back last are last.
+    idle: VecDeque<Vec<u8>>,
     /// What lanes have given up, of any capacity; counted as idle.
     given_up: Vec<Vec<u8>>,
 }
@@ -36,15 +41,15 @@ impl BufferPool {
         let mut state = self.lock();
         let in_use_bytes = state.in_use_bytes.checked_add(bytes);
         state.in_use_bytes = in_use_bytes.filter(|&in_use| in_use <= self.limit_bytes)?;
-        // Sizes repeat (whole units), so one of the last few given back is almost always it.
-        let recent = state.idle.iter().rev().take(8);
+        // Sizes repeat: whole units are all alike, and of pieces of them there are a few kinds.
+        let recent = state.idle.iter().rev().take(SEARCHED_MAX);
         if let Some(back) = recent.enumerate().find(|(_, b)| b.len() == bytes).map(|(at, _)| at) {
             let at = state.idle.len() - 1 - back;
             state.idle_bytes -= bytes;
-            return Some(state.idle.swap_remove(at));
+            return state.idle.remove(at);
         }
         while state.in_use_bytes.saturating_add(state.idle_bytes) > self.limit_bytes
-            && let Some(dropped) = state.given_up.pop().or_else(|| state.idle.pop())
+            && let Some(dropped) = state.given_up.pop().or_else(|| state.idle.pop_front())
         {
             state.idle_bytes -= dropped.capacity();
         }
@@ -60,7 +65,7 @@ impl BufferPool {
         // An encoder may have handed back something larger than it was given.
         if buffer.capacity() == buffer.len() && !buffer.is_empty() && all_bytes <= self.kept_bytes {
             state.idle_bytes += buffer.len();
-            state.idle.push(buffer);
+            state.idle.push_back(buffer);
         }
     }
 
@@ -163,6 +168,20 @@ mod tests {
         assert!(pool.lock().given_up.is_empty());
         pool.give(other);
         pool.give(unit);
+    }
+
+    #[test]
+    fn sizes_that_come_again_find_their_buffer() {
+        let pool = BufferPool::new(1000, 1000);
+        let kinds = || (1..=20).map(|bytes| pool.take(bytes).unwrap());
+        let pieces: Vec<_> = kinds().collect();
+        pieces.into_iter().for_each(|piece| pool.give(piece));
+        let again: Vec<_> = kinds().collect();
+        assert_eq!(pool.lock().idle_bytes, 0, "each has found its like");
+        again.into_iter().for_each(|piece| pool.give(piece));
+        pool.take(900).unwrap(); // 100 are left: for those given back last
+        let kept: Vec<_> = pool.lock().idle.iter().map(Vec::len).collect();
+        assert_eq!(kept, [16, 17, 18, 19, 20]);
     }
 
     #[test]
