@@ -7,6 +7,7 @@ use flate2::read::MultiGzDecoder;
 use libdeflater::{
     CompressionError, CompressionLvl, Compressor, DecompressionError, Decompressor, adler32, crc32,
 };
+use memchr::memmem;
 
 use crate::KIB;
 
@@ -44,11 +45,9 @@ pub fn decode_gzip(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Resul
     // that member's own checksum and length, and they are not followed by another member before
     // (two that are alike end alike); else the slow decoder knows about members.
     let trailer = gzip_trailer(&decoded[..length]);
-    // Eight bytes are one number to compare, at every place of the stream.
-    let is_followed = encoded
-        .windows(GZIP_TRAILER_BYTES + GZIP_MAGIC.len())
-        .any(|window| window.first_chunk() == Some(&trailer) && window.ends_with(GZIP_MAGIC));
-    let is_only = encoded.last_chunk() == Some(&trailer) && !is_followed;
+    let followed = [&trailer[..], GZIP_MAGIC].concat();
+    let is_only =
+        encoded.last_chunk() == Some(&trailer) && memmem::find(encoded, &followed).is_none();
     if is_only {
         decoded.truncate(length);
         return Ok(());
