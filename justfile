@@ -86,7 +86,8 @@ bench-kernels:
     cargo run --release -p rechunk-bench
 
 # Whole programs on the same data: rechunk against what a user would take instead; twenty minutes,
-# 6 GB of data that stay, up to 60 while it runs. ARGUMENTS are those of the script.
+# 6 GB of data that stay, up to 60 while it runs. ARGUMENTS are those of the script. With zarrs_reencode, which takes ten
+# minutes to build, after `tests/bench/setup.sh zarrs`.
 bench *ARGUMENTS: build
     cargo build --release --workspace --bin rechunk-testkit
     tests/bench/setup.sh

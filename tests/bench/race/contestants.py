@@ -1,9 +1,11 @@
 """Who races, and how each is called."""
 
+import json
 import os
 import pathlib
 
 import raw_files as raw
+import tsutil
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
@@ -24,24 +26,27 @@ CONTESTANTS = {
 }
 
 OURS = ["rechunk", "rechunk+sync"]
+# A program of its own that reads Zarr and writes Zarr v3: who has it (`tests/bench/setup.sh zarrs`) races against it.
+REENCODE = "zarrs_reencode"
+REENCODE_PROGRAM = ROOT / ".venv-bench/zarrs/bin/zarrs_reencode"
 # What only copies the source's files, to compare with.
 COPY = "cp -r"
 # The best peers first.
 BY_CASE = {
-    "A": [*OURS, "z5py", "ts-loop", "rechunker", "dask", "zarr-python", "ts-naive"],
-    "A256": [*OURS, "z5py", "ts-loop", "rechunker"],
-    "B": [*OURS, "ts-2stage", "ts-naive", "ts-loop", "z5py", "dask", "rechunker"],
+    "A": [*OURS, "z5py", "ts-loop", "rechunker", "dask", "zarr-python", "ts-naive", REENCODE],
+    "A256": [*OURS, "z5py", "ts-loop", "rechunker", REENCODE],
+    "B": [*OURS, "ts-2stage", "ts-naive", "ts-loop", "z5py", "dask", "rechunker", REENCODE],
     "C": [*OURS, "ts-pull", "ts-loop", "z5py", "ts-naive", "zarr-python"],
-    "D1": [*OURS, "ts-pull", "ts-naive", "z5py", "ts-loop", COPY],
-    "D2": [*OURS, "z5py", "ts-naive", "ts-pull", "ts-loop", "rechunker"],
-    "D2Z": [*OURS, "z5py", "ts-naive", "ts-loop", "rechunker"],
-    "E": [*OURS, "z5py", "ts-pull", "ts-naive", "dask", "rechunker"],
-    "E2": [*OURS, "z5py", "ts-pull", "ts-naive", "rechunker"],
+    "D1": [*OURS, "ts-pull", "ts-naive", "z5py", "ts-loop", COPY, REENCODE],
+    "D2": [*OURS, "z5py", "ts-naive", "ts-pull", "ts-loop", "rechunker", REENCODE],
+    "D2Z": [*OURS, "z5py", "ts-naive", "ts-loop", "rechunker", REENCODE],
+    "E": [*OURS, "z5py", "ts-pull", "ts-naive", "dask", "rechunker", REENCODE],
+    "E2": [*OURS, "z5py", "ts-pull", "ts-naive", "rechunker", REENCODE],
     "F1": [*OURS, "memmap", "z5py", "ts-loop", "seek"],
     "F2": [*OURS, "memmap", "z5py", "ts-loop", "seek"],
     "F3": [*OURS, "memmap", "z5py", "ts-loop", "seek"],
     "G": [*OURS, "ts-loop", "ts-pull", "ts-naive", "zarr-python", "dask", "rechunker"],
-    "H": [*OURS, "ts-naive", "ts-loop"],
+    "H": [*OURS, "ts-naive", "ts-loop", REENCODE],
 }
 
 
@@ -62,6 +67,12 @@ def command(contestant, case, case_json, source, target, temporary, rechunk):
     if contestant == COPY:
         os.makedirs(os.path.dirname(target))
         return ["cp", "-r", source, target]
+    if contestant == REENCODE:
+        # Half of the memory for decoded chunks, which it would decode again for each that they meet; the rest for its work.
+        shards = wanted["shards"] or wanted["chunks"]
+        codecs = [codec for codec in tsutil.v3_codecs(wanted["codec"], case["dtype"]) if codec["name"] != "bytes"]
+        return [REENCODE_PROGRAM, "--chunk-shape", listed(wanted["chunks"]), "--shard-shape", listed(shards),
+                "--bytes-to-bytes-codecs", json.dumps(codecs), "--cache-size", str(case["mem"] // 2), source, target]
     environment, words = CONTESTANTS[contestant]
     script, *arguments = words.split()
     return [str(ROOT / environment / "bin/python"), "-W", "ignore", str(HERE / "peers" / script), *arguments, "--case-json", case_json,
