@@ -33,23 +33,11 @@ pub(crate) fn lanes(execution: &Execution, stage: &Stage) -> u32 {
     if !is_late || stage.passthrough || stage.runs.is_some() {
         return 0;
     }
-    let each_bytes = stage.lane_bytes.saturating_mul(u64::from(stage.tasks_at_once)).max(1);
-    u32::try_from(spare_bytes(execution) / each_bytes).unwrap_or(u32::MAX).min(stage.lanes)
-}
-
-/// What each thread may allocate for a codec beside what lanes pay for, bytes: its share of what reading ahead with
-/// `ahead_lanes` leaves of the budget.
-pub(crate) fn workspace_bytes(execution: &Execution, stage: &Stage, ahead_lanes: u32) -> u64 {
-    let lanes = u64::from(ahead_lanes).saturating_mul(u64::from(stage.tasks_at_once));
-    let ahead_bytes = stage.lane_bytes.saturating_mul(lanes);
-    spare_bytes(execution).saturating_sub(ahead_bytes) / u64::from(execution.plan.threads).max(1)
-}
-
-/// What the plan and lists leave of the budget, bytes.
-fn spare_bytes(execution: &Execution) -> u64 {
     let memory = &execution.plan.memory;
     let taken_bytes = memory.planned_peak_bytes.saturating_add(gaps::list_bytes(execution));
-    memory.budget_bytes.saturating_sub(taken_bytes)
+    let spare_bytes = memory.budget_bytes.saturating_sub(taken_bytes);
+    let each_bytes = stage.lane_bytes.saturating_mul(u64::from(stage.tasks_at_once)).max(1);
+    u32::try_from(spare_bytes / each_bytes).unwrap_or(u32::MAX).min(stage.lanes)
 }
 
 /// The steps of a task that have not begun.

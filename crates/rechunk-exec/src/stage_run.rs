@@ -99,13 +99,12 @@ impl StageRun {
         let held = edges.and_then(|edges| edges.held(&execution.plan.shape));
         let writes = matches!(execution.sink, Sink::Write(_)) && !geometry.writes_pieces();
         let leaves_absent_out = skips_absent && writes && held.is_none();
-        let ahead_lanes = ahead::lanes(execution, &stage);
         Ok(Self {
             store_copies: StoreCopies::new(&stage, execution, &digest),
             in_place: InPlace::new(&stage, execution, &geometry, item_bytes, &cpu),
             busy: BusyTasks::new(execution, &stage, leaves_absent_out, is_same_fill),
-            ahead_lanes,
-            workers: Workers::new(&stage, ahead::workspace_bytes(execution, &stage, ahead_lanes)),
+            ahead_lanes: ahead::lanes(execution, &stage),
+            workers: Workers::new(&stage),
             digest,
             cpu,
             number,

@@ -16,9 +16,6 @@ pub(crate) struct Workers {
     worker_bytes: u64,
     /// What a lane may hold, bytes.
     lane_bytes: u64,
-    /// What a codec may allocate beside that, out of what the plan leaves of the budget: only while a thread
-    /// decodes or encodes, so that a buffer need not go from each lane for it.
-    spare_bytes: u64,
     idle: Mutex<Vec<Vec<u8>>>,
 }
 
@@ -42,10 +39,9 @@ impl Needs {
 }
 
 impl Workers {
-    /// `spare_bytes`: what each thread may allocate beside what lanes pay for.
-    pub(crate) fn new(stage: &Stage, spare_bytes: u64) -> Self {
+    pub(crate) fn new(stage: &Stage) -> Self {
         let Stage { worker_bytes, lane_bytes, .. } = *stage;
-        Self { worker_bytes, lane_bytes, spare_bytes, idle: Mutex::default() }
+        Self { worker_bytes, lane_bytes, idle: Mutex::default() }
     }
 
     /// Bytes of a lane that are left for a stored form, where it also holds `held_bytes` of something
@@ -65,9 +61,8 @@ impl Workers {
         buffers: &BufferPool,
     ) {
         let scratch_bytes = if self.are_paid() { 0 } else { needs.scratch_bytes };
-        let workspace_bytes = self.beside(needs).saturating_sub(scratch_bytes);
-        let held_bytes =
-            held_bytes.saturating_add(workspace_bytes.saturating_sub(self.spare_bytes));
+        let beside = self.beside(needs).saturating_sub(scratch_bytes);
+        let held_bytes = beside.saturating_add(held_bytes);
         let needs = LaneNeeds { encoded_bytes, scratch_bytes, held_bytes };
         lane.make_room(needs, self.lane_bytes, buffers);
     }
@@ -121,7 +116,7 @@ mod tests {
     use super::*;
 
     fn workers(worker_bytes: u64, lane_bytes: u64) -> Workers {
-        Workers { worker_bytes, lane_bytes, spare_bytes: 0, idle: Mutex::default() }
+        Workers { worker_bytes, lane_bytes, idle: Mutex::default() }
     }
 
     const NEEDS: Needs = Needs { scratch_bytes: 100, workspace_bytes: 50 };
@@ -155,15 +150,6 @@ mod tests {
             of.make_room(&mut is_large, 60, NEEDS, 10, &buffers);
             assert_eq!(is_large.encoded.capacity(), 0);
         }
-        // What a codec allocates may be spare; a buffer that is more than the lane is paid for goes all the same.
-        let of_lane = |held, spare_bytes| {
-            let (mut lane, workers) = (lane(held), Workers { spare_bytes, ..workers(0, 230) });
-            workers.make_room(&mut lane, 60, NEEDS, 10, &buffers);
-            assert_eq!(workers.room_bytes(NEEDS, 10), 70);
-            lane.encoded.capacity()
-        };
-        assert_eq!([0, 29, 30, 50, 70].map(|spare| of_lane(100, spare)), [0, 0, 100, 100, 100]);
-        assert_eq!([50, 70].map(|spare| of_lane(121, spare)), [0, 0]);
         // A lane that pays for all keeps its room.
         let mut own = Lane { scratch: Vec::with_capacity(100), ..Lane::default() };
         workers(0, 230).serve(&mut own, NEEDS, |lane| assert_eq!(lane.scratch.capacity(), 100));
