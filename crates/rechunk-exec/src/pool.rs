@@ -173,12 +173,13 @@ mod tests {
     #[test]
     fn sizes_that_come_again_find_their_buffer() {
         let pool = BufferPool::new(1000, 1000);
-        let kinds = || (1..=20).map(|bytes| pool.take(bytes).unwrap());
-        let pieces: Vec<_> = kinds().collect();
-        pieces.into_iter().for_each(|piece| pool.give(piece));
-        let again: Vec<_> = kinds().collect();
-        assert_eq!(pool.lock().idle_bytes, 0, "each has found its like");
-        again.into_iter().for_each(|piece| pool.give(piece));
+        for _ in 0..2 {
+            let pieces: Vec<_> = (1..=20).map(|bytes| pool.take(bytes).unwrap()).collect();
+            assert_eq!(pool.lock().idle_bytes, 0, "each has found its like");
+            for piece in pieces {
+                pool.give(piece);
+            }
+        }
         pool.take(900).unwrap(); // 100 are left: for those given back last
         let kept: Vec<_> = pool.lock().idle.iter().map(Vec::len).collect();
         assert_eq!(kept, [16, 17, 18, 19, 20]);
