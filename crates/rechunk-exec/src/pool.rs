@@ -42,11 +42,10 @@ impl BufferPool {
         let in_use_bytes = state.in_use_bytes.checked_add(bytes);
         state.in_use_bytes = in_use_bytes.filter(|&in_use| in_use <= self.limit_bytes)?;
         // Sizes repeat: whole units are all alike, and of pieces of them there are a few kinds.
-        let recent = state.idle.iter().rev().take(SEARCHED_MAX);
-        if let Some(back) = recent.enumerate().find(|(_, b)| b.len() == bytes).map(|(at, _)| at) {
-            let at = state.idle.len() - 1 - back;
+        let from = state.idle.len().saturating_sub(SEARCHED_MAX);
+        if let Some(at) = state.idle.range(from..).rposition(|buffer| buffer.len() == bytes) {
             state.idle_bytes -= bytes;
-            return state.idle.remove(at);
+            return state.idle.remove(from + at);
         }
         while state.in_use_bytes.saturating_add(state.idle_bytes) > self.limit_bytes
             && let Some(dropped) = state.given_up.pop().or_else(|| state.idle.pop_front())
