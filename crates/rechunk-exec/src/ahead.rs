@@ -13,7 +13,6 @@ use rechunk_grid::{IndexIter, Region};
 use rechunk_plan::{Stage, StageInput, Steps};
 
 use crate::execution::Execution;
-use crate::gaps;
 use crate::gather::Fetched;
 use crate::task::TaskRun;
 
@@ -33,11 +32,8 @@ pub(crate) fn lanes(execution: &Execution, stage: &Stage) -> u32 {
     if !is_late || stage.passthrough || stage.runs.is_some() {
         return 0;
     }
-    let memory = &execution.plan.memory;
-    let taken_bytes = memory.planned_peak_bytes.saturating_add(gaps::list_bytes(execution));
-    let spare_bytes = memory.budget_bytes.saturating_sub(taken_bytes);
     let each_bytes = stage.lane_bytes.saturating_mul(u64::from(stage.tasks_at_once)).max(1);
-    u32::try_from(spare_bytes / each_bytes).unwrap_or(u32::MAX).min(stage.lanes)
+    u32::try_from(execution.spare_bytes() / each_bytes).unwrap_or(u32::MAX).min(stage.lanes)
 }
 
 /// The steps of a task that have not begun.

@@ -57,6 +57,13 @@ impl Execution {
         self
     }
 
+    /// What the plan leaves of the budget, bytes.
+    pub(crate) fn spare_bytes(&self) -> u64 {
+        let memory = &self.plan.memory;
+        let taken_bytes = memory.planned_peak_bytes.saturating_add(gaps::list_bytes(self));
+        memory.budget_bytes.saturating_sub(taken_bytes)
+    }
+
     /// The same with large objects sent as the plan has counted and paid for.
     pub(crate) fn sending_as_planned(mut self) -> Self {
         if let (Sink::Write(array), Some(uploads)) = (&self.sink, &self.plan.target_uploads) {

@@ -1,5 +1,7 @@
 //! The families of candidates: for each plan kind, which boxes are tried.
 
+use std::collections::HashMap;
+
 use crate::baseline::{PlannerOptions, Rechunking, rechunking_plan};
 use crate::count::{lcm_capped, pairs_along, product};
 use crate::cuts::AxisCuts;
@@ -518,9 +520,17 @@ fn best_of_where(
     allowed: impl Fn(&[u64]) -> bool,
 ) -> Vec<Draft> {
     let mut best: Option<(Vec<u64>, f64)> = None;
+    // Rounds of a descent meet most points again, and descents end in the same places.
+    let mut costs: HashMap<Vec<u64>, f64> = HashMap::new();
     for start in starts {
         let found = descend(lists, start, |values| {
-            if allowed(values) { sizing.cost(&build(values)) } else { INFEASIBLE * 1e12 }
+            if let Some(&cost) = costs.get(values) {
+                return cost;
+            }
+            let is_allowed = allowed(values);
+            let cost = if is_allowed { sizing.cost(&build(values)) } else { INFEASIBLE * 1e12 };
+            costs.insert(values.to_vec(), cost);
+            cost
         });
         if best.as_ref().is_none_or(|(_, price)| found.1 < *price) {
             best = Some(found);
