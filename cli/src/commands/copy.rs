@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rechunk::{Error, Job, Observer, Prepared, Running, TreeJob, TreeReport, is_remote};
 
+use crate::allocator::Freeing;
 use crate::args::{CopyArgs, OutputArgs};
 use crate::render::html::{Record, Recorder, Sheet};
 use crate::render::progress::Display;
@@ -111,7 +112,7 @@ async fn run_group(
         render::warnings(&job.all_warnings());
     }
     let sheet = html.map(|path| Sheet::of_tree(path, &job));
-    let watch = Watch::new(output, sheet)?;
+    let watch = Watch::new(output, sheet, running)?;
     let outcome = job.run(running, watch.observer(), signals::cancel_on_signal()).await;
     let (sheet, record) = watch.finish();
     let page = sheet.map(|sheet| sheet.write_tree_run(&record, outcome.as_ref()));
@@ -147,7 +148,7 @@ pub(crate) async fn run_job(
         render::say(&explain::table(&job, output.verbose > 0));
         render::warnings(&job.warnings);
     }
-    let watch = Watch::new(output, html.map(|path| Sheet::of_job(path, &job)))?;
+    let watch = Watch::new(output, html.map(|path| Sheet::of_job(path, &job)), running)?;
     let outcome = job.run(running, watch.observer(), signals::cancel_on_signal()).await;
     let (sheet, record) = watch.finish();
     let page = sheet.map(|sheet| sheet.write_run(&record, outcome.as_ref()));
@@ -162,26 +163,29 @@ pub(crate) async fn run_job(
 
 /// Who is told of a run: the display, and where a page is asked for, a recorder.
 struct Watch {
+    /// Nothing that takes memory follows the run.
+    ends_with_run: bool,
     display: Arc<Display>,
     page: Option<(Sheet, Arc<Recorder>)>,
 }
 
 impl Watch {
     /// Writes the page of the plan, if one is asked for, before anything is run.
-    fn new(output: &OutputArgs, sheet: Option<Sheet>) -> Result<Self, Error> {
+    fn new(output: &OutputArgs, sheet: Option<Sheet>, running: Running) -> Result<Self, Error> {
         let display = progress::observer(output);
         let page = sheet.map(|sheet| {
             sheet.write_begun()?;
             Ok((sheet, Recorder::new(Arc::clone(&display) as _)))
         });
-        Ok(Self { display, page: page.transpose()? })
+        Ok(Self { ends_with_run: !running.verify, display, page: page.transpose()? })
     }
 
     fn observer(&self) -> Arc<dyn Observer> {
-        match &self.page {
+        let shown: Arc<dyn Observer> = match &self.page {
             Some((_, recorder)) => Arc::clone(recorder) as _,
             None => Arc::clone(&self.display) as _,
-        }
+        };
+        Arc::new(Freeing::new(shown, self.ends_with_run))
     }
 
     /// Clears the display; what was noted, with the sheet to write it on.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rechunk::{Class, Error, Planning};
 use serde_json::json;
 
+use crate::allocator::Freeing;
 use crate::args::VerifyArgs;
 use crate::render::{self, progress};
 use crate::{exit_code, request, signals};
@@ -17,7 +18,7 @@ pub(crate) async fn run(args: VerifyArgs) -> Result<ExitCode, Error> {
     let observer = progress::observer(&args.output);
     let cancel = signals::cancel_on_signal();
     let options = request::open_options(args.axes.as_deref(), &args.raw)?;
-    let told = Arc::clone(&observer) as _;
+    let told = Arc::new(Freeing::new(Arc::clone(&observer) as _, false));
     let stores = request::stores(&args.stores)?;
     let outcome =
         rechunk::verify(&args.a, &args.b, &options, &planning, told, cancel, &stores).await;

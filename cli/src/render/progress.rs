@@ -9,7 +9,6 @@ use rechunk::{Event, Observer, format_byte_size};
 use serde_json::json;
 
 use super::table::seconds;
-use crate::allocator;
 use crate::args::{OutputArgs, Progress};
 use crate::signals;
 
@@ -203,9 +202,6 @@ fn begin(bar: &ProgressBar, state: &State) {
 
 impl Observer for Display {
     fn event(&self, event: &Event) {
-        if let Event::StageDone { .. } = event {
-            allocator::give_back();
-        }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::ArrayStarted { path, number, arrays, bytes_total, bytes_before } => {
