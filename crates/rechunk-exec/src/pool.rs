@@ -14,12 +14,17 @@ pub(crate) struct BufferPool {
     limit_bytes: usize,
     /// Most bytes that buffers have when one is kept that is given back.
     kept_bytes: usize,
+    /// What larger buffers than were asked for may take beyond the limit.
+    spare_bytes: usize,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
+    /// Bytes that were asked for.
     in_use_bytes: usize,
+    /// What the buffers in use have beyond them.
+    over_bytes: usize,
     idle_bytes: usize,
     /// Those given back last are last.
     idle: VecDeque<Vec<u8>>,
@@ -32,38 +37,64 @@ impl BufferPool {
     pub(crate) fn new(limit_bytes: u64, kept_bytes: u64) -> Self {
         let [limit_bytes, kept_bytes] =
             [limit_bytes, kept_bytes].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        Self { limit_bytes, kept_bytes, state: Mutex::default() }
+        Self { limit_bytes, kept_bytes, spare_bytes: 0, state: Mutex::default() }
+    }
+
+    /// A pool for buffers of many sizes: of at most `limit_bytes`, and `spare_bytes` beside them for
+    /// buffers that lie idle, or are larger than what was asked for.
+    pub(crate) fn of_many_sizes(limit_bytes: u64, spare_bytes: u64) -> Self {
+        let kept_bytes = limit_bytes.saturating_add(spare_bytes);
+        let spare_bytes = usize::try_from(spare_bytes).unwrap_or(usize::MAX);
+        Self { spare_bytes, ..Self::new(limit_bytes, kept_bytes) }
     }
 
     /// A buffer of `bytes` bytes with any contents; `None` where what is in use would exceed the limit:
     /// the plan has reserved too little.
     pub(crate) fn take(&self, bytes: usize) -> Option<Vec<u8>> {
+        self.reserve(bytes).then(|| self.reserved(bytes))
+    }
+
+    /// Counts `bytes` more bytes as in use, for buffers that are asked for later; `false`, and nothing
+    /// is counted, where that would exceed the limit.
+    pub(crate) fn reserve(&self, bytes: usize) -> bool {
         let mut state = self.lock();
         let in_use_bytes = state.in_use_bytes.checked_add(bytes);
-        state.in_use_bytes = in_use_bytes.filter(|&in_use| in_use <= self.limit_bytes)?;
-        // Sizes repeat: whole units are all alike, and of pieces of them there are a few kinds.
-        let from = state.idle.len().saturating_sub(SEARCHED_MAX);
-        if let Some(at) = state.idle.range(from..).rposition(|buffer| buffer.len() == bytes) {
-            state.idle_bytes -= bytes;
-            return state.idle.remove(from + at);
+        let Some(in_use_bytes) = in_use_bytes.filter(|&in_use| in_use <= self.limit_bytes) else {
+            return false;
+        };
+        state.in_use_bytes = in_use_bytes;
+        true
+    }
+
+    /// A buffer of `bytes` bytes that were reserved, with any contents.
+    pub(crate) fn reserved(&self, bytes: usize) -> Vec<u8> {
+        let mut state = self.lock();
+        if let Some(mut buffer) = state.take_idle(bytes, self.spare_bytes) {
+            drop(state);
+            buffer.resize(bytes, 0);
+            return buffer;
         }
-        while state.in_use_bytes.saturating_add(state.idle_bytes) > self.limit_bytes
+        let most_bytes = self.limit_bytes.saturating_add(self.spare_bytes);
+        while state.all_bytes() > most_bytes
             && let Some(dropped) = state.given_up.pop().or_else(|| state.idle.pop_front())
         {
             state.idle_bytes -= dropped.capacity();
         }
         drop(state);
-        Some(vec![0; bytes]) // asks the system for zeroed pages: nothing is written here
+        vec![0; bytes]
     }
 
     /// Takes a buffer back.
     pub(crate) fn give(&self, buffer: Vec<u8>) {
         let mut state = self.lock();
+        let over_bytes = buffer.capacity() - buffer.len();
         state.in_use_bytes = state.in_use_bytes.saturating_sub(buffer.len());
-        let all_bytes = state.in_use_bytes + state.idle_bytes + buffer.len();
+        state.over_bytes = state.over_bytes.saturating_sub(over_bytes);
+        let fits = state.all_bytes().saturating_add(buffer.capacity()) <= self.kept_bytes;
         // An encoder may have handed back something larger than it was given.
-        if buffer.capacity() == buffer.len() && !buffer.is_empty() && all_bytes <= self.kept_bytes {
-            state.idle_bytes += buffer.len();
+        let is_known = over_bytes <= self.spare_bytes;
+        if is_known && !buffer.is_empty() && fits {
+            state.idle_bytes += buffer.capacity();
             state.idle.push_back(buffer);
         }
     }
@@ -99,9 +130,33 @@ impl BufferPool {
 }
 
 impl State {
+    /// What there is, in use or idle.
+    fn all_bytes(&self) -> usize {
+        let in_use_bytes = self.in_use_bytes.saturating_add(self.over_bytes);
+        in_use_bytes.saturating_add(self.idle_bytes)
+    }
+
+    /// An idle buffer of `bytes` bytes; or else the smallest that is larger, while all buffers together are
+    /// at most `spare_bytes` larger than what was asked for.
+    fn take_idle(&mut self, bytes: usize, spare_bytes: usize) -> Option<Vec<u8>> {
+        // Sizes repeat: whole units are all alike, and of pieces of them there are a few kinds.
+        let from = self.idle.len().saturating_sub(SEARCHED_MAX);
+        let spare_bytes = spare_bytes.saturating_sub(self.over_bytes);
+        let over = |buffer: &Vec<u8>| {
+            buffer.capacity().checked_sub(bytes).filter(|&over_bytes| over_bytes <= spare_bytes)
+        };
+        let fitting = self.idle.range(from..).enumerate().rev();
+        let fitting = fitting.filter_map(|(at, buffer)| Some((over(buffer)?, from + at)));
+        let (over_bytes, at) = fitting.min_by_key(|&(over_bytes, _)| over_bytes)?;
+        let buffer = self.idle.remove(at)?;
+        self.idle_bytes -= buffer.capacity();
+        self.over_bytes += over_bytes;
+        Some(buffer)
+    }
+
     fn keep(&mut self, buffer: Vec<u8>, kept_bytes: usize) {
         let bytes = buffer.capacity();
-        if bytes > 0 && self.in_use_bytes + self.idle_bytes + bytes <= kept_bytes {
+        if bytes > 0 && self.all_bytes().saturating_add(bytes) <= kept_bytes {
             self.idle_bytes += bytes;
             self.given_up.push(buffer);
         }
@@ -182,6 +237,57 @@ mod tests {
         pool.take(900).unwrap(); // 100 are left: for those given back last
         let kept: Vec<_> = pool.lock().idle.iter().map(Vec::len).collect();
         assert_eq!(kept, [16, 17, 18, 19, 20]);
+    }
+
+    #[test]
+    fn larger_buffers_are_used_as_far_as_there_is_room_to_spare() {
+        let pool = BufferPool::of_many_sizes(100, 20);
+        let (a, b) = (pool.take(40).unwrap(), pool.take(25).unwrap());
+        let places = [a.as_ptr(), b.as_ptr()];
+        pool.give(a);
+        pool.give(b);
+        let small = pool.take(20).unwrap();
+        assert_eq!(
+            (small.as_ptr(), small.len()),
+            (places[1], 20),
+            "the smallest that is large enough"
+        );
+        let large = pool.take(29).unwrap();
+        assert_eq!((large.as_ptr(), large.len()), (places[0], 29));
+        let counted = || {
+            let state = pool.lock();
+            [state.in_use_bytes, state.over_bytes, state.idle_bytes]
+        };
+        assert_eq!(counted(), [49, 16, 0]);
+        assert!(pool.take(52).is_none(), "the limit is for what is asked for");
+        pool.give(large);
+        pool.give(small);
+        assert_eq!(counted(), [0, 0, 65]);
+        let other = pool.take(10).unwrap();
+        assert_eq!((other.as_ptr(), other.capacity()), (places[1], 25));
+        let other = pool.take(34).unwrap();
+        assert_ne!(other.as_ptr(), places[0], "6 bytes over, beside 15");
+    }
+
+    #[test]
+    fn all_of_many_sizes_stay_within_the_limit_and_what_is_to_spare() {
+        let pool = BufferPool::of_many_sizes(100, 20);
+        let mut buffers = Vec::new();
+        // 100 at most are in use: of sizes that follow no order.
+        for step in 0_usize..2000 {
+            if let Some(buffer) = pool.take(step * step % 37 + 1) {
+                buffers.push(buffer);
+            }
+            if step % 3 > 0 && !buffers.is_empty() {
+                let given = buffers.swap_remove(step % buffers.len());
+                pool.give(given);
+            }
+            let in_use: usize = buffers.iter().map(Vec::capacity).sum();
+            let state = pool.lock();
+            let idle: usize = state.idle.iter().map(Vec::capacity).sum();
+            assert_eq!((state.in_use_bytes + state.over_bytes, state.idle_bytes), (in_use, idle));
+            assert!(in_use + idle <= 120, "{in_use} + {idle}");
+        }
     }
 
     #[test]

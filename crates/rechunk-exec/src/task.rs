@@ -103,14 +103,17 @@ impl Slot {
         let lanes = stage.stage.lanes.saturating_add(stage.ahead_lanes);
         let lanes = (0..lanes).map(|_| Lane::default()).collect();
         let most_bytes = unit_bytes_max(stage);
+        if stage.stage.runs.is_some() {
+            let spare_bytes = stage.run.execution.spare_bytes();
+            return Self {
+                lanes,
+                buffers: BufferPool::of_many_sizes(most_bytes, spare_bytes).into(),
+            };
+        }
         // What lanes pay for mostly covers buffers that lie idle; where threads pay, nothing does.
         let is_shared = stage.stage.worker_bytes > 0;
         let kept_bytes = if is_shared { stage.stage.resident_bytes } else { most_bytes };
-        // Pieces of raw files have many sizes: the more of them lie idle, the more are found again.
-        let spare_bytes = if stage.stage.runs.is_some() { stage.run.execution.spare_bytes() } else { 0 };
-        let [most_bytes, kept_bytes] =
-            [most_bytes, kept_bytes].map(|bytes| bytes.saturating_add(spare_bytes));
-        Self { lanes, buffers: Arc::new(BufferPool::new(most_bytes, kept_bytes)) }
+        Self { lanes, buffers: BufferPool::new(most_bytes, kept_bytes).into() }
     }
 }
 

@@ -17,8 +17,18 @@ pub(super) struct Held {
     region: Region,
     /// Indices of the target files it meets.
     files: Region,
-    /// By place among `files`, in C order; without bytes where an earlier run has written it.
-    pieces: Vec<Mutex<Vec<u8>>>,
+    /// By place among `files`, in C order.
+    pieces: Vec<Mutex<Piece>>,
+}
+
+/// A buffer's part of a target file.
+#[derive(Debug, Default)]
+struct Piece {
+    /// Of its elements; none where an earlier run has written them.
+    bytes: usize,
+    /// Empty until the first elements come: making memory takes as long as copying into it, and is
+    /// done by the threads that copy.
+    elements: Vec<u8>,
 }
 
 /// A write block that all of is in memory.
@@ -30,7 +40,7 @@ pub(super) struct Complete {
 }
 
 impl Held {
-    /// Takes memory for the pieces of buffer `number`.
+    /// The pieces of buffer `number`, with memory reserved for them.
     pub(super) fn new(pass: &Pass, number: u64) -> Result<Self, Fault> {
         let region = pass.buffers.region(number);
         let files = pass.buffers.target_grid().covering(&region);
@@ -39,11 +49,12 @@ impl Held {
         for block in pass.buffers.write_blocks(number).filter(|block| pass.is_left(block)) {
             let Some(piece) = block.region.intersect(&held.region) else { continue };
             let bytes = buffer_bytes(piece.elements(), pass.item_bytes())?;
-            let buffer = pass.pool.take(bytes).ok_or_else(|| Fault::Plan {
-                reason: "its schedule holds more than it reserves".to_owned(),
-            })?;
+            if !pass.pool.reserve(bytes) {
+                let reason = "its schedule holds more than it reserves".to_owned();
+                return Err(Fault::Plan { reason });
+            }
             if let Some(place) = held.place(&block.file) {
-                held.pieces[place] = Mutex::new(buffer);
+                held.pieces[place] = Mutex::new(Piece { bytes, elements: Vec::new() });
             }
         }
         Ok(held)
@@ -59,14 +70,14 @@ impl Held {
     }
 
     /// The piece of target file `file`.
-    fn piece(&self, file: &[u64]) -> Option<&Mutex<Vec<u8>>> {
+    fn piece(&self, file: &[u64]) -> Option<&Mutex<Piece>> {
         self.place(file).map(|place| &self.pieces[place])
     }
 
     /// Some of `region`, which lies in the buffer, is to be written.
     pub(super) fn wants(&self, pass: &Pass, region: &Region) -> bool {
         // A piece that is being copied into is wanted.
-        let is_wanted = |piece: &Mutex<Vec<u8>>| piece.try_lock().map_or(true, |p| !p.is_empty());
+        let is_wanted = |piece: &Mutex<Piece>| piece.try_lock().map_or(true, |p| p.bytes > 0);
         let files = pass.buffers.target_grid().covering(region);
         pass.buffers_done == 0
             || files.positions().any(|file| self.piece(&file).is_some_and(is_wanted))
@@ -96,9 +107,9 @@ impl Held {
         file: &[u64],
         slab: &Region,
         source: (&[u8], &Frame),
-        piece: &mut [u8],
+        piece: &mut Piece,
     ) -> Result<(), Fault> {
-        if piece.is_empty() {
+        if piece.bytes == 0 {
             return Ok(());
         }
         // On axes that are not kept, write blocks end where buffers do: on all, this is the piece.
@@ -106,7 +117,11 @@ impl Held {
         let Some(region) = region else { return Ok(()) };
         let Some(common) = region.intersect(slab) else { return Ok(()) };
         let target = pass.target.frame(&region)?;
-        frame::copy(pass.item_bytes(), &common, source, (piece, &target), pass.stage.swap_bytes)
+        if piece.elements.is_empty() {
+            piece.elements = pass.pool.reserved(piece.bytes);
+        }
+        let elements = (&mut piece.elements[..], &target);
+        frame::copy(pass.item_bytes(), &common, source, elements, pass.stage.swap_bytes)
     }
 }
 
@@ -124,11 +139,13 @@ impl Carried {
         pass: &Pass,
         held: &Held,
         block: WriteBlock,
-    ) -> Option<Complete> {
+    ) -> Option<Result<Complete, Fault>> {
         let piece = std::mem::take(&mut *lock(held.piece(&block.file)?));
-        if piece.is_empty() {
-            return None;
-        }
+        let piece = match piece {
+            Piece { bytes: 0, .. } => return None,
+            Piece { elements, .. } if elements.is_empty() => return Some(Err(not_read(&block))),
+            Piece { elements, .. } => elements,
+        };
         let array = Region::whole(pass.buffers.target_grid().array_shape());
         let first = array.ordinal(&block.region.start);
         if !block.is_last {
@@ -140,11 +157,15 @@ impl Carried {
         let located = pieces.into_iter().filter_map(|(buffer, piece)| {
             Some((pass.buffers.region(buffer).intersect(&block.region)?, piece))
         });
-        Some(Complete { pieces: located.collect(), block })
+        Some(Ok(Complete { pieces: located.collect(), block }))
     }
 }
 
-fn lock(piece: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
+fn not_read(block: &WriteBlock) -> Fault {
+    Fault::Plan { reason: format!("it reads nothing of what goes to file {:?}", block.file) }
+}
+
+fn lock(piece: &Mutex<Piece>) -> MutexGuard<'_, Piece> {
     // A job that panicked has ended the run; nobody writes what it left.
     piece.lock().unwrap_or_else(PoisonError::into_inner)
 }

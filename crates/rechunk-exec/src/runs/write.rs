@@ -28,9 +28,9 @@ pub(super) async fn complete(
     let mut written = 0;
     let complete = blocks().filter_map(|block| carried.take_over(pass, held, block));
     over(&mut crews, complete, |crew, complete| {
-        written += 1;
         let work: BoxFuture<'static, Result<Crew, Fault>> =
-            file(Arc::clone(pass), crew, complete).boxed();
+            file(Arc::clone(pass), crew, complete?).boxed();
+        written += 1;
         Ok(work)
     })
     .await?;
