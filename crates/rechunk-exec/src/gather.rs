@@ -332,6 +332,9 @@ fn decode<'a>(
     Ok(decoded)
 }
 
+/// Units that are looked for at once.
+const UNITS_AT_ONCE: usize = 64;
+
 /// Copies what an input brings (the source's fill value, if that is nothing) into every unit that is to
 /// be filled. Returns those that are complete.
 pub(crate) fn spread(
@@ -348,22 +351,36 @@ pub(crate) fn spread(
     let mut busy = Vec::new();
     let mut common = Region::whole(&[]);
     let mut indices = geometry.output_grid().covering(&input.region).positions();
-    while let Some(index) = indices.advance() {
-        let ordinal = units.ordinal(index);
-        // Most inputs meet units that others have met before.
-        let unit = if let Some(unit) = task.units.get(ordinal) {
-            unit
-        } else {
-            let Some(region) = task.open_unit(index) else { continue };
-            let frame = stage.unit_frame(index, &region)?;
-            let inputs = geometry.inputs_touching(&region);
-            task.units.get_or_insert(Unit::new(ordinal, index.to_vec(), region, frame, inputs))
-        };
-        if let Some(mut filling) = unit.try_lock() {
-            finished.extend(put_in(task, input, brought, &unit, &mut filling, &mut common)?);
-            continue;
+    let (mut ahead, mut ordinals, mut found) = (indices.clone(), Vec::new(), Vec::new());
+    loop {
+        // Many at a time, because threads that ask at once wait for each other.
+        ordinals.clear();
+        while ordinals.len() < UNITS_AT_ONCE
+            && let Some(index) = ahead.advance()
+        {
+            ordinals.push(units.ordinal(index));
         }
-        busy.push(unit); // another lane copies into it: come back to it
+        if ordinals.is_empty() {
+            break;
+        }
+        task.units.get(&ordinals, &mut found);
+        for (&ordinal, unit) in ordinals.iter().zip(found.drain(..)) {
+            let Some(index) = indices.advance() else { break };
+            // Most inputs meet units that others have met before.
+            let unit = if let Some(unit) = unit {
+                unit
+            } else {
+                let Some(region) = task.open_unit(index) else { continue };
+                let frame = stage.unit_frame(index, &region)?;
+                let inputs = geometry.inputs_touching(&region);
+                task.units.get_or_insert(Unit::new(ordinal, index.to_vec(), region, frame, inputs))
+            };
+            if let Some(mut filling) = unit.try_lock() {
+                finished.extend(put_in(task, input, brought, &unit, &mut filling, &mut common)?);
+                continue;
+            }
+            busy.push(unit); // another lane copies into it: come back to it
+        }
     }
     for unit in busy {
         let mut filling = unit.lock();

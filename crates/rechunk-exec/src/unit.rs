@@ -62,9 +62,11 @@ pub(crate) struct Finished {
 }
 
 impl Units {
-    /// The unit `ordinal`, if it is here.
-    pub(crate) fn get(&self, ordinal: u64) -> Option<Arc<Unit>> {
-        self.lock().get(&ordinal).map(Arc::clone)
+    /// Of the units `ordinals`, those that are here, each in its place.
+    pub(crate) fn get(&self, ordinals: &[u64], found: &mut Vec<Option<Arc<Unit>>>) {
+        let units = self.lock();
+        found.clear();
+        found.extend(ordinals.iter().map(|ordinal| units.get(ordinal).map(Arc::clone)));
     }
 
     /// The unit `ordinal`, made as `new` unless somebody was faster.
