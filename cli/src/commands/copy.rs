@@ -112,8 +112,9 @@ async fn run_group(
         render::warnings(&job.all_warnings());
     }
     let sheet = html.map(|path| Sheet::of_tree(path, &job));
-    let watch = Watch::new(output, sheet, running)?;
-    let outcome = job.run(running, watch.observer(), signals::cancel_on_signal()).await;
+    let watch = Watch::new(output, sheet)?;
+    let observer = watch.observer(running);
+    let outcome = job.run(running, observer, signals::cancel_on_signal()).await;
     let (sheet, record) = watch.finish();
     let page = sheet.map(|sheet| sheet.write_tree_run(&record, outcome.as_ref()));
     let done = outcome?;
@@ -148,8 +149,9 @@ pub(crate) async fn run_job(
         render::say(&explain::table(&job, output.verbose > 0));
         render::warnings(&job.warnings);
     }
-    let watch = Watch::new(output, html.map(|path| Sheet::of_job(path, &job)), running)?;
-    let outcome = job.run(running, watch.observer(), signals::cancel_on_signal()).await;
+    let watch = Watch::new(output, html.map(|path| Sheet::of_job(path, &job)))?;
+    let observer = watch.observer(running);
+    let outcome = job.run(running, observer, signals::cancel_on_signal()).await;
     let (sheet, record) = watch.finish();
     let page = sheet.map(|sheet| sheet.write_run(&record, outcome.as_ref()));
     let done = outcome?;
@@ -163,29 +165,27 @@ pub(crate) async fn run_job(
 
 /// Who is told of a run: the display, and where a page is asked for, a recorder.
 struct Watch {
-    /// Nothing that takes memory follows the run.
-    ends_with_run: bool,
     display: Arc<Display>,
     page: Option<(Sheet, Arc<Recorder>)>,
 }
 
 impl Watch {
     /// Writes the page of the plan, if one is asked for, before anything is run.
-    fn new(output: &OutputArgs, sheet: Option<Sheet>, running: Running) -> Result<Self, Error> {
+    fn new(output: &OutputArgs, sheet: Option<Sheet>) -> Result<Self, Error> {
         let display = progress::observer(output);
         let page = sheet.map(|sheet| {
             sheet.write_begun()?;
             Ok((sheet, Recorder::new(Arc::clone(&display) as _)))
         });
-        Ok(Self { ends_with_run: !running.verify, display, page: page.transpose()? })
+        Ok(Self { display, page: page.transpose()? })
     }
 
-    fn observer(&self) -> Arc<dyn Observer> {
+    fn observer(&self, running: Running) -> Arc<dyn Observer> {
         let shown: Arc<dyn Observer> = match &self.page {
             Some((_, recorder)) => Arc::clone(recorder) as _,
             None => Arc::clone(&self.display) as _,
         };
-        Arc::new(Freeing::new(shown, self.ends_with_run))
+        Arc::new(Freeing::new(shown, !running.verify))
     }
 
     /// Clears the display; what was noted, with the sheet to write it on.

@@ -364,17 +364,11 @@ pub(crate) fn spread(
             break;
         }
         task.units.get(&ordinals, &mut found);
-        for (&ordinal, unit) in ordinals.iter().zip(found.drain(..)) {
+        for (&ordinal, known) in ordinals.iter().zip(found.drain(..)) {
             let Some(index) = indices.advance() else { break };
             // Most inputs meet units that others have met before.
-            let unit = if let Some(unit) = unit {
-                unit
-            } else {
-                let Some(region) = task.open_unit(index) else { continue };
-                let frame = stage.unit_frame(index, &region)?;
-                let inputs = geometry.inputs_touching(&region);
-                task.units.get_or_insert(Unit::new(ordinal, index.to_vec(), region, frame, inputs))
-            };
+            let unit = known.map_or_else(|| open(task, ordinal, index), |unit| Ok(Some(unit)))?;
+            let Some(unit) = unit else { continue };
             if let Some(mut filling) = unit.try_lock() {
                 finished.extend(put_in(task, input, brought, &unit, &mut filling, &mut common)?);
                 continue;
@@ -387,6 +381,15 @@ pub(crate) fn spread(
         finished.extend(put_in(task, input, brought, &unit, &mut filling, &mut common)?);
     }
     Ok(finished)
+}
+
+/// The unit `index`, which nobody has met before; `None` if it is not to be filled.
+fn open(task: &TaskRun, ordinal: u64, index: &[u64]) -> Result<Option<Arc<Unit>>, Fault> {
+    let Some(region) = task.open_unit(index) else { return Ok(None) };
+    let frame = task.stage.unit_frame(index, &region)?;
+    let inputs = task.stage.geometry.inputs_touching(&region);
+    let unit = Unit::new(ordinal, index.to_vec(), region, frame, inputs);
+    Ok(Some(task.units.get_or_insert(unit)))
 }
 
 /// Copies what an input has of a unit into it; the unit, if that was the last. `common` is used again: what

@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const SEARCHED_MAX: usize = 64;
 
 /// Byte buffers of one task slot. What is in use and what lies idle stay within a limit together:
-/// the bytes the plan reserved for the output units of a task. While units need less than that, buffers
-/// that lanes have to give up lie here, too.
+/// the bytes the plan reserved for the output units of a task, and for pieces of raw files what it leaves
+/// of the budget. While units need less than that, buffers that lanes have to give up lie here, too.
 #[derive(Debug)]
 pub(crate) struct BufferPool {
     limit_bytes: usize,
@@ -58,12 +58,12 @@ impl BufferPool {
     /// is counted, where that would exceed the limit.
     pub(crate) fn reserve(&self, bytes: usize) -> bool {
         let mut state = self.lock();
-        let in_use_bytes = state.in_use_bytes.checked_add(bytes);
-        let Some(in_use_bytes) = in_use_bytes.filter(|&in_use| in_use <= self.limit_bytes) else {
-            return false;
-        };
-        state.in_use_bytes = in_use_bytes;
-        true
+        let in_use_bytes = state.in_use_bytes.saturating_add(bytes);
+        let fits = in_use_bytes <= self.limit_bytes;
+        if fits {
+            state.in_use_bytes = in_use_bytes;
+        }
+        fits
     }
 
     /// A buffer of `bytes` bytes that were reserved, with any contents.

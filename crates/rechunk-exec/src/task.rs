@@ -103,17 +103,15 @@ impl Slot {
         let lanes = stage.stage.lanes.saturating_add(stage.ahead_lanes);
         let lanes = (0..lanes).map(|_| Lane::default()).collect();
         let most_bytes = unit_bytes_max(stage);
-        if stage.stage.runs.is_some() {
-            let spare_bytes = stage.run.execution.spare_bytes();
-            return Self {
-                lanes,
-                buffers: BufferPool::of_many_sizes(most_bytes, spare_bytes).into(),
-            };
-        }
         // What lanes pay for mostly covers buffers that lie idle; where threads pay, nothing does.
         let is_shared = stage.stage.worker_bytes > 0;
         let kept_bytes = if is_shared { stage.stage.resident_bytes } else { most_bytes };
-        Self { lanes, buffers: BufferPool::new(most_bytes, kept_bytes).into() }
+        let buffers = if stage.stage.runs.is_some() {
+            BufferPool::of_many_sizes(most_bytes, stage.run.execution.spare_bytes())
+        } else {
+            BufferPool::new(most_bytes, kept_bytes)
+        };
+        Self { lanes, buffers: Arc::new(buffers) }
     }
 }
 

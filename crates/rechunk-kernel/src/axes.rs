@@ -129,20 +129,15 @@ impl Loops {
 
     /// Joins neighbouring loops that walk on where the inner one ends.
     pub(crate) fn merge(&mut self) {
-        let mut kept = 0_usize; // of those looked at, at the front
-        for at in 0..self.axes.len() {
-            let axis = self.axes[at];
+        self.axes.dedup_by(|axis, outer| {
             // No overflow: both factors are bounded by the box, which fits the buffers, except for
             // strides of 0, where a product that overflows is not joined.
-            let joined = kept.checked_sub(1).and_then(|before| {
-                let outer = self.axes[before].continues(&axis).then_some(self.axes[before])?;
-                Some((before, Axis { extent: outer.extent.checked_mul(axis.extent)?, ..axis }))
-            });
-            let (to, axis) = joined.unwrap_or((kept, axis));
-            self.axes[to] = axis;
-            kept = to + 1;
-        }
-        self.axes.truncate(kept);
+            let extent = outer.extent.checked_mul(axis.extent).filter(|_| outer.continues(axis));
+            if let Some(extent) = extent {
+                *outer = Axis { extent, ..*axis };
+            }
+            extent.is_some()
+        });
     }
 
     /// Takes a short innermost run (2 to 32 bytes, a power of 2) as one wider element, so that
