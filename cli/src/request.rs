@@ -106,6 +106,7 @@ pub(crate) fn planning(args: &PlanningArgs) -> Result<Planning, Error> {
         box_bytes: size("--box-bytes", &args.box_bytes)?,
         workers: 1,
         store_copies: true,
+        candidates: true,
         profiles: [
             args.source_profile.clone(),
             args.temp_profile.clone(),

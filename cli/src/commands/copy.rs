@@ -24,6 +24,7 @@ pub(crate) async fn run(args: CopyArgs) -> Result<ExitCode, Error> {
     let mut copy = request::of_copy(&args)?;
     // What is to be verified is compared with what was seen of the source.
     copy.planning.store_copies = !args.running.verify;
+    copy.planning.candidates = shows_candidates(&args);
     match rechunk::prepare(copy, request::selection(&args.selection), &stores).await? {
         Prepared::Array(job) => Box::pin(copy_array(*job, &args)).await?,
         Prepared::Tree(job) => Box::pin(copy_group(*job, &args)).await?,
@@ -63,6 +64,13 @@ async fn copy_group(mut job: TreeJob, args: &CopyArgs) -> Result<(), Error> {
         return Ok(());
     }
     Box::pin(run_group(job, request::running(&args.running), &args.output, html)).await
+}
+
+/// What the plan was compared with is shown somewhere.
+fn shows_candidates(args: &CopyArgs) -> bool {
+    let output = &args.output;
+    let is_drawn = args.svg.is_some() || args.html.is_some();
+    args.dry_run || is_drawn || output.json || output.verbose > 0
 }
 
 /// A plan can be looked at whether or not it may be run; a server is not asked for that.

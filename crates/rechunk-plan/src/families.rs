@@ -51,6 +51,11 @@ impl Family {
         }
     }
 
+    /// Its plans leave an intermediate.
+    pub(crate) fn is_staged(self) -> bool {
+        matches!(self, Self::PushPull | Self::Multistage)
+    }
+
     /// The kind shown for a draft: the family's, except that a pull which happens to read
     /// nothing twice is a keep (or direct) plan when the choice was free.
     pub(crate) fn label(self, sizing: &Sizing<'_>, draft: &Draft) -> Strategy {

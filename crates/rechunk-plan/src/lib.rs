@@ -12,6 +12,7 @@
 
 mod absence;
 pub mod baseline;
+mod bound;
 mod cost;
 mod count;
 mod cuts;
@@ -38,7 +39,7 @@ pub use count::pairs;
 pub use error::PlanError;
 pub use geometry::{PIECE_CHECKSUM_BYTES, StageGeometry, Steps, piece_offset_elements};
 pub use plan::{PLAN_VERSION, Plan, PlanMemory, Stage, StageInput, StageOutput};
-pub use planner::{Candidate, CandidateOutcome, Planned, plan};
+pub use planner::{Candidate, CandidateOutcome, Planned, cheapest, plan};
 pub use price::{Price, price_traffic};
 pub use profile::{CodecSpeed, CodecSpeeds, Profile, ProfileNames, StoreProfile};
 pub use request::{

@@ -4,6 +4,7 @@
 use rechunk_grid::{ChunkGrid, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
+use crate::bound::staged_seconds_min;
 use crate::cuts::Cuts;
 use crate::draft::Draft;
 use crate::families::Family;
@@ -68,25 +69,51 @@ pub enum CandidateOutcome {
 
 /// Plans. Pure and deterministic: equal requests give equal plans and fingerprints.
 pub fn plan(request: &PlanRequest) -> Result<Planned, PlanError> {
+    plan_of(request, Searched::All)
+}
+
+/// The plan that [`plan`] chooses, found sooner: kinds that cannot be cheaper than what was found are not
+/// among the candidates.
+pub fn cheapest(request: &PlanRequest) -> Result<Planned, PlanError> {
+    plan_of(request, Searched::MayBeCheaper)
+}
+
+/// Which families are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Searched {
+    All,
+    /// Those that may have a plan that is chosen.
+    MayBeCheaper,
+}
+
+fn plan_of(request: &PlanRequest, searched: Searched) -> Result<Planned, PlanError> {
     check(request)?;
     if let Some(sides) = crate::runs::sides(request) {
         return crate::runs::plan(request, sides);
     }
-    let planned = search(request);
+    let planned = search(request, searched);
     match request.with_least_parts() {
-        Some(request) if matches!(planned, Err(PlanError::DoesNotFit { .. })) => search(&request),
+        Some(request) if matches!(planned, Err(PlanError::DoesNotFit { .. })) => {
+            search(&request, searched)
+        }
         _ => planned,
     }
 }
 
-/// The cheapest plan of all families.
-fn search(request: &PlanRequest) -> Result<Planned, PlanError> {
+/// The cheapest plan of the families.
+fn search(request: &PlanRequest, searched: Searched) -> Result<Planned, PlanError> {
     let cuts = Cuts::new(request);
     let mut fitting: Vec<(Plan, Candidate)> = Vec::new();
     let mut others: Vec<Candidate> = Vec::new();
     let mut minimum = u64::MAX;
     let mut not_applicable = None;
     for family in families(request) {
+        let cheapest = fitting.iter().map(|(plan, _)| plan.estimate.seconds).min_by(f64::total_cmp);
+        if searched == Searched::MayBeCheaper
+            && cheapest.is_some_and(|seconds| is_dearer(request, &cuts, family, seconds))
+        {
+            continue;
+        }
         match of_family(request, &cuts, family)? {
             Ok((plans, needs_bytes)) => {
                 minimum = minimum.min(needs_bytes);
@@ -109,6 +136,13 @@ fn search(request: &PlanRequest) -> Result<Planned, PlanError> {
         fitting.extend(sizing.finish_least(&least)?.map(priced));
     }
     choose(request, fitting, others, minimum, not_applicable)
+}
+
+/// No plan of `family` would be chosen beside one of `seconds` (see [`prefer_fewer_requests`]).
+fn is_dearer(request: &PlanRequest, cuts: &Cuts<'_>, family: Family, seconds: f64) -> bool {
+    let is_dearer =
+        |&reads_shards: &bool| staged_seconds_min(request, cuts, reads_shards) > seconds * NEAR;
+    family.is_staged() && readings(request).iter().all(is_dearer)
 }
 
 /// The families that the request's strategy allows.
@@ -274,11 +308,14 @@ fn choose(
     Ok(Planned { plan, candidates })
 }
 
-/// Times within a hundredth of each other are the same to a model: among those the plan with the
+/// Times within a hundredth of each other are the same to a model.
+const NEAR: f64 = 1.01;
+
+/// Of times that are [`NEAR`] each other: among those the plan with the
 /// fewest dollars, then requests, then the least memory comes first.
 fn prefer_fewer_requests(fitting: &mut [(Plan, Candidate)]) {
     let Some(fastest) = fitting.first().map(|(plan, _)| plan.estimate.seconds) else { return };
-    let near = fitting.iter().take_while(|(plan, _)| plan.estimate.seconds <= fastest * 1.01);
+    let near = fitting.iter().take_while(|(plan, _)| plan.estimate.seconds <= fastest * NEAR);
     let best = near.enumerate().min_by(|(_, (one, _)), (_, (other, _))| {
         let (a, b) = (&one.estimate, &other.estimate);
         let peaks = (one.memory.planned_peak_bytes, other.memory.planned_peak_bytes);

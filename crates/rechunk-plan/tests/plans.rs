@@ -5,8 +5,9 @@
 use proptest::prelude::*;
 use rechunk_grid::{AxisChunks, ChunkGrid, Edges, Region};
 use rechunk_plan::{
-    Budget, IntermediateGrid, Multipart, Plan, PlanError, PlanRequest, Profile, ShardSide, Side,
-    StageInput, StageOutput, StoreProfile, Strategy as Kind, piece_offset_elements, plan,
+    Budget, IntermediateGrid, Multipart, Plan, PlanError, PlanRequest, Planned, Profile, ShardSide,
+    Side, StageInput, StageOutput, StoreProfile, Strategy as Kind, cheapest, piece_offset_elements,
+    plan,
 };
 
 fn request(shape: &[u64], source: &[u64], target: &[u64], memory_bytes: u64) -> PlanRequest {
@@ -391,6 +392,48 @@ proptest! {
             assert_one_writer(&planned.plan)?;
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Not searching what is sure to be dearer leads to the same plan, and the same refusal.
+    #[test]
+    fn the_cheapest_is_what_all_are_compared_for(
+        axes in arrays(), scale in 1_u64..40, extra in 0_u64..4_000_000, store in 0_usize..3,
+        lists in prop::option::of(lists()), shards: (bool, bool), keeps_absence: bool,
+        multipart in prop::option::of((0_u64..300, 1_u64..300)), threads in 1_u32..5,
+    ) {
+        let (mut shape, source, target) = split(&axes);
+        shape.iter_mut().for_each(|extent| *extent *= scale);
+        let mut request = request(&shape, &source, &target, (1 << 20) + (1 << 19) + extra);
+        let store = StoreProfile::built_in(["local", "s3", "hdd"][store]).unwrap();
+        request.profile = Profile::uniform(&store);
+        request.budget.threads = threads;
+        request.keeps_absence = keeps_absence;
+        into_shards(&mut request, &axes, shards);
+        request.profile.target.multipart = multipart.map(|(threshold_bytes, part_bytes)| {
+            Multipart { threshold_bytes, part_bytes }
+        });
+        if let Some(lists) = lists.filter(|_| scale == 1) {
+            into_lengths(&mut request, &lists);
+        }
+        let (all, cheapest) = (plan(&request), cheapest(&request));
+        prop_assert_eq!(all.map(|all| all.plan), cheapest.map(|cheapest| cheapest.plan));
+    }
+}
+
+#[test]
+fn where_one_pass_is_cheaper_than_any_intermediate_none_is_searched_for() {
+    let kinds = |planned: Planned| {
+        let kinds = planned.candidates.iter().map(|candidate| candidate.kind);
+        kinds.filter(|kind| [Kind::PushPull, Kind::Multistage].contains(kind)).count()
+    };
+    let one_pass = request(&[4000, 4000], &[40, 40], &[400, 400], 64 << 20);
+    assert_eq!(kinds(cheapest(&one_pass).unwrap()), 0);
+    assert!(kinds(plan(&one_pass).unwrap()) > 1);
+    let two_passes = request(&[672, 361, 720], &[24, 361, 720], &[672, 19, 20], 171_000_000);
+    assert!(kinds(cheapest(&two_passes).unwrap()) > 1);
 }
 
 /// What a store copies itself is a request for each object, and no bytes; whoever moves it, the same

@@ -7,7 +7,7 @@ use rechunk_array::Array;
 use rechunk_format::{IndexLocation, Layout, RunFormat};
 use rechunk_grid::WriteEmpty;
 use rechunk_plan::{
-    Multipart, PlanRequest, Planned, Profile, RunsSide, ShardSide, Side, Strategy, plan,
+    Multipart, PlanRequest, Planned, Profile, RunsSide, ShardSide, Side, Strategy, cheapest, plan,
 };
 use rechunk_store::{Meter, Role, Stores};
 
@@ -133,7 +133,7 @@ impl Job {
         if source.spec().data_type.is_variable() {
             force_passthrough(&source.location, &request, &mut plan_request)?;
         }
-        let planned = plan(&plan_request)
+        let planned = if request.planning.candidates { plan } else { cheapest }(&plan_request)
             .map_err(|error| Error::no_plan(plan_request.budget.memory_bytes, error))?;
         let in_tree = false;
         Ok(Self {

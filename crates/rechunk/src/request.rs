@@ -129,6 +129,10 @@ pub struct Planning {
     /// False where all that is copied is to be seen, as when its digest is taken.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub store_copies: bool,
+    /// What the plan was compared with is told: kinds that cannot be cheaper are searched all the same.
+    /// No part of the job: the plan is the same.
+    #[serde(skip, default = "yes")]
+    pub candidates: bool,
     /// Names of the store profiles of source, intermediate and target; `None`: by location.
     pub profiles: [Option<String>; 3],
     /// What the user's own stores cost; `None`: the built-in profiles.
@@ -147,6 +151,7 @@ impl Default for Planning {
             box_bytes: None,
             workers: 1,
             store_copies: true,
+            candidates: true,
             profiles: [None, None, None],
             profile: None,
         }

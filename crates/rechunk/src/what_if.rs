@@ -3,7 +3,7 @@
 //! Several requests are the arrays of a group, which are copied one after the other, each with the
 //! whole budget: their times and prices add up.
 
-use rechunk_plan::{Estimate, PlanError, PlanRequest, Planned, Strategy, plan};
+use rechunk_plan::{Estimate, PlanError, PlanRequest, Planned, Strategy, cheapest};
 
 /// Budgets that are tried for one array.
 const RUNGS_MAX: u32 = 26;
@@ -164,13 +164,13 @@ fn outlooks(requests: &[&PlanRequest], memory_bytes: u64, workers: u32) -> Vec<O
 fn outlook(request: &PlanRequest, memory_bytes: u64, workers: u32) -> Option<Outlook> {
     let mut request = request.clone();
     (request.budget.memory_bytes, request.budget.workers) = (memory_bytes, workers.max(1));
-    let planned = plan(&request).ok()?;
+    let planned = cheapest(&request).ok()?;
     let busy = workers_of_use(&planned);
     if busy >= workers {
         return Some(Outlook::of(&planned));
     }
     request.budget.workers = busy;
-    plan(&request).ok().as_ref().map(Outlook::of)
+    cheapest(&request).ok().as_ref().map(Outlook::of)
 }
 
 /// Workers that have a task in the stage with most.
@@ -183,7 +183,7 @@ fn workers_of_use(planned: &Planned) -> u32 {
 fn minimum(request: &PlanRequest) -> u64 {
     let mut least = request.clone();
     least.budget.memory_bytes = 1;
-    match plan(&least) {
+    match cheapest(&least) {
         Err(PlanError::DoesNotFit { minimum_bytes, .. }) => {
             minimum_bytes.clamp(1, request.budget.memory_bytes.max(1))
         }
@@ -234,7 +234,7 @@ fn times(bytes: u64, factor: f64) -> u64 {
 
 /// Powers of two up to the tasks there are, and the given number.
 fn workers_ladder(requests: &[&PlanRequest], given: u32) -> Vec<u32> {
-    let of_use = requests.iter().filter_map(|request| plan(request).ok());
+    let of_use = requests.iter().filter_map(|request| cheapest(request).ok());
     let most = of_use.map(|planned| workers_of_use(&planned)).max().unwrap_or(1);
     let step = if requests.len() > ARRAYS_FEW { 2 } else { 1 };
     let powers = (0..=WORKERS_MAX.ilog2()).step_by(step).map(|power| 1 << power);
