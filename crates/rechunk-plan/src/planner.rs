@@ -130,7 +130,9 @@ fn search(request: &PlanRequest, searched: Searched) -> Result<Planned, PlanErro
             }
         }
     }
-    if let (true, Some(least)) = (fitting.is_empty(), Least::of_all(request, &cuts)) {
+    if fitting.is_empty()
+        && let Some(least) = Least::of_all(request, &cuts)
+    {
         minimum = minimum.min(least.needs_bytes);
         let sizing = Sizing::new(request, &cuts, least.reads_shards);
         fitting.extend(sizing.finish_least(&least)?.map(priced));

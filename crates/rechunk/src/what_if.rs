@@ -247,7 +247,7 @@ fn workers_ladder(requests: &[&PlanRequest], given: u32) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use rechunk_plan::{Budget, IntermediateGrid, Profile, Side, StoreProfile};
+    use rechunk_plan::{Budget, IntermediateGrid, Profile, Side, StoreProfile, plan};
 
     use super::*;
 
