@@ -164,7 +164,8 @@ impl Store {
         let prefix = Path::parse(&resolved.below).map_err(|error| refuse(error.to_string()))?;
         let root = join_path(&resolved.existing, &resolved.below);
         let writing = Arc::new(Writing::default());
-        let files = LocalFiles::new(files, Arc::clone(&writing));
+        let files = LocalFiles::new(files, Arc::clone(&writing))
+            .map_err(|error| refuse(error.to_string()))?;
         let mut store = Self::from_object_store(Arc::new(files), location);
         store.writing = writing;
         store.prefix = prefix;
