@@ -404,8 +404,8 @@ proptest! {
         lists in prop::option::of(lists()), shards: (bool, bool), keeps_absence: bool,
         multipart in prop::option::of((0_u64..300, 1_u64..300)), threads in 1_u32..5,
     ) {
-        let (mut shape, source, target) = split(&axes);
-        shape.iter_mut().for_each(|extent| *extent *= scale);
+        let (shape, source, target) = split(&axes);
+        let shape: Vec<u64> = shape.iter().map(|extent| extent * scale).collect();
         let mut request = request(&shape, &source, &target, (1 << 20) + (1 << 19) + extra);
         let store = StoreProfile::built_in(["local", "s3", "hdd"][store]).unwrap();
         request.profile = Profile::uniform(&store);
