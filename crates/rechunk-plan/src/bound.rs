@@ -33,3 +33,73 @@ pub(crate) fn staged_seconds_min(
     });
     seconds.sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        Budget, IntermediateGrid, Multipart, Profile, ShardSide, Side, StoreProfile, Strategy, plan,
+    };
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        #[test]
+        fn no_plan_with_an_intermediate_costs_less(
+            axes in prop::collection::vec((1_u64..900, 1_u64..40, 1_u64..40, 1_u64..4), 1..4),
+            stores in [0_usize..4, 0_usize..4, 0_usize..4], extra in 0_u64..4_000_000,
+            is_multistage: bool, keeps_absence: bool, in_memory: bool, in_shards: [bool; 2],
+            (threads, workers) in (1_u32..6, 1_u32..4), concurrency in prop::option::of(1_u32..64),
+            part_bytes in prop::option::of(1_u64..4000),
+        ) {
+            let shape: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
+            let side = |chunk: Vec<u64>, in_shards: bool| {
+                let shape = chunk.iter().zip(&axes).map(|(chunk, axis)| chunk * axis.3).collect();
+                let mut side = Side::raw(&chunk, 4);
+                side.encoded_bytes_expected /= 3;
+                side.shard =
+                    in_shards.then_some(ShardSide { shape, index_bytes: 100, index_first: false });
+                side
+            };
+            let store = |of: usize| {
+                let mut store = StoreProfile::built_in(["local", "s3", "hdd", "memory"][of]).unwrap();
+                store.multipart = part_bytes
+                    .map(|part_bytes| Multipart { threshold_bytes: 2 * part_bytes, part_bytes });
+                store
+            };
+            let [source, intermediate, target] = stores.map(store);
+            let strategy = if is_multistage { Strategy::Multistage } else { Strategy::PushPull };
+            let elements: u64 = shape.iter().product();
+            let request = PlanRequest {
+                shape,
+                item_bytes: 4,
+                source: side(axes.iter().map(|axis| axis.1).collect(), in_shards[0]),
+                target: side(axes.iter().map(|axis| axis.2).collect(), in_shards[1]),
+                same_encoding: false,
+                same_shards: false,
+                store_can_copy: false,
+                keeps_absence,
+                budget: Budget {
+                    memory_bytes: (4 << 20) + extra + if in_memory { 8 * elements } else { 0 },
+                    box_bytes: None,
+                    threads,
+                    concurrency,
+                    workers,
+                },
+                profile: Profile { source, intermediate, target, ..Profile::uniform(&StoreProfile::local()) },
+                strategy,
+                intermediate_grid: IntermediateGrid::Exact,
+                intermediate_in_memory: in_memory,
+            };
+            let Ok(planned) = plan(&request) else { return Ok(()) };
+            let cuts = Cuts::new(&request);
+            let readings = if in_shards[0] { &[false, true][..] } else { &[false] };
+            let least = readings.iter().map(|&reads| staged_seconds_min(&request, &cuts, reads));
+            let least = least.fold(f64::INFINITY, f64::min);
+            let seconds = planned.plan.estimate.seconds;
+            prop_assert!(least <= seconds, "{} s, and a plan takes {}", least, seconds);
+        }
+    }
+}

@@ -1,5 +1,5 @@
 //! The planner: enumerates plan kinds, sizes the boxes of each by search, prices what fits and
-//! takes the cheapest. What is rejected is kept with its price or the reason.
+//! takes the cheapest. What is rejected is kept with its price or the reason, unless nobody asks for it.
 
 use rechunk_grid::{ChunkGrid, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ const OF_A_KIND_MAX: usize = 3;
 pub struct Planned {
     /// The cheapest plan that fits.
     pub plan: Plan,
-    /// Every candidate, the chosen one first, then by price, then those that do not fit.
+    /// Every candidate that was searched for, the chosen one first, then by price, then those that do not fit.
     pub candidates: Vec<Candidate>,
 }
 
@@ -108,9 +108,9 @@ fn search(request: &PlanRequest, searched: Searched) -> Result<Planned, PlanErro
     let mut minimum = u64::MAX;
     let mut not_applicable = None;
     for family in families(request) {
-        let cheapest = fitting.iter().map(|(plan, _)| plan.estimate.seconds).min_by(f64::total_cmp);
+        let fastest = fitting.iter().map(|(plan, _)| plan.estimate.seconds).min_by(f64::total_cmp);
         if searched == Searched::MayBeCheaper
-            && cheapest.is_some_and(|seconds| is_dearer(request, &cuts, family, seconds))
+            && fastest.is_some_and(|seconds| is_dearer(request, &cuts, family, seconds))
         {
             continue;
         }
@@ -142,9 +142,9 @@ fn search(request: &PlanRequest, searched: Searched) -> Result<Planned, PlanErro
 
 /// No plan of `family` would be chosen beside one of `seconds` (see [`prefer_fewer_requests`]).
 fn is_dearer(request: &PlanRequest, cuts: &Cuts<'_>, family: Family, seconds: f64) -> bool {
-    let is_dearer =
+    let is_beyond =
         |&reads_shards: &bool| staged_seconds_min(request, cuts, reads_shards) > seconds * NEAR;
-    family.is_staged() && readings(request).iter().all(is_dearer)
+    family.is_staged() && readings(request).iter().all(is_beyond)
 }
 
 /// The families that the request's strategy allows.
@@ -313,8 +313,8 @@ fn choose(
 /// Times within a hundredth of each other are the same to a model.
 const NEAR: f64 = 1.01;
 
-/// Of times that are [`NEAR`] each other: among those the plan with the
-/// fewest dollars, then requests, then the least memory comes first.
+/// Of the plans that are as fast as the fastest (see [`NEAR`]), the one with the fewest dollars, then requests,
+/// then the least memory comes first.
 fn prefer_fewer_requests(fitting: &mut [(Plan, Candidate)]) {
     let Some(fastest) = fitting.first().map(|(plan, _)| plan.estimate.seconds) else { return };
     let near = fitting.iter().take_while(|(plan, _)| plan.estimate.seconds <= fastest * NEAR);

@@ -8,7 +8,8 @@
 //! average. The sum is taken without overlap of I/O and CPU: an upper estimate that is strictly
 //! monotone in every count of plans that have as much at once. Under `--box-bytes` everything runs at
 //! the stores' full concurrency and the last line and `alone` do not count: there a plan that is
-//! cheapest is never worse in all counts than another.
+//! cheapest is never worse in all counts than another. That a price grows with every count and falls with
+//! what runs at once is what `bound.rs` relies on.
 
 use serde::{Deserialize, Serialize};
 

@@ -133,7 +133,8 @@ impl Job {
         if source.spec().data_type.is_variable() {
             force_passthrough(&source.location, &request, &mut plan_request)?;
         }
-        let planned = if request.planning.candidates { plan } else { cheapest }(&plan_request)
+        let search = if request.planning.candidates { plan } else { cheapest };
+        let planned = search(&plan_request)
             .map_err(|error| Error::no_plan(plan_request.budget.memory_bytes, error))?;
         let in_tree = false;
         Ok(Self {

@@ -43,7 +43,7 @@ pub struct Report {
     pub verified: Option<bool>,
     /// What was changed or could not be kept.
     pub warnings: Vec<String>,
-    /// Every plan that was considered, with its price or the reason it was not taken.
+    /// Every plan that was searched for, with its price or the reason it was not taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
 }
