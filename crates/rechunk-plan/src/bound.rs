@@ -4,6 +4,7 @@
 use crate::PlanRequest;
 use crate::cuts::Cuts;
 use crate::draft::staged;
+use crate::families::axis_extents;
 use crate::price::{Parallel, price};
 use crate::sizing::Sizing;
 
@@ -17,7 +18,7 @@ pub(crate) fn staged_seconds_min(
     reads_shards: bool,
 ) -> f64 {
     let sizing = Sizing::new(request, cuts, reads_shards);
-    let whole: Vec<u64> = request.shape.iter().map(|&extent| extent.max(1)).collect();
+    let whole = axis_extents(request);
     let tasks_at_once = request.budget.threads.max(1);
     let parallel = Parallel { tasks_at_once, lanes: u32::MAX };
     let stages = staged(&sizing, &[whole.clone(), whole]).stages;

@@ -85,7 +85,7 @@ impl Family {
 }
 
 /// Extents of the array, at least 1: a box that spans every axis.
-fn axis_extents(request: &PlanRequest) -> Vec<u64> {
+pub(crate) fn axis_extents(request: &PlanRequest) -> Vec<u64> {
     request.shape.iter().map(|&extent| extent.max(1)).collect()
 }
 

@@ -108,9 +108,9 @@ fn search(request: &PlanRequest, searched: Searched) -> Result<Planned, PlanErro
     let mut minimum = u64::MAX;
     let mut not_applicable = None;
     for family in families(request) {
-        let fastest = fitting.iter().map(|(plan, _)| plan.estimate.seconds).min_by(f64::total_cmp);
         if searched == Searched::MayBeCheaper
-            && fastest.is_some_and(|seconds| is_dearer(request, &cuts, family, seconds))
+            && family.is_staged()
+            && staged_are_dearer(request, &cuts, &fitting)
         {
             continue;
         }
@@ -140,11 +140,18 @@ fn search(request: &PlanRequest, searched: Searched) -> Result<Planned, PlanErro
     choose(request, fitting, others, minimum, not_applicable)
 }
 
-/// No plan of `family` would be chosen beside one of `seconds` (see [`prefer_fewer_requests`]).
-fn is_dearer(request: &PlanRequest, cuts: &Cuts<'_>, family: Family, seconds: f64) -> bool {
-    let is_beyond =
-        |&reads_shards: &bool| staged_seconds_min(request, cuts, reads_shards) > seconds * NEAR;
-    family.is_staged() && readings(request).iter().all(is_beyond)
+/// No plan with an intermediate would be chosen beside those that are `fitting` (see
+/// [`prefer_fewer_requests`]).
+fn staged_are_dearer(
+    request: &PlanRequest,
+    cuts: &Cuts<'_>,
+    fitting: &[(Plan, Candidate)],
+) -> bool {
+    let fastest = fitting.iter().map(|(plan, _)| plan.estimate.seconds).min_by(f64::total_cmp);
+    fastest.is_some_and(|seconds| {
+        let mut readings = readings(request).iter();
+        readings.all(|&reads| staged_seconds_min(request, cuts, reads) > seconds * NEAR)
+    })
 }
 
 /// The families that the request's strategy allows.

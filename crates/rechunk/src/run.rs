@@ -74,6 +74,7 @@ impl Job {
             }
             saved.request.temp = Some(temp.to_owned());
         }
+        saved.request.planning.candidates = false; // the saved plan is taken, whatever others cost
         let mut job = Self::prepare(saved.request.clone(), stores).await?;
         let now = job.saved();
         if let Some(difference) = saved.difference(&now) {
