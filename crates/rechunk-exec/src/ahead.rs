@@ -50,7 +50,9 @@ pub(crate) struct Ahead {
 
 /// A step that begins.
 pub(crate) struct Step {
-    /// Its inputs that nobody has asked for.
+    /// Its inputs, as a box of indices.
+    pub region: Region,
+    /// Those that nobody has asked for.
     pub inputs: IndexIter,
     /// How many were asked for.
     pub asked: usize,
@@ -58,7 +60,7 @@ pub(crate) struct Step {
 
 impl From<Region> for Step {
     fn from(inputs: Region) -> Self {
-        Self { inputs: inputs.positions(), asked: 0 }
+        Self { inputs: inputs.positions(), region: inputs, asked: 0 }
     }
 }
 
@@ -78,6 +80,14 @@ impl Ahead {
         let step = self.seen.pop_front().or_else(|| self.steps.next().map(Step::from))?;
         self.asked -= step.asked;
         Some(step)
+    }
+
+    /// The inputs of the next step, as a box of indices; `None` if there is none.
+    pub(crate) fn peek(&mut self) -> Option<&Region> {
+        if self.seen.is_empty() {
+            self.seen.push_back(self.steps.next()?.into());
+        }
+        self.seen.front().map(|step| &step.region)
     }
 
     /// An input to fetch while step `position` is taken in, with the step it is for; `None` if
@@ -105,18 +115,19 @@ impl Ahead {
         self.held.entry(position).or_default().push(fetched);
     }
 
-    /// Something that was fetched for step `position`, which has begun.
-    pub(crate) fn take(&mut self, position: u64) -> Option<Fetched> {
-        let held = self.held.get_mut(&position)?;
-        let fetched = held.pop();
-        if held.is_empty() {
-            self.held.remove(&position);
+    /// Something that was fetched for a step up to `last`, all of which have begun; and that step.
+    pub(crate) fn take(&mut self, last: u64) -> Option<(u64, Fetched)> {
+        let mut held = self.held.first_entry().filter(|held| *held.key() <= last)?;
+        let step = *held.key();
+        let fetched = held.get_mut().pop();
+        if held.get().is_empty() {
+            held.remove();
         }
-        fetched
+        Some((step, fetched?))
     }
 
-    /// Something was fetched for step `position`.
-    pub(crate) fn holds(&self, position: u64) -> bool {
-        self.held.contains_key(&position)
+    /// Something was fetched for a step up to `last`.
+    pub(crate) fn holds(&self, last: u64) -> bool {
+        self.held.first_key_value().is_some_and(|(&step, _)| step <= last)
     }
 }

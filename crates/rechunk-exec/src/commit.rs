@@ -9,20 +9,19 @@ use crate::Fault;
 use crate::frame::{self, check_length, wide};
 use crate::kept;
 use crate::stage_run::StageRun;
-use crate::task::{Lane, LaneDone, TaskRun};
+use crate::task::{Lane, TaskRun};
 use crate::unit::Finished;
 
-/// Sends a unit out that was completed in `step`.
+/// Sends a unit out.
 pub(crate) async fn unit(
     task: Arc<TaskRun>,
     mut lane: Lane,
     unit: Finished,
-    step: u64,
-) -> Result<LaneDone, Fault> {
+) -> Result<Lane, Fault> {
     if task.stage.only_reads() {
         task.stage.progress(&unit.region);
         task.buffers.give(unit.buffer);
-        return Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: Some(step) });
+        return Ok(lane);
     }
     make_room(&task, &mut lane, &unit);
     let region = unit.region.clone();
@@ -32,7 +31,7 @@ pub(crate) async fn unit(
         lane = write(&task, lane, unit).await?;
     }
     task.stage.progress(&region);
-    Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: Some(step) })
+    Ok(lane)
 }
 
 /// Makes room in a lane for a chunk's stored form, for the one that is there if that is decoded before,

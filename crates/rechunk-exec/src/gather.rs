@@ -163,7 +163,7 @@ pub(crate) async fn gaps(
         for input in inputs {
             finished.extend(spread(&task, &input, Brought::Nothing)?);
         }
-        Ok(LaneDone { lane, finished, sent: Vec::new(), sent_in: None })
+        Ok(LaneDone { lane, finished, sent: Vec::new() })
     })
     .await
 }
@@ -196,7 +196,7 @@ async fn take_in(task: &Arc<TaskRun>, fetched: Fetched) -> Result<Taken, Fault> 
     let Fetched { mut lane, index, found } = fetched;
     let Some((input, found)) = found else {
         let (finished, sent) = (Vec::new(), Vec::new());
-        return Ok(Taken::Done(LaneDone { lane, finished, sent, sent_in: None }));
+        return Ok(Taken::Done(LaneDone { lane, finished, sent }));
     };
     let (cpu, task) = (task.stage.cpu.clone(), Arc::clone(task));
     cpu.run(move || {
@@ -225,7 +225,7 @@ async fn take_in(task: &Arc<TaskRun>, fetched: Fetched) -> Result<Taken, Fault> 
                 spread(&task, &input, Brought::Piece(elements, marks))?
             }
         };
-        Ok(Taken::Done(LaneDone { lane, finished, sent: Vec::new(), sent_in: None }))
+        Ok(Taken::Done(LaneDone { lane, finished, sent: Vec::new() }))
     })
     .await
 }

@@ -13,7 +13,7 @@ use crate::execution::Execution;
 use crate::frame::wide;
 use crate::pieces::TileFile;
 use crate::shards::elements_of;
-use crate::task::{Lane, LaneDone, TaskRun, Work};
+use crate::task::{Lane, LaneDone, TaskRun};
 use crate::unit::Finished;
 use crate::{Fault, Sink, commit, gather, passthrough};
 
@@ -117,37 +117,41 @@ pub(crate) fn of_shard(task: &TaskRun, index: &[u64]) -> Vec<Vec<u64>> {
 }
 
 /// Takes inputs in, one after the other, in one job; by threads that may block while a disk is waited for.
-pub(crate) fn inputs(task: Arc<TaskRun>, lane: Lane, indices: Vec<Vec<u64>>, step: u64) -> Work {
+pub(crate) async fn inputs(
+    task: Arc<TaskRun>,
+    lane: Lane,
+    indices: Vec<Vec<u64>>,
+) -> Result<LaneDone, Fault> {
     let (cpu, is_driven) = (task.stage.cpu.clone(), task.stage.in_place.reads());
-    let work = several(task, lane, indices, step).boxed();
-    if !is_driven {
-        return work.map(crate::task::done).boxed();
-    }
-    async move { cpu.drive(work).await }.map(crate::task::done).boxed()
+    let work = several(task, lane, indices);
+    if is_driven { cpu.drive(work.boxed()).await } else { work.await }
 }
 
 /// Sends a unit out, in one job.
-pub(crate) fn unit(task: Arc<TaskRun>, lane: Lane, unit: Finished, step: u64) -> Work {
+pub(crate) async fn unit(task: Arc<TaskRun>, lane: Lane, unit: Finished) -> Result<Lane, Fault> {
     let cpu = task.stage.cpu.clone();
-    let work = commit::unit(task, lane, unit, step).boxed();
-    async move { cpu.drive(work).await }.map(crate::task::done).boxed()
+    cpu.drive(commit::unit(task, lane, unit).boxed()).await
 }
 
 /// Writes a piece of an intermediate, in one job.
-pub(crate) fn piece(task: Arc<TaskRun>, lane: Lane, file: Arc<TileFile>, piece: Finished) -> Work {
+pub(crate) async fn piece(
+    task: Arc<TaskRun>,
+    lane: Lane,
+    file: Arc<TileFile>,
+    piece: Finished,
+) -> Result<LaneDone, Fault> {
     let cpu = task.stage.cpu.clone();
     let work = async move {
         file.write(&task, piece).await?;
-        Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: None })
+        Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new() })
     };
-    async move { cpu.drive(work.boxed()).await }.map(crate::task::done).boxed()
+    cpu.drive(work.boxed()).await
 }
 
 async fn several(
     task: Arc<TaskRun>,
     mut lane: Lane,
     indices: Vec<Vec<u64>>,
-    step: u64,
 ) -> Result<LaneDone, Fault> {
     let sends = task.stage.in_place.writes && !task.stage.geometry.writes_pieces();
     let (mut finished, mut sent) = (Vec::new(), Vec::new());
@@ -165,11 +169,11 @@ async fn several(
         for unit in done.finished {
             if sends && unit.buffer.len() <= SENT_AT_ONCE_BYTES {
                 sent.push(unit.without_elements());
-                lane = commit::unit(Arc::clone(&task), lane, unit, step).await?.lane;
+                lane = commit::unit(Arc::clone(&task), lane, unit).await?;
             } else {
                 finished.push(unit);
             }
         }
     }
-    Ok(LaneDone { lane, finished, sent, sent_in: None })
+    Ok(LaneDone { lane, finished, sent })
 }

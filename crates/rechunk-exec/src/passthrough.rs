@@ -39,7 +39,7 @@ pub(crate) async fn input(
     if let Some(region) = task.input_region(&index) {
         task.stage.progress(&region);
     }
-    Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new(), sent_in: None })
+    Ok(LaneDone { lane, finished: Vec::new(), sent: Vec::new() })
 }
 
 /// Stores what the lane has fetched, or leaves the chunk out.

@@ -6,7 +6,6 @@ use std::time::Duration;
 use rechunk_kernel::Digest;
 use tokio::time::Instant;
 
-use crate::frame::wide;
 use crate::journal::Mark;
 use crate::task::TaskRun;
 use crate::unit::Finished;
@@ -18,10 +17,11 @@ pub(crate) const STEP_MARK_INTERVAL: Duration = Duration::from_millis(100);
 /// completed in it and before it have been written.
 pub(crate) struct StepMarks<'a> {
     task: &'a TaskRun,
-    is_begun: bool,
-    /// Units still to be written of each step from the first that is not done, and of the step
-    /// that is taken in, last.
+    /// Units still to be written of each step from the first that is not done to the one that began last:
+    /// of those that it completes and that have all their inputs.
     left: VecDeque<u64>,
+    /// All inputs of the steps before this one are in.
+    taken: u64,
     /// Steps that are done, and of these, those the journal was told of.
     done: u64,
     marked: u64,
@@ -40,32 +40,36 @@ impl<'a> StepMarks<'a> {
         let (left, last) = (VecDeque::new(), Instant::now());
         let marked = task.steps_done;
         let (digest, digests) = (task.digest_before, BTreeMap::new());
-        Self { task, is_begun: false, left, done: 0, marked, last, units: 0, digest, digests }
+        Self { task, left, taken: 0, done: 0, marked, last, units: 0, digest, digests }
     }
 
-    /// A step has begun.
-    pub(crate) fn is_begun(&self) -> bool {
-        self.is_begun
-    }
-
-    /// Step `position` begins, and all inputs of those before it are in.
-    pub(crate) fn begin(&mut self, position: u64) {
-        self.is_begun = true;
+    /// The next step begins.
+    pub(crate) fn begin(&mut self) {
         self.left.push_back(0);
-        self.advance(position);
     }
 
-    /// Units were completed in the step that is taken in.
+    /// All inputs of the steps before this one, which has begun, are in.
+    pub(crate) fn taken(&mut self, before: u64) {
+        self.taken = before;
+        self.advance();
+    }
+
+    /// Units have all their inputs.
     pub(crate) fn sending(&mut self, units: &[Finished]) {
-        if let Some(left) = self.left.back_mut() {
-            *left += wide(units.len());
-        }
         let (geometry, tile) = (&self.task.stage.geometry, &self.task.tile);
         for unit in units {
+            if let Some(left) = self.left_of(self.task.last_step(unit)) {
+                *left += 1;
+            }
             let commit = geometry.commit_region(&unit.index, tile);
             let last = commit.map_or(0, |commit| geometry.last_step(tile, &commit));
             *self.digests.entry(last).or_default() += unit.digest;
         }
+    }
+
+    fn left_of(&mut self, step: u64) -> Option<&mut u64> {
+        let at = usize::try_from(step.checked_sub(self.done)?).ok()?;
+        self.left.get_mut(at)
     }
 
     /// The digest of all units, when all have been sent.
@@ -73,20 +77,18 @@ impl<'a> StepMarks<'a> {
         self.digest.map(|digest| digest + self.digests.values().copied().sum())
     }
 
-    /// A unit that was completed in `step` is written.
+    /// A unit that `step` completes is written.
     pub(crate) fn sent(&mut self, step: u64) {
         self.units += 1;
-        let at = usize::try_from(step.saturating_sub(self.done)).unwrap_or(usize::MAX);
-        if let Some(left) = self.left.get_mut(at) {
+        if let Some(left) = self.left_of(step) {
             *left -= 1;
         }
-        let position = self.done + wide(self.left.len()).saturating_sub(1);
-        self.advance(position);
+        self.advance();
     }
 
-    /// Counts the steps before `position` that are done, and marks them.
-    fn advance(&mut self, position: u64) {
-        while self.done < position && self.left.front() == Some(&0) {
+    /// Counts the steps that are done, and marks them.
+    fn advance(&mut self) {
+        while self.done < self.taken && self.left.front() == Some(&0) {
             self.left.pop_front();
             self.done += 1;
             while let Some(entry) = self.digests.first_entry().filter(|e| *e.key() < self.done) {

@@ -13,6 +13,7 @@ use rechunk_plan::StageInput;
 
 use crate::Fault;
 use crate::ahead::{Ahead, Step};
+use crate::begun_steps::BegunSteps;
 use crate::digest::DigestSum;
 use crate::frame::wide;
 use crate::gather::Fetched;
@@ -160,26 +161,37 @@ pub(crate) struct LaneDone {
     pub finished: Vec<Finished>,
     /// Units that got it and were sent out at once, without their elements.
     pub sent: Vec<Finished>,
-    /// The lane has sent a unit out that was completed in this step; `None` if it has taken an
-    /// input in.
-    pub sent_in: Option<u64>,
 }
 
-/// What has ended.
+/// What has ended, and of which step.
 pub(crate) enum Ended {
-    /// What a lane had to do.
-    Done(LaneDone),
-    /// Taking in what was held: nothing was asked of a store for it.
-    Held(LaneDone),
-    /// Fetching an input of that step, which may not have begun.
+    /// Inputs were taken in, or a piece was written.
+    Taken(u64, LaneDone),
+    /// The same of what was held: nothing was asked of a store for it.
+    Held(u64, LaneDone),
+    /// A unit that the step completed was sent out.
+    Sent(u64, Lane),
+    /// An input was fetched. Its step may not have begun.
     Fetched(u64, Fetched),
 }
 
 /// Work of a lane.
 pub(crate) type Work = BoxFuture<'static, Result<Ended, Fault>>;
 
-pub(crate) fn done(result: Result<LaneDone, Fault>) -> Result<Ended, Fault> {
-    result.map(Ended::Done)
+/// Work that takes inputs of `step` in.
+pub(crate) fn taking(
+    step: u64,
+    work: impl Future<Output = Result<LaneDone, Fault>> + Send + 'static,
+) -> Work {
+    work.map(move |result| result.map(|done| Ended::Taken(step, done))).boxed()
+}
+
+/// Work that sends a unit out which `step` completed.
+pub(crate) fn sending(
+    step: u64,
+    work: impl Future<Output = Result<Lane, Fault>> + Send + 'static,
+) -> Work {
+    work.map(move |result| result.map(|lane| Ended::Sent(step, lane))).boxed()
 }
 
 /// Runs a task. `slot` is fit for use again only if this succeeds. Returns the digest of what the
@@ -225,14 +237,12 @@ struct Flow<'a> {
     /// Work that may have a request in flight, and the most of it.
     busy: u32,
     busy_max: u32,
-    /// Position of the step that is taken in, counted from 0.
-    position: u64,
+    begun: BegunSteps,
+    /// Inputs of the step that began last.
     inputs: IndexIter,
     /// The one before those, if it was looked at and left.
     put_back: Option<Vec<u64>>,
-    /// Inputs of the step on their way in; those that one job takes in count as one.
-    taking: usize,
-    /// Units that wait for a lane, all completed in this step.
+    /// Units that wait for a lane.
     finished: VecDeque<Finished>,
     object: TileObject,
     marks: StepMarks<'a>,
@@ -247,10 +257,9 @@ impl<'a> Flow<'a> {
             ahead: Ahead::new(task),
             busy: 0,
             busy_max: task.stage.stage.lanes,
-            position: 0,
+            begun: BegunSteps::new(task),
             inputs: Region::new(vec![0], vec![0]).positions(),
             put_back: None,
-            taking: 0,
             finished: VecDeque::new(),
             object: TileObject::new(task)?,
             marks: StepMarks::new(task),
@@ -258,9 +267,10 @@ impl<'a> Flow<'a> {
         })
     }
 
-    /// Runs all steps. The next one begins when all inputs of this one are in and every unit they
-    /// have completed is on its way out, in a lane that pays for its buffer: what is resident
-    /// beside the lanes then is what the plan has reserved.
+    /// Runs all steps. At the latest, the next one begins when all inputs of those before it are in and
+    /// every unit they have completed is on its way out, in a lane that pays for its buffer: what is
+    /// resident beside the lanes then is what the plan has reserved. It begins earlier where that has
+    /// room for the units it brings.
     async fn run(&mut self, lanes: &mut Vec<Lane>) -> Result<(), Fault> {
         let mut in_flight: FuturesUnordered<Work> = FuturesUnordered::new();
         self.next_step();
@@ -269,22 +279,20 @@ impl<'a> Flow<'a> {
             let Some(ended) = in_flight.next().await else { return Ok(()) };
             // What is known to be missing waits for nothing: others are to have their turn.
             tokio::task::consume_budget().await;
-            let done = match ended? {
-                Ended::Held(done) => done,
-                Ended::Done(done) => {
-                    self.busy -= 1;
-                    done
+            let ended = ended?;
+            if !matches!(ended, Ended::Held(..)) {
+                self.busy -= 1;
+            }
+            match ended {
+                Ended::Taken(step, done) | Ended::Held(step, done) => {
+                    lanes.push(done.lane);
+                    self.taken(step, done.finished, &done.sent);
                 }
-                Ended::Fetched(step, fetched) => {
-                    self.busy -= 1;
-                    self.ahead.hold(step, fetched);
-                    continue;
+                Ended::Sent(step, lane) => {
+                    lanes.push(lane);
+                    self.marks.sent(step);
                 }
-            };
-            lanes.push(done.lane);
-            match done.sent_in {
-                Some(step) => self.marks.sent(step),
-                None => self.taken(done.finished, &done.sent),
+                Ended::Fetched(step, fetched) => self.ahead.hold(step, fetched),
             }
         }
     }
@@ -292,9 +300,10 @@ impl<'a> Flow<'a> {
     /// Starts all that there is to do and are lanes for.
     fn start(&mut self, lanes: &mut Vec<Lane>, in_flight: &mut FuturesUnordered<Work>) {
         loop {
-            while let Some(fetched) = self.ahead.take(self.position) {
+            while let Some((step, fetched)) = self.ahead.take(self.begun.last()) {
                 let taken = gather::take(Arc::clone(self.task), fetched);
-                in_flight.push(taken.map(|result| result.map(Ended::Held)).boxed());
+                let held = move |done| Ended::Held(step, done);
+                in_flight.push(taken.map(move |result| result.map(held)).boxed());
             }
             if self.busy >= self.busy_max {
                 return;
@@ -307,7 +316,7 @@ impl<'a> Flow<'a> {
                 }
                 Err(idle) => {
                     lanes.push(idle);
-                    if !self.ahead.holds(self.position) {
+                    if !self.ahead.holds(self.begun.last()) {
                         return;
                     }
                 }
@@ -320,44 +329,47 @@ impl<'a> Flow<'a> {
         loop {
             // Finished units first: that frees memory and keeps the way out as busy as the way in.
             if let Some(unit) = self.finished.pop_front() {
-                let (task, step) = (Arc::clone(self.task), self.position);
+                let task = Arc::clone(self.task);
                 if let TileObject::File(file) = &self.object {
-                    self.taking += 1;
-                    return Ok(in_place::piece(task, lane, Arc::clone(file), unit));
+                    let step = self.begun.take_in();
+                    return Ok(taking(step, in_place::piece(task, lane, Arc::clone(file), unit)));
                 }
+                self.begun.leaves();
+                let step = task.last_step(&unit);
                 return Ok(if task.stage.in_place.writes {
-                    in_place::unit(task, lane, unit, step)
+                    sending(step, in_place::unit(task, lane, unit))
                 } else {
-                    commit::unit(task, lane, unit, step).map(done).boxed()
+                    sending(step, commit::unit(task, lane, unit))
                 });
             }
             if let Some(index) = self.next_input() {
-                self.taking += 1;
+                let step = self.begun.take_in();
                 let task = Arc::clone(self.task);
                 let is_passed = task.stage.stage.passthrough || task.stage.in_place.reads();
                 if !is_passed && self.is_gap(&index) {
                     let indices = self.with_more(index, 0);
-                    return Ok(gather::gaps(task, lane, indices).map(done).boxed());
+                    return Ok(taking(step, gather::gaps(task, lane, indices)));
                 }
                 if task.stage.ahead_lanes > 0 {
-                    return Ok(fetch(task, lane, self.position, index));
+                    return Ok(fetch(task, lane, step, index));
                 }
                 if self.goes_by_shard {
                     let indices = in_place::of_shard(&task, &index);
                     if indices.is_empty() {
-                        self.taking -= 1; // it went with the first of its shard
+                        self.begun.taken(step); // it went with the first of its shard
                         continue;
                     }
-                    return Ok(in_place::inputs(task, lane, indices, self.position));
+                    return Ok(taking(step, in_place::inputs(task, lane, indices)));
                 }
                 if task.stage.in_place.reads() {
                     let indices = self.with_more(index, task.stage.in_place.inputs);
-                    return Ok(in_place::inputs(task, lane, indices, self.position));
+                    return Ok(taking(step, in_place::inputs(task, lane, indices)));
                 }
-                return Ok(take_in(task, lane, index));
+                return Ok(take_in(task, lane, step, index));
             }
-            if self.taking > 0 {
-                let Some((step, index)) = self.ahead.next_input(self.task, self.position) else {
+            if self.begun.any_taken_in() && !self.has_room_for_next_step() {
+                let Some((step, index)) = self.ahead.next_input(self.task, self.begun.last())
+                else {
                     return Err(lane);
                 };
                 return Ok(fetch(Arc::clone(self.task), lane, step, index));
@@ -368,10 +380,16 @@ impl<'a> Flow<'a> {
         }
     }
 
+    /// Whether the next step may begin though inputs of those before it are not in; false if there is none.
+    fn has_room_for_next_step(&mut self) -> bool {
+        self.begun.may_overlap()
+            && self.ahead.peek().is_some_and(|step| self.begun.has_room_for(self.task, step))
+    }
+
     /// The next input of the step that is to be read.
     fn next_input(&mut self) -> Option<Vec<u64>> {
-        let (task, position) = (self.task, self.position);
-        let next = || self.inputs.find(|index| task.wants(position, index));
+        let (task, step) = (self.task, self.begun.last());
+        let next = || self.inputs.find(|index| task.wants(step, index));
         self.put_back.take().or_else(next)
     }
 
@@ -405,21 +423,21 @@ impl<'a> Flow<'a> {
 
     /// Goes to the next step; false if there is none.
     fn next_step(&mut self) -> bool {
-        let Some(Step { inputs, asked }) = self.ahead.begin() else { return false };
-        if self.marks.is_begun() {
-            self.position += 1;
-        }
-        self.marks.begin(self.position);
-        self.task.indexes.keep_from(self.position);
-        (self.inputs, self.taking) = (inputs, asked);
+        let Some(Step { region, inputs, asked }) = self.ahead.begin() else { return false };
+        self.begun.begin(self.task, &region, asked);
+        self.marks.begin();
+        self.marks.taken(self.begun.first());
+        self.task.indexes.keep_from(self.begun.first());
+        self.inputs = inputs;
         true
     }
 
-    fn taken(&mut self, finished: Vec<Finished>, sent: &[Finished]) {
-        self.taking -= 1;
+    fn taken(&mut self, step: u64, finished: Vec<Finished>, sent: &[Finished]) {
+        self.begun.taken(step);
         self.marks.sending(sent);
-        for _ in sent {
-            self.marks.sent(self.position);
+        for unit in sent {
+            self.begun.leaves();
+            self.marks.sent(self.task.last_step(unit));
         }
         match &mut self.object {
             object @ TileObject::Held { .. } => {
@@ -433,14 +451,15 @@ impl<'a> Flow<'a> {
                 self.finished.extend(finished);
             }
         }
+        self.marks.taken(self.begun.first());
     }
 }
 
-fn take_in(task: Arc<TaskRun>, lane: Lane, index: Vec<u64>) -> Work {
+fn take_in(task: Arc<TaskRun>, lane: Lane, step: u64, index: Vec<u64>) -> Work {
     if task.stage.stage.passthrough {
-        passthrough::input(task, lane, index).map(done).boxed()
+        taking(step, passthrough::input(task, lane, index))
     } else {
-        gather::input(task, lane, index).map(done).boxed()
+        taking(step, gather::input(task, lane, index))
     }
 }
 
@@ -466,6 +485,11 @@ impl TaskRun {
             }
         }
         Some(region)
+    }
+
+    /// The step that brings the last of a unit.
+    pub(crate) fn last_step(&self, unit: &Finished) -> u64 {
+        self.stage.geometry.last_step(&self.tile, &unit.region)
     }
 
     /// The part of input chunk `index` in this tile.

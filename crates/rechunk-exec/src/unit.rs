@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use rechunk_grid::Region;
 use rechunk_kernel::Digest;
 
-use crate::frame::Frame;
+use crate::frame::{Frame, wide};
 use crate::stored::Stored;
 
 /// Units by ordinal. A unit is here from the first input that meets it to the last.
@@ -72,6 +72,11 @@ impl Units {
     /// The unit `ordinal`, made as `new` unless somebody was faster.
     pub(crate) fn get_or_insert(&self, new: Unit) -> Arc<Unit> {
         Arc::clone(self.lock().entry(new.ordinal).or_insert_with(|| Arc::new(new)))
+    }
+
+    /// How many are here.
+    pub(crate) fn count(&self) -> u64 {
+        wide(self.lock().len())
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<Unit>>> {

@@ -43,7 +43,7 @@ pub(crate) async fn input(
             };
             let take = |lane: &mut Lane| take_apart(&task, lane, &format, index.as_ref(), &shard);
             let finished = task.stage.workers.serve(&mut lane, task.stage.decoding()?, take)?;
-            Ok(LaneDone { lane, finished, sent: Vec::new(), sent_in: None })
+            Ok(LaneDone { lane, finished, sent: Vec::new() })
         })
         .await
 }
@@ -120,5 +120,5 @@ async fn by_chunk(
         lane = back;
         finished.extend(done);
     }
-    Ok(LaneDone { lane, finished, sent: Vec::new(), sent_in: None })
+    Ok(LaneDone { lane, finished, sent: Vec::new() })
 }

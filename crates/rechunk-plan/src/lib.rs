@@ -38,6 +38,7 @@ pub use cost::{Estimate, RoleEstimate};
 pub use count::pairs;
 pub use error::PlanError;
 pub use geometry::{PIECE_CHECKSUM_BYTES, StageGeometry, Steps, piece_offset_elements};
+pub use memory::units_within;
 pub use plan::{PLAN_VERSION, Plan, PlanMemory, Stage, StageInput, StageOutput};
 pub use planner::{Candidate, CandidateOutcome, Planned, cheapest, plan};
 pub use price::{Price, price_traffic};

@@ -114,15 +114,29 @@ pub(crate) fn resident_units(axes: &[SteppedAxis]) -> u64 {
 /// What finds `units` output units while they are filled, bytes, with the checksums of pieces: more
 /// than their elements where chunks are tiny. What the first few hundred take is in the fixed part.
 pub(crate) fn units_state_bytes(units: u64, rank: usize) -> u64 {
+    units.saturating_mul(unit_state_bytes(rank)).saturating_sub(STATE_IN_FIXED_BYTES)
+}
+
+/// What finds the first few hundred units takes so much.
+const STATE_IN_FIXED_BYTES: u64 = 256 << 10;
+
+/// What finds one unit.
+fn unit_state_bytes(rank: usize) -> u64 {
     /// Measured with a million units on two axes: 450 bytes each, in all.
     const PER_UNIT: u64 = 400;
     /// Its index, its box (two) and where that is in its buffer (two): five numbers, and what the allocator
     /// rounds up.
     const PER_AXIS: u64 = 48;
-    const IN_FIXED: u64 = 256 << 10;
     let axes = u64::try_from(rank).unwrap_or(u64::MAX);
-    let per_unit = PER_AXIS.saturating_mul(axes).saturating_add(PER_UNIT);
-    units.saturating_mul(per_unit).saturating_sub(IN_FIXED)
+    PER_AXIS.saturating_mul(axes).saturating_add(PER_UNIT)
+}
+
+/// The most output units of `unit_bytes` bytes each, on `rank` axes, that `resident_bytes` of a stage have
+/// been reserved for (see [`crate::Stage::resident_bytes`]).
+pub fn units_within(resident_bytes: u64, unit_bytes: u64, rank: usize) -> u64 {
+    let each_bytes = unit_bytes.saturating_add(unit_state_bytes(rank));
+    let with_state = resident_bytes.saturating_add(STATE_IN_FIXED_BYTES) / each_bytes;
+    with_state.min(resident_bytes / unit_bytes.max(1))
 }
 
 /// What chunks on their way in or out take beside the units, bytes. Decoding and encoding take more
@@ -201,6 +215,17 @@ impl LaneBytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn as_many_units_fit_as_were_reserved_for() {
+        for unit_bytes in [1, 8, 543, 5000, 1 << 22] {
+            for units in [0, 1, 2, 481, 482, 483, 1000, 1 << 20] {
+                let bytes = |units: u64| units * unit_bytes + units_state_bytes(units, 3);
+                assert_eq!(units_within(bytes(units), unit_bytes, 3), units, "{unit_bytes}");
+                assert_eq!(units_within(bytes(units + 1) - 1, unit_bytes, 3), units);
+            }
+        }
+    }
 
     #[test]
     fn what_takes_less_is_taken() {
