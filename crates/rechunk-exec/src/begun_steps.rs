@@ -40,11 +40,12 @@ impl BegunSteps {
         self.first + wide(self.on_their_way.len()).saturating_sub(1)
     }
 
-    /// The next step begins, with these inputs, as a box of indices; `asked` of them are on their way.
-    pub(crate) fn begin(&mut self, task: &TaskRun, inputs: &Region, asked: usize) {
+    /// The next step begins, with these inputs, as a box of indices; `asked` of them are on their way. So
+    /// many units are finished and wait for a lane.
+    pub(crate) fn begin(&mut self, task: &TaskRun, inputs: &Region, asked: usize, waiting: usize) {
         if self.may_overlap() {
             if !self.any_taken_in() {
-                self.units = task.units.count();
+                self.units = task.units.count() + wide(waiting);
             }
             self.units += task.stage.geometry.units_begun(&task.tile, inputs);
         }

@@ -72,21 +72,29 @@ impl CpuPool {
     /// hand a small chunk from thread to thread takes longer than to decode it.
     pub(crate) async fn drive<T: Send + 'static>(
         &self,
-        mut future: BoxFuture<'static, Result<T, Fault>>,
+        future: BoxFuture<'static, Result<T, Fault>>,
     ) -> Result<T, Fault> {
-        let begun = self.run(move || match (&mut future).now_or_never() {
-            Some(result) => result.map(Begun::Ended),
-            None => Ok(Begun::Waits(future)),
-        });
-        match begun.await? {
+        match self.begin(future).await? {
             Begun::Ended(done) => Ok(done),
             Begun::Waits(rest) => rest.await,
         }
     }
+
+    /// The same up to where it waits.
+    pub(crate) async fn begin<T: Send + 'static>(
+        &self,
+        mut future: BoxFuture<'static, Result<T, Fault>>,
+    ) -> Result<Begun<T>, Fault> {
+        let begun = self.run(move || match (&mut future).now_or_never() {
+            Some(result) => result.map(Begun::Ended),
+            None => Ok(Begun::Waits(future)),
+        });
+        begun.await
+    }
 }
 
 /// How far work has come on a thread of the pool.
-enum Begun<T> {
+pub(crate) enum Begun<T> {
     Ended(T),
     Waits(BoxFuture<'static, Result<T, Fault>>),
 }

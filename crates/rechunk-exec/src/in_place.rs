@@ -8,7 +8,7 @@ use futures::future::FutureExt;
 use rechunk_plan::{Stage, StageGeometry, StageInput};
 use rechunk_store::Store;
 
-use crate::cpu::CpuPool;
+use crate::cpu::{Begun, CpuPool};
 use crate::execution::Execution;
 use crate::frame::wide;
 use crate::pieces::TileFile;
@@ -27,7 +27,7 @@ const JOBS_PER_THREAD: u64 = 2;
 const SHARD_BYTES_MAX: u64 = 1 << 30;
 /// Units of up to so many bytes are sent out by the job that has completed them. Larger ones wait
 /// for whoever is free: one input may complete many.
-const SENT_AT_ONCE_BYTES: usize = 64 << 10;
+pub(crate) const SENT_AT_ONCE_BYTES: usize = 64 << 10;
 
 /// What a stage does in place.
 #[derive(Debug)]
@@ -127,10 +127,14 @@ pub(crate) async fn inputs(
     if is_driven { cpu.drive(work.boxed()).await } else { work.await }
 }
 
-/// Sends a unit out, in one job.
-pub(crate) async fn unit(task: Arc<TaskRun>, lane: Lane, unit: Finished) -> Result<Lane, Fault> {
+/// Sends a unit out, in one job, up to where it waits for a write.
+pub(crate) async fn unit(
+    task: Arc<TaskRun>,
+    lane: Lane,
+    unit: Finished,
+) -> Result<Begun<Lane>, Fault> {
     let cpu = task.stage.cpu.clone();
-    cpu.drive(commit::unit(task, lane, unit).boxed()).await
+    cpu.begin(commit::unit(task, lane, unit).boxed()).await
 }
 
 /// Writes a piece of an intermediate, in one job.

@@ -24,6 +24,7 @@ mod gather;
 mod in_place;
 mod journal;
 mod kept;
+mod loans;
 mod passthrough;
 mod piece_checksum;
 mod pieces;

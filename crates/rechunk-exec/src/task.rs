@@ -14,9 +14,11 @@ use rechunk_plan::StageInput;
 use crate::Fault;
 use crate::ahead::{Ahead, Step};
 use crate::begun_steps::BegunSteps;
+use crate::cpu::Begun as BegunWork;
 use crate::digest::DigestSum;
 use crate::frame::wide;
 use crate::gather::Fetched;
+use crate::loans::Loans;
 use crate::pieces::TileObject;
 use crate::pool::BufferPool;
 use crate::shards::{SourceIndexes, TargetShards};
@@ -51,6 +53,19 @@ impl Lane {
         if bytes.is_unique() {
             self.encoded = Vec::from(bytes);
         }
+    }
+
+    /// One lane with the larger buffers of two; the smaller ones stay in `buffers` while those have room.
+    pub(crate) fn joined(mut self, mut other: Self, buffers: &BufferPool) -> Self {
+        for (own, others) in
+            [(&mut self.encoded, &mut other.encoded), (&mut self.scratch, &mut other.scratch)]
+        {
+            if own.capacity() < others.capacity() {
+                std::mem::swap(own, others);
+            }
+            buffers.keep(std::mem::take(others));
+        }
+        self
     }
 
     /// Gives up buffers that would not fit beside what the next chunk needs: its stored form, room to
@@ -169,8 +184,14 @@ pub(crate) enum Ended {
     Taken(u64, LaneDone),
     /// The same of what was held: nothing was asked of a store for it.
     Held(u64, LaneDone),
+    /// The same, in a borrowed lane.
+    Borrowed(u64, LaneDone),
     /// A unit that the step completed was sent out.
     Sent(u64, Lane),
+    /// That goes on, and all that is left of it is to wait for its write.
+    Writes(u64, BoxFuture<'static, Result<Lane, Fault>>),
+    /// Waiting for that has ended.
+    Written(u64, Lane),
     /// An input was fetched. Its step may not have begun.
     Fetched(u64, Fetched),
 }
@@ -186,12 +207,32 @@ pub(crate) fn taking(
     work.map(move |result| result.map(|done| Ended::Taken(step, done))).boxed()
 }
 
+/// The same in a borrowed lane.
+fn borrowed(
+    step: u64,
+    work: impl Future<Output = Result<LaneDone, Fault>> + Send + 'static,
+) -> Work {
+    work.map(move |result| result.map(|done| Ended::Borrowed(step, done))).boxed()
+}
+
 /// Work that sends a unit out which `step` completed.
 pub(crate) fn sending(
     step: u64,
     work: impl Future<Output = Result<Lane, Fault>> + Send + 'static,
 ) -> Work {
     work.map(move |result| result.map(|lane| Ended::Sent(step, lane))).boxed()
+}
+
+/// The same where stores wait for nobody, up to where it waits for a write.
+fn sending_in_place(
+    step: u64,
+    work: impl Future<Output = Result<BegunWork<Lane>, Fault>> + Send + 'static,
+) -> Work {
+    let ended = move |begun| match begun {
+        BegunWork::Ended(lane) => Ended::Sent(step, lane),
+        BegunWork::Waits(rest) => Ended::Writes(step, rest),
+    };
+    work.map(move |result| result.map(ended)).boxed()
 }
 
 /// Runs a task. `slot` is fit for use again only if this succeeds. Returns the digest of what the
@@ -234,6 +275,7 @@ pub(crate) async fn run_task(
 struct Flow<'a> {
     task: &'a Arc<TaskRun>,
     ahead: Ahead,
+    loans: Loans,
     /// Work that may have a request in flight, and the most of it.
     busy: u32,
     busy_max: u32,
@@ -255,6 +297,7 @@ impl<'a> Flow<'a> {
         Ok(Self {
             task,
             ahead: Ahead::new(task),
+            loans: Loans::new(&task.stage),
             busy: 0,
             busy_max: task.stage.stage.lanes,
             begun: BegunSteps::new(task),
@@ -279,20 +322,39 @@ impl<'a> Flow<'a> {
             let Some(ended) = in_flight.next().await else { return Ok(()) };
             // What is known to be missing waits for nothing: others are to have their turn.
             tokio::task::consume_budget().await;
-            let ended = ended?;
-            if !matches!(ended, Ended::Held(..)) {
-                self.busy -= 1;
-            }
-            match ended {
-                Ended::Taken(step, done) | Ended::Held(step, done) => {
+            match ended? {
+                Ended::Taken(step, done) => {
+                    self.busy -= 1;
                     lanes.push(done.lane);
                     self.taken(step, done.finished, &done.sent);
                 }
+                Ended::Held(step, done) => {
+                    lanes.push(done.lane);
+                    self.taken(step, done.finished, &done.sent);
+                }
+                Ended::Borrowed(step, done) => {
+                    lanes.extend(self.loans.returned(done.lane, &self.task.buffers));
+                    self.taken(step, done.finished, &done.sent);
+                }
                 Ended::Sent(step, lane) => {
+                    self.busy -= 1;
                     lanes.push(lane);
                     self.marks.sent(step);
                 }
-                Ended::Fetched(step, fetched) => self.ahead.hold(step, fetched),
+                Ended::Writes(step, rest) => {
+                    self.loans.lend();
+                    let written = move |lane| Ended::Written(step, lane);
+                    in_flight.push(rest.map(move |result| result.map(written)).boxed());
+                }
+                Ended::Written(step, lane) => {
+                    self.busy -= 1;
+                    lanes.extend(self.loans.written(lane, &self.task.buffers));
+                    self.marks.sent(step);
+                }
+                Ended::Fetched(step, fetched) => {
+                    self.busy -= 1;
+                    self.ahead.hold(step, fetched);
+                }
             }
         }
     }
@@ -305,20 +367,28 @@ impl<'a> Flow<'a> {
                 let held = move |done| Ended::Held(step, done);
                 in_flight.push(taken.map(move |result| result.map(held)).boxed());
             }
-            if self.busy >= self.busy_max {
+            if self.busy < self.busy_max
+                && let Some(lane) = lanes.pop()
+            {
+                match self.next_work(lane) {
+                    Ok(work) => {
+                        self.busy += 1;
+                        in_flight.push(work);
+                        continue;
+                    }
+                    Err(idle) => lanes.push(idle),
+                }
+                if self.ahead.holds(self.begun.last()) {
+                    continue;
+                }
                 return;
             }
-            let Some(lane) = lanes.pop() else { return };
-            match self.next_work(lane) {
-                Ok(work) => {
-                    self.busy += 1;
-                    in_flight.push(work);
-                }
+            let Some(lane) = self.loans.borrow() else { return };
+            match self.next_borrowed(lane) {
+                Ok(work) => in_flight.push(work),
                 Err(idle) => {
-                    lanes.push(idle);
-                    if !self.ahead.holds(self.begun.last()) {
-                        return;
-                    }
+                    lanes.extend(self.loans.returned(idle, &self.task.buffers));
+                    return;
                 }
             }
         }
@@ -326,22 +396,22 @@ impl<'a> Flow<'a> {
 
     /// Something for a lane to do; the lane again if there is nothing now.
     fn next_work(&mut self, lane: Lane) -> Result<Work, Lane> {
-        loop {
-            // Finished units first: that frees memory and keeps the way out as busy as the way in.
-            if let Some(unit) = self.finished.pop_front() {
-                let task = Arc::clone(self.task);
-                if let TileObject::File(file) = &self.object {
-                    let step = self.begun.take_in();
-                    return Ok(taking(step, in_place::piece(task, lane, Arc::clone(file), unit)));
-                }
-                self.begun.leaves();
-                let step = task.last_step(&unit);
-                return Ok(if task.stage.in_place.writes {
-                    sending(step, in_place::unit(task, lane, unit))
-                } else {
-                    sending(step, commit::unit(task, lane, unit))
-                });
+        // Finished units first: that frees memory and keeps the way out as busy as the way in.
+        if let Some(unit) = self.finished.pop_front() {
+            let task = Arc::clone(self.task);
+            if let TileObject::File(file) = &self.object {
+                let step = self.begun.take_in();
+                return Ok(taking(step, in_place::piece(task, lane, Arc::clone(file), unit)));
             }
+            self.begun.leaves();
+            let step = task.last_step(&unit);
+            return Ok(if task.stage.in_place.writes {
+                sending_in_place(step, in_place::unit(task, lane, unit))
+            } else {
+                sending(step, commit::unit(task, lane, unit))
+            });
+        }
+        loop {
             if let Some(index) = self.next_input() {
                 let step = self.begun.take_in();
                 let task = Arc::clone(self.task);
@@ -373,6 +443,29 @@ impl<'a> Flow<'a> {
                     return Err(lane);
                 };
                 return Ok(fetch(Arc::clone(self.task), lane, step, index));
+            }
+            if !self.next_step() {
+                return Err(lane);
+            }
+        }
+    }
+
+    /// An input for a borrowed lane; the lane again if there is none now.
+    fn next_borrowed(&mut self, lane: Lane) -> Result<Work, Lane> {
+        if !self.task.stage.in_place.reads() {
+            return Err(lane);
+        }
+        loop {
+            if let Some(index) = self.next_input() {
+                let step = self.begun.take_in();
+                let indices = self.with_more(index, self.task.stage.in_place.inputs);
+                let inputs = in_place::inputs(Arc::clone(self.task), lane, indices);
+                return Ok(borrowed(step, inputs));
+            }
+            // Units that wait for a lane are not paid for.
+            let has_room = self.has_room_for_next_step();
+            if !has_room && (self.begun.any_taken_in() || !self.finished.is_empty()) {
+                return Err(lane);
             }
             if !self.next_step() {
                 return Err(lane);
@@ -424,7 +517,7 @@ impl<'a> Flow<'a> {
     /// Goes to the next step; false if there is none.
     fn next_step(&mut self) -> bool {
         let Some(Step { region, inputs, asked }) = self.ahead.begin() else { return false };
-        self.begun.begin(self.task, &region, asked);
+        self.begun.begin(self.task, &region, asked, self.finished.len());
         self.marks.begin();
         self.marks.taken(self.begun.first());
         self.task.indexes.keep_from(self.begun.first());

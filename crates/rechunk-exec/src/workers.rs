@@ -93,7 +93,7 @@ impl Workers {
     }
 
     /// Threads pay for what decoding and encoding take.
-    fn are_paid(&self) -> bool {
+    pub(crate) fn are_paid(&self) -> bool {
         self.worker_bytes > 0
     }
 
