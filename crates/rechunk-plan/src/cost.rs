@@ -158,6 +158,9 @@ pub(crate) struct Figures {
     pub putting: u64,
     /// A task may take more than one step.
     pub is_stepped: bool,
+    /// And a step may begin before the one before it has ended: there are no shards, whose indexes are
+    /// paid for by step.
+    pub steps_overlap: bool,
     pub resident_bytes: u64,
     pub shard_state_bytes: u64,
     /// Of one target shard; 0 without.
@@ -214,6 +217,8 @@ impl StageDraft {
             product((0..rank).map(|a| self.filled()[a].min(shape[a]).div_ceil(unit[a]).max(1)));
         figures.reading = product((0..rank).map(|a| self.step_chunks[a].min(inputs(a))));
         figures.decoding = figures.reading;
+        let is_by_chunk = self.input != StageInput::SourceShards && figures.shard_state_bytes == 0;
+        figures.steps_overlap = figures.is_stepped && is_by_chunk;
         figures.writing = units;
         if figures.is_stepped {
             // What one step completes is sent out while the next is taken in.

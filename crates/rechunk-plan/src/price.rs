@@ -5,7 +5,8 @@
 //!         + (tasks · 0.5 ms + further steps of tasks · 0.05 ms) / tasks at once
 //!
 //! where `alone` is 1.1 for a stage with one task at a time and falls to 1 with two at once on
-//! average. The sum is taken without overlap of I/O and CPU: an upper estimate that is strictly
+//! average; where steps overlap, it is 1.1 for as many lanes as threads and falls to 1 with twice as many,
+//! and 1.02 with one task at a time. The sum is taken without overlap of I/O and CPU: an upper estimate that is strictly
 //! monotone in every count of plans that have as much at once. Under `--box-bytes` everything runs at
 //! the stores' full concurrency and the last line and `alone` do not count: there a plan that is
 //! cheapest is never worse in all counts than another. That a price grows with every count and falls with
@@ -74,8 +75,12 @@ const STEP_SECONDS: f64 = 0.05e-3;
 
 /// How much longer bytes and codecs take, as a part of their time, where a stage has one task at a
 /// time: cores wait for the task's first input and its last output, and threads that write to one
-/// file for each other (`docs/design/005-cost-model.md`).
+/// file for each other (`docs/design/005-cost-model.md`). Also where the steps of a task overlap and no
+/// thread has a second lane, which has something to do while the first one waits for its write.
 const ALONE: f64 = 0.1;
+
+/// The same for one task at a time whose steps overlap: only its beginning and its end.
+const ENDS: f64 = 0.02;
 
 /// Counts the requests of multipart uploads that objects take of which only the average size is
 /// known.
@@ -142,7 +147,14 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
         let steps = figures.steps.saturating_sub(figures.tasks);
         let beside = figures.tasks as f64 * TASK_SECONDS + steps as f64 * STEP_SECONDS;
         waiting += beside / (workers * at_once);
-        moving *= 1.0 + ALONE * (threads.min(2.0) - at_once).max(0.0);
+        let alone = (threads.min(2.0) - at_once).max(0.0);
+        moving *= 1.0
+            + if figures.steps_overlap {
+                let lanes_each = f64::from(parallel.lanes) * at_once / threads;
+                ENDS * alone + ALONE * (threads.min(2.0) - lanes_each).max(0.0)
+            } else {
+                ALONE * alone
+            };
     }
     (waiting + moving, price)
 }
