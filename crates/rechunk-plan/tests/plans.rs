@@ -230,6 +230,8 @@ fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
                 in_boxes += tile.elements();
                 let mut in_units = 0;
                 let (mut offset, mut offset_bytes) = (0, 0);
+                let steps: Vec<Region> = geometry.steps(&tile).collect();
+                let mut begun = vec![0; steps.len()];
                 for index in geometry.units(&tile).positions() {
                     let unit = geometry.unit_region(&index, &tile).unwrap();
                     match stage.output {
@@ -255,15 +257,18 @@ fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
                         }
                     }
                     in_units += unit.elements();
-                    let steps: Vec<Region> = geometry.steps(&tile).collect();
                     let touching = geometry.input_grid().covering(&unit);
-                    let last =
-                        steps.iter().rposition(|step| step.intersect(&touching).is_some()).unwrap();
+                    let touches = |step: &Region| step.intersect(&touching).is_some();
+                    let last = steps.iter().rposition(touches).unwrap();
                     prop_assert_eq!(geometry.last_step(&tile, &unit), last as u64);
+                    begun[steps.iter().position(touches).unwrap()] += 1;
                     let grains = geometry.grain_grid().covering(&unit);
                     prop_assert_eq!(geometry.inputs_touching(&unit), grains.elements());
                 }
                 prop_assert_eq!(in_units, tile.elements());
+                for (step, begun) in steps.iter().zip(begun) {
+                    prop_assert_eq!(geometry.units_begun(&tile, step), begun);
+                }
                 if geometry.writes_pieces() {
                     prop_assert_eq!(offset_bytes, geometry.object_bytes(&tile));
                     written_bytes += offset_bytes;

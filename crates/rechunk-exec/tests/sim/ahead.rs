@@ -1,4 +1,5 @@
-//! What is read ahead of its step saves time, and takes no more requests at once.
+//! What is read ahead of its step saves time, and so do steps that overlap; neither takes more requests at
+//! once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,8 +42,11 @@ async fn elapsed(scenario: &Scenario, spare_bytes: u64) -> Duration {
     elapsed
 }
 
-/// A copy in 40 steps of 25 chunks, with so many lanes.
-fn stepped(lanes: u32) -> Scenario {
+/// Units that a step of [`stepped`] meets.
+const UNITS: u64 = 5;
+
+/// A copy in 40 steps of 25 chunks, with so many lanes, and memory for so many units beside them.
+fn stepped(lanes: u32, units: u64) -> Scenario {
     let side = |chunk: &[u64]| SideCase {
         chunk: chunk.to_vec(),
         edges: None,
@@ -66,7 +70,7 @@ fn stepped(lanes: u32) -> Scenario {
     let mut plan = case.plan().unwrap();
     let stage = &mut plan.stages[0];
     assert!(stage.is_stepped, "{stage:?}");
-    (stage.step_chunks, stage.lanes) = (vec![1, 25], lanes);
+    (stage.step_chunks, stage.lanes, stage.resident_bytes) = (vec![1, 25], lanes, units * 40);
     stage.task_bytes = stage.resident_bytes + u64::from(lanes) * stage.lane_bytes;
     plan.memory.planned_peak_bytes =
         plan.memory.fixed_bytes + stage.task_bytes * u64::from(stage.tasks_at_once);
@@ -77,10 +81,20 @@ fn stepped(lanes: u32) -> Scenario {
 #[tokio::test(start_paused = true)]
 async fn reading_ahead_saves_time_and_takes_no_more_requests_at_once() {
     for lanes in [8, 16] {
-        let scenario = stepped(lanes);
+        let scenario = stepped(lanes, UNITS);
         let without = elapsed(&scenario, 0).await;
         let with = elapsed(&scenario, 1 << 20).await;
         println!("{lanes} lanes: {without:?}, {with:?} with memory to read ahead");
-        assert!(with.mul_f64(1.1) < without, "{lanes} lanes: {without:?}, {with:?}");
+        assert!(with.mul_f64(1.05) < without, "{lanes} lanes: {without:?}, {with:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn steps_overlap_where_there_is_room_for_the_units_of_both() {
+    for lanes in [8, 16] {
+        let apart = elapsed(&stepped(lanes, UNITS), 0).await;
+        let overlapping = elapsed(&stepped(lanes, 2 * UNITS), 0).await;
+        println!("{lanes} lanes: {apart:?}, {overlapping:?} with room for the units of two steps");
+        assert!(overlapping.mul_f64(1.05) < apart, "{lanes} lanes: {apart:?}, {overlapping:?}");
     }
 }
