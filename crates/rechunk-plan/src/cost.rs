@@ -158,9 +158,12 @@ pub(crate) struct Figures {
     pub putting: u64,
     /// A task may take more than one step.
     pub is_stepped: bool,
-    /// And a step may begin before the one before it has ended: there are no shards, whose indexes are
-    /// paid for by step.
-    pub steps_overlap: bool,
+    /// The most units that are resident at once.
+    pub resident_units: u64,
+    /// The part of a task's units that leave while others are taken in, from 0 to 1: those that are not
+    /// resident with the most. 0 where there are shards, whose indexes are paid for by step, so that a step
+    /// does not begin before the one before it has ended.
+    pub flow: f64,
     pub resident_bytes: u64,
     pub shard_state_bytes: u64,
     /// Of one target shard; 0 without.
@@ -218,7 +221,9 @@ impl StageDraft {
         figures.reading = product((0..rank).map(|a| self.step_chunks[a].min(inputs(a))));
         figures.decoding = figures.reading;
         let is_by_chunk = self.input != StageInput::SourceShards && figures.shard_state_bytes == 0;
-        figures.steps_overlap = figures.is_stepped && is_by_chunk;
+        if figures.is_stepped && is_by_chunk {
+            figures.flow = 1.0 - (figures.resident_units as f64 / units as f64).min(1.0);
+        }
         figures.writing = units;
         if figures.is_stepped {
             // What one step completes is sent out while the next is taken in.
@@ -413,7 +418,7 @@ impl StageDraft {
         }
         role.decoded_written_bytes = chunks.saturating_mul(chunk_bytes);
         count_kept(request, role);
-        figures.is_stepped = is_stepped;
+        (figures.is_stepped, figures.resident_units) = (is_stepped, units);
         let unit_bytes = if is_stepped { chunk_bytes.saturating_add(state_bytes) } else { 0 };
         figures.lane = figures.lane.or(LaneBytes::encoding(side, unit_bytes));
         let state_bytes = units_state_bytes(units, shape.len());

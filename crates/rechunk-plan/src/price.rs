@@ -5,8 +5,9 @@
 //!         + (tasks · 0.5 ms + further steps of tasks · 0.05 ms) / tasks at once
 //!
 //! where `alone` is 1.1 for a stage with one task at a time and falls to 1 with two at once on
-//! average; where steps overlap, it is 1.1 for as many lanes as threads and falls to 1 with twice as many,
-//! and 1.02 with one task at a time. The sum is taken without overlap of I/O and CPU: an upper estimate that is strictly
+//! average; as far as a task sends units out while it takes others in, it is 1.1 for as many lanes as
+//! threads and falls to 1 with twice as many, and 0.02 more with one task at a time. The sum is taken
+//! without overlap of I/O and CPU: an upper estimate that is strictly
 //! monotone in every count of plans that have as much at once. Under `--box-bytes` everything runs at
 //! the stores' full concurrency and the last line and `alone` do not count: there a plan that is
 //! cheapest is never worse in all counts than another. That a price grows with every count and falls with
@@ -75,11 +76,13 @@ const STEP_SECONDS: f64 = 0.05e-3;
 
 /// How much longer bytes and codecs take, as a part of their time, where a stage has one task at a
 /// time: cores wait for the task's first input and its last output, and threads that write to one
-/// file for each other (`docs/design/005-cost-model.md`). Also where the steps of a task overlap and no
-/// thread has a second lane, which has something to do while the first one waits for its write.
+/// file for each other (`docs/design/005-cost-model.md`). Also where units leave while others are taken in
+/// (see [`Figures::flow`]) and no thread has a second lane, which has something to do while the first one
+/// waits for its write.
 const ALONE: f64 = 0.1;
 
-/// The same for one task at a time whose steps overlap: only its beginning and its end.
+/// The same for one task at a time of which all units leave while others are taken in: only its beginning
+/// and its end.
 const ENDS: f64 = 0.02;
 
 /// Counts the requests of multipart uploads that objects take of which only the average size is
@@ -148,13 +151,10 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
         let beside = figures.tasks as f64 * TASK_SECONDS + steps as f64 * STEP_SECONDS;
         waiting += beside / (workers * at_once);
         let alone = (threads.min(2.0) - at_once).max(0.0);
-        moving *= 1.0
-            + if figures.steps_overlap {
-                let lanes_each = f64::from(parallel.lanes) * at_once / threads;
-                ENDS * alone + ALONE * (threads.min(2.0) - lanes_each).max(0.0)
-            } else {
-                ALONE * alone
-            };
+        let lanes_each = f64::from(parallel.lanes) * at_once / threads;
+        let flowing = ENDS * alone + ALONE * (threads.min(2.0) - lanes_each).max(0.0);
+        let flow = figures.flow;
+        moving *= 1.0 + flow * flowing + (1.0 - flow) * ALONE * alone;
     }
     (waiting + moving, price)
 }
@@ -291,6 +291,30 @@ mod tests {
         assert!(near(seconds(&request, 4, 10_004, 2), bytes + 1e-3 + 0.25));
         request.budget.box_bytes = Some(0);
         assert!(near(seconds(&request, 4, 10_004, 1), bytes), "plans are compared by counts");
+    }
+
+    #[test]
+    fn what_leaves_while_the_rest_is_taken_in_waits_for_lanes_instead() {
+        let mut request = request(&StoreProfile::built_in("local").unwrap(), 1);
+        let source = RoleEstimate { read_bytes: 1 << 40, ..RoleEstimate::default() };
+        let bytes = (1_u64 << 40) as f64 / request.profile.source.read_bytes_per_second;
+        let traffic = Estimate { source, ..Estimate::default() };
+        let longer = |request: &PlanRequest, flow, tasks_at_once, lanes| {
+            let traffic = traffic.clone();
+            let figures = Figures { whole_tasks: 2.0, flow, traffic, ..Figures::default() };
+            price(request, &figures, Parallel { tasks_at_once, lanes }).0 / bytes
+        };
+        assert!(
+            near(longer(&request, 1.0, 1, 1), 1.0),
+            "one thread waits for its writes in any plan"
+        );
+        request.budget.threads = 4;
+        assert!(near(longer(&request, 1.0, 1, 8), 1.02));
+        assert!(near(longer(&request, 1.0, 1, 6), 1.07));
+        assert!(near(longer(&request, 0.5, 1, 6), 1.085));
+        assert!(near(longer(&request, 0.0, 1, 6), 1.1));
+        assert!(near(longer(&request, 1.0, 2, 2), 1.1) && near(longer(&request, 1.0, 2, 4), 1.0));
+        assert!(near(longer(&request, 0.0, 2, 2), 1.0));
     }
 
     #[test]
