@@ -75,8 +75,8 @@ impl CpuPool {
         future: BoxFuture<'static, Result<T, Fault>>,
     ) -> Result<T, Fault> {
         match self.begin(future).await? {
-            Begun::Ended(done) => Ok(done),
-            Begun::Waits(rest) => rest.await,
+            Driven::Ended(done) => Ok(done),
+            Driven::Waits(rest) => rest.await,
         }
     }
 
@@ -84,17 +84,17 @@ impl CpuPool {
     pub(crate) async fn begin<T: Send + 'static>(
         &self,
         mut future: BoxFuture<'static, Result<T, Fault>>,
-    ) -> Result<Begun<T>, Fault> {
+    ) -> Result<Driven<T>, Fault> {
         let begun = self.run(move || match (&mut future).now_or_never() {
-            Some(result) => result.map(Begun::Ended),
-            None => Ok(Begun::Waits(future)),
+            Some(result) => result.map(Driven::Ended),
+            None => Ok(Driven::Waits(future)),
         });
         begun.await
     }
 }
 
 /// How far work has come on a thread of the pool.
-pub(crate) enum Begun<T> {
+pub(crate) enum Driven<T> {
     Ended(T),
     Waits(BoxFuture<'static, Result<T, Fault>>),
 }

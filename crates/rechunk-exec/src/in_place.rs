@@ -8,7 +8,7 @@ use futures::future::FutureExt;
 use rechunk_plan::{Stage, StageGeometry, StageInput};
 use rechunk_store::Store;
 
-use crate::cpu::{Begun, CpuPool};
+use crate::cpu::{CpuPool, Driven};
 use crate::execution::Execution;
 use crate::frame::wide;
 use crate::pieces::TileFile;
@@ -132,7 +132,7 @@ pub(crate) async fn unit(
     task: Arc<TaskRun>,
     lane: Lane,
     unit: Finished,
-) -> Result<Begun<Lane>, Fault> {
+) -> Result<Driven<Lane>, Fault> {
     let cpu = task.stage.cpu.clone();
     cpu.begin(commit::unit(task, lane, unit).boxed()).await
 }

@@ -5,7 +5,7 @@
 //! that is free: enough to take an input in, if that needs no more than the unit did. So threads that
 //! decode have something to do though every lane of the plan is in use.
 
-use rechunk_grid::Region;
+use rechunk_plan::StageInput;
 
 use crate::Sink;
 use crate::frame::wide;
@@ -50,13 +50,11 @@ impl Loans {
     /// has waited for it.
     pub(crate) fn returned(&mut self, borrowed: Lane, buffers: &BufferPool) -> Option<Lane> {
         self.borrowers -= 1;
-        match self.owed.pop() {
-            Some(lane) => Some(lane.joined(borrowed, buffers)),
-            None => {
-                self.idle.push(borrowed);
-                None
-            }
+        if let Some(lane) = self.owed.pop() {
+            return Some(lane.joined(borrowed, buffers));
         }
+        self.idle.push(borrowed);
+        None
     }
 
     /// A lane that has lent has written; it again, unless it has to wait for what it has lent.
@@ -65,38 +63,32 @@ impl Loans {
         if self.borrowers + self.idle.len() <= self.lenders {
             return Some(lane);
         }
-        match self.idle.pop() {
-            Some(borrowed) => Some(lane.joined(borrowed, buffers)),
-            None => {
-                self.owed.push(lane);
-                None
-            }
+        if let Some(borrowed) = self.idle.pop() {
+            return Some(lane.joined(borrowed, buffers));
         }
+        self.owed.push(lane);
+        None
     }
 }
 
 /// Whether lanes lend: where a lane pays for its unit, gives that up before it writes, and an input needs
 /// no more.
 fn is_possible(stage: &StageRun) -> bool {
-    let source = stage.run.execution.source.layout().codec_cost();
     let Ok(needs) = stage.decoding() else { return false };
-    let input_bytes = match stage.workers.are_paid() {
-        true => source.encoded_bytes_max,
-        false => source.encoded_bytes_max.saturating_add(needs.scratch_bytes),
-    };
+    let scratch_bytes = if stage.workers.are_paid() { 0 } else { needs.scratch_bytes };
+    let encoded_bytes = stage.run.execution.source.layout().codec_cost().encoded_bytes_max;
     let unit_bytes = stage.target_chunk_bytes();
-    let is_input = stage.stage.input == rechunk_plan::StageInput::SourceChunks;
-    let is_given_up = !stage.target().layout().codec_cost().is_raw
-        && matches!(stage.run.execution.sink, Sink::Write(_))
-        && stage.kept(&Region::whole(&stage.run.execution.plan.shape)).is_empty();
     // What is sent by the job that completes it takes a lane of its own.
     let is_sent_apart = unit_bytes > wide(SENT_AT_ONCE_BYTES);
+    // What stays of the target is read before a unit is encoded; an uncompressed one is written itself.
+    let is_given_up = matches!(stage.run.execution.sink, Sink::Write(_))
+        && stage.held.is_none()
+        && !stage.target().layout().codec_cost().is_raw;
     stage.stage.is_stepped
-        && !stage.stage.passthrough
-        && is_input
-        && is_given_up
+        && stage.stage.input == StageInput::SourceChunks
         && is_sent_apart
-        && input_bytes <= unit_bytes
+        && is_given_up
+        && encoded_bytes.saturating_add(scratch_bytes) <= unit_bytes
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use rechunk_plan::StageInput;
 use crate::Fault;
 use crate::ahead::{Ahead, Step};
 use crate::begun_steps::BegunSteps;
-use crate::cpu::Begun as BegunWork;
+use crate::cpu::Driven;
 use crate::digest::DigestSum;
 use crate::frame::wide;
 use crate::gather::Fetched;
@@ -226,11 +226,11 @@ pub(crate) fn sending(
 /// The same where stores wait for nobody, up to where it waits for a write.
 fn sending_in_place(
     step: u64,
-    work: impl Future<Output = Result<BegunWork<Lane>, Fault>> + Send + 'static,
+    work: impl Future<Output = Result<Driven<Lane>, Fault>> + Send + 'static,
 ) -> Work {
     let ended = move |begun| match begun {
-        BegunWork::Ended(lane) => Ended::Sent(step, lane),
-        BegunWork::Waits(rest) => Ended::Writes(step, rest),
+        Driven::Ended(lane) => Ended::Sent(step, lane),
+        Driven::Waits(rest) => Ended::Writes(step, rest),
     };
     work.map(move |result| result.map(ended)).boxed()
 }
