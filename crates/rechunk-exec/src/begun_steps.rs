@@ -94,6 +94,11 @@ impl BegunSteps {
         self.units_max > 0
     }
 
+    /// At least `count` units were counted that no lane pays for.
+    pub(crate) fn counts(&self, count: u64) -> bool {
+        !self.may_overlap() || count <= self.units
+    }
+
     /// There is room for all units that a step with these inputs meets first.
     pub(crate) fn has_room_for(&self, task: &TaskRun, inputs: &Region) -> bool {
         let more = task.stage.geometry.units_begun(&task.tile, inputs);

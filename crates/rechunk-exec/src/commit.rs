@@ -23,7 +23,9 @@ pub(crate) async fn unit(
         task.buffers.give(unit.buffer);
         return Ok(lane);
     }
-    make_room(&task, &mut lane, &unit);
+    if task.stage.compares() || !unit.buffer.is_empty() {
+        make_room(&task, &mut lane, &unit);
+    }
     let region = unit.region.clone();
     if task.stage.compares() {
         lane = compare(&task, lane, unit).await?;

@@ -1,9 +1,9 @@
 //! Lanes that only wait for a write lend what they do not need meanwhile.
 //!
 //! A lane of a task that is taken in steps pays for a unit's buffer, its stored form and what else encoding
-//! takes. While the stored form is written past the page cache, which takes a thread of its own, all but
-//! that is free: enough to take an input in, if that needs no more than the unit did. So threads that
-//! decode have something to do though every lane of the plan is in use.
+//! takes. While the stored form is written past the page cache, which takes a thread of its own, the rest is
+//! free: enough to take an input in, if that needs no more. So threads that decode have something to do
+//! though every lane of the plan is in use.
 
 use rechunk_plan::StageInput;
 
@@ -15,9 +15,13 @@ use crate::stage_run::StageRun;
 use crate::task::Lane;
 
 /// What lanes of a task have lent.
+///
+/// As many lanes are borrowed, in use or not, as lanes lend or are owed, at most; and one that is owed is not
+/// used before that is back.
 pub(crate) struct Loans {
-    is_possible: bool,
-    /// Lanes that lend.
+    /// What a lane lends, bytes: its unit's; 0 if they do not lend.
+    each_bytes: usize,
+    /// Lanes that lend and write.
     lenders: usize,
     /// Borrowed lanes that are in use, and those that wait for their next use.
     borrowers: usize,
@@ -28,8 +32,12 @@ pub(crate) struct Loans {
 
 impl Loans {
     pub(crate) fn new(stage: &StageRun) -> Self {
-        let is_possible = is_possible(stage);
-        Self { is_possible, lenders: 0, borrowers: 0, idle: Vec::new(), owed: Vec::new() }
+        Self::of(if is_possible(stage) { stage.target_chunk_bytes() } else { 0 })
+    }
+
+    fn of(each_bytes: u64) -> Self {
+        let each_bytes = usize::try_from(each_bytes).unwrap_or(0);
+        Self { each_bytes, lenders: 0, borrowers: 0, idle: Vec::new(), owed: Vec::new() }
     }
 
     /// A lane that only waits for its write lends.
@@ -38,12 +46,20 @@ impl Loans {
     }
 
     /// A borrowed lane to take an input in, if somebody lends one.
-    pub(crate) fn borrow(&mut self) -> Option<Lane> {
-        if !self.is_possible || self.borrowers >= self.lenders {
+    pub(crate) fn borrow(&mut self, buffers: &BufferPool) -> Option<Lane> {
+        if self.each_bytes == 0 {
             return None;
         }
+        let lane = match self.idle.pop() {
+            Some(lane) => lane,
+            None if self.borrowers < self.lenders + self.owed.len() => {
+                buffers.lend(self.each_bytes);
+                Lane::default()
+            }
+            None => return None,
+        };
         self.borrowers += 1;
-        Some(self.idle.pop().unwrap_or_default())
+        Some(lane)
     }
 
     /// There was nothing to do for a borrowed lane, or it has done it. The lane that it was lent by, if that
@@ -51,7 +67,7 @@ impl Loans {
     pub(crate) fn returned(&mut self, borrowed: Lane, buffers: &BufferPool) -> Option<Lane> {
         self.borrowers -= 1;
         if let Some(lane) = self.owed.pop() {
-            return Some(lane.joined(borrowed, buffers));
+            return Some(self.joined(lane, borrowed, buffers));
         }
         self.idle.push(borrowed);
         None
@@ -60,14 +76,25 @@ impl Loans {
     /// A lane that has lent has written; it again, unless it has to wait for what it has lent.
     pub(crate) fn written(&mut self, lane: Lane, buffers: &BufferPool) -> Option<Lane> {
         self.lenders -= 1;
-        if self.borrowers + self.idle.len() <= self.lenders {
+        if self.borrowers + self.idle.len() <= self.lenders + self.owed.len() {
             return Some(lane);
         }
         if let Some(borrowed) = self.idle.pop() {
-            return Some(lane.joined(borrowed, buffers));
+            return Some(self.joined(lane, borrowed, buffers));
         }
         self.owed.push(lane);
         None
+    }
+
+    /// The loan is over: one lane with the larger buffers of both.
+    fn joined(&self, lane: Lane, borrowed: Lane, buffers: &BufferPool) -> Lane {
+        buffers.gone(self.each_bytes);
+        lane.joined(borrowed, buffers)
+    }
+
+    /// All that was lent is back.
+    pub(crate) fn are_over(&self) -> bool {
+        self.lenders == 0 && self.borrowers == 0 && self.idle.is_empty() && self.owed.is_empty()
     }
 }
 
@@ -75,9 +102,17 @@ impl Loans {
 /// no more.
 fn is_possible(stage: &StageRun) -> bool {
     let Ok(needs) = stage.decoding() else { return false };
-    let scratch_bytes = if stage.workers.are_paid() { 0 } else { needs.scratch_bytes };
     let encoded_bytes = stage.run.execution.source.layout().codec_cost().encoded_bytes_max;
     let unit_bytes = stage.target_chunk_bytes();
+    // Where threads pay for what decoding and encoding take, borrowed lanes do not either.
+    let (takes_bytes, lends_bytes) = if stage.workers.are_paid() {
+        (encoded_bytes, unit_bytes)
+    } else {
+        let decoding_bytes = needs.scratch_bytes.saturating_add(needs.workspace_bytes);
+        let encoding_bytes = stage.encoding().workspace_bytes;
+        let takes_bytes = encoded_bytes.saturating_add(decoding_bytes);
+        (takes_bytes, unit_bytes.saturating_add(encoding_bytes))
+    };
     // What is sent by the job that completes it takes a lane of its own.
     let is_sent_apart = unit_bytes > wide(SENT_AT_ONCE_BYTES);
     // What stays of the target is read before a unit is encoded; an uncompressed one is written itself.
@@ -88,16 +123,14 @@ fn is_possible(stage: &StageRun) -> bool {
         && stage.stage.input == StageInput::SourceChunks
         && is_sent_apart
         && is_given_up
-        && encoded_bytes.saturating_add(scratch_bytes) <= unit_bytes
+        && takes_bytes <= lends_bytes
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use proptest::prelude::*;
 
-    fn loans() -> Loans {
-        Loans { is_possible: true, lenders: 0, borrowers: 0, idle: Vec::new(), owed: Vec::new() }
-    }
+    use super::*;
 
     fn lane(encoded: usize, scratch: usize) -> Lane {
         Lane { encoded: Vec::with_capacity(encoded), scratch: Vec::with_capacity(scratch) }
@@ -105,30 +138,63 @@ mod tests {
 
     #[test]
     fn as_many_borrow_as_lend() {
-        let (mut loans, buffers) = (loans(), BufferPool::new(0, 0));
-        assert!(loans.borrow().is_none());
+        let (mut loans, buffers) = (Loans::of(10), BufferPool::new(20, 20));
+        assert!(loans.borrow(&buffers).is_none());
         loans.lend();
-        let first = loans.borrow().unwrap();
-        assert!(loans.borrow().is_none());
+        let first = loans.borrow(&buffers).unwrap();
+        assert!(loans.borrow(&buffers).is_none());
         loans.lend();
-        let second = loans.borrow().unwrap();
+        let second = loans.borrow(&buffers).unwrap();
+        assert!(buffers.take(1).is_none(), "both are in use, though not for units");
         assert!(loans.written(lane(9, 0), &buffers).is_none(), "what it has lent is in use");
-        assert!(loans.borrow().is_none());
+        assert!(loans.borrow(&buffers).is_none());
         assert!(loans.returned(first, &buffers).is_some());
         assert!(loans.returned(second, &buffers).is_none(), "its lender writes");
-        assert!(loans.borrow().is_some());
+        assert!(loans.borrow(&buffers).is_some());
     }
 
     #[test]
     fn a_lane_goes_on_with_the_buffers_of_the_one_it_has_lent() {
-        let (mut loans, buffers) = (loans(), BufferPool::new(100, 100));
+        let (mut loans, buffers) = (Loans::of(10), BufferPool::new(100, 100));
         loans.lend();
-        loans.borrow().unwrap();
+        loans.borrow(&buffers).unwrap();
         loans.returned(lane(5, 7), &buffers);
         let lane = loans.written(lane(9, 0), &buffers).unwrap();
         assert_eq!((lane.encoded.capacity(), lane.scratch.capacity()), (9, 7));
         let mut other = Vec::new();
         buffers.exchange(&mut other, 100);
         assert_eq!(other.capacity(), 5, "nothing is thrown away");
+        assert!(loans.are_over());
+    }
+
+    proptest! {
+        #[test]
+        fn all_lanes_come_back(count in 1_usize..5, events in prop::collection::vec(0..4, 0..200)) {
+            let (mut loans, buffers) = (Loans::of(10), BufferPool::new(10 * 5, 0));
+            let (mut lanes, mut writing, mut borrowed) = (count, 0, Vec::new());
+            // Then all that is under way ends.
+            for event in events.into_iter().chain([2; 10]).chain([3; 10]) {
+                match event {
+                    0 if lanes > 0 => {
+                        loans.lend();
+                        (lanes, writing) = (lanes - 1, writing + 1);
+                    }
+                    1 => borrowed.extend(loans.borrow(&buffers)),
+                    2 if writing > 0 => {
+                        writing -= 1;
+                        lanes += usize::from(loans.written(Lane::default(), &buffers).is_some());
+                    }
+                    3 => {
+                        let Some(lane) = borrowed.pop() else { continue };
+                        lanes += usize::from(loans.returned(lane, &buffers).is_some());
+                    }
+                    _ => {}
+                }
+                // Whoever works, in a lane or a borrowed one, has one of the lanes for it.
+                prop_assert!(lanes + writing.max(borrowed.len()) <= count);
+            }
+            prop_assert!(loans.are_over() && lanes == count);
+            prop_assert!(buffers.take(10 * 5).is_some(), "nothing is counted as lent");
+        }
     }
 }

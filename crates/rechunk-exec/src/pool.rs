@@ -74,14 +74,16 @@ impl BufferPool {
             buffer.resize(bytes, 0);
             return buffer;
         }
-        let most_bytes = self.limit_bytes.saturating_add(self.spare_bytes);
-        while state.all_bytes() > most_bytes
-            && let Some(dropped) = state.given_up.pop().or_else(|| state.idle.pop_front())
-        {
-            state.idle_bytes -= dropped.capacity();
-        }
+        state.shrink(self.limit_bytes.saturating_add(self.spare_bytes));
         drop(state);
         vec![0; bytes]
+    }
+
+    /// Counts `bytes` bytes as in use that somebody else uses, until they are [`BufferPool::gone`].
+    pub(crate) fn lend(&self, bytes: usize) {
+        let mut state = self.lock();
+        state.in_use_bytes = state.in_use_bytes.saturating_add(bytes);
+        state.shrink(self.limit_bytes.saturating_add(self.spare_bytes));
     }
 
     /// Takes a buffer back.
@@ -152,6 +154,15 @@ impl State {
         self.idle_bytes -= buffer.capacity();
         self.over_bytes += over_bytes;
         Some(buffer)
+    }
+
+    /// Drops what lies idle, until there are `most_bytes` at most, or nothing does.
+    fn shrink(&mut self, most_bytes: usize) {
+        while self.all_bytes() > most_bytes
+            && let Some(dropped) = self.given_up.pop().or_else(|| self.idle.pop_front())
+        {
+            self.idle_bytes -= dropped.capacity();
+        }
     }
 
     fn keep(&mut self, buffer: Vec<u8>, kept_bytes: usize) {

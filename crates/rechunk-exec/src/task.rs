@@ -32,8 +32,8 @@ const GAPS_AT_ONCE: usize = 256;
 
 /// What one lane keeps between two chunks: the memory a chunk goes through.
 ///
-/// There are as many as the plan has lanes, and those for reading ahead; whoever handles a chunk
-/// holds one: so never more chunks are in flight than memory was reserved for.
+/// There are as many as the plan has lanes, those for reading ahead, and those that others lend; whoever
+/// handles a chunk holds one: so never more chunks are in flight than memory was reserved for.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
     /// The stored form of the chunk: fetched, or to be stored.
@@ -276,7 +276,8 @@ struct Flow<'a> {
     task: &'a Arc<TaskRun>,
     ahead: Ahead,
     loans: Loans,
-    /// Work that may have a request in flight, and the most of it.
+    /// Work that may have a request in flight, beside that of borrowed lanes, which read local files; and the
+    /// most of it.
     busy: u32,
     busy_max: u32,
     begun: BegunSteps,
@@ -319,7 +320,10 @@ impl<'a> Flow<'a> {
         self.next_step();
         loop {
             self.start(lanes, &mut in_flight);
-            let Some(ended) = in_flight.next().await else { return Ok(()) };
+            let Some(ended) = in_flight.next().await else {
+                debug_assert!(self.loans.are_over());
+                return Ok(());
+            };
             // What is known to be missing waits for nothing: others are to have their turn.
             tokio::task::consume_budget().await;
             match ended? {
@@ -383,12 +387,12 @@ impl<'a> Flow<'a> {
                 }
                 return;
             }
-            let Some(lane) = self.loans.borrow() else { return };
+            let Some(lane) = self.loans.borrow(&self.task.buffers) else { return };
             match self.next_borrowed(lane) {
                 Ok(work) => in_flight.push(work),
                 Err(idle) => {
-                    lanes.extend(self.loans.returned(idle, &self.task.buffers));
-                    return;
+                    let Some(lane) = self.loans.returned(idle, &self.task.buffers) else { return };
+                    lanes.push(lane);
                 }
             }
         }
@@ -545,6 +549,7 @@ impl<'a> Flow<'a> {
             }
         }
         self.marks.taken(self.begun.first());
+        debug_assert!(self.begun.counts(self.task.units.count() + wide(self.finished.len())));
     }
 }
 

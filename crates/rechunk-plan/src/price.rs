@@ -6,7 +6,7 @@
 //!
 //! where `alone` is 1.1 for a stage with one task at a time and falls to 1 with two at once on
 //! average; as far as a task sends units out while it takes others in, it is 1.1 for as many lanes as
-//! threads and falls to 1 with twice as many, and 0.02 more with one task at a time. The sum is taken
+//! threads or fewer and falls to 1 with twice as many, and 0.02 more with one task at a time. The sum is taken
 //! without overlap of I/O and CPU: an upper estimate that is strictly
 //! monotone in every count of plans that have as much at once. Under `--box-bytes` everything runs at
 //! the stores' full concurrency and the last line and `alone` do not count: there a plan that is
@@ -152,7 +152,7 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
         waiting += beside / (workers * at_once);
         let alone = (threads.min(2.0) - at_once).max(0.0);
         let lanes_each = f64::from(parallel.lanes) * at_once / threads;
-        let flowing = ENDS * alone + ALONE * (threads.min(2.0) - lanes_each).max(0.0);
+        let flowing = ENDS * alone + ALONE * (threads.min(2.0) - lanes_each).clamp(0.0, 1.0);
         let flow = figures.flow;
         moving *= 1.0 + flow * flowing + (1.0 - flow) * ALONE * alone;
     }

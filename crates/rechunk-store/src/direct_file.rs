@@ -24,8 +24,9 @@ impl<'a> DirectFile<'a> {
         Ok(Self { file, direct })
     }
 
-    /// Writes `parts`, one behind the other, from `offset` on, by way of `bounce`, which begins at a block of
-    /// `block_bytes` and has a whole number of them. What lies in blocks that are not filled goes through the cache.
+    /// Writes `parts`, one behind the other, from `offset` on: whole blocks from where they are, if they begin at one
+    /// of `block_bytes` there too, others by way of `bounce`, which begins at a block and has a whole number of
+    /// them. What lies in blocks that are not filled goes through the cache.
     /// Fails where a file system cannot do it; then any of the bytes may be there.
     pub(crate) fn write<'b>(
         &self,
@@ -43,6 +44,12 @@ impl<'a> DirectFile<'a> {
                     let head = part.len().min(before);
                     self.file.write_all_at(&part[..head], offset)?;
                     (offset, part) = (offset + wide(head), &part[head..]);
+                    continue;
+                }
+                let whole = part.len() - part.len() % block_bytes;
+                if filled == 0 && whole > 0 && part.as_ptr().align_offset(block_bytes) == 0 {
+                    self.direct.write_all_at(&part[..whole], offset)?;
+                    (offset, part) = (offset + wide(whole), &part[whole..]);
                     continue;
                 }
                 let taken = part.len().min(bounce.len() - filled);
@@ -72,15 +79,26 @@ mod tests {
         let mut buffer = vec![0; 4 * BLOCK_BYTES];
         let first = buffer.as_ptr().align_offset(BLOCK_BYTES);
         let bounce = &mut buffer[first..][..3 * BLOCK_BYTES];
-        let bytes: Vec<u8> = (0..=250).cycle().take(8 * BLOCK_BYTES).collect();
+        let bytes: Vec<u8> = (0..=250).cycle().take(10 * BLOCK_BYTES).collect();
+        let (aligned, all) = (bytes.as_ptr().align_offset(BLOCK_BYTES), &bytes);
         let probe = tempfile::tempfile_in(folder.path()).unwrap();
         let part = std::iter::once(&bytes[..BLOCK_BYTES]);
         if DirectFile::of(&probe).and_then(|f| f.write(0, part, bounce, BLOCK_BYTES)).is_err() {
             return; // not every file system can
         }
         for length in [0, 1, 4095, 4096, 4097, 3 * 4096, 3 * 4096 + 1, 6 * 4096, 8 * 4096 - 1] {
-            for (part, offset) in [(1000, 0), (4096, 4096), (5000, 100), (8 * 4096, 2 * 4096 - 1)] {
-                let path = folder.path().join(format!("{length}-{part}"));
+            for (part, offset, start) in [
+                (1000, 0, 0),
+                (4096, 4096, 0),
+                (5000, 100, 0),
+                (8 * 4096, 2 * 4096 - 1, 0),
+                // From where they are: all; behind a part of a block; in turn with others.
+                (8 * 4096, 4096, aligned),
+                (8 * 4096, 4096 + 100, aligned + 100),
+                (4097, 0, aligned),
+            ] {
+                let bytes = &all[start..];
+                let path = folder.path().join(format!("{length}-{part}-{offset}-{start}"));
                 std::fs::write(&path, vec![255; 12 * BLOCK_BYTES]).unwrap();
                 let file = File::options().write(true).open(&path).unwrap();
                 let parts = bytes[..length].chunks(part);
