@@ -8,8 +8,9 @@ use rechunk_store::Role;
 use crate::Fault;
 use crate::frame::{self, check_length, wide};
 use crate::kept;
+use crate::lane::Lane;
 use crate::stage_run::StageRun;
-use crate::task::{Lane, TaskRun};
+use crate::task::TaskRun;
 use crate::unit::Finished;
 
 /// Sends a unit out.

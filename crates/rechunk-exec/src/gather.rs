@@ -10,10 +10,11 @@ use rechunk_store::{Got, Role, StoreError};
 
 use crate::Fault;
 use crate::frame::{self, Frame, check_length, wide};
+use crate::lane::{Lane, LaneDone};
 use crate::piece_checksum;
 use crate::pieces::object_key;
 use crate::stage_run::StageRun;
-use crate::task::{Lane, LaneDone, TaskRun};
+use crate::task::TaskRun;
 use crate::unit::{Filling, Finished, Unit};
 use crate::whole_shards;
 

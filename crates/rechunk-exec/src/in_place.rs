@@ -11,9 +11,10 @@ use rechunk_store::Store;
 use crate::cpu::{CpuPool, Driven};
 use crate::execution::Execution;
 use crate::frame::wide;
+use crate::lane::{Lane, LaneDone};
 use crate::pieces::TileFile;
 use crate::shards::elements_of;
-use crate::task::{Lane, LaneDone, TaskRun};
+use crate::task::TaskRun;
 use crate::unit::Finished;
 use crate::{Fault, Sink, commit, gather, passthrough};
 

@@ -9,8 +9,9 @@ use rechunk_store::Role;
 use crate::Fault;
 use crate::commit::fetch_chunk;
 use crate::frame::{self, check_length, wide};
+use crate::lane::Lane;
 use crate::stage_run::StageRun;
-use crate::task::{Lane, TaskRun};
+use crate::task::TaskRun;
 use crate::unit::Finished;
 
 /// Puts what stays into a unit that has all that the source holds of it. Done again after the chunk was

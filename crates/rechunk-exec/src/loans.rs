@@ -10,9 +10,9 @@ use rechunk_plan::StageInput;
 use crate::Sink;
 use crate::frame::wide;
 use crate::in_place::SENT_AT_ONCE_BYTES;
+use crate::lane::Lane;
 use crate::pool::BufferPool;
 use crate::stage_run::StageRun;
-use crate::task::Lane;
 
 /// What lanes of a task have lent.
 ///

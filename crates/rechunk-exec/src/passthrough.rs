@@ -12,8 +12,9 @@ use rechunk_plan::{StageInput, StageOutput};
 use crate::Fault;
 use crate::commit::store;
 use crate::gather::fetch_chunk;
+use crate::lane::{Lane, LaneDone};
 use crate::store_copies;
-use crate::task::{Lane, LaneDone, TaskRun};
+use crate::task::TaskRun;
 use crate::whole_shards::chunks;
 
 /// Largest chunk that is looked at where others wait for it, bytes: sums over it take microseconds.

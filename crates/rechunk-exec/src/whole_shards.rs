@@ -9,7 +9,8 @@ use rechunk_store::Role;
 use crate::Fault;
 use crate::frame::wide;
 use crate::gather::{Brought, Input, decode_and_spread, decode_and_spread_of, spread};
-use crate::task::{Lane, LaneDone, TaskRun};
+use crate::lane::{Lane, LaneDone};
+use crate::task::TaskRun;
 use crate::unit::Finished;
 
 /// Takes one source shard in.

@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rechunk_plan::Stage;
 
 use crate::frame::wide;
+use crate::lane::{Lane, LaneNeeds};
 use crate::pool::BufferPool;
-use crate::task::{Lane, LaneNeeds};
 
 /// Rooms to decode in, one for each thread at most; lanes borrow them.
 #[derive(Debug)]
