@@ -207,14 +207,8 @@ impl<'a> Flow<'a> {
                 }
                 return;
             }
-            let Some(lane) = self.loans.borrow(&self.task.buffers) else { return };
-            match self.next_borrowed(lane) {
-                Ok(work) => in_flight.push(work),
-                Err(idle) => {
-                    let Some(lane) = self.loans.returned(idle, &self.task.buffers) else { return };
-                    lanes.push(lane);
-                }
-            }
+            let Some(work) = self.next_borrowed() else { return };
+            in_flight.push(work);
         }
     }
 
@@ -274,25 +268,26 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// An input for a borrowed lane; the lane again if there is none now.
-    fn next_borrowed(&mut self, lane: Lane) -> Result<Work, Lane> {
-        if !self.task.stage.in_place.reads() {
-            return Err(lane);
+    /// Something for a borrowed lane to do: an input to take in, if there is one now and somebody lends.
+    fn next_borrowed(&mut self) -> Option<Work> {
+        if !self.loans.may_borrow() || !self.task.stage.in_place.reads() {
+            return None;
         }
         loop {
             if let Some(index) = self.next_input() {
+                let Some(lane) = self.loans.borrow(&self.task.buffers) else {
+                    self.put_back = Some(index);
+                    return None;
+                };
                 let step = self.begun.take_in();
                 let indices = self.with_more(index, self.task.stage.in_place.inputs);
                 let inputs = in_place::inputs(Arc::clone(self.task), lane, indices);
-                return Ok(borrowed(step, inputs));
+                return Some(borrowed(step, inputs));
             }
             // Units that wait for a lane are not paid for.
-            let has_room = self.has_room_for_next_step();
-            if !has_room && (self.begun.any_taken_in() || !self.finished.is_empty()) {
-                return Err(lane);
-            }
-            if !self.next_step() {
-                return Err(lane);
+            let waits = self.begun.any_taken_in() || !self.finished.is_empty();
+            if waits && !self.has_room_for_next_step() || !self.next_step() {
+                return None;
             }
         }
     }

@@ -45,25 +45,25 @@ impl Loans {
         self.lenders += 1;
     }
 
-    /// A borrowed lane to take an input in, if somebody lends one.
-    pub(crate) fn borrow(&mut self, buffers: &BufferPool) -> Option<Lane> {
-        if self.each_bytes == 0 {
-            return None;
-        }
-        let lane = match self.idle.pop() {
-            Some(lane) => lane,
-            None if self.borrowers < self.lenders + self.owed.len() => {
-                buffers.lend(self.each_bytes);
-                Lane::default()
-            }
-            None => return None,
-        };
-        self.borrowers += 1;
-        Some(lane)
+    /// Somebody lends a lane that is not in use.
+    pub(crate) fn may_borrow(&self) -> bool {
+        let is_left = self.borrowers < self.lenders + self.owed.len();
+        self.each_bytes > 0 && (is_left || !self.idle.is_empty())
     }
 
-    /// There was nothing to do for a borrowed lane, or it has done it. The lane that it was lent by, if that
-    /// has waited for it.
+    /// A borrowed lane to take an input in, if there is one.
+    pub(crate) fn borrow(&mut self, buffers: &BufferPool) -> Option<Lane> {
+        if !self.may_borrow() {
+            return None;
+        }
+        self.borrowers += 1;
+        self.idle.pop().or_else(|| {
+            buffers.lend(self.each_bytes);
+            Some(Lane::default())
+        })
+    }
+
+    /// A borrowed lane has taken its input in. The lane that it was lent by, if that has waited for it.
     pub(crate) fn returned(&mut self, borrowed: Lane, buffers: &BufferPool) -> Option<Lane> {
         self.borrowers -= 1;
         if let Some(lane) = self.owed.pop() {
