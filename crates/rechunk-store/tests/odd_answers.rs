@@ -20,7 +20,8 @@ const HELD: &str = "X-Held";
 /// An answer: its status line, its headers, its body.
 type Answer = (&'static str, String, String);
 
-/// Gives each request, by its method and path, an answer; the requests, and where it is.
+/// Gives each request, by its method and path, an answer; the requests, and where it is. On a thread of its own: an
+/// answer may sleep, and then holds up nobody who looks at the clock.
 async fn answering(
     answer: impl Fn(&str) -> Answer + Send + 'static,
 ) -> (Arc<Mutex<Vec<String>>>, String) {
@@ -28,7 +29,9 @@ async fn answering(
     let port = listener.local_addr().unwrap().port();
     let requests: Arc<Mutex<Vec<String>>> = Arc::default();
     let seen = Arc::clone(&requests);
-    tokio::spawn(async move {
+    let listener = listener.into_std().unwrap();
+    let serving = async move {
+        let listener = TcpListener::from_std(listener).unwrap();
         let mut held = Vec::new();
         loop {
             let (mut stream, _) = listener.accept().await.unwrap();
@@ -41,6 +44,10 @@ async fn answering(
                 held.push(stream);
             }
         }
+    };
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(serving)
     });
     (requests, format!("http://127.0.0.1:{port}"))
 }
@@ -218,7 +225,7 @@ async fn an_upload_without_a_name_is_not_begun() {
 }
 
 /// It takes as long to send a large body as the line does.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 async fn a_write_has_the_time_that_its_bytes_take() {
     let answer = |request: &str| {
         if request.starts_with("PUT") {
