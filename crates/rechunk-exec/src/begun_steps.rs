@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use rechunk_grid::Region;
-use rechunk_plan::{StageInput, StageOutput, units_within};
+use rechunk_plan::units_within;
 
 use crate::frame::wide;
 use crate::task::TaskRun;
@@ -106,16 +106,10 @@ impl BegunSteps {
     }
 }
 
-/// The units for which the plan has reserved memory beside the lanes; 0 where steps are not to overlap:
-/// where all is one step, and where shards are read or written, whose indexes are paid for by step.
+/// The units for which the plan has reserved memory beside the lanes; 0 where steps are not to overlap.
 fn units_max(task: &TaskRun) -> u64 {
     let stage = &task.stage.stage;
-    let source = task.stage.run.execution.source.layout();
-    let is_by_chunk = !matches!(stage.input, StageInput::SourceShards)
-        && matches!(stage.output, StageOutput::TargetChunks);
-    let has_shards =
-        stage.input.is_source() && source.shards().is_some() || task.stage.state_bytes() > 0;
-    if !stage.is_stepped || stage.passthrough || !is_by_chunk || has_shards {
+    if !stage.steps_overlap() {
         return 0;
     }
     units_within(stage.resident_bytes, task.stage.target_chunk_bytes(), task.tile.rank())

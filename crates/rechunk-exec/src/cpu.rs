@@ -85,11 +85,11 @@ impl CpuPool {
         &self,
         mut future: BoxFuture<'static, Result<T, Fault>>,
     ) -> Result<Driven<T>, Fault> {
-        let begun = self.run(move || match (&mut future).now_or_never() {
+        self.run(move || match (&mut future).now_or_never() {
             Some(result) => result.map(Driven::Ended),
             None => Ok(Driven::Waits(future)),
-        });
-        begun.await
+        })
+        .await
     }
 }
 

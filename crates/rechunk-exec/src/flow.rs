@@ -222,7 +222,7 @@ impl<'a> Flow<'a> {
                 return Ok(taking(step, in_place::piece(task, lane, Arc::clone(file), unit)));
             }
             self.begun.leaves();
-            let step = task.last_step(&unit);
+            let step = unit.step;
             return Ok(if task.stage.in_place.writes {
                 sending_in_place(step, in_place::unit(task, lane, unit))
             } else {
@@ -349,7 +349,7 @@ impl<'a> Flow<'a> {
         self.marks.sending(sent);
         for unit in sent {
             self.begun.leaves();
-            self.marks.sent(self.task.last_step(unit));
+            self.marks.sent(unit.step);
         }
         match &mut self.object {
             object @ TileObject::Held { .. } => {

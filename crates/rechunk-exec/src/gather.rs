@@ -436,7 +436,7 @@ fn put_in(
     if filling.inputs_left > 0 {
         return Ok(None);
     }
-    let mut finished = task.units.finish(unit, filling);
+    let mut finished = task.units.finish(unit, filling, task.last_step(&unit.region));
     if stage.geometry.writes_pieces() {
         piece_checksum::seal(stage, &mut finished);
     }

@@ -101,18 +101,11 @@ impl Loans {
 /// Whether lanes lend: where a lane pays for its unit, gives that up before it writes, and an input needs
 /// no more.
 fn is_possible(stage: &StageRun) -> bool {
-    let Ok(needs) = stage.decoding() else { return false };
+    let Ok(decoding) = stage.decoding() else { return false };
     let encoded_bytes = stage.run.execution.source.layout().codec_cost().encoded_bytes_max;
+    let takes_bytes = encoded_bytes.saturating_add(stage.workers.beside(decoding));
     let unit_bytes = stage.target_chunk_bytes();
-    // Where threads pay for what decoding and encoding take, borrowed lanes do not either.
-    let (takes_bytes, lends_bytes) = if stage.workers.are_paid() {
-        (encoded_bytes, unit_bytes)
-    } else {
-        let decoding_bytes = needs.scratch_bytes.saturating_add(needs.workspace_bytes);
-        let encoding_bytes = stage.encoding().workspace_bytes;
-        let takes_bytes = encoded_bytes.saturating_add(decoding_bytes);
-        (takes_bytes, unit_bytes.saturating_add(encoding_bytes))
-    };
+    let lends_bytes = unit_bytes.saturating_add(stage.workers.beside(stage.encoding()));
     // What is sent by the job that completes it takes a lane of its own.
     let is_sent_apart = unit_bytes > wide(SENT_AT_ONCE_BYTES);
     // What stays of the target is read before a unit is encoded; an uncompressed one is written itself.

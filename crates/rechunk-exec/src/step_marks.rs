@@ -58,11 +58,11 @@ impl<'a> StepMarks<'a> {
     pub(crate) fn sending(&mut self, units: &[Finished]) {
         let (geometry, tile) = (&self.task.stage.geometry, &self.task.tile);
         for unit in units {
-            if let Some(left) = self.left_of(self.task.last_step(unit)) {
+            if let Some(left) = self.left_of(unit.step) {
                 *left += 1;
             }
             let commit = geometry.commit_region(&unit.index, tile);
-            let last = commit.map_or(0, |commit| geometry.last_step(tile, &commit));
+            let last = commit.map_or(0, |commit| self.task.last_step(&commit));
             *self.digests.entry(last).or_default() += unit.digest;
         }
     }

@@ -7,12 +7,11 @@ use rechunk_kernel::Digest;
 
 use crate::Fault;
 use crate::digest::DigestSum;
-use crate::frame::wide;
 use crate::lane::Lane;
 use crate::pool::BufferPool;
 use crate::shards::{SourceIndexes, TargetShards};
 use crate::stage_run::StageRun;
-use crate::unit::{Finished, Units};
+use crate::unit::Units;
 use crate::{flow, runs};
 
 /// Lanes and buffers of one of the tasks that run at once; the next task goes on with them.
@@ -43,8 +42,7 @@ impl Slot {
 /// lane.
 fn unit_bytes_max(stage: &StageRun) -> u64 {
     let lanes = if stage.stage.is_stepped { u64::from(stage.stage.lanes) } else { 0 };
-    let unit = stage.geometry.output_grid().chunk_elements() * wide(stage.item_bytes);
-    stage.stage.resident_bytes.saturating_add(lanes.saturating_mul(unit))
+    stage.stage.resident_bytes.saturating_add(lanes.saturating_mul(stage.target_chunk_bytes()))
 }
 
 /// A task being run.
@@ -126,9 +124,9 @@ impl TaskRun {
         Some(region)
     }
 
-    /// The step that brings the last of a unit.
-    pub(crate) fn last_step(&self, unit: &Finished) -> u64 {
-        self.stage.geometry.last_step(&self.tile, &unit.region)
+    /// The step that brings the last of `region`.
+    pub(crate) fn last_step(&self, region: &Region) -> u64 {
+        self.stage.geometry.last_step(&self.tile, region)
     }
 
     /// The part of input chunk `index` in this tile.

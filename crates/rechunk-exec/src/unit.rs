@@ -53,6 +53,8 @@ pub(crate) struct Finished {
     pub index: Vec<u64>,
     /// As in [`Unit`].
     pub region: Region,
+    /// The step that brought the last of it.
+    pub step: u64,
     /// The elements; empty if all inputs were missing and that is left out of the target.
     pub buffer: Vec<u8>,
     /// What some input stored of it, where that matters.
@@ -83,13 +85,14 @@ impl Units {
         self.units.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a unit out that has all its inputs.
-    pub(crate) fn finish(&self, unit: &Unit, filling: &mut Filling) -> Finished {
+    /// Takes a unit out that has all its inputs, the last of them from `step`.
+    pub(crate) fn finish(&self, unit: &Unit, filling: &mut Filling, step: u64) -> Finished {
         self.lock().remove(&unit.ordinal);
         let (index, region) = (unit.index.clone(), unit.region.clone());
         let buffer = std::mem::take(&mut filling.buffer);
         let stored = std::mem::take(&mut filling.stored);
-        Finished { ordinal: unit.ordinal, index, region, buffer, stored, digest: filling.digest }
+        let (ordinal, digest) = (unit.ordinal, filling.digest);
+        Finished { ordinal, index, region, step, buffer, stored, digest }
     }
 }
 
@@ -98,7 +101,7 @@ impl Finished {
     pub(crate) fn without_elements(&self) -> Self {
         let (index, region) = (self.index.clone(), self.region.clone());
         let (buffer, stored) = (Vec::new(), Stored::default());
-        Self { ordinal: self.ordinal, index, region, buffer, stored, digest: self.digest }
+        Self { index, region, buffer, stored, ..*self }
     }
 }
 

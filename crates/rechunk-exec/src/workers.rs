@@ -93,12 +93,12 @@ impl Workers {
     }
 
     /// Threads pay for what decoding and encoding take.
-    pub(crate) fn are_paid(&self) -> bool {
+    fn are_paid(&self) -> bool {
         self.worker_bytes > 0
     }
 
     /// What of it a lane pays for.
-    fn beside(&self, needs: Needs) -> u64 {
+    pub(crate) fn beside(&self, needs: Needs) -> u64 {
         if self.are_paid() {
             return 0;
         }

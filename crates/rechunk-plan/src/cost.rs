@@ -8,7 +8,8 @@ use crate::count::{cells, pairs, product};
 use crate::cuts::{AxisCuts, Cuts};
 use crate::geometry::PIECE_CHECKSUM_BYTES;
 use crate::memory::{
-    CellAxis, LaneBytes, SteppedAxis, resident_cells, resident_units, units_state_bytes,
+    CellAxis, LaneBytes, SteppedAxis, resident_cells, resident_units, steps_overlap,
+    units_state_bytes,
 };
 use crate::price::Price;
 use crate::unit_counts::RegularAxis;
@@ -161,8 +162,7 @@ pub(crate) struct Figures {
     /// The most units that are resident at once.
     pub resident_units: u64,
     /// The part of a task's units that leave while others are taken in, from 0 to 1: those that are not
-    /// resident with the most. 0 where there are shards, whose indexes are paid for by step, so that a step
-    /// does not begin before the one before it has ended.
+    /// resident with the most. 0 where steps do not overlap.
     pub flow: f64,
     pub resident_bytes: u64,
     pub shard_state_bytes: u64,
@@ -220,8 +220,7 @@ impl StageDraft {
             product((0..rank).map(|a| self.filled()[a].min(shape[a]).div_ceil(unit[a]).max(1)));
         figures.reading = product((0..rank).map(|a| self.step_chunks[a].min(inputs(a))));
         figures.decoding = figures.reading;
-        let is_by_chunk = self.input != StageInput::SourceShards && figures.shard_state_bytes == 0;
-        if figures.is_stepped && is_by_chunk {
+        if steps_overlap(figures.is_stepped, &self.input, figures.shard_state_bytes) {
             figures.flow = 1.0 - (figures.resident_units as f64 / units as f64).min(1.0);
         }
         figures.writing = units;

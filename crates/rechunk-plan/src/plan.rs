@@ -6,6 +6,7 @@ use rechunk_grid::{ChunkGrid, Edges, GridError, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
 use crate::keep::{Buffers, EXACT_BUFFERS_MAX, KeepError, Model, Problem, Schedule};
+use crate::memory::steps_overlap;
 use crate::{Estimate, ProfileNames, RunsSide, StageGeometry, Strategy, Uploads};
 
 /// Version of the plan's JSON form; a reader refuses versions it does not know.
@@ -379,6 +380,12 @@ impl Plan {
 }
 
 impl Stage {
+    /// A step of a task may begin before those before it have ended, as far as [`Stage::resident_bytes`] has
+    /// room for the units of both.
+    pub fn steps_overlap(&self) -> bool {
+        steps_overlap(self.is_stepped, &self.input, self.shard_state_bytes)
+    }
+
     /// What a task holds beside its lanes, bytes.
     fn held_bytes(&self) -> u64 {
         self.resident_bytes.saturating_add(self.shard_state_bytes)
