@@ -1,0 +1,8 @@
+//! What holds for every plan, whatever the arrays: one writer per object, budget kept, the
+//! minimum named in the error is the minimum, equal requests give equal plans.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod cases;
+mod checks;
+mod properties;
+mod requests;
