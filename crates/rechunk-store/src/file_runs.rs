@@ -22,6 +22,18 @@ pub struct Run {
     pub length: usize,
 }
 
+/// Bytes that a buffer needs beside those that go to a file, so that [`start_as_in_page`] finds a place for them.
+pub const AS_IN_PAGE_BYTES: usize = 4096;
+
+/// Where in `buffer` bytes that go to `offset` of a file begin best: as far behind the beginning of a page in memory
+/// as they do there. Then whole pages of them can go past the page cache without another copy. Less than
+/// [`AS_IN_PAGE_BYTES`].
+pub fn start_as_in_page(buffer: &[u8], offset: u64) -> usize {
+    let to_page = buffer.as_ptr().align_offset(AS_IN_PAGE_BYTES) % AS_IN_PAGE_BYTES;
+    let in_page = usize::try_from(offset % wide(AS_IN_PAGE_BYTES)).unwrap_or(0);
+    (to_page + in_page) % AS_IN_PAGE_BYTES
+}
+
 impl Run {
     /// The byte behind the last one in the file, if it can be counted.
     pub(crate) fn end(&self) -> Option<u64> {
@@ -249,5 +261,21 @@ mod tests {
         let mut found = vec![0; 2_000_000];
         read_exact_at(&file, &mut found, 0).unwrap();
         assert!(found == expected);
+    }
+
+    #[test]
+    fn what_begins_as_in_the_file_has_its_pages_where_memory_has_them() {
+        let buffer = vec![0; 3 * AS_IN_PAGE_BYTES];
+        for (cut, offset) in
+            [(0, 0), (1, 0), (0, 5), (4095, 4095), (17, 1_040_000), (4000, u64::MAX)]
+        {
+            let buffer = &buffer[cut..];
+            let start = start_as_in_page(buffer, offset);
+            assert!(start < AS_IN_PAGE_BYTES, "{start}");
+            let to_page = buffer[start..].as_ptr().align_offset(AS_IN_PAGE_BYTES);
+            let in_file =
+                wide(AS_IN_PAGE_BYTES) - 1 - (offset.wrapping_sub(1)) % wide(AS_IN_PAGE_BYTES);
+            assert_eq!(wide(to_page), in_file, "{cut} {offset}");
+        }
     }
 }

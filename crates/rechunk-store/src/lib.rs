@@ -57,7 +57,7 @@ pub use copies::Copied;
 pub use directory_lock::DirectoryLock;
 pub use durability::Durability;
 pub use error::StoreError;
-pub use file_runs::{OPEN_FILES_MAX, Run};
+pub use file_runs::{AS_IN_PAGE_BYTES, OPEN_FILES_MAX, Run, start_as_in_page};
 pub use key::check_below;
 pub use lease::{HEARTBEAT, Holder, Lease, STALE, Taken, holder as lease_holder, unique_name};
 pub use location::{is_remote, remote_names};

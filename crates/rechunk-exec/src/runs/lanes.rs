@@ -17,12 +17,15 @@ pub(super) struct Bounce {
 }
 
 impl Bounce {
+    /// So many bytes and runs are what a lane of `lane_bytes` may have.
+    pub(super) fn takes(bytes: usize, runs: usize, lane_bytes: u64) -> bool {
+        held_bytes(bytes, runs) <= lane_bytes
+    }
+
     /// Makes room for so many bytes and runs, and gives up what would not fit beside them.
     pub(super) fn make_room(&mut self, bytes: usize, runs: usize, lane_bytes: u64) {
-        let run_bytes = |runs: usize| wide(runs).saturating_mul(wide(size_of::<Run>()));
         let holds = |lane: &Self| {
-            let described = run_bytes(lane.runs.capacity().max(runs));
-            wide(lane.bytes.capacity().max(bytes)).saturating_add(described)
+            held_bytes(lane.bytes.capacity().max(bytes), lane.runs.capacity().max(runs))
         };
         if holds(self) > lane_bytes && self.runs.capacity() > runs {
             self.runs = Vec::new();
@@ -40,6 +43,10 @@ impl Bounce {
             self.runs.reserve_exact(runs);
         }
     }
+}
+
+fn held_bytes(bytes: usize, runs: usize) -> u64 {
+    wide(bytes).saturating_add(wide(runs).saturating_mul(wide(size_of::<Run>())))
 }
 
 /// Lanes that move runs of one file.

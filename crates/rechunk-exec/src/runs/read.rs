@@ -10,6 +10,7 @@ use rechunk_store::{ReadBatch, ReadFile, Role};
 use super::Pass;
 use super::held::Held;
 use super::lanes::{Bounce, Crew, crews, over};
+use super::side::Place;
 use crate::Fault;
 use crate::frame::{buffer_bytes, wide};
 
@@ -44,8 +45,7 @@ async fn file(
     let lane_bytes = pass.stage.stage.lane_bytes;
     let slabs = source.slabs(&elements, &part.region, lane_bytes)?;
     over(&mut crew, slabs, |mut bounce, slab| {
-        let bytes = buffer_bytes(slab.elements(), pass.item_bytes())?;
-        source.put_runs((&elements, &slab), 0, &mut bounce, bytes, lane_bytes)?;
+        source.put_runs((&elements, &slab), Place::Lane, &mut bounce, lane_bytes)?;
         let batch = batch(&pass, &part, &file, &mut bounce)?;
         Ok(take_in(&pass, &held, &part, batch, bounce, slab))
     })

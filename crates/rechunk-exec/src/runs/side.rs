@@ -3,12 +3,12 @@
 use rechunk_array::Array;
 use rechunk_grid::Region;
 use rechunk_plan::keep::Runs;
-use rechunk_store::Run;
+use rechunk_store::{AS_IN_PAGE_BYTES, Run, start_as_in_page};
 
 use super::lanes::Bounce;
 use super::slabs::Slabs;
 use crate::Fault;
-use crate::frame::{Frame, wide};
+use crate::frame::{Frame, buffer_bytes, wide};
 
 /// An array of raw files.
 #[derive(Debug)]
@@ -19,6 +19,17 @@ pub(super) struct Side {
     /// Bytes of a file before its first element.
     offset_bytes: u64,
     item_bytes: usize,
+}
+
+/// Where the runs of a slab lie in memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place {
+    /// In a piece, from there on.
+    Piece(usize),
+    /// In the lane, from its first byte on.
+    Lane,
+    /// In the lane, the first of them as it lies in the pages of its file, if there is room for that.
+    LaneAsInFile,
 }
 
 impl Side {
@@ -53,26 +64,41 @@ impl Side {
     }
 
     /// Makes a lane ready to move `slab` of a file whose elements are `file`: it has the runs, which
-    /// lie one behind the other from `start` on in memory, and room for so many bytes.
+    /// lie one behind the other in memory, and room for their bytes, if they go through it. Returns where the first begins.
     pub(super) fn put_runs(
         &self,
         (file, slab): (&Region, &Region),
-        start: usize,
+        place: Place,
         bounce: &mut Bounce,
-        room_bytes: usize,
         lane_bytes: u64,
-    ) -> Result<(), Fault> {
+    ) -> Result<usize, Fault> {
         let mut runs = self.runs_of(file, slab);
         let too_large = |_| Fault::BufferTooLarge { elements: slab.elements() };
         let length = usize::try_from(runs.run_bytes()).map_err(too_large)?;
         let total = usize::try_from(runs.total()).map_err(too_large)?;
-        bounce.make_room(room_bytes, total, lane_bytes);
-        let mut start = start;
-        while let Some(offset) = runs.next_offset() {
-            bounce.runs.push(Run { offset: self.offset_bytes + offset, start, length });
+        let bytes = buffer_bytes(slab.elements(), self.item_bytes)?;
+        let mut offsets =
+            std::iter::from_fn(|| runs.next_offset().map(|at| self.offset_bytes + at)).peekable();
+        let first = match place {
+            Place::Piece(first) => {
+                bounce.make_room(0, total, lane_bytes);
+                first
+            }
+            Place::LaneAsInFile if Bounce::takes(bytes + AS_IN_PAGE_BYTES, total, lane_bytes) => {
+                bounce.make_room(bytes + AS_IN_PAGE_BYTES, total, lane_bytes);
+                start_as_in_page(&bounce.bytes, offsets.peek().copied().unwrap_or(0))
+            }
+            Place::Lane | Place::LaneAsInFile => {
+                bounce.make_room(bytes, total, lane_bytes);
+                0
+            }
+        };
+        let mut start = first;
+        for offset in offsets {
+            bounce.runs.push(Run { offset, start, length });
             start += length;
         }
-        Ok(())
+        Ok(first)
     }
 
     fn runs_of(&self, file: &Region, part: &Region) -> Runs {

@@ -6,11 +6,12 @@ use bytes::Bytes;
 use futures::future::{BoxFuture, FutureExt};
 use rechunk_grid::Region;
 use rechunk_plan::keep::WriteBlock;
-use rechunk_store::{Role, WriteBatch};
+use rechunk_store::{AS_IN_PAGE_BYTES, Role, WriteBatch};
 
 use super::Pass;
 use super::held::{Carried, Complete, Held};
 use super::lanes::{Bounce, Crew, crews, over};
+use super::side::Place;
 use crate::Fault;
 use crate::frame::{self, Frame, buffer_bytes, wide};
 
@@ -59,17 +60,17 @@ async fn file(pass: Arc<Pass>, mut crew: Crew, complete: Complete) -> Result<Cre
     let file = target.array.open_part(&out.block.file).await.map_err(Fault::Target)?;
     let elements = pass.buffers.target_grid().region(&out.block.file);
     let lane_bytes = pass.stage.stage.lane_bytes;
-    let slabs = target.slabs(&elements, &out.block.region, lane_bytes)?;
-    let mut start = 0;
+    let room_bytes = lane_bytes.saturating_sub(wide(AS_IN_PAGE_BYTES));
+    let slabs = target.slabs(&elements, &out.block.region, room_bytes)?;
+    let mut sent = 0;
     over(&mut crew, slabs, |mut bounce, slab| {
         // A block of one piece is written straight out of it.
-        let bytes = buffer_bytes(slab.elements(), pass.item_bytes())?;
-        let (from, room) = if out.lone().is_some() { (start, 0) } else { (0, bytes) };
-        target.put_runs((&elements, &slab), from, &mut bounce, room, lane_bytes)?;
-        start += bytes;
+        let place = if out.lone().is_some() { Place::Piece(sent) } else { Place::LaneAsInFile };
+        let start = target.put_runs((&elements, &slab), place, &mut bounce, lane_bytes)?;
+        sent += buffer_bytes(slab.elements(), pass.item_bytes())?;
         let batch = file.batch(std::mem::take(&mut bounce.runs));
         let batch = batch.map_err(|error| out.fault(&pass, error))?;
-        Ok(send_out(&pass, &out, batch, bounce, slab))
+        Ok(send_out(&pass, &out, batch, bounce, (slab, start)))
     })
     .await?;
     let bytes = out.block.region.elements().saturating_mul(wide(pass.item_bytes()));
@@ -80,13 +81,13 @@ async fn file(pass: Arc<Pass>, mut crew: Crew, complete: Complete) -> Result<Cre
     Ok(crew)
 }
 
-/// Writes a slab of a block.
+/// Writes a slab of a block, whose bytes begin at `start` in memory.
 async fn send_out(
     pass: &Arc<Pass>,
     out: &Arc<Outgoing>,
     batch: WriteBatch,
     mut bounce: Bounce,
-    slab: Region,
+    (slab, start): (Region, usize),
 ) -> Result<Bounce, Fault> {
     if let Some(bytes) = out.lone() {
         let written = batch.write(bytes.clone()).await;
@@ -95,7 +96,7 @@ async fn send_out(
         let bytes = buffer_bytes(slab.elements(), pass.item_bytes())?;
         let (job_pass, job_out, job_slab) = (Arc::clone(pass), Arc::clone(out), slab.clone());
         let job = move || {
-            job_out.gather(&job_pass, &job_slab, &mut bounce.bytes[..bytes])?;
+            job_out.gather(&job_pass, &job_slab, &mut bounce.bytes[start..][..bytes])?;
             Ok(bounce)
         };
         bounce = pass.copy(bytes, job).await?;
