@@ -241,6 +241,17 @@ impl Store {
         self
     }
 
+    /// [`Store::wrapped`], where operations are still done on the thread that first polls them, up to where what `wrap`
+    /// adds has to wait. For tests.
+    #[must_use]
+    pub fn wrapped_in_place(
+        self,
+        wrap: impl FnOnce(Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore>,
+    ) -> Self {
+        let in_place = self.in_place;
+        Self { in_place, ..self.wrapped(wrap) }
+    }
+
     /// The same place, with operations that fail for a moment tried again `max_retries` times
     /// within `timeout`.
     #[must_use]

@@ -8,6 +8,7 @@ mod faults;
 mod gaps;
 mod journal;
 mod layout;
+mod lent_lanes;
 mod limits;
 mod narrow;
 mod oracle;
