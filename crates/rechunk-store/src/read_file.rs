@@ -2,7 +2,6 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::error::NotAFile;
 use crate::file_runs::{OpenSlot, Position, Run, read};
@@ -147,11 +146,8 @@ impl ReadBatch {
         if bytes == 0 {
             return Ok((runs, buffer));
         }
-        let reading = Arc::clone(&store.reading);
         let work = move || {
-            let began = Instant::now();
             read(&file.0, &runs, &mut buffer)?;
-            reading.took(began.elapsed(), bytes);
             Ok((runs, buffer))
         };
         let read = store.blocking(&key, "read", work).await?;

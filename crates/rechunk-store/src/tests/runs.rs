@@ -49,18 +49,6 @@ async fn disjoint_runs_may_be_written_at_the_same_time() {
 }
 
 #[tokio::test]
-async fn runs_that_are_read_fast_say_that_reading_is_fast() {
-    let _shared = OPEN_FILES.read().await;
-    let (_directory, store) = local();
-    store.put("a", parts("0123456789")).await.unwrap();
-    let store = store.with_slow_reads(1);
-    let file = store.open_file("a", FileSize::Exactly(10)).await.unwrap();
-    assert!(store.reads_slowly());
-    file.read_at(2, 5, &mut Vec::new()).await.unwrap();
-    assert!(!store.reads_slowly());
-}
-
-#[tokio::test]
 async fn what_a_killed_run_wrote_is_used_again() {
     let _shared = OPEN_FILES.read().await;
     let (_directory, store) = local();
