@@ -18,7 +18,6 @@ mod write;
 
 use std::sync::Arc;
 
-use futures::future::FutureExt;
 use rechunk_plan::keep::{Buffers, WriteBlock};
 
 use crate::Fault;
@@ -97,16 +96,6 @@ impl Pass {
 
     fn item_bytes(&self) -> usize {
         self.stage.item_bytes
-    }
-
-    /// Moves a slab; where its store waits for nobody, on one thread: what was read is in that core's cache when it is
-    /// copied.
-    async fn drive<T: Send + 'static>(
-        &self,
-        is_driven: bool,
-        work: impl Future<Output = Result<T, Fault>> + Send + 'static,
-    ) -> Result<T, Fault> {
-        if is_driven { self.stage.cpu.drive(work.boxed()).await } else { work.await }
     }
 
     /// Copies `bytes` bytes by `job`.

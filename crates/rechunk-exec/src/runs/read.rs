@@ -47,9 +47,7 @@ async fn file(
     over(&mut crew, slabs, |mut bounce, slab| {
         source.put_runs((&elements, &slab), Place::Lane, &mut bounce, lane_bytes)?;
         let batch = batch(&pass, &part, &file, &mut bounce)?;
-        let (job_pass, held, part) = (Arc::clone(&pass), Arc::clone(&held), part.clone());
-        let is_driven = pass.stage.in_place.reads();
-        Ok(pass.drive(is_driven, take_in(job_pass, held, part, batch, bounce, slab)))
+        Ok(take_in(&pass, &held, &part, batch, bounce, slab))
     })
     .await?;
     let bytes = part.region.elements().saturating_mul(wide(pass.item_bytes()));
@@ -69,9 +67,9 @@ fn batch(
 
 /// Reads a slab and copies it into the pieces.
 async fn take_in(
-    pass: Arc<Pass>,
-    held: Arc<Held>,
-    part: FilePart,
+    pass: &Arc<Pass>,
+    held: &Arc<Held>,
+    part: &FilePart,
     batch: ReadBatch,
     mut bounce: Bounce,
     slab: Region,
@@ -80,6 +78,7 @@ async fn take_in(
     let read = batch.read(std::mem::take(&mut bounce.bytes)).await;
     (bounce.runs, bounce.bytes) =
         read.map_err(|error| Fault::Source(pass.source.array.file_error(&part.file, error)))?;
+    let (pass, held) = (Arc::clone(pass), Arc::clone(held));
     let copied = Arc::clone(&pass);
     pass.copy(bytes, move || {
         held.scatter(&copied, &slab, &bounce.bytes[..bytes])?;

@@ -70,9 +70,7 @@ async fn file(pass: Arc<Pass>, mut crew: Crew, complete: Complete) -> Result<Cre
         sent += buffer_bytes(slab.elements(), pass.item_bytes())?;
         let batch = file.batch(std::mem::take(&mut bounce.runs));
         let batch = batch.map_err(|error| out.fault(&pass, error))?;
-        let (job_pass, out) = (Arc::clone(&pass), Arc::clone(&out));
-        let is_driven = pass.stage.in_place.writes;
-        Ok(pass.drive(is_driven, send_out(job_pass, out, batch, bounce, (slab, start))))
+        Ok(send_out(&pass, &out, batch, bounce, (slab, start)))
     })
     .await?;
     let bytes = out.block.region.elements().saturating_mul(wide(pass.item_bytes()));
@@ -85,25 +83,25 @@ async fn file(pass: Arc<Pass>, mut crew: Crew, complete: Complete) -> Result<Cre
 
 /// Writes a slab of a block, whose bytes begin at `start` in memory.
 async fn send_out(
-    pass: Arc<Pass>,
-    out: Arc<Outgoing>,
+    pass: &Arc<Pass>,
+    out: &Arc<Outgoing>,
     batch: WriteBatch,
     mut bounce: Bounce,
     (slab, start): (Region, usize),
 ) -> Result<Bounce, Fault> {
     if let Some(bytes) = out.lone() {
         let written = batch.write(bytes.clone()).await;
-        (bounce.runs, _) = written.map_err(|error| out.fault(&pass, error))?;
+        (bounce.runs, _) = written.map_err(|error| out.fault(pass, error))?;
     } else {
         let bytes = buffer_bytes(slab.elements(), pass.item_bytes())?;
-        let (job_pass, job_out, job_slab) = (Arc::clone(&pass), Arc::clone(&out), slab.clone());
+        let (job_pass, job_out, job_slab) = (Arc::clone(pass), Arc::clone(out), slab.clone());
         let job = move || {
             job_out.gather(&job_pass, &job_slab, &mut bounce.bytes[start..][..bytes])?;
             Ok(bounce)
         };
         bounce = pass.copy(bytes, job).await?;
         let written = batch.write(Bytes::from(std::mem::take(&mut bounce.bytes))).await;
-        let (runs, bytes) = written.map_err(|error| out.fault(&pass, error))?;
+        let (runs, bytes) = written.map_err(|error| out.fault(pass, error))?;
         (bounce.runs, bounce.bytes) = (runs, Vec::from(bytes));
     }
     pass.stage.progress(&slab);
