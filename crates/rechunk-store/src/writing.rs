@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::file_runs::AS_IN_PAGE_BYTES;
 use crate::local_files::may_block;
 use crate::operations::wide;
 
@@ -388,7 +389,7 @@ fn waited_for_core() -> Duration {
 /// cache beside it is in other pages.
 #[cfg(target_os = "linux")]
 fn block_bytes() -> usize {
-    rustix::param::page_size().clamp(4096, BOUNCE_BYTES)
+    rustix::param::page_size().clamp(AS_IN_PAGE_BYTES, BOUNCE_BYTES)
 }
 
 #[cfg(not(target_os = "linux"))]

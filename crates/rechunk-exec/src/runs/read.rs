@@ -1,5 +1,6 @@
 //! The way in: the files a buffer is made of.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use futures::future::{BoxFuture, FutureExt};
@@ -12,7 +13,7 @@ use super::held::Held;
 use super::lanes::{Bounce, Crew, crews, over};
 use super::side::Place;
 use crate::Fault;
-use crate::frame::{buffer_bytes, wide};
+use crate::frame::wide;
 
 /// Reads a buffer: each file once, as many at a time as there are lanes.
 pub(super) async fn buffer(
@@ -45,9 +46,9 @@ async fn file(
     let lane_bytes = pass.stage.stage.lane_bytes;
     let slabs = source.slabs(&elements, &part.region, lane_bytes)?;
     over(&mut crew, slabs, |mut bounce, slab| {
-        source.put_runs((&elements, &slab), Place::Lane, &mut bounce, lane_bytes)?;
+        let bytes = source.put_runs((&elements, &slab), Place::Lane, &mut bounce, lane_bytes)?;
         let batch = batch(&pass, &part, &file, &mut bounce)?;
-        Ok(take_in(&pass, &held, &part, batch, bounce, slab))
+        Ok(take_in(&pass, &held, &part, batch, bounce, (slab, bytes)))
     })
     .await?;
     let bytes = part.region.elements().saturating_mul(wide(pass.item_bytes()));
@@ -65,23 +66,22 @@ fn batch(
     batch.map_err(|error| Fault::Source(pass.source.array.file_error(&part.file, error)))
 }
 
-/// Reads a slab and copies it into the pieces.
+/// Reads a slab, to there in the lane, and copies it into the pieces.
 async fn take_in(
     pass: &Arc<Pass>,
     held: &Arc<Held>,
     part: &FilePart,
     batch: ReadBatch,
     mut bounce: Bounce,
-    slab: Region,
+    (slab, bytes): (Region, Range<usize>),
 ) -> Result<Bounce, Fault> {
-    let bytes = buffer_bytes(slab.elements(), pass.item_bytes())?;
     let read = batch.read(std::mem::take(&mut bounce.bytes)).await;
     (bounce.runs, bounce.bytes) =
         read.map_err(|error| Fault::Source(pass.source.array.file_error(&part.file, error)))?;
     let (pass, held) = (Arc::clone(pass), Arc::clone(held));
     let copied = Arc::clone(&pass);
-    pass.copy(bytes, move || {
-        held.scatter(&copied, &slab, &bounce.bytes[..bytes])?;
+    pass.copy(bytes.len(), move || {
+        held.scatter(&copied, &slab, &bounce.bytes[bytes])?;
         Ok(bounce)
     })
     .await

@@ -1,5 +1,7 @@
 //! The raw files of one side.
 
+use std::ops::Range;
+
 use rechunk_array::Array;
 use rechunk_grid::Region;
 use rechunk_plan::keep::Runs;
@@ -64,14 +66,14 @@ impl Side {
     }
 
     /// Makes a lane ready to move `slab` of a file whose elements are `file`: it has the runs, which
-    /// lie one behind the other in memory, and room for their bytes, if they go through it. Returns where the first begins.
+    /// lie one behind the other in memory, and room for their bytes, if they go through it. Returns where these are.
     pub(super) fn put_runs(
         &self,
         (file, slab): (&Region, &Region),
         place: Place,
         bounce: &mut Bounce,
         lane_bytes: u64,
-    ) -> Result<usize, Fault> {
+    ) -> Result<Range<usize>, Fault> {
         let mut runs = self.runs_of(file, slab);
         let too_large = |_| Fault::BufferTooLarge { elements: slab.elements() };
         let length = usize::try_from(runs.run_bytes()).map_err(too_large)?;
@@ -98,7 +100,7 @@ impl Side {
             bounce.runs.push(Run { offset, start, length });
             start += length;
         }
-        Ok(first)
+        Ok(first..first + bytes)
     }
 
     fn runs_of(&self, file: &Region, part: &Region) -> Runs {

@@ -1,5 +1,6 @@
 //! The way out: the write blocks that a buffer completes.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,7 +14,7 @@ use super::held::{Carried, Complete, Held};
 use super::lanes::{Bounce, Crew, crews, over};
 use super::side::Place;
 use crate::Fault;
-use crate::frame::{self, Frame, buffer_bytes, wide};
+use crate::frame::{self, Frame, wide};
 
 /// Writes all write blocks that are complete with the buffer `held`, as many at a time as there are
 /// lanes; the pieces of the others are carried on. Returns how many were written.
@@ -66,11 +67,11 @@ async fn file(pass: Arc<Pass>, mut crew: Crew, complete: Complete) -> Result<Cre
     over(&mut crew, slabs, |mut bounce, slab| {
         // A block of one piece is written straight out of it.
         let place = if out.lone().is_some() { Place::Piece(sent) } else { Place::LaneAsInFile };
-        let start = target.put_runs((&elements, &slab), place, &mut bounce, lane_bytes)?;
-        sent += buffer_bytes(slab.elements(), pass.item_bytes())?;
+        let bytes = target.put_runs((&elements, &slab), place, &mut bounce, lane_bytes)?;
+        sent += bytes.len();
         let batch = file.batch(std::mem::take(&mut bounce.runs));
         let batch = batch.map_err(|error| out.fault(&pass, error))?;
-        Ok(send_out(&pass, &out, batch, bounce, (slab, start)))
+        Ok(send_out(&pass, &out, batch, bounce, (slab, bytes)))
     })
     .await?;
     let bytes = out.block.region.elements().saturating_mul(wide(pass.item_bytes()));
@@ -81,22 +82,22 @@ async fn file(pass: Arc<Pass>, mut crew: Crew, complete: Complete) -> Result<Cre
     Ok(crew)
 }
 
-/// Writes a slab of a block, whose bytes begin at `start` in memory.
+/// Writes a slab of a block, whose bytes are there in the lane, or in its only piece.
 async fn send_out(
     pass: &Arc<Pass>,
     out: &Arc<Outgoing>,
     batch: WriteBatch,
     mut bounce: Bounce,
-    (slab, start): (Region, usize),
+    (slab, range): (Region, Range<usize>),
 ) -> Result<Bounce, Fault> {
     if let Some(bytes) = out.lone() {
         let written = batch.write(bytes.clone()).await;
         (bounce.runs, _) = written.map_err(|error| out.fault(pass, error))?;
     } else {
-        let bytes = buffer_bytes(slab.elements(), pass.item_bytes())?;
+        let bytes = range.len();
         let (job_pass, job_out, job_slab) = (Arc::clone(pass), Arc::clone(out), slab.clone());
         let job = move || {
-            job_out.gather(&job_pass, &job_slab, &mut bounce.bytes[start..][..bytes])?;
+            job_out.gather(&job_pass, &job_slab, &mut bounce.bytes[range])?;
             Ok(bounce)
         };
         bounce = pass.copy(bytes, job).await?;
