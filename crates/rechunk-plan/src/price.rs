@@ -187,30 +187,13 @@ pub fn price_traffic(request: &PlanRequest, traffic: &Estimate) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Budget, IntermediateGrid, Side, Strategy};
+    use crate::Side;
 
     fn request(store: &StoreProfile, workers: u32) -> PlanRequest {
-        PlanRequest {
-            shape: vec![8],
-            item_bytes: 1,
-            source: Side::raw(&[8], 1),
-            target: Side::raw(&[8], 1),
-            same_encoding: true,
-            same_shards: false,
-            store_can_copy: false,
-            keeps_absence: false,
-            budget: Budget {
-                memory_bytes: 1 << 30,
-                box_bytes: None,
-                threads: 1,
-                concurrency: None,
-                workers,
-            },
-            profile: Profile::uniform(store),
-            strategy: Strategy::Auto,
-            intermediate_grid: IntermediateGrid::Exact,
-            intermediate_in_memory: false,
-        }
+        let side = || Side::raw(&[8], 1);
+        let mut request = PlanRequest::local(&[8], 1, (side(), side()), 1 << 30);
+        (request.budget.threads, request.budget.workers) = (1, workers);
+        PlanRequest { same_encoding: true, profile: Profile::uniform(store), ..request }
     }
 
     fn near(a: f64, b: f64) -> bool {

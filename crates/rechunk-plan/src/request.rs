@@ -5,8 +5,8 @@ use std::fmt;
 use rechunk_grid::{Edges, Region};
 use serde::{Deserialize, Serialize};
 
-use crate::Profile;
 use crate::count::product;
+use crate::{Profile, StoreProfile};
 
 /// The shards that the chunks of one side lie in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -249,6 +249,36 @@ pub struct PlanRequest {
 }
 
 impl PlanRequest {
+    /// Any plan between two local stores, for one process of two threads, in which nothing passes as it is stored.
+    pub fn local(
+        shape: &[u64],
+        item_bytes: u64,
+        (source, target): (Side, Side),
+        memory_bytes: u64,
+    ) -> Self {
+        Self {
+            shape: shape.to_vec(),
+            item_bytes,
+            source,
+            target,
+            same_encoding: false,
+            same_shards: false,
+            store_can_copy: false,
+            keeps_absence: false,
+            budget: Budget {
+                memory_bytes,
+                box_bytes: None,
+                threads: 2,
+                concurrency: None,
+                workers: 1,
+            },
+            profile: Profile::uniform(&StoreProfile::local()),
+            strategy: Strategy::Auto,
+            intermediate_grid: IntermediateGrid::Exact,
+            intermediate_in_memory: false,
+        }
+    }
+
     /// The elements that the source holds; `None` if that is all of the array. The others are kept as the target has
     /// them.
     pub(crate) fn held(&self) -> Option<Region> {

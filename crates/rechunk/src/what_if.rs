@@ -247,7 +247,7 @@ fn workers_ladder(requests: &[&PlanRequest], given: u32) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use rechunk_plan::{Budget, IntermediateGrid, Profile, Side, StoreProfile, plan};
+    use rechunk_plan::{Profile, Side, StoreProfile, plan};
 
     use super::*;
 
@@ -255,26 +255,11 @@ mod tests {
 
     fn request(memory_bytes: u64) -> PlanRequest {
         let s3 = StoreProfile::built_in("s3").unwrap();
+        let sides = (Side::raw(&[10, 500, 500], 4), Side::raw(&[1000, 50, 50], 4));
         PlanRequest {
-            shape: vec![1000, 1000, 1000],
-            item_bytes: 4,
-            source: Side::raw(&[10, 500, 500], 4),
-            target: Side::raw(&[1000, 50, 50], 4),
             same_encoding: true,
-            same_shards: false,
-            store_can_copy: false,
-            keeps_absence: false,
-            budget: Budget {
-                memory_bytes,
-                box_bytes: None,
-                threads: 2,
-                concurrency: None,
-                workers: 1,
-            },
             profile: Profile::uniform(&s3),
-            strategy: Strategy::Auto,
-            intermediate_grid: IntermediateGrid::Exact,
-            intermediate_in_memory: false,
+            ..PlanRequest::local(&[1000, 1000, 1000], 4, sides, memory_bytes)
         }
     }
 

@@ -1,8 +1,7 @@
 use std::collections::BTreeSet;
 
 use rechunk::planner::{
-    Budget, Estimate, IntermediateGrid, PlanRequest, Profile, RoleEstimate, ShardSide, Side,
-    StoreProfile, Strategy, plan,
+    Estimate, PlanRequest, Profile, RoleEstimate, ShardSide, Side, StoreProfile, plan,
 };
 use rechunk::{Traffic, format_byte_size};
 
@@ -14,26 +13,11 @@ use crate::render::table::{number, seconds};
 const NASTY: &str = "<script>alert('&\"')</script>\u{0}\u{202e}";
 
 fn request() -> PlanRequest {
+    let sides = (Side::raw(&[5, 200, 500], 4), Side::raw(&[100, 20, 20], 4));
     PlanRequest {
-        shape: vec![100, 400, 500],
-        item_bytes: 4,
-        source: Side::raw(&[5, 200, 500], 4),
-        target: Side::raw(&[100, 20, 20], 4),
         same_encoding: true,
-        same_shards: false,
-        store_can_copy: false,
-        keeps_absence: false,
-        budget: Budget {
-            memory_bytes: 16 << 20,
-            box_bytes: None,
-            threads: 2,
-            concurrency: None,
-            workers: 1,
-        },
         profile: Profile::uniform(&StoreProfile::built_in("s3").unwrap()),
-        strategy: Strategy::Auto,
-        intermediate_grid: IntermediateGrid::Exact,
-        intermediate_in_memory: false,
+        ..PlanRequest::local(&[100, 400, 500], 4, sides, 16 << 20)
     }
 }
 

@@ -11,8 +11,7 @@ use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, RunFormat, Sh
 use rechunk_grid::{ArraySpec, DataType, Endian, Region, WriteEmpty};
 use rechunk_plan::keep::{Buffers, Model, Problem, Schedule};
 use rechunk_plan::{
-    Budget, IntermediateGrid, Plan, PlanError, PlanRequest, Profile, RunsSide, Side, StoreProfile,
-    Strategy as Kind, plan,
+    Plan, PlanError, PlanRequest, Profile, RunsSide, Side, StoreProfile, Strategy as Kind, plan,
 };
 use rechunk_store::{Meter, Role, Store};
 
@@ -251,26 +250,11 @@ impl RunCase {
         let item_bytes = self.data_type.item_bytes();
         let side =
             |side: &RunSide| Side { runs: Some(side.runs()), ..Side::raw(&side.block, item_bytes) };
+        let sides = (side(&self.source), side(&self.target));
         PlanRequest {
-            shape: self.shape.clone(),
-            item_bytes,
-            source: side(&self.source),
-            target: side(&self.target),
-            same_encoding: false,
-            same_shards: false,
-            store_can_copy: false,
-            keeps_absence: false,
-            budget: Budget {
-                memory_bytes: 0,
-                box_bytes: None,
-                threads: 2,
-                concurrency: None,
-                workers: 1,
-            },
             profile: Profile::uniform(&StoreProfile::built_in("memory").unwrap()),
             strategy: Kind::Keep,
-            intermediate_grid: IntermediateGrid::Exact,
-            intermediate_in_memory: false,
+            ..PlanRequest::local(&self.shape, item_bytes, sides, 0)
         }
     }
 

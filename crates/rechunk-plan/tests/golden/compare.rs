@@ -7,8 +7,7 @@ use rechunk_plan::baseline::{
     rechunking_plan, traffic_as_designed, traffic_as_executed,
 };
 use rechunk_plan::{
-    Budget, Estimate, IntermediateGrid, PlanRequest, Profile, RoleEstimate, Side, StoreProfile,
-    Strategy, plan, price_traffic,
+    Estimate, PlanRequest, Profile, RoleEstimate, Side, StoreProfile, plan, price_traffic,
 };
 use serde_json::Value;
 
@@ -106,27 +105,14 @@ fn theirs(case: &Value, kind: &str) -> Option<[BaselineTraffic; 2]> {
 pub(crate) fn request(case: &Value, profile: &str) -> PlanRequest {
     let item_bytes = case["itemsize"].as_u64().expect("itemsize");
     let max_mem = case["max_mem"].as_u64().expect("max_mem");
-    PlanRequest {
-        shape: shape(case, "shape"),
-        item_bytes,
-        source: Side::raw(&shape(case, "source_chunks"), item_bytes),
-        target: Side::raw(&shape(case, "target_chunks"), item_bytes),
-        same_encoding: true,
-        same_shards: false,
-        store_can_copy: false,
-        keeps_absence: false,
-        budget: Budget {
-            memory_bytes: max_mem,
-            box_bytes: Some(max_mem),
-            threads: 2,
-            concurrency: None,
-            workers: 1,
-        },
-        profile: Profile::uniform(&StoreProfile::built_in(profile).expect("a built-in profile")),
-        strategy: Strategy::Auto,
-        intermediate_grid: IntermediateGrid::Exact,
-        intermediate_in_memory: false,
-    }
+    let side = |chunks| Side::raw(&shape(case, chunks), item_bytes);
+    let sides = (side("source_chunks"), side("target_chunks"));
+    let mut request = PlanRequest::local(&shape(case, "shape"), item_bytes, sides, max_mem);
+    request.same_encoding = true;
+    request.budget.box_bytes = Some(max_mem);
+    request.profile =
+        Profile::uniform(&StoreProfile::built_in(profile).expect("a built-in profile"));
+    request
 }
 
 fn estimate(traffic: &BaselineTraffic) -> Estimate {

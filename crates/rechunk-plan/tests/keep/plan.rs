@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use rechunk_plan::keep::{Baseline, Model, Problem, Schedule};
 use rechunk_plan::{
-    Budget, Estimate, IntermediateGrid, Plan, PlanError, PlanRequest, Profile, RunsSide, Side,
-    StoreProfile, Strategy as Kind, plan, runs_baseline,
+    Estimate, Plan, PlanError, PlanRequest, RunsSide, Side, Strategy as Kind, plan, runs_baseline,
 };
 
 use crate::cases::{Case, cases};
@@ -17,21 +16,9 @@ fn request(case: &Case, memory_bytes: u64) -> PlanRequest {
         side.runs = Some(RunsSide { block_shape, order, offset_bytes: 0 });
         side
     };
-    PlanRequest {
-        shape: problem.shape.clone(),
-        item_bytes: problem.item_bytes,
-        source: side(&problem.source_block, &problem.source_order),
-        target: side(&problem.target_block, &problem.target_order),
-        same_encoding: false,
-        same_shards: false,
-        store_can_copy: false,
-        keeps_absence: false,
-        budget: Budget { memory_bytes, box_bytes: None, threads: 2, concurrency: None, workers: 1 },
-        profile: Profile::uniform(&StoreProfile::local()),
-        strategy: Kind::Auto,
-        intermediate_grid: IntermediateGrid::Exact,
-        intermediate_in_memory: false,
-    }
+    let source = side(&problem.source_block, &problem.source_order);
+    let target = side(&problem.target_block, &problem.target_order);
+    PlanRequest::local(&problem.shape, problem.item_bytes, (source, target), memory_bytes)
 }
 
 proptest! {

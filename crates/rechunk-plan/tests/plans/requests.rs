@@ -2,9 +2,7 @@
 
 use proptest::prelude::*;
 use rechunk_grid::{AxisChunks, Edges};
-use rechunk_plan::{
-    Budget, IntermediateGrid, PlanRequest, Profile, ShardSide, Side, StoreProfile, Strategy as Kind,
-};
+use rechunk_plan::{PlanRequest, ShardSide, Side};
 
 pub(crate) fn request(
     shape: &[u64],
@@ -21,19 +19,8 @@ pub(crate) fn request(
         side
     };
     PlanRequest {
-        shape: shape.to_vec(),
-        item_bytes: 4,
-        source: side(source),
-        target: side(target),
         same_encoding: true,
-        same_shards: false,
-        store_can_copy: false,
-        keeps_absence: false,
-        budget: Budget { memory_bytes, box_bytes: None, threads: 2, concurrency: None, workers: 1 },
-        profile: Profile::uniform(&StoreProfile::local()),
-        strategy: Kind::Auto,
-        intermediate_grid: IntermediateGrid::Exact,
-        intermediate_in_memory: false,
+        ..PlanRequest::local(shape, 4, (side(source), side(target)), memory_bytes)
     }
 }
 
