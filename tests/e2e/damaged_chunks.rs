@@ -70,6 +70,8 @@ fn chunks_of_which_parts_are_read_are_no_less_checked() {
     };
     let stored: u64 = (0..12).map(length).sum();
     assert!(read < stored / 4 * 5, "{read} of {stored} bytes, in {gets} reads of 12 chunks");
+    let expected = number(&report, "estimate.source.read_bytes");
+    assert!(read.abs_diff(expected) < read / 10, "{read} bytes, where {expected} are expected");
     rechunk(&["verify", &raw, &target]).ok();
 
     // Of a region too, which begins and ends inside chunks on one axis, and at their ends on others.

@@ -7,6 +7,7 @@ use zarrs::array::codec::{
     BloscCompressor, BloscShuffleMode, blosc_compress_bytes, blosc_decompress_bytes, blosc_validate,
 };
 
+use crate::blosc_block_size;
 use crate::blosc_blocks::Blocks;
 use crate::blosc_encode::Lz4Settings;
 use crate::{BloscName, BloscSettings, KIB, Shuffle, deflate, zstd_frames};
@@ -95,6 +96,19 @@ pub fn narrow(
     let narrowed = Blocks::new(head, block_bytes)?.narrowed(length, stored_bytes, wanted)?;
     narrowed.put_in(head);
     Some(narrowed.body)
+}
+
+/// Bytes of the blocks that a chunk of `bytes` is probably made of, and of which [`decode_part`] looks at those
+/// that are wanted; `None` where it has to decode all. (Who has written a chunk may have cut it otherwise: its
+/// header says how.)
+pub fn block_bytes(settings: &BloscSettings, bytes: usize) -> Option<usize> {
+    let &BloscSettings { cname, clevel, shuffle, typesize, blocksize } = settings;
+    let is_ours = !matches!(cname, BloscName::BloscLz | BloscName::Snappy)
+        && shuffle.resolved(typesize) != Shuffle::Bit;
+    let blocksize = usize::try_from(blocksize).ok()?;
+    is_ours.then(|| {
+        blosc_block_size::block_bytes(cname, clevel, usize::from(typesize), blocksize, bytes)
+    })
 }
 
 /// What a whole chunk decodes to, bytes, as its header says; an error if it cannot be right. Blocks may be of any

@@ -5,17 +5,11 @@ use std::cell::RefCell;
 
 use lz4::block::{CompressionMode, compress_to_buffer};
 
+use crate::BloscName;
 use crate::blosc::HEADER_BYTES;
+use crate::blosc_block_size::{BYTES_MIN, block_bytes};
 use crate::blosc_blocks::{COPIED, KEPT_BYTES_MAX, ONE_STREAM, SHUFFLED, is_split};
 
-/// c-blosc's `MIN_BUFFERSIZE`: what is shorter is copied, and no block is.
-const BYTES_MIN: usize = 128;
-/// c-blosc's `L1`.
-const CACHE_BYTES: usize = 32 << 10;
-/// Shortest and longest block that is split; longest stream of one.
-const SPLIT_BYTES_MIN: usize = 64 << 10;
-const SPLIT_BYTES_MAX: usize = 1 << 20;
-const STREAM_BYTES_MAX: usize = 256 << 10;
 /// The number of LZ4 in the flags.
 const LZ4: u8 = 1 << 5;
 
@@ -40,7 +34,7 @@ impl Lz4Settings {
     /// copied as it is, and the like: that is left to c-blosc.
     pub(crate) fn encode(self, decoded: &[u8], encoded: &mut Vec<u8>) -> bool {
         let (bytes, typesize) = (decoded.len(), usize::from(self.typesize));
-        let block_bytes = self.block_bytes(bytes);
+        let block_bytes = block_bytes(BloscName::Lz4, self.clevel, typesize, self.blocksize, bytes);
         let numbers = [bytes, block_bytes].map(i32::try_from);
         let [Ok(said), Ok(said_block)] = numbers else { return false };
         let is_odd = bytes < BYTES_MIN || typesize == 0 || bytes < typesize;
@@ -124,30 +118,6 @@ impl Lz4Settings {
         }
         Some(())
     }
-
-    /// Bytes of a block (c-blosc's `compute_blocksize` for LZ4).
-    fn block_bytes(self, bytes: usize) -> usize {
-        let typesize = usize::from(self.typesize).max(1);
-        let mut block = bytes;
-        if self.blocksize > 0 {
-            block = self.blocksize.max(BYTES_MIN);
-        } else if bytes >= CACHE_BYTES {
-            block = match self.clevel {
-                0 => CACHE_BYTES / 4,
-                1 => CACHE_BYTES / 2,
-                2 => CACHE_BYTES,
-                3 => CACHE_BYTES * 2,
-                4 | 5 => CACHE_BYTES * 4,
-                _ => CACHE_BYTES * 8,
-            };
-        }
-        if is_split(typesize, block) {
-            block = block.min(STREAM_BYTES_MAX).saturating_mul(typesize);
-            block = block.clamp(SPLIT_BYTES_MIN, SPLIT_BYTES_MAX);
-        }
-        block = block.min(bytes);
-        if block > typesize { block / typesize * typesize } else { block.max(1) }
-    }
 }
 
 /// The first bytes of all elements of `typesize` bytes, then the second ones, and so on. What is no
@@ -198,7 +168,7 @@ fn shuffle_words<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BloscName, BloscSettings, Shuffle, blosc};
+    use crate::{BloscSettings, Shuffle, blosc};
 
     /// Smooth elements with some noise, noise, and what is in between.
     fn contents(length: usize) -> Vec<Vec<u8>> {

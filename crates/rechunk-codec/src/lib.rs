@@ -8,6 +8,7 @@
 //! What metadata calls a codec, and what stands before its bytes, is the business of a format.
 
 pub mod blosc;
+mod blosc_block_size;
 mod blosc_blocks;
 mod blosc_encode;
 pub mod bzip2_streams;

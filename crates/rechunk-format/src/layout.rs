@@ -138,6 +138,12 @@ pub trait Layout: Debug + Send + Sync {
         None
     }
 
+    /// Decoded bytes of the blocks that chunks are probably made of, where [`Layout::decode_part`] passes over
+    /// those of which nothing is wanted (the last of a chunk may be shorter); `None` where it decodes all.
+    fn block_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// What of a stored chunk of `stored_bytes` has to be read to decode no more than the bytes
     /// `wanted`: its first [`Layout::head_bytes`], which are shown, and behind them the range that is
     /// returned. `head` is changed so that the two together are taken by [`Layout::decode_part`], which

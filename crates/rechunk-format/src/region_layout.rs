@@ -254,6 +254,10 @@ impl View for RegionLayout {
         self.inner.head_bytes()
     }
 
+    fn block_bytes(&self) -> Option<u64> {
+        self.inner.block_bytes()
+    }
+
     fn narrow(
         &self,
         index: &[u64],

@@ -78,6 +78,11 @@ pub(crate) trait View: Debug + Send + Sync {
         None
     }
 
+    /// [`Layout::block_bytes`]: `None`, as [`View::decode_part`] is by default.
+    fn block_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// [`Layout::narrow`].
     fn narrow(
         &self,
@@ -170,6 +175,10 @@ impl<V: View> Layout for V {
 
     fn head_bytes(&self) -> Option<usize> {
         View::head_bytes(self)
+    }
+
+    fn block_bytes(&self) -> Option<u64> {
+        View::block_bytes(self)
     }
 
     fn narrow(

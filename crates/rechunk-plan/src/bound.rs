@@ -41,7 +41,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        Budget, IntermediateGrid, Multipart, Profile, ShardSide, Side, StoreProfile, Strategy, plan,
+        BlocksSide, Budget, IntermediateGrid, Multipart, Profile, ShardSide, Side, StoreProfile,
+        Strategy, plan,
     };
 
     proptest! {
@@ -53,7 +54,7 @@ mod tests {
             stores in [0_usize..4, 0_usize..4, 0_usize..4], extra in 0_u64..4_000_000,
             is_multistage: bool, keeps_absence: bool, in_memory: bool, in_shards: [bool; 2],
             (threads, workers) in (1_u32..6, 1_u32..4), concurrency in prop::option::of(1_u32..64),
-            part_bytes in prop::option::of(1_u64..4000),
+            part_bytes in prop::option::of(1_u64..4000), block_bytes in prop::option::of(1_u64..900),
         ) {
             let shape: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
             let side = |chunk: Vec<u64>, in_shards: bool| {
@@ -71,12 +72,18 @@ mod tests {
                 store
             };
             let [source, intermediate, target] = stores.map(store);
+            let mut source_side = side(axes.iter().map(|axis| axis.1).collect(), in_shards[0]);
+            source_side.blocks = block_bytes.map(|block_bytes| BlocksSide {
+                block_bytes,
+                order: (0..shape.len()).collect(),
+                are_read_apart: !in_shards[0],
+            });
             let strategy = if is_multistage { Strategy::Multistage } else { Strategy::PushPull };
             let elements: u64 = shape.iter().product();
             let request = PlanRequest {
                 shape,
                 item_bytes: 4,
-                source: side(axes.iter().map(|axis| axis.1).collect(), in_shards[0]),
+                source: source_side,
                 target: side(axes.iter().map(|axis| axis.2).collect(), in_shards[1]),
                 same_encoding: false,
                 same_shards: false,

@@ -4,6 +4,7 @@ use rechunk_grid::{RANK_MAX, Region};
 use serde::{Deserialize, Serialize};
 
 use crate::absence::{parts_max, parts_of_three};
+use crate::blocks::Taken;
 use crate::count::{cells, pairs, product};
 use crate::cuts::{AxisCuts, Cuts};
 use crate::geometry::PIECE_CHECKSUM_BYTES;
@@ -164,6 +165,9 @@ pub(crate) struct Figures {
     /// The part of a task's units that leave while others are taken in, from 0 to 1: those that are not
     /// resident with the most. 0 where steps do not overlap.
     pub flow: f64,
+    /// The part of the decoded bytes read that codecs pass over, because no box takes anything of their blocks, from 0
+    /// to 1.
+    pub passed_over: f64,
     pub resident_bytes: u64,
     pub shard_state_bytes: u64,
     /// Of one target shard; 0 without.
@@ -276,6 +280,7 @@ impl StageDraft {
         let shards =
             side.shard.as_ref().map(|shard| (shard, pairs(shape, self.filled(), &shard.shape)));
         let expected = side.encoded_bytes_expected;
+        let taken = Taken::new(request, cuts, self.filled());
         let role = &mut figures.traffic.source;
         let fetched_bytes = match (&self.input, shards) {
             (StageInput::SourceShards, Some((shard, shards))) => {
@@ -301,7 +306,7 @@ impl StageDraft {
                     Some(_) => {
                         scaled(expected, elements, product(side.chunk_shape.iter().copied()))
                     }
-                    None => chunks.saturating_mul(expected),
+                    None => taken.read_of(chunks.saturating_mul(expected)),
                 };
                 side.encoded_bytes_max
             }
@@ -315,6 +320,7 @@ impl StageDraft {
             figures.lane = LaneBytes::passing(held_bytes);
         } else {
             role.decoded_read_bytes = elements.saturating_mul(request.item_bytes);
+            figures.passed_over = 1.0 - taken.decoded;
             figures.lane = LaneBytes::decoding(side, fetched_bytes, chunk_bytes);
         }
     }

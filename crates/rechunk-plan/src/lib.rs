@@ -12,6 +12,7 @@
 
 mod absence;
 pub mod baseline;
+mod blocks;
 mod bound;
 mod cost;
 mod count;
@@ -34,6 +35,7 @@ mod sizing;
 mod unit_counts;
 mod uploads;
 
+pub use blocks::BlocksSide;
 pub use cost::{Estimate, RoleEstimate};
 pub use count::pairs;
 pub use error::PlanError;

@@ -139,12 +139,11 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
     let speeds = &profile.speeds;
     let (decode, _) = speeds.of(&request.source.codec);
     let (_, encode) = speeds.of(&request.target.codec);
-    let decoded_in = traffic.source.decoded_read_bytes;
+    let decoded_in = traffic.source.decoded_read_bytes as f64 * (1.0 - figures.passed_over);
     // Every byte that is written was copied once, into the unit it belongs to.
     let copied = traffic.intermediate.decoded_written_bytes as f64
         + traffic.target.decoded_written_bytes as f64;
-    moving +=
-        (decoded_in as f64 / decode + copied / speeds.copy_bytes_per_second) / cores(decoding);
+    moving += (decoded_in / decode + copied / speeds.copy_bytes_per_second) / cores(decoding);
     moving += traffic.target.decoded_written_bytes as f64 / encode / cores(writing);
     if !full {
         let steps = figures.steps.saturating_sub(figures.tasks);

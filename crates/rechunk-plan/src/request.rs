@@ -6,7 +6,7 @@ use rechunk_grid::{Edges, Region};
 use serde::{Deserialize, Serialize};
 
 use crate::count::product;
-use crate::{Profile, StoreProfile};
+use crate::{BlocksSide, Profile, StoreProfile};
 
 /// The shards that the chunks of one side lie in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +54,9 @@ pub struct Side {
     /// The raw files that chunks lie in, if they can be read and written in runs of bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<RunsSide>,
+    /// The blocks that chunks are encoded in, if codecs pass over those of which nothing is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<BlocksSide>,
     /// Name of the codec, looked up in [`crate::CodecSpeeds`].
     pub codec: String,
     /// Encoded bytes are the elements themselves: no buffer to decode into or encode from.
@@ -77,6 +80,7 @@ impl Side {
             edges: None,
             shard: None,
             runs: None,
+            blocks: None,
             codec: "none".to_owned(),
             is_raw: true,
             encoded_bytes_max: chunk_bytes,

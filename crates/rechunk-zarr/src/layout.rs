@@ -130,6 +130,10 @@ impl Layout for ZarrLayout {
         self.chain.head_bytes()
     }
 
+    fn block_bytes(&self) -> Option<u64> {
+        self.chain.block_bytes()
+    }
+
     fn narrow(
         &self,
         index: &[u64],

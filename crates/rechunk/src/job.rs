@@ -7,7 +7,8 @@ use rechunk_array::Array;
 use rechunk_format::{IndexLocation, Layout, RunFormat};
 use rechunk_grid::WriteEmpty;
 use rechunk_plan::{
-    Multipart, PlanRequest, Planned, Profile, RunsSide, ShardSide, Side, Strategy, cheapest, plan,
+    BlocksSide, Multipart, PlanRequest, Planned, Profile, RunsSide, ShardSide, Side, Strategy,
+    cheapest, plan,
 };
 use rechunk_store::{Meter, Role, Stores};
 
@@ -201,7 +202,8 @@ async fn plan_request(
         sides[0].runs = layout.runs().map(runs_side);
         sides[1].runs = target.runs().map(runs_side);
     }
-    let [source_side, mut target_side] = sides;
+    let [mut source_side, mut target_side] = sides;
+    source_side.blocks = blocks_side(layout.as_ref(), is_local(&request.source));
     if source_side.edges.as_ref().is_some_and(|edges| edges.held(&source.spec().shape).is_some()) {
         reads_kept(&mut target_side, target.as_ref());
     }
@@ -287,6 +289,16 @@ fn runs_side(runs: &RunFormat) -> RunsSide {
     }
 }
 
+/// The blocks of the source's chunks, for the planner. Those of which nothing is wanted are not read where chunks
+/// are files.
+fn blocks_side(layout: &dyn Layout, is_local: bool) -> Option<BlocksSide> {
+    layout.block_bytes().map(|block_bytes| BlocksSide {
+        block_bytes,
+        order: layout.element_order().axes.clone(),
+        are_read_apart: is_local && layout.shards().is_none(),
+    })
+}
+
 /// `--temp memory:` (or a whole job in memory): the intermediate counts against the budget.
 pub(crate) fn temp_is_memory(temp: &str) -> bool {
     temp == "memory:" || temp.starts_with("memory://")
@@ -315,6 +327,7 @@ pub(crate) fn side(layout: &dyn Layout, ratio: f64) -> Side {
         edges: spec.edges.clone(),
         shard,
         runs: None,
+        blocks: None,
         codec: cost.name.clone(),
         is_raw: cost.is_raw,
         encoded_bytes_max: cost.encoded_bytes_max,

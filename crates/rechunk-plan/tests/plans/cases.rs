@@ -2,7 +2,7 @@
 
 use rechunk_grid::{AxisChunks, Edges};
 use rechunk_plan::{
-    Plan, PlanError, PlanRequest, Planned, Profile, ShardSide, Side, StoreProfile,
+    BlocksSide, Plan, PlanError, PlanRequest, Planned, Profile, ShardSide, Side, StoreProfile,
     Strategy as Kind, cheapest, plan,
 };
 
@@ -34,6 +34,33 @@ fn where_one_pass_is_cheaper_than_any_intermediate_none_is_searched_for() {
     assert!(kinds(plan(&one_pass).unwrap()) > 1);
     let two_passes = request(&[672, 361, 720], &[24, 361, 720], &[672, 19, 20], 171_000_000);
     assert!(kinds(cheapest(&two_passes).unwrap()) > 1);
+}
+
+/// A cheap codec that passes over blocks of which nothing is wanted is read and decoded several times sooner than an
+/// intermediate is written and read.
+#[test]
+fn parts_of_chunks_are_taken_again_where_an_intermediate_costs_more() {
+    let mut request = request(&[1460, 720, 1440], &[1, 720, 1440], &[1460, 30, 30], 1_000_000_000);
+    for side in [&mut request.source, &mut request.target] {
+        "blosc-lz4".clone_into(&mut side.codec);
+    }
+    let of = |request: &PlanRequest| plan(request).unwrap().plan;
+    let whole = of(&request);
+    let order = vec![0, 1, 2];
+    request.source.blocks = Some(BlocksSide { block_bytes: 1 << 19, order, are_read_apart: true });
+    let parts = of(&request);
+    assert_eq!((whole.kind, parts.kind), (Kind::PushPull, Kind::Pull));
+    let forced = |blocks: bool| {
+        let mut request = PlanRequest { strategy: Kind::Pull, ..request.clone() };
+        request.source.blocks = request.source.blocks.filter(|_| blocks);
+        of(&request).estimate
+    };
+    let (parts, whole) = (forced(true), forced(false));
+    // Twice what is there, one block in eight beside each part, instead of once for each of the eight boxes.
+    assert!(parts.source.read_bytes * 4 < whole.source.read_bytes);
+    assert_eq!(parts.source.get_requests, whole.source.get_requests);
+    assert_eq!(parts.source.decoded_read_bytes, whole.source.decoded_read_bytes);
+    assert!(parts.seconds < whole.seconds);
 }
 
 /// What a store copies itself is a request for each object, and no bytes; whoever moves it, the same

@@ -84,6 +84,12 @@ impl Chain {
         stage.head_bytes()
     }
 
+    /// [`rechunk_format::Layout::block_bytes`].
+    pub(crate) fn block_bytes(&self) -> Option<u64> {
+        let [stage] = &self.stages[..] else { return None };
+        stage.block_bytes()
+    }
+
     /// [`rechunk_format::Layout::narrow`].
     pub(crate) fn narrow(
         &self,

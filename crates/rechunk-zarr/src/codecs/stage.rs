@@ -147,6 +147,16 @@ impl Stage {
         Some(blosc::head_bytes(self.decoded_bytes_max, blocksize))
     }
 
+    /// [`rechunk_format::Layout::block_bytes`].
+    pub(super) fn block_bytes(&self) -> Option<u64> {
+        let &CodecSpec::Blosc { cname, clevel, shuffle, typesize, blocksize } = &self.codec else {
+            return None;
+        };
+        let settings = BloscSettings { cname, clevel, shuffle, typesize, blocksize };
+        blosc::block_bytes(&settings, self.decoded_bytes_max)
+            .and_then(|bytes| u64::try_from(bytes).ok())
+    }
+
     /// [`rechunk_format::Layout::narrow`].
     pub(super) fn narrow(
         &self,

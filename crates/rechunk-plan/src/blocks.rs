@@ -1,0 +1,193 @@
+//! What a task that takes a part of each chunk decodes, where codecs encode block by block: blocks of which it
+//! takes nothing are passed over (Blosc).
+
+use serde::{Deserialize, Serialize};
+
+use crate::PlanRequest;
+use crate::count::{cells, gcd, pairs_along};
+use crate::cuts::Cuts;
+
+/// The blocks of a side's chunks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlocksSide {
+    /// Decoded bytes of a block; the last of a chunk may be shorter.
+    pub block_bytes: u64,
+    /// Axes as a chunk stores them, slowest first.
+    pub order: Vec<usize>,
+    /// Blocks of which nothing is taken are not read either, where most of a chunk is spared by that.
+    pub are_read_apart: bool,
+}
+
+/// A part of a chunk is read where it is no more than this of the whole.
+const READ_APART_MAX: f64 = 0.75;
+
+/// Parts of the bytes of the chunks that boxes meet, from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Taken {
+    /// What of them is read.
+    pub read: f64,
+    /// What of them is decoded.
+    pub decoded: f64,
+}
+
+impl Taken {
+    const ALL: Self = Self { read: 1.0, decoded: 1.0 };
+
+    /// On average over all pairs of a box of shape `boxes` and a source chunk that share an element: from the first
+    /// element that a box takes of a chunk to the last, and to the ends of the blocks they lie in. Exact where
+    /// boxes cut chunks along the slowest axis alone, all cuts or none are ends of blocks, and none goes through a
+    /// shorter last one.
+    pub(crate) fn new(request: &PlanRequest, cuts: &Cuts<'_>, boxes: &[u64]) -> Self {
+        let Some(blocks) = &request.source.blocks else { return Self::ALL };
+        let (chunk, shape) = (&request.source.chunk_shape, &request.shape);
+        let (mut stride_bytes, mut all) = (request.item_bytes as f64, 1.0);
+        let mut taken_bytes = stride_bytes;
+        // Bytes between places where a box may end; 0 while none ends inside of a chunk.
+        let mut grain_bytes = 0.0;
+        for &axis in blocks.order.iter().rev() {
+            let (pairs, chunks) = match cuts.axis(axis) {
+                Some(cuts) => (cuts.pairs(boxes[axis]).0, cuts.count()),
+                None => (
+                    pairs_along(shape[axis], boxes[axis], chunk[axis]),
+                    cells(&shape[axis..=axis], &chunk[axis..=axis]),
+                ),
+            };
+            let boxes_of_each = pairs.max(1) as f64 / chunks.max(1) as f64;
+            all *= boxes_of_each;
+            taken_bytes += (chunk[axis] as f64 / boxes_of_each - 1.0) * stride_bytes;
+            if pairs > chunks {
+                let is_finest = grain_bytes == 0.0 && cuts.axis(axis).is_none();
+                let grain = if is_finest { gcd(boxes[axis], chunk[axis]) as f64 } else { 0.0 };
+                // Where faster axes are cut as well, no end is sure to be that of a block.
+                grain_bytes = if is_finest { grain * stride_bytes } else { f64::NAN };
+            }
+            stride_bytes *= chunk[axis] as f64;
+        }
+        let block_bytes = blocks.block_bytes.max(1) as f64;
+        if grain_bytes % block_bytes != 0.0 {
+            // Each cut but the ends of the chunk goes through a block, which both boxes decode.
+            taken_bytes += block_bytes * (all - 1.0) / all;
+        }
+        let decoded = (taken_bytes / stride_bytes.max(1.0)).clamp(0.0, 1.0);
+        let is_apart = blocks.are_read_apart && decoded <= READ_APART_MAX;
+        Self { read: if is_apart { decoded } else { 1.0 }, decoded }
+    }
+
+    /// What is read of `bytes`.
+    pub(crate) fn read_of(&self, bytes: u64) -> u64 {
+        if self.read >= 1.0 {
+            return bytes;
+        }
+        // Rounded down from a fraction of a number that fits: no precision matters here.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
+        let read = (bytes as f64 * self.read) as u64;
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Side;
+
+    fn request(shape: &[u64], chunk: &[u64], item_bytes: u64, block_bytes: u64) -> PlanRequest {
+        let mut source = Side::raw(chunk, item_bytes);
+        let order = (0..shape.len()).collect();
+        source.blocks = Some(BlocksSide { block_bytes, order, are_read_apart: true });
+        let target = Side::raw(chunk, item_bytes);
+        PlanRequest::local(shape, item_bytes, (source, target), 1 << 30)
+    }
+
+    fn taken(request: &PlanRequest, boxes: &[u64]) -> Taken {
+        Taken::new(request, &Cuts::new(request), boxes)
+    }
+
+    /// Blocks of all pairs, one by one, over those of whole chunks.
+    fn decoded(request: &PlanRequest, boxes: &[u64]) -> f64 {
+        let (chunk, item) = (&request.source.chunk_shape, request.item_bytes);
+        let block = request.source.blocks.as_ref().unwrap().block_bytes;
+        let chunk_bytes = chunk.iter().product::<u64>() * item;
+        let grid = rechunk_grid::ChunkGrid::new(&request.shape, chunk).unwrap();
+        let tiles = rechunk_grid::ChunkGrid::new(&request.shape, boxes).unwrap();
+        let (mut pairs, mut bytes) = (0, 0);
+        for tile in tiles.indices().positions() {
+            let tile = tiles.region(&tile);
+            for at in grid.covering(&tile).positions() {
+                let part = grid.region(&at).intersect(&tile).unwrap();
+                let start = grid.region(&at).start;
+                let place = |position: Vec<u64>| {
+                    let inside = position.iter().zip(&start).zip(chunk);
+                    inside.fold(0, |sum, ((at, start), chunk)| sum * chunk + (at - start)) * item
+                };
+                let first = place(part.start.clone()) / block * block;
+                let last = place((0..part.rank()).map(|axis| part.end(axis) - 1).collect());
+                bytes += ((last / block + 1) * block).min(chunk_bytes) - first;
+                pairs += 1;
+            }
+        }
+        bytes as f64 / (pairs * chunk_bytes) as f64
+    }
+
+    #[test]
+    fn slabs_of_chunks_decode_a_block_more_for_each_cut_through_one() {
+        // As case A: blocks of 91.02 rows, boxes of 180.
+        let request = request(&[4, 720, 1440], &[1, 720, 1440], 2, 262_144);
+        let of = |boxes: &[u64]| taken(&request, boxes);
+        let chunk_bytes = 720.0 * 1440.0 * 2.0;
+        let wanted =
+            |tiles: f64| (chunk_bytes / tiles + 262_144.0 * (tiles - 1.0) / tiles) / chunk_bytes;
+        for (boxes, tiles) in [([4, 180, 1440], 4.0), ([2, 240, 1440], 3.0), ([1, 360, 1440], 2.0)]
+        {
+            assert!((of(&boxes).decoded - wanted(tiles)).abs() < 1e-9, "{boxes:?}");
+            assert!((of(&boxes).decoded - decoded(&request, &boxes)).abs() < 1e-9, "{boxes:?}");
+        }
+        // The last block is shorter.
+        let twelfth = of(&[2, 60, 1440]).decoded;
+        assert!((twelfth - decoded(&request, &[2, 60, 1440])).abs() < 0.002, "{twelfth}");
+        assert_eq!(of(&[4, 720, 1440]), Taken::ALL);
+        assert!((of(&[1, 180, 1440]).read - wanted(4.0)).abs() < 1e-9);
+        assert_eq!(of(&[1, 180, 1440]).read_of(1000), 344);
+        // Rows of which a part is taken lie in as many blocks as whole rows.
+        let halves = of(&[4, 720, 720]);
+        assert!(halves.decoded > 0.99 && halves.read >= 1.0, "{halves:?}");
+    }
+
+    #[test]
+    fn what_ends_where_blocks_do_decodes_no_more() {
+        let request = request(&[8, 64, 100], &[1, 64, 100], 4, 1600);
+        assert!((taken(&request, &[8, 16, 100]).decoded - 0.25).abs() < 1e-9);
+        assert!(
+            (taken(&request, &[8, 16, 100]).decoded - decoded(&request, &[8, 16, 100])).abs()
+                < 1e-9
+        );
+        // 4800 bytes are whole blocks, but boxes of 12 rows end in the middle of the last box's chunk too.
+        assert!(
+            (taken(&request, &[8, 12, 100]).decoded - decoded(&request, &[8, 12, 100])).abs()
+                < 0.01
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_less_is_decoded_than_there_is_and_about_what_blocks_say(
+            axes in prop::collection::vec((1_u64..4, 1_u64..9, 1_u64..20), 1..4),
+            item_bytes in 1_u64..5, block_bytes in 1_u64..40,
+        ) {
+            // Whole chunks, so that nothing is padding.
+            let chunk: Vec<u64> = axes.iter().map(|axis| axis.1).collect();
+            let shape: Vec<u64> = axes.iter().map(|axis| axis.0 * axis.1).collect();
+            let boxes: Vec<u64> = axes.iter().zip(&shape).map(|(axis, n)| axis.2.min(*n)).collect();
+            let request = request(&shape, &chunk, item_bytes, block_bytes * item_bytes);
+            let found = taken(&request, &boxes).decoded;
+            let counted = decoded(&request, &boxes);
+            let pairs = crate::pairs(&shape, &boxes, &chunk) as f64;
+            prop_assert!(found * pairs >= cells(&shape, &chunk) as f64 - 1e-9);
+            let chunk_bytes = (chunk.iter().product::<u64>() * item_bytes) as f64;
+            // A pair has at most one block more or less than on average.
+            let slack = (block_bytes * item_bytes) as f64 / chunk_bytes;
+            prop_assert!((found - counted).abs() <= slack + 1e-9, "{} {}", found, counted);
+        }
+    }
+}
