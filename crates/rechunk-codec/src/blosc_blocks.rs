@@ -95,12 +95,15 @@ impl<'a> Blocks<'a> {
             return Ok(());
         };
         let end = wanted.end.min(decoded.len());
-        let first = wanted.start / self.block_bytes;
+        let start = wanted.start.min(end); // a damaged chunk may be shorter
+        let first = start / self.block_bytes;
         let blocks = decoded.chunks_mut(self.block_bytes).enumerate();
         let blocks = blocks.take(end.div_ceil(self.block_bytes)).skip(first);
         PLANES.with_borrow_mut(|planes| {
             for (number, block) in blocks {
-                self.decode_block(inner, number, block, planes)?;
+                let at = number * self.block_bytes;
+                let part = start.saturating_sub(at)..(end - at).min(block.len());
+                self.decode_block(inner, (number, part), block, planes)?;
             }
             if planes.capacity() > KEPT_BYTES_MAX {
                 *planes = Vec::new();
@@ -151,7 +154,7 @@ impl<'a> Blocks<'a> {
     fn decode_block(
         &self,
         inner: Inner,
-        number: usize,
+        (number, wanted): (usize, Range<usize>),
         block: &mut [u8],
         planes: &mut Vec<u8>,
     ) -> Result<(), String> {
@@ -161,7 +164,7 @@ impl<'a> Blocks<'a> {
         }
         planes.resize(block.len(), 0);
         self.decode_streams(inner, at, planes)?;
-        unshuffle(self.typesize, planes, block);
+        unshuffle(self.typesize, planes, block, &wanted);
         Ok(())
     }
 
@@ -253,21 +256,23 @@ impl Inner {
 }
 
 /// Puts elements of `typesize` bytes together whose first bytes come first, then the second ones,
-/// and so on. What is no whole element is at the end, as it is.
-fn unshuffle(typesize: usize, planes: &[u8], elements: &mut [u8]) {
+/// and so on: those that have bytes of `elements` that are `wanted`. What is no whole element is at the end, as it is.
+fn unshuffle(typesize: usize, planes: &[u8], elements: &mut [u8], wanted: &Range<usize>) {
     let count = elements.len() / typesize;
+    let some = wanted.start / typesize..wanted.end.div_ceil(typesize).min(count);
     let (whole, rest) = elements.split_at_mut(count * typesize);
     let (planes, planes_rest) = planes.split_at(whole.len());
     rest.copy_from_slice(planes_rest);
-    let plane = |byte: usize| planes[byte * count..][..count].as_chunks::<1>().0;
+    let plane = |byte: usize| planes[byte * count..][some.clone()].as_chunks::<1>().0;
+    let whole = &mut whole[some.start * typesize..some.end * typesize];
     match typesize {
         2 => interleave(plane(0), plane(1), whole.as_chunks_mut::<2>().0),
         4 => unshuffle_4(plane, whole.as_chunks_mut().0),
         8 => unshuffle_8(plane, whole.as_chunks_mut().0),
         _ => {
-            for (byte, plane) in planes.chunks_exact(count.max(1)).enumerate() {
-                for (element, &value) in whole.chunks_exact_mut(typesize).zip(plane) {
-                    element[byte] = value;
+            for byte in 0..typesize {
+                for (element, value) in whole.chunks_exact_mut(typesize).zip(plane(byte)) {
+                    element[byte] = value[0];
                 }
             }
         }

@@ -26,12 +26,15 @@ fn decodes_what_c_blosc_has_made() {
                     let mut decoded = vec![9; 17];
                     blosc::decode(&encoded, &mut decoded, length, blocksize).unwrap();
                     assert!(decoded == elements, "{settings:?} {length}");
-                    let wanted = length / 3..length / 2;
                     let mut part = Vec::new();
-                    blosc::decode_part(&encoded, &mut part, length, blocksize, wanted.clone())
-                        .unwrap();
-                    assert_eq!(part.len(), length);
-                    assert!(part[wanted.clone()] == elements[wanted], "{settings:?} {length}");
+                    for wanted in [0..1, 7..length - 2, length - 1..length, length / 3..length / 2]
+                    {
+                        part.clear();
+                        blosc::decode_part(&encoded, &mut part, length, blocksize, wanted.clone())
+                            .unwrap();
+                        assert_eq!(part.len(), length);
+                        assert!(part[wanted.clone()] == elements[wanted], "{settings:?} {length}");
+                    }
                     let block = u32::from_le_bytes(*encoded[8..].first_chunk().unwrap());
                     let blocks = Blocks::new(&encoded, usize::try_from(block).unwrap());
                     own += usize::from(blocks.is_some());
@@ -48,6 +51,23 @@ fn decodes_what_c_blosc_has_made() {
     }
     assert!(own > 200 && split > 50 && whole > 50, "{own} {split} {whole}");
     assert!(left_out > 10, "{left_out}");
+}
+
+/// What is wanted may lie behind the end of a chunk that says to be shorter than it should be.
+#[test]
+fn what_is_wanted_behind_the_end_is_not_there() {
+    let elements = compressible(5000);
+    for typesize in [1, 2, 3, 4, 8] {
+        let (cname, clevel, shuffle) = (BloscName::Lz4, 5, Shuffle::Byte);
+        let settings = BloscSettings { cname, clevel, shuffle, typesize, blocksize: 1920 };
+        let mut encoded = Vec::new();
+        blosc::encode(&elements, &mut encoded, &settings).unwrap();
+        for wanted in [4999..5001, 5000..5001, 5001..5002, 5500..9000, 9000..9001] {
+            let mut part = Vec::new();
+            blosc::decode_part(&encoded, &mut part, 10_000, 1920, wanted.clone()).unwrap();
+            assert_eq!(part.len(), 5000, "{typesize} {wanted:?}");
+        }
+    }
 }
 
 /// Bytes that become half as many.
