@@ -344,6 +344,15 @@ impl<'a> Flow<'a> {
         true
     }
 
+    /// All that the task reads is in its units.
+    fn is_all_taken(&mut self) -> bool {
+        if self.begun.any_taken_in() || self.ahead.peek().is_some() {
+            return false;
+        }
+        self.put_back = self.next_input();
+        self.put_back.is_none()
+    }
+
     fn taken(&mut self, step: u64, finished: Vec<Finished>, sent: &[Finished]) {
         self.begun.taken(step);
         self.marks.sending(sent);
@@ -364,6 +373,9 @@ impl<'a> Flow<'a> {
             }
         }
         self.marks.taken(self.begun.first());
+        if self.task.is_last && self.is_all_taken() {
+            self.task.buffers.set_open(false);
+        }
         debug_assert!(self.begun.counts(self.task.units.count() + wide(self.finished.len())));
     }
 }

@@ -240,6 +240,11 @@ impl StageRun {
         }
     }
 
+    /// Task `number` is among the last: whoever runs it will hardly have another.
+    pub(crate) fn is_last(&self, number: u64) -> bool {
+        number.saturating_add(self.stage.tasks_at_once.into()) >= self.stage.tasks
+    }
+
     /// What the source does not hold of `region`, in a target chunk: that stays as it is.
     pub(crate) fn kept(&self, region: &Region) -> Vec<Region> {
         self.held.as_ref().map_or_else(Vec::new, |held| region.without(held))

@@ -55,6 +55,8 @@ pub(crate) struct TaskRun {
     pub tile: Region,
     pub units: Units,
     pub buffers: Arc<BufferPool>,
+    /// Probably no other task of the stage will need its buffers.
+    pub is_last: bool,
     pub indexes: SourceIndexes,
     /// The target's shards; boxes of one task share them.
     pub shards: Arc<TargetShards>,
@@ -83,6 +85,7 @@ pub(crate) async fn run_task(
     number: u64,
     begun: Begun,
 ) -> Result<Option<Digest>, Fault> {
+    slot.buffers.set_open(true);
     if stage.stage.runs.is_some() {
         runs::run_task(stage, Arc::clone(&slot.buffers), number, begun.steps).await?;
         return Ok(None);
@@ -93,6 +96,7 @@ pub(crate) async fn run_task(
     for tile in stage.geometry.boxes(&owned) {
         let task = Arc::new(TaskRun {
             number,
+            is_last: stage.is_last(number) && tile == owned,
             tile,
             units: Units::default(),
             buffers: Arc::clone(&slot.buffers),

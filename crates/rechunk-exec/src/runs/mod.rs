@@ -62,9 +62,14 @@ pub(crate) async fn run_task(
     let mut lanes: Vec<Bounce> = (0..pass.stage.stage.lanes).map(|_| Bounce::default()).collect();
     let mut carried = Carried::default();
     let mut marks = Marks::new(&pass.stage, number);
-    for buffer in (0..pass.buffers.count()).filter(|&b| pass.buffers.is_needed(b, steps_done)) {
+    let needed = |buffer: &u64| pass.buffers.is_needed(*buffer, steps_done);
+    let mut needed = (0..pass.buffers.count()).filter(needed).peekable();
+    while let Some(buffer) = needed.next() {
         let held = Arc::new(Held::new(&pass, buffer)?);
         read::buffer(&pass, &held, &mut lanes).await?;
+        if needed.peek().is_none() && pass.stage.is_last(number) {
+            pass.pool.set_open(false);
+        }
         let written = write::complete(&pass, &held, &mut carried, &mut lanes).await?;
         marks.done(buffer, written);
     }
