@@ -383,6 +383,12 @@ fn check(request: &PlanRequest) -> Result<(), PlanError> {
     let range = |ok: bool, what, range| {
         if ok { Ok(()) } else { Err(PlanError::OutOfRange { what, range }) }
     };
+    let is_order = |order: &[usize]| {
+        let rank = request.shape.len();
+        order.len() == rank && (0..rank).all(|axis| order.contains(&axis))
+    };
+    let is_ordered = source.blocks.as_ref().is_none_or(|blocks| is_order(&blocks.order));
+    range(is_ordered, "the storage order", "every axis once")?;
     range((1..=ITEM_BYTES_MAX).contains(&request.item_bytes), "the item size", "1 byte to 1 MiB")?;
     range(THREADS.contains(&request.budget.threads), "the number of threads", "1 to 4096")?;
     range((1..=1 << 20).contains(&request.budget.workers), "the number of workers", "1 to 2^20")

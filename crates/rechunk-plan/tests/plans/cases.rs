@@ -61,6 +61,15 @@ fn parts_of_chunks_are_taken_again_where_an_intermediate_costs_more() {
     assert_eq!(parts.source.get_requests, whole.source.get_requests);
     assert_eq!(parts.source.decoded_read_bytes, whole.source.decoded_read_bytes);
     assert!(parts.seconds < whole.seconds);
+
+    for order in [vec![], vec![0, 1], vec![0, 1, 1], vec![0, 1, 3], vec![0, 1, 2, 0]] {
+        request.source.blocks = Some(BlocksSide { block_bytes: 0, order, are_read_apart: true });
+        let refused = plan(&request).unwrap_err();
+        assert!(matches!(refused, PlanError::OutOfRange { what: "the storage order", .. }));
+    }
+    request.source.blocks =
+        Some(BlocksSide { block_bytes: 0, order: vec![2, 0, 1], are_read_apart: true });
+    plan(&request).unwrap();
 }
 
 /// What a store copies itself is a request for each object, and no bytes; whoever moves it, the same
