@@ -74,6 +74,16 @@ fn chunks_of_which_parts_are_read_are_no_less_checked() {
     assert!(read.abs_diff(expected) < read / 10, "{read} bytes, where {expected} are expected");
     rechunk(&["verify", &raw, &target]).ok();
 
+    // What was not compressed has no blocks: all of it is read each time, and expected to be.
+    let (stored, target) = (folder.at("stored.zarr"), folder.at("of-stored.zarr"));
+    let codec = "blosc:lz4:0:shuffle";
+    rechunk(&["copy", &raw, &stored, "--codec", codec, "--format", "zarr2"]).ok();
+    let copy = [&["copy", &stored, &target, "--json"], &options[..]].concat();
+    let report = rechunk(&copy).ok().json();
+    let (read, expected) = ("traffic.source.read_bytes", "estimate.source.read_bytes");
+    assert!(number(&report, read).abs_diff(number(&report, expected)) < 1 << 20);
+    rechunk(&["verify", &raw, &target]).ok();
+
     // Of a region too, which begins and ends inside chunks on one axis, and at their ends on others.
     let (of_raw, of_source) = (folder.at("of-raw.zarr"), folder.at("of-source.zarr"));
     let select = ["--select", "2:11,0:512,100:1000"];
