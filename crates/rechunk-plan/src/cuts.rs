@@ -75,16 +75,30 @@ impl<'a> Cuts<'a> {
     /// Number of pairs (box of a regular grid, source chunk) that share an element, and the elements
     /// of the chunks of all pairs.
     pub(crate) fn pairs(&self, request: &PlanRequest, boxes: &[u64]) -> (u64, u64) {
-        let chunk = &request.source.chunk_shape;
         (0..boxes.len()).fold((1, 1), |(pairs, elements): (u64, u64), axis| {
-            let along = if let Some(cuts) = self.axis(axis) {
-                cuts.pairs(boxes[axis])
-            } else {
-                let pairs = pairs_along(request.shape[axis], boxes[axis], chunk[axis]);
-                (pairs, pairs.saturating_mul(chunk[axis]))
-            };
+            let along = self.pairs_on(request, boxes, axis);
             (pairs.saturating_mul(along.0), elements.saturating_mul(along.1))
         })
+    }
+
+    /// The same on `axis` alone.
+    fn pairs_on(&self, request: &PlanRequest, boxes: &[u64], axis: usize) -> (u64, u64) {
+        if let Some(cuts) = self.axis(axis) {
+            return cuts.pairs(boxes[axis]);
+        }
+        let chunk = request.source.chunk_shape[axis];
+        let pairs = pairs_along(request.shape[axis], boxes[axis], chunk);
+        (pairs, pairs.saturating_mul(chunk))
+    }
+
+    /// Boxes of a regular grid that a source chunk meets along `axis`, on average.
+    pub(crate) fn boxes_of_each(&self, request: &PlanRequest, boxes: &[u64], axis: usize) -> f64 {
+        let chunks = match self.axis(axis) {
+            Some(cuts) => cuts.count(),
+            None => request.shape[axis].div_ceil(request.source.chunk_shape[axis]),
+        };
+        let pairs = self.pairs_on(request, boxes, axis).0;
+        pairs.max(1) as f64 / chunks.max(1) as f64
     }
 }
 

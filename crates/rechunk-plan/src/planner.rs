@@ -8,6 +8,7 @@ use crate::bound::staged_seconds_min;
 use crate::cuts::Cuts;
 use crate::draft::Draft;
 use crate::families::Family;
+use crate::keep::is_order;
 use crate::plan::THREADS;
 use crate::sizing::Sizing;
 use crate::{Estimate, Plan, PlanError, PlanRequest, Side, Strategy};
@@ -383,11 +384,8 @@ fn check(request: &PlanRequest) -> Result<(), PlanError> {
     let range = |ok: bool, what, range| {
         if ok { Ok(()) } else { Err(PlanError::OutOfRange { what, range }) }
     };
-    let is_order = |order: &[usize]| {
-        let rank = request.shape.len();
-        order.len() == rank && (0..rank).all(|axis| order.contains(&axis))
-    };
-    let is_ordered = source.blocks.as_ref().is_none_or(|blocks| is_order(&blocks.order));
+    let rank = request.shape.len();
+    let is_ordered = source.blocks.as_ref().is_none_or(|blocks| is_order(&blocks.order, rank));
     range(is_ordered, "the storage order", "every axis once")?;
     range((1..=ITEM_BYTES_MAX).contains(&request.item_bytes), "the item size", "1 byte to 1 MiB")?;
     range(THREADS.contains(&request.budget.threads), "the number of threads", "1 to 4096")?;

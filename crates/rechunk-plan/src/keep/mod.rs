@@ -34,6 +34,7 @@ pub use buffers::{Buffers, FilePart, WriteBlock, WriteBlocks};
 pub use counts::{Counts, SideCounts};
 pub use error::KeepError;
 pub use model::Model;
+pub(crate) use model::is_order;
 pub use problem::{Problem, Schedule};
 pub use runs::{Run, Runs};
 pub use search::{Found, search};

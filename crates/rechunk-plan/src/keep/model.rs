@@ -161,10 +161,15 @@ impl Model {
     }
 }
 
-fn check_order(what: &'static str, order: &[usize], rank: usize) -> Result<(), KeepError> {
+/// True if `order` has every axis of an array of `rank` axes once.
+pub(crate) fn is_order(order: &[usize], rank: usize) -> bool {
     let mut axes = order.to_vec();
     axes.sort_unstable();
-    if axes.iter().copied().eq(0..rank) {
+    axes.iter().copied().eq(0..rank)
+}
+
+fn check_order(what: &'static str, order: &[usize], rank: usize) -> Result<(), KeepError> {
+    if is_order(order, rank) {
         Ok(())
     } else {
         Err(KeepError::NotAnOrder { what, axes: order.to_vec(), rank })
