@@ -27,9 +27,10 @@ const IMPURE: [&str; 10] = [
     "tracing-subscriber",
 ];
 /// Third parties that only these crates may name.
-const ONLY: [(&str, &[&str]); 4] = [
+const ONLY: [(&str, &[&str]); 5] = [
     ("object_store", &["rechunk-store", "rechunk-testkit"]),
     ("zarrs", &["rechunk-codec"]),
+    ("lz4-sys", &["rechunk-kernel"]),
     ("clap", &["rechunk-cli"]),
     ("indicatif", &["rechunk-cli"]),
 ];

@@ -9,6 +9,8 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
+use rechunk_kernel::decode_lz4_prefix;
+
 use crate::blosc::HEADER_BYTES;
 use crate::{deflate, zstd_frames};
 
@@ -159,17 +161,28 @@ impl<'a> Blocks<'a> {
         planes: &mut Vec<u8>,
     ) -> Result<(), String> {
         let at = self.word(place_of(number).unwrap_or(usize::MAX))?;
-        if self.flags & SHUFFLED == 0 || self.typesize == 1 {
-            return self.decode_streams(inner, at, block);
+        if !self.is_shuffled() {
+            return self.decode_streams(inner, at, block, wanted.end);
         }
         planes.resize(block.len(), 0);
-        self.decode_streams(inner, at, planes)?;
+        self.decode_streams(inner, at, planes, wanted.end)?;
         unshuffle(self.typesize, planes, block, &wanted);
         Ok(())
     }
 
-    /// Decodes the streams that begin at byte `at` to exactly the bytes of `block`.
-    fn decode_streams(&self, inner: Inner, mut at: usize, block: &mut [u8]) -> Result<(), String> {
+    fn is_shuffled(&self) -> bool {
+        self.flags & SHUFFLED != 0 && self.typesize > 1
+    }
+
+    /// Decodes the streams that begin at byte `at` to exactly the bytes of `block`, but for what is only needed
+    /// for bytes of elements from `end` on: LZ4 stops before.
+    fn decode_streams(
+        &self,
+        inner: Inner,
+        mut at: usize,
+        block: &mut [u8],
+        end: usize,
+    ) -> Result<(), String> {
         let is_last = block.len() < self.block_bytes;
         let splits =
             self.flags & ONE_STREAM == 0 && !is_last && is_split(self.typesize, block.len());
@@ -177,7 +190,13 @@ impl<'a> Blocks<'a> {
         if !block.len().is_multiple_of(streams) {
             return Err("a block is no whole number of elements".to_owned());
         }
-        for stream in block.chunks_exact_mut(block.len() / streams) {
+        let stream_bytes = block.len() / streams;
+        for (number, stream) in block.chunks_exact_mut(stream_bytes).enumerate() {
+            let needed = match (self.is_shuffled(), splits) {
+                (true, true) => end.div_ceil(self.typesize), // of each byte of elements
+                (true, false) => stream_bytes,
+                (false, _) => end.saturating_sub(number * stream_bytes),
+            };
             let length = self.word(at)?;
             at = at.saturating_add(4);
             let encoded = self.encoded.get(at..at.saturating_add(length));
@@ -185,7 +204,10 @@ impl<'a> Blocks<'a> {
             at = at.saturating_add(length);
             if length == stream.len() {
                 stream.copy_from_slice(encoded);
-            } else if inner.decode(encoded, stream)? != stream.len() {
+                continue;
+            }
+            let stream = &mut stream[..inner.stops_at(needed, stream_bytes)];
+            if inner.decode(encoded, stream, stream_bytes)? != stream.len() {
                 return Err("a stream is too short".to_owned());
             }
         }
@@ -241,9 +263,26 @@ impl Narrowed {
 }
 
 impl Inner {
-    /// Decodes a stream; how many bytes of `decoded` it fills.
-    fn decode(self, encoded: &[u8], decoded: &mut [u8]) -> Result<usize, String> {
+    /// How many bytes of a stream of `stream_bytes` are decoded if `needed` are: the others can stop at its end only.
+    fn stops_at(self, needed: usize, stream_bytes: usize) -> usize {
         match self {
+            Self::Lz4 => needed.min(stream_bytes),
+            Self::Zlib | Self::Zstd => stream_bytes,
+        }
+    }
+
+    /// Decodes a stream of `stream_bytes`, or as much of it as `decoded` takes ([`stops_at`](Self::stops_at)); how
+    /// many bytes it fills.
+    fn decode(
+        self,
+        encoded: &[u8],
+        decoded: &mut [u8],
+        stream_bytes: usize,
+    ) -> Result<usize, String> {
+        match self {
+            Self::Lz4 if decoded.len() < stream_bytes => {
+                decode_lz4_prefix(encoded, decoded).ok_or_else(|| "the data is damaged".to_owned())
+            }
             Self::Lz4 => {
                 let length = i32::try_from(decoded.len()).map_err(|error| error.to_string())?;
                 lz4::block::decompress_to_buffer(encoded, Some(length), decoded)

@@ -9,6 +9,8 @@
 //! refuses with a [`KernelError`]; the loops after that check need no bounds checks. Strides of 0
 //! are allowed in a source (one element is seen many times). If the elements of a *target* overlap,
 //! which of them is left is not defined (but memory safety is not at stake).
+//!
+//! [`decode_lz4_prefix`] is here for its call to a C function, which is unsafe too.
 
 mod axes;
 mod compare;
@@ -18,6 +20,7 @@ mod element;
 mod error;
 mod field;
 mod fill;
+mod lz4_prefix;
 mod rows;
 mod words;
 
@@ -26,6 +29,7 @@ pub use copy::copy_region;
 pub use digest::{DIGEST_METHOD, Digest, DigestKeys, NotADigest};
 pub use error::{Buffer, KernelError};
 pub use fill::{fill, fill_region, is_all};
+pub use lz4_prefix::decode_lz4_prefix;
 
 #[cfg(test)]
 mod tests;

@@ -70,6 +70,36 @@ fn what_is_wanted_behind_the_end_is_not_there() {
     }
 }
 
+/// A stream of LZ4 is decoded up to the last byte that is wanted: damage behind it does not matter to that part, and
+/// does to the whole.
+#[test]
+fn streams_of_lz4_are_decoded_as_far_as_they_are_wanted() {
+    const LENGTH: usize = 64 << 10;
+    let elements = compressible(LENGTH);
+    for (shuffle, typesize) in [(Shuffle::Byte, 2), (Shuffle::Byte, 4), (Shuffle::None, 1)] {
+        let blocksize = u32::try_from(LENGTH).unwrap();
+        let (cname, clevel) = (BloscName::Lz4, 5);
+        let settings = BloscSettings { cname, clevel, shuffle, typesize, blocksize };
+        let mut encoded = Vec::new();
+        blosc::encode(&elements, &mut encoded, &settings).unwrap();
+        // A match of the last stream far in front of the first byte.
+        let end = encoded.len();
+        encoded[end - 2000..end - 1000].fill(0xff);
+        let mut decoded = Vec::new();
+        for wanted in [0..1, 0..LENGTH / 3, 1000..LENGTH / 2 + 1, LENGTH / 2..LENGTH / 2 + 9] {
+            let part =
+                blosc::decode_part(&encoded, &mut decoded, LENGTH, blocksize, wanted.clone());
+            assert_eq!(part, Ok(()), "{settings:?} {wanted:?}");
+            assert!(decoded[wanted.clone()] == elements[wanted.clone()], "{settings:?} {wanted:?}");
+        }
+        for wanted in [0..LENGTH, LENGTH - 1..LENGTH, 0..usize::MAX] {
+            let part =
+                blosc::decode_part(&encoded, &mut decoded, LENGTH, blocksize, wanted.clone());
+            assert_eq!(part, Err("the data is damaged".to_owned()), "{settings:?} {wanted:?}");
+        }
+    }
+}
+
 /// Bytes that become half as many.
 fn compressible(length: usize) -> Vec<u8> {
     let noise = |n: usize| (n.wrapping_mul(2_654_435_761) >> 7).to_le_bytes()[0];
