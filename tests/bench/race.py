@@ -91,6 +91,15 @@ def read_all(place):
                     pass
 
 
+def forget(place):
+    """Has the system's cache forget what is at `place`: who reads it next reads it from the disk. (It keeps the names.)"""
+    os.sync()
+    for directory, _, files in os.walk(place):
+        for file in files:
+            with open(os.path.join(directory, file), "rb") as source:
+                os.posix_fadvise(source.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 def is_right(case_json, target):
     if os.path.exists(os.path.join(target, "array.json")):
         target = raw_files.as_zarr(target)
@@ -122,6 +131,8 @@ def measure(name, arguments, directory):
             (work / "tmp").mkdir(parents=True)
             os.sync()
             touch(min(3 * case["raw_bytes"] + case["mem"], TOUCHED_MAX))
+            if arguments.cold:
+                forget(source)
             if contestant == FLOOR:
                 floors.append({**floor(place, work), "turn": turn})
                 continue
@@ -214,7 +225,7 @@ def machine(arguments):
         peers.append(subprocess.run([REENCODE_PROGRAM, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout.split("\n")[0])
     return (f"{model}, {os.cpu_count()} cores, {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB; Linux "
             f"{platform.release()}; {version}; {', '.join(dict.fromkeys(peers))}; load {os.getloadavg()[0]:.1f}; size "
-            f"`{arguments.size}`, {arguments.reps} repetitions.")
+            f"`{arguments.size}`, {arguments.reps} repetitions{', sources on the disk' if arguments.cold else ''}.")
 
 
 def write(path, lines):
@@ -230,6 +241,7 @@ def main():
     parser.add_argument("--peers", choices=["best", "all"], default="best", help="the best of each case (3), or all")
     parser.add_argument("--reps", type=int, default=3)
     parser.add_argument("--size", choices=["small", "medium", "full"], default="medium")
+    parser.add_argument("--cold", action="store_true", help="sources are not in the system's cache")
     parser.add_argument("--timeout", type=float, default=120)
     parser.add_argument("--data", type=pathlib.Path, default=ROOT / "target/bench-data", help="generated data; kept")
     parser.add_argument("--rechunk", default=str(ROOT / "target/release/rechunk"))

@@ -80,6 +80,14 @@ impl Array {
         self.read_narrowed(index, narrow.as_ref(), buffer).await
     }
 
+    /// Announces that chunk `index` will be read soon, or the first `bytes` of it where it has more: see
+    /// [`Store::announce`]. Not for chunks in shards.
+    pub fn announce(&self, index: &[u64], bytes: u64) {
+        let (start, length) = self.layout.chunk_range(index).unwrap_or((0, bytes));
+        let end = start.saturating_add(length.min(bytes));
+        self.store.announce(&self.layout.chunk_key(index), start..end);
+    }
+
     async fn read_narrowed(
         &self,
         index: &[u64],

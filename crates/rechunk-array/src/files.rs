@@ -1,5 +1,7 @@
 //! Chunks that are files of raw elements, or ranges of one.
 
+use std::ops::Range;
+
 use rechunk_format::{FormatError, RunFormat};
 use rechunk_grid::GridError;
 use rechunk_store::{FileSize, PartEnd, PartFile, ReadFile, StoreError};
@@ -63,6 +65,11 @@ impl Array {
         let size = if runs.has_tail { FileSize::AtLeast(bytes) } else { FileSize::Exactly(bytes) };
         let opened = self.store().open_file(&self.layout().object_key(index), size).await;
         opened.map_err(|error| self.file_error(index, error))
+    }
+
+    /// Announces that `range` of file `index` of raw elements will be read soon: see [`Store::announce`].
+    pub fn announce_file(&self, index: &[u64], range: Range<u64>) {
+        self.store().announce(&self.layout().object_key(index), range);
     }
 
     /// Opens what file `index` of raw elements is until it is whole, to write runs of it; see

@@ -12,6 +12,7 @@ use rechunk_plan::StageInput;
 
 use crate::Fault;
 use crate::ahead::{Ahead, Step};
+use crate::announced::Announced;
 use crate::begun_steps::BegunSteps;
 use crate::cpu::Driven;
 use crate::frame::wide;
@@ -95,6 +96,7 @@ fn sending_in_place(
 struct Flow<'a> {
     task: &'a Arc<TaskRun>,
     ahead: Ahead,
+    announced: Announced,
     loans: Loans,
     /// Work that may have a request in flight, beside that of borrowed lanes, which read local files; and the
     /// most of it.
@@ -118,6 +120,7 @@ impl<'a> Flow<'a> {
         Ok(Self {
             task,
             ahead: Ahead::new(task),
+            announced: Announced::new(task),
             loans: Loans::new(&task.stage),
             busy: 0,
             busy_max: task.stage.stage.lanes,
@@ -236,6 +239,7 @@ impl<'a> Flow<'a> {
                 let is_passed = task.stage.stage.passthrough || task.stage.in_place.reads();
                 if !is_passed && self.is_gap(&index) {
                     let indices = self.with_more(index, 0);
+                    self.announced.begins(indices.len());
                     return Ok(taking(step, gather::gaps(task, lane, indices)));
                 }
                 if task.stage.ahead_lanes > 0 {
@@ -247,12 +251,15 @@ impl<'a> Flow<'a> {
                         self.begun.taken(step); // it went with the first of its shard
                         continue;
                     }
-                    return Ok(taking(step, in_place::inputs(task, lane, indices)));
+                    let announced = Vec::new(); // they come in another order, and gain nothing
+                    return Ok(taking(step, in_place::inputs(task, lane, indices, announced)));
                 }
                 if task.stage.in_place.reads() {
                     let indices = self.with_more(index, task.stage.in_place.inputs);
-                    return Ok(taking(step, in_place::inputs(task, lane, indices)));
+                    let announced = self.announced.before(&task, &indices);
+                    return Ok(taking(step, in_place::inputs(task, lane, indices, announced)));
                 }
+                self.announced.begins(1);
                 return Ok(take_in(task, lane, step, index));
             }
             if self.begun.any_taken_in() && !self.has_room_for_next_step() {
@@ -281,7 +288,8 @@ impl<'a> Flow<'a> {
                 };
                 let step = self.begun.take_in();
                 let indices = self.with_more(index, self.task.stage.in_place.inputs);
-                let inputs = in_place::inputs(Arc::clone(self.task), lane, indices);
+                let announced = self.announced.before(self.task, &indices);
+                let inputs = in_place::inputs(Arc::clone(self.task), lane, indices, announced);
                 return Some(borrowed(step, inputs));
             }
             // Units that wait for a lane are not paid for.

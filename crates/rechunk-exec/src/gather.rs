@@ -9,6 +9,7 @@ use rechunk_plan::StageInput;
 use rechunk_store::{Got, Role, StoreError};
 
 use crate::Fault;
+use crate::announced::ANNOUNCED_BYTES;
 use crate::frame::{self, Frame, check_length, wide};
 use crate::lane::{Lane, LaneDone};
 use crate::piece_checksum;
@@ -231,6 +232,32 @@ async fn take_in(task: &Arc<TaskRun>, fetched: Fetched) -> Result<Taken, Fault> 
     .await
 }
 
+/// Announces an input that will be fetched soon. By a thread that may block.
+pub(crate) fn announce(task: &TaskRun, index: &[u64]) {
+    let stage = &task.stage;
+    let source = &stage.run.execution.source;
+    let Ok(Some(input)) = Input::new(task, index) else { return };
+    match (&stage.stage.input, stage.intermediate()) {
+        (StageInput::Pieces { .. }, Ok(store)) => {
+            let PiecePlace { key, range: (offset, bytes) } = piece_place(stage, index, &input);
+            store.announce(&key, offset..offset.saturating_add(bytes.min(ANNOUNCED_BYTES)));
+        }
+        (StageInput::SourceChunks, _) if !source.is_in_gap(index) => {
+            let head_bytes = source.layout().head_bytes().filter(|_| takes_part(task, &input));
+            source.announce(index, head_bytes.map_or(ANNOUNCED_BYTES, wide));
+        }
+        _ => {}
+    }
+}
+
+/// The tile takes a part of a source chunk, and no more of it has to be looked at.
+fn takes_part(task: &TaskRun, input: &Input) -> bool {
+    let stage = &task.stage;
+    input.wanted(stage.item_bytes).len() < input.frame.bytes
+        && !stage.digest.is_of_encoded_chunks()
+        && stage.run.execution.source.layout().shards().is_none()
+}
+
 /// Fetches as much of a source chunk as the tile takes of it needs.
 async fn fetch_part(
     task: &TaskRun,
@@ -238,12 +265,9 @@ async fn fetch_part(
     input: &Input,
     encoded: &mut Vec<u8>,
 ) -> Result<Got, ArrayError> {
-    let stage = &task.stage;
-    let wanted = input.wanted(stage.item_bytes);
-    let is_part = wanted.len() < input.frame.bytes && !stage.digest.is_of_encoded_chunks();
-    if is_part && stage.run.execution.source.layout().shards().is_none() {
-        let source = &stage.run.execution.source;
-        return source.read_chunk_part_into(index, wanted, encoded).await;
+    if takes_part(task, input) {
+        let (stage, wanted) = (&task.stage, input.wanted(task.stage.item_bytes));
+        return stage.run.execution.source.read_chunk_part_into(index, wanted, encoded).await;
     }
     let is_there = fetch_chunk(task, index, encoded).await?;
     Ok(if is_there { Got::Whole } else { Got::Missing })
@@ -280,17 +304,21 @@ async fn fetch_piece(
     piece: &mut Vec<u8>,
 ) -> Result<PiecePlace, Fault> {
     let store = stage.intermediate()?;
-    let grid = stage.geometry.input_grid();
-    let object = grid.region(index);
-    let before = stage.number.saturating_sub(1);
-    let key = object_key(before, grid.indices().ordinal(index));
-    let (offset, bytes) = stage.geometry.piece_range(&object, &input.region);
+    let place = piece_place(stage, index, input);
+    let (offset, bytes) = place.range;
     // The largest piece of the stage, unless a lane is also paid for something larger.
     let room = stage.geometry.piece_bytes_max();
-    let fetched = store.get_range_into(&key, offset, bytes, room, piece).await;
+    let fetched = store.get_range_into(&place.key, offset, bytes, room, piece).await;
     fetched.map_err(Fault::Intermediate)?;
     store.meter().add_decoded_read(Role::Intermediate, wide(input.frame.bytes));
-    Ok(PiecePlace { key, range: (offset, bytes) })
+    Ok(place)
+}
+
+fn piece_place(stage: &StageRun, index: &[u64], input: &Input) -> PiecePlace {
+    let grid = stage.geometry.input_grid();
+    let before = stage.number.saturating_sub(1);
+    let key = object_key(before, grid.indices().ordinal(index));
+    PiecePlace { key, range: stage.geometry.piece_range(&grid.region(index), &input.region) }
 }
 
 /// Decodes the chunk in a lane and copies it into the units it meets. Returns those that are complete.

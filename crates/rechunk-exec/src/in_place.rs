@@ -8,6 +8,7 @@ use futures::future::FutureExt;
 use rechunk_plan::{Stage, StageGeometry, StageInput};
 use rechunk_store::Store;
 
+use crate::announced::ANNOUNCED_BYTES;
 use crate::cpu::{CpuPool, Driven};
 use crate::execution::Execution;
 use crate::frame::wide;
@@ -41,6 +42,8 @@ pub(crate) struct InPlace {
     pub writes_pieces: bool,
     /// Most inputs of a job.
     pub inputs: usize,
+    /// How many inputs of a task are announced before they are read, where a disk is.
+    pub announced: u64,
     /// There are enough shards for [`InPlace::goes_by_shard`].
     by_shard: bool,
 }
@@ -76,8 +79,12 @@ impl InPlace {
             && geometry.writes_pieces()
             && execution.intermediate.as_ref().is_some_and(Store::writes_in_place);
         let by_shard = reads.is_some() && writes && passes_on_by_shard(stage, execution);
+        // As many as all threads take in with their next jobs.
+        let next = inputs.saturating_mul(threads).saturating_mul(JOBS_PER_THREAD);
+        let of_bytes = |bytes: u64| next.min((ANNOUNCED_BYTES / bytes.max(1)).max(1));
+        let announced = announced_bytes(stage, execution, geometry).map_or(0, of_bytes);
         let inputs = usize::try_from(inputs).unwrap_or(1);
-        Self { reads, writes, writes_pieces, inputs, by_shard }
+        Self { reads, writes, writes_pieces, inputs, announced, by_shard }
     }
 
     /// A job passes on all that goes to a target shard: of two threads that write to one file, one waits.
@@ -86,10 +93,27 @@ impl InPlace {
         self.by_shard && self.reads()
     }
 
+    /// It pays to announce what is read, or is not known yet.
+    pub(crate) fn reads_from_disk(&self) -> bool {
+        self.reads.as_ref().is_some_and(Store::reads_from_disk)
+    }
+
     /// Inputs are taken in on one thread each. Not while reading waits for a disk: then more
     /// threads than there are cores are to wait.
     pub(crate) fn reads(&self) -> bool {
         self.reads.as_ref().is_some_and(|store| !store.reads_slowly())
+    }
+}
+
+/// Most bytes of an input that can be announced: those of a file or of a range that is known beforehand.
+fn announced_bytes(stage: &Stage, execution: &Execution, geometry: &StageGeometry) -> Option<u64> {
+    let layout = execution.source.layout();
+    match stage.input {
+        StageInput::SourceChunks if layout.shards().is_none() => {
+            Some(layout.codec_cost().encoded_bytes_max)
+        }
+        StageInput::SourceChunks | StageInput::SourceShards => None,
+        StageInput::Pieces { .. } => Some(geometry.piece_bytes_max()),
     }
 }
 
@@ -117,14 +141,16 @@ pub(crate) fn of_shard(task: &TaskRun, index: &[u64]) -> Vec<Vec<u64>> {
     if chunks.start == index { chunks.positions().collect() } else { Vec::new() }
 }
 
-/// Takes inputs in, one after the other, in one job; by threads that may block while a disk is waited for.
+/// Takes inputs in, one after the other, in one job, which first announces those that will be read after them; by
+/// threads that may block while a disk is waited for.
 pub(crate) async fn inputs(
     task: Arc<TaskRun>,
     lane: Lane,
     indices: Vec<Vec<u64>>,
+    announced: Vec<Vec<u64>>,
 ) -> Result<LaneDone, Fault> {
     let (cpu, is_driven) = (task.stage.cpu.clone(), task.stage.in_place.reads());
-    let work = several(task, lane, indices);
+    let work = several(task, lane, indices, announced);
     if is_driven { cpu.drive(work.boxed()).await } else { work.await }
 }
 
@@ -157,7 +183,17 @@ async fn several(
     task: Arc<TaskRun>,
     mut lane: Lane,
     indices: Vec<Vec<u64>>,
+    announced: Vec<Vec<u64>>,
 ) -> Result<LaneDone, Fault> {
+    if task.stage.cpu.is_here() {
+        let reads_from_disk = task.stage.in_place.reads_from_disk();
+        for index in announced {
+            gather::announce(&task, &index);
+            if reads_from_disk && !task.stage.in_place.reads_from_disk() {
+                break; // the first few have said that all is in memory
+            }
+        }
+    }
     let sends = task.stage.in_place.writes && !task.stage.geometry.writes_pieces();
     let (mut finished, mut sent) = (Vec::new(), Vec::new());
     for index in indices {

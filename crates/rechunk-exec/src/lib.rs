@@ -9,6 +9,7 @@
 //! is told what happens. Requests and bytes are counted by the meter of the stores.
 
 mod ahead;
+mod announced;
 mod begun_steps;
 mod check;
 mod commit;

@@ -13,6 +13,7 @@
 //! Durability is explicit: [`Store::put`] is atomic (readers see all of an object or none) but
 //! survives a power cut only after [`Store::sync`].
 
+mod announce;
 mod append_file;
 mod conditional;
 mod copies;

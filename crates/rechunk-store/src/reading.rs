@@ -1,6 +1,6 @@
 //! Whether files come from memory or from a disk, by how long reading them takes.
 
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::Duration;
 
 /// A read that takes longer than this, and longer than its bytes do at that rate, has waited.
@@ -11,27 +11,48 @@ const SLOW_BYTES_PER_MICROSECOND: u64 = 250;
 /// ones at most.
 const MANY: i32 = 16;
 
-/// Slow reads and fast ones, the latest counting most.
+/// So many in a row that are in memory say that all may be.
+const IN_MEMORY_MIN: u32 = 8;
+
+/// What reading was like lately.
 #[derive(Debug, Default)]
-pub(crate) struct Reading(AtomicI32);
+pub(crate) struct Reading {
+    /// How many more reads were slow than fast, the latest counting most.
+    slow: AtomicI32,
+    /// How many in a row were in memory before they were read, of those that were looked for there.
+    in_memory: AtomicU32,
+}
 
 impl Reading {
     /// Slow, until so many reads were fast.
     pub(crate) fn slow_for(reads: i32) -> Self {
-        Self(AtomicI32::new(MANY.saturating_add(reads).min(2 * MANY)))
+        let slow = MANY.saturating_add(reads).min(2 * MANY);
+        Self { slow: AtomicI32::new(slow), in_memory: AtomicU32::default() }
     }
 
     /// `bytes` were read in `duration`.
     pub(crate) fn took(&self, duration: Duration, bytes: u64) {
         let is_slow = duration > SLOW + Duration::from_micros(bytes / SLOW_BYTES_PER_MICROSECOND);
-        let before = self.0.load(Ordering::Relaxed);
+        let before = self.slow.load(Ordering::Relaxed);
         let after = if is_slow { before + 1 } else { before - 1 };
         // Two at once may count as one.
-        self.0.store(after.clamp(0, 2 * MANY), Ordering::Relaxed);
+        self.slow.store(after.clamp(0, 2 * MANY), Ordering::Relaxed);
     }
 
     pub(crate) fn is_slow(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > MANY
+        self.slow.load(Ordering::Relaxed) > MANY
+    }
+
+    /// Something that is going to be read is in memory, or is not.
+    pub(crate) fn found(&self, is_in_memory: bool) {
+        let before = self.in_memory.load(Ordering::Relaxed);
+        let after = if is_in_memory { before.saturating_add(1) } else { 0 };
+        self.in_memory.store(after, Ordering::Relaxed); // as above
+    }
+
+    /// Not all of that was in memory lately.
+    pub(crate) fn is_from_disk(&self) -> bool {
+        self.in_memory.load(Ordering::Relaxed) < IN_MEMORY_MIN
     }
 }
 
@@ -55,5 +76,18 @@ mod tests {
             reading.took(Duration::from_millis(3), 1 << 20);
         }
         assert!(!reading.is_slow(), "a mebibyte takes four milliseconds");
+    }
+
+    #[test]
+    fn one_that_is_not_in_memory_says_that_a_disk_is_read() {
+        let reading = Reading::default();
+        assert!(reading.is_from_disk(), "nobody knows");
+        for _ in 0..IN_MEMORY_MIN {
+            assert!(reading.is_from_disk());
+            reading.found(true);
+        }
+        assert!(!reading.is_from_disk());
+        reading.found(false);
+        assert!(reading.is_from_disk());
     }
 }

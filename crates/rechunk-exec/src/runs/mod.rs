@@ -70,6 +70,9 @@ pub(crate) async fn run_task(
         if needed.peek().is_none() && pass.stage.is_last(number) {
             pass.pool.set_open(false);
         }
+        if let Some(&next) = needed.peek() {
+            read::announce(&pass, next);
+        }
         let written = write::complete(&pass, &held, &mut carried, &mut lanes).await?;
         marks.done(buffer, written);
     }

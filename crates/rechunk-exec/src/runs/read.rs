@@ -15,6 +15,9 @@ use super::side::Place;
 use crate::Fault;
 use crate::frame::wide;
 
+/// Most bytes of a buffer that are announced.
+const ANNOUNCED_BYTES: u64 = 64 << 20;
+
 /// Reads a buffer: each file once, as many at a time as there are lanes.
 pub(super) async fn buffer(
     pass: &Arc<Pass>,
@@ -31,6 +34,32 @@ pub(super) async fn buffer(
     .await?;
     lanes.extend(crews.into_iter().flatten());
     Ok(())
+}
+
+/// Announces what a buffer is made of: the disk is read while the one before is written. Where all seems to be in
+/// memory, one file is looked for there.
+pub(super) fn announce(pass: &Pass, number: u64) {
+    let source = &pass.source;
+    let is_read = source.array.store().reads_from_disk();
+    let mut left_bytes = ANNOUNCED_BYTES;
+    let mut announced = Vec::new();
+    for part in pass.buffers.reads(number).take(if is_read { usize::MAX } else { 1 }) {
+        let elements = pass.buffers.source_grid().region(&part.file);
+        let Some(range) = source.range(&elements, &part.region) else { continue };
+        let bytes = (range.end - range.start).min(left_bytes);
+        announced.push((part.file, range.start..range.start + bytes));
+        left_bytes -= bytes;
+        if left_bytes == 0 {
+            break;
+        }
+    }
+    let array = source.array.clone();
+    // Nobody waits for it.
+    drop(tokio::task::spawn_blocking(move || {
+        for (file, range) in announced {
+            array.announce_file(&file, range);
+        }
+    }));
 }
 
 /// Reads the part of one file.

@@ -103,9 +103,25 @@ impl Side {
         Ok(first..first + bytes)
     }
 
+    /// The bytes of a file, whose elements are `file`, that `part` of it lies in, if it has most of them.
+    pub(super) fn range(&self, file: &Region, part: &Region) -> Option<Range<u64>> {
+        let (start, item_bytes) = (last_of(part)?, wide(self.item_bytes));
+        let last = Region::new(start, vec![1; part.rank()]);
+        let [first, last] = [part, &last].map(|of| self.runs_of(file, of).next_offset());
+        let range = self.offset_bytes + first?..self.offset_bytes + last? + item_bytes;
+        let has_most = (range.end - range.start) / 2 <= part.elements().saturating_mul(item_bytes);
+        has_most.then_some(range)
+    }
+
     fn runs_of(&self, file: &Region, part: &Region) -> Runs {
         Runs::new(file, part, &self.order, wide(self.item_bytes))
     }
+}
+
+/// The position of the last element of a box, if it has one.
+fn last_of(part: &Region) -> Option<Vec<u64>> {
+    let last = part.start.iter().zip(&part.shape);
+    last.map(|(start, extent)| Some(start + extent.checked_sub(1)?)).collect()
 }
 
 /// Bytes that go through a lane of `lane_bytes` at a time, so that what says where their runs are
