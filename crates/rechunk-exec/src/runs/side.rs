@@ -105,12 +105,8 @@ impl Side {
 
     /// The bytes of a file, whose elements are `file`, that `part` of it lies in, if it has most of them.
     pub(super) fn range(&self, file: &Region, part: &Region) -> Option<Range<u64>> {
-        let (start, item_bytes) = (last_of(part)?, wide(self.item_bytes));
-        let last = Region::new(start, vec![1; part.rank()]);
-        let [first, last] = [part, &last].map(|of| self.runs_of(file, of).next_offset());
-        let range = self.offset_bytes + first?..self.offset_bytes + last? + item_bytes;
-        let has_most = (range.end - range.start) / 2 <= part.elements().saturating_mul(item_bytes);
-        has_most.then_some(range)
+        let range = hull(file, part, &self.order, wide(self.item_bytes))?;
+        Some(self.offset_bytes + range.start..self.offset_bytes + range.end)
     }
 
     fn runs_of(&self, file: &Region, part: &Region) -> Runs {
@@ -118,10 +114,16 @@ impl Side {
     }
 }
 
-/// The position of the last element of a box, if it has one.
-fn last_of(part: &Region) -> Option<Vec<u64>> {
-    let last = part.start.iter().zip(&part.shape);
-    last.map(|(start, extent)| Some(start + extent.checked_sub(1)?)).collect()
+/// From the first byte of `part` in a file of elements alone, which are `file`, to the last; `None` if half of that is
+/// others' or more.
+fn hull(file: &Region, part: &Region, order: &[usize], item_bytes: u64) -> Option<Range<u64>> {
+    let corner = part.start.iter().zip(&part.shape);
+    let corner = corner.map(|(start, extent)| Some(start + extent.checked_sub(1)?));
+    let corner = Region::new(corner.collect::<Option<_>>()?, vec![1; part.rank()]);
+    let offset = |of: &Region| Runs::new(file, of, order, item_bytes).next_offset();
+    let range = offset(part)?..offset(&corner)? + item_bytes;
+    let bytes = part.elements().saturating_mul(item_bytes);
+    ((range.end - range.start) / 2 < bytes).then_some(range)
 }
 
 /// Bytes that go through a lane of `lane_bytes` at a time, so that what says where their runs are
@@ -135,7 +137,26 @@ fn slab_bytes(lane_bytes: u64, run_bytes: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::slab_bytes;
+    use rechunk_grid::Region;
+
+    use super::{hull, slab_bytes};
+
+    #[test]
+    fn a_part_lies_between_its_first_and_its_last_byte() {
+        let region = |start: [u64; 2], shape: [u64; 2]| Region::new(start.to_vec(), shape.to_vec());
+        let file = region([10, 0], [6, 8]);
+        let of = |part, order: [usize; 2]| hull(&file, &part, &order, 2);
+        assert_eq!(of(file.clone(), [0, 1]), Some(0..96));
+        assert_eq!(of(region([11, 0], [2, 8]), [0, 1]), Some(16..48));
+        assert_eq!(
+            of(region([11, 2], [2, 6]), [0, 1]),
+            Some(20..48),
+            "two runs, and 4 bytes between"
+        );
+        assert_eq!(of(region([11, 0], [3, 3]), [0, 1]), None, "more than half between three runs");
+        assert_eq!(of(region([12, 3], [4, 2]), [1, 0]), Some(40..60), "the other way round");
+        assert_eq!(of(region([12, 3], [0, 2]), [0, 1]), None);
+    }
 
     #[test]
     fn runs_fit_beside_their_bytes() {

@@ -1,6 +1,8 @@
 //! Runs plans on tiny arrays and compares with the naive way of doing it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
 
+#[cfg(target_os = "linux")]
+mod announced;
 mod bit_flips;
 mod case;
 mod compare;

@@ -243,7 +243,7 @@ fn lanes_share_large_files() {
 }
 
 /// A copy of many buffers that each complete something.
-fn stream() -> RunCase {
+pub(crate) fn stream() -> RunCase {
     RunCase {
         shape: vec![40, 6],
         data_type: DataType::Uint16,
