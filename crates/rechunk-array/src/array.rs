@@ -82,10 +82,10 @@ impl Array {
 
     /// Announces that chunk `index` will be read soon, or the first `bytes` of it where it has more: see
     /// [`Store::announce`]. Not for chunks in shards.
-    pub fn announce(&self, index: &[u64], bytes: u64) {
+    pub fn announce(&self, index: &[u64], bytes: u64) -> bool {
         let (start, length) = self.layout.chunk_range(index).unwrap_or((0, bytes));
         let end = start.saturating_add(length.min(bytes));
-        self.store.announce(&self.layout.chunk_key(index), start..end);
+        self.store.announce(&self.layout.chunk_key(index), start..end)
     }
 
     async fn read_narrowed(

@@ -68,8 +68,8 @@ impl Array {
     }
 
     /// Announces that `range` of file `index` of raw elements will be read soon: see [`Store::announce`].
-    pub fn announce_file(&self, index: &[u64], range: Range<u64>) {
-        self.store().announce(&self.layout().object_key(index), range);
+    pub fn announce_file(&self, index: &[u64], range: Range<u64>) -> bool {
+        self.store().announce(&self.layout().object_key(index), range)
     }
 
     /// Opens what file `index` of raw elements is until it is whole, to write runs of it; see

@@ -40,7 +40,7 @@ pub fn decode(
 
 /// [`decode`] where only the bytes `wanted` are wanted: what is elsewhere in `decoded`, which gets
 /// the size of the whole, may be anything. Blocks without such a byte are not looked at, nor is what follows the
-/// last one in a stream of LZ4: damage there is found by who wants it.
+/// last such byte in a stream of LZ4: damage there is found by who wants it.
 pub fn decode_part(
     encoded: &[u8],
     decoded: &mut Vec<u8>,

@@ -202,12 +202,13 @@ impl<'a> Blocks<'a> {
             let encoded = self.encoded.get(at..at.saturating_add(length));
             let encoded = encoded.ok_or("a stream is longer than the data")?;
             at = at.saturating_add(length);
-            if length == stream.len() {
-                stream.copy_from_slice(encoded);
-                continue;
+            if needed == 0 {
+                return Ok(()); // nor of those behind it
             }
             let stream = &mut stream[..inner.stops_at(needed, stream_bytes)];
-            if inner.decode(encoded, stream, stream_bytes)? != stream.len() {
+            if length == stream_bytes {
+                stream.copy_from_slice(&encoded[..stream.len()]);
+            } else if inner.decode(encoded, stream, stream_bytes)? != stream.len() {
                 return Err("a stream is too short".to_owned());
             }
         }

@@ -6,8 +6,10 @@ use rechunk_plan::Steps;
 use crate::frame::wide;
 use crate::task::TaskRun;
 
-/// Most bytes that are announced at a time, all together and of one input.
+/// Most bytes of a task that are announced at a time, all together and of one input.
 pub(crate) const ANNOUNCED_BYTES: u64 = 16 << 20;
+/// Most inputs of a task that are announced at a time.
+pub(crate) const ANNOUNCED_INPUTS: u64 = 256;
 /// Where all seems to be in memory, one input in so many is looked for there.
 const LOOKED_FOR: u64 = 256;
 
@@ -19,8 +21,9 @@ pub(crate) struct Announced<S = Steps> {
     inputs: IndexIter,
     /// How many inputs it has gone through.
     passed: u64,
-    /// How many are taken in, or were; and of how many that was known when one was looked for in memory.
+    /// How many are taken in, or were.
     begun: u64,
+    /// How many that was when one was looked for in memory.
     looked_for: u64,
     /// So many are announced that are not.
     most: u64,
@@ -67,6 +70,7 @@ impl<S: Iterator<Item = Region>> Announced<S> {
             }
             return announced;
         }
+        // All at once if nothing was announced for long: not more than have been taken in meanwhile.
         while self.passed < self.begun && self.next(&wants).is_some() {}
         while self.passed < self.begun.saturating_add(self.most)
             && let Some(index) = self.next(&wants)

@@ -232,21 +232,21 @@ async fn take_in(task: &Arc<TaskRun>, fetched: Fetched) -> Result<Taken, Fault> 
     .await
 }
 
-/// Announces an input that will be fetched soon. By a thread that may block.
-pub(crate) fn announce(task: &TaskRun, index: &[u64]) {
+/// Announces an input that will be fetched soon. By a thread that may block. False if no more is to be announced now.
+pub(crate) fn announce(task: &TaskRun, index: &[u64]) -> bool {
     let stage = &task.stage;
     let source = &stage.run.execution.source;
-    let Ok(Some(input)) = Input::new(task, index) else { return };
+    let Ok(Some(input)) = Input::new(task, index) else { return true };
     match (&stage.stage.input, stage.intermediate()) {
         (StageInput::Pieces { .. }, Ok(store)) => {
             let PiecePlace { key, range: (offset, bytes) } = piece_place(stage, index, &input);
-            store.announce(&key, offset..offset.saturating_add(bytes.min(ANNOUNCED_BYTES)));
+            store.announce(&key, offset..offset.saturating_add(bytes.min(ANNOUNCED_BYTES)))
         }
         (StageInput::SourceChunks, _) if !source.is_in_gap(index) => {
             let head_bytes = source.layout().head_bytes().filter(|_| takes_part(task, &input));
-            source.announce(index, head_bytes.map_or(ANNOUNCED_BYTES, wide));
+            source.announce(index, head_bytes.map_or(ANNOUNCED_BYTES, wide))
         }
-        _ => {}
+        _ => true,
     }
 }
 

@@ -8,7 +8,7 @@ use futures::future::FutureExt;
 use rechunk_plan::{Stage, StageGeometry, StageInput};
 use rechunk_store::Store;
 
-use crate::announced::ANNOUNCED_BYTES;
+use crate::announced::{ANNOUNCED_BYTES, ANNOUNCED_INPUTS};
 use crate::cpu::{CpuPool, Driven};
 use crate::execution::Execution;
 use crate::frame::wide;
@@ -81,6 +81,7 @@ impl InPlace {
         let by_shard = reads.is_some() && writes && passes_on_by_shard(stage, execution);
         // As many as all threads take in with their next jobs.
         let next = inputs.saturating_mul(threads).saturating_mul(JOBS_PER_THREAD);
+        let next = next.min(ANNOUNCED_INPUTS);
         let of_bytes = |bytes: u64| next.min((ANNOUNCED_BYTES / bytes.max(1)).max(1));
         let announced = announced_bytes(stage, execution, geometry).map_or(0, of_bytes);
         let inputs = usize::try_from(inputs).unwrap_or(1);
@@ -186,11 +187,9 @@ async fn several(
     announced: Vec<Vec<u64>>,
 ) -> Result<LaneDone, Fault> {
     if task.stage.cpu.is_here() {
-        let reads_from_disk = task.stage.in_place.reads_from_disk();
         for index in announced {
-            gather::announce(&task, &index);
-            if reads_from_disk && !task.stage.in_place.reads_from_disk() {
-                break; // the first few have said that all is in memory
+            if !gather::announce(&task, &index) {
+                break;
             }
         }
     }

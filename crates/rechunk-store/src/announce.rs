@@ -11,25 +11,30 @@ use crate::Store;
 use crate::local_files::{self, special_kind};
 
 impl Store {
+    /// Announcing may be of use: a local directory whose rate of bytes is not bounded (what is announced would be read
+    /// faster), and a system that can be told.
+    pub fn takes_announcements(&self) -> bool {
+        cfg!(target_os = "linux") && self.writes_in_place()
+    }
+
     /// What was announced lately was not in memory: it pays to announce what will be read. At first that is
     /// not known, and this says so. False where nothing can be announced.
     pub fn reads_from_disk(&self) -> bool {
-        self.is_announced_to() && self.reading.is_from_disk()
+        self.takes_announcements() && self.reading.is_from_disk()
     }
 
-    /// Tells the system of a local directory that `range` of the object will be read. Returns at once, having looked
-    /// whether it is in memory already. Nothing is counted, nothing is read, and what goes wrong does so
-    /// again when it is read. To be called by a thread that may block: the file is opened.
-    pub fn announce(&self, key: &str, range: Range<u64>) {
-        if self.is_announced_to() {
-            let is_in_memory = self.announced(key, range);
-            self.reading.found(is_in_memory.unwrap_or(true)); // who cannot say gains nothing
+    /// Tells the system of a local directory that `range` of the object will be read, unless it is in memory. Waits for no
+    /// disk, if that has room for more to do. Nothing is counted, and what goes wrong does so again when it is
+    /// read. To be called by a thread that may block: the file is opened. False if no more is to be announced now:
+    /// it does not pay.
+    pub fn announce(&self, key: &str, range: Range<u64>) -> bool {
+        if self.takes_announcements() {
+            match self.announced(key, range) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {} // says nothing of the others
+                found => self.reading.found(found.unwrap_or(true)), // who cannot say gains nothing
+            }
         }
-    }
-
-    /// Not where the rate of bytes is bounded: what is announced would be read faster.
-    fn is_announced_to(&self) -> bool {
-        cfg!(target_os = "linux") && self.writes_in_place()
+        self.reads_from_disk()
     }
 
     fn announced(&self, key: &str, range: Range<u64>) -> io::Result<bool> {
@@ -43,7 +48,8 @@ impl Store {
     }
 }
 
-/// Has the system fetch a range of a file that is not empty, unless it is in memory. An error where it cannot say.
+/// Has the system fetch a range of a file that is not empty, unless it is in memory, and says whether it is. An error where the
+/// system cannot say.
 #[cfg(target_os = "linux")]
 fn ask_for(file: &File, range: Range<u64>) -> io::Result<bool> {
     use std::num::NonZeroU64;
@@ -53,8 +59,10 @@ fn ask_for(file: &File, range: Range<u64>) -> io::Result<bool> {
     /// It takes in no more at once than it reads ahead of itself: this, unless somebody has set it otherwise.
     const AT_ONCE_BYTES: u64 = 128 << 10;
 
-    // In the middle: the beginning may have been looked at by somebody.
-    if is_in_memory(file, range.start + (range.end - range.start) / 2)? {
+    // What is small comes with its first byte, which the system begins to fetch when it is asked for it. The first of what
+    // is large may be there because something before it was read.
+    let is_small = range.end - range.start <= AT_ONCE_BYTES;
+    if is_in_memory(file, if is_small { range.start } else { range.end - 1 })? {
         return Ok(true);
     }
     let mut at = range.start;
@@ -67,10 +75,11 @@ fn ask_for(file: &File, range: Range<u64>) -> io::Result<bool> {
 
 #[cfg(not(target_os = "linux"))]
 fn ask_for(_: &File, _: Range<u64>) -> io::Result<bool> {
-    Ok(true)
+    Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether the byte at `offset` can be read without waiting for a disk. An error where the file system cannot say.
+/// Whether the byte at `offset` can be read without waiting for a disk. An error where the file system cannot say. (If not,
+/// Linux begins to fetch it.)
 #[cfg(target_os = "linux")]
 fn is_in_memory(file: &File, offset: u64) -> io::Result<bool> {
     use rustix::io::{Errno, ReadWriteFlags, preadv2};
@@ -94,11 +103,25 @@ mod tests {
 
     /// A store has to look at eight files in memory to believe that all are.
     fn believes(store: &Store, key: &str) {
-        for _ in 0..8 {
+        for turn in 0..8 {
             assert!(store.reads_from_disk());
-            store.announce(key, 0..u64::MAX);
+            assert_eq!(store.announce(key, 0..u64::MAX), turn < 7);
         }
         assert!(!store.reads_from_disk());
+    }
+
+    /// A file of which the system has nothing in memory; `None` if it does not forget it, or does not say.
+    fn on_the_disk(directory: &std::path::Path, name: &str) -> io::Result<Option<File>> {
+        let forgotten = |name: &str| {
+            fs::write(directory.join(name), vec![7; 4 << 20])?;
+            let file = File::open(directory.join(name))?;
+            file.sync_all()?;
+            fadvise(&file, 0, None, Advice::DontNeed)?;
+            io::Result::Ok(file)
+        };
+        let (file, other) = (forgotten(name)?, forgotten("other")?);
+        // Of another one: to look for it is to fetch it.
+        Ok(is_in_memory(&other, 3 << 20).is_ok_and(|is_there| !is_there).then_some(file))
     }
 
     #[test]
@@ -106,22 +129,20 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(&directory.path().to_string_lossy()).unwrap();
         fs::write(directory.path().join("there"), vec![7; 300_000]).unwrap();
-        believes(&store, "there");
-        fs::write(directory.path().join("gone"), vec![7; 300_000]).unwrap();
-        let gone = File::open(directory.path().join("gone")).unwrap();
-        gone.sync_all().unwrap();
-        fadvise(&gone, 0, None, Advice::DontNeed).unwrap();
-        if is_in_memory(&gone, 150_000).unwrap_or(true) {
-            return; // a file system that is memory, or does not say
+        for wait in [10, 100, 1000, 5000] {
+            believes(&store, "there");
+            let Some(gone) = on_the_disk(directory.path(), "gone").unwrap() else { return };
+            assert!(store.announce("gone", 0..u64::MAX), "a disk is read");
+            assert!(store.reads_from_disk());
+            std::thread::sleep(Duration::from_millis(wait));
+            // Once each, and far from each other: what is not there is fetched now.
+            let places = [1, 2, 3, 0].map(|place| place << 20);
+            if places.iter().all(|&at| is_in_memory(&gone, at).unwrap()) {
+                assert_eq!(store.meter().traffic(), crate::Traffic::default());
+                return;
+            }
         }
-        store.announce("gone", 0..u64::MAX);
-        assert!(store.reads_from_disk());
-        let mut tries = 0..500;
-        while [0, 150_000, 299_999].iter().any(|&at| !is_in_memory(&gone, at).unwrap()) {
-            assert!(tries.next().is_some(), "nobody fetches it");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        assert_eq!(store.meter().traffic(), crate::Traffic::default());
+        panic!("nobody fetches it");
     }
 
     #[test]
@@ -131,7 +152,10 @@ mod tests {
         fs::create_dir(directory.path().join("directory")).unwrap();
         fs::write(directory.path().join("empty"), []).unwrap();
         fs::write(directory.path().join("short"), [1, 2, 3]).unwrap();
-        for key in ["directory", "empty", "missing", "short"] {
+        for _ in 0..20 {
+            assert!(store.announce("missing", 0..9), "one that is missing says nothing of others");
+        }
+        for key in ["directory", "empty", "short"] {
             store.announce(key, 3..9);
             store.announce(key, Range { start: 9, end: 3 });
             store.announce(key, u64::MAX..u64::MAX);

@@ -64,6 +64,7 @@ pub(crate) async fn run_task(
     let mut marks = Marks::new(&pass.stage, number);
     let needed = |buffer: &u64| pass.buffers.is_needed(*buffer, steps_done);
     let mut needed = (0..pass.buffers.count()).filter(needed).peekable();
+    let mut announced = None;
     while let Some(buffer) = needed.next() {
         let held = Arc::new(Held::new(&pass, buffer)?);
         read::buffer(&pass, &held, &mut lanes).await?;
@@ -71,7 +72,7 @@ pub(crate) async fn run_task(
             pass.pool.set_open(false);
         }
         if let Some(&next) = needed.peek() {
-            read::announce(&pass, next);
+            read::announce(&pass, next, &mut announced);
         }
         let written = write::complete(&pass, &held, &mut carried, &mut lanes).await?;
         marks.done(buffer, written);

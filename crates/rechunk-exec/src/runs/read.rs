@@ -7,6 +7,7 @@ use futures::future::{BoxFuture, FutureExt};
 use rechunk_grid::Region;
 use rechunk_plan::keep::FilePart;
 use rechunk_store::{ReadBatch, ReadFile, Role};
+use tokio::task::JoinHandle;
 
 use super::Pass;
 use super::held::Held;
@@ -15,8 +16,9 @@ use super::side::Place;
 use crate::Fault;
 use crate::frame::wide;
 
-/// Most bytes of a buffer that are announced.
+/// Most bytes of a buffer that are announced, and most files they are in.
 const ANNOUNCED_BYTES: u64 = 64 << 20;
+const ANNOUNCED_FILES: usize = 256;
 
 /// Reads a buffer: each file once, as many at a time as there are lanes.
 pub(super) async fn buffer(
@@ -37,27 +39,30 @@ pub(super) async fn buffer(
 }
 
 /// Announces what a buffer is made of: the disk is read while the one before is written. Where all seems to be in
-/// memory, one file is looked for there.
-pub(super) fn announce(pass: &Pass, number: u64) {
-    let source = &pass.source;
-    let is_read = source.array.store().reads_from_disk();
-    let mut left_bytes = ANNOUNCED_BYTES;
-    let mut announced = Vec::new();
-    for part in pass.buffers.reads(number).take(if is_read { usize::MAX } else { 1 }) {
-        let elements = pass.buffers.source_grid().region(&part.file);
-        let Some(range) = source.range(&elements, &part.region) else { continue };
-        let bytes = (range.end - range.start).min(left_bytes);
-        announced.push((part.file, range.start..range.start + bytes));
-        left_bytes -= bytes;
-        if left_bytes == 0 {
-            break;
-        }
+/// memory, one file is looked for there. Nobody waits for it, but nothing is announced while what was `before` is under way.
+pub(super) fn announce(pass: &Pass, number: u64, before: &mut Option<JoinHandle<()>>) {
+    let (source, buffers) = (&pass.source, &pass.buffers);
+    let store = source.array.store();
+    let is_under_way = before.as_ref().is_some_and(|before| !before.is_finished());
+    // Of a buffer that an earlier run is done with, not all files are read again.
+    if !store.takes_announcements() || is_under_way || number < pass.buffers_done {
+        return;
     }
+    let mut left_bytes = ANNOUNCED_BYTES;
+    let ranges = buffers.reads(number).take(ANNOUNCED_FILES).filter_map(|part| {
+        let range = source.range(&buffers.source_grid().region(&part.file), &part.region)?;
+        let bytes = (range.end - range.start).min(left_bytes);
+        left_bytes -= bytes;
+        (bytes > 0).then(|| (part.file, range.start..range.start + bytes))
+    });
+    let announced: Vec<_> =
+        ranges.take(if store.reads_from_disk() { usize::MAX } else { 1 }).collect();
     let array = source.array.clone();
-    // Nobody waits for it.
-    drop(tokio::task::spawn_blocking(move || {
+    *before = Some(tokio::task::spawn_blocking(move || {
         for (file, range) in announced {
-            array.announce_file(&file, range);
+            if !array.announce_file(&file, range) {
+                break;
+            }
         }
     }));
 }
