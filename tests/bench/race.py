@@ -82,22 +82,26 @@ def touch(count):
     subprocess.run([sys.executable, "-c", code], check=True)  # not here: children inherit the peak of this process
 
 
-def read_all(place):
-    """Puts what is at `place` into the system's cache: else whoever runs first reads it from the disk, for all others."""
+def opened(place):
+    """The files at `place`, one after the other."""
     for directory, _, files in os.walk(place):
         for file in files:
             with open(os.path.join(directory, file), "rb") as source:
-                while source.read(1 << 20):
-                    pass
+                yield source
+
+
+def read_all(place):
+    """Puts what is at `place` into the system's cache: else whoever runs first reads it from the disk, for all others."""
+    for source in opened(place):
+        while source.read(1 << 20):
+            pass
 
 
 def forget(place):
     """Has the system's cache forget what is at `place`: who reads it next reads it from the disk. (It keeps the names.)"""
     os.sync()
-    for directory, _, files in os.walk(place):
-        for file in files:
-            with open(os.path.join(directory, file), "rb") as source:
-                os.posix_fadvise(source.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    for source in opened(place):
+        os.posix_fadvise(source.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def is_right(case_json, target):

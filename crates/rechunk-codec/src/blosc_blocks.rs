@@ -174,8 +174,8 @@ impl<'a> Blocks<'a> {
         self.flags & SHUFFLED != 0 && self.typesize > 1
     }
 
-    /// Decodes the streams that begin at byte `at` to exactly the bytes of `block`, but for what is only needed
-    /// for bytes of elements from `end` on: LZ4 stops before.
+    /// Decodes the streams that begin at byte `at` to exactly the bytes of `block`. What nobody needs for the bytes of
+    /// elements before `end` may be anything.
     fn decode_streams(
         &self,
         inner: Inner,
@@ -197,19 +197,19 @@ impl<'a> Blocks<'a> {
                 (true, false) => stream_bytes,
                 (false, _) => end.saturating_sub(number * stream_bytes),
             };
+            let needed = needed.min(stream_bytes);
             let length = self.word(at)?;
             at = at.saturating_add(4);
             let encoded = self.encoded.get(at..at.saturating_add(length));
             let encoded = encoded.ok_or("a stream is longer than the data")?;
             at = at.saturating_add(length);
             if needed == 0 {
-                return Ok(()); // nor of those behind it
+                break; // nor are those behind it
             }
-            let stream = &mut stream[..inner.stops_at(needed, stream_bytes)];
             if length == stream_bytes {
-                stream.copy_from_slice(&encoded[..stream.len()]);
-            } else if inner.decode(encoded, stream, stream_bytes)? != stream.len() {
-                return Err("a stream is too short".to_owned());
+                stream[..needed].copy_from_slice(&encoded[..needed]);
+            } else {
+                inner.decode(encoded, stream, needed)?;
             }
         }
         Ok(())
@@ -264,34 +264,23 @@ impl Narrowed {
 }
 
 impl Inner {
-    /// How many bytes of a stream of `stream_bytes` are decoded if `needed` are: the others can stop at its end only.
-    fn stops_at(self, needed: usize, stream_bytes: usize) -> usize {
-        match self {
-            Self::Lz4 => needed.min(stream_bytes),
-            Self::Zlib | Self::Zstd => stream_bytes,
-        }
-    }
-
-    /// Decodes a stream of `stream_bytes`, or as much of it as `decoded` takes ([`stops_at`](Self::stops_at)); how
-    /// many bytes it fills.
-    fn decode(
-        self,
-        encoded: &[u8],
-        decoded: &mut [u8],
-        stream_bytes: usize,
-    ) -> Result<usize, String> {
-        match self {
-            Self::Lz4 if decoded.len() < stream_bytes => {
-                decode_lz4_prefix(encoded, decoded).ok_or_else(|| "the data is damaged".to_owned())
+    /// Decodes a stream to exactly the bytes of `decoded`, or at least the first `needed` of them where it can stop there.
+    fn decode(self, encoded: &[u8], decoded: &mut [u8], needed: usize) -> Result<(), String> {
+        let damaged = || "the data is damaged".to_owned();
+        let (length, expected) = match self {
+            Self::Lz4 if needed < decoded.len() => {
+                let prefix = decode_lz4_prefix(encoded, &mut decoded[..needed]);
+                (prefix.ok_or_else(damaged)?, needed)
             }
             Self::Lz4 => {
                 let length = i32::try_from(decoded.len()).map_err(|error| error.to_string())?;
-                lz4::block::decompress_to_buffer(encoded, Some(length), decoded)
-                    .map_err(|_| "the data is damaged".to_owned())
+                let whole = lz4::block::decompress_to_buffer(encoded, Some(length), decoded);
+                (whole.map_err(|_| damaged())?, decoded.len())
             }
-            Self::Zlib => deflate::decode_zlib_into(encoded, decoded),
-            Self::Zstd => zstd_frames::decode_into(encoded, decoded),
-        }
+            Self::Zlib => (deflate::decode_zlib_into(encoded, decoded)?, decoded.len()),
+            Self::Zstd => (zstd_frames::decode_into(encoded, decoded)?, decoded.len()),
+        };
+        if length == expected { Ok(()) } else { Err("a stream is too short".to_owned()) }
     }
 }
 

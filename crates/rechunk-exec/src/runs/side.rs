@@ -117,11 +117,13 @@ impl Side {
 /// From the first byte of `part` in a file of elements alone, which are `file`, to the last; `None` if half of that is
 /// others' or more.
 fn hull(file: &Region, part: &Region, order: &[usize], item_bytes: u64) -> Option<Range<u64>> {
-    let corner = part.start.iter().zip(&part.shape);
-    let corner = corner.map(|(start, extent)| Some(start + extent.checked_sub(1)?));
-    let corner = Region::new(corner.collect::<Option<_>>()?, vec![1; part.rank()]);
+    if part.is_empty() {
+        return None;
+    }
+    let last = (0..part.rank()).map(|axis| part.end(axis) - 1).collect();
+    let last = Region::new(last, vec![1; part.rank()]);
     let offset = |of: &Region| Runs::new(file, of, order, item_bytes).next_offset();
-    let range = offset(part)?..offset(&corner)? + item_bytes;
+    let range = offset(part)?..offset(&last)? + item_bytes;
     let bytes = part.elements().saturating_mul(item_bytes);
     ((range.end - range.start) / 2 < bytes).then_some(range)
 }

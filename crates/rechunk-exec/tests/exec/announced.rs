@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use rechunk_format::ElementOrder;
 use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::Strategy as Kind;
 use rechunk_store::{Meter, Store};
@@ -25,14 +24,7 @@ fn comes_to_believe_in_memory(store: &Store) -> bool {
 /// Through an intermediate: chunks are announced, and pieces.
 #[test]
 fn chunks_and_pieces_in_memory_are_found_there() {
-    let side = |chunk: [u64; 2]| SideCase {
-        chunk: chunk.to_vec(),
-        edges: None,
-        shards: None,
-        order: ElementOrder::c_little(2),
-        codec: Codec::Raw,
-        fill: None,
-    };
+    let side = |chunk: [u64; 2]| SideCase::plain(&chunk, Codec::Raw);
     let case = Case {
         shape: vec![64, 64],
         data_type: DataType::Float32,

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use bytes::Bytes;
 use rechunk_exec::{ExecError, Fault, JOURNAL_KEY, Journal, JournalContents};
-use rechunk_format::ElementOrder;
 use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::{Plan, Strategy as Kind};
 use rechunk_store::{Meter, Store};
@@ -36,12 +35,9 @@ impl Random {
 
 fn case(kind: Kind, has_shards: bool) -> Case {
     let side = |chunk: &[u64], shards: &[u64]| SideCase {
-        chunk: chunk.to_vec(),
-        edges: None,
         shards: has_shards.then(|| (shards.to_vec(), false)),
-        order: ElementOrder::c_little(2),
-        codec: Codec::Runs,
         fill: Some(0),
+        ..SideCase::plain(chunk, Codec::Runs)
     };
     Case {
         shape: vec![40, 36],

@@ -37,6 +37,14 @@ pub(crate) struct SideCase {
     pub fill: Option<u8>,
 }
 
+impl SideCase {
+    /// Chunks of this shape, each an object of its own, little-endian and in C order, without a fill value.
+    pub(crate) fn plain(chunk: &[u64], codec: Codec) -> Self {
+        let order = ElementOrder::c_little(chunk.len());
+        Self { chunk: chunk.to_vec(), edges: None, shards: None, order, codec, fill: None }
+    }
+}
+
 /// Two sides and what is between them.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use rechunk_array::Array;
 use rechunk_exec::{ExecError, Execution, Fault, NullObserver};
-use rechunk_format::ElementOrder;
 use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::Strategy as Kind;
 use rechunk_store::{Meter, Store};
@@ -16,14 +15,7 @@ use crate::case::{Case, Prepared, SideCase, execute, execute_observed, runtime};
 use crate::layout::Codec;
 
 fn case(kind: Kind) -> Case {
-    let side = |chunk: &[u64]| SideCase {
-        chunk: chunk.to_vec(),
-        edges: None,
-        shards: None,
-        order: ElementOrder::c_little(2),
-        codec: Codec::Runs,
-        fill: Some(0),
-    };
+    let side = |chunk: &[u64]| SideCase { fill: Some(0), ..SideCase::plain(chunk, Codec::Runs) };
     let source = side(&[2, 8]);
     Case {
         shape: vec![32, 32],

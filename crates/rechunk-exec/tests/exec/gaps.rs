@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex};
 
 use rechunk_exec::{Event, Execution, Observer, Sink};
-use rechunk_format::ElementOrder;
 use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::Strategy as Kind;
 use rechunk_store::{Meter, Role, Traffic};
@@ -15,12 +14,9 @@ use crate::layout::Codec;
 /// 20 × 20 × 20 chunks of 2³, of which every 64th is stored, into chunks of 4³.
 fn sparse(kind: Kind, shards: Option<Vec<u64>>) -> Case {
     let side = |extent, shards: Option<Vec<u64>>| SideCase {
-        chunk: vec![extent; 3],
-        edges: None,
         shards: shards.map(|shards| (shards, false)),
-        order: ElementOrder::c_little(3),
-        codec: Codec::Runs,
         fill: Some(0),
+        ..SideCase::plain(&[extent; 3], Codec::Runs)
     };
     Case {
         shape: vec![40; 3],

@@ -255,14 +255,7 @@ async fn assert_resumes_steps(case: &Case, plan: &Plan, steps: prop::sample::Ind
 
 /// A stream of many slow steps in one task.
 fn slow_stream() -> Case {
-    let side = |chunk: u64, codec| SideCase {
-        chunk: vec![chunk],
-        edges: None,
-        shards: None,
-        order: rechunk_format::ElementOrder::c_little(1),
-        codec,
-        fill: None,
-    };
+    let side = |chunk: u64, codec| SideCase::plain(&[chunk], codec);
     Case {
         shape: vec![97],
         data_type: DataType::Uint16,

@@ -8,7 +8,6 @@ use object_store::ObjectStore;
 use object_store::limit::LimitStore;
 use rechunk_array::Array;
 use rechunk_exec::Sink;
-use rechunk_format::ElementOrder;
 use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::Strategy as Kind;
 use rechunk_store::Meter;
@@ -18,14 +17,7 @@ use crate::layout::Codec;
 
 /// Chunks of 40 x 40 become those of 70 x 70, in units too large to be sent out by who completes them.
 fn case() -> Case {
-    let side = |chunk: u64| SideCase {
-        chunk: vec![chunk, chunk],
-        edges: None,
-        shards: None,
-        order: ElementOrder::c_little(2),
-        codec: Codec::Runs,
-        fill: None,
-    };
+    let side = |chunk: u64| SideCase::plain(&[chunk, chunk], Codec::Runs);
     Case {
         shape: vec![240, 240],
         data_type: DataType::Structured { bytes: 24 },

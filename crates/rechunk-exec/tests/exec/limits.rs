@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rechunk_array::Array;
-use rechunk_format::ElementOrder;
 use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::Strategy as Kind;
 use rechunk_store::Meter;
@@ -20,14 +19,7 @@ fn most_in_flight(kind: Kind, lanes: u32, tasks_at_once: u32) -> i64 {
 
 /// The same where each thread has `worker_bytes` to decode in; 0: its lane has.
 fn most_at_once(kind: Kind, lanes: u32, tasks_at_once: u32, worker_bytes: u64) -> i64 {
-    let side = |chunk: &[u64]| SideCase {
-        chunk: chunk.to_vec(),
-        edges: None,
-        shards: None,
-        order: ElementOrder::c_little(2),
-        codec: Codec::Runs,
-        fill: None,
-    };
+    let side = |chunk: &[u64]| SideCase::plain(chunk, Codec::Runs);
     let case = Case {
         shape: vec![24, 24],
         data_type: DataType::Uint8,

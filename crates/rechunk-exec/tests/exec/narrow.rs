@@ -86,14 +86,7 @@ proptest! {
 
 /// Eight tasks that take an eighth of each chunk.
 fn eighths() -> Case {
-    let side = |chunk: [u64; 2], codec| SideCase {
-        chunk: chunk.to_vec(),
-        edges: None,
-        shards: None,
-        order: rechunk_format::ElementOrder::c_little(2),
-        codec,
-        fill: None,
-    };
+    let side = |chunk: [u64; 2], codec| SideCase::plain(&chunk, codec);
     Case {
         shape: vec![64, 64],
         data_type: rechunk_grid::DataType::Float32,

@@ -2,7 +2,6 @@
 //! exactly what the plan said.
 
 use proptest::prelude::*;
-use rechunk_format::ElementOrder;
 use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::{Plan, RoleEstimate, StageOutput, Strategy as Kind};
 use rechunk_store::{Meter, RoleTraffic, Traffic};
@@ -148,14 +147,8 @@ proptest! {
 #[test]
 fn the_parts_of_shards_are_as_planned() {
     for (index_first, kind) in [(false, Kind::Pull), (true, Kind::Pull), (true, Kind::PushPull)] {
-        let side = |chunk: &[u64], shards| SideCase {
-            chunk: chunk.to_vec(),
-            edges: None,
-            shards,
-            order: ElementOrder::c_little(2),
-            codec: Codec::Raw,
-            fill: None,
-        };
+        let side =
+            |chunk: &[u64], shards| SideCase { shards, ..SideCase::plain(chunk, Codec::Raw) };
         let case = Case {
             shape: vec![50, 37],
             data_type: DataType::Float32,

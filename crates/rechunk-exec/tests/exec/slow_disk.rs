@@ -1,6 +1,5 @@
 //! A disk that turns out to be fast while a task runs, or slow.
 
-use rechunk_format::ElementOrder;
 use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::Strategy as Kind;
 use rechunk_store::Meter;
@@ -12,12 +11,9 @@ use crate::layout::Codec;
 #[test]
 fn chunks_pass_into_their_shards_while_reading_becomes_fast() {
     let side = |shards: Option<(Vec<u64>, bool)>| SideCase {
-        chunk: vec![4, 4],
-        edges: None,
         shards,
-        order: ElementOrder::c_little(2),
-        codec: Codec::Runs,
         fill: Some(0),
+        ..SideCase::plain(&[4, 4], Codec::Runs)
     };
     let case = Case {
         shape: vec![64, 64],

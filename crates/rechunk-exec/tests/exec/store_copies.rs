@@ -12,7 +12,7 @@ use rechunk_store::{Meter, Role, Store, StoreOptions, Stores, Traffic};
 use rechunk_testkit::{Fault, Filter, Operation, S3Server, ServerOptions};
 use tokio_util::sync::CancellationToken;
 
-use crate::case::{Case, Prepared, cases, execute_observed, runtime};
+use crate::case::{Case, Prepared, SideCase, cases, execute_observed, runtime};
 
 /// The plan of a case whose store can copy.
 fn copying(case: &Case) -> Plan {
@@ -107,14 +107,7 @@ proptest! {
 
 /// 16 chunks, of which two are missing.
 fn small() -> Case {
-    let side = crate::case::SideCase {
-        chunk: vec![4, 8],
-        edges: None,
-        shards: None,
-        order: rechunk_format::ElementOrder::c_little(2),
-        codec: crate::layout::Codec::Runs,
-        fill: Some(0),
-    };
+    let side = SideCase { fill: Some(0), ..SideCase::plain(&[4, 8], crate::layout::Codec::Runs) };
     Case {
         shape: vec![16, 32],
         data_type: rechunk_grid::DataType::Float32,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rechunk_exec::{Journal, JournalHeader, NullObserver, run};
-use rechunk_format::ElementOrder;
 use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::Strategy;
 use rechunk_testkit::{SimFaults, SimStore};
@@ -47,14 +46,7 @@ const UNITS: u64 = 5;
 
 /// A copy in 40 steps of 25 chunks, with so many lanes, and memory for so many units beside them.
 fn stepped(lanes: u32, units: u64) -> Scenario {
-    let side = |chunk: &[u64]| SideCase {
-        chunk: chunk.to_vec(),
-        edges: None,
-        shards: None,
-        order: ElementOrder::c_little(2),
-        codec: Codec::Raw,
-        fill: None,
-    };
+    let side = |chunk: &[u64]| SideCase::plain(chunk, Codec::Raw);
     let case = Case {
         shape: vec![80, 50],
         data_type: DataType::Uint8,
