@@ -9,8 +9,7 @@ use zarrs::array::codec::{
 
 use crate::blosc_block_size;
 use crate::blosc_blocks::Blocks;
-use crate::blosc_encode::Lz4Settings;
-use crate::{BloscName, BloscSettings, KIB, Shuffle, deflate, zstd_frames};
+use crate::{BloscName, BloscSettings, KIB, Shuffle, blosc_encode, deflate, zstd_frames};
 
 /// Bytes before the content, which are also the most that encoding can add.
 pub const HEADER_BYTES: usize = 16;
@@ -103,9 +102,8 @@ pub fn narrow(
 /// that are wanted; `None` where it has to decode all. (Who has written a chunk may have cut it otherwise: its
 /// header says how.)
 pub fn block_bytes(settings: &BloscSettings, bytes: usize) -> Option<usize> {
-    let &BloscSettings { cname, clevel, shuffle, typesize, blocksize } = settings;
-    let is_ours = !matches!(cname, BloscName::BloscLz | BloscName::Snappy)
-        && shuffle.resolved(typesize) != Shuffle::Bit;
+    let &BloscSettings { cname, clevel, typesize, blocksize, .. } = settings;
+    let is_ours = !matches!(cname, BloscName::BloscLz | BloscName::Snappy);
     let blocksize = usize::try_from(blocksize).ok()?;
     is_ours.then(|| {
         blosc_block_size::block_bytes(cname, clevel, usize::from(typesize), blocksize, bytes)
@@ -177,9 +175,9 @@ pub fn decode_workspace_bytes(cname: BloscName, blocksize: u32, decoded: u64) ->
 pub fn encode_workspace_bytes(cname: BloscName, clevel: u8, blocksize: u32, decoded: u64) -> u64 {
     let block = block_bytes_max(blocksize, decoded);
     let inner = match cname {
-        // c-blosc's own mapping of its levels; 9 is zstd's highest.
-        BloscName::Zstd if clevel >= 8 => zstd_frames::encode_workspace_bytes(22, block),
-        BloscName::Zstd => zstd_frames::encode_workspace_bytes(2 * i32::from(clevel) - 1, block),
+        BloscName::Zstd => {
+            zstd_frames::encode_workspace_bytes(blosc_encode::zstd_level(clevel), block)
+        }
         BloscName::Zlib | BloscName::Lz4hc => 512 * KIB,
         BloscName::BloscLz | BloscName::Lz4 | BloscName::Snappy => 128 * KIB,
     };
@@ -192,14 +190,8 @@ pub fn encode(
     encoded: &mut Vec<u8>,
     settings: &BloscSettings,
 ) -> Result<(), String> {
-    let &BloscSettings { cname, clevel, shuffle, typesize, blocksize } = settings;
-    let shuffle = shuffle.resolved(typesize);
-    if cname == BloscName::Lz4 && shuffle != Shuffle::Bit {
-        let blocksize = usize::try_from(blocksize).map_err(|error| error.to_string())?;
-        let shuffles = shuffle == Shuffle::Byte;
-        if (Lz4Settings { clevel, shuffles, typesize, blocksize }).encode(decoded, encoded) {
-            return Ok(());
-        }
+    if blosc_encode::encode(*settings, decoded, encoded) {
+        return Ok(());
     }
     *encoded = Vec::new(); // two at once would be more than was accounted for
     *encoded = encode_by_library(decoded, *settings)?;

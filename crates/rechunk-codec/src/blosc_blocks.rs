@@ -12,13 +12,14 @@ use std::ops::Range;
 use rechunk_kernel::decode_lz4_prefix;
 
 use crate::blosc::HEADER_BYTES;
-use crate::{deflate, zstd_frames};
+use crate::blosc_shuffle::unshuffle;
+use crate::{Shuffle, deflate, zstd_frames};
 
 /// Flags in the header's third byte: bytes of elements are shuffled; nothing is encoded; bits are
 /// shuffled; blocks are one stream each.
 pub(crate) const SHUFFLED: u8 = 1;
 pub(crate) const COPIED: u8 = 2;
-const BITS_SHUFFLED: u8 = 4;
+pub(crate) const BITS_SHUFFLED: u8 = 4;
 const UNKNOWN: u8 = 8;
 pub(crate) const ONE_STREAM: u8 = 16;
 
@@ -82,7 +83,7 @@ impl<'a> Blocks<'a> {
             4 => Some(Inner::Zstd),
             _ => return None,
         };
-        let is_known = flags & (BITS_SHUFFLED | UNKNOWN) == 0
+        let is_known = flags & UNKNOWN == 0
             && (inner.is_none() || version == INNER_VERSION)
             && block_bytes > 0;
         let typesize = usize::from(typesize).max(1);
@@ -161,17 +162,22 @@ impl<'a> Blocks<'a> {
         planes: &mut Vec<u8>,
     ) -> Result<(), String> {
         let at = self.word(place_of(number).unwrap_or(usize::MAX))?;
-        if !self.is_shuffled() {
+        let shuffle = self.shuffle();
+        if !shuffle.rearranges(self.typesize, block.len()) {
             return self.decode_streams(inner, at, block, wanted.end);
         }
         planes.resize(block.len(), 0);
         self.decode_streams(inner, at, planes, wanted.end)?;
-        unshuffle(self.typesize, planes, block, &wanted);
+        unshuffle(shuffle == Shuffle::Bit, self.typesize, planes, block, &wanted);
         Ok(())
     }
 
-    fn is_shuffled(&self) -> bool {
-        self.flags & SHUFFLED != 0 && self.typesize > 1
+    fn shuffle(&self) -> Shuffle {
+        match self.flags {
+            flags if flags & SHUFFLED != 0 && self.typesize > 1 => Shuffle::Byte,
+            flags if flags & BITS_SHUFFLED != 0 => Shuffle::Bit,
+            _ => Shuffle::None,
+        }
     }
 
     /// Decodes the streams that begin at byte `at` to exactly the bytes of `block`. What nobody needs for the bytes of
@@ -191,11 +197,15 @@ impl<'a> Blocks<'a> {
             return Err("a block is no whole number of elements".to_owned());
         }
         let stream_bytes = block.len() / streams;
+        let shuffle = self.shuffle();
+        let is_rearranged = shuffle.rearranges(self.typesize, block.len());
         for (number, stream) in block.chunks_exact_mut(stream_bytes).enumerate() {
-            let needed = match (self.is_shuffled(), splits) {
-                (true, true) => end.div_ceil(self.typesize), // of each byte of elements
-                (true, false) => stream_bytes,
-                (false, _) => end.saturating_sub(number * stream_bytes),
+            let needed = if !is_rearranged {
+                end.saturating_sub(number * stream_bytes)
+            } else if splits && shuffle == Shuffle::Byte {
+                end.div_ceil(self.typesize) // of each byte of elements
+            } else {
+                stream_bytes
             };
             let needed = needed.min(stream_bytes);
             let length = self.word(at)?;
@@ -281,72 +291,6 @@ impl Inner {
             Self::Zstd => (zstd_frames::decode_into(encoded, decoded)?, decoded.len()),
         };
         if length == expected { Ok(()) } else { Err("a stream is too short".to_owned()) }
-    }
-}
-
-/// Puts elements of `typesize` bytes together whose first bytes come first, then the second ones,
-/// and so on: those that have bytes of `elements` that are `wanted`. What is no whole element is at the end, as it is.
-fn unshuffle(typesize: usize, planes: &[u8], elements: &mut [u8], wanted: &Range<usize>) {
-    let count = elements.len() / typesize;
-    let some = wanted.start / typesize..wanted.end.div_ceil(typesize).min(count);
-    let (whole, rest) = elements.split_at_mut(count * typesize);
-    let (planes, planes_rest) = planes.split_at(whole.len());
-    rest.copy_from_slice(planes_rest);
-    let plane = |byte: usize| planes[byte * count..][some.clone()].as_chunks::<1>().0;
-    let whole = &mut whole[some.start * typesize..some.end * typesize];
-    match typesize {
-        2 => interleave(plane(0), plane(1), whole.as_chunks_mut::<2>().0),
-        4 => unshuffle_4(plane, whole.as_chunks_mut().0),
-        8 => unshuffle_8(plane, whole.as_chunks_mut().0),
-        _ => {
-            for byte in 0..typesize {
-                for (element, value) in whole.chunks_exact_mut(typesize).zip(plane(byte)) {
-                    element[byte] = value[0];
-                }
-            }
-        }
-    }
-}
-
-/// Elements that are put together at a time: what they go through stays in the first-level cache.
-const LANES: usize = 256;
-
-fn unshuffle_4<'a>(plane: impl Fn(usize) -> &'a [[u8; 1]], elements: &mut [[u8; 4]]) {
-    let mut halves = [[[0; 2]; LANES]; 2];
-    for (some, elements) in elements.chunks_mut(LANES).enumerate() {
-        let at = some * LANES..some * LANES + elements.len();
-        for (number, half) in halves.iter_mut().enumerate() {
-            interleave(&plane(2 * number)[at.clone()], &plane(2 * number + 1)[at.clone()], half);
-        }
-        interleave(&halves[0], &halves[1], elements);
-    }
-}
-
-fn unshuffle_8<'a>(plane: impl Fn(usize) -> &'a [[u8; 1]], elements: &mut [[u8; 8]]) {
-    let (mut quarters, mut halves) = ([[[0; 2]; LANES]; 4], [[[0; 4]; LANES]; 2]);
-    for (some, elements) in elements.chunks_mut(LANES).enumerate() {
-        let at = some * LANES..some * LANES + elements.len();
-        for (number, quarter) in quarters.iter_mut().enumerate() {
-            interleave(&plane(2 * number)[at.clone()], &plane(2 * number + 1)[at.clone()], quarter);
-        }
-        for (half, quarters) in halves.iter_mut().zip(quarters.chunks_exact(2)) {
-            interleave(&quarters[0], &quarters[1], half);
-        }
-        interleave(&halves[0], &halves[1], elements);
-    }
-}
-
-/// Puts the two halves of elements together: a loop that the compiler makes vectors of, at 10 to
-/// 35 GB/s; byte by byte, elements of 4 bytes take four times as long.
-#[inline]
-fn interleave<const H: usize, const N: usize>(
-    low: &[[u8; H]],
-    high: &[[u8; H]],
-    elements: &mut [[u8; N]],
-) {
-    for ((element, low), high) in elements.iter_mut().zip(low).zip(high) {
-        element[..H].copy_from_slice(low);
-        element[H..].copy_from_slice(high);
     }
 }
 

@@ -50,14 +50,30 @@ pub fn encode(
 ) -> Result<(), String> {
     encoded.clear();
     encoded.reserve_exact(compress_bound(decoded.len()));
-    let mut run = |encoder: &mut Compressor<'static>| {
+    with_encoder(level, decoded.len(), |encoder| {
         encoder.set_compression_level(level)?;
         encoder.include_checksum(checksum)?;
         encoder.compress_to_buffer(decoded, encoded).map(|_| ())
-    };
-    let is_kept = encode_workspace_bytes(level, decoded.len() as u64) <= KEPT_BYTES_MAX;
-    let done = if is_kept { ENCODER.with_borrow_mut(run) } else { run(&mut Compressor::default()) };
-    done.map_err(|error| error.to_string())
+    })
+    .map_err(|error| error.to_string())
+}
+
+/// One frame in a place, without a checksum, as `ZSTD_compress` makes it; how many bytes it has, `None` if there is no room for it.
+pub(crate) fn encode_into(decoded: &[u8], encoded: &mut [u8], level: i32) -> Option<usize> {
+    // (Where the room is too small, the other way of encoding leaves a context that has to be reset.)
+    with_encoder(level, decoded.len(), |encoder| {
+        encoder.context_mut().compress(encoded, decoded, level).ok()
+    })
+}
+
+/// Runs an encoder that is to encode a piece of so many bytes with a level: this thread's, where that is kept.
+fn with_encoder<T>(
+    level: i32,
+    decoded_bytes: usize,
+    run: impl FnOnce(&mut Compressor<'static>) -> T,
+) -> T {
+    let is_kept = encode_workspace_bytes(level, decoded_bytes as u64) <= KEPT_BYTES_MAX;
+    if is_kept { ENCODER.with_borrow_mut(run) } else { run(&mut Compressor::default()) }
 }
 
 /// A bound of the compression context for one piece of `decoded` bytes.
