@@ -93,6 +93,11 @@ bench *ARGUMENTS: build
     tests/bench/setup.sh
     .venv-bench/bin/python tests/bench/race.py {{ARGUMENTS}}
 
+# Arrays of random shapes, number FROM to number TO: is somebody faster somewhere? Half a minute each. ARGUMENTS are those of the script.
+bench-shapes FROM="1" TO="12" *ARGUMENTS: build
+    tests/bench/setup.sh
+    .venv-bench/bin/python tests/bench/race.py --cases "$(seq -f S%g -s, {{FROM}} {{TO}})" {{ARGUMENTS}}
+
 # How the time grows with the data, from 0.1 to 10 GB, and how long it takes to begin: minutes.
 bench-linear *ARGUMENTS: build
     tests/bench/setup.sh

@@ -7,6 +7,8 @@ runs of one repetition, and medians of those. What was written is compared with 
 that runs longer than --timeout seconds is out. `rechunk` does not wait for the disk here (`--no-fsync`), as nobody else does;
 `rechunk+sync` does, as by default.
 
+Cases `S1`, `S2`, ... are arrays of random shapes (`just bench-shapes`): is somebody faster somewhere?
+
 The tables of docs/performance.md: `just bench --out docs/performance.md`, about a quarter of an hour on a quiet machine, data apart.
 
 floor      the longer of: `cp -r` of the source and writing files of the target's sizes; decoding and encoding everything, one
@@ -30,7 +32,7 @@ sys.path.insert(0, str(HERE / "race"))
 
 import cases  # noqa: E402
 import raw_files  # noqa: E402
-from contestants import BY_CASE, COPY, OURS, REENCODE, REENCODE_PROGRAM, command  # noqa: E402
+from contestants import BY_CASE, BY_SHAPE, COPY, OURS, REENCODE, REENCODE_PROGRAM, command  # noqa: E402
 from process import run  # noqa: E402
 from server import Server  # noqa: E402
 
@@ -56,7 +58,7 @@ def prepare(name, size, directory):
     case = cases.resolve(name, size)
     place = directory / case["data_dir"]
     if not ((place / "case.json").exists() and (place / "ref.zarr").exists()):
-        base = cases.CASES[name].get("base", name)
+        base = cases.CASES.get(name, {}).get("base", name)
         subprocess.run([PYTHON, HERE / "race/gen.py", "--case", base, "--size", size, "--data", directory], check=True)
     generated = json.loads((place / "case.json").read_text())
     case = {**generated, "mem": case["mem"], "name": name, "title": case["title"], "latency_ms": case["latency_ms"]}
@@ -119,7 +121,7 @@ def measure(name, arguments, directory):
     case, place = prepare(name, arguments.size, directory)
     case_json, source = place / f"case-{name}.json", place / case["src"]["name"]
     floors, runs, out = [], {}, {}
-    names = arguments.contestants or BY_CASE[name]
+    names = arguments.contestants or BY_CASE.get(name, BY_SHAPE)
     if arguments.peers == "best":
         names = [who for who in names if who in (COPY, REENCODE, "rechunker") or who in names[:5]]
     names = [who for who in names if who != REENCODE or REENCODE_PROGRAM.exists()]

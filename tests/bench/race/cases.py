@@ -11,6 +11,8 @@ is reversed (the usual N5 -> Zarr migration convention).
 from __future__ import annotations
 import math
 
+import shapes
+
 MiB = 1 << 20
 GiB = 1 << 30
 
@@ -148,6 +150,8 @@ CASES = {
 
 def resolve(name: str, size: str = "full") -> dict:
     """One flat, JSON-able description of a case."""
+    if shapes.is_shape(name):
+        return shapes.resolve(name, size)
     c = CASES[name]
     s = c[size]
     import numpy as np

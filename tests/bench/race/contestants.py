@@ -48,6 +48,8 @@ BY_CASE = {
     "G": [*OURS, "ts-loop", "ts-pull", "ts-naive", "zarr-python", "dask", "rechunker"],
     "H": [*OURS, "ts-naive", "ts-loop", REENCODE],
 }
+# Those that are fast in most shapes.
+BY_SHAPE = ["rechunk", "z5py", "ts-naive", REENCODE]
 
 
 def listed(numbers):
@@ -84,5 +86,6 @@ def codec(wanted):
     if wanted is None:
         return "none"
     if wanted["id"] == "blosc":
-        return f"blosc:{wanted['cname']}:{wanted['clevel']}:shuffle"
+        shuffle = ["noshuffle", "shuffle", "bitshuffle"][wanted["shuffle"]]
+        return f"blosc:{wanted['cname']}:{wanted['clevel']}:{shuffle}"
     return f"{wanted['id']}:{wanted['level']}"

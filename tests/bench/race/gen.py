@@ -117,6 +117,20 @@ def gen_plane(shape, seed):
     return (np.rint(f * 64) / 64).astype(np.float32)
 
 
+def gen_any(shape, seed, dtype):
+    """Smooth along every axis, with some noise in the lowest bits."""
+    rng = np.random.default_rng(seed)
+    smooth = rng.standard_normal([max(2, s // 24 + 2) for s in shape]).astype(np.float32)
+    for axis, s in enumerate(shape):
+        smooth = up(smooth, axis, s)
+    noise = rng.integers(-8, 9, size=shape, dtype=np.int8)
+    if dtype == "uint8":
+        return np.clip(128 + 40 * smooth + noise, 1, 255).astype(np.uint8) & 0xFC
+    if np.dtype(dtype).kind in "iu":
+        return (np.clip((128 + 30 * smooth) * 64, 100, 32000) + noise * np.int16(4)).astype(dtype)
+    return (np.rint((280 + 20 * smooth) * 64 + noise) / 64).astype(dtype)
+
+
 def make(case, seed):
     k, shape = case["kind"], tuple(case["shape"])
     if k == "sst":
@@ -134,6 +148,8 @@ def make(case, seed):
         return out
     if k == "plane":
         return gen_plane(shape, seed)
+    if k == "any":
+        return gen_any(shape, seed, case["dtype"])
     raise ValueError(k)
 
 
@@ -187,12 +203,12 @@ def main():
         par = os.path.dirname(p)
         if part["format"] == "zarr2":
             json.dump({"zarr_format": 2}, open(os.path.join(par, ".zgroup"), "w"))
-            dims = ["time", "lat", "lon"] if len(case["shape"]) == 3 else ["y", "x"]
+            dims = ["time", "lat", "lon"] if len(case["shape"]) == 3 else [f"d{n}" for n in range(len(case["shape"]))]
             json.dump({"_ARRAY_DIMENSIONS": dims}, open(os.path.join(p, ".zattrs"), "w"))
         elif part["format"] == "zarr3":
             json.dump({"zarr_format": 3, "node_type": "group", "attributes": {}}, open(os.path.join(par, "zarr.json"), "w"))
             m = json.load(open(os.path.join(p, "zarr.json")))
-            m["dimension_names"] = ["z", "y", "x"]
+            m["dimension_names"] = [f"d{n}" for n in range(len(case["shape"]))]
             json.dump(m, open(os.path.join(p, "zarr.json"), "w"))
         elif part["format"] == "n5":
             json.dump({"n5": "2.5.1"}, open(os.path.join(par, "attributes.json"), "w"))
