@@ -168,7 +168,7 @@ impl<'a> Blocks<'a> {
         }
         planes.resize(block.len(), 0);
         self.decode_streams(inner, at, planes, wanted.end)?;
-        unshuffle(shuffle == Shuffle::Bit, self.typesize, planes, block, &wanted);
+        unshuffle(shuffle, self.typesize, planes, block, &wanted);
         Ok(())
     }
 

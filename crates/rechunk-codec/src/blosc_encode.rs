@@ -118,7 +118,7 @@ impl Blocks {
         encoded[HEADER_BYTES + 4 * number..][..4].copy_from_slice(&at.to_le_bytes());
         let block = if self.shuffle.rearranges(self.typesize, block.len()) {
             shuffled.resize(block.len(), 0);
-            shuffle(self.shuffle == Shuffle::Bit, self.typesize, block, shuffled);
+            shuffle(self.shuffle, self.typesize, block, shuffled);
             &shuffled[..]
         } else {
             block

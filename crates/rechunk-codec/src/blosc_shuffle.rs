@@ -29,13 +29,13 @@ impl Shuffle {
     }
 }
 
-/// Rearranges `elements` of `typesize` bytes into `shuffled`, which is as long. What is no whole element is at the end, as it is.
-pub(crate) fn shuffle(bits: bool, typesize: usize, elements: &[u8], shuffled: &mut [u8]) {
+/// Rearranges `elements` of `typesize` bytes into `shuffled`, which is as long, where [`Shuffle::rearranges`]. What is no whole element is at the end, as it is.
+pub(crate) fn shuffle(kind: Shuffle, typesize: usize, elements: &[u8], shuffled: &mut [u8]) {
     let count = elements.len() / typesize;
     let (whole, rest) = elements.split_at(count * typesize);
     let (shuffled, shuffled_rest) = shuffled.split_at_mut(whole.len());
     shuffled_rest.copy_from_slice(rest);
-    if !bits {
+    if kind != Shuffle::Bit {
         return shuffle_bytes(typesize, whole, shuffled);
     }
     let row_bytes = count / 8;
@@ -62,7 +62,7 @@ pub(crate) fn shuffle(bits: bool, typesize: usize, elements: &[u8], shuffled: &m
 
 /// Puts together what [`shuffle`] has rearranged: those elements that have bytes that are `wanted`, and perhaps others.
 pub(crate) fn unshuffle(
-    bits: bool,
+    kind: Shuffle,
     typesize: usize,
     shuffled: &[u8],
     elements: &mut [u8],
@@ -73,7 +73,7 @@ pub(crate) fn unshuffle(
     let (shuffled, shuffled_rest) = shuffled.split_at(whole.len());
     rest.copy_from_slice(shuffled_rest);
     let some = wanted.start / typesize..wanted.end.div_ceil(typesize).min(count);
-    if !bits {
+    if kind != Shuffle::Bit {
         let plane = |byte: usize| &shuffled[byte * count..][some.clone()];
         let whole = &mut whole[some.start * typesize..some.end * typesize];
         return unshuffle_bytes(typesize, plane, whole);

@@ -85,3 +85,28 @@ pub fn encode_workspace_bytes(level: i32, decoded: u64) -> u64 {
     let level = usize::try_from(level.max(1)).unwrap_or(1).min(CONTEXT_KIB.len() - 1);
     by_size.min(CONTEXT_KIB[level] * KIB)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thread's encoder is as good after a frame that had no room as before.
+    #[test]
+    fn no_room_for_one_frame_changes_no_other() {
+        let noise: Vec<u8> = (0..50_000_u32).map(|n| ((n * n) >> 7).to_le_bytes()[0]).collect();
+        let encoded = |level| {
+            let mut encoded = Vec::new();
+            encode(&noise, &mut encoded, level, true).unwrap();
+            encoded
+        };
+        let before = [1, 3].map(encoded);
+        let mut place = vec![0; 60_000];
+        let length = encode_into(&noise, &mut place, 3).unwrap();
+        let frame = place[..length].to_vec();
+        assert_eq!(encode_into(&noise, &mut place[..100], 3), None);
+        assert_eq!([1, 3].map(encoded), before);
+        assert_eq!(encode_into(&noise, &mut place[..length - 1], 1), None);
+        assert_eq!(encode_into(&noise, &mut place, 3), Some(length));
+        assert_eq!(place[..length], frame);
+    }
+}
