@@ -23,6 +23,12 @@ pub(crate) const BITS_SHUFFLED: u8 = 4;
 const UNKNOWN: u8 = 8;
 pub(crate) const ONE_STREAM: u8 = 16;
 
+/// The numbers of inner formats, and where they are in the flags.
+pub(crate) const LZ4: u8 = 1;
+const ZLIB: u8 = 3;
+pub(crate) const ZSTD: u8 = 4;
+pub(crate) const FORMAT_SHIFT: u8 = 5;
+
 /// Where the header says how many bytes are stored.
 const STORED_BYTES_AT: usize = 12;
 
@@ -76,11 +82,11 @@ impl<'a> Blocks<'a> {
     /// a kind that is left to c-blosc.
     pub(crate) fn new(encoded: &'a [u8], block_bytes: usize) -> Option<Self> {
         let &[_, version, flags, typesize, ..] = encoded.first_chunk::<HEADER_BYTES>()?;
-        let inner = match flags >> 5 {
+        let inner = match flags >> FORMAT_SHIFT {
             _ if flags & COPIED != 0 => None,
-            1 => Some(Inner::Lz4),
-            3 => Some(Inner::Zlib),
-            4 => Some(Inner::Zstd),
+            LZ4 => Some(Inner::Lz4),
+            ZLIB => Some(Inner::Zlib),
+            ZSTD => Some(Inner::Zstd),
             _ => return None,
         };
         let is_known = flags & UNKNOWN == 0
@@ -162,12 +168,12 @@ impl<'a> Blocks<'a> {
         planes: &mut Vec<u8>,
     ) -> Result<(), String> {
         let at = self.word(place_of(number).unwrap_or(usize::MAX))?;
-        let shuffle = self.shuffle();
-        if !shuffle.rearranges(self.typesize, block.len()) {
-            return self.decode_streams(inner, at, block, wanted.end);
+        let shuffle = self.shuffle().of_block(self.typesize, block.len());
+        if shuffle == Shuffle::None {
+            return self.decode_streams((inner, shuffle), at, block, wanted.end);
         }
         planes.resize(block.len(), 0);
-        self.decode_streams(inner, at, planes, wanted.end)?;
+        self.decode_streams((inner, shuffle), at, planes, wanted.end)?;
         unshuffle(shuffle, self.typesize, planes, block, &wanted);
         Ok(())
     }
@@ -184,7 +190,7 @@ impl<'a> Blocks<'a> {
     /// elements before `end` may be anything.
     fn decode_streams(
         &self,
-        inner: Inner,
+        (inner, shuffle): (Inner, Shuffle),
         mut at: usize,
         block: &mut [u8],
         end: usize,
@@ -197,15 +203,11 @@ impl<'a> Blocks<'a> {
             return Err("a block is no whole number of elements".to_owned());
         }
         let stream_bytes = block.len() / streams;
-        let shuffle = self.shuffle();
-        let is_rearranged = shuffle.rearranges(self.typesize, block.len());
         for (number, stream) in block.chunks_exact_mut(stream_bytes).enumerate() {
-            let needed = if !is_rearranged {
-                end.saturating_sub(number * stream_bytes)
-            } else if splits && shuffle == Shuffle::Byte {
-                end.div_ceil(self.typesize) // of each byte of elements
-            } else {
-                stream_bytes
+            let needed = match (shuffle, splits) {
+                (Shuffle::None, _) => end.saturating_sub(number * stream_bytes),
+                (Shuffle::Byte, true) => end.div_ceil(self.typesize), // of each byte of elements
+                _ => stream_bytes,
             };
             let needed = needed.min(stream_bytes);
             let length = self.word(at)?;

@@ -7,13 +7,11 @@ use lz4::block::{CompressionMode, compress_to_buffer};
 
 use crate::blosc::HEADER_BYTES;
 use crate::blosc_block_size::{BYTES_MIN, block_bytes};
-use crate::blosc_blocks::{BITS_SHUFFLED, COPIED, KEPT_BYTES_MAX, ONE_STREAM, SHUFFLED, is_split};
+use crate::blosc_blocks::{
+    BITS_SHUFFLED, COPIED, FORMAT_SHIFT, KEPT_BYTES_MAX, LZ4, ONE_STREAM, SHUFFLED, ZSTD, is_split,
+};
 use crate::blosc_shuffle::shuffle;
 use crate::{BloscName, BloscSettings, Shuffle, zstd_frames};
-
-/// The numbers of LZ4 and zstd in the flags.
-const LZ4: u8 = 1 << 5;
-const ZSTD: u8 = 4 << 5;
 
 /// zstd's highest level, which stands for c-blosc's.
 const ZSTD_LEVEL_MAX: i32 = 22;
@@ -66,7 +64,7 @@ pub(crate) fn encode(settings: BloscSettings, decoded: &[u8], encoded: &mut Vec<
         Shuffle::Byte => SHUFFLED,
         Shuffle::Bit => BITS_SHUFFLED,
     };
-    let flags = number | rearranged | if splits { 0 } else { ONE_STREAM };
+    let flags = number << FORMAT_SHIFT | rearranged | if splits { 0 } else { ONE_STREAM };
     let blocks = bytes.div_ceil(block_bytes);
     encoded.clear();
     if encoded.capacity() < bytes + HEADER_BYTES {
@@ -116,12 +114,13 @@ impl Blocks {
     ) -> Option<()> {
         let at = i32::try_from(encoded.len()).ok()?;
         encoded[HEADER_BYTES + 4 * number..][..4].copy_from_slice(&at.to_le_bytes());
-        let block = if self.shuffle.rearranges(self.typesize, block.len()) {
-            shuffled.resize(block.len(), 0);
-            shuffle(self.shuffle, self.typesize, block, shuffled);
-            &shuffled[..]
-        } else {
-            block
+        let block = match self.shuffle.of_block(self.typesize, block.len()) {
+            Shuffle::None => block,
+            kind => {
+                shuffled.resize(block.len(), 0);
+                shuffle(kind, self.typesize, block, shuffled);
+                &shuffled[..]
+            }
         };
         for content in block.chunks_exact(block.len() / streams) {
             let room = (self.bytes + HEADER_BYTES).checked_sub(encoded.len() + 4)?;

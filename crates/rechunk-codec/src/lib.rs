@@ -12,6 +12,7 @@ mod blosc_block_size;
 mod blosc_blocks;
 mod blosc_encode;
 mod blosc_shuffle;
+pub mod byte_shuffle;
 pub mod bzip2_streams;
 pub mod deflate;
 pub mod lz4_block;

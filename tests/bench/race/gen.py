@@ -190,6 +190,7 @@ def main():
         hs[".".join(map(str, idx))] = hashlib.sha1(np.ascontiguousarray(arr[sl])).hexdigest()
     json.dump(hs, open(os.path.join(root, "hashes.json"), "w"))
 
+    dims = [f"d{n}" for n in range(len(case["shape"]))]
     for part, name in ((case["src"], case["src"]["name"]), (case["dst"], "ref.zarr/v")):
         p = os.path.join(root, name)
         st = tsutil.open_(part, case, p, create=True)
@@ -203,12 +204,11 @@ def main():
         par = os.path.dirname(p)
         if part["format"] == "zarr2":
             json.dump({"zarr_format": 2}, open(os.path.join(par, ".zgroup"), "w"))
-            dims = ["time", "lat", "lon"] if len(case["shape"]) == 3 else [f"d{n}" for n in range(len(case["shape"]))]
             json.dump({"_ARRAY_DIMENSIONS": dims}, open(os.path.join(p, ".zattrs"), "w"))
         elif part["format"] == "zarr3":
             json.dump({"zarr_format": 3, "node_type": "group", "attributes": {}}, open(os.path.join(par, "zarr.json"), "w"))
             m = json.load(open(os.path.join(p, "zarr.json")))
-            m["dimension_names"] = [f"d{n}" for n in range(len(case["shape"]))]
+            m["dimension_names"] = dims
             json.dump(m, open(os.path.join(p, "zarr.json"), "w"))
         elif part["format"] == "n5":
             json.dump({"n5": "2.5.1"}, open(os.path.join(par, "attributes.json"), "w"))

@@ -28,10 +28,14 @@ def codec(of, form):
     return of.choice([None, blosc, blosc, zstd, zstd, gzip])
 
 
-def weighted(of, shape, elements):
-    """About so many elements, with anything along each axis."""
-    weights = [of.random() + 0.05 for _ in shape]
-    return [max(1, min(extent, round(elements ** (weight / sum(weights))))) for weight, extent in zip(weights, shape)]
+def drawn(of, axes, elements, least):
+    """Lengths of so many axes, about so many elements together; the smaller `least`, the more they differ."""
+    weights = [of.random() + least for _ in range(axes)]
+    return [elements ** (weight / sum(weights)) for weight in weights]
+
+
+def within(lengths, shape):
+    return [max(1, min(extent, round(length))) for length, extent in zip(lengths, shape)]
 
 
 def chunk(of, shape, item, bounds):
@@ -40,7 +44,7 @@ def chunk(of, shape, item, bounds):
         elements = math.exp(of.uniform(math.log(low), math.log(high))) / item
         style, axis = of.choice(["cube", "slab", "pencil", "any"]), of.randrange(len(shape))
         if style == "cube":
-            found = [max(1, min(extent, round(elements ** (1 / len(shape))))) for extent in shape]
+            found = within([elements ** (1 / len(shape))] * len(shape), shape)
         elif style == "slab":
             found = [1 if at == axis else extent for at, extent in enumerate(shape)]
             while math.prod(found) > 1.5 * elements:
@@ -49,9 +53,9 @@ def chunk(of, shape, item, bounds):
             found[axis] = max(1, min(shape[axis], int(elements // math.prod(found))))
         elif style == "pencil":
             edge = (elements / shape[axis]) ** (1 / (len(shape) - 1))
-            found = [extent if at == axis else max(1, min(extent, round(edge))) for at, extent in enumerate(shape)]
+            found = within([extent if at == axis else edge for at, extent in enumerate(shape)], shape)
         else:
-            found = weighted(of, shape, elements)
+            found = within(drawn(of, len(shape), elements, 0.05), shape)
         if low / 2 <= math.prod(found) * item <= high * 2:
             return found
 
@@ -72,8 +76,7 @@ def resolve(name, size):
     """As `cases.resolve`."""
     of, total = random.Random(name), BYTES[size]
     dtype, item = of.choice([("uint8", 1), ("int16", 2), ("uint16", 2), ("float32", 4), ("float64", 8)])
-    weights = [of.random() + 0.3 for _ in range(of.choice([2, 3, 3, 3, 4]))]
-    shape = [max(3, round((total / item) ** (weight / sum(weights)))) for weight in weights]
+    shape = [max(3, round(length)) for length in drawn(of, of.choice([2, 3, 3, 3, 4]), total / item, 0.3)]
     forms = [("zarr2", False), ("zarr3", False), ("zarr3", True)]
     source = part(of, *of.choice([*forms, ("n5", False)]), shape, item, total)
     target = part(of, *of.choice(forms), shape, item, total)

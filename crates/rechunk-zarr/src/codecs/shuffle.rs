@@ -1,5 +1,6 @@
-//! Byte shuffle: first all first bytes of the elements, then all second bytes, and so on. The
-//! buffers are whole numbers of elements.
+//! The filter that shuffles bytes. The buffers are whole numbers of elements.
+
+use rechunk_codec::byte_shuffle;
 
 /// Copies where there is nothing to rearrange, as numcodecs does.
 fn is_plain(input: &[u8], output: &mut Vec<u8>, element_bytes: usize) -> bool {
@@ -17,12 +18,7 @@ pub(super) fn encode(decoded: &[u8], encoded: &mut Vec<u8>, element_bytes: u32) 
     if is_plain(decoded, encoded, element_bytes) {
         return;
     }
-    let planes = encoded.chunks_exact_mut((decoded.len() / element_bytes).max(1));
-    for (byte, plane) in planes.enumerate() {
-        for (slot, element) in plane.iter_mut().zip(decoded.chunks_exact(element_bytes)) {
-            *slot = element[byte];
-        }
-    }
+    byte_shuffle::shuffle(element_bytes, decoded, encoded);
 }
 
 pub(super) fn decode(encoded: &[u8], decoded: &mut Vec<u8>, element_bytes: u32) {
@@ -30,10 +26,5 @@ pub(super) fn decode(encoded: &[u8], decoded: &mut Vec<u8>, element_bytes: u32) 
     if is_plain(encoded, decoded, element_bytes) {
         return;
     }
-    let planes = encoded.chunks_exact((encoded.len() / element_bytes).max(1));
-    for (byte, plane) in planes.enumerate() {
-        for (value, element) in plane.iter().zip(decoded.chunks_exact_mut(element_bytes)) {
-            element[byte] = *value;
-        }
-    }
+    byte_shuffle::unshuffle(element_bytes, encoded, decoded);
 }
