@@ -24,8 +24,13 @@ impl AppendFile {
     pub async fn open(store: &Store, key: &str) -> Result<Self, StoreError> {
         let path = store.file_path(key, "append to a file")?;
         let fsyncs = store.fsyncs;
-        let file = store.blocking(key, "open", move || open_or_create(&path, fsyncs)).await?;
-        Ok(Self { file: Arc::new(file), store: store.clone(), key: key.to_owned() })
+        let open = move || open_or_create(&path, fsyncs);
+        let opened = if fsyncs {
+            store.blocking(key, "open", open).await?
+        } else {
+            store.moment(key, "open", 0, open).await?
+        };
+        Ok(Self { file: Arc::new(opened), store: store.clone(), key: key.to_owned() })
     }
 
     /// Takes the file for this process until it is dropped or the process ends, however it ends.
@@ -39,14 +44,14 @@ impl AppendFile {
             Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(error)) => Err(error),
         };
-        self.store.blocking(&self.key, "lock", lock).await
+        self.store.moment(&self.key, "lock", 0, lock).await
     }
 
     /// False if it is no longer the file at its key: somebody has removed it, or put another one there.
     pub async fn is_there(&self) -> Result<bool, StoreError> {
         let path = self.store.file_path(&self.key, "be looked at")?;
         let file = Arc::clone(&self.file);
-        self.store.blocking(&self.key, "look at", move || is_at(&file, &path)).await
+        self.store.moment(&self.key, "look at", 0, move || is_at(&file, &path)).await
     }
 
     /// Adds `bytes` at the end. If that fails in the middle, the file is cut back to what it was

@@ -30,6 +30,7 @@ mod local_tree;
 mod location;
 mod memory;
 mod meter;
+mod moments;
 mod narrow;
 mod object_writer;
 mod operations;

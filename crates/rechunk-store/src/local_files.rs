@@ -1,5 +1,6 @@
 //! Local files as `object_store` has them, but strict about what a file is.
 
+use std::convert::identity;
 use std::fs::{File, Metadata, OpenOptions};
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fmt, io};
 
 use async_trait::async_trait;
+use futures::StreamExt;
 use futures::stream::BoxStream;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
@@ -17,28 +19,43 @@ use object_store::{
 };
 
 use crate::error::NotAFile;
+use crate::moments::Moments;
 use crate::operations::wide;
 use crate::unnamed_file::UnnamedFiles;
 use crate::writing::Writing;
 
+/// Files removed at once.
+const DELETED_AT_ONCE: usize = 10;
+
 /// [`LocalFileSystem`], except that reading a directory or a dangling link is an error (there it
 /// is "missing", and a damaged array would read as fill values), and that reading a pipe is an
 /// error too (there it waits for ever). New files are made without a name where that can be.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LocalFiles {
-    files: LocalFileSystem,
+    files: Arc<LocalFileSystem>,
     /// The directory that locations are in, as `files` writes it.
-    root: PathBuf,
+    root: Arc<FilePath>,
     unnamed: Arc<UnnamedFiles>,
     writing: Arc<Writing>,
+    moments: Arc<Moments>,
 }
 
 impl LocalFiles {
-    pub(crate) fn new(files: LocalFileSystem, writing: Arc<Writing>) -> Result<Self> {
+    pub(crate) fn new(
+        files: LocalFileSystem,
+        writing: Arc<Writing>,
+        moments: Arc<Moments>,
+    ) -> Result<Self> {
         // It does not say its root: that is what a name is in.
         let mut root = files.path_to_filesystem(&Path::from("file"))?;
         root.pop();
-        Ok(Self { files, root, unnamed: Arc::default(), writing })
+        Ok(Self {
+            files: Arc::new(files),
+            root: root.into(),
+            unnamed: Arc::default(),
+            writing,
+            moments,
+        })
     }
 
     /// The file of `location`. [`LocalFileSystem`] makes a URL of it, and a path of that, which counts where
@@ -64,10 +81,7 @@ impl ObjectStore for LocalFiles {
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         let path = self.path(location)?;
         let location = location.clone();
-        if may_block() {
-            return get(path, location, &options);
-        }
-        tokio::task::spawn_blocking(move || get(path, location, &options)).await?
+        self.moments.run(0, move || get(path, location, &options)).await.map_err(generic)?
     }
 
     async fn put_opts(
@@ -79,11 +93,11 @@ impl ObjectStore for LocalFiles {
         if matches!(options.mode, PutMode::Overwrite) && self.unnamed.may_be() {
             let (path, unnamed) = (self.path(location)?, Arc::clone(&self.unnamed));
             let bytes = payload.clone();
-            let mut way = self.writing.choose(wide(bytes.content_length()), 1, false);
+            let length = wide(bytes.content_length());
+            let mut way = self.writing.choose(length, 1, false);
             way.ready().await;
             let put = move || unnamed.put(&path, &bytes, way);
-            let is_put = if may_block() { put() } else { tokio::task::spawn_blocking(put).await? };
-            if is_put {
+            if self.moments.run(length, put).await.map_err(generic)? {
                 let extensions = object_store::Extensions::default();
                 return Ok(PutResult { e_tag: None, version: None, extensions });
             }
@@ -103,7 +117,23 @@ impl ObjectStore for LocalFiles {
         &self,
         locations: BoxStream<'static, Result<Path>>,
     ) -> BoxStream<'static, Result<Path>> {
-        self.files.delete_stream(locations)
+        let (files, moments) = (self.clone(), Arc::clone(&self.moments));
+        let delete = move |location: Result<Path>| {
+            let (files, moments) = (files.clone(), Arc::clone(&moments));
+            async move {
+                let location = location?;
+                let path = files.path(&location)?;
+                let removed = moments.run(0, move || std::fs::remove_file(path)).await;
+                match removed.and_then(identity) {
+                    Ok(()) => Ok(location),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                        Err(Error::NotFound { path: location.to_string(), source: Box::new(error) })
+                    }
+                    Err(error) => Err(generic(error)),
+                }
+            }
+        };
+        locations.map(delete).buffered(DELETED_AT_ONCE).boxed()
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
@@ -129,27 +159,27 @@ pub(crate) fn may_block() -> bool {
     tokio::runtime::Handle::try_current().is_err()
 }
 
+fn generic(source: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::Generic { store: "LocalFiles", source: Box::new(source) }
+}
+
 /// Opens and describes a file in one go.
 fn get(path: PathBuf, location: Path, options: &GetOptions) -> Result<GetResult> {
-    let generic = |source: Box<dyn std::error::Error + Send + Sync>| Error::Generic {
-        store: "LocalFiles",
-        source,
-    };
     let not_found_or = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound if path.symlink_metadata().is_ok() => {
-            generic(Box::new(NotAFile { what: "a symbolic link to something that is missing" }))
+            generic(NotAFile { what: "a symbolic link to something that is missing" })
         }
         io::ErrorKind::NotFound => {
             Error::NotFound { path: location.to_string(), source: Box::new(error) }
         }
-        _ if is_socket(&path) => generic(Box::new(NotAFile { what: "a socket" })),
-        _ => generic(Box::new(error)),
+        _ if is_socket(&path) => generic(NotAFile { what: "a socket" }),
+        _ => generic(error),
     };
     let (file, metadata) = open(&path).map_err(not_found_or)?;
     if let Some(what) = special_kind(&metadata) {
-        return Err(generic(Box::new(NotAFile { what })));
+        return Err(generic(NotAFile { what }));
     }
-    let modified = modified(&metadata).map_err(|error| generic(Box::new(error)))?;
+    let modified = modified(&metadata).map_err(generic)?;
     let meta = ObjectMeta {
         location,
         last_modified: modified.into(),
@@ -159,7 +189,7 @@ fn get(path: PathBuf, location: Path, options: &GetOptions) -> Result<GetResult>
     };
     options.check_preconditions(&meta)?;
     let range = match &options.range {
-        Some(range) => range.as_range(meta.size).map_err(|error| generic(Box::new(error)))?,
+        Some(range) => range.as_range(meta.size).map_err(generic)?,
         None => 0..meta.size,
     };
     Ok(GetResult {
@@ -253,7 +283,7 @@ mod tests {
             let below = folder.path().join("a b%20é");
             std::fs::create_dir(&below).unwrap();
             let files = LocalFileSystem::new_with_prefix(&below).unwrap();
-            let files = LocalFiles::new(files, Arc::default()).unwrap();
+            let files = LocalFiles::new(files, Arc::default(), Arc::default()).unwrap();
             let Ok(location) = Path::parse(&name) else { return Ok(()) };
             let bytes = |path: Result<PathBuf>| path.ok().map(PathBuf::into_os_string);
             let expected = bytes(files.files.path_to_filesystem(&location));

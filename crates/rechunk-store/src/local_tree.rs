@@ -69,9 +69,8 @@ pub(crate) fn create_directories(directory: &Path, fsyncs: bool) -> io::Result<(
 
 /// Writes a whole file so that there is all of it under its name or what was there before. If it
 /// `fsyncs`, that holds after a power cut too: its bytes are durable before it gets the name, and the
-/// name when this returns. What is replaced was durable perhaps, and so is what replaces it, anyway.
+/// name when this returns.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], fsyncs: bool) -> io::Result<()> {
-    let fsyncs = fsyncs || path.exists();
     let parent = path.parent().unwrap_or(path);
     fs::create_dir_all(parent)?;
     let mut staged = path.as_os_str().to_owned();

@@ -1,6 +1,7 @@
 //! What a store does beside reading. Each operation: check the key, count, do, try again, translate
 //! the error.
 
+use std::convert::identity;
 use std::io;
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
@@ -62,8 +63,15 @@ impl Store {
         let path = self.file_path(key, "be written to")?;
         self.meter.count_put(self.role);
         let (length, fsyncs) = (wide(bytes.len()), self.fsyncs);
+        // What is replaced was durable perhaps, and so is what replaces it, anyway.
+        let there = path.clone();
+        let fsyncs = fsyncs || self.moment(key, "write", 0, move || Ok(there.exists())).await?;
         let write = move || local_tree::write_whole(&path, &bytes, fsyncs);
-        self.blocking(key, "write", write).await?;
+        if fsyncs {
+            self.blocking(key, "write", write).await?;
+        } else {
+            self.moment(key, "write", length, write).await?;
+        }
         self.meter.count_written(self.role, length);
         Ok(())
     }
@@ -118,7 +126,7 @@ impl Store {
     pub async fn remove_empty(&self) -> Result<(), StoreError> {
         let Some(root) = self.local_root().map(std::path::Path::to_owned) else { return Ok(()) };
         self.meter.count_delete();
-        self.blocking("", "delete", move || local_tree::remove_empty(&root)).await
+        self.moment("", "delete", 0, move || local_tree::remove_empty(&root)).await
     }
 
     /// Deletes the objects at `keys`, many in a request where the store can. None there is fine.
@@ -341,7 +349,7 @@ impl Store {
             return self.is_empty().await.map(|is_empty| !is_empty);
         };
         self.meter.count_head();
-        self.blocking("", "look at", move || match root.symlink_metadata() {
+        self.moment("", "look at", 0, move || match root.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             metadata => metadata.map(|_| true),
         })
@@ -460,6 +468,18 @@ impl Store {
             let ended = tokio::task::spawn_blocking(work).await;
             ended.unwrap_or_else(|error| Err(io::Error::other(error)))
         };
+        result.map_err(|error| self.failed_io(key, action, error))
+    }
+
+    /// [`Store::blocking`] of what reads or writes so many bytes and is over in a moment, if few of these are.
+    pub(crate) async fn moment<T: Send + 'static>(
+        &self,
+        key: &str,
+        action: &'static str,
+        bytes: u64,
+        work: impl FnOnce() -> io::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let result = self.moments.run(bytes, work).await.and_then(identity);
         result.map_err(|error| self.failed_io(key, action, error))
     }
 

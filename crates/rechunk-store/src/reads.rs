@@ -399,7 +399,7 @@ impl Store {
                     _ => None,
                 };
                 (bytes, expected) = self
-                    .blocking(key, "read", move || {
+                    .moment(key, "read", size, move || {
                         let began = Instant::now();
                         if start > 0 {
                             file.seek(io::SeekFrom::Start(start))?;

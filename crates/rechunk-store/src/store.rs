@@ -10,6 +10,7 @@ use object_store::path::Path;
 
 use crate::local_files::LocalFiles;
 use crate::location::{Place, parse, resolve, zip_file};
+use crate::moments::Moments;
 use crate::pace::Pace;
 use crate::reading::Reading;
 use crate::references::{References, Refused};
@@ -59,6 +60,8 @@ pub struct Store {
     pub(crate) reading: Arc<Reading>,
     /// Which way of writing files takes less.
     pub(crate) writing: Arc<Writing>,
+    /// Whether work on files is over in a moment.
+    pub(crate) moments: Arc<Moments>,
 }
 
 /// What a store is, as far as what it can do depends on it.
@@ -163,11 +166,12 @@ impl Store {
             .with_fsync(fsyncs && local_tree::PUTS_SYNC);
         let prefix = Path::parse(&resolved.below).map_err(|error| refuse(error.to_string()))?;
         let root = join_path(&resolved.existing, &resolved.below);
-        let writing = Arc::new(Writing::default());
-        let files = LocalFiles::new(files, Arc::clone(&writing))
+        let (writing, moments) = (Arc::<Writing>::default(), Arc::<Moments>::default());
+        let files = LocalFiles::new(files, Arc::clone(&writing), Arc::clone(&moments))
             .map_err(|error| refuse(error.to_string()))?;
         let mut store = Self::from_object_store(Arc::new(files), location);
         store.writing = writing;
+        store.moments = moments;
         store.prefix = prefix;
         store.kind = Kind::Directory(root.into());
         store.in_place = true;
@@ -198,6 +202,7 @@ impl Store {
             in_place: false,
             reading: Arc::default(),
             writing: Arc::default(),
+            moments: Arc::default(),
         }
     }
 
