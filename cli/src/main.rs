@@ -76,7 +76,7 @@ async fn dispatch(command: Command) -> Result<ExitCode, rechunk::Error> {
         Command::Info(args) => commands::info::run(args).await,
         Command::Verify(args) => commands::verify::run(args).await,
         Command::Status(args) => commands::status::run(args).await,
-        Command::Clean(args) => commands::clean::run(args).await,
+        Command::Clean(args) => Box::pin(commands::clean::run(args)).await,
         Command::Probe(args) => commands::probe::run(args).await,
         Command::Demo(args) => Box::pin(commands::demo::run(args)).await,
         Command::Completions { shell } => Ok(commands::completions::run(shell)),

@@ -42,6 +42,7 @@ mod reads;
 mod references;
 mod remote;
 mod retry;
+mod staged_file;
 mod store;
 mod stores;
 mod unnamed_file;

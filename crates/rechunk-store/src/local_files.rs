@@ -35,17 +35,13 @@ pub(crate) struct LocalFiles {
     files: Arc<LocalFileSystem>,
     /// The directory that locations are in, as `files` writes it.
     root: Arc<FilePath>,
-    unnamed: Arc<UnnamedFiles>,
-    writing: Arc<Writing>,
-    moments: Arc<Moments>,
+    pub(crate) unnamed: Arc<UnnamedFiles>,
+    pub(crate) writing: Arc<Writing>,
+    pub(crate) moments: Arc<Moments>,
 }
 
 impl LocalFiles {
-    pub(crate) fn new(
-        files: LocalFileSystem,
-        writing: Arc<Writing>,
-        moments: Arc<Moments>,
-    ) -> Result<Self> {
+    pub(crate) fn new(files: LocalFileSystem) -> Result<Self> {
         // It does not say its root: that is what a name is in.
         let mut root = files.path_to_filesystem(&Path::from("file"))?;
         root.pop();
@@ -53,8 +49,8 @@ impl LocalFiles {
             files: Arc::new(files),
             root: root.into(),
             unnamed: Arc::default(),
-            writing,
-            moments,
+            writing: Arc::default(),
+            moments: Arc::default(),
         })
     }
 
@@ -283,7 +279,7 @@ mod tests {
             let below = folder.path().join("a b%20é");
             std::fs::create_dir(&below).unwrap();
             let files = LocalFileSystem::new_with_prefix(&below).unwrap();
-            let files = LocalFiles::new(files, Arc::default(), Arc::default()).unwrap();
+            let files = LocalFiles::new(files).unwrap();
             let Ok(location) = Path::parse(&name) else { return Ok(()) };
             let bytes = |path: Result<PathBuf>| path.ok().map(PathBuf::into_os_string);
             let expected = bytes(files.files.path_to_filesystem(&location));

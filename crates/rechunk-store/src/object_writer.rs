@@ -1,23 +1,20 @@
 //! An object that is written in parts, in any order, and becomes visible when it is whole.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use crate::file_runs::write_all_at;
 use crate::operations::wide;
+use crate::staged_file::StagedFile;
 use crate::upload_log::UploadLog;
 use crate::{Store, StoreError};
 
 /// An unfinished object of a [`Store`]. Nothing is visible under its key before
 /// [`ObjectWriter::finish`].
 ///
-/// In a local directory parts go to a file beside the object (swept by [`Store::remove_staging`]
-/// if the process dies) at their place. A store that takes parts is sent them as they become full:
+/// In a local directory parts go to a file without a name, or to one beside the object (swept by
+/// [`Store::remove_staging`] if the process dies), at their place. A store that takes parts is sent them as they become full:
 /// no more than two of [`crate::PartSizes::log_part_bytes`] are in memory, and those in which a
 /// head lies that is written last. Elsewhere all is held in memory until the object is whole.
 #[derive(Debug)]
@@ -29,7 +26,7 @@ pub struct ObjectWriter {
 
 #[derive(Debug)]
 enum Parts {
-    File { staged: Arc<StagedFile>, path: PathBuf },
+    File(Arc<StagedFile>),
     Log(Box<UploadLog>),
     Memory(Mutex<BTreeMap<u64, Bytes>>),
 }
@@ -41,7 +38,7 @@ impl Store {
         self.object_path(key)?;
         let parts = if self.local_root().is_some() {
             let path = self.file_path(key, "be written to")?;
-            Parts::File { staged: Arc::new(StagedFile::beside(&path)), path }
+            Parts::File(Arc::new(StagedFile::of(path, &self.unnamed)))
         } else if let Some(multipart) = &self.multipart {
             Parts::Log(Box::new(UploadLog::new(self, multipart, key, head_bytes)))
         } else {
@@ -56,7 +53,7 @@ impl ObjectWriter {
     /// One may wait for those that lie before it, so all of them have to be driven. Gives the bytes back, so that their buffer can be used again.
     pub async fn write_at(&self, offset: u64, bytes: Bytes) -> Result<Bytes, StoreError> {
         match &self.parts {
-            Parts::File { staged, .. } => {
+            Parts::File(staged) => {
                 let staged = Arc::clone(staged);
                 let write = move || staged.write_at(offset, &bytes).map(|()| bytes);
                 let bytes = self.store.blocking(&self.key, "write", write).await?;
@@ -93,11 +90,10 @@ impl ObjectWriter {
                 }
                 store.put(key, parts.into_values().collect()).await
             }
-            Parts::File { staged, path } => {
+            Parts::File(staged) => {
                 store.meter().count_put(store.role());
-                let (staged, path) = (Arc::clone(staged), path.clone());
-                let syncs = store.puts_sync();
-                let finish = move || staged.finish(&path, bytes, syncs);
+                let (staged, syncs) = (Arc::clone(staged), store.puts_sync());
+                let finish = move || staged.finish(bytes, syncs);
                 store.blocking(key, "write", finish).await?;
                 store.meter().count_written(store.role(), bytes);
                 Ok(())
@@ -108,61 +104,4 @@ impl ObjectWriter {
 
 fn u64_sum(sum: u64, bytes: usize) -> u64 {
     sum.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
-}
-
-/// The file that parts are written to.
-#[derive(Debug)]
-struct StagedFile {
-    path: PathBuf,
-    is_made: Mutex<bool>,
-}
-
-impl StagedFile {
-    fn beside(path: &Path) -> Self {
-        let mut staged = path.as_os_str().to_owned();
-        staged.push("#0");
-        Self { path: staged.into(), is_made: Mutex::new(false) }
-    }
-
-    /// Through the cache: one job passes on all parts of a shard, and is not to be left for each.
-    /// The file is opened for every part: so that any number of objects can be under way. It is made
-    /// once: if somebody removes it meanwhile, parts of it are lost.
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut is_made = self.is_made.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = if *is_made { self.open()? } else { self.make()? };
-        *is_made = true;
-        drop(is_made);
-        write_all_at(&file, bytes, offset)
-    }
-
-    fn open(&self) -> io::Result<File> {
-        OpenOptions::new().write(true).open(&self.path)
-    }
-
-    /// In place of what a killed run has left under this name.
-    fn make(&self) -> io::Result<File> {
-        match File::create(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if let Some(parent) = self.path.parent() {
-                    fs::create_dir_all(parent)?;
-                }
-                File::create(&self.path)
-            }
-            file => file,
-        }
-    }
-
-    fn finish(&self, path: &Path, bytes: u64, syncs: bool) -> io::Result<()> {
-        let file = self.open()?;
-        let found = file.metadata()?.len();
-        if found != bytes {
-            let reason = format!("{found} of {bytes} bytes were written");
-            return Err(io::Error::other(reason));
-        }
-        if syncs {
-            file.sync_all()?;
-        }
-        drop::<File>(file);
-        fs::rename(&self.path, path)
-    }
 }

@@ -17,6 +17,7 @@ use crate::references::{References, Refused};
 use crate::remote::{Etags, Limiter, Remote, Scheme};
 use crate::retry::Patience;
 use crate::stores::Stores;
+use crate::unnamed_file::UnnamedFiles;
 use crate::upload::{Multipart, PartSizes};
 use crate::watch::{ServerClock, Watch};
 use crate::writing::Writing;
@@ -62,6 +63,8 @@ pub struct Store {
     pub(crate) writing: Arc<Writing>,
     /// Whether work on files is over in a moment.
     pub(crate) moments: Arc<Moments>,
+    /// Whether there are files without names.
+    pub(crate) unnamed: Arc<UnnamedFiles>,
 }
 
 /// What a store is, as far as what it can do depends on it.
@@ -166,12 +169,13 @@ impl Store {
             .with_fsync(fsyncs && local_tree::PUTS_SYNC);
         let prefix = Path::parse(&resolved.below).map_err(|error| refuse(error.to_string()))?;
         let root = join_path(&resolved.existing, &resolved.below);
-        let (writing, moments) = (Arc::<Writing>::default(), Arc::<Moments>::default());
-        let files = LocalFiles::new(files, Arc::clone(&writing), Arc::clone(&moments))
-            .map_err(|error| refuse(error.to_string()))?;
+        let files = LocalFiles::new(files).map_err(|error| refuse(error.to_string()))?;
+        let (writing, moments) = (Arc::clone(&files.writing), Arc::clone(&files.moments));
+        let unnamed = Arc::clone(&files.unnamed);
         let mut store = Self::from_object_store(Arc::new(files), location);
         store.writing = writing;
         store.moments = moments;
+        store.unnamed = unnamed;
         store.prefix = prefix;
         store.kind = Kind::Directory(root.into());
         store.in_place = true;
@@ -203,6 +207,7 @@ impl Store {
             reading: Arc::default(),
             writing: Arc::default(),
             moments: Arc::default(),
+            unnamed: Arc::default(),
         }
     }
 
@@ -276,6 +281,12 @@ impl Store {
     #[must_use]
     pub fn with_slow_reads(&self, reads: i32) -> Self {
         Self { reading: Arc::new(Reading::slow_for(reads)), ..self.clone() }
+    }
+
+    /// The same place, where all files that are under way have names.
+    #[cfg(test)]
+    pub(crate) fn without_unnamed_files(&self) -> Self {
+        Self { unnamed: Arc::new(UnnamedFiles::that_may_be(false)), ..self.clone() }
     }
 
     /// The same place counted as `role`.

@@ -2,6 +2,8 @@
 //! work that it is to make a file under another name and rename it, and a process that is killed leaves
 //! nothing of a new file behind.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,7 +31,12 @@ impl UnnamedFiles {
     /// nothing is there that was not before, and another way says what is wrong.
     #[cfg(target_os = "linux")]
     pub(crate) fn put(&self, path: &Path, payload: &PutPayload, way: Way) -> bool {
-        self.try_put(path, payload, way).unwrap_or(false)
+        let put = || -> io::Result<bool> {
+            let Some(file) = self.make(path)? else { return Ok(false) };
+            write(&file, payload, way)?;
+            self.name(&file, path)
+        };
+        put().unwrap_or(false)
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -37,15 +44,15 @@ impl UnnamedFiles {
         false
     }
 
+    /// A file where one can be given the name `path`, with the directories above it; `None` if there are no such files
+    /// here.
     #[cfg(target_os = "linux")]
-    fn try_put(&self, path: &Path, payload: &PutPayload, way: Way) -> std::io::Result<bool> {
-        use std::os::fd::AsRawFd;
-
-        use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+    pub(crate) fn make(&self, path: &Path) -> io::Result<Option<File>> {
+        use rustix::fs::{Mode, OFlags};
         use rustix::io::Errno;
 
-        let Some(parent) = path.parent() else { return Ok(false) };
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let Some(parent) = path.parent() else { return Ok(None) };
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let open = || rustix::fs::open(parent, flags, Mode::from_raw_mode(0o666));
         let opened = match open() {
             Err(Errno::NOENT) => {
@@ -54,15 +61,29 @@ impl UnnamedFiles {
             }
             opened => opened,
         };
-        let file = match opened {
+        match opened {
             // Systems and file systems that do not know them.
             Err(Errno::ISDIR | Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS) => {
                 self.0.store(false, Ordering::Relaxed);
-                return Ok(false);
+                Ok(None)
             }
-            opened => std::fs::File::from(opened?),
-        };
-        write(&file, payload, way)?;
+            opened => Ok(Some(File::from(opened?))),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn make(&self, _: &Path) -> io::Result<Option<File>> {
+        Ok(None)
+    }
+
+    /// Gives one the name `path`, in place of any file there. False if that cannot be done here.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn name(&self, file: &File, path: &Path) -> io::Result<bool> {
+        use std::os::fd::AsRawFd;
+
+        use rustix::fs::{AtFlags, CWD};
+        use rustix::io::Errno;
+
         let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
         match rustix::fs::linkat(CWD, &unnamed, CWD, path, AtFlags::SYMLINK_FOLLOW) {
             Ok(()) => Ok(true),
@@ -74,11 +95,21 @@ impl UnnamedFiles {
             }
         }
     }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn name(&self, _: &File, _: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn that_may_be(may_be: bool) -> Self {
+        Self(AtomicBool::new(may_be))
+    }
 }
 
 /// Writes a new file.
 #[cfg(target_os = "linux")]
-fn write(mut file: &std::fs::File, payload: &PutPayload, way: Way) -> std::io::Result<()> {
+fn write(mut file: &File, payload: &PutPayload, way: Way) -> io::Result<()> {
     use std::io::Write;
 
     use crate::direct_file::DirectFile;
@@ -95,7 +126,7 @@ fn write(mut file: &std::fs::File, payload: &PutPayload, way: Way) -> std::io::R
 /// Gives a file without a name that of another, by way of one that is swept if this is killed. False if that
 /// cannot be done.
 #[cfg(target_os = "linux")]
-fn replace(unnamed: &str, path: &Path) -> std::io::Result<bool> {
+fn replace(unnamed: &str, path: &Path) -> io::Result<bool> {
     use rustix::fs::{AtFlags, CWD};
 
     let mut staged = path.as_os_str().to_owned();

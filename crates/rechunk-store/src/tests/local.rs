@@ -139,6 +139,7 @@ async fn listings_longer_than_a_batch_are_complete() {
 #[tokio::test]
 async fn an_object_in_parts_whose_file_is_swept_is_not_made_of_the_rest() {
     let (_directory, store) = local();
+    let store = store.without_unnamed_files();
     let object = store.begin("c/0", 0).unwrap();
     object.write_at(0, "0123".into()).await.unwrap();
     assert_eq!(store.remove_staging().await.unwrap(), 1);

@@ -323,6 +323,7 @@ async fn an_object_in_parts_is_there_when_it_is_whole() {
 #[tokio::test]
 async fn an_object_that_was_not_finished_is_swept() {
     let (_directory, store) = local();
+    let store = store.without_unnamed_files();
     let object = store.begin("c/0/1", 0).unwrap();
     object.write_at(0, Bytes::from("0123456789")).await.unwrap();
     drop(object);
@@ -335,6 +336,20 @@ async fn an_object_that_was_not_finished_is_swept() {
     object.write_at(0, Bytes::from("0123456789")).await.unwrap();
     assert_eq!(list(&store, "").await.len(), 1);
     assert_eq!(store.remove_staging().await.unwrap(), 1);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_object_that_was_not_finished_leaves_nothing() {
+    let (_directory, store) = local();
+    let object = store.begin("c/0/1", 0).unwrap();
+    object.write_at(0, Bytes::from("0123456789")).await.unwrap();
+    if store.unnamed.may_be() {
+        assert_eq!(store.count_staging().await.unwrap(), (0, None));
+    }
+    drop(object);
+    store.remove_staging().await.unwrap();
+    assert_eq!(list(&store, "").await.len(), 0);
 }
 
 #[tokio::test]
