@@ -10,16 +10,21 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use rechunk_format::Layout;
 use rechunk_grid::{ChunkGrid, Region};
 use rechunk_store::StoreError;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, timeout_at};
 
 use crate::Array;
 
 /// What a listing may hold for each object that would fit: foreign keys are walked over, not for ever.
 const KEYS_PER_OBJECT: usize = 4;
+/// How long those who ask wait for a list that is being made, where it comes from a disk: a few thousand names. It saves
+/// them the questions, and comes sooner where nobody asks meanwhile.
+const PATIENCE: Duration = Duration::from_millis(5);
 /// Bytes that an object on the list takes while it is made: its ordinal, in a set.
 const LISTED_BYTES: u64 = 32;
 
@@ -56,6 +61,10 @@ pub(crate) struct Gaps {
     /// The number of an object that was there: a list without it is none.
     one_there: OnceLock<u64>,
     are_many: Notify,
+    /// When that was.
+    since: OnceLock<Instant>,
+    /// The list is there, or there will be none.
+    is_over: watch::Sender<bool>,
     list: OnceLock<ObjectList>,
 }
 
@@ -69,6 +78,7 @@ impl Gaps {
         }
         let missing = self.missing.fetch_add(1, Ordering::Relaxed) + 1;
         if missing >= self.after_missing && missing >= self.found.load(Ordering::Relaxed) {
+            self.since.get_or_init(Instant::now);
             self.are_many.notify_one();
         }
     }
@@ -109,6 +119,8 @@ impl Array {
                 found: AtomicU64::new(0),
                 one_there: OnceLock::new(),
                 are_many: Notify::new(),
+                since: OnceLock::new(),
+                is_over: watch::Sender::new(false),
                 list: OnceLock::new(),
             })
         });
@@ -137,8 +149,11 @@ impl Array {
         if gaps.after_missing > 0 {
             gaps.are_many.notified().await;
         }
-        match self.list_objects(gaps).await {
-            Ok(Some(list)) => Some(gaps.list.get_or_init(|| list)),
+        let listed = self.list_objects(gaps).await;
+        let listed = listed.map(|list| list.map(|list| gaps.list.get_or_init(|| list)));
+        gaps.is_over.send_replace(true);
+        match listed {
+            Ok(Some(list)) => Some(list),
             Ok(None) => {
                 tracing::debug!(array = self.location(), "has no list that could be relied on");
                 None
@@ -148,6 +163,17 @@ impl Array {
                 None
             }
         }
+    }
+
+    /// Waits a moment for a list that is being made, where that may be all it takes.
+    pub async fn wait_for_list(&self) {
+        let Some(gaps) = self.gaps.as_ref().filter(|_| !self.store().answers_late()) else {
+            return;
+        };
+        let Some(&since) = gaps.since.get() else { return };
+        let mut is_over = gaps.is_over.subscribe();
+        // Where it comes later, each object is asked for until then.
+        let _ = timeout_at(since + PATIENCE, is_over.wait_for(|&is_over| is_over)).await;
     }
 
     /// The object that chunk `index` is in is known to be missing.

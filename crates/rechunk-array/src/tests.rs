@@ -389,6 +389,29 @@ async fn what_is_not_on_the_list_is_not_asked_for() {
     assert!(is_found(&other, 1).await);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_list_is_waited_for_as_long_as_it_may_come_soon() {
+    let array = pairs().finding_gaps(2, 1 << 20, false);
+    let waited = async || {
+        let began = tokio::time::Instant::now();
+        array.wait_for_list().await;
+        began.elapsed().as_millis()
+    };
+    assert!(!is_found(&array, 0).await);
+    assert_eq!(waited().await, 0, "nothing is listed yet");
+    assert!(!is_found(&array, 1).await);
+    assert_eq!((waited().await, waited().await), (5, 0), "it does not come");
+    // When it comes sooner, or will not come, nobody waits any more.
+    for bytes_max in [1 << 20, 0] {
+        let array = pairs().finding_gaps(1, bytes_max, false);
+        array.write_chunk(&[2], Bytes::from_static(b"ab")).await.unwrap();
+        assert!(is_found(&array, 2).await && !is_found(&array, 0).await);
+        let began = tokio::time::Instant::now();
+        let (listed, ()) = tokio::join!(array.list_when_sparse(), array.wait_for_list());
+        assert_eq!((listed.is_some(), began.elapsed().as_millis()), (bytes_max > 0, 0));
+    }
+}
+
 #[tokio::test]
 async fn a_list_that_is_too_long_is_none() {
     let array = pairs().finding_gaps(0, 32, true);

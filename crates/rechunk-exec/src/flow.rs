@@ -149,6 +149,7 @@ impl<'a> Flow<'a> {
             };
             // What is known to be missing waits for nothing: others are to have their turn.
             tokio::task::consume_budget().await;
+            self.task.stage.run.execution.source.wait_for_list().await;
             match ended? {
                 Ended::Taken(step, done) => {
                     self.busy -= 1;
