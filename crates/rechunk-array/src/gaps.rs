@@ -15,7 +15,7 @@ use std::time::Duration;
 use rechunk_format::Layout;
 use rechunk_grid::{ChunkGrid, Region};
 use rechunk_store::StoreError;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use crate::Array;
@@ -60,12 +60,19 @@ pub(crate) struct Gaps {
     found: AtomicU64,
     /// The number of an object that was there: a list without it is none.
     one_there: OnceLock<u64>,
-    are_many: Notify,
-    /// When that was.
-    since: OnceLock<Instant>,
-    /// The list is there, or there will be none.
-    is_over: watch::Sender<bool>,
+    listing: watch::Sender<Phase>,
     list: OnceLock<ObjectList>,
+}
+
+/// How far the list is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Not wanted: more is there than is missing.
+    Unwanted,
+    /// Enough was missing, then.
+    Wanted(Instant),
+    /// It is there, or there will be none.
+    Over,
 }
 
 impl Gaps {
@@ -78,8 +85,13 @@ impl Gaps {
         }
         let missing = self.missing.fetch_add(1, Ordering::Relaxed) + 1;
         if missing >= self.after_missing && missing >= self.found.load(Ordering::Relaxed) {
-            self.since.get_or_init(Instant::now);
-            self.are_many.notify_one();
+            self.listing.send_if_modified(|phase| {
+                let is_first = *phase == Phase::Unwanted;
+                if is_first {
+                    *phase = Phase::Wanted(Instant::now());
+                }
+                is_first
+            });
         }
     }
 
@@ -118,9 +130,7 @@ impl Array {
                 missing: AtomicU64::new(0),
                 found: AtomicU64::new(0),
                 one_there: OnceLock::new(),
-                are_many: Notify::new(),
-                since: OnceLock::new(),
-                is_over: watch::Sender::new(false),
+                listing: watch::Sender::new(Phase::Unwanted),
                 list: OnceLock::new(),
             })
         });
@@ -147,11 +157,12 @@ impl Array {
     pub async fn list_when_sparse(&self) -> Option<&ObjectList> {
         let gaps = self.gaps.as_ref()?;
         if gaps.after_missing > 0 {
-            gaps.are_many.notified().await;
+            // The sender is ours: it does not go away.
+            let _ = gaps.listing.subscribe().wait_for(|&phase| phase != Phase::Unwanted).await;
         }
         let listed = self.list_objects(gaps).await;
         let listed = listed.map(|list| list.map(|list| gaps.list.get_or_init(|| list)));
-        gaps.is_over.send_replace(true);
+        gaps.listing.send_replace(Phase::Over);
         match listed {
             Ok(Some(list)) => Some(list),
             Ok(None) => {
@@ -170,10 +181,11 @@ impl Array {
         let Some(gaps) = self.gaps.as_ref().filter(|_| !self.store().answers_late()) else {
             return;
         };
-        let Some(&since) = gaps.since.get() else { return };
-        let mut is_over = gaps.is_over.subscribe();
+        let Phase::Wanted(since) = *gaps.listing.borrow() else { return };
+        let mut listing = gaps.listing.subscribe();
         // Where it comes later, each object is asked for until then.
-        let _ = timeout_at(since + PATIENCE, is_over.wait_for(|&is_over| is_over)).await;
+        let over = listing.wait_for(|&phase| phase == Phase::Over);
+        let _ = timeout_at(since + PATIENCE, over).await;
     }
 
     /// The object that chunk `index` is in is known to be missing.

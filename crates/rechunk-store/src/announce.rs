@@ -20,7 +20,7 @@ impl Store {
     /// What was announced lately was not in memory: it pays to announce what will be read. At first that is
     /// not known, and this says so. False where nothing can be announced.
     pub fn reads_from_disk(&self) -> bool {
-        self.takes_announcements() && self.reading.is_from_disk()
+        self.takes_announcements() && self.habits.reading.is_from_disk()
     }
 
     /// Tells the system of a local directory that `range` of the object will be read, unless it is in memory. Waits for no
@@ -31,7 +31,7 @@ impl Store {
         if self.takes_announcements() {
             match self.announced(key, range) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {} // says nothing of the others
-                found => self.reading.found(found.unwrap_or(true)), // who cannot say gains nothing
+                found => self.habits.reading.found(found.unwrap_or(true)), // who cannot say gains nothing
             }
         }
         self.reads_from_disk()

@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use crate::error::NotAFile;
 use crate::local_files::{is_same, set_nonblocking, special_kind};
+use crate::moments::NO_MOMENT;
 use crate::{Role, Store, StoreError, local_tree};
 
 /// A local file that only grows, for a journal. What is appended is durable after
@@ -25,12 +26,8 @@ impl AppendFile {
         let path = store.file_path(key, "append to a file")?;
         let fsyncs = store.fsyncs;
         let open = move || open_or_create(&path, fsyncs);
-        let opened = if fsyncs {
-            store.blocking(key, "open", open).await?
-        } else {
-            store.moment(key, "open", 0, open).await?
-        };
-        Ok(Self { file: Arc::new(opened), store: store.clone(), key: key.to_owned() })
+        let file = store.moment(key, "open", if fsyncs { NO_MOMENT } else { 0 }, open).await?;
+        Ok(Self { file: Arc::new(file), store: store.clone(), key: key.to_owned() })
     }
 
     /// Takes the file for this process until it is dropped or the process ends, however it ends.

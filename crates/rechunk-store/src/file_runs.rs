@@ -86,25 +86,42 @@ impl Position {
     }
 }
 
-static OPEN_FILES: AtomicUsize = AtomicUsize::new(0);
+static OPEN_FILES: OpenSlots = OpenSlots::new(OPEN_FILES_MAX);
+
+/// How many files of a kind may be open.
+#[derive(Debug)]
+pub(crate) struct OpenSlots {
+    taken: AtomicUsize,
+    most: usize,
+}
+
+impl OpenSlots {
+    pub(crate) const fn new(most: usize) -> Self {
+        Self { taken: AtomicUsize::new(0), most }
+    }
+
+    /// `None` if so many are open already.
+    pub(crate) fn take(&'static self) -> Option<OpenSlot> {
+        let slot = OpenSlot(self); // gives the place back where there was none
+        (self.taken.fetch_add(1, Ordering::Relaxed) < self.most).then_some(slot)
+    }
+}
 
 /// A place among the files that may be open.
 #[derive(Debug)]
-pub(crate) struct OpenSlot(());
+pub(crate) struct OpenSlot(&'static OpenSlots);
 
 impl OpenSlot {
+    /// One of those whose files are read or written in runs.
     pub(crate) fn take() -> io::Result<Self> {
-        let slot = Self(()); // gives the place back where there was none
-        if OPEN_FILES.fetch_add(1, Ordering::Relaxed) < OPEN_FILES_MAX {
-            return Ok(slot);
-        }
-        Err(io::Error::other(format!("{OPEN_FILES_MAX} files are open already")))
+        let none = || io::Error::other(format!("{OPEN_FILES_MAX} files are open already"));
+        OPEN_FILES.take().ok_or_else(none)
     }
 }
 
 impl Drop for OpenSlot {
     fn drop(&mut self) {
-        OPEN_FILES.fetch_sub(1, Ordering::Relaxed);
+        self.0.taken.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

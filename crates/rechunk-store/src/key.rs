@@ -1,5 +1,7 @@
 //! Keys: `/`-separated names that stay inside the store.
 
+use std::path::{Path as FilePath, PathBuf};
+
 use object_store::path::Path;
 
 use crate::StoreError;
@@ -59,6 +61,14 @@ fn check_names(relative: &str) -> Result<(), &'static str> {
         }
     }
     Ok(())
+}
+
+/// Where the file at `path` may be written before it gets that name; swept by [`Store::remove_staging`](crate::Store::remove_staging)
+/// if its writer is killed.
+pub(crate) fn staged(path: &FilePath) -> PathBuf {
+    let mut staged = path.as_os_str().to_owned();
+    staged.push("#0");
+    staged.into()
 }
 
 /// The name an unfinished write was meant for: `0` for `0#1`. Local puts are written to such a

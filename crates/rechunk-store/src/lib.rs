@@ -23,6 +23,7 @@ mod directory_lock;
 mod durability;
 mod error;
 mod file_runs;
+mod habits;
 mod key;
 mod lease;
 mod local_files;

@@ -1,6 +1,5 @@
 //! Local files as `object_store` has them, but strict about what a file is.
 
-use std::convert::identity;
 use std::fs::{File, Metadata, OpenOptions};
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
@@ -19,10 +18,8 @@ use object_store::{
 };
 
 use crate::error::NotAFile;
-use crate::moments::Moments;
+use crate::habits::Habits;
 use crate::operations::wide;
-use crate::unnamed_file::UnnamedFiles;
-use crate::writing::Writing;
 
 /// Files removed at once.
 const DELETED_AT_ONCE: usize = 10;
@@ -35,9 +32,7 @@ pub(crate) struct LocalFiles {
     files: Arc<LocalFileSystem>,
     /// The directory that locations are in, as `files` writes it.
     root: Arc<FilePath>,
-    pub(crate) unnamed: Arc<UnnamedFiles>,
-    pub(crate) writing: Arc<Writing>,
-    pub(crate) moments: Arc<Moments>,
+    pub(crate) habits: Arc<Habits>,
 }
 
 impl LocalFiles {
@@ -45,13 +40,19 @@ impl LocalFiles {
         // It does not say its root: that is what a name is in.
         let mut root = files.path_to_filesystem(&Path::from("file"))?;
         root.pop();
-        Ok(Self {
-            files: Arc::new(files),
-            root: root.into(),
-            unnamed: Arc::default(),
-            writing: Arc::default(),
-            moments: Arc::default(),
-        })
+        Ok(Self { files: Arc::new(files), root: root.into(), habits: Arc::default() })
+    }
+
+    async fn remove(self, location: Path) -> Result<Path> {
+        let path = self.path(&location)?;
+        let removed = self.habits.moments.run(0, move || std::fs::remove_file(path)).await;
+        match removed.flatten() {
+            Ok(()) => Ok(location),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(Error::NotFound { path: location.to_string(), source: Box::new(error) })
+            }
+            Err(error) => Err(generic(error)),
+        }
     }
 
     /// The file of `location`. [`LocalFileSystem`] makes a URL of it, and a path of that, which counts where
@@ -77,7 +78,8 @@ impl ObjectStore for LocalFiles {
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         let path = self.path(location)?;
         let location = location.clone();
-        self.moments.run(0, move || get(path, location, &options)).await.map_err(generic)?
+        let got = self.habits.moments.run(0, move || get(path, location, &options)).await;
+        got.map_err(generic)?
     }
 
     async fn put_opts(
@@ -86,14 +88,14 @@ impl ObjectStore for LocalFiles {
         payload: PutPayload,
         options: PutOptions,
     ) -> Result<PutResult> {
-        if matches!(options.mode, PutMode::Overwrite) && self.unnamed.may_be() {
-            let (path, unnamed) = (self.path(location)?, Arc::clone(&self.unnamed));
+        if matches!(options.mode, PutMode::Overwrite) && self.habits.unnamed.may_be() {
+            let (path, habits) = (self.path(location)?, Arc::clone(&self.habits));
             let bytes = payload.clone();
             let length = wide(bytes.content_length());
-            let mut way = self.writing.choose(length, 1, false);
+            let mut way = self.habits.writing.choose(length, 1, false);
             way.ready().await;
-            let put = move || unnamed.put(&path, &bytes, way);
-            if self.moments.run(length, put).await.map_err(generic)? {
+            let put = move || habits.unnamed.put(&path, &bytes, way);
+            if self.habits.moments.run(length, put).await.map_err(generic)? {
                 let extensions = object_store::Extensions::default();
                 return Ok(PutResult { e_tag: None, version: None, extensions });
             }
@@ -113,23 +115,12 @@ impl ObjectStore for LocalFiles {
         &self,
         locations: BoxStream<'static, Result<Path>>,
     ) -> BoxStream<'static, Result<Path>> {
-        let (files, moments) = (self.clone(), Arc::clone(&self.moments));
-        let delete = move |location: Result<Path>| {
-            let (files, moments) = (files.clone(), Arc::clone(&moments));
-            async move {
-                let location = location?;
-                let path = files.path(&location)?;
-                let removed = moments.run(0, move || std::fs::remove_file(path)).await;
-                match removed.and_then(identity) {
-                    Ok(()) => Ok(location),
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                        Err(Error::NotFound { path: location.to_string(), source: Box::new(error) })
-                    }
-                    Err(error) => Err(generic(error)),
-                }
-            }
-        };
-        locations.map(delete).buffered(DELETED_AT_ONCE).boxed()
+        let files = self.clone();
+        let removed = locations.map(move |location| {
+            let files = files.clone();
+            async { files.remove(location?).await }
+        });
+        removed.buffered(DELETED_AT_ONCE).boxed()
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {

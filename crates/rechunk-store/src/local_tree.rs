@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::key::staging_target;
+use crate::key::{self, staging_target};
 
 /// Removes `path` and everything below it. Nothing there, or no directory there, is fine: then
 /// nothing is below it. A symbolic link is not followed.
@@ -73,8 +73,7 @@ pub(crate) fn create_directories(directory: &Path, fsyncs: bool) -> io::Result<(
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], fsyncs: bool) -> io::Result<()> {
     let parent = path.parent().unwrap_or(path);
     fs::create_dir_all(parent)?;
-    let mut staged = path.as_os_str().to_owned();
-    staged.push("#0"); // swept by `remove_staging` if this is killed
+    let staged = key::staged(path);
     let mut file = File::create(&staged)?;
     file.write_all(bytes)?;
     if fsyncs {

@@ -15,6 +15,9 @@ const HANDED_OVER: u32 = 16;
 /// Most bytes that are read or written in a moment.
 const BYTES_MAX: u64 = 64 << 10;
 
+/// More bytes than that, for what may wait for a disk, or meets many files.
+pub(crate) const NO_MOMENT: u64 = u64::MAX;
+
 /// What such work was like lately, at one place.
 #[derive(Debug, Default)]
 pub(crate) struct Moments {

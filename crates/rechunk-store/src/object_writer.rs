@@ -38,7 +38,7 @@ impl Store {
         self.object_path(key)?;
         let parts = if self.local_root().is_some() {
             let path = self.file_path(key, "be written to")?;
-            Parts::File(Arc::new(StagedFile::of(path, &self.unnamed)))
+            Parts::File(Arc::new(StagedFile::of(path, &self.habits)))
         } else if let Some(multipart) = &self.multipart {
             Parts::Log(Box::new(UploadLog::new(self, multipart, key, head_bytes)))
         } else {

@@ -1,7 +1,6 @@
 //! What a store does beside reading. Each operation: check the key, count, do, try again, translate
 //! the error.
 
-use std::convert::identity;
 use std::io;
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
@@ -14,10 +13,11 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{Extensions, GetOptions, ObjectMeta, ObjectStoreExt, PutOptions, PutPayload};
 
+use crate::moments::NO_MOMENT;
 use crate::remote::{Like, Permit, attempts_of, read_like};
 use crate::store::Kind;
 use crate::writing::Way;
-use crate::{Role, Store, StoreError, key, local_files, local_tree};
+use crate::{Role, Store, StoreError, key, local_tree};
 
 /// Objects deleted in one request, if the store takes more than one: as many as S3 does.
 const DELETED_AT_ONCE: usize = 1000;
@@ -67,11 +67,7 @@ impl Store {
         let there = path.clone();
         let fsyncs = fsyncs || self.moment(key, "write", 0, move || Ok(there.exists())).await?;
         let write = move || local_tree::write_whole(&path, &bytes, fsyncs);
-        if fsyncs {
-            self.blocking(key, "write", write).await?;
-        } else {
-            self.moment(key, "write", length, write).await?;
-        }
+        self.moment(key, "write", if fsyncs { NO_MOMENT } else { length }, write).await?;
         self.meter.count_written(self.role, length);
         Ok(())
     }
@@ -455,23 +451,18 @@ impl Store {
         StoreError::Short { location, key, wanted_bytes, got_bytes }
     }
 
-    /// Runs blocking work on files away from the async threads; here, if this is none of them.
+    /// Runs work on files that waits for a disk, or may meet many of them, away from the async threads; here, if this is
+    /// none of them.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         key: &str,
         action: &'static str,
         work: impl FnOnce() -> io::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let result = if self.in_place && local_files::may_block() {
-            work()
-        } else {
-            let ended = tokio::task::spawn_blocking(work).await;
-            ended.unwrap_or_else(|error| Err(io::Error::other(error)))
-        };
-        result.map_err(|error| self.failed_io(key, action, error))
+        self.moment(key, action, NO_MOMENT, work).await
     }
 
-    /// [`Store::blocking`] of what reads or writes so many bytes and is over in a moment, if few of these are.
+    /// [`Store::blocking`] of what only looks, opens, and reads or writes so many bytes: here, if that is over in a moment.
     pub(crate) async fn moment<T: Send + 'static>(
         &self,
         key: &str,
@@ -479,7 +470,7 @@ impl Store {
         bytes: u64,
         work: impl FnOnce() -> io::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let result = self.moments.run(bytes, work).await.and_then(identity);
+        let result = self.habits.moments.run(bytes, work).await.flatten();
         result.map_err(|error| self.failed_io(key, action, error))
     }
 
@@ -492,7 +483,7 @@ impl Store {
         work: impl FnOnce(Way) -> io::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let read_again = self.role == Role::Intermediate;
-        let mut way = self.writing.choose(bytes, runs, read_again);
+        let mut way = self.habits.writing.choose(bytes, runs, read_again);
         way.ready().await;
         self.blocking(key, "write", move || work(way)).await
     }

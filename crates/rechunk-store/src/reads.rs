@@ -393,7 +393,7 @@ impl Store {
         let mut expected = size;
         bytes = match response.payload {
             GetResultPayload::File(mut file, _) => {
-                let reading = Arc::clone(&self.reading);
+                let habits = Arc::clone(&self.habits);
                 let narrow = match wanted {
                     Wanted::Part { narrow, .. } => Some(narrow.clone()),
                     _ => None,
@@ -408,7 +408,7 @@ impl Store {
                             Some(narrow) => narrow.read(&file, size, &mut bytes)?,
                             None => file.take(size).read_to_end(&mut bytes).map(|_| size)?,
                         };
-                        reading.took(began.elapsed(), expected);
+                        habits.reading.took(began.elapsed(), expected);
                         Ok((bytes, expected))
                     })
                     .await?;

@@ -3,129 +3,110 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::file_runs::write_all_at;
-use crate::unnamed_file::UnnamedFiles;
+use crate::file_runs::{OpenSlot, OpenSlots, write_all_at};
+use crate::habits::Habits;
+use crate::key;
 
 /// Most of them that are open from their first part to their last, in the whole process. Any number can be under way.
 const OPEN_MAX: usize = 64;
-static OPEN: AtomicUsize = AtomicUsize::new(0);
+static OPEN: OpenSlots = OpenSlots::new(OPEN_MAX);
 
 /// The file that parts are written to, and its name to be.
 #[derive(Debug)]
 pub(crate) struct StagedFile {
     path: PathBuf,
-    /// Its name until then, if it has one.
-    beside: PathBuf,
-    made: Mutex<Made>,
-    unnamed: Arc<UnnamedFiles>,
+    /// `None` before the first part.
+    made: Mutex<Option<Made>>,
+    habits: Arc<Habits>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Made {
-    Not,
     /// Without a name, and open until it has one.
-    Unnamed(Arc<Open>),
+    Unnamed(Arc<(File, OpenSlot)>),
     /// Beside its name to be, and opened for every part.
     Beside,
 }
 
-/// One of [`OPEN_MAX`].
-#[derive(Debug)]
-struct Open(File, Place);
-
-#[derive(Debug)]
-struct Place(());
-
-impl Place {
-    fn take() -> Option<Self> {
-        let place = Self(()); // gives it back where there was none
-        (OPEN.fetch_add(1, Ordering::Relaxed) < OPEN_MAX).then_some(place)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        OPEN.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl StagedFile {
     /// Of the file at `path`. Nothing is made yet.
-    pub(crate) fn of(path: PathBuf, unnamed: &Arc<UnnamedFiles>) -> Self {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push("#0");
-        let made = Mutex::new(Made::Not);
-        Self { path, beside: beside.into(), made, unnamed: Arc::clone(unnamed) }
+    pub(crate) fn of(path: PathBuf, habits: &Arc<Habits>) -> Self {
+        Self { path, made: Mutex::default(), habits: Arc::clone(habits) }
     }
 
     /// Through the cache: one job passes on all parts of a shard, and is not to be left for each.
     /// The file is made once: if somebody removes it meanwhile, parts of it are lost.
     pub(crate) fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut made = self.made();
-        if matches!(*made, Made::Not) {
-            *made = self.make()?;
-        }
-        match &*made {
-            Made::Unnamed(open) => {
-                let open = Arc::clone(open);
-                drop(made);
-                write_all_at(&open.0, bytes, offset)
-            }
-            Made::Not | Made::Beside => {
-                drop(made);
-                write_all_at(&self.open_beside()?, bytes, offset)
-            }
+        match self.made()? {
+            Made::Unnamed(open) => write_all_at(&open.0, bytes, offset),
+            Made::Beside => write_all_at(&self.open_beside()?, bytes, offset),
         }
     }
 
     /// Gives it its name, in place of any file there, if it has that many bytes.
     pub(crate) fn finish(&self, bytes: u64, syncs: bool) -> io::Result<()> {
-        let made = std::mem::replace(&mut *self.made(), Made::Beside);
-        if let Made::Unnamed(open) = made {
+        // A part that comes later finds nothing.
+        if let Some(Made::Unnamed(open)) = self.lock().replace(Made::Beside) {
             check(&open.0, bytes, syncs)?;
-            if matches!(self.unnamed.name(&open.0, &self.path), Ok(true)) {
+            if matches!(self.habits.unnamed.name(&open.0, &self.path), Ok(true)) {
                 return Ok(());
             }
             self.copy_beside(&open.0)?;
         }
         check(&self.open_beside()?, bytes, syncs)?;
-        fs::rename(&self.beside, &self.path)
+        fs::rename(self.beside(), &self.path)
     }
 
-    fn made(&self) -> MutexGuard<'_, Made> {
+    fn lock(&self) -> MutexGuard<'_, Option<Made>> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The file, which is made if it is not yet.
+    fn made(&self) -> io::Result<Made> {
+        let mut made = self.lock();
+        let made = match &*made {
+            Some(made) => made,
+            None => made.insert(self.make()?),
+        };
+        Ok(made.clone())
+    }
+
     fn make(&self) -> io::Result<Made> {
-        if self.unnamed.may_be()
-            && let Some(place) = Place::take()
+        let unnamed = &self.habits.unnamed;
+        if unnamed.may_be()
+            && let Some(slot) = OPEN.take()
             // Whatever is wrong, the other way says it.
-            && let Ok(Some(file)) = self.unnamed.make(&self.path)
+            && let Ok(Some(file)) = unnamed.make(&self.path)
         {
-            return Ok(Made::Unnamed(Arc::new(Open(file, place))));
+            return Ok(Made::Unnamed(Arc::new((file, slot))));
         }
         self.make_beside()?;
         Ok(Made::Beside)
     }
 
+    /// Its name until it is whole, if it has one.
+    fn beside(&self) -> PathBuf {
+        key::staged(&self.path)
+    }
+
     /// In place of what a killed run has left under this name.
     fn make_beside(&self) -> io::Result<File> {
-        match File::create(&self.beside) {
+        let beside = self.beside();
+        match File::create(&beside) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if let Some(parent) = self.beside.parent() {
+                if let Some(parent) = beside.parent() {
                     fs::create_dir_all(parent)?;
                 }
-                File::create(&self.beside)
+                File::create(&beside)
             }
             file => file,
         }
     }
 
     fn open_beside(&self) -> io::Result<File> {
-        OpenOptions::new().write(true).open(&self.beside)
+        OpenOptions::new().write(true).open(self.beside())
     }
 
     /// Where a file without a name cannot be given one.
@@ -166,12 +147,14 @@ mod tests {
         for is_possible in [true, false] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("c/0");
-            let unnamed = Arc::new(UnnamedFiles::that_may_be(is_possible));
+            let habits =
+                if is_possible { Habits::default() } else { Habits::without_unnamed_files() };
+            let habits = Arc::new(habits);
             for _ in ["made", "replaced"] {
-                let staged = StagedFile::of(path.clone(), &unnamed);
+                let staged = StagedFile::of(path.clone(), &habits);
                 write(&staged);
                 assert!(staged.finish(9, false).is_err());
-                let staged = StagedFile::of(path.clone(), &unnamed);
+                let staged = StagedFile::of(path.clone(), &habits);
                 write(&staged);
                 staged.finish(10, true).unwrap();
                 assert_eq!(fs::read(&path).unwrap(), BYTES);
@@ -179,7 +162,7 @@ mod tests {
             }
             let left = names(&folder.path().join("c"));
             assert!(left.iter().all(|name| name == "0" || name == "0#0"), "{left:?}");
-            assert!(left.len() == 1 || !is_possible || !unnamed.may_be(), "{left:?}");
+            assert!(left.len() == 1 || !is_possible || !habits.unnamed.may_be(), "{left:?}");
         }
     }
 
@@ -187,11 +170,11 @@ mod tests {
     fn one_that_cannot_be_given_its_name_is_copied() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("0");
-        let staged = StagedFile::of(path.clone(), &Arc::new(UnnamedFiles::default()));
+        let staged = StagedFile::of(path.clone(), &Arc::default());
         write(&staged);
-        if let Made::Unnamed(open) = &*staged.made() {
+        if let Made::Unnamed(open) = staged.made().unwrap() {
             staged.copy_beside(&open.0).unwrap();
-            assert_eq!(fs::read(&staged.beside).unwrap(), BYTES);
+            assert_eq!(fs::read(staged.beside()).unwrap(), BYTES);
         }
         staged.finish(10, false).unwrap();
         assert_eq!(fs::read(&path).unwrap(), BYTES);
@@ -200,8 +183,8 @@ mod tests {
     #[test]
     fn any_number_can_be_under_way() {
         let folder = tempfile::tempdir().unwrap();
-        let unnamed = Arc::new(UnnamedFiles::default());
-        let of = |index: usize| StagedFile::of(folder.path().join(index.to_string()), &unnamed);
+        let habits = Arc::default();
+        let of = |index: usize| StagedFile::of(folder.path().join(index.to_string()), &habits);
         let staged: Vec<_> = (0..2 * OPEN_MAX).map(of).collect();
         for file in &staged {
             write(file);

@@ -8,19 +8,17 @@ use object_store::memory::InMemory;
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 
+use crate::habits::Habits;
 use crate::local_files::LocalFiles;
 use crate::location::{Place, parse, resolve, zip_file};
-use crate::moments::Moments;
 use crate::pace::Pace;
 use crate::reading::Reading;
 use crate::references::{References, Refused};
 use crate::remote::{Etags, Limiter, Remote, Scheme};
 use crate::retry::Patience;
 use crate::stores::Stores;
-use crate::unnamed_file::UnnamedFiles;
 use crate::upload::{Multipart, PartSizes};
 use crate::watch::{ServerClock, Watch};
-use crate::writing::Writing;
 use crate::zip::ZipFile;
 use crate::{Durability, Meter, Role, StoreError, key, local_tree, memory};
 
@@ -57,14 +55,8 @@ pub struct Store {
     pub(crate) fsyncs: bool,
     /// Its operations wait for nobody but the disk, and need no runtime.
     pub(crate) in_place: bool,
-    /// Whether reading files takes long.
-    pub(crate) reading: Arc<Reading>,
-    /// Which way of writing files takes less.
-    pub(crate) writing: Arc<Writing>,
-    /// Whether work on files is over in a moment.
-    pub(crate) moments: Arc<Moments>,
-    /// Whether there are files without names.
-    pub(crate) unnamed: Arc<UnnamedFiles>,
+    /// What its files are like.
+    pub(crate) habits: Arc<Habits>,
 }
 
 /// What a store is, as far as what it can do depends on it.
@@ -170,12 +162,9 @@ impl Store {
         let prefix = Path::parse(&resolved.below).map_err(|error| refuse(error.to_string()))?;
         let root = join_path(&resolved.existing, &resolved.below);
         let files = LocalFiles::new(files).map_err(|error| refuse(error.to_string()))?;
-        let (writing, moments) = (Arc::clone(&files.writing), Arc::clone(&files.moments));
-        let unnamed = Arc::clone(&files.unnamed);
+        let habits = Arc::clone(&files.habits);
         let mut store = Self::from_object_store(Arc::new(files), location);
-        store.writing = writing;
-        store.moments = moments;
-        store.unnamed = unnamed;
+        store.habits = habits;
         store.prefix = prefix;
         store.kind = Kind::Directory(root.into());
         store.in_place = true;
@@ -204,10 +193,7 @@ impl Store {
             durability: None,
             fsyncs: true,
             in_place: false,
-            reading: Arc::default(),
-            writing: Arc::default(),
-            moments: Arc::default(),
-            unnamed: Arc::default(),
+            habits: Arc::default(),
         }
     }
 
@@ -280,13 +266,14 @@ impl Store {
     /// tests.
     #[must_use]
     pub fn with_slow_reads(&self, reads: i32) -> Self {
-        Self { reading: Arc::new(Reading::slow_for(reads)), ..self.clone() }
+        let habits = Habits { reading: Reading::slow_for(reads), ..Habits::default() };
+        Self { habits: Arc::new(habits), ..self.clone() }
     }
 
     /// The same place, where all files that are under way have names.
     #[cfg(test)]
     pub(crate) fn without_unnamed_files(&self) -> Self {
-        Self { unnamed: Arc::new(UnnamedFiles::that_may_be(false)), ..self.clone() }
+        Self { habits: Arc::new(Habits::without_unnamed_files()), ..self.clone() }
     }
 
     /// The same place counted as `role`.
@@ -424,7 +411,7 @@ impl Store {
     /// Files have been read lately that were not in memory: it pays to read several at once, on
     /// threads that do nothing else.
     pub fn reads_slowly(&self) -> bool {
-        self.reading.is_slow()
+        self.habits.reading.is_slow()
     }
 
     /// The role it is counted as.

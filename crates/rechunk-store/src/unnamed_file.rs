@@ -129,8 +129,7 @@ fn write(mut file: &File, payload: &PutPayload, way: Way) -> io::Result<()> {
 fn replace(unnamed: &str, path: &Path) -> io::Result<bool> {
     use rustix::fs::{AtFlags, CWD};
 
-    let mut staged = path.as_os_str().to_owned();
-    staged.push("#0");
+    let staged = crate::key::staged(path);
     rustix::fs::linkat(CWD, unnamed, CWD, &staged, AtFlags::SYMLINK_FOLLOW)?;
     if std::fs::rename(&staged, path).is_ok() {
         return Ok(true);

@@ -344,7 +344,7 @@ async fn an_object_that_was_not_finished_leaves_nothing() {
     let (_directory, store) = local();
     let object = store.begin("c/0/1", 0).unwrap();
     object.write_at(0, Bytes::from("0123456789")).await.unwrap();
-    if store.unnamed.may_be() {
+    if store.habits.unnamed.may_be() {
         assert_eq!(store.count_staging().await.unwrap(), (0, None));
     }
     drop(object);
