@@ -1,6 +1,9 @@
 //! Ctrl-C and SIGTERM ask the run to stop; a second one ends the process at once. SIGUSR1 asks how
 //! far it is.
 
+use std::io;
+use std::thread;
+
 use rechunk::CancellationToken;
 
 use crate::render;
@@ -14,7 +17,7 @@ pub(crate) fn cancel_on_signal() -> CancellationToken {
 pub(crate) fn cancel_on_signal_saying(answer: &'static str) -> CancellationToken {
     let token = CancellationToken::new();
     let cancel = token.clone();
-    tokio::spawn(async move {
+    let answered = in_own_thread(async move {
         wait_for_signal().await;
         render::say(&format!("{answer} (again to stop at once)"));
         cancel.cancel();
@@ -22,7 +25,19 @@ pub(crate) fn cancel_on_signal_saying(answer: &'static str) -> CancellationToken
         #[expect(clippy::exit, reason = "the user asked twice; the journal stands a kill")]
         std::process::exit(130);
     });
+    // Without a thread for it a signal ends the process, which the journal stands.
+    if let Err(error) = answered {
+        tracing::warn!(%error, "no thread for signals: the first one ends the run at once");
+    }
     token
+}
+
+/// Does `work` where nobody holds it up: a file system that hangs may hold all threads of the runtime, and a second Ctrl-C
+/// is to end the process then, too.
+fn in_own_thread(work: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let thread = thread::Builder::new().name("rechunk-signals".to_owned());
+    thread.spawn(move || runtime.block_on(work)).map(drop)
 }
 
 /// A file that may not grow further is an error of the write, not the end of the process: who sets such limits (`ulimit -f`)
@@ -70,5 +85,37 @@ async fn wait_for_signal() {
 async fn wait_for_signal() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::time::Duration;
+
+    use rustix::process::{Signal, getpid, kill_process};
+    use tokio::signal::unix::{SignalKind, signal};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_runtime_that_hangs_holds_no_signal_up() {
+        // From here on the signal ends no process, whether somebody waits for it or not.
+        let _listened_to = signal(SignalKind::interrupt()).unwrap();
+        let token = CancellationToken::new();
+        let cancel = token.clone();
+        in_own_thread(async move {
+            wait_for_signal().await;
+            cancel.cancel();
+        })
+        .unwrap();
+        for _ in 0..200 {
+            kill_process(getpid(), Signal::INT).unwrap();
+            // The only thread of the runtime does nothing else.
+            thread::sleep(Duration::from_millis(50));
+            if token.is_cancelled() {
+                return;
+            }
+        }
+        panic!("nobody has answered");
     }
 }
