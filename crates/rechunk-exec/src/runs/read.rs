@@ -82,7 +82,8 @@ async fn file(
     over(&mut crew, slabs, |mut bounce, slab| {
         let bytes = source.put_runs((&elements, &slab), Place::Lane, &mut bounce, lane_bytes)?;
         let batch = batch(&pass, &part, &file, &mut bounce)?;
-        Ok(take_in(&pass, &held, &part, batch, bounce, (slab, bytes)))
+        let (pass, held) = (Arc::clone(&pass), Arc::clone(&held));
+        Ok(take_in(pass, held, part.file.clone(), batch, bounce, (slab, bytes)))
     })
     .await?;
     let bytes = part.region.elements().saturating_mul(wide(pass.item_bytes()));
@@ -100,23 +101,27 @@ fn batch(
     batch.map_err(|error| Fault::Source(pass.source.array.file_error(&part.file, error)))
 }
 
-/// Reads a slab, to there in the lane, and copies it into the pieces.
+/// Reads a slab, to there in the lane, and copies it into the pieces: on one thread while files are in memory, which is
+/// where its bytes are then near; else threads that may wait read, more of them than there are cores.
 async fn take_in(
-    pass: &Arc<Pass>,
-    held: &Arc<Held>,
-    part: &FilePart,
+    pass: Arc<Pass>,
+    held: Arc<Held>,
+    file: Vec<u64>,
     batch: ReadBatch,
     mut bounce: Bounce,
     (slab, bytes): (Region, Range<usize>),
 ) -> Result<Bounce, Fault> {
-    let read = batch.read(std::mem::take(&mut bounce.bytes)).await;
-    (bounce.runs, bounce.bytes) =
-        read.map_err(|error| Fault::Source(pass.source.array.file_error(&part.file, error)))?;
-    let (pass, held) = (Arc::clone(pass), Arc::clone(held));
-    let copied = Arc::clone(&pass);
-    pass.copy(bytes.len(), move || {
-        held.scatter(&copied, &slab, &bounce.bytes[bytes])?;
-        Ok(bounce)
-    })
-    .await
+    let (cpu, is_in_memory) = (pass.stage.cpu.clone(), pass.reads_in_memory());
+    let work = async move {
+        let read = batch.read(std::mem::take(&mut bounce.bytes)).await;
+        (bounce.runs, bounce.bytes) =
+            read.map_err(|error| Fault::Source(pass.source.array.file_error(&file, error)))?;
+        let copied = Arc::clone(&pass);
+        pass.copy(bytes.len(), move || {
+            held.scatter(&copied, &slab, &bounce.bytes[bytes])?;
+            Ok(bounce)
+        })
+        .await
+    };
+    if is_in_memory { cpu.drive(work.boxed()).await } else { work.await }
 }
