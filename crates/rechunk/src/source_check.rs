@@ -42,7 +42,14 @@ pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
         if !store.is_same_directory() {
             return Err(changed("another directory has taken its place while it was copied"));
         }
-        match open_node(location, &options, &store.with_role(Role::Control)).await? {
+        let control = store.with_role(Role::Control);
+        let now = Documents::fetch(&control).await;
+        let now = now.map_err(|error| Error::source_store(location, error))?;
+        if now.identity() == source.identity {
+            return Ok(());
+        }
+        // What is there now says what has become of it.
+        match open_node(location, &options, &control).await? {
             Opened::Array(array) => *array,
             Opened::Group(..) => return Err(changed("it was replaced by a group")),
         }
