@@ -65,18 +65,14 @@ pub(crate) async fn run_task(
     let needed = |buffer: &u64| pass.buffers.is_needed(*buffer, steps_done);
     let mut needed = (0..pass.buffers.count()).filter(needed).peekable();
     let mut announced = None;
-    if let Some(&first) = needed.peek() {
-        read::announce(&pass, first, &mut announced);
-    }
+    read::announce(&pass, needed.peek(), &mut announced);
     while let Some(buffer) = needed.next() {
         let held = Arc::new(Held::new(&pass, buffer)?);
         read::buffer(&pass, &held, &mut lanes).await?;
         if needed.peek().is_none() && pass.stage.is_last(number) {
             pass.pool.set_open(false);
         }
-        if let Some(&next) = needed.peek() {
-            read::announce(&pass, next, &mut announced);
-        }
+        read::announce(&pass, needed.peek(), &mut announced);
         let written = write::complete(&pass, &held, &mut carried, &mut lanes).await?;
         marks.done(buffer, written);
     }
@@ -108,13 +104,6 @@ impl Pass {
 
     fn item_bytes(&self) -> usize {
         self.stage.item_bytes
-    }
-
-    /// The files that are read are in memory, as far as is known.
-    fn reads_in_memory(&self) -> bool {
-        let store = self.source.array.store();
-        let is_known = store.works_in_place() && self.stage.cpu.has_threads();
-        is_known && !store.reads_from_disk() && !store.reads_slowly()
     }
 
     /// Copies `bytes` bytes by `job`.

@@ -38,9 +38,11 @@ pub(super) async fn buffer(
     Ok(())
 }
 
-/// Announces what a buffer is made of: the disk is read while the one before is written. Where all seems to be in
-/// memory, one file is looked for there. Nobody waits for it, but nothing is announced while what was `before` is under way.
-pub(super) fn announce(pass: &Pass, number: u64, before: &mut Option<JoinHandle<()>>) {
+/// Announces what the next buffer is made of, if there is one: the disk is read while the one before is written. Where
+/// all seems to be in memory, one file is looked for there. Nobody waits for it, but nothing is announced while what was
+/// `before` is under way.
+pub(super) fn announce(pass: &Pass, next: Option<&u64>, before: &mut Option<JoinHandle<()>>) {
+    let Some(&number) = next else { return };
     let (source, buffers) = (&pass.source, &pass.buffers);
     let store = source.array.store();
     let is_under_way = before.as_ref().is_some_and(|before| !before.is_finished());
@@ -111,7 +113,8 @@ async fn take_in(
     mut bounce: Bounce,
     (slab, bytes): (Region, Range<usize>),
 ) -> Result<Bounce, Fault> {
-    let (cpu, is_in_memory) = (pass.stage.cpu.clone(), pass.reads_in_memory());
+    let (cpu, in_place) = (pass.stage.cpu.clone(), &pass.stage.in_place);
+    let is_in_memory = in_place.reads() && !in_place.reads_from_disk();
     let work = async move {
         let read = batch.read(std::mem::take(&mut bounce.bytes)).await;
         (bounce.runs, bounce.bytes) =
