@@ -51,7 +51,7 @@ const SLICES: [u64; 3] = [360, 512, 512];
 const CUBES: [u64; 3] = [400, 640, 640];
 
 #[rustfmt::skip]
-const QUICK: [Cell; 19] = [
+const QUICK: [Cell; 20] = [
     cell("raw",   "-1,32,32",    "auto",        "none",                64,   "16"),
     cell("raw",   "-1,32,32",    "multistage",  "none",                64,   "16"),
     cell("raw",   "-1,16,512",   "pull",        "none",                64,   "16"),
@@ -70,6 +70,8 @@ const QUICK: [Cell; 19] = [
     sharded("90,256,256",  cell("n5",     "10,64,64",  "auto",        "zstd:1", 64,  "16")),
     to("target.n5", &[],                     cell("raw",    "-1,32,32",  "auto", "gzip:1", 64,  "16")),
     to("target", &["--format", "raw"],       cell("files",  "90,90,90",  "auto", "none",   64,  "16")),
+    // Its pieces have sizes that change from buffer to buffer, some of them more than the last.
+    to("target", &["--format", "raw"],       cell("whole.npy", "75,75,75", "auto", "none", 64, "16")),
     to("target.npy", &[],                    cell("files",  "keep",      "auto", "none",   64,  "16")),
     to("target.nii.gz", &[],                 cell("files",  "keep",      "auto", "none",   64,  "16")),
     sharded("none",        cell("packed.nii.gz", "32,64,64", "auto",  "zstd:1", 64,  "16")),
@@ -120,7 +122,7 @@ impl Sources {
                 let options = ["--format", "raw", "--codec", "none", "--chunks", "60,128,512"];
                 rechunk(&[&["copy", &raw, &path, "--no-fsync"], &options[..]].concat()).ok();
             }
-            "packed.nii.gz" => {
+            "packed.nii.gz" | "whole.npy" => {
                 let raw = self.path("raw");
                 rechunk(&["copy", &raw, &path, "--codec", "none", "--no-fsync"]).ok();
             }

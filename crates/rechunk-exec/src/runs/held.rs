@@ -1,14 +1,22 @@
 //! Pieces: the only elements a task holds.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
+use bytes::Bytes;
 use rechunk_grid::Region;
 use rechunk_plan::keep::WriteBlock;
 
 use super::Pass;
 use crate::Fault;
 use crate::frame::{self, Frame, buffer_bytes};
+use crate::pool::BufferPool;
+
+/// Pieces that live equally long are put into blocks of so many bytes at least. An allocator gives smaller ones places
+/// in pages that it shares among blocks of one size, and keeps a page while one of them is in use: pieces have many
+/// sizes, which change from buffer to buffer.
+const BLOCK_BYTES: usize = 1 << 20;
 
 /// The pieces of the buffer that is read.
 #[derive(Debug)]
@@ -17,18 +25,39 @@ pub(super) struct Held {
     region: Region,
     /// Indices of the target files it meets.
     files: Region,
-    /// By place among `files`, in C order.
-    pieces: Vec<Mutex<Piece>>,
+    /// By place among `files`, in C order; `None` where an earlier run has written them.
+    pieces: Vec<Option<Place>>,
+    blocks: Vec<Block>,
 }
 
-/// A buffer's part of a target file.
+/// Where a buffer's part of a target file is.
+#[derive(Debug, Clone)]
+struct Place {
+    block: usize,
+    bytes: Range<usize>,
+}
+
+/// Memory of pieces that are written after the same buffer.
 #[derive(Debug, Default)]
-struct Piece {
-    /// Of its elements; none where an earlier run has written them.
+struct Block {
     bytes: usize,
+    filling: Mutex<Filling>,
+}
+
+#[derive(Debug, Default)]
+struct Filling {
     /// Empty until the first elements come: making memory takes as long as copying into it, and is
     /// done by the threads that copy.
     elements: Vec<u8>,
+    copied_bytes: usize,
+}
+
+/// The pieces of a buffer that all has been read of.
+#[derive(Debug)]
+pub(super) struct Full {
+    held: Arc<Held>,
+    /// As there.
+    pieces: Vec<Option<Bytes>>,
 }
 
 /// A write block that all of is in memory.
@@ -36,7 +65,7 @@ struct Piece {
 pub(super) struct Complete {
     pub block: WriteBlock,
     /// Disjoint parts of it, and their elements, packed.
-    pub pieces: Vec<(Region, Vec<u8>)>,
+    pub pieces: Vec<(Region, Bytes)>,
 }
 
 impl Held {
@@ -44,8 +73,10 @@ impl Held {
     pub(super) fn new(pass: &Pass, number: u64) -> Result<Self, Fault> {
         let region = pass.buffers.region(number);
         let files = pass.buffers.target_grid().covering(&region);
-        let pieces = (0..files.elements()).map(|_| Mutex::default()).collect();
-        let mut held = Self { number, region, files, pieces };
+        let pieces = (0..files.elements()).map(|_| None).collect();
+        let mut held = Self { number, region, files, pieces, blocks: Vec::new() };
+        // By the buffer after which their pieces are written.
+        let mut open = HashMap::new();
         for block in pass.buffers.write_blocks(number).filter(|block| pass.is_left(block)) {
             let Some(piece) = block.region.intersect(&held.region) else { continue };
             let bytes = buffer_bytes(piece.elements(), pass.item_bytes())?;
@@ -53,8 +84,19 @@ impl Held {
                 let reason = "its schedule holds more than it reserves".to_owned();
                 return Err(Fault::Plan { reason });
             }
-            if let Some(place) = held.place(&block.file) {
-                held.pieces[place] = Mutex::new(Piece { bytes, elements: Vec::new() });
+            let last = pass.buffers.last_buffer(&block);
+            let at = *open.entry(last).or_insert(held.blocks.len());
+            if at == held.blocks.len() {
+                held.blocks.push(Block::default());
+            }
+            let into = &mut held.blocks[at];
+            let place = Place { block: at, bytes: into.bytes..into.bytes + bytes };
+            into.bytes = place.bytes.end;
+            if into.bytes >= BLOCK_BYTES {
+                open.remove(&last);
+            }
+            if let Some(file) = held.number_of(&block.file) {
+                held.pieces[file] = Some(place);
             }
         }
         Ok(held)
@@ -65,22 +107,19 @@ impl Held {
         self.number
     }
 
-    fn place(&self, file: &[u64]) -> Option<usize> {
-        usize::try_from(self.files.ordinal(file)).ok().filter(|&place| place < self.pieces.len())
+    fn number_of(&self, file: &[u64]) -> Option<usize> {
+        usize::try_from(self.files.ordinal(file)).ok().filter(|&number| number < self.pieces.len())
     }
 
-    /// The piece of target file `file`.
-    fn piece(&self, file: &[u64]) -> Option<&Mutex<Piece>> {
-        self.place(file).map(|place| &self.pieces[place])
+    /// The piece of target file `file`, if it is to be written.
+    fn piece(&self, file: &[u64]) -> Option<&Place> {
+        self.pieces[self.number_of(file)?].as_ref()
     }
 
     /// Some of `region`, which lies in the buffer, is to be written.
     pub(super) fn wants(&self, pass: &Pass, region: &Region) -> bool {
-        // A piece that is being copied into is wanted.
-        let is_wanted = |piece: &Mutex<Piece>| piece.try_lock().map_or(true, |p| p.bytes > 0);
         let files = pass.buffers.target_grid().covering(region);
-        pass.buffers_done == 0
-            || files.positions().any(|file| self.piece(&file).is_some_and(is_wanted))
+        pass.buffers_done == 0 || files.positions().any(|file| self.piece(&file).is_some())
     }
 
     /// Copies the elements of `slab`, packed in the source's order, into the pieces they are of.
@@ -88,15 +127,19 @@ impl Held {
         let source = pass.source.frame(slab)?;
         let mut busy = Vec::new();
         for file in pass.buffers.target_grid().covering(slab).positions() {
-            let Some(piece) = self.piece(&file) else { continue };
-            match piece.try_lock() {
-                Ok(mut piece) => self.put_in(pass, &file, slab, (bytes, &source), &mut piece)?,
+            let Some(place) = self.piece(&file) else { continue };
+            let block = &self.blocks[place.block];
+            match block.filling.try_lock() {
+                Ok(mut filling) => {
+                    self.put_in(pass, (&file, place), slab, (bytes, &source), &mut filling)?;
+                }
                 Err(TryLockError::Poisoned(_)) => {} // a job has panicked, which ends the run
-                Err(TryLockError::WouldBlock) => busy.push((file, piece)), // come back to it
+                Err(TryLockError::WouldBlock) => busy.push((file, place)), // come back to it
             }
         }
-        for (file, piece) in busy {
-            self.put_in(pass, &file, slab, (bytes, &source), &mut lock(piece))?;
+        for (file, place) in busy {
+            let mut filling = self.blocks[place.block].lock();
+            self.put_in(pass, (&file, place), slab, (bytes, &source), &mut filling)?;
         }
         Ok(())
     }
@@ -104,24 +147,76 @@ impl Held {
     fn put_in(
         &self,
         pass: &Pass,
-        file: &[u64],
+        (file, place): (&[u64], &Place),
         slab: &Region,
         source: (&[u8], &Frame),
-        piece: &mut Piece,
+        filling: &mut Filling,
     ) -> Result<(), Fault> {
-        if piece.bytes == 0 {
-            return Ok(());
-        }
         // On axes that are not kept, write blocks end where buffers do: on all, this is the piece.
         let region = pass.buffers.target_grid().region(file).intersect(&self.region);
         let Some(region) = region else { return Ok(()) };
         let Some(common) = region.intersect(slab) else { return Ok(()) };
         let target = pass.target.frame(&region)?;
-        if piece.elements.is_empty() {
-            piece.elements = pass.pool.reserved(piece.bytes);
+        if filling.elements.is_empty() {
+            filling.elements = pass.pool.reserved(self.blocks[place.block].bytes);
         }
-        let elements = (&mut piece.elements[..], &target);
+        filling.copied_bytes += buffer_bytes(common.elements(), pass.item_bytes())?;
+        let elements = (&mut filling.elements[place.bytes.clone()], &target);
         frame::copy(pass.item_bytes(), &common, source, elements, pass.stage.swap_bytes)
+    }
+}
+
+impl Block {
+    fn lock(&self) -> MutexGuard<'_, Filling> {
+        // A job that panicked has ended the run; nobody writes what it left.
+        self.filling.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Full {
+    /// The pieces of a buffer, all of whose files have been read.
+    pub(super) fn new(pass: &Pass, held: Arc<Held>) -> Result<Self, Fault> {
+        let full = |block: &Block| {
+            let Filling { elements, copied_bytes } = std::mem::take(&mut *block.lock());
+            if copied_bytes != block.bytes {
+                let reason = format!("it reads {copied_bytes} of {} bytes it holds", block.bytes);
+                return Err(Fault::Plan { reason });
+            }
+            Ok(Bytes::from_owner(Memory { elements, pool: Arc::clone(&pass.pool) }))
+        };
+        let blocks = held.blocks.iter().map(full).collect::<Result<Vec<_>, Fault>>()?;
+        let piece = |place: &Place| blocks[place.block].slice(place.bytes.clone());
+        let pieces = held.pieces.iter().map(|place| place.as_ref().map(piece)).collect();
+        Ok(Self { held, pieces })
+    }
+
+    /// Which buffer it is.
+    pub(super) fn number(&self) -> u64 {
+        self.held.number
+    }
+
+    /// The elements of the piece of target file `file`, if it is to be written and has not been taken.
+    fn take(&mut self, file: &[u64]) -> Option<Bytes> {
+        self.pieces[self.held.number_of(file)?].take()
+    }
+}
+
+/// Memory of a block. It goes back to the pool with the last of its pieces.
+#[derive(Debug)]
+struct Memory {
+    elements: Vec<u8>,
+    pool: Arc<BufferPool>,
+}
+
+impl AsRef<[u8]> for Memory {
+    fn as_ref(&self) -> &[u8] {
+        &self.elements
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.pool.give(std::mem::take(&mut self.elements));
     }
 }
 
@@ -129,7 +224,7 @@ impl Held {
 #[derive(Debug, Default)]
 pub(super) struct Carried {
     /// By the first element of their write block: the buffer each is of, and its elements.
-    blocks: HashMap<u64, Vec<(u64, Vec<u8>)>>,
+    blocks: HashMap<u64, Vec<(u64, Bytes)>>,
 }
 
 impl Carried {
@@ -137,35 +232,21 @@ impl Carried {
     pub(super) fn take_over(
         &mut self,
         pass: &Pass,
-        held: &Held,
+        full: &mut Full,
         block: WriteBlock,
-    ) -> Option<Result<Complete, Fault>> {
-        let piece = std::mem::take(&mut *lock(held.piece(&block.file)?));
-        let piece = match piece {
-            Piece { bytes: 0, .. } => return None,
-            Piece { elements, .. } if elements.is_empty() => return Some(Err(not_read(&block))),
-            Piece { elements, .. } => elements,
-        };
+    ) -> Option<Complete> {
+        let piece = full.take(&block.file)?;
         let array = Region::whole(pass.buffers.target_grid().array_shape());
         let first = array.ordinal(&block.region.start);
         if !block.is_last {
-            self.blocks.entry(first).or_default().push((held.number, piece));
+            self.blocks.entry(first).or_default().push((full.number(), piece));
             return None;
         }
         let mut pieces = self.blocks.remove(&first).unwrap_or_default();
-        pieces.push((held.number, piece));
+        pieces.push((full.number(), piece));
         let located = pieces.into_iter().filter_map(|(buffer, piece)| {
             Some((pass.buffers.region(buffer).intersect(&block.region)?, piece))
         });
-        Some(Ok(Complete { pieces: located.collect(), block }))
+        Some(Complete { pieces: located.collect(), block })
     }
-}
-
-fn not_read(block: &WriteBlock) -> Fault {
-    Fault::Plan { reason: format!("it reads nothing of what goes to file {:?}", block.file) }
-}
-
-fn lock(piece: &Mutex<Piece>) -> MutexGuard<'_, Piece> {
-    // A job that panicked has ended the run; nobody writes what it left.
-    piece.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! Raw files on both sides: runs of bytes, read and written buffer by buffer.
 //!
-//! Of each buffer, its part of every target file it meets (a *piece*) gets memory of its own,
-//! exactly its bytes. What is read goes through a bounded buffer, the bounce, straight into the
+//! Of each buffer, its part of every target file it meets (a *piece*) has exactly its bytes of memory,
+//! in a block with others that are written after the same buffer. What is read goes through a bounded buffer, the bounce, straight into the
 //! pieces, and out of them through a bounce into the target files. A piece lives until its write
 //! block is complete: nothing else holds elements.
 //!
@@ -23,7 +23,7 @@ use rechunk_plan::keep::{Buffers, WriteBlock};
 use crate::Fault;
 use crate::pool::BufferPool;
 use crate::stage_run::StageRun;
-use held::{Carried, Held};
+use held::{Carried, Full, Held};
 use lanes::Bounce;
 use marks::Marks;
 use side::Side;
@@ -73,7 +73,8 @@ pub(crate) async fn run_task(
             pass.pool.set_open(false);
         }
         read::announce(&pass, needed.peek(), &mut announced);
-        let written = write::complete(&pass, &held, &mut carried, &mut lanes).await?;
+        let full = Full::new(&pass, held)?;
+        let written = write::complete(&pass, full, &mut carried, &mut lanes).await?;
         marks.done(buffer, written);
     }
     Ok(())

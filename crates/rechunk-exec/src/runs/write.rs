@@ -10,28 +10,29 @@ use rechunk_plan::keep::WriteBlock;
 use rechunk_store::{AS_IN_PAGE_BYTES, Role, WriteBatch};
 
 use super::Pass;
-use super::held::{Carried, Complete, Held};
+use super::held::{Carried, Complete, Full};
 use super::lanes::{Bounce, Crew, crews, over};
 use super::side::Place;
 use crate::Fault;
 use crate::frame::{self, Frame, wide};
 
-/// Writes all write blocks that are complete with the buffer `held`, as many at a time as there are
+/// Writes all write blocks that are complete with a buffer, as many at a time as there are
 /// lanes; the pieces of the others are carried on. Returns how many were written.
 pub(super) async fn complete(
     pass: &Arc<Pass>,
-    held: &Held,
+    mut full: Full,
     carried: &mut Carried,
     lanes: &mut Vec<Bounce>,
 ) -> Result<u64, Fault> {
-    let blocks = || pass.buffers.write_blocks(held.number());
+    let number = full.number();
+    let blocks = || pass.buffers.write_blocks(number);
     let last = blocks().filter(|block| block.is_last).take(lanes.len()).count();
     let mut crews = crews(lanes, last);
     let mut written = 0;
-    let complete = blocks().filter_map(|block| carried.take_over(pass, held, block));
+    let complete = blocks().filter_map(|block| carried.take_over(pass, &mut full, block));
     over(&mut crews, complete, |crew, complete| {
         let work: BoxFuture<'static, Result<Crew, Fault>> =
-            file(Arc::clone(pass), crew, complete?).boxed();
+            file(Arc::clone(pass), crew, complete).boxed();
         written += 1;
         Ok(work)
     })
@@ -76,9 +77,6 @@ async fn file(pass: Arc<Pass>, mut crew: Crew, complete: Complete) -> Result<Cre
     .await?;
     let bytes = out.block.region.elements().saturating_mul(wide(pass.item_bytes()));
     target.array.store().meter().add_decoded_written(Role::Target, bytes);
-    if let Some(out) = Arc::into_inner(out) {
-        out.pieces.into_iter().for_each(|piece| give_back(&pass, piece.bytes));
-    }
     Ok(crew)
 }
 
@@ -111,9 +109,9 @@ async fn send_out(
 
 impl Outgoing {
     fn new(pass: &Pass, Complete { block, pieces }: Complete) -> Result<Self, Fault> {
-        let piece = |(region, bytes): (Region, Vec<u8>)| {
+        let piece = |(region, bytes)| {
             let frame = pass.target.frame(&region)?;
-            Ok(Piece { region, frame, bytes: Bytes::from(bytes) })
+            Ok(Piece { region, frame, bytes })
         };
         let pieces = pieces.into_iter().map(piece).collect::<Result<_, Fault>>()?;
         Ok(Self { block, pieces })
@@ -137,14 +135,5 @@ impl Outgoing {
 
     fn fault(&self, pass: &Pass, error: rechunk_store::StoreError) -> Fault {
         Fault::Target(pass.target.array.file_error(&self.block.file, error))
-    }
-}
-
-/// Gives the memory of a piece back.
-fn give_back(pass: &Pass, bytes: Bytes) {
-    if bytes.is_unique() {
-        pass.pool.give(Vec::from(bytes));
-    } else {
-        pass.pool.gone(bytes.len());
     }
 }
