@@ -7,12 +7,22 @@ use crate::element::{Element, debug_check, move_element};
 /// What is moved at once, bytes. Where the last of them would go beyond the run, it begins earlier.
 const BLOCK: usize = size_of::<Block>();
 type Block = [u64; 4];
-/// Longest run in blocks.
+/// Longest run that has code of its own, and what longer ones are moved by, in blocks.
 const BLOCKS_MAX: usize = 8;
+const GROUP_BLOCKS: usize = 4;
+/// Longest run, bytes. The processors that `memcpy` is made for move as much as a page faster by it; from 300 bytes to
+/// that, blocks take half to nine tenths of its time.
+const RUN_BYTES_MAX: usize = 4095;
+/// Bytes at the beginning of a long run that are asked for while the run before is moved. A processor reads ahead inside of
+/// a run, but cannot know where the next one begins.
+const AHEAD_BYTES: usize = 256;
+/// What a processor fetches at once, bytes.
+#[cfg(target_arch = "x86_64")]
+const LINE_BYTES: usize = 64;
 
 /// Whether runs of so many bytes are moved here.
 pub(crate) fn are_short(row_bytes: usize) -> bool {
-    (BLOCK..=BLOCKS_MAX * BLOCK).contains(&row_bytes)
+    (BLOCK..=RUN_BYTES_MAX).contains(&row_bytes)
 }
 
 /// Moves the runs of `row_bytes` of one axis, for which [`are_short`] has to hold.
@@ -65,7 +75,7 @@ unsafe fn rows_avx(
 #[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
 #[expect(unsafe_code, reason = "as in `move_rows`")]
 unsafe fn rows(axis: Axis, row_bytes: usize, source: (*const u8, usize), target: (*mut u8, usize)) {
-    // SAFETY: the caller's promise is handed on; a run has more than BLOCKS - 1 blocks.
+    // SAFETY: the caller's promise is handed on; a run has more than BLOCKS - 1 blocks, or than BLOCKS_MAX.
     unsafe {
         match row_bytes.div_ceil(BLOCK) {
             1 => blocks::<1>(axis, row_bytes, source, target),
@@ -75,7 +85,8 @@ unsafe fn rows(axis: Axis, row_bytes: usize, source: (*const u8, usize), target:
             5 => blocks::<5>(axis, row_bytes, source, target),
             6 => blocks::<6>(axis, row_bytes, source, target),
             7 => blocks::<7>(axis, row_bytes, source, target),
-            _ => blocks::<BLOCKS_MAX>(axis, row_bytes, source, target),
+            BLOCKS_MAX => blocks::<BLOCKS_MAX>(axis, row_bytes, source, target),
+            _ => groups(axis, row_bytes, source, target),
         }
     }
 }
@@ -96,6 +107,9 @@ unsafe fn blocks<const BLOCKS: usize>(
     for turn in 0..axis.extent {
         let source_at = source_start + turn * axis.source_step;
         let target_at = target_start + turn * axis.target_step;
+        if BLOCKS == BLOCKS_MAX {
+            ask_for(source, source_at + axis.source_step);
+        }
         // SAFETY: a run begins at each of the two and has at least BLOCKS - 1 blocks, and one.
         unsafe {
             for block in 0..BLOCKS - 1 {
@@ -106,6 +120,60 @@ unsafe fn blocks<const BLOCKS: usize>(
             move_element::<Block, false>(source, source_at + last, target, target_at + last);
         }
     }
+}
+
+/// Runs of a block and more.
+///
+/// # Safety
+/// That of [`move_rows`].
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
+#[expect(unsafe_code, reason = "as in `move_rows`")]
+unsafe fn groups(
+    axis: Axis,
+    row_bytes: usize,
+    (source, source_start): (*const u8, usize),
+    (target, target_start): (*mut u8, usize),
+) {
+    let last = row_bytes - BLOCK;
+    for turn in 0..axis.extent {
+        let source_at = source_start + turn * axis.source_step;
+        let target_at = target_start + turn * axis.target_step;
+        ask_for(source, source_at + axis.source_step);
+        let mut at = 0;
+        // SAFETY: a run begins at each of the two, and all blocks lie in it: each ends where the next begins, those of
+        // the groups and those behind them before the run does, and the last where it does.
+        unsafe {
+            while at + GROUP_BLOCKS * BLOCK <= row_bytes {
+                for block in 0..GROUP_BLOCKS {
+                    let at = at + block * BLOCK;
+                    move_element::<Block, false>(source, source_at + at, target, target_at + at);
+                }
+                at += GROUP_BLOCKS * BLOCK;
+            }
+            while at < last {
+                move_element::<Block, false>(source, source_at + at, target, target_at + at);
+                at += BLOCK;
+            }
+            move_element::<Block, false>(source, source_at + last, target, target_at + last);
+        }
+    }
+}
+
+/// Has the processor fetch what is at `at`, the beginning of a run or a place where none is.
+#[inline]
+fn ask_for(source: *const u8, at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for ahead in (0..AHEAD_BYTES).step_by(LINE_BYTES) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: nothing is read, and an address where nothing is does no harm.
+        #[expect(unsafe_code, reason = "the only way to say it")]
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(source.wrapping_add(at + ahead).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (source, at, AHEAD_BYTES);
 }
 
 /// Copies a run of elements, each with its bytes reversed.
@@ -154,7 +222,9 @@ mod tests {
 
     #[test]
     fn runs_of_every_length_are_moved_and_nothing_beside_them() {
-        for row in 1..=300_usize {
+        for row in
+            (1..=300_usize).chain([319, 320, 321, 383, 384, 500, 1000, 1024, 4095, 4096, 4097])
+        {
             let (pitch, rows) = (row + 5, 4);
             let source = bytes(rows * pitch);
             let mut target = vec![0xEE; rows * pitch + 3];
@@ -172,7 +242,7 @@ mod tests {
 
     #[test]
     fn the_longest_and_the_last_byte_of_a_buffer_may_be_moved() {
-        for row in [32_usize, 33, 64, 255, 256, 257] {
+        for row in [32_usize, 33, 64, 255, 256, 257, 300, 384, 4095, 4096] {
             let source = bytes(3 * row);
             let mut target = vec![0; 3 * row];
             let (shape, still) = ([3, row as u64], [row as u64, 1]);
