@@ -48,6 +48,8 @@ fn main() -> io::Result<()> {
                 let (n, stride) = ([(bytes / item) as u64], [item as u64]);
                 copy_region(item, &n, s, 0, &stride, t, 0, &stride, item)
             })?;
+        }
+        for item in [1, 2, 4, 8] {
             bench.line(&mut out, &format!("transpose, {item} B"), 0.0, |bytes, s, t| {
                 transpose(bytes, item, s, t)
             })?;

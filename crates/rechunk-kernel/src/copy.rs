@@ -1,6 +1,7 @@
 use crate::axes::{Axes, Axis, Loops, Side, for_each};
-use crate::element::{Element, move_line, move_tiles};
+use crate::element::{Element, move_line};
 use crate::rows::{are_short, move_rows, swap_run};
+use crate::transpose::move_tiles;
 use crate::{Buffer, KernelError};
 
 /// Copies a box of `shape` elements of `item_bytes` bytes from `source` to `target`.

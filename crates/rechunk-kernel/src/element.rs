@@ -1,11 +1,8 @@
-//! The inner loops, over elements of a size known to the compiler. Unsafe code is here and in
-//! [`crate::rows`].
+//! The inner loops, over elements of a size known to the compiler. Unsafe code is here, in
+//! [`crate::rows`] and in [`crate::transpose`].
 
 use crate::axes::Axis;
 
-/// Edge of the square tiles a transposition is cut into, elements. Larger tiles fall out of the
-/// first-level cache when strides are powers of two, smaller ones waste cache lines.
-const TILE: usize = 16;
 /// Turns of a line that are taken at once.
 const UNROLLED: usize = 4;
 
@@ -93,43 +90,4 @@ pub(crate) unsafe fn move_line<E: Element, const SWAP: bool>(
         }
     }
     (whole..extent).for_each(turn);
-}
-
-/// Moves the elements of two axes in small square tiles: `outer` is the source's fastest axis,
-/// `inner` the target's, so that neither side is walked against its grain for long.
-///
-/// # Safety
-/// Every turn of the two loops from the given starts touches only bytes inside `source` and
-/// `target`.
-#[expect(unsafe_code, reason = "the box was checked as a whole; a check per element halves speed")]
-pub(crate) unsafe fn move_tiles<E: Element, const SWAP: bool>(
-    outer: Axis,
-    inner: Axis,
-    source: &[u8],
-    source_start: usize,
-    target: &mut [u8],
-    target_start: usize,
-) {
-    let source_steps = [(outer.extent, outer.source_step), (inner.extent, inner.source_step)];
-    let target_steps = [(outer.extent, outer.target_step), (inner.extent, inner.target_step)];
-    debug_check(source, source_start, size_of::<E>(), &source_steps);
-    debug_check(target, target_start, size_of::<E>(), &target_steps);
-    let (source, target) = (source.as_ptr(), target.as_mut_ptr());
-    for inner_start in (0..inner.extent).step_by(TILE) {
-        let inner_end = inner.extent.min(inner_start + TILE);
-        for outer_start in (0..outer.extent).step_by(TILE) {
-            let outer_end = outer.extent.min(outer_start + TILE);
-            for o in outer_start..outer_end {
-                let source_row = source_start + o * outer.source_step;
-                let target_row = target_start + o * outer.target_step;
-                for i in inner_start..inner_end {
-                    let source_at = source_row + i * inner.source_step;
-                    let target_at = target_row + i * inner.target_step;
-                    // SAFETY: `o` and `i` are below their extents, so the caller's promise
-                    // covers both accesses.
-                    unsafe { move_element::<E, SWAP>(source, source_at, target, target_at) };
-                }
-            }
-        }
-    }
 }

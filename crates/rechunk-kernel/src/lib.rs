@@ -22,6 +22,7 @@ mod field;
 mod fill;
 mod lz4_prefix;
 mod rows;
+mod transpose;
 mod words;
 
 pub use compare::{Differences, compare_region};
