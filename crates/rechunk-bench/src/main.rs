@@ -27,9 +27,13 @@ fn main() -> io::Result<()> {
             target[..bytes].copy_from_slice(&source[..bytes]);
             Ok(())
         })?;
-        for run in [8, 16, 60, 64, 256, 300, 1000, 4096] {
+        for run in [2, 3, 4, 8, 12, 16, 20, 28, 60, 64, 256, 300, 1000, 4096] {
             // Within 1.5 times memcpy for runs of 256 bytes and more; 40 % at 8.
-            let promised = if run >= 256 { 1.0 / 1.5 } else { 0.4 };
+            let promised = match run {
+                256.. => 1.0 / 1.5,
+                8 | 16 | 28.. => 0.4,
+                _ => 0.0,
+            };
             bench.line(
                 &mut out,
                 &format!("gather, runs of {run} B"),

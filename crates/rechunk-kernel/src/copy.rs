@@ -39,13 +39,16 @@ pub fn copy_region(
         return Ok(());
     };
     let swap = swap_bytes > 1;
-    if swap {
-        // From here on an element is what is swapped as one.
-        loops.split(item_bytes, swap_bytes);
-    }
+    // From here on an element is what is swapped as one, or has a size with loops of its own.
+    let part_bytes = if swap || item_bytes <= 32 && item_bytes.is_power_of_two() {
+        if swap { swap_bytes } else { item_bytes }
+    } else {
+        1
+    };
+    loops.split(item_bytes, part_bytes);
     loops.sort_by_target();
     loops.merge();
-    let item_bytes = if swap { swap_bytes } else { loops.widen(item_bytes) };
+    let item_bytes = if swap { part_bytes } else { loops.widen(part_bytes) };
     match (item_bytes, swap) {
         (1, _) => run::<u8, false>(&loops, source, target),
         (2, false) => run::<u16, false>(&loops, source, target),
@@ -58,7 +61,7 @@ pub fn copy_region(
         (16, true) => run::<u128, true>(&loops, source, target),
         (32, false) => run::<[u64; 4], false>(&loops, source, target),
         (32, true) => run::<[u64; 4], true>(&loops, source, target),
-        _ => run_any(item_bytes, swap, &loops, source, target),
+        _ => swap_any(item_bytes, &loops, source, target),
     }
     Ok(())
 }
@@ -115,18 +118,11 @@ fn source_fastest(outer: &[Axis], inner: Axis) -> Option<usize> {
     (axis.source_step < inner.source_step).then_some(fastest)
 }
 
-/// Runs loops over elements of any size, one by one.
-fn run_any(item_bytes: usize, swap: bool, loops: &Loops, source: &[u8], target: &mut [u8]) {
-    let run = loops.axes.last().filter(|axis| !swap && axis.is_run(item_bytes));
-    let (axes, row_bytes) = match run {
-        Some(run) => (&loops.axes[..loops.axes.len() - 1], run.extent * item_bytes),
-        None => (&loops.axes[..], item_bytes),
-    };
-    for_each(axes, loops.source_start, loops.target_start, |from, to| {
-        let to = &mut target[to..to + row_bytes];
-        to.copy_from_slice(&source[from..from + row_bytes]);
-        if swap {
-            to.reverse();
-        }
+/// Runs loops over elements of any size, one by one, and reverses each.
+fn swap_any(item_bytes: usize, loops: &Loops, source: &[u8], target: &mut [u8]) {
+    for_each(&loops.axes, loops.source_start, loops.target_start, |from, to| {
+        let to = &mut target[to..to + item_bytes];
+        to.copy_from_slice(&source[from..from + item_bytes]);
+        to.reverse();
     });
 }

@@ -22,7 +22,7 @@ const LINE_BYTES: usize = 64;
 
 /// Whether runs of so many bytes are moved here.
 pub(crate) fn are_short(row_bytes: usize) -> bool {
-    (BLOCK..=RUN_BYTES_MAX).contains(&row_bytes)
+    (2..=RUN_BYTES_MAX).contains(&row_bytes)
 }
 
 /// Moves the runs of `row_bytes` of one axis, for which [`are_short`] has to hold.
@@ -75,9 +75,14 @@ unsafe fn rows_avx(
 #[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
 #[expect(unsafe_code, reason = "as in `move_rows`")]
 unsafe fn rows(axis: Axis, row_bytes: usize, source: (*const u8, usize), target: (*mut u8, usize)) {
-    // SAFETY: the caller's promise is handed on; a run has more than BLOCKS - 1 blocks, or than BLOCKS_MAX.
+    // SAFETY: the caller's promise is handed on; a run has one or two elements, the second of which may begin in the first,
+    // more than BLOCKS - 1 blocks, or more than BLOCKS_MAX.
     unsafe {
         match row_bytes.div_ceil(BLOCK) {
+            _ if row_bytes < size_of::<u32>() => pairs::<u16>(axis, row_bytes, source, target),
+            _ if row_bytes < size_of::<u64>() => pairs::<u32>(axis, row_bytes, source, target),
+            _ if row_bytes < size_of::<u128>() => pairs::<u64>(axis, row_bytes, source, target),
+            _ if row_bytes < BLOCK => pairs::<u128>(axis, row_bytes, source, target),
             1 => blocks::<1>(axis, row_bytes, source, target),
             2 => blocks::<2>(axis, row_bytes, source, target),
             3 => blocks::<3>(axis, row_bytes, source, target),
@@ -87,6 +92,31 @@ unsafe fn rows(axis: Axis, row_bytes: usize, source: (*const u8, usize), target:
             7 => blocks::<7>(axis, row_bytes, source, target),
             BLOCKS_MAX => blocks::<BLOCKS_MAX>(axis, row_bytes, source, target),
             _ => groups(axis, row_bytes, source, target),
+        }
+    }
+}
+
+/// Runs of as many bytes as `E` has or more, and less than twice as many.
+///
+/// # Safety
+/// That of [`move_rows`].
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
+#[expect(unsafe_code, reason = "as in `move_rows`")]
+unsafe fn pairs<E: Element>(
+    axis: Axis,
+    row_bytes: usize,
+    (source, source_start): (*const u8, usize),
+    (target, target_start): (*mut u8, usize),
+) {
+    let last = row_bytes - size_of::<E>();
+    for turn in 0..axis.extent {
+        let source_at = source_start + turn * axis.source_step;
+        let target_at = target_start + turn * axis.target_step;
+        // SAFETY: a run begins at each of the two, and its first and last `E` lie in it.
+        unsafe {
+            move_element::<E, false>(source, source_at, target, target_at);
+            move_element::<E, false>(source, source_at + last, target, target_at + last);
         }
     }
 }
