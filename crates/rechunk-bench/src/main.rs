@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use rechunk_kernel::{KernelError, copy_region, fill, is_all};
+use rechunk_kernel::{KernelError, copy_region, fill, fill_region, is_all};
 
 /// Bytes that are moved: inside the second-level cache, and outside of all.
 const SIZES: [(&str, usize); 2] = [("cache", 128 << 10), ("memory", 64 << 20)];
@@ -45,6 +45,25 @@ fn main() -> io::Result<()> {
                 &format!("scatter, runs of {run} B"),
                 promised,
                 |bytes, s, t| boxes(bytes, run, (s, run), (t, run * PITCH), 1),
+            )?;
+        }
+        for run in [8, 20, 60, 300] {
+            bench.line(&mut out, &format!("fill, runs of {run} B"), 0.0, |bytes, _, t| {
+                let (shape, strides) =
+                    ([(bytes / run) as u64, run as u64], [(run * PITCH) as u64, 1]);
+                fill_region(&[7], &shape, t, 0, &strides)
+            })?;
+        }
+        for run in [20, 60, 300] {
+            bench.line(
+                &mut out,
+                &format!("byte-swap, 2 B, runs of {run} B"),
+                0.0,
+                |bytes, s, t| {
+                    let shape = [(bytes / run) as u64, run as u64 / 2];
+                    let (from, to) = ([(run * PITCH) as u64, 2], [run as u64, 2]);
+                    copy_region(2, &shape, s, 0, &from, t, 0, &to, 2)
+                },
             )?;
         }
         for item in [2, 4, 8] {

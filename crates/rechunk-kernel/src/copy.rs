@@ -1,5 +1,5 @@
 use crate::axes::{Axes, Axis, Loops, Side, for_each};
-use crate::element::{Element, move_line};
+use crate::element::{InRuns, move_line};
 use crate::rows::{are_short, move_rows, swap_run};
 use crate::transpose::move_tiles;
 use crate::{Buffer, KernelError};
@@ -76,18 +76,25 @@ pub(crate) fn check_swap(item_bytes: usize, swap_bytes: usize) -> Result<(), Ker
 
 /// Runs loops over elements of a size the compiler knows.
 #[expect(unsafe_code, reason = "hands the checked loops to the inner loops of `element`")]
-fn run<E: Element, const SWAP: bool>(loops: &Loops, source: &[u8], target: &mut [u8]) {
+fn run<E: InRuns, const SWAP: bool>(loops: &Loops, source: &[u8], target: &mut [u8]) {
     let item_bytes = size_of::<E>();
     let (source_start, target_start) = (loops.source_start, loops.target_start);
     let single = Axis { extent: 1, source_step: 0, target_step: 0 };
     let (inner, outer) = loops.axes.split_last().map_or((single, &[][..]), |(i, o)| (*i, o));
     if inner.is_run(item_bytes) {
         let row_bytes = inner.extent * item_bytes;
-        if let Some((line, around)) = outer.split_last().filter(|_| !SWAP && are_short(row_bytes)) {
+        if let Some((line, around)) = outer.split_last().filter(|_| are_short(row_bytes)) {
             for_each(around, source_start, target_start, |from, to| {
                 // SAFETY: `Loops::new` has checked that every turn of all loops together stays
                 // inside both buffers, and `from`, `to` are one turn of the loops around these two.
-                unsafe { move_rows(*line, row_bytes, (source, from), (&mut *target, to)) };
+                unsafe {
+                    let (from, to) = ((source, from), (&mut *target, to));
+                    if SWAP {
+                        move_rows::<E, true>(*line, row_bytes, from, to);
+                    } else {
+                        move_rows::<u8, false>(*line, row_bytes, from, to);
+                    }
+                }
             });
             return;
         }

@@ -4,7 +4,7 @@
 use crate::axes::Axis;
 
 /// Turns of a line that are taken at once.
-const UNROLLED: usize = 4;
+const UNROLLED: usize = 8;
 
 /// A value any bytes of its size are valid for: integers and arrays of integers, no padding.
 pub(crate) trait Element: Copy {
@@ -15,6 +15,7 @@ pub(crate) trait Element: Copy {
 macro_rules! impl_element {
     ($($integer:ty),*) => {$(
         impl Element for $integer {
+            #[inline]
             fn swapped(self) -> Self {
                 self.swap_bytes()
             }
@@ -29,6 +30,48 @@ impl Element for [u64; 4] {
         let [a, b, c, d] = self;
         [d.swap_bytes(), c.swap_bytes(), b.swap_bytes(), a.swap_bytes()]
     }
+}
+
+/// Neighbours that are moved together, each for itself.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Parts<E, const COUNT: usize>([E; COUNT]);
+
+impl<E: Element, const COUNT: usize> Element for Parts<E, COUNT> {
+    #[inline]
+    fn swapped(self) -> Self {
+        Self(self.0.map(E::swapped))
+    }
+}
+
+/// An element of which there are runs: so many bytes of them are moved together. (No run of two is shorter than what
+/// stands for sizes that an element does not fit.)
+pub(crate) trait InRuns: Element {
+    type Of2: Element;
+    type Of4: Element;
+    type Of8: Element;
+    type Of16: Element;
+    type Of32: Element;
+}
+
+macro_rules! impl_in_runs {
+    ($($element:ty: $of2:ty, $of4:ty, $of8:ty, $of16:ty, $of32:ty;)*) => {$(
+        impl InRuns for $element {
+            type Of2 = $of2;
+            type Of4 = $of4;
+            type Of8 = $of8;
+            type Of16 = $of16;
+            type Of32 = $of32;
+        }
+    )*};
+}
+impl_in_runs! {
+    u8: Parts<u8, 2>, Parts<u8, 4>, Parts<u8, 8>, Parts<u8, 16>, Parts<u8, 32>;
+    u16: u16, Parts<u16, 2>, Parts<u16, 4>, Parts<u16, 8>, Parts<u16, 16>;
+    u32: u32, u32, Parts<u32, 2>, Parts<u32, 4>, Parts<u32, 8>;
+    u64: u64, u64, u64, Parts<u64, 2>, Parts<u64, 4>;
+    u128: u128, u128, u128, u128, Parts<u128, 2>;
+    [u64; 4]: [u64; 4], [u64; 4], [u64; 4], [u64; 4], [u64; 4];
 }
 
 /// Moves one element, reversed if `SWAP`.
@@ -73,9 +116,34 @@ pub(crate) unsafe fn move_line<E: Element, const SWAP: bool>(
     target_start: usize,
 ) {
     let Axis { extent, source_step, target_step } = axis;
-    debug_check(source, source_start, size_of::<E>(), &[(extent, source_step)]);
-    debug_check(target, target_start, size_of::<E>(), &[(extent, target_step)]);
-    let (source, target) = (source.as_ptr(), target.as_mut_ptr());
+    let item_bytes = size_of::<E>();
+    debug_check(source, source_start, item_bytes, &[(extent, source_step)]);
+    debug_check(target, target_start, item_bytes, &[(extent, target_step)]);
+    let (source, target) = ((source.as_ptr(), source_start), (target.as_mut_ptr(), target_start));
+    // Steps that the compiler knows cost no registers.
+    // SAFETY: the caller's promise is handed on.
+    unsafe {
+        if target_step == item_bytes {
+            line::<E, SWAP>(extent, (source_step, item_bytes), source, target);
+        } else if source_step == item_bytes {
+            line::<E, SWAP>(extent, (item_bytes, target_step), source, target);
+        } else {
+            line::<E, SWAP>(extent, (source_step, target_step), source, target);
+        }
+    }
+}
+
+/// # Safety
+/// That of [`move_line`].
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "so that the compiler knows a step")]
+#[expect(unsafe_code, reason = "as in `move_line`")]
+unsafe fn line<E: Element, const SWAP: bool>(
+    extent: usize,
+    (source_step, target_step): (usize, usize),
+    (source, source_start): (*const u8, usize),
+    (target, target_start): (*mut u8, usize),
+) {
     let turn = |turn: usize| {
         let source_at = source_start + turn * source_step;
         let target_at = target_start + turn * target_step;

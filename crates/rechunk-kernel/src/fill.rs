@@ -1,8 +1,10 @@
-use crate::axes::{Loops, Side, for_each};
+use crate::axes::{Axis, Loops, Side, for_each};
+use crate::rows::{are_short, move_rows};
 use crate::{Buffer, KernelError};
 
 /// Sets every element of a box of `shape` elements in `target` to `item`, whose length is the
 /// size of an element. The bounds are checked before anything is written.
+#[expect(unsafe_code, reason = "hands the checked loops to the inner loops of `rows`")]
 pub fn fill_region(
     item: &[u8],
     shape: &[u64],
@@ -25,6 +27,17 @@ pub fn fill_region(
     let run = loops.axes.last().filter(|axis| axis.is_run(item.len())).copied();
     let row_bytes = run.map_or(1, |run| run.extent) * item.len();
     let outer = &loops.axes[..loops.axes.len() - usize::from(run.is_some())];
+    if let Some((line, around)) = outer.split_last().filter(|_| are_short(row_bytes)) {
+        let mut row = vec![0; row_bytes];
+        fill(item, &mut row);
+        let line = Axis { source_step: 0, ..*line };
+        for_each(around, loops.target_start, loops.target_start, |_, start| {
+            // SAFETY: `Loops::new` has checked that every turn of all loops together stays inside the target, and `start` is
+            // one turn of the loops around `line`; the source is the row at every turn.
+            unsafe { move_rows::<u8, false>(line, row_bytes, (&row, 0), (&mut *target, start)) };
+        });
+        return Ok(());
+    }
     for_each(outer, loops.target_start, loops.target_start, |_, start| {
         fill(item, &mut target[start..start + row_bytes]);
     });

@@ -2,11 +2,10 @@
 //! Unsafe code, as in [`crate::element`].
 
 use crate::axes::Axis;
-use crate::element::{Element, debug_check, move_element};
+use crate::element::{Element, InRuns, debug_check, move_element};
 
 /// What is moved at once, bytes. Where the last of them would go beyond the run, it begins earlier.
-const BLOCK: usize = size_of::<Block>();
-type Block = [u64; 4];
+const BLOCK: usize = 32;
 /// Longest run that has code of its own, and what longer ones are moved by, in blocks.
 const BLOCKS_MAX: usize = 8;
 const GROUP_BLOCKS: usize = 4;
@@ -25,7 +24,8 @@ pub(crate) fn are_short(row_bytes: usize) -> bool {
     (2..=RUN_BYTES_MAX).contains(&row_bytes)
 }
 
-/// Moves the runs of `row_bytes` of one axis, for which [`are_short`] has to hold.
+/// Moves the runs of `row_bytes` of one axis, for which [`are_short`] has to hold: two elements and more, each with its bytes
+/// reversed if `SWAP`.
 ///
 /// # Safety
 /// Every run, at every turn of `axis` from the given starts, lies inside `source` and `target`.
@@ -33,40 +33,40 @@ pub(crate) fn are_short(row_bytes: usize) -> bool {
     unsafe_code,
     reason = "the box was checked as a whole; a check per run takes as long as the run"
 )]
-pub(crate) unsafe fn move_rows(
+pub(crate) unsafe fn move_rows<E: InRuns, const SWAP: bool>(
     axis: Axis,
     row_bytes: usize,
     (source, source_start): (&[u8], usize),
     (target, target_start): (&mut [u8], usize),
 ) {
-    debug_assert!(are_short(row_bytes), "{row_bytes} bytes");
+    debug_assert!(are_short(row_bytes) && row_bytes >= 2 * size_of::<E>(), "{row_bytes} bytes");
     debug_check(source, source_start, row_bytes, &[(axis.extent, axis.source_step)]);
     debug_check(target, target_start, row_bytes, &[(axis.extent, axis.target_step)]);
     let (source, target) = ((source.as_ptr(), source_start), (target.as_mut_ptr(), target_start));
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx") {
+    if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has it, and the caller's promise is handed on.
-        return unsafe { rows_avx(axis, row_bytes, source, target) };
+        return unsafe { rows_avx2::<E, SWAP>(axis, row_bytes, source, target) };
     }
     // SAFETY: the caller's promise is handed on.
-    unsafe { rows(axis, row_bytes, source, target) }
+    unsafe { rows::<E, SWAP>(axis, row_bytes, source, target) }
 }
 
 /// [`rows`] in registers of a block.
 ///
 /// # Safety
-/// That of [`move_rows`], on a processor that has AVX.
+/// That of [`move_rows`], on a processor that has AVX2.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx")]
+#[target_feature(enable = "avx2")]
 #[expect(unsafe_code, reason = "as in `move_rows`")]
-unsafe fn rows_avx(
+unsafe fn rows_avx2<E: InRuns, const SWAP: bool>(
     axis: Axis,
     row_bytes: usize,
     source: (*const u8, usize),
     target: (*mut u8, usize),
 ) {
     // SAFETY: the caller's promise is handed on.
-    unsafe { rows(axis, row_bytes, source, target) }
+    unsafe { rows::<E, SWAP>(axis, row_bytes, source, target) }
 }
 
 /// # Safety
@@ -74,24 +74,29 @@ unsafe fn rows_avx(
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
 #[expect(unsafe_code, reason = "as in `move_rows`")]
-unsafe fn rows(axis: Axis, row_bytes: usize, source: (*const u8, usize), target: (*mut u8, usize)) {
+unsafe fn rows<E: InRuns, const SWAP: bool>(
+    axis: Axis,
+    row_bytes: usize,
+    source: (*const u8, usize),
+    target: (*mut u8, usize),
+) {
     // SAFETY: the caller's promise is handed on; a run has one or two elements, the second of which may begin in the first,
     // more than BLOCKS - 1 blocks, or more than BLOCKS_MAX.
     unsafe {
         match row_bytes.div_ceil(BLOCK) {
-            _ if row_bytes < size_of::<u32>() => pairs::<u16>(axis, row_bytes, source, target),
-            _ if row_bytes < size_of::<u64>() => pairs::<u32>(axis, row_bytes, source, target),
-            _ if row_bytes < size_of::<u128>() => pairs::<u64>(axis, row_bytes, source, target),
-            _ if row_bytes < BLOCK => pairs::<u128>(axis, row_bytes, source, target),
-            1 => blocks::<1>(axis, row_bytes, source, target),
-            2 => blocks::<2>(axis, row_bytes, source, target),
-            3 => blocks::<3>(axis, row_bytes, source, target),
-            4 => blocks::<4>(axis, row_bytes, source, target),
-            5 => blocks::<5>(axis, row_bytes, source, target),
-            6 => blocks::<6>(axis, row_bytes, source, target),
-            7 => blocks::<7>(axis, row_bytes, source, target),
-            BLOCKS_MAX => blocks::<BLOCKS_MAX>(axis, row_bytes, source, target),
-            _ => groups(axis, row_bytes, source, target),
+            _ if row_bytes < 4 => pairs::<E::Of2, SWAP>(axis, row_bytes, source, target),
+            _ if row_bytes < 8 => pairs::<E::Of4, SWAP>(axis, row_bytes, source, target),
+            _ if row_bytes < 16 => pairs::<E::Of8, SWAP>(axis, row_bytes, source, target),
+            _ if row_bytes < BLOCK => pairs::<E::Of16, SWAP>(axis, row_bytes, source, target),
+            1 => blocks::<E, SWAP, 1>(axis, row_bytes, source, target),
+            2 => blocks::<E, SWAP, 2>(axis, row_bytes, source, target),
+            3 => blocks::<E, SWAP, 3>(axis, row_bytes, source, target),
+            4 => blocks::<E, SWAP, 4>(axis, row_bytes, source, target),
+            5 => blocks::<E, SWAP, 5>(axis, row_bytes, source, target),
+            6 => blocks::<E, SWAP, 6>(axis, row_bytes, source, target),
+            7 => blocks::<E, SWAP, 7>(axis, row_bytes, source, target),
+            BLOCKS_MAX => blocks::<E, SWAP, BLOCKS_MAX>(axis, row_bytes, source, target),
+            _ => groups::<E, SWAP>(axis, row_bytes, source, target),
         }
     }
 }
@@ -103,7 +108,7 @@ unsafe fn rows(axis: Axis, row_bytes: usize, source: (*const u8, usize), target:
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
 #[expect(unsafe_code, reason = "as in `move_rows`")]
-unsafe fn pairs<E: Element>(
+unsafe fn pairs<E: Element, const SWAP: bool>(
     axis: Axis,
     row_bytes: usize,
     (source, source_start): (*const u8, usize),
@@ -115,8 +120,10 @@ unsafe fn pairs<E: Element>(
         let target_at = target_start + turn * axis.target_step;
         // SAFETY: a run begins at each of the two, and its first and last `E` lie in it.
         unsafe {
-            move_element::<E, false>(source, source_at, target, target_at);
-            move_element::<E, false>(source, source_at + last, target, target_at + last);
+            move_element::<E, SWAP>(source, source_at, target, target_at);
+            if last > 0 {
+                move_element::<E, SWAP>(source, source_at + last, target, target_at + last);
+            }
         }
     }
 }
@@ -128,7 +135,7 @@ unsafe fn pairs<E: Element>(
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
 #[expect(unsafe_code, reason = "as in `move_rows`")]
-unsafe fn blocks<const BLOCKS: usize>(
+unsafe fn blocks<E: InRuns, const SWAP: bool, const BLOCKS: usize>(
     axis: Axis,
     row_bytes: usize,
     (source, source_start): (*const u8, usize),
@@ -144,10 +151,10 @@ unsafe fn blocks<const BLOCKS: usize>(
         unsafe {
             for block in 0..BLOCKS - 1 {
                 let at = block * BLOCK;
-                move_element::<Block, false>(source, source_at + at, target, target_at + at);
+                move_element::<E::Of32, SWAP>(source, source_at + at, target, target_at + at);
             }
             let last = row_bytes - BLOCK;
-            move_element::<Block, false>(source, source_at + last, target, target_at + last);
+            move_element::<E::Of32, SWAP>(source, source_at + last, target, target_at + last);
         }
     }
 }
@@ -159,7 +166,7 @@ unsafe fn blocks<const BLOCKS: usize>(
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
 #[expect(unsafe_code, reason = "as in `move_rows`")]
-unsafe fn groups(
+unsafe fn groups<E: InRuns, const SWAP: bool>(
     axis: Axis,
     row_bytes: usize,
     (source, source_start): (*const u8, usize),
@@ -177,15 +184,15 @@ unsafe fn groups(
             while at + GROUP_BLOCKS * BLOCK <= row_bytes {
                 for block in 0..GROUP_BLOCKS {
                     let at = at + block * BLOCK;
-                    move_element::<Block, false>(source, source_at + at, target, target_at + at);
+                    move_element::<E::Of32, SWAP>(source, source_at + at, target, target_at + at);
                 }
                 at += GROUP_BLOCKS * BLOCK;
             }
             while at < last {
-                move_element::<Block, false>(source, source_at + at, target, target_at + at);
+                move_element::<E::Of32, SWAP>(source, source_at + at, target, target_at + at);
                 at += BLOCK;
             }
-            move_element::<Block, false>(source, source_at + last, target, target_at + last);
+            move_element::<E::Of32, SWAP>(source, source_at + last, target, target_at + last);
         }
     }
 }
@@ -283,6 +290,27 @@ mod tests {
             copy_region(1, &shape, &source, 0, &gaps, &mut target, 0, &gaps, 1).unwrap();
             assert!(target[..row] == source[..row] && target[2 * row..] == source[2 * row..]);
             assert!(target[row..2 * row].iter().all(|&byte| byte == 0), "runs of {row} bytes");
+        }
+    }
+
+    #[test]
+    fn rows_are_swapped_and_nothing_beside_them() {
+        for item in [2_usize, 4, 8, 16, 32] {
+            for count in (2..=70).chain([130, 300, 2048]) {
+                let (row, rows) = (item * count, 3);
+                let source = bytes(rows * (row + 5));
+                let mut target = vec![0xEE; rows * (row + 3) + 1];
+                let mut expected = target.clone();
+                for n in 0..rows {
+                    let from = source[n * (row + 5)..][..row].chunks(item);
+                    let swapped: Vec<u8> = from.flat_map(|e| e.iter().rev().copied()).collect();
+                    expected[1 + n * (row + 3)..][..row].copy_from_slice(&swapped);
+                }
+                let shape = [rows as u64, count as u64];
+                let (from, to) = ([(row + 5) as u64, item as u64], [(row + 3) as u64, item as u64]);
+                copy_region(item, &shape, &source, 0, &from, &mut target, 1, &to, item).unwrap();
+                assert!(target == expected, "{count} elements of {item} bytes");
+            }
         }
     }
 
