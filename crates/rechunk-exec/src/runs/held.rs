@@ -26,13 +26,13 @@ pub(super) struct Held {
     /// Indices of the target files it meets.
     files: Region,
     /// By place among `files`, in C order; `None` where an earlier run has written them.
-    pieces: Vec<Option<Place>>,
+    pieces: Vec<Option<InBlock>>,
     blocks: Vec<Block>,
 }
 
 /// Where a buffer's part of a target file is.
 #[derive(Debug, Clone)]
-struct Place {
+struct InBlock {
     block: usize,
     bytes: Range<usize>,
 }
@@ -90,7 +90,7 @@ impl Held {
                 held.blocks.push(Block::default());
             }
             let into = &mut held.blocks[at];
-            let place = Place { block: at, bytes: into.bytes..into.bytes + bytes };
+            let place = InBlock { block: at, bytes: into.bytes..into.bytes + bytes };
             into.bytes = place.bytes.end;
             if into.bytes >= BLOCK_BYTES {
                 open.remove(&last);
@@ -112,7 +112,7 @@ impl Held {
     }
 
     /// The piece of target file `file`, if it is to be written.
-    fn piece(&self, file: &[u64]) -> Option<&Place> {
+    fn piece(&self, file: &[u64]) -> Option<&InBlock> {
         self.pieces[self.number_of(file)?].as_ref()
     }
 
@@ -147,7 +147,7 @@ impl Held {
     fn put_in(
         &self,
         pass: &Pass,
-        (file, place): (&[u64], &Place),
+        (file, place): (&[u64], &InBlock),
         slab: &Region,
         source: (&[u8], &Frame),
         filling: &mut Filling,
@@ -185,7 +185,7 @@ impl Full {
             Ok(Bytes::from_owner(Memory { elements, pool: Arc::clone(&pass.pool) }))
         };
         let blocks = held.blocks.iter().map(full).collect::<Result<Vec<_>, Fault>>()?;
-        let piece = |place: &Place| blocks[place.block].slice(place.bytes.clone());
+        let piece = |place: &InBlock| blocks[place.block].slice(place.bytes.clone());
         let pieces = held.pieces.iter().map(|place| place.as_ref().map(piece)).collect();
         Ok(Self { held, pieces })
     }
