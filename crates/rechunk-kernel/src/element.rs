@@ -1,5 +1,5 @@
-//! The inner loops, over elements of a size known to the compiler. Unsafe code is here, in
-//! [`crate::rows`] and in [`crate::transpose`].
+//! The inner loops, over elements of a size known to the compiler. Like those of [`crate::rows`] and [`crate::transpose`] they
+//! are unsafe: whoever calls them has checked the box as a whole.
 
 use crate::axes::Axis;
 

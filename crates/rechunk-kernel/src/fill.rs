@@ -1,3 +1,5 @@
+use smallvec::{SmallVec, smallvec};
+
 use crate::axes::{Axis, Loops, Side, for_each};
 use crate::rows::{are_short, move_rows};
 use crate::{Buffer, KernelError};
@@ -28,7 +30,7 @@ pub fn fill_region(
     let row_bytes = run.map_or(1, |run| run.extent) * item.len();
     let outer = &loops.axes[..loops.axes.len() - usize::from(run.is_some())];
     if let Some((line, around)) = outer.split_last().filter(|_| are_short(row_bytes)) {
-        let mut row = vec![0; row_bytes];
+        let mut row: SmallVec<[u8; 256]> = smallvec![0; row_bytes];
         fill(item, &mut row);
         let line = Axis { source_step: 0, ..*line };
         for_each(around, loops.target_start, loops.target_start, |_, start| {

@@ -1,5 +1,5 @@
-//! Runs of bytes that are too short to call `memcpy` for each: the call would take longer than the bytes.
-//! Unsafe code, as in [`crate::element`].
+//! Runs of bytes that are too short for a `memcpy` each: the call, and finding out how long the run is, would take a good part of
+//! the time. Unsafe code, as in [`crate::element`].
 
 use crate::axes::Axis;
 use crate::element::{Element, InRuns, debug_check, move_element};
@@ -24,11 +24,11 @@ pub(crate) fn are_short(row_bytes: usize) -> bool {
     (2..=RUN_BYTES_MAX).contains(&row_bytes)
 }
 
-/// Moves the runs of `row_bytes` of one axis, for which [`are_short`] has to hold: two elements and more, each with its bytes
-/// reversed if `SWAP`.
+/// Moves the runs of `row_bytes` of one axis, each element with its bytes reversed if `SWAP`.
 ///
 /// # Safety
-/// Every run, at every turn of `axis` from the given starts, lies inside `source` and `target`.
+/// Every run, at every turn of `axis` from the given starts, lies inside `source` and `target`. Runs are of two whole elements and
+/// more, and [`are_short`] holds for them.
 #[expect(
     unsafe_code,
     reason = "the box was checked as a whole; a check per run takes as long as the run"
@@ -40,6 +40,7 @@ pub(crate) unsafe fn move_rows<E: InRuns, const SWAP: bool>(
     (target, target_start): (&mut [u8], usize),
 ) {
     debug_assert!(are_short(row_bytes) && row_bytes >= 2 * size_of::<E>(), "{row_bytes} bytes");
+    debug_assert!(row_bytes.is_multiple_of(size_of::<E>()), "{row_bytes} bytes");
     debug_check(source, source_start, row_bytes, &[(axis.extent, axis.source_step)]);
     debug_check(target, target_start, row_bytes, &[(axis.extent, axis.target_step)]);
     let (source, target) = ((source.as_ptr(), source_start), (target.as_mut_ptr(), target_start));
@@ -104,7 +105,7 @@ unsafe fn rows<E: InRuns, const SWAP: bool>(
 /// Runs of as many bytes as `E` has or more, and less than twice as many.
 ///
 /// # Safety
-/// That of [`move_rows`].
+/// That of [`move_rows`], and that.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
 #[expect(unsafe_code, reason = "as in `move_rows`")]
@@ -131,7 +132,7 @@ unsafe fn pairs<E: Element, const SWAP: bool>(
 /// Runs of more than `BLOCKS - 1` blocks and at most `BLOCKS`.
 ///
 /// # Safety
-/// That of [`move_rows`].
+/// That of [`move_rows`], and that.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
 #[expect(unsafe_code, reason = "as in `move_rows`")]
@@ -162,7 +163,7 @@ unsafe fn blocks<E: InRuns, const SWAP: bool, const BLOCKS: usize>(
 /// Runs of a block and more.
 ///
 /// # Safety
-/// That of [`move_rows`].
+/// That of [`move_rows`], and that.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
 #[expect(unsafe_code, reason = "as in `move_rows`")]
@@ -178,8 +179,8 @@ unsafe fn groups<E: InRuns, const SWAP: bool>(
         let target_at = target_start + turn * axis.target_step;
         ask_for(source, source_at + axis.source_step);
         let mut at = 0;
-        // SAFETY: a run begins at each of the two, and all blocks lie in it: each ends where the next begins, those of
-        // the groups and those behind them before the run does, and the last where it does.
+        // SAFETY: a run begins at each of the two, and all blocks lie in it: those of a group end with the run at the latest,
+        // others begin before the last does, and that ends where the run does.
         unsafe {
             while at + GROUP_BLOCKS * BLOCK <= row_bytes {
                 for block in 0..GROUP_BLOCKS {

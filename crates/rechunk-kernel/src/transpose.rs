@@ -3,10 +3,11 @@
 use crate::axes::Axis;
 use crate::element::{Element, debug_check, move_element};
 
-/// Edge of the square tiles a transposition is cut into: so many elements at least, and four lines of the cache, because a
-/// line that two tiles share is fetched for both. Larger tiles fall out of the first-level cache when strides are powers
-/// of two.
+/// Edge of the square tiles a transposition is cut into, elements. Larger tiles fall out of the first-level cache when strides
+/// are powers of two, smaller ones waste cache lines.
 const TILE: usize = 16;
+/// Edge of tiles that are moved in squares, bytes, where that is more: a square takes a few lines of the cache at once, and a
+/// line that two tiles share is fetched for both.
 const TILE_BYTES: usize = 256;
 
 /// Moves the elements of two axes in small square tiles: `outer` is the source's fastest axis,
@@ -32,7 +33,7 @@ pub(crate) unsafe fn move_tiles<E: Element, const SWAP: bool>(
     // Elements that are neighbours on both sides, each along its axis, fill registers.
     let are_packed = outer.source_step == size_of::<E>() && inner.target_step == size_of::<E>();
     let square = if are_packed && !SWAP { square::edge::<E>() } else { None };
-    let edge = TILE.max(TILE_BYTES / size_of::<E>());
+    let edge = if square.is_some() { TILE.max(TILE_BYTES / size_of::<E>()) } else { TILE };
     let at = |o: usize, i: usize| {
         let source_at = source_start + o * outer.source_step + i * inner.source_step;
         (source_at, target_start + o * outer.target_step + i * inner.target_step)
@@ -54,7 +55,7 @@ pub(crate) unsafe fn move_tiles<E: Element, const SWAP: bool>(
                 for o in (outer_start..outer_whole).step_by(side) {
                     for i in (inner_start..inner_whole).step_by(side) {
                         let (source_at, target_at) = at(o, i);
-                        // SAFETY: all `side` turns from `o` and from `i` are below their extents.
+                        // SAFETY: all `side` turns from `o` and from `i` are below their extents, and their elements are packed.
                         unsafe {
                             square::transpose::<E>(
                                 (source.add(source_at), inner.source_step),

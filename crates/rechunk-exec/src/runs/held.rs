@@ -13,10 +13,13 @@ use crate::Fault;
 use crate::frame::{self, Frame, buffer_bytes};
 use crate::pool::BufferPool;
 
-/// Pieces that live equally long are put into blocks of so many bytes at least. An allocator gives smaller ones places
-/// in pages that it shares among blocks of one size, and keeps a page while one of them is in use: pieces have many
-/// sizes, which change from buffer to buffer.
+/// Pieces that are written after the same buffer are put into blocks of so many bytes, but for the last. An allocator gives
+/// smaller ones places in pages that it shares among blocks of one size, and keeps a page while one of them is in use: pieces
+/// have many sizes, which change from buffer to buffer.
 const BLOCK_BYTES: usize = 1 << 20;
+/// Pieces of more bytes have a block of their own. It begins where a page of memory does, from where a file can be written
+/// past the system's cache.
+const ALONE_BYTES: usize = 512 << 10;
 
 /// The pieces of the buffer that is read.
 #[derive(Debug)]
@@ -85,14 +88,15 @@ impl Held {
                 return Err(Fault::Plan { reason });
             }
             let last = pass.buffers.last_buffer(&block);
-            let at = *open.entry(last).or_insert(held.blocks.len());
-            if at == held.blocks.len() {
+            let new = held.blocks.len();
+            let at = if bytes > ALONE_BYTES { new } else { *open.entry(last).or_insert(new) };
+            if at == new {
                 held.blocks.push(Block::default());
             }
             let into = &mut held.blocks[at];
             let place = InBlock { block: at, bytes: into.bytes..into.bytes + bytes };
             into.bytes = place.bytes.end;
-            if into.bytes >= BLOCK_BYTES {
+            if bytes <= ALONE_BYTES && into.bytes >= BLOCK_BYTES {
                 open.remove(&last);
             }
             if let Some(file) = held.number_of(&block.file) {
