@@ -59,11 +59,7 @@ fn main() -> io::Result<()> {
                 &mut out,
                 &format!("byte-swap, 2 B, runs of {run} B"),
                 0.0,
-                |bytes, s, t| {
-                    let shape = [(bytes / run) as u64, run as u64 / 2];
-                    let (from, to) = ([(run * PITCH) as u64, 2], [run as u64, 2]);
-                    copy_region(2, &shape, s, 0, &from, t, 0, &to, 2)
-                },
+                |bytes, s, t| boxes(bytes, run, (s, run * PITCH), (t, run), 2),
             )?;
         }
         for item in [2, 4, 8] {
@@ -90,18 +86,18 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Copies rows of `run` bytes, which begin so many bytes apart on each side.
+/// Copies rows of `run` bytes, which begin so many bytes apart on each side, in elements of `item` bytes that are swapped.
 fn boxes(
     bytes: usize,
     run: usize,
     (source, source_pitch): (&[u8], usize),
     (target, target_pitch): (&mut [u8], usize),
-    swap: usize,
+    item: usize,
 ) -> Result<(), KernelError> {
-    let shape = [(bytes / run) as u64, run as u64];
-    let strides = |pitch: usize| [pitch as u64, 1];
+    let shape = [(bytes / run) as u64, (run / item) as u64];
+    let strides = |pitch: usize| [pitch as u64, item as u64];
     let (from, to) = (strides(source_pitch), strides(target_pitch));
-    copy_region(1, &shape, source, 0, &from, target, 0, &to, swap)
+    copy_region(item, &shape, source, 0, &from, target, 0, &to, item)
 }
 
 /// Copies a square whose rows are the columns of the other side.

@@ -25,6 +25,11 @@ impl Axis {
         self.source_step == item_bytes && self.target_step == item_bytes
     }
 
+    /// Where turn `turn` begins on the two sides, from where the first does.
+    pub(crate) fn at(&self, turn: usize, (source, target): (usize, usize)) -> (usize, usize) {
+        (source + turn * self.source_step, target + turn * self.target_step)
+    }
+
     /// Whether `self` around `inner` is the same walk as one longer loop over `inner`.
     fn continues(&self, inner: &Self) -> bool {
         inner.source_step.checked_mul(inner.extent) == Some(self.source_step)
@@ -145,13 +150,18 @@ impl Loops {
     pub(crate) fn widen(&mut self, item_bytes: usize) -> usize {
         if let Some(run) = self.axes.last().filter(|axis| axis.is_run(item_bytes)) {
             let row_bytes = run.extent * item_bytes;
-            if row_bytes <= 32 && row_bytes.is_power_of_two() {
+            if is_element(row_bytes) {
                 self.axes.pop();
                 return row_bytes;
             }
         }
         item_bytes
     }
+}
+
+/// Whether there are loops over elements of so many bytes.
+pub(crate) fn is_element(item_bytes: usize) -> bool {
+    item_bytes <= 32 && item_bytes.is_power_of_two()
 }
 
 /// Calls `visit(source, target)` with the offsets of every turn of the loops `axes`, which start

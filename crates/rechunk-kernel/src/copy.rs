@@ -1,6 +1,6 @@
-use crate::axes::{Axes, Axis, Loops, Side, for_each};
+use crate::axes::{Axes, Axis, Loops, Side, for_each, is_element};
 use crate::element::{InRuns, move_line};
-use crate::rows::{are_short, move_rows, swap_run};
+use crate::rows::{are_short, move_rows};
 use crate::transpose::move_tiles;
 use crate::{Buffer, KernelError};
 
@@ -39,11 +39,11 @@ pub fn copy_region(
         return Ok(());
     };
     let swap = swap_bytes > 1;
-    // From here on an element is what is swapped as one, or has a size with loops of its own.
-    let part_bytes = if swap || item_bytes <= 32 && item_bytes.is_power_of_two() {
-        if swap { swap_bytes } else { item_bytes }
-    } else {
-        1
+    // From here on an element is what is swapped as one, or else has a size with loops of its own.
+    let part_bytes = match swap {
+        true => swap_bytes,
+        false if is_element(item_bytes) => item_bytes,
+        false => 1,
     };
     loops.split(item_bytes, part_bytes);
     loops.sort_by_target();
@@ -83,25 +83,25 @@ fn run<E: InRuns, const SWAP: bool>(loops: &Loops, source: &[u8], target: &mut [
     let (inner, outer) = loops.axes.split_last().map_or((single, &[][..]), |(i, o)| (*i, o));
     if inner.is_run(item_bytes) {
         let row_bytes = inner.extent * item_bytes;
-        if let Some((line, around)) = outer.split_last().filter(|_| are_short(row_bytes)) {
+        if SWAP || are_short(row_bytes) {
+            let (line, around) = outer.split_last().map_or((single, outer), |(l, a)| (*l, a));
             for_each(around, source_start, target_start, |from, to| {
+                let (from, to) = ((source, from), (&mut *target, to));
                 // SAFETY: `Loops::new` has checked that every turn of all loops together stays
-                // inside both buffers, and `from`, `to` are one turn of the loops around these two.
+                // inside both buffers, and `from`, `to` are one turn of the loops around these two. A run is a loop of two
+                // turns or more.
                 unsafe {
-                    let (from, to) = ((source, from), (&mut *target, to));
                     if SWAP {
-                        move_rows::<E, true>(*line, row_bytes, from, to);
+                        move_rows::<E, true>(line, row_bytes, from, to);
                     } else {
-                        move_rows::<u8, false>(*line, row_bytes, from, to);
+                        move_rows::<u8, false>(line, row_bytes, from, to);
                     }
                 }
             });
             return;
         }
         for_each(outer, source_start, target_start, |from, to| {
-            let from = &source[from..from + row_bytes];
-            let to = &mut target[to..to + row_bytes];
-            if SWAP { swap_run::<E>(from, to) } else { to.copy_from_slice(from) }
+            target[to..to + row_bytes].copy_from_slice(&source[from..from + row_bytes]);
         });
     } else if let Some(fastest) = source_fastest(outer, inner) {
         let mut around = Axes::from_slice(outer);

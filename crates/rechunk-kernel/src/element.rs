@@ -115,20 +115,20 @@ pub(crate) unsafe fn move_line<E: Element, const SWAP: bool>(
     target: &mut [u8],
     target_start: usize,
 ) {
-    let Axis { extent, source_step, target_step } = axis;
     let item_bytes = size_of::<E>();
-    debug_check(source, source_start, item_bytes, &[(extent, source_step)]);
-    debug_check(target, target_start, item_bytes, &[(extent, target_step)]);
-    let (source, target) = ((source.as_ptr(), source_start), (target.as_mut_ptr(), target_start));
+    debug_check(source, source_start, item_bytes, &[(axis.extent, axis.source_step)]);
+    debug_check(target, target_start, item_bytes, &[(axis.extent, axis.target_step)]);
+    let (source, target) = (source.as_ptr(), target.as_mut_ptr());
+    let starts = (source_start, target_start);
     // Steps that the compiler knows cost no registers.
     // SAFETY: the caller's promise is handed on.
     unsafe {
-        if target_step == item_bytes {
-            line::<E, SWAP>(extent, (source_step, item_bytes), source, target);
-        } else if source_step == item_bytes {
-            line::<E, SWAP>(extent, (item_bytes, target_step), source, target);
+        if axis.target_step == item_bytes {
+            line::<E, SWAP>(Axis { target_step: item_bytes, ..axis }, starts, source, target);
+        } else if axis.source_step == item_bytes {
+            line::<E, SWAP>(Axis { source_step: item_bytes, ..axis }, starts, source, target);
         } else {
-            line::<E, SWAP>(extent, (source_step, target_step), source, target);
+            line::<E, SWAP>(axis, starts, source, target);
         }
     }
 }
@@ -139,23 +139,22 @@ pub(crate) unsafe fn move_line<E: Element, const SWAP: bool>(
 #[expect(clippy::inline_always, reason = "so that the compiler knows a step")]
 #[expect(unsafe_code, reason = "as in `move_line`")]
 unsafe fn line<E: Element, const SWAP: bool>(
-    extent: usize,
-    (source_step, target_step): (usize, usize),
-    (source, source_start): (*const u8, usize),
-    (target, target_start): (*mut u8, usize),
+    axis: Axis,
+    starts: (usize, usize),
+    source: *const u8,
+    target: *mut u8,
 ) {
     let turn = |turn: usize| {
-        let source_at = source_start + turn * source_step;
-        let target_at = target_start + turn * target_step;
+        let (source_at, target_at) = axis.at(turn, starts);
         // SAFETY: `turn` is below the extent, so the caller's promise covers both accesses.
         unsafe { move_element::<E, SWAP>(source, source_at, target, target_at) };
     };
     // Several turns of the loop in one: counting would take as long as moving.
-    let whole = extent - extent % UNROLLED;
+    let whole = axis.extent - axis.extent % UNROLLED;
     for first in (0..whole).step_by(UNROLLED) {
         for next in 0..UNROLLED {
             turn(first + next);
         }
     }
-    (whole..extent).for_each(turn);
+    (whole..axis.extent).for_each(turn);
 }

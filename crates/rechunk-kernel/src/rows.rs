@@ -19,7 +19,7 @@ const AHEAD_BYTES: usize = 256;
 #[cfg(target_arch = "x86_64")]
 const LINE_BYTES: usize = 64;
 
-/// Whether runs of so many bytes are moved here.
+/// Whether runs of so many bytes are moved here faster than by `memcpy`. (Those that are swapped always are.)
 pub(crate) fn are_short(row_bytes: usize) -> bool {
     (2..=RUN_BYTES_MAX).contains(&row_bytes)
 }
@@ -28,7 +28,7 @@ pub(crate) fn are_short(row_bytes: usize) -> bool {
 ///
 /// # Safety
 /// Every run, at every turn of `axis` from the given starts, lies inside `source` and `target`. Runs are of two whole elements and
-/// more, and [`are_short`] holds for them.
+/// more.
 #[expect(
     unsafe_code,
     reason = "the box was checked as a whole; a check per run takes as long as the run"
@@ -39,7 +39,7 @@ pub(crate) unsafe fn move_rows<E: InRuns, const SWAP: bool>(
     (source, source_start): (&[u8], usize),
     (target, target_start): (&mut [u8], usize),
 ) {
-    debug_assert!(are_short(row_bytes) && row_bytes >= 2 * size_of::<E>(), "{row_bytes} bytes");
+    debug_assert!(row_bytes >= 2 * size_of::<E>(), "{row_bytes} bytes");
     debug_assert!(row_bytes.is_multiple_of(size_of::<E>()), "{row_bytes} bytes");
     debug_check(source, source_start, row_bytes, &[(axis.extent, axis.source_step)]);
     debug_check(target, target_start, row_bytes, &[(axis.extent, axis.target_step)]);
@@ -117,8 +117,7 @@ unsafe fn pairs<E: Element, const SWAP: bool>(
 ) {
     let last = row_bytes - size_of::<E>();
     for turn in 0..axis.extent {
-        let source_at = source_start + turn * axis.source_step;
-        let target_at = target_start + turn * axis.target_step;
+        let (source_at, target_at) = axis.at(turn, (source_start, target_start));
         // SAFETY: a run begins at each of the two, and its first and last `E` lie in it.
         unsafe {
             move_element::<E, SWAP>(source, source_at, target, target_at);
@@ -143,8 +142,7 @@ unsafe fn blocks<E: InRuns, const SWAP: bool, const BLOCKS: usize>(
     (target, target_start): (*mut u8, usize),
 ) {
     for turn in 0..axis.extent {
-        let source_at = source_start + turn * axis.source_step;
-        let target_at = target_start + turn * axis.target_step;
+        let (source_at, target_at) = axis.at(turn, (source_start, target_start));
         if BLOCKS == BLOCKS_MAX {
             ask_for(source, source_at + axis.source_step);
         }
@@ -175,8 +173,7 @@ unsafe fn groups<E: InRuns, const SWAP: bool>(
 ) {
     let last = row_bytes - BLOCK;
     for turn in 0..axis.extent {
-        let source_at = source_start + turn * axis.source_step;
-        let target_at = target_start + turn * axis.target_step;
+        let (source_at, target_at) = axis.at(turn, (source_start, target_start));
         ask_for(source, source_at + axis.source_step);
         let mut at = 0;
         // SAFETY: a run begins at each of the two, and all blocks lie in it: those of a group end with the run at the latest,
@@ -212,41 +209,6 @@ fn ask_for(source: *const u8, at: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (source, at, AHEAD_BYTES);
-}
-
-/// Copies a run of elements, each with its bytes reversed.
-#[expect(unsafe_code, reason = "as in `move_rows`")]
-pub(crate) fn swap_run<E: Element>(source: &[u8], target: &mut [u8]) {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has it.
-        return unsafe { swap_avx2::<E>(source, target) };
-    }
-    swap::<E>(source, target);
-}
-
-/// [`swap`] where bytes of a register change places at once.
-///
-/// # Safety
-/// The processor has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-#[expect(unsafe_code, reason = "as in `move_rows`")]
-unsafe fn swap_avx2<E: Element>(source: &[u8], target: &mut [u8]) {
-    swap::<E>(source, target);
-}
-
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "becomes part of functions for different processors")]
-#[expect(unsafe_code, reason = "as in `move_rows`")]
-fn swap<E: Element>(source: &[u8], target: &mut [u8]) {
-    let elements = source.len().min(target.len()) / size_of::<E>();
-    let (source, target) = (source.as_ptr(), target.as_mut_ptr());
-    for element in 0..elements {
-        let at = element * size_of::<E>();
-        // SAFETY: so many whole elements fit both slices.
-        unsafe { move_element::<E, true>(source, at, target, at) };
-    }
 }
 
 #[cfg(test)]

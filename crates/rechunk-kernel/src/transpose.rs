@@ -32,42 +32,40 @@ pub(crate) unsafe fn move_tiles<E: Element, const SWAP: bool>(
     let (source, target) = (source.as_ptr(), target.as_mut_ptr());
     // Elements that are neighbours on both sides, each along its axis, fill registers.
     let are_packed = outer.source_step == size_of::<E>() && inner.target_step == size_of::<E>();
-    let square = if are_packed && !SWAP { square::edge::<E>() } else { None };
-    let edge = if square.is_some() { TILE.max(TILE_BYTES / size_of::<E>()) } else { TILE };
-    let at = |o: usize, i: usize| {
-        let source_at = source_start + o * outer.source_step + i * inner.source_step;
-        (source_at, target_start + o * outer.target_step + i * inner.target_step)
-    };
-    let one_by_one = |o: usize, i: usize| {
-        let (source_at, target_at) = at(o, i);
-        // SAFETY: `o` and `i` are below their extents, so the caller's promise covers both accesses.
-        unsafe { move_element::<E, SWAP>(source, source_at, target, target_at) };
+    let side = square::edge::<E>().filter(|_| !SWAP);
+    let has_squares = are_packed && side.is_some();
+    let side = side.unwrap_or(1);
+    let edge = if has_squares { TILE.max(TILE_BYTES / size_of::<E>()) } else { TILE };
+    let at = |o: usize, i: usize| inner.at(i, outer.at(o, (source_start, target_start)));
+    // Where the squares between `start` and `end` end.
+    let whole = |start: usize, end: usize| {
+        if has_squares { end - (end - start) % side } else { start }
     };
     for inner_start in (0..inner.extent).step_by(edge) {
         let inner_end = inner.extent.min(inner_start + edge);
+        let inner_whole = whole(inner_start, inner_end);
         for outer_start in (0..outer.extent).step_by(edge) {
             let outer_end = outer.extent.min(outer_start + edge);
-            // Where the squares of this tile end.
-            let (mut inner_whole, mut outer_whole) = (inner_start, outer_start);
-            if let Some(side) = square {
-                inner_whole = inner_end - (inner_end - inner_start) % side;
-                outer_whole = outer_end - (outer_end - outer_start) % side;
-                for o in (outer_start..outer_whole).step_by(side) {
-                    for i in (inner_start..inner_whole).step_by(side) {
-                        let (source_at, target_at) = at(o, i);
-                        // SAFETY: all `side` turns from `o` and from `i` are below their extents, and their elements are packed.
-                        unsafe {
-                            square::transpose::<E>(
-                                (source.add(source_at), inner.source_step),
-                                (target.add(target_at), outer.target_step),
-                            );
-                        }
+            let outer_whole = whole(outer_start, outer_end);
+            for o in (outer_start..outer_whole).step_by(side) {
+                for i in (inner_start..inner_whole).step_by(side) {
+                    let (source_at, target_at) = at(o, i);
+                    // SAFETY: all `side` turns from `o` and from `i` are below their extents, and their elements are packed.
+                    unsafe {
+                        square::transpose::<E>(
+                            (source.add(source_at), inner.source_step),
+                            (target.add(target_at), outer.target_step),
+                        );
                     }
                 }
             }
             for o in outer_start..outer_end {
                 let from = if o < outer_whole { inner_whole } else { inner_start };
-                (from..inner_end).for_each(|i| one_by_one(o, i));
+                for i in from..inner_end {
+                    let (source_at, target_at) = at(o, i);
+                    // SAFETY: `o` and `i` are below their extents, so the caller's promise covers both accesses.
+                    unsafe { move_element::<E, SWAP>(source, source_at, target, target_at) };
+                }
             }
         }
     }

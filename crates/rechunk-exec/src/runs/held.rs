@@ -17,9 +17,9 @@ use crate::pool::BufferPool;
 /// smaller ones places in pages that it shares among blocks of one size, and keeps a page while one of them is in use: pieces
 /// have many sizes, which change from buffer to buffer.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Pieces of more bytes have a block of their own. It begins where a page of memory does, from where a file can be written
-/// past the system's cache.
-const ALONE_BYTES: usize = 512 << 10;
+/// Pieces of more bytes begin a block, and so where a page of memory does: from there a file can be written past the system's
+/// cache.
+const LARGE_BYTES: usize = 512 << 10;
 
 /// The pieces of the buffer that is read.
 #[derive(Debug)]
@@ -88,17 +88,15 @@ impl Held {
                 return Err(Fault::Plan { reason });
             }
             let last = pass.buffers.last_buffer(&block);
-            let new = held.blocks.len();
-            let at = if bytes > ALONE_BYTES { new } else { *open.entry(last).or_insert(new) };
-            if at == new {
+            let has_room = |at: usize| bytes <= LARGE_BYTES && held.blocks[at].bytes < BLOCK_BYTES;
+            let at = open.get(&last).copied().filter(|&at| has_room(at)).unwrap_or_else(|| {
                 held.blocks.push(Block::default());
-            }
+                held.blocks.len() - 1
+            });
+            open.insert(last, at);
             let into = &mut held.blocks[at];
             let place = InBlock { block: at, bytes: into.bytes..into.bytes + bytes };
             into.bytes = place.bytes.end;
-            if bytes <= ALONE_BYTES && into.bytes >= BLOCK_BYTES {
-                open.remove(&last);
-            }
             if let Some(file) = held.number_of(&block.file) {
                 held.pieces[file] = Some(place);
             }
