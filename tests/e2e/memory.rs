@@ -51,12 +51,14 @@ const SLICES: [u64; 3] = [360, 512, 512];
 const CUBES: [u64; 3] = [400, 640, 640];
 
 #[rustfmt::skip]
-const QUICK: [Cell; 20] = [
+const QUICK: [Cell; 21] = [
     cell("raw",   "-1,32,32",    "auto",        "none",                64,   "16"),
     cell("raw",   "-1,32,32",    "multistage",  "none",                64,   "16"),
     cell("raw",   "-1,16,512",   "pull",        "none",                64,   "16"),
     cell("raw",   "100,100,100", "keep",        "none",                128,  "16"),
     cell("raw",   "keep",        "passthrough", "none",                64,   "16"),
+    // One chunk of 360 MiB, of which tasks read what they take.
+    cell("plain", "20,64,64",    "auto",        "none",                64,   "16"),
     cell("zstd",  "-1,32,32",    "push-pull",   "zstd:3",              64,   "16"),
     cell("blosc", "-1,32,32",    "push-pull",   "blosc:lz4:5:shuffle", 128,  "16"),
     cell("cubes", "1,640,640",   "auto",        "zstd:1",              64,   "16"),
@@ -104,6 +106,7 @@ impl Sources {
         let path = self.folder.at(name);
         match name {
             "raw" => RawArray::v3(&SLICES, &[4, 512, 512]).write(&path),
+            "plain" => RawArray::v3(&SLICES, &SLICES).write(&path),
             // 16 shards of 22 MiB, and one of 360 MiB.
             "shards" | "big" => {
                 let shards = if name == "big" { "-1" } else { "90,256,256" };

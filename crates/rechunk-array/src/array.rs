@@ -80,12 +80,44 @@ impl Array {
         self.read_narrowed(index, narrow.as_ref(), buffer).await
     }
 
-    /// Announces that chunk `index` will be read soon, or the first `bytes` of it where it has more: see
-    /// [`Store::announce`]. Not for chunks in shards.
-    pub fn announce(&self, index: &[u64], bytes: u64) -> bool {
-        let (start, length) = self.layout.chunk_range(index).unwrap_or((0, bytes));
-        let end = start.saturating_add(length.min(bytes));
-        self.store.announce(&self.layout.chunk_key(index), start..end)
+    /// Any elements of a chunk can be read by themselves ([`Array::read_elements_into`]): they are stored as they
+    /// are.
+    pub fn has_plain_chunks(&self) -> bool {
+        self.layout.codec_cost().is_raw
+            && self.layout.shards().is_none()
+            && self.store.reads_ranges()
+    }
+
+    /// Reads the bytes `wanted` of chunk `index`, which has `chunk_bytes` of elements, and no others, into a buffer
+    /// that is used again. False if there is no such chunk. Only where [`Array::has_plain_chunks`].
+    pub async fn read_elements_into(
+        &self,
+        index: &[u64],
+        chunk_bytes: u64,
+        wanted: Range<u64>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<bool, ArrayError> {
+        let key = self.layout.chunk_key(index);
+        if let Some(place) = self.place(index)? {
+            let read = self.read_part_of_place(&key, place, wanted, buffer).await;
+            return read.map(|()| true).map_err(|error| self.store_error(index, error));
+        }
+        if self.is_gap(index) {
+            return Ok(false);
+        }
+        let read = self.store.get_piece_into(&key, chunk_bytes, wanted, buffer).await;
+        let is_there = read.map_err(|error| self.store_error(index, error))?;
+        self.note(index, is_there);
+        Ok(is_there)
+    }
+
+    /// Announces that `range` of what chunk `index` is stored as will be read soon: see [`Store::announce`]. Not
+    /// for chunks in shards.
+    pub fn announce(&self, index: &[u64], range: Range<u64>) -> bool {
+        let (start, length) = self.layout.chunk_range(index).unwrap_or((0, u64::MAX));
+        let of_object = |at: u64| start.saturating_add(at.min(length));
+        let range = of_object(range.start)..of_object(range.end);
+        self.store.announce(&self.layout.chunk_key(index), range)
     }
 
     async fn read_narrowed(

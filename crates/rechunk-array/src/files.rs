@@ -58,6 +58,25 @@ impl Array {
         self.store().get_range_into(key, offset, length, room_bytes, buffer).await
     }
 
+    /// Reads `part` of a chunk that has to be there, as [`Array::read_place`] reads all of it.
+    pub(crate) async fn read_part_of_place(
+        &self,
+        key: &str,
+        place: Place,
+        part: Range<u64>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        let Place { offset, length, is_whole, .. } = place;
+        if is_whole {
+            let is_there = self.store().get_piece_into(key, length, part, buffer).await?;
+            let (location, key) = (self.location().to_owned(), key.to_owned());
+            return is_there.then_some(()).ok_or(StoreError::NotFound { location, key });
+        }
+        let bytes = part.end.saturating_sub(part.start);
+        let start = offset.saturating_add(part.start);
+        self.store().get_range_into(key, start, bytes, bytes, buffer).await
+    }
+
     /// Opens file `index` of raw elements, to read runs of it. It has to be there, of its size.
     pub async fn open_file(&self, index: &[u64]) -> Result<ReadFile, ArrayError> {
         let runs = self.run_format(index)?;

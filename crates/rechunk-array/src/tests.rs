@@ -113,6 +113,54 @@ async fn a_chunk_is_stored_under_its_key_and_read_back() {
     assert_eq!((traffic.get_requests, traffic.get_missing, traffic.put_requests), (2, 1, 1));
 }
 
+/// In a directory, which is to be held on to.
+fn pairs_in_files() -> (TempDir, Array) {
+    let directory = TempDir::new().unwrap();
+    let store = Store::open(directory.path().to_str().unwrap()).unwrap();
+    let store = store.with_role(Role::Source).with_meter(&Meter::new());
+    (directory, Array::new(Arc::clone(pairs().layout()), store))
+}
+
+#[tokio::test]
+async fn elements_of_plain_files_are_read_by_themselves() {
+    let (_directory, array) = pairs_in_files();
+    assert!(array.has_plain_chunks());
+    array.write_chunk(&[1], Bytes::from_static(b"ab")).await.unwrap();
+    let mut buffer = b"before".to_vec();
+    for (wanted, expected) in [(0..1, "a"), (1..2, "b"), (0..2, "ab")] {
+        assert!(array.read_elements_into(&[1], 2, wanted, &mut buffer).await.unwrap());
+        assert_eq!(buffer, expected.as_bytes());
+    }
+    assert!(!array.read_elements_into(&[0], 2, 0..1, &mut buffer).await.unwrap());
+    let traffic = array.store().meter().traffic().source;
+    assert_eq!((traffic.get_requests, traffic.get_missing, traffic.read_bytes), (3, 1, 4));
+    array.store().put("c/2", vec![Bytes::from_static(b"a")]).await.unwrap();
+    let error = array.read_elements_into(&[2], 2, 0..1, &mut buffer).await.unwrap_err();
+    assert!(error.is_damage(), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("chunk [2]: c/2 in") && text.contains("has 1 bytes, but 2 are"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn elements_of_raw_files_lie_where_their_chunk_does() {
+    for is_single in [true, false] {
+        let (_directory, array) = line(9, is_single, if is_single { b"HDR" } else { b"" });
+        for (index, bytes) in [(0, "abc"), (1, "def"), (2, "ghi")] {
+            array.write_chunk(&[index], Bytes::from(bytes)).await.unwrap();
+        }
+        array.finish_objects().await.unwrap();
+        let mut buffer = Vec::new();
+        assert!(array.read_elements_into(&[1], 3, 1..3, &mut buffer).await.unwrap());
+        assert_eq!(buffer, b"ef");
+        let (_directory, array) = line(9, is_single, b"");
+        let error = array.read_elements_into(&[1], 3, 1..3, &mut buffer).await.unwrap_err();
+        assert!(error.is_not_found(), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn a_chunk_larger_than_the_codecs_can_make_is_damage() {
     let array = pairs();

@@ -14,6 +14,8 @@ pub(crate) struct Frame {
     /// Array position of the first element.
     origin: Vec<u64>,
     strides_bytes: Vec<u64>,
+    /// Bytes before the buffer, counted from that element.
+    skipped_bytes: u64,
     /// Length of the buffer.
     pub bytes: usize,
 }
@@ -31,6 +33,7 @@ impl Frame {
             strides_bytes: order.strides_bytes(&chunk.shape, wide(item_bytes)),
             bytes: buffer_bytes(chunk.elements(), item_bytes)?,
             origin: chunk.start,
+            skipped_bytes: 0,
         })
     }
 
@@ -40,6 +43,7 @@ impl Frame {
         Ok(Self {
             origin: region.start.clone(),
             strides_bytes: order.strides_bytes(&region.shape, wide(item_bytes)),
+            skipped_bytes: 0,
             bytes: buffer_bytes(region.elements(), item_bytes)?,
         })
     }
@@ -57,7 +61,13 @@ impl Frame {
             strides_bytes[axis] = stride;
             stride *= region.shape[axis];
         }
-        Ok(Self { origin: region.start.clone(), strides_bytes, bytes })
+        Ok(Self { origin: region.start.clone(), strides_bytes, skipped_bytes: 0, bytes })
+    }
+
+    /// A buffer that has only those bytes of this one.
+    pub(crate) fn part(self, bytes: &Range<usize>) -> Self {
+        let skipped_bytes = self.skipped_bytes + wide(bytes.start);
+        Self { skipped_bytes, bytes: bytes.len(), ..self }
     }
 
     /// From the first byte of `region` in the buffer to its last. It lies in the box.
@@ -71,7 +81,8 @@ impl Frame {
 
     fn offset_bytes(&self, position: &[u64]) -> u64 {
         let steps = position.iter().zip(&self.origin).zip(&self.strides_bytes);
-        steps.map(|((at, origin), stride)| (at - origin) * stride).sum()
+        let from_origin: u64 = steps.map(|((at, origin), stride)| (at - origin) * stride).sum();
+        from_origin - self.skipped_bytes
     }
 }
 

@@ -25,22 +25,19 @@ pub(crate) struct Input {
     pub region: Region,
     /// What of that it holds: not the gap beside it.
     held: Option<Region>,
+    /// Bytes of all of it, decoded.
+    bytes: usize,
+    /// From the first of them that the tile takes to the last: of a chunk that lies in several tiles, each
+    /// takes a part; none takes the gap beside it.
+    wanted: Range<usize>,
+    /// Where their elements are.
     frame: Frame,
 }
 
 impl Input {
-    /// Where its elements are.
+    /// Where the elements are that the tile takes.
     pub(crate) fn frame(&self) -> &Frame {
         &self.frame
-    }
-
-    /// From the first byte of the decoded chunk that the tile takes to the last: of a chunk that lies in
-    /// several tiles, each takes a part; none takes the gap beside it.
-    fn wanted(&self, item_bytes: usize) -> Range<usize> {
-        match &self.held {
-            Some(held) => self.frame.bytes_of(held, item_bytes),
-            None => 0..self.frame.bytes,
-        }
     }
 
     /// Chunk `index` (see [`rechunk_plan::StageGeometry::grain_grid`]), if it meets the tile.
@@ -48,14 +45,19 @@ impl Input {
         let grid = task.stage.geometry.grain_grid();
         let Some(region) = grid.region(index).intersect(&task.tile) else { return Ok(None) };
         let frame = task.stage.input_frame(index, &region)?;
-        Ok(Some(Self { held: task.stage.held_of(&region), region, frame }))
+        let (held, bytes) = (task.stage.held_of(&region), frame.bytes);
+        let wanted = match &held {
+            Some(held) => frame.bytes_of(held, task.stage.item_bytes),
+            None => 0..bytes,
+        };
+        Ok(Some(Self { frame: frame.part(&wanted), region, held, bytes, wanted }))
     }
 }
 
 /// What an input brings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Brought<'a> {
-    /// The elements of a source chunk.
+    /// The elements of a source chunk, those that the tile takes.
     Chunk(&'a [u8]),
     /// The elements of a piece, and what it keeps of absence behind them.
     Piece(&'a [u8], &'a [u8]),
@@ -75,6 +77,8 @@ pub(crate) struct Fetched {
 enum Found {
     /// What there was of a source chunk.
     Chunk(Got),
+    /// What the tile takes of a source chunk, which is stored as it is.
+    Elements,
     /// A piece of the intermediate, from there.
     Piece(PiecePlace),
 }
@@ -109,13 +113,17 @@ pub(crate) async fn fetch(
     let found = match stage.stage.input {
         StageInput::SourceChunks | StageInput::SourceShards => {
             let source = &stage.run.execution.source;
-            let encoded_bytes = source.layout().codec_cost().encoded_bytes_max;
+            let encoded_bytes = if takes_elements(task, &input) {
+                wide(input.wanted.len())
+            } else {
+                source.layout().codec_cost().encoded_bytes_max
+            };
             let (needs, buffers) = (stage.decoding()?, &task.buffers);
             stage.workers.make_room(&mut lane, encoded_bytes, needs, 0, buffers);
-            let got = fetch_part(task, &index, &input, &mut lane.encoded).await;
-            let got = got.map_err(Fault::Source)?;
-            source.store().meter().add_decoded_read(Role::Source, wide(input.frame.bytes));
-            Found::Chunk(got)
+            let found = fetch_part(task, &index, &input, &mut lane.encoded).await;
+            let found = found.map_err(Fault::Source)?;
+            source.store().meter().add_decoded_read(Role::Source, wide(input.bytes));
+            found
         }
         StageInput::Pieces { .. } => {
             Found::Piece(fetch_piece(stage, &index, &input, &mut lane.encoded).await?)
@@ -156,7 +164,7 @@ pub(crate) async fn gaps(
                           is asked for";
             return Err(Fault::Plan { reason: reason.to_owned() });
         }
-        source.store().meter().add_decoded_read(Role::Source, wide(input.frame.bytes));
+        source.store().meter().add_decoded_read(Role::Source, wide(input.bytes));
         inputs.push(input);
     }
     let cpu = task.stage.cpu.clone();
@@ -218,9 +226,10 @@ async fn take_in(task: &Arc<TaskRun>, fetched: Fetched) -> Result<Taken, Fault> 
                 }
             }
             Found::Chunk(Got::Missing) => spread(&task, &input, Brought::Nothing)?,
+            Found::Elements => spread(&task, &input, Brought::Chunk(&lane.encoded))?,
             Found::Piece(place) => {
                 let piece = piece_checksum::open(&task.stage, &input.region, &lane.encoded);
-                let parts = piece.and_then(|piece| piece.split_at_checked(input.frame.bytes));
+                let parts = piece.and_then(|piece| piece.split_at_checked(input.bytes));
                 let Some((elements, marks)) = parts else {
                     return Err(piece_checksum::damaged(&task.stage, &place.key, place.range));
                 };
@@ -243,8 +252,13 @@ pub(crate) fn announce(task: &TaskRun, index: &[u64]) -> bool {
             store.announce(&key, offset..offset.saturating_add(bytes.min(ANNOUNCED_BYTES)))
         }
         (StageInput::SourceChunks, _) if !source.is_in_gap(index) => {
-            let head_bytes = source.layout().head_bytes().filter(|_| takes_part(task, &input));
-            source.announce(index, head_bytes.map_or(ANNOUNCED_BYTES, wide))
+            let (first, length) = if takes_elements(task, &input) {
+                (wide(input.wanted.start), wide(input.wanted.len()).min(ANNOUNCED_BYTES))
+            } else {
+                let head_bytes = source.layout().head_bytes().filter(|_| takes_part(task, &input));
+                (0, head_bytes.map_or(ANNOUNCED_BYTES, wide))
+            };
+            source.announce(index, first..first.saturating_add(length))
         }
         _ => true,
     }
@@ -253,9 +267,14 @@ pub(crate) fn announce(task: &TaskRun, index: &[u64]) -> bool {
 /// The tile takes a part of a source chunk, and no more of it has to be looked at.
 fn takes_part(task: &TaskRun, input: &Input) -> bool {
     let stage = &task.stage;
-    input.wanted(stage.item_bytes).len() < input.frame.bytes
+    input.wanted.len() < input.bytes
         && !stage.digest.is_of_encoded_chunks()
         && stage.run.execution.source.layout().shards().is_none()
+}
+
+/// The same, and that part can be read by itself.
+fn takes_elements(task: &TaskRun, input: &Input) -> bool {
+    takes_part(task, input) && task.stage.run.execution.source.has_plain_chunks()
 }
 
 /// Fetches as much of a source chunk as the tile takes of it needs.
@@ -264,13 +283,19 @@ async fn fetch_part(
     index: &[u64],
     input: &Input,
     encoded: &mut Vec<u8>,
-) -> Result<Got, ArrayError> {
+) -> Result<Found, ArrayError> {
+    let source = &task.stage.run.execution.source;
+    if takes_elements(task, input) {
+        let wanted = wide(input.wanted.start)..wide(input.wanted.end);
+        let is_there = source.read_elements_into(index, wide(input.bytes), wanted, encoded).await?;
+        return Ok(if is_there { Found::Elements } else { Found::Chunk(Got::Missing) });
+    }
     if takes_part(task, input) {
-        let (stage, wanted) = (&task.stage, input.wanted(task.stage.item_bytes));
-        return stage.run.execution.source.read_chunk_part_into(index, wanted, encoded).await;
+        let got = source.read_chunk_part_into(index, input.wanted.clone(), encoded).await?;
+        return Ok(Found::Chunk(got));
     }
     let is_there = fetch_chunk(task, index, encoded).await?;
-    Ok(if is_there { Got::Whole } else { Got::Missing })
+    Ok(Found::Chunk(if is_there { Got::Whole } else { Got::Missing }))
 }
 
 /// Fetches a source chunk, as an object or out of its shard. False if it is missing.
@@ -310,7 +335,7 @@ async fn fetch_piece(
     let room = stage.geometry.piece_bytes_max();
     let fetched = store.get_range_into(&place.key, offset, bytes, room, piece).await;
     fetched.map_err(Fault::Intermediate)?;
-    store.meter().add_decoded_read(Role::Intermediate, wide(input.frame.bytes));
+    store.meter().add_decoded_read(Role::Intermediate, wide(input.bytes));
     Ok(place)
 }
 
@@ -355,10 +380,11 @@ fn decode<'a>(
     task.digest.add(task.stage.digest.of_chunk(&task.stage, index, encoded)?);
     let source = &task.stage.run.execution.source;
     let fault = |error| Fault::Source(source.decode_error(index, error));
-    let wanted = input.wanted(task.stage.item_bytes);
-    let decoded = source.layout().decode_part(index, encoded, wanted, scratch).map_err(fault)?;
-    check_length(decoded, input.frame.bytes).map_err(fault)?;
-    Ok(decoded)
+    let wanted = input.wanted.clone();
+    let decoded = source.layout().decode_part(index, encoded, wanted.clone(), scratch);
+    let decoded = decoded.map_err(fault)?;
+    check_length(decoded, input.bytes).map_err(fault)?;
+    Ok(&decoded[wanted])
 }
 
 /// Units that are looked for at once.

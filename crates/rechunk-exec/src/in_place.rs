@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use futures::future::FutureExt;
-use rechunk_plan::{Stage, StageGeometry, StageInput};
+use rechunk_plan::{Stage, StageGeometry, StageInput, part_bytes_max};
 use rechunk_store::Store;
 
 use crate::announced::{ANNOUNCED_BYTES, ANNOUNCED_INPUTS};
@@ -111,7 +111,12 @@ fn announced_bytes(stage: &Stage, execution: &Execution, geometry: &StageGeometr
     let layout = execution.source.layout();
     match stage.input {
         StageInput::SourceChunks if layout.shards().is_none() => {
-            Some(layout.codec_cost().encoded_bytes_max)
+            let all_bytes = layout.codec_cost().encoded_bytes_max;
+            if !execution.source.has_plain_chunks() {
+                return Some(all_bytes);
+            }
+            let (spec, order) = (layout.spec(), &layout.element_order().axes);
+            Some(part_bytes_max(&spec.chunk_shape, order, stage.filled(), spec.item_bytes()))
         }
         StageInput::SourceChunks | StageInput::SourceShards => None,
         StageInput::Pieces { .. } => Some(geometry.piece_bytes_max()),

@@ -1,21 +1,51 @@
-//! What a task that takes a part of each chunk decodes, where codecs encode block by block: blocks of which it
-//! takes nothing are passed over (Blosc).
+//! What a task that takes a part of each chunk reads and decodes, where chunks have parts: blocks of which it
+//! takes nothing are passed over (Blosc); without a codec all but what it takes is.
 
 use serde::{Deserialize, Serialize};
 
 use crate::PlanRequest;
-use crate::count::gcd;
+use crate::count::{gcd, pairs, pairs_along};
 use crate::cuts::Cuts;
 
 /// The blocks of a side's chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlocksSide {
-    /// Decoded bytes of a block; the last of a chunk may be shorter.
+    /// Decoded bytes of a block; the last of a chunk may be shorter. Those of an element where there is no codec.
     pub block_bytes: u64,
     /// Axes as a chunk stores them, slowest first.
     pub order: Vec<usize>,
-    /// Blocks of which nothing is taken are not read either, where most of a chunk is spared by that.
+    /// Blocks of which nothing is taken are not read either, where most of a chunk is spared by that or there is no
+    /// codec.
     pub are_read_apart: bool,
+}
+
+/// Bytes from the first element that a box of shape `boxes` takes of a chunk to the last, at most. `order` is that of
+/// the axes in the chunk, slowest first.
+pub fn part_bytes_max(chunk: &[u64], order: &[usize], boxes: &[u64], item_bytes: u64) -> u64 {
+    let (mut stride_bytes, mut part_bytes) = (item_bytes, item_bytes);
+    for &axis in order.iter().rev() {
+        let last = boxes[axis].min(chunk[axis]).saturating_sub(1);
+        part_bytes = part_bytes.saturating_add(last.saturating_mul(stride_bytes));
+        stride_bytes = stride_bytes.saturating_mul(chunk[axis]);
+    }
+    part_bytes
+}
+
+/// Bytes that boxes of shape `boxes` read of chunks that are stored as they are, from the first element that each takes
+/// of a chunk to the last. Exact where chunks are of one length.
+pub(crate) fn plain_read_bytes(request: &PlanRequest, order: &[usize], boxes: &[u64]) -> u64 {
+    let (chunk, shape) = (&request.source.chunk_shape, &request.shape);
+    let all = pairs(shape, boxes, chunk);
+    // An element of each pair, and along each axis the way to its last one.
+    let mut stride_bytes = request.item_bytes;
+    let mut bytes = all.saturating_mul(stride_bytes);
+    for &axis in order.iter().rev() {
+        let of_axis = pairs_along(shape[axis], boxes[axis], chunk[axis]).max(1);
+        let steps = shape[axis].saturating_sub(of_axis).saturating_mul(all / of_axis);
+        bytes = bytes.saturating_add(steps.saturating_mul(stride_bytes));
+        stride_bytes = stride_bytes.saturating_mul(chunk[axis]);
+    }
+    bytes
 }
 
 /// A part of a chunk is read where it is no more than this of the whole (as `blosc_blocks.rs` in rechunk-codec has it).
@@ -48,8 +78,9 @@ impl Taken {
             let boxes_of_each = cuts.boxes_of_each(request, boxes, axis);
             taken_bytes += (chunk[axis] as f64 / boxes_of_each - 1.0) * stride_bytes;
             if boxes_of_each > 1.0 {
-                // Where faster axes are cut as well, no end is sure to be that of a block.
-                let may_end_there = all <= 1.0 && cuts.axis(axis).is_none();
+                // Where faster axes are cut as well, no end is sure to be that of a block of several elements.
+                let may_end_there = blocks.block_bytes <= request.item_bytes
+                    || all <= 1.0 && cuts.axis(axis).is_none();
                 let grain_bytes = gcd(boxes[axis], chunk[axis]) as f64 * stride_bytes;
                 cuts_blocks |= !may_end_there || grain_bytes % block_bytes > 0.0;
             }
@@ -61,7 +92,8 @@ impl Taken {
             taken_bytes += block_bytes * (all - 1.0) / all;
         }
         let decoded = (taken_bytes / stride_bytes.max(1.0)).clamp(0.0, 1.0);
-        let is_apart = blocks.are_read_apart && decoded <= READ_APART_MAX;
+        let is_apart =
+            blocks.are_read_apart && (decoded <= READ_APART_MAX || request.source.is_raw);
         Self { read: if is_apart { decoded } else { 1.0 }, decoded }
     }
 
@@ -84,12 +116,13 @@ mod tests {
 
     use super::*;
     use crate::Side;
-    use crate::count::{cells, pairs};
+    use crate::count::cells;
 
     fn request(shape: &[u64], chunk: &[u64], item_bytes: u64, block_bytes: u64) -> PlanRequest {
         let mut source = Side::raw(chunk, item_bytes);
         let order = (0..shape.len()).collect();
         source.blocks = Some(BlocksSide { block_bytes, order, are_read_apart: true });
+        source.is_raw = block_bytes <= item_bytes;
         let target = Side::raw(chunk, item_bytes);
         PlanRequest::local(shape, item_bytes, (source, target), 1 << 30)
     }
@@ -98,14 +131,14 @@ mod tests {
         Taken::new(request, &Cuts::new(request), boxes)
     }
 
-    /// Blocks of all pairs, one by one, over those of whole chunks.
-    fn decoded(request: &PlanRequest, boxes: &[u64]) -> f64 {
+    /// Bytes of the blocks of each pair, one by one.
+    fn of_pairs(request: &PlanRequest, boxes: &[u64]) -> Vec<u64> {
         let (chunk, item) = (&request.source.chunk_shape, request.item_bytes);
         let block = request.source.blocks.as_ref().unwrap().block_bytes;
         let chunk_bytes = chunk.iter().product::<u64>() * item;
         let grid = ChunkGrid::new(&request.shape, chunk).unwrap();
         let tiles = ChunkGrid::new(&request.shape, boxes).unwrap();
-        let (mut pairs, mut bytes) = (0, 0);
+        let mut pairs = Vec::new();
         for tile in tiles.indices().positions() {
             let tile = tiles.region(&tile);
             for at in grid.covering(&tile).positions() {
@@ -117,11 +150,17 @@ mod tests {
                 };
                 let first = place(part.start.clone()) / block * block;
                 let last = place((0..part.rank()).map(|axis| part.end(axis) - 1).collect());
-                bytes += ((last / block + 1) * block).min(chunk_bytes) - first;
-                pairs += 1;
+                pairs.push(((last / block + 1) * block).min(chunk_bytes) - first);
             }
         }
-        bytes as f64 / (pairs * chunk_bytes) as f64
+        pairs
+    }
+
+    /// All of them over those of whole chunks.
+    fn decoded(request: &PlanRequest, boxes: &[u64]) -> f64 {
+        let chunk_bytes = request.source.chunk_bytes(request.item_bytes);
+        let pairs = of_pairs(request, boxes);
+        pairs.iter().sum::<u64>() as f64 / (pairs.len() as u64 * chunk_bytes) as f64
     }
 
     #[test]
@@ -159,7 +198,39 @@ mod tests {
         }
     }
 
+    #[test]
+    fn elements_at_the_end_are_read_without_their_padding() {
+        let request = request(&[10, 7], &[4, 3], 2, 2);
+        let order = request.source.plain_order().unwrap();
+        // Rows of six bytes, of which the last chunk has one element; boxes of 4 by 2.
+        let of = |boxes: &[u64]| plain_read_bytes(&request, order, boxes);
+        let pairs = of_pairs(&request, &[4, 2]);
+        assert_eq!(of(&[4, 2]), pairs.iter().sum::<u64>());
+        assert_eq!(of(&[10, 7]), of_pairs(&request, &[10, 7]).iter().sum::<u64>());
+        assert_eq!(of(&[10, 7]), 168, "of 9 chunks of 24");
+    }
+
     proptest! {
+        #[test]
+        fn without_a_codec_what_is_taken_is_read(
+            axes in prop::collection::vec((1_u64..4, 1_u64..9, 1_u64..20), 1..4),
+            item_bytes in 1_u64..5,
+        ) {
+            let chunk: Vec<u64> = axes.iter().map(|axis| axis.1).collect();
+            let shape: Vec<u64> = axes.iter().map(|axis| axis.0 * axis.1).collect();
+            let boxes: Vec<u64> = axes.iter().zip(&shape).map(|(axis, n)| axis.2.min(*n)).collect();
+            let request = request(&shape, &chunk, item_bytes, item_bytes);
+            let pairs = of_pairs(&request, &boxes);
+            let found = taken(&request, &boxes);
+            let order = request.source.plain_order().unwrap();
+            let read_bytes = plain_read_bytes(&request, order, &boxes);
+            prop_assert_eq!(pairs.iter().sum::<u64>(), read_bytes);
+            prop_assert!((found.read - decoded(&request, &boxes)).abs() < 1e-9, "{:?}", found);
+            let most = part_bytes_max(&chunk, order, &boxes, item_bytes);
+            // The first box takes as much of the first chunk as any takes of any.
+            prop_assert_eq!(pairs.iter().max(), Some(&most));
+        }
+
         #[test]
         fn no_less_is_decoded_than_there_is_and_about_what_blocks_say(
             axes in prop::collection::vec((1_u64..4, 1_u64..9, 1_u64..20), 1..4),

@@ -2,6 +2,7 @@
 //! cheaper, none has to be searched for.
 
 use crate::PlanRequest;
+use crate::count::product;
 use crate::cuts::Cuts;
 use crate::draft::staged;
 use crate::families::axis_extents;
@@ -30,6 +31,12 @@ pub(crate) fn staged_seconds_min(
         (figures.writing, figures.putting) = (u64::MAX, u64::MAX);
         // Smaller objects may take no parts.
         figures.traffic.intermediate.part_requests = 0;
+        if request.source.plain_order().is_some() {
+            // Smaller boxes may leave the padding out that lies between the rows of a chunk.
+            let elements = product(request.shape.iter().copied());
+            let role = &mut figures.traffic.source;
+            role.read_bytes = role.read_bytes.min(elements.saturating_mul(request.item_bytes));
+        }
         price(request, &figures, parallel).0
     });
     seconds.sum()
@@ -78,6 +85,8 @@ mod tests {
                 order: (0..shape.len()).collect(),
                 are_read_apart: !in_shards[0],
             });
+            // Some have a codec.
+            source_side.is_raw = block_bytes.is_none_or(|bytes| bytes.is_multiple_of(2));
             let strategy = if is_multistage { Strategy::Multistage } else { Strategy::PushPull };
             let elements: u64 = shape.iter().product();
             let request = PlanRequest {

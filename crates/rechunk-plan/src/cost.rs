@@ -4,7 +4,7 @@ use rechunk_grid::{RANK_MAX, Region};
 use serde::{Deserialize, Serialize};
 
 use crate::absence::{parts_max, parts_of_three};
-use crate::blocks::Taken;
+use crate::blocks::{Taken, part_bytes_max, plain_read_bytes};
 use crate::count::{cells, pairs, product};
 use crate::cuts::{AxisCuts, Cuts};
 use crate::geometry::PIECE_CHECKSUM_BYTES;
@@ -308,7 +308,15 @@ impl StageDraft {
                     }
                     None => taken.read_of(chunks.saturating_mul(expected)),
                 };
-                side.encoded_bytes_max
+                match side.plain_order().filter(|_| !self.passthrough) {
+                    Some(order) => {
+                        if side.edges.is_none() {
+                            role.read_bytes = plain_read_bytes(request, order, self.filled());
+                        }
+                        part_bytes_max(&side.chunk_shape, order, self.filled(), request.item_bytes)
+                    }
+                    None => side.encoded_bytes_max,
+                }
             }
         };
         if self.passthrough {

@@ -35,7 +35,7 @@ mod sizing;
 mod unit_counts;
 mod uploads;
 
-pub use blocks::BlocksSide;
+pub use blocks::{BlocksSide, part_bytes_max};
 pub use cost::{Estimate, RoleEstimate};
 pub use count::pairs;
 pub use error::PlanError;

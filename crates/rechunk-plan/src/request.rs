@@ -90,6 +90,12 @@ impl Side {
         }
     }
 
+    /// Its axes as a chunk stores them, slowest first, if any part of a chunk can be read by itself, as it is.
+    pub(crate) fn plain_order(&self) -> Option<&[usize]> {
+        let blocks = self.blocks.as_ref().filter(|blocks| blocks.are_read_apart && self.is_raw)?;
+        Some(&blocks.order)
+    }
+
     /// Bytes of a decoded chunk.
     pub(crate) fn chunk_bytes(&self, item_bytes: u64) -> u64 {
         product(self.chunk_shape.iter().copied()).saturating_mul(item_bytes)

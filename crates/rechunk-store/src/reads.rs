@@ -1,6 +1,7 @@
 //! Reading objects: check the key, ask, accept the size before the body, try again, count once.
 
 use std::io::{self, Read, Seek};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -45,6 +46,8 @@ pub(crate) enum Wanted<'a> {
     Part { limit_bytes: u64, narrow: &'a Narrow },
     /// All of it, which has to be so long.
     Exactly { size_bytes: u64 },
+    /// A range of one that has to be so long.
+    Piece { size_bytes: u64, start: u64, length: u64 },
     /// So many bytes from there on.
     Range { start: u64, length: u64 },
     /// The same of an object that is not known to be so long.
@@ -60,6 +63,7 @@ impl Wanted<'_> {
             Self::Whole { limit_bytes: bytes }
             | Self::Part { limit_bytes: bytes, .. }
             | Self::Exactly { size_bytes: bytes }
+            | Self::Piece { length: bytes, .. }
             | Self::Range { length: bytes, .. }
             | Self::Within { length: bytes, .. }
             | Self::End { length: bytes, .. } => bytes,
@@ -106,6 +110,20 @@ impl Store {
     ) -> Result<(), StoreError> {
         let found = self.read(key, Wanted::Exactly { size_bytes }, 0, buffer).await?;
         found.map(|_| ()).ok_or_else(|| self.not_found(key))
+    }
+
+    /// `range` of an object of exactly `size_bytes`, in which it lies, into a buffer that is used again; what
+    /// it held is lost. An object of another size is an error. False if there is no object.
+    pub async fn get_piece_into(
+        &self,
+        key: &str,
+        size_bytes: u64,
+        range: Range<u64>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<bool, StoreError> {
+        let (start, length) = (range.start, range.end.saturating_sub(range.start));
+        let wanted = Wanted::Piece { size_bytes, start, length };
+        Ok(self.read(key, wanted, length, buffer).await?.is_some())
     }
 
     /// `length` bytes from `start` on. Fewer than that, or no object, is an error. Nothing is
@@ -224,6 +242,10 @@ impl Store {
             },
             Ok(response) => response,
         };
+        let response = match wanted {
+            Wanted::Piece { start, length, .. } => of_opened(response, start, length),
+            _ => response,
+        };
         self.check_encoding(key, &response)?;
         self.check_unchanged(key, &response.meta)?;
         let size_bytes = response.meta.size;
@@ -298,7 +320,11 @@ impl Store {
     fn range(&self, key: &str, wanted: Wanted) -> Result<Option<GetRange>, StoreError> {
         Ok(match wanted {
             Wanted::Whole { .. } | Wanted::Part { .. } | Wanted::Exactly { .. } => None,
-            Wanted::Range { start, length } | Wanted::Within { start, length } => {
+            // A file is opened, whatever is read of it, and one that is shorter says how long it is.
+            Wanted::Piece { .. } if self.local_root().is_some() => None,
+            Wanted::Piece { start, length, .. }
+            | Wanted::Range { start, length }
+            | Wanted::Within { start, length } => {
                 // A range beyond what can be counted is beyond the end of any object.
                 let end = start.checked_add(length).ok_or_else(|| self.short(key, length, 0))?;
                 Some(GetRange::Bounded(start..end))
@@ -309,7 +335,8 @@ impl Store {
     }
 
     /// Where a store cannot say what is at the end of an object: the range that is to be asked for
-    /// instead, of no bytes if the object has none; `None` if there is no object.
+    /// instead, of no bytes if the object has none; `None` if there is no object. Else the error, or what it
+    /// comes of.
     async fn end_of_other(
         &self,
         key: &str,
@@ -317,7 +344,15 @@ impl Store {
         error: object_store::Error,
     ) -> Result<Option<Wanted<'static>>, StoreError> {
         let Wanted::End { end, length } = wanted else {
-            return Err(self.failed(key, "read", error));
+            let failed = self.failed(key, "read", error);
+            // Stores refuse a range behind the end.
+            if let Wanted::Piece { .. } = wanted
+                && !failed.is_retryable()
+                && let Some(size_bytes) = self.head(key).await?
+            {
+                self.check_exact(key, wanted, size_bytes)?;
+            }
+            return Err(failed);
         };
         let is_unsupported = matches!(error, object_store::Error::NotSupported { .. });
         match self.head(key).await? {
@@ -332,6 +367,22 @@ impl Store {
         }
     }
 
+    /// Refuses an object that has not the size it has to have.
+    pub(crate) fn check_exact(
+        &self,
+        key: &str,
+        wanted: Wanted<'_>,
+        size_bytes: u64,
+    ) -> Result<(), StoreError> {
+        match wanted {
+            Wanted::Exactly { size_bytes: expected }
+            | Wanted::Piece { size_bytes: expected, .. } => {
+                self.check_size(key, FileSize::Exactly(expected), size_bytes)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// How many bytes the body of an answer has, if it is what was asked for.
     fn accept(
         &self,
@@ -341,6 +392,7 @@ impl Store {
     ) -> Result<u64, StoreError> {
         let size_bytes = response.meta.size;
         let got = response.range.end.saturating_sub(response.range.start);
+        self.check_exact(key, wanted, size_bytes)?;
         let expected = match wanted {
             Wanted::Whole { limit_bytes } | Wanted::Part { limit_bytes, .. }
                 if size_bytes > limit_bytes =>
@@ -348,24 +400,22 @@ impl Store {
                 let (location, key) = (self.label().to_owned(), key.to_owned());
                 return Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes });
             }
-            Wanted::Exactly { size_bytes: expected } => {
-                self.check_size(key, FileSize::Exactly(expected), size_bytes)?;
-                expected
-            }
-            Wanted::Whole { .. } | Wanted::Part { .. } => size_bytes,
+            Wanted::Whole { .. } | Wanted::Part { .. } | Wanted::Exactly { .. } => size_bytes,
             Wanted::Within { start, length } if size_bytes < start.saturating_add(length) => {
                 let (location, key) = (self.label().to_owned(), key.to_owned());
                 let expected_bytes = start.saturating_add(length);
                 return Err(StoreError::WrongSize { location, key, size_bytes, expected_bytes });
             }
-            Wanted::Range { start, length } | Wanted::Within { start, length }
+            Wanted::Piece { start, length, .. }
+            | Wanted::Range { start, length }
+            | Wanted::Within { start, length }
                 if response.range.start == start =>
             {
                 length
             }
-            Wanted::Range { length, .. } | Wanted::Within { length, .. } => {
-                return Err(self.short(key, length, 0));
-            }
+            Wanted::Piece { length, .. }
+            | Wanted::Range { length, .. }
+            | Wanted::Within { length, .. } => return Err(self.short(key, length, 0)),
             Wanted::End { length, .. } => length.min(size_bytes),
         };
         if got == expected { Ok(got) } else { Err(self.short(key, expected, got)) }
@@ -434,4 +484,13 @@ impl Store {
         *buffer = bytes;
         Ok(())
     }
+}
+
+/// An answer that is an open file, as that to a question for `length` bytes from `start` on; any other as it is.
+fn of_opened(response: GetResult, start: u64, length: u64) -> GetResult {
+    if !matches!(response.payload, GetResultPayload::File(..)) {
+        return response;
+    }
+    let end = start.saturating_add(length).min(response.meta.size);
+    GetResult { range: start.min(end)..end, ..response }
 }

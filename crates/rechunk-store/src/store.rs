@@ -359,6 +359,12 @@ impl Store {
         !matches!(self.kind, Kind::Http)
     }
 
+    /// A range of an object is asked for as an object is. Not of every HTTP server; and what is packed in a ZIP file
+    /// is unpacked from its beginning.
+    pub fn reads_ranges(&self) -> bool {
+        !matches!(self.kind, Kind::Http | Kind::Archive(_))
+    }
+
     /// A list of what is in it costs less than asking for each object that may be there.
     pub fn lists_for_little(&self) -> bool {
         match self.kind {

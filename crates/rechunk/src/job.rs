@@ -203,7 +203,7 @@ async fn plan_request(
         sides[1].runs = target.runs().map(runs_side);
     }
     let [mut source_side, mut target_side] = sides;
-    source_side.blocks = blocks_side(layout.as_ref(), ratio, is_local(&request.source));
+    source_side.blocks = blocks_side(&source.array, ratio, is_local(&request.source));
     if source_side.edges.as_ref().is_some_and(|edges| edges.held(&source.spec().shape).is_some()) {
         reads_kept(&mut target_side, target.as_ref());
     }
@@ -294,9 +294,14 @@ const STORED_RATIO: f64 = 0.98;
 
 /// The blocks of the source's chunks, for the planner; `ratio` is encoded over decoded bytes. Those of which nothing is
 /// wanted are not read where chunks are files.
-fn blocks_side(layout: &dyn Layout, ratio: f64, is_local: bool) -> Option<BlocksSide> {
-    let block_bytes = layout.block_bytes().filter(|_| ratio < STORED_RATIO)?;
+fn blocks_side(source: &Array, ratio: f64, is_local: bool) -> Option<BlocksSide> {
+    let layout = source.layout();
     let order = layout.element_order().axes.clone();
+    if source.has_plain_chunks() {
+        let block_bytes = layout.spec().item_bytes();
+        return Some(BlocksSide { block_bytes, order, are_read_apart: true });
+    }
+    let block_bytes = layout.block_bytes().filter(|_| ratio < STORED_RATIO)?;
     let are_read_apart = is_local && layout.shards().is_none();
     Some(BlocksSide { block_bytes, order, are_read_apart })
 }

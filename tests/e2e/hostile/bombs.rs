@@ -236,10 +236,26 @@ fn large(name: &str, version: u8, shape: [u64; 2], chunks: [u64; 2], outcome: Ou
     Case::new(name, build, outcome).arguments(&plan)
 }
 
+/// The same in Zarr v3, with a codec.
+fn packed(name: &str, shape: [u64; 2], chunks: [u64; 2], outcome: Outcome) -> Case {
+    let build = move |scene: &Scene| {
+        changed(scene, 3, |document| {
+            document["shape"] = json!(shape);
+            document["chunk_grid"]["configuration"]["chunk_shape"] = json!(chunks);
+            let codecs = document["codecs"].as_array_mut().expect("an array has codecs");
+            codecs.push(json!({"name": "gzip", "configuration": {"level": 1}}));
+        });
+    };
+    let plan = ["plan", "SOURCE", "TARGET", "--chunks", "1,1", "--max-mem", "64MiB"];
+    Case::new(name, build, outcome).arguments(&plan)
+}
+
 fn numbers() -> Vec<Case> {
     let too_large = || Outcome::fails(5, &["--max-mem"], Left::Nothing);
     vec![
-        large("chunks of 1 TiB", 3, [1 << 38, 1], [1 << 38, 1], too_large()),
+        // Without a codec a task reads what it takes of a chunk.
+        large("chunks of 1 TiB", 3, [1 << 38, 1], [1 << 38, 1], Outcome::Done),
+        packed("packed chunks of 1 TiB", [1 << 38, 1], [1 << 38, 1], too_large()),
         large(
             "chunks of 1 TiB and 4 bytes",
             3,
@@ -260,6 +276,12 @@ fn numbers() -> Vec<Case> {
         large(
             "a chunk of 4 GiB of an array of one element",
             2,
+            [1, 1],
+            [1 << 15, 1 << 15],
+            Outcome::Done,
+        ),
+        packed(
+            "a packed chunk of 4 GiB of an array of one element",
             [1, 1],
             [1 << 15, 1 << 15],
             too_large(),

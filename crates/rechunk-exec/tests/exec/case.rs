@@ -271,7 +271,11 @@ impl Case {
     /// The plan, with the least memory that works and what is to be spare; `None` if the kind
     /// does not apply.
     pub(crate) fn plan(&self) -> Option<Plan> {
-        let mut request = self.request();
+        self.plan_of(self.request())
+    }
+
+    /// The same of a request made of [`Case::request`].
+    pub(crate) fn plan_of(&self, mut request: PlanRequest) -> Option<Plan> {
         match plan(&request) {
             Err(PlanError::DoesNotFit { minimum_bytes, .. }) => {
                 // Where the planner names no minimum, a few MiB are enough for these.

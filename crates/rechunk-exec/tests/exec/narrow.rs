@@ -6,26 +6,40 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use rechunk_array::Array;
 use rechunk_exec::{ExecError, Fault};
-use rechunk_plan::{Plan, Strategy as Kind};
+use rechunk_plan::{BlocksSide, Plan, Strategy as Kind, part_bytes_max};
 use rechunk_store::{Meter, RoleTraffic, Store};
 
-use crate::case::{Case, SideCase, cases, execute, runtime};
+use crate::case::{Case, SideCase, all_cases, cases, execute, runtime};
 use crate::layout::{Codec, TestLayout};
+
+fn kinds() -> impl Strategy<Value = Kind> + Clone {
+    let kinds = [Kind::Pull, Kind::Pull, Kind::Keep, Kind::PushPull, Kind::Multistage];
+    prop::sample::select(kinds.to_vec())
+}
 
 /// A case whose source has chunks that can be read in parts.
 fn in_parts() -> impl Strategy<Value = Case> {
-    let kinds = prop_oneof![
-        Just(Kind::Pull),
-        Just(Kind::Pull),
-        Just(Kind::Keep),
-        Just(Kind::PushPull),
-        Just(Kind::Multistage)
-    ];
-    cases(kinds).prop_map(|mut case| {
+    cases(kinds()).prop_map(|mut case| {
         case.source = SideCase { codec: Codec::Placed, shards: None, ..case.source };
         case.threads = 2;
         case
     })
+}
+
+/// A case whose source has chunks that are stored as they are.
+fn plain() -> impl Strategy<Value = Case> {
+    all_cases(kinds()).prop_map(|mut case| {
+        case.source = SideCase { codec: Codec::Raw, shards: None, ..case.source };
+        case
+    })
+}
+
+/// The plan of such a case, in files.
+fn plan_of_files(case: &Case) -> Option<Plan> {
+    let mut request = case.request();
+    let (block_bytes, order) = (request.item_bytes, case.source.order.axes.clone());
+    request.source.blocks = Some(BlocksSide { block_bytes, order, are_read_apart: true });
+    case.plan_of(request)
 }
 
 /// Runs a case in directories, its source as `change` leaves it: what was read of it, and whether the
@@ -77,6 +91,20 @@ proptest! {
         }
     }
 
+    #[test]
+    fn parts_without_a_codec_make_the_same_copy(case in plain()) {
+        let Some(plan) = plan_of_files(&case) else { return Ok(()) };
+        let (traffic, is_copied) = run(&case, &plan, |_, store, _| store).unwrap();
+        prop_assert!(is_copied, "{plan:?}");
+        let planned = &plan.estimate.source;
+        prop_assert_eq!(traffic.get_requests + traffic.get_missing, planned.get_requests);
+        prop_assert_eq!(traffic.decoded_read_bytes, planned.decoded_read_bytes);
+        prop_assert!(traffic.read_bytes <= traffic.decoded_read_bytes);
+        if traffic.get_missing == 0 && case.source.edges.is_none() {
+            prop_assert_eq!(traffic.read_bytes, planned.read_bytes);
+        }
+    }
+
     /// Such a chunk is read again, all of it.
     #[test]
     fn chunks_whose_parts_are_refused_make_the_same_copy(case in in_parts()) {
@@ -113,6 +141,40 @@ fn the_elements_of_a_source_are_read_once() {
     let (refused, _) = read(&case, true).unwrap();
     assert_eq!(refused.get_requests, 2 * 8 * 64, "each part, and all of its chunk");
     assert_eq!(refused.decoded_read_bytes, parts.decoded_read_bytes);
+}
+
+/// Chunks that are stored as they are have no heads, and only their parts are held.
+#[test]
+fn the_elements_of_a_source_without_a_codec_are_read_once() {
+    let mut case = eighths();
+    case.source.codec = Codec::Raw;
+    let plan = plan_of_files(&case).unwrap();
+    assert_eq!(plan.task_count(), 8, "{plan:?}");
+    let stage = &plan.stages[0];
+    let part_bytes = part_bytes_max(&case.source.chunk, &[0, 1], &stage.tile, 4);
+    assert_eq!((part_bytes, case.plan().unwrap().stages[0].lane_bytes), (8 * 4, 64 * 4));
+    assert_eq!(stage.lane_bytes, part_bytes);
+    let (traffic, is_copied) = run(&case, &plan, |_, store, _| store).unwrap();
+    assert!(is_copied);
+    assert_eq!((traffic.get_requests, traffic.read_bytes), (8 * 64, 64 * 64 * 4));
+    assert_eq!(plan.estimate.source.read_bytes, traffic.read_bytes);
+}
+
+/// Of which a part would be there.
+#[test]
+fn a_chunk_of_another_size_is_an_error() {
+    let mut case = eighths();
+    case.source.codec = Codec::Raw;
+    let plan = plan_of_files(&case).unwrap();
+    for bytes in [0, 40, 255, 257] {
+        let resized = |_: &mut TestLayout, store, folder: &Path| {
+            std::fs::write(folder.join("source/c/0.3"), vec![0; bytes]).unwrap();
+            store
+        };
+        let failed = run(&case, &plan, resized).unwrap_err().to_string();
+        let wanted = format!("has {bytes} bytes, but 256 are expected");
+        assert!(failed.contains("c/0.3 in ") && failed.contains(&wanted), "{failed}");
+    }
 }
 
 /// While a disk is waited for, other threads read; a part that is refused is read again by one of them.

@@ -43,6 +43,7 @@ fn parts_of_chunks_are_taken_again_where_an_intermediate_costs_more() {
     let mut request = request(&[1460, 720, 1440], &[1, 720, 1440], &[1460, 30, 30], 1_000_000_000);
     for side in [&mut request.source, &mut request.target] {
         "blosc-lz4".clone_into(&mut side.codec);
+        side.is_raw = false;
     }
     let of = |request: &PlanRequest| plan(request).unwrap().plan;
     let whole = of(&request);
@@ -70,6 +71,26 @@ fn parts_of_chunks_are_taken_again_where_an_intermediate_costs_more() {
     request.source.blocks =
         Some(BlocksSide { block_bytes: 0, order: vec![2, 0, 1], are_read_apart: true });
     plan(&request).unwrap();
+}
+
+/// Without a codec a chunk can be larger than the memory, and no intermediate is needed.
+#[test]
+fn parts_of_plain_chunks_are_all_that_is_held() {
+    let chunk = [600, 600, 600];
+    let mut request = request(&chunk, &chunk, &[75, 75, 75], 128_000_000);
+    let refused = plan(&request).unwrap_err();
+    assert!(matches!(refused, PlanError::DoesNotFit { .. }), "{refused}");
+    let order = vec![0, 1, 2];
+    let block_bytes = request.item_bytes;
+    request.source.blocks = Some(BlocksSide { block_bytes, order, are_read_apart: true });
+    let refused = plan(&request).unwrap_err();
+    assert!(matches!(refused, PlanError::DoesNotFit { .. }), "with a codec: {refused}");
+    request.source.is_raw = true;
+    let plan = plan(&request).unwrap().plan;
+    assert_eq!((plan.kind, plan.stages.len()), (Kind::Pull, 1));
+    let slab_bytes = 75 * 600 * 600 * 4;
+    assert!(plan.stages[0].lane_bytes <= slab_bytes, "{plan:?}");
+    plan.check().unwrap();
 }
 
 /// What a store copies itself is a request for each object, and no bytes; whoever moves it, the same

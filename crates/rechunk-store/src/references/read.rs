@@ -15,7 +15,7 @@ use super::files::shown;
 use super::{Content, Found, References};
 use crate::operations::wide;
 use crate::reads::Wanted;
-use crate::{FileSize, Role, Store, StoreError};
+use crate::{Role, Store, StoreError};
 
 /// Bytes of a document that are asked for at once.
 const PIECE_BYTES: u64 = 4 << 20;
@@ -203,6 +203,7 @@ impl Store {
         wanted: Wanted<'_>,
         size_bytes: u64,
     ) -> Result<(u64, u64), StoreError> {
+        self.check_exact(key, wanted, size_bytes)?;
         match wanted {
             Wanted::Whole { limit_bytes } | Wanted::Part { limit_bytes, .. }
                 if size_bytes > limit_bytes =>
@@ -210,17 +211,15 @@ impl Store {
                 let (location, key) = (self.label().to_owned(), key.to_owned());
                 Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes })
             }
-            Wanted::Whole { .. } | Wanted::Part { .. } => Ok((0, size_bytes)),
-            Wanted::Exactly { size_bytes: expected } => {
-                self.check_size(key, FileSize::Exactly(expected), size_bytes)?;
+            Wanted::Whole { .. } | Wanted::Part { .. } | Wanted::Exactly { .. } => {
                 Ok((0, size_bytes))
             }
-            Wanted::Range { start, length } | Wanted::Within { start, length } => {
-                match start.checked_add(length) {
-                    Some(end) if end <= size_bytes => Ok((start, length)),
-                    _ => Err(self.short(key, length, size_bytes.saturating_sub(start))),
-                }
-            }
+            Wanted::Piece { start, length, .. }
+            | Wanted::Range { start, length }
+            | Wanted::Within { start, length } => match start.checked_add(length) {
+                Some(end) if end <= size_bytes => Ok((start, length)),
+                _ => Err(self.short(key, length, size_bytes.saturating_sub(start))),
+            },
             Wanted::End { end, length } => Ok(end.of(size_bytes, length)),
         }
     }

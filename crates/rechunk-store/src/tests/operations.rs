@@ -43,6 +43,29 @@ async fn an_object_above_the_limit_is_refused_unread() {
 }
 
 #[tokio::test]
+async fn a_piece_is_of_an_object_of_its_size() {
+    on_each(async |store| {
+        let store = store.with_role(Role::Source);
+        store.put("x", parts("0123456789")).await.unwrap();
+        let mut buffer = b"before".to_vec();
+        for (range, expected) in [(3..7, "3456"), (0..10, "0123456789"), (9..10, "9")] {
+            assert!(store.get_piece_into("x", 10, range, &mut buffer).await.unwrap());
+            assert_eq!(buffer, expected.as_bytes());
+        }
+        assert_eq!(store.meter().traffic().source.read_bytes, 15);
+        assert!(!store.get_piece_into("y", 10, 3..7, &mut buffer).await.unwrap());
+        for (size_bytes, range) in [(9, 3..7), (11, 3..7), (20, 3..15), (20, 12..15)] {
+            let other = store.get_piece_into("x", size_bytes, range, &mut buffer).await;
+            let other = other.unwrap_err();
+            assert!(other.is_wrong_size() && other.to_string().contains("has 10 bytes"), "{other}");
+        }
+        let traffic = store.meter().traffic().source;
+        assert_eq!((traffic.get_requests, traffic.get_missing, traffic.read_bytes), (7, 1, 15));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_range_is_all_there_or_an_error() {
     on_each(async |store| {
         store.put("x", parts("0123456789")).await.unwrap();
