@@ -2,7 +2,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rechunk_format::{FormatError, Layout};
+use rechunk_format::{FormatError, Layout, Plain};
 use rechunk_store::{Copied, Got, Narrow, Role, Store, StoreError};
 
 use crate::ArrayError;
@@ -80,20 +80,17 @@ impl Array {
         self.read_narrowed(index, narrow.as_ref(), buffer).await
     }
 
-    /// Any elements of a chunk can be read by themselves ([`Array::read_elements_into`]): they are stored as they
-    /// are.
-    pub fn has_plain_chunks(&self) -> bool {
-        self.layout.codec_cost().is_raw
-            && self.layout.shards().is_none()
-            && self.store.reads_ranges()
+    /// How elements are stored, where any of them can be read by themselves ([`Array::read_elements_into`]).
+    pub fn plain(&self) -> Option<Plain> {
+        self.layout.plain().filter(|_| self.store.reads_ranges())
     }
 
-    /// Reads the bytes `wanted` of chunk `index`, which has `chunk_bytes` of elements, and no others, into a buffer
-    /// that is used again. False if there is no such chunk. Only where [`Array::has_plain_chunks`].
+    /// Reads the bytes `wanted` of what chunk `index` is stored as, which are `stored_bytes`, and no others, into a
+    /// buffer that is used again. False if there is no such chunk. Only where [`Array::plain`] says how they lie.
     pub async fn read_elements_into(
         &self,
         index: &[u64],
-        chunk_bytes: u64,
+        stored_bytes: u64,
         wanted: Range<u64>,
         buffer: &mut Vec<u8>,
     ) -> Result<bool, ArrayError> {
@@ -105,7 +102,7 @@ impl Array {
         if self.is_gap(index) {
             return Ok(false);
         }
-        let read = self.store.get_piece_into(&key, chunk_bytes, wanted, buffer).await;
+        let read = self.store.get_piece_into(&key, stored_bytes, wanted, buffer).await;
         let is_there = read.map_err(|error| self.store_error(index, error))?;
         self.note(index, is_there);
         Ok(is_there)

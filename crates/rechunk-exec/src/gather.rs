@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rechunk_array::ArrayError;
+use rechunk_format::Plain;
 use rechunk_grid::Region;
 use rechunk_plan::StageInput;
 use rechunk_store::{Got, Role, StoreError};
@@ -25,8 +26,10 @@ pub(crate) struct Input {
     pub region: Region,
     /// What of that it holds: not the gap beside it.
     held: Option<Region>,
-    /// Bytes of all of it, decoded.
+    /// Bytes of all of it, decoded; where plain chunks are clipped, as it is stored.
     bytes: usize,
+    /// What it counts as, bytes: a source chunk with its padding.
+    counts_bytes: u64,
     /// From the first of them that the tile takes to the last: of a chunk that lies in several tiles, each
     /// takes a part; none takes the gap beside it.
     wanted: Range<usize>,
@@ -48,9 +51,18 @@ impl Input {
         let (held, bytes) = (task.stage.held_of(&region), frame.bytes);
         let wanted = match &held {
             Some(held) => frame.bytes_of(held, task.stage.item_bytes),
+            // No more is asked than whether it is there.
+            None if task.stage.plain.is_some() => 0..task.stage.item_bytes.min(bytes),
             None => 0..bytes,
         };
-        Ok(Some(Self { frame: frame.part(&wanted), region, held, bytes, wanted }))
+        let counts_bytes = match task.stage.plain {
+            Some(Plain::Clipped) => {
+                grid.chunk(index).elements().saturating_mul(wide(task.stage.item_bytes))
+            }
+            Some(Plain::Padded) | None => wide(bytes),
+        };
+        let frame = frame.part(&wanted);
+        Ok(Some(Self { region, held, bytes, counts_bytes, wanted, frame }))
     }
 }
 
@@ -77,7 +89,7 @@ pub(crate) struct Fetched {
 enum Found {
     /// What there was of a source chunk.
     Chunk(Got),
-    /// What the tile takes of a source chunk, which is stored as it is.
+    /// What the tile takes of a source chunk that is stored as it is.
     Elements,
     /// A piece of the intermediate, from there.
     Piece(PiecePlace),
@@ -113,16 +125,15 @@ pub(crate) async fn fetch(
     let found = match stage.stage.input {
         StageInput::SourceChunks | StageInput::SourceShards => {
             let source = &stage.run.execution.source;
-            let encoded_bytes = if takes_elements(task, &input) {
-                wide(input.wanted.len())
-            } else {
-                source.layout().codec_cost().encoded_bytes_max
+            let encoded_bytes = match stage.plain {
+                Some(_) => wide(input.wanted.len()),
+                None => source.layout().codec_cost().encoded_bytes_max,
             };
             let (needs, buffers) = (stage.decoding()?, &task.buffers);
             stage.workers.make_room(&mut lane, encoded_bytes, needs, 0, buffers);
             let found = fetch_part(task, &index, &input, &mut lane.encoded).await;
             let found = found.map_err(Fault::Source)?;
-            source.store().meter().add_decoded_read(Role::Source, wide(input.bytes));
+            source.store().meter().add_decoded_read(Role::Source, input.counts_bytes);
             found
         }
         StageInput::Pieces { .. } => {
@@ -164,7 +175,7 @@ pub(crate) async fn gaps(
                           is asked for";
             return Err(Fault::Plan { reason: reason.to_owned() });
         }
-        source.store().meter().add_decoded_read(Role::Source, wide(input.bytes));
+        source.store().meter().add_decoded_read(Role::Source, input.counts_bytes);
         inputs.push(input);
     }
     let cpu = task.stage.cpu.clone();
@@ -252,7 +263,7 @@ pub(crate) fn announce(task: &TaskRun, index: &[u64]) -> bool {
             store.announce(&key, offset..offset.saturating_add(bytes.min(ANNOUNCED_BYTES)))
         }
         (StageInput::SourceChunks, _) if !source.is_in_gap(index) => {
-            let (first, length) = if takes_elements(task, &input) {
+            let (first, length) = if stage.plain.is_some() {
                 (wide(input.wanted.start), wide(input.wanted.len()).min(ANNOUNCED_BYTES))
             } else {
                 let head_bytes = source.layout().head_bytes().filter(|_| takes_part(task, &input));
@@ -272,11 +283,6 @@ fn takes_part(task: &TaskRun, input: &Input) -> bool {
         && stage.run.execution.source.layout().shards().is_none()
 }
 
-/// The same, and that part can be read by itself.
-fn takes_elements(task: &TaskRun, input: &Input) -> bool {
-    takes_part(task, input) && task.stage.run.execution.source.has_plain_chunks()
-}
-
 /// Fetches as much of a source chunk as the tile takes of it needs.
 async fn fetch_part(
     task: &TaskRun,
@@ -285,7 +291,7 @@ async fn fetch_part(
     encoded: &mut Vec<u8>,
 ) -> Result<Found, ArrayError> {
     let source = &task.stage.run.execution.source;
-    if takes_elements(task, input) {
+    if task.stage.plain.is_some() {
         let wanted = wide(input.wanted.start)..wide(input.wanted.end);
         let is_there = source.read_elements_into(index, wide(input.bytes), wanted, encoded).await?;
         return Ok(if is_there { Found::Elements } else { Found::Chunk(Got::Missing) });

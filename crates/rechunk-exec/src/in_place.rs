@@ -112,7 +112,7 @@ fn announced_bytes(stage: &Stage, execution: &Execution, geometry: &StageGeometr
     match stage.input {
         StageInput::SourceChunks if layout.shards().is_none() => {
             let all_bytes = layout.codec_cost().encoded_bytes_max;
-            if !execution.source.has_plain_chunks() {
+            if execution.source.plain().is_none() {
                 return Some(all_bytes);
             }
             let (spec, order) = (layout.spec(), &layout.element_order().axes);

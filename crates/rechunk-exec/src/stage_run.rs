@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::Layout;
+use rechunk_format::{Layout, Plain};
 use rechunk_grid::{Region, WriteEmpty};
 use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput, shard_state_bytes};
 use rechunk_store::{Role, Store};
@@ -52,6 +52,8 @@ pub(crate) struct StageRun {
     pub ahead_lanes: u32,
     /// The elements that the source holds; `None` if that is all of the array.
     pub held: Option<Region>,
+    /// How source elements are stored, where tasks read those that they take and no others.
+    pub plain: Option<Plain>,
     /// The digest it takes of what it reads.
     pub digest: StageDigest,
     /// Whether the store copies what is passed through.
@@ -90,6 +92,9 @@ impl StageRun {
                 StageDigest::new(&stage, &execution.source, item_bytes)
             }
         };
+        let takes_elements =
+            stage.input == StageInput::SourceChunks && !digest.is_of_encoded_chunks();
+        let plain = execution.source.plain().filter(|_| takes_elements);
         let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
         let (source_fill, target_fill) = (fill(source), fill(target));
         // What is absent here and there has to read the same.
@@ -110,6 +115,7 @@ impl StageRun {
             number,
             geometry,
             held,
+            plain,
             item_bytes,
             swap_bytes: usize::try_from(swap_bytes).unwrap_or(1),
             skips_stored: match execution.write_empty {
@@ -156,7 +162,8 @@ impl StageRun {
     /// What decoding a source chunk takes beside its stored form.
     pub(crate) fn decoding(&self) -> Result<Needs, Fault> {
         let cost = self.run.execution.source.layout().codec_cost();
-        let scratch_bytes = if cost.is_raw { 0 } else { wide(self.source_chunk_bytes()?) };
+        let is_raw = cost.is_raw || self.plain.is_some();
+        let scratch_bytes = if is_raw { 0 } else { wide(self.source_chunk_bytes()?) };
         Ok(Needs { scratch_bytes, workspace_bytes: cost.decode_workspace_bytes })
     }
 
@@ -212,12 +219,18 @@ impl StageRun {
 
     /// Where the elements of chunk `index` of the grain grid are; `region` is its part in the tile.
     pub(crate) fn input_frame(&self, index: &[u64], region: &Region) -> Result<Frame, Fault> {
-        match &self.stage.input {
-            StageInput::SourceChunks | StageInput::SourceShards => {
-                let order = self.run.execution.source.layout().element_order();
-                Frame::of_chunk(self.geometry.grain_grid(), index, order, self.item_bytes)
+        let grid = self.geometry.grain_grid();
+        let order = self.run.execution.source.layout().element_order();
+        match (&self.stage.input, self.plain) {
+            (StageInput::Pieces { .. }, _) => Frame::of_region(region, self.item_bytes),
+            (_, Some(Plain::Clipped)) => {
+                // What the source holds, of the chunk without the gap that it stands for.
+                let array = Region::whole(grid.array_shape());
+                let in_array = grid.chunk(index).intersect(&array).unwrap_or(array);
+                let stored = self.source_part(&in_array).unwrap_or(in_array);
+                Frame::of_region_in(&stored, &order.axes, self.item_bytes)
             }
-            StageInput::Pieces { .. } => Frame::of_region(region, self.item_bytes),
+            (_, Some(Plain::Padded) | None) => Frame::of_chunk(grid, index, order, self.item_bytes),
         }
     }
 

@@ -34,6 +34,15 @@ impl ElementOrder {
     }
 }
 
+/// How the elements of a chunk are stored that is stored as it is: any of them can be read by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Plain {
+    /// As they are decoded, padding and all.
+    Padded,
+    /// Those of the array, without padding.
+    Clipped,
+}
+
 /// One array's byte layout: everything about its chunks but the bytes.
 ///
 /// A *chunk* is what is encoded by itself; where chunks lie in shards, `spec().chunk_shape` is that
@@ -99,6 +108,12 @@ pub trait Layout: Debug + Send + Sync {
     /// [`Layout::chunk_range`] is known for every chunk.
     fn runs(&self) -> Option<&RunFormat> {
         None
+    }
+
+    /// How elements are stored, if that is nothing but the elements, in the order that
+    /// [`Layout::element_order`] says: no codec, no header, one object or range for each chunk.
+    fn plain(&self) -> Option<Plain> {
+        (self.codec_cost().is_raw && self.shards().is_none()).then_some(Plain::Padded)
     }
 
     /// True if a chunk that is absent means something else than a chunk of fill values: no data,

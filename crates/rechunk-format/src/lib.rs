@@ -23,7 +23,7 @@ mod view;
 
 pub use codec::CodecCost;
 pub use error::FormatError;
-pub use layout::{ElementOrder, Layout};
+pub use layout::{ElementOrder, Layout, Plain};
 pub use placed_layout::PlacedLayout;
 pub use region_layout::RegionLayout;
 pub use runs::RunFormat;

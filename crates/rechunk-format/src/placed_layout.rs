@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rechunk_grid::{ArraySpec, AxisChunks, Edges, GridError, Region};
 
 use crate::view::View;
-use crate::{FormatError, Layout};
+use crate::{FormatError, Layout, Plain};
 
 /// The layout of an array, to read it as the part of a larger one that lies at a place in that. Its
 /// chunks stay what they are; those at its ends stand for the gap beside them too ([`rechunk_grid::AxisEdges`]).
@@ -56,6 +56,10 @@ impl View for PlacedLayout {
 
     fn identity(&self) -> &str {
         &self.identity
+    }
+
+    fn plain(&self) -> Option<Plain> {
+        self.inner.plain()
     }
 
     fn decode_part<'a>(

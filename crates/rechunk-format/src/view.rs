@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use rechunk_grid::ArraySpec;
 
-use crate::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
+use crate::{CodecCost, ElementOrder, FormatError, Layout, Plain, ShardFormat};
 
 /// A layout that is another but for what it says itself. What a [`Layout`] can be asked is handed on here
 /// and nowhere else, so that no view forgets it.
@@ -35,6 +35,12 @@ pub(crate) trait View: Debug + Send + Sync {
     /// [`Layout::codec_summary`].
     fn summary(&self) -> &str {
         self.inner().codec_summary()
+    }
+
+    /// [`Layout::plain`], which follows from the cost by default: where a view cuts chunks, what is clipped at the end
+    /// of one array may not be at that of the other.
+    fn plain(&self) -> Option<Plain> {
+        (self.cost().is_raw && self.inner().shards().is_none()).then_some(Plain::Padded)
     }
 
     /// Index, in what is seen, of chunk `index`.
@@ -128,6 +134,10 @@ impl<V: View> Layout for V {
 
     fn codec_summary(&self) -> &str {
         self.summary()
+    }
+
+    fn plain(&self) -> Option<Plain> {
+        View::plain(self)
     }
 
     fn has_checksum(&self) -> bool {

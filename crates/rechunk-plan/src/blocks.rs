@@ -14,9 +14,18 @@ pub struct BlocksSide {
     pub block_bytes: u64,
     /// Axes as a chunk stores them, slowest first.
     pub order: Vec<usize>,
-    /// Blocks of which nothing is taken are not read either, where most of a chunk is spared by that or there is no
-    /// codec.
+    /// Blocks of which nothing is taken are not read either, where most of a chunk is spared by that.
     pub are_read_apart: bool,
+    /// Chunks are stored as they are: what is taken of one is read by itself, however much that is, and is not decoded.
+    #[serde(default)]
+    pub are_plain: bool,
+}
+
+impl BlocksSide {
+    /// The elements of chunks that are stored as they are, `order` says how; each has `item_bytes`.
+    pub fn plain(order: Vec<usize>, item_bytes: u64) -> Self {
+        Self { block_bytes: item_bytes, order, are_read_apart: true, are_plain: true }
+    }
 }
 
 /// Bytes from the first element that a box of shape `boxes` takes of a chunk to the last, at most. `order` is that of
@@ -92,8 +101,7 @@ impl Taken {
             taken_bytes += block_bytes * (all - 1.0) / all;
         }
         let decoded = (taken_bytes / stride_bytes.max(1.0)).clamp(0.0, 1.0);
-        let is_apart =
-            blocks.are_read_apart && (decoded <= READ_APART_MAX || request.source.is_raw);
+        let is_apart = blocks.are_plain || blocks.are_read_apart && decoded <= READ_APART_MAX;
         Self { read: if is_apart { decoded } else { 1.0 }, decoded }
     }
 
@@ -121,8 +129,8 @@ mod tests {
     fn request(shape: &[u64], chunk: &[u64], item_bytes: u64, block_bytes: u64) -> PlanRequest {
         let mut source = Side::raw(chunk, item_bytes);
         let order = (0..shape.len()).collect();
-        source.blocks = Some(BlocksSide { block_bytes, order, are_read_apart: true });
-        source.is_raw = block_bytes <= item_bytes;
+        let are_plain = block_bytes <= item_bytes;
+        source.blocks = Some(BlocksSide { block_bytes, order, are_read_apart: true, are_plain });
         let target = Side::raw(chunk, item_bytes);
         PlanRequest::local(shape, item_bytes, (source, target), 1 << 30)
     }

@@ -84,9 +84,8 @@ mod tests {
                 block_bytes,
                 order: (0..shape.len()).collect(),
                 are_read_apart: !in_shards[0],
+                are_plain: !in_shards[0] && block_bytes % 2 == 0,
             });
-            // Some have a codec.
-            source_side.is_raw = block_bytes.is_none_or(|bytes| bytes.is_multiple_of(2));
             let strategy = if is_multistage { Strategy::Multistage } else { Strategy::PushPull };
             let elements: u64 = shape.iter().product();
             let request = PlanRequest {

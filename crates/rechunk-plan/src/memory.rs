@@ -168,6 +168,9 @@ impl LaneBytes {
     /// A lane that takes a source chunk in; `fetched_bytes` is the bound of what it fetches: the
     /// chunk, or the whole shard.
     pub(crate) fn decoding(side: &Side, fetched_bytes: u64, chunk_bytes: u64) -> Self {
+        if side.plain_order().is_some() {
+            return Self::passing(fetched_bytes);
+        }
         let decoded = if side.is_raw { 0 } else { chunk_bytes };
         Self::of(fetched_bytes, decoded.saturating_add(side.decode_workspace_bytes))
     }

@@ -92,8 +92,7 @@ impl Side {
 
     /// Its axes as a chunk stores them, slowest first, if any part of a chunk can be read by itself, as it is.
     pub(crate) fn plain_order(&self) -> Option<&[usize]> {
-        let blocks = self.blocks.as_ref().filter(|blocks| blocks.are_read_apart && self.is_raw)?;
-        Some(&blocks.order)
+        Some(&self.blocks.as_ref().filter(|blocks| blocks.are_plain)?.order)
     }
 
     /// Bytes of a decoded chunk.

@@ -1,6 +1,6 @@
 //! The byte layout of one array.
 
-use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, RunFormat, ShardFormat};
+use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, Plain, RunFormat, ShardFormat};
 use rechunk_grid::{ArraySpec, ChunkGrid};
 use rechunk_kernel::copy_region;
 
@@ -141,6 +141,10 @@ impl Layout for RawLayout {
 
     fn runs(&self) -> Option<&RunFormat> {
         Some(&self.runs)
+    }
+
+    fn plain(&self) -> Option<Plain> {
+        Some(if self.cost.is_raw { Plain::Padded } else { Plain::Clipped })
     }
 
     fn decode<'a>(

@@ -113,7 +113,8 @@ impl Store {
     }
 
     /// `range` of an object of exactly `size_bytes`, in which it lies, into a buffer that is used again; what
-    /// it held is lost. An object of another size is an error. False if there is no object.
+    /// it held is lost. An object of another size is an error. False if there is no object. (Of a part of an object the
+    /// ETag, which says whether all came, says nothing.)
     pub async fn get_piece_into(
         &self,
         key: &str,
@@ -122,7 +123,11 @@ impl Store {
         buffer: &mut Vec<u8>,
     ) -> Result<bool, StoreError> {
         let (start, length) = (range.start, range.end.saturating_sub(range.start));
-        let wanted = Wanted::Piece { size_bytes, start, length };
+        let wanted = if length == size_bytes {
+            Wanted::Exactly { size_bytes }
+        } else {
+            Wanted::Piece { size_bytes, start, length }
+        };
         Ok(self.read(key, wanted, length, buffer).await?.is_some())
     }
 

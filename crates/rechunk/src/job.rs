@@ -195,15 +195,14 @@ async fn plan_request(
         && layout.spec().fill_value == target.spec().fill_value
         && request.write_empty == WriteEmpty::Auto;
     let mut sides = [
-        side(layout.as_ref(), ratio),
+        source_side(&source.array, &request.source, ratio),
         side(target.as_ref(), if layout.codec_cost().is_raw { 0.7 } else { ratio }),
     ];
     if moves_runs(request) {
         sides[0].runs = layout.runs().map(runs_side);
         sides[1].runs = target.runs().map(runs_side);
     }
-    let [mut source_side, mut target_side] = sides;
-    source_side.blocks = blocks_side(&source.array, ratio, is_local(&request.source));
+    let [source_side, mut target_side] = sides;
     if source_side.edges.as_ref().is_some_and(|edges| edges.held(&source.spec().shape).is_some()) {
         reads_kept(&mut target_side, target.as_ref());
     }
@@ -292,18 +291,22 @@ fn runs_side(runs: &RunFormat) -> RunsSide {
 /// Encoded over decoded bytes from which chunks are taken to be stored as they are, without blocks.
 const STORED_RATIO: f64 = 0.98;
 
-/// The blocks of the source's chunks, for the planner; `ratio` is encoded over decoded bytes. Those of which nothing is
-/// wanted are not read where chunks are files.
-fn blocks_side(source: &Array, ratio: f64, is_local: bool) -> Option<BlocksSide> {
+/// A source's costs for the planner; `ratio` is encoded over decoded bytes, expected.
+pub(crate) fn source_side(source: &Array, location: &str, ratio: f64) -> Side {
+    let blocks = blocks_side(source, location, ratio);
+    Side { blocks, ..side(source.layout().as_ref(), ratio) }
+}
+
+/// The blocks of the source's chunks. Those of which nothing is wanted are not read where chunks are files.
+fn blocks_side(source: &Array, location: &str, ratio: f64) -> Option<BlocksSide> {
     let layout = source.layout();
     let order = layout.element_order().axes.clone();
-    if source.has_plain_chunks() {
-        let block_bytes = layout.spec().item_bytes();
-        return Some(BlocksSide { block_bytes, order, are_read_apart: true });
+    if source.plain().is_some() {
+        return Some(BlocksSide::plain(order, layout.spec().item_bytes()));
     }
     let block_bytes = layout.block_bytes().filter(|_| ratio < STORED_RATIO)?;
-    let are_read_apart = is_local && layout.shards().is_none();
-    Some(BlocksSide { block_bytes, order, are_read_apart })
+    let are_read_apart = is_local(location) && layout.shards().is_none();
+    Some(BlocksSide { block_bytes, order, are_read_apart, are_plain: false })
 }
 
 /// `--temp memory:` (or a whole job in memory): the intermediate counts against the budget.

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Error;
 use crate::axes::Axes;
 use crate::gzip_file::unpack;
-use crate::job::{array_at, side};
+use crate::job::{array_at, side, source_side};
 use crate::open::{OpenArray, OpenOptions, open_array, open_store};
 use crate::request::Planning;
 use crate::run::MISSING_BEFORE_LISTING;
@@ -251,7 +251,7 @@ async fn plan_comparison(
     let mut request = PlanRequest {
         shape: a.spec().shape.clone(),
         item_bytes: a.spec().item_bytes(),
-        source: side(a.array.layout().as_ref(), ratio),
+        source: source_side(&a.array, &a.location, ratio),
         target,
         same_encoding: false,
         same_shards: false,

@@ -227,8 +227,8 @@ impl Case {
                 is_raw: cost.is_raw,
                 encoded_bytes_max: cost.encoded_bytes_max,
                 encoded_bytes_expected: match side.codec {
-                    Codec::Raw | Codec::Checked | Codec::Placed => cost.encoded_bytes_max,
                     Codec::Runs => cost.encoded_bytes_max / 2,
+                    _ => cost.encoded_bytes_max,
                 },
                 decode_workspace_bytes: cost.decode_workspace_bytes,
                 encode_workspace_bytes: cost.encode_workspace_bytes,

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
+use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, Plain, ShardFormat};
 use rechunk_grid::ArraySpec;
 
 /// What a chunk is encoded with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Codec {
     Raw,
+    /// The elements of the array, no padding. Only for sources.
+    Clipped,
     /// Pairs of a count and a byte.
     Runs,
     /// The bytes and their CRC32C.
@@ -58,7 +60,7 @@ impl TestLayout {
             name: "none".to_owned(),
             is_raw: codec == Codec::Raw,
             encoded_bytes_max: match codec {
-                Codec::Raw => bytes,
+                Codec::Raw | Codec::Clipped => bytes,
                 Codec::Runs => 2 * bytes,
                 Codec::Checked => bytes + 4,
                 Codec::Placed => bytes + 8,
@@ -81,6 +83,21 @@ impl TestLayout {
             refuses_parts: false,
             vanishes_in: None,
         }
+    }
+}
+
+impl TestLayout {
+    /// Where, in the decoded chunk, the elements of the array are, in the order that they are stored in.
+    fn offsets(&self, index: &[u64]) -> Vec<usize> {
+        let grid = self.spec.grid().unwrap();
+        let (chunk, region) = (grid.chunk(index), grid.region(index));
+        let strides = self.order.strides_bytes(&chunk.shape, self.spec.item_bytes());
+        let positions = region.positions_in(&self.order.axes);
+        let offset = |position: Vec<u64>| {
+            let steps = position.iter().zip(&chunk.start).zip(&strides);
+            steps.map(|((at, start), stride)| (at - start) * stride).sum::<u64>()
+        };
+        positions.map(|position| usize::try_from(offset(position)).unwrap()).collect()
     }
 }
 
@@ -125,6 +142,15 @@ impl Layout for TestLayout {
     fn object_index(&self, key: &str) -> Option<Vec<u64>> {
         let index = key.strip_prefix('c')?.trim_start_matches('/');
         index.split('.').filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
+    }
+
+    fn plain(&self) -> Option<Plain> {
+        let plain = match self.codec {
+            Codec::Raw => Some(Plain::Padded),
+            Codec::Clipped => Some(Plain::Clipped),
+            Codec::Runs | Codec::Checked | Codec::Placed => None,
+        };
+        plain.filter(|_| self.shards.is_none())
     }
 
     fn tells_absence(&self) -> bool {
@@ -212,11 +238,18 @@ impl Layout for TestLayout {
 
     fn encode(
         &self,
-        _index: &[u64],
+        index: &[u64],
         elements: &[u8],
         encoded: &mut Vec<u8>,
     ) -> Result<(), FormatError> {
         encoded.clear();
+        if self.codec == Codec::Clipped {
+            let item_bytes = usize::try_from(self.spec.item_bytes()).unwrap();
+            for offset in self.offsets(index) {
+                encoded.extend_from_slice(&elements[offset..offset + item_bytes]);
+            }
+            return Ok(());
+        }
         if self.codec == Codec::Raw {
             encoded.extend_from_slice(elements);
             return Ok(());

@@ -48,7 +48,8 @@ fn parts_of_chunks_are_taken_again_where_an_intermediate_costs_more() {
     let of = |request: &PlanRequest| plan(request).unwrap().plan;
     let whole = of(&request);
     let order = vec![0, 1, 2];
-    request.source.blocks = Some(BlocksSide { block_bytes: 1 << 19, order, are_read_apart: true });
+    request.source.blocks =
+        Some(BlocksSide { block_bytes: 1 << 19, order, are_read_apart: true, are_plain: false });
     let parts = of(&request);
     assert_eq!((whole.kind, parts.kind), (Kind::PushPull, Kind::Pull));
     let forced = |blocks: bool| {
@@ -64,12 +65,11 @@ fn parts_of_chunks_are_taken_again_where_an_intermediate_costs_more() {
     assert!(parts.seconds < whole.seconds);
 
     for order in [vec![], vec![0, 1], vec![0, 1, 1], vec![0, 1, 3], vec![0, 1, 2, 0]] {
-        request.source.blocks = Some(BlocksSide { block_bytes: 0, order, are_read_apart: true });
+        request.source.blocks = Some(BlocksSide::plain(order, 0));
         let refused = plan(&request).unwrap_err();
         assert!(matches!(refused, PlanError::OutOfRange { what: "the storage order", .. }));
     }
-    request.source.blocks =
-        Some(BlocksSide { block_bytes: 0, order: vec![2, 0, 1], are_read_apart: true });
+    request.source.blocks = Some(BlocksSide::plain(vec![2, 0, 1], 0));
     plan(&request).unwrap();
 }
 
@@ -80,12 +80,7 @@ fn parts_of_plain_chunks_are_all_that_is_held() {
     let mut request = request(&chunk, &chunk, &[75, 75, 75], 128_000_000);
     let refused = plan(&request).unwrap_err();
     assert!(matches!(refused, PlanError::DoesNotFit { .. }), "{refused}");
-    let order = vec![0, 1, 2];
-    let block_bytes = request.item_bytes;
-    request.source.blocks = Some(BlocksSide { block_bytes, order, are_read_apart: true });
-    let refused = plan(&request).unwrap_err();
-    assert!(matches!(refused, PlanError::DoesNotFit { .. }), "with a codec: {refused}");
-    request.source.is_raw = true;
+    request.source.blocks = Some(BlocksSide::plain(vec![0, 1, 2], request.item_bytes));
     let plan = plan(&request).unwrap().plan;
     assert_eq!((plan.kind, plan.stages.len()), (Kind::Pull, 1));
     let slab_bytes = 75 * 600 * 600 * 4;
