@@ -56,7 +56,7 @@ enum Ended {
     /// Waiting for that has ended.
     Written(u64, Lane),
     /// An input was fetched. Its step may not have begun.
-    Fetched(u64, Fetched),
+    Fetched(u64, Box<Fetched>),
 }
 
 /// Work of a lane.
@@ -181,7 +181,7 @@ impl<'a> Flow<'a> {
                 }
                 Ended::Fetched(step, fetched) => {
                     self.busy -= 1;
-                    self.ahead.hold(step, fetched);
+                    self.ahead.hold(step, *fetched);
                 }
             }
         }
@@ -401,7 +401,7 @@ fn take_in(task: Arc<TaskRun>, lane: Lane, step: u64, index: Vec<u64>) -> Work {
 fn fetch(task: Arc<TaskRun>, lane: Lane, step: u64, index: Vec<u64>) -> Work {
     async move {
         let fetched = gather::fetch(&task, lane, index).await?;
-        Ok(Ended::Fetched(step, fetched))
+        Ok(Ended::Fetched(step, Box::new(fetched)))
     }
     .boxed()
 }
