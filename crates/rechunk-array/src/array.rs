@@ -86,23 +86,26 @@ impl Array {
     }
 
     /// Reads the bytes `wanted` of what chunk `index` is stored as, which are `stored_bytes`, and no others, into a
-    /// buffer that is used again. False if there is no such chunk. Only where [`Array::plain`] says how they lie.
+    /// buffer that is used again; where that has to grow it gets room for `room_bytes`. False if there is no such
+    /// chunk. Only where [`Array::plain`] says how they lie.
     pub async fn read_elements_into(
         &self,
         index: &[u64],
         stored_bytes: u64,
         wanted: Range<u64>,
+        room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<bool, ArrayError> {
         let key = self.layout.chunk_key(index);
         if let Some(place) = self.place(index)? {
-            let read = self.read_part_of_place(&key, place, wanted, buffer).await;
+            let read = self.read_part_of_place(&key, place, wanted, room_bytes, buffer).await;
             return read.map(|()| true).map_err(|error| self.store_error(index, error));
         }
         if self.is_gap(index) {
             return Ok(false);
         }
-        let read = self.store.get_piece_into(&key, stored_bytes, wanted, buffer).await;
+        let read =
+            self.store.get_range_of_into(&key, stored_bytes, wanted, room_bytes, buffer).await;
         let is_there = read.map_err(|error| self.store_error(index, error))?;
         self.note(index, is_there);
         Ok(is_there)

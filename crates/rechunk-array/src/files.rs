@@ -64,17 +64,19 @@ impl Array {
         key: &str,
         place: Place,
         part: Range<u64>,
+        room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
         let Place { offset, length, is_whole, .. } = place;
         if is_whole {
-            let is_there = self.store().get_piece_into(key, length, part, buffer).await?;
+            let store = self.store();
+            let is_there = store.get_range_of_into(key, length, part, room_bytes, buffer).await?;
             let (location, key) = (self.location().to_owned(), key.to_owned());
             return is_there.then_some(()).ok_or(StoreError::NotFound { location, key });
         }
         let bytes = part.end.saturating_sub(part.start);
         let start = offset.saturating_add(part.start);
-        self.store().get_range_into(key, start, bytes, bytes, buffer).await
+        self.store().get_range_into(key, start, bytes, room_bytes, buffer).await
     }
 
     /// Opens file `index` of raw elements, to read runs of it. It has to be there, of its size.

@@ -128,14 +128,14 @@ async fn elements_of_plain_files_are_read_by_themselves() {
     array.write_chunk(&[1], Bytes::from_static(b"ab")).await.unwrap();
     let mut buffer = b"before".to_vec();
     for (wanted, expected) in [(0..1, "a"), (1..2, "b"), (0..2, "ab")] {
-        assert!(array.read_elements_into(&[1], 2, wanted, &mut buffer).await.unwrap());
+        assert!(array.read_elements_into(&[1], 2, wanted, 2, &mut buffer).await.unwrap());
         assert_eq!(buffer, expected.as_bytes());
     }
-    assert!(!array.read_elements_into(&[0], 2, 0..1, &mut buffer).await.unwrap());
+    assert!(!array.read_elements_into(&[0], 2, 0..1, 2, &mut buffer).await.unwrap());
     let traffic = array.store().meter().traffic().source;
     assert_eq!((traffic.get_requests, traffic.get_missing, traffic.read_bytes), (3, 1, 4));
     array.store().put("c/2", vec![Bytes::from_static(b"a")]).await.unwrap();
-    let error = array.read_elements_into(&[2], 2, 0..1, &mut buffer).await.unwrap_err();
+    let error = array.read_elements_into(&[2], 2, 0..1, 2, &mut buffer).await.unwrap_err();
     assert!(error.is_damage(), "{error}");
     let text = error.to_string();
     assert!(
@@ -153,10 +153,10 @@ async fn elements_of_raw_files_lie_where_their_chunk_does() {
         }
         array.finish_objects().await.unwrap();
         let mut buffer = Vec::new();
-        assert!(array.read_elements_into(&[1], 3, 1..3, &mut buffer).await.unwrap());
+        assert!(array.read_elements_into(&[1], 3, 1..3, 3, &mut buffer).await.unwrap());
         assert_eq!(buffer, b"ef");
         let (_directory, array) = line(9, is_single, b"");
-        let error = array.read_elements_into(&[1], 3, 1..3, &mut buffer).await.unwrap_err();
+        let error = array.read_elements_into(&[1], 3, 1..3, 3, &mut buffer).await.unwrap_err();
         assert!(error.is_not_found(), "{error}");
     }
 }

@@ -5,6 +5,7 @@ use rechunk_plan::{PLAN_VERSION, RunsSide, Stage, StageInput, StageOutput};
 
 use crate::frame::wide;
 use crate::journal::DoneSet;
+use crate::plain::PlainInput;
 use crate::{Execution, Fault, Sink};
 
 /// Refuses what would go wrong later, or quietly.
@@ -90,6 +91,7 @@ fn check_stages(execution: &Execution) -> Result<(), Fault> {
         require(writes_target || execution.intermediate.is_some(), || {
             "it has an intermediate, but there is no store for one".to_owned()
         })?;
+        check_lanes(execution, number)?;
         if stage.passthrough {
             check_passthrough(execution)?;
         }
@@ -108,6 +110,22 @@ fn check_stages(execution: &Execution) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// Refuses lanes that have no room for what is fetched: the plan may count on parts of chunks that have none.
+fn check_lanes(execution: &Execution, number: usize) -> Result<(), Fault> {
+    let stage = &execution.plan.stages[number];
+    if stage.input != StageInput::SourceChunks || stage.runs.is_some() {
+        return Ok(());
+    }
+    let takes_whole = matches!(execution.sink, Sink::Digest { of_encoded_chunks: true, .. });
+    let plain = PlainInput::of(stage, &execution.source).filter(|_| !takes_whole);
+    let whole = execution.source.layout().codec_cost().encoded_bytes_max;
+    let needed = plain.map_or(whole, |plain| plain.part_bytes_max);
+    require(stage.lane_bytes >= needed, || {
+        let lane_bytes = stage.lane_bytes;
+        format!("stage {number} fetches up to {needed} bytes into lanes of {lane_bytes}")
+    })
 }
 
 /// Refuses a schedule for other files than those of the arrays.

@@ -19,6 +19,7 @@ use crate::stage_run::StageRun;
 use crate::task::TaskRun;
 use crate::unit::{Filling, Finished, Unit};
 use crate::whole_shards;
+use crate::workers::Needs;
 
 /// An input chunk, or the piece of the intermediate that stands for it.
 pub(crate) struct Input {
@@ -26,10 +27,10 @@ pub(crate) struct Input {
     pub region: Region,
     /// What of that it holds: not the gap beside it.
     held: Option<Region>,
-    /// Bytes of all of it, decoded; where plain chunks are clipped, as it is stored.
+    /// Bytes of all of it, decoded; of a plain chunk as it is stored.
     bytes: usize,
-    /// What it counts as, bytes: a source chunk with its padding.
-    counts_bytes: u64,
+    /// Bytes of all of it, a source chunk with its padding.
+    decoded_bytes: u64,
     /// From the first of them that the tile takes to the last: of a chunk that lies in several tiles, each
     /// takes a part; none takes the gap beside it.
     wanted: Range<usize>,
@@ -49,20 +50,26 @@ impl Input {
         let Some(region) = grid.region(index).intersect(&task.tile) else { return Ok(None) };
         let frame = task.stage.input_frame(index, &region)?;
         let (held, bytes) = (task.stage.held_of(&region), frame.bytes);
+        let (plain, item_bytes) = (task.stage.plain, task.stage.item_bytes);
         let wanted = match &held {
-            Some(held) => frame.bytes_of(held, task.stage.item_bytes),
+            Some(held) => {
+                let is_all = plain.is_some_and(|plain| {
+                    plain.with_padding
+                        && wide(bytes) <= task.stage.workers.room_bytes(Needs::NONE, 0)
+                        && *held == grid.region(index)
+                });
+                if is_all { 0..bytes } else { frame.bytes_of(held, item_bytes) }
+            }
             // No more is asked than whether it is there.
-            None if task.stage.plain.is_some() => 0..task.stage.item_bytes.min(bytes),
+            None if plain.is_some() => 0..item_bytes.min(bytes),
             None => 0..bytes,
         };
-        let counts_bytes = match task.stage.plain {
-            Some(Plain::Clipped) => {
-                grid.chunk(index).elements().saturating_mul(wide(task.stage.item_bytes))
-            }
+        let decoded_bytes = match plain.map(|plain| plain.stored) {
+            Some(Plain::Clipped) => grid.chunk(index).elements().saturating_mul(wide(item_bytes)),
             Some(Plain::Padded) | None => wide(bytes),
         };
         let frame = frame.part(&wanted);
-        Ok(Some(Self { region, held, bytes, counts_bytes, wanted, frame }))
+        Ok(Some(Self { region, held, bytes, decoded_bytes, wanted, frame }))
     }
 }
 
@@ -133,7 +140,7 @@ pub(crate) async fn fetch(
             stage.workers.make_room(&mut lane, encoded_bytes, needs, 0, buffers);
             let found = fetch_part(task, &index, &input, &mut lane.encoded).await;
             let found = found.map_err(Fault::Source)?;
-            source.store().meter().add_decoded_read(Role::Source, input.counts_bytes);
+            source.store().meter().add_decoded_read(Role::Source, input.decoded_bytes);
             found
         }
         StageInput::Pieces { .. } => {
@@ -175,7 +182,7 @@ pub(crate) async fn gaps(
                           is asked for";
             return Err(Fault::Plan { reason: reason.to_owned() });
         }
-        source.store().meter().add_decoded_read(Role::Source, input.counts_bytes);
+        source.store().meter().add_decoded_read(Role::Source, input.decoded_bytes);
         inputs.push(input);
     }
     let cpu = task.stage.cpu.clone();
@@ -291,9 +298,11 @@ async fn fetch_part(
     encoded: &mut Vec<u8>,
 ) -> Result<Found, ArrayError> {
     let source = &task.stage.run.execution.source;
-    if task.stage.plain.is_some() {
+    if let Some(plain) = task.stage.plain {
+        let (stored_bytes, room_bytes) = (wide(input.bytes), plain.part_bytes_max);
         let wanted = wide(input.wanted.start)..wide(input.wanted.end);
-        let is_there = source.read_elements_into(index, wide(input.bytes), wanted, encoded).await?;
+        let read = source.read_elements_into(index, stored_bytes, wanted, room_bytes, encoded);
+        let is_there = read.await?;
         return Ok(if is_there { Found::Elements } else { Found::Chunk(Got::Missing) });
     }
     if takes_part(task, input) {

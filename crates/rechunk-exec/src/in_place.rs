@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use futures::future::FutureExt;
-use rechunk_plan::{Stage, StageGeometry, StageInput, part_bytes_max};
+use rechunk_plan::{Stage, StageGeometry, StageInput};
 use rechunk_store::Store;
 
 use crate::announced::{ANNOUNCED_BYTES, ANNOUNCED_INPUTS};
@@ -14,6 +14,7 @@ use crate::execution::Execution;
 use crate::frame::wide;
 use crate::lane::{Lane, LaneDone};
 use crate::pieces::TileFile;
+use crate::plain::PlainInput;
 use crate::shards::elements_of;
 use crate::task::TaskRun;
 use crate::unit::Finished;
@@ -111,12 +112,9 @@ fn announced_bytes(stage: &Stage, execution: &Execution, geometry: &StageGeometr
     let layout = execution.source.layout();
     match stage.input {
         StageInput::SourceChunks if layout.shards().is_none() => {
-            let all_bytes = layout.codec_cost().encoded_bytes_max;
-            if execution.source.plain().is_none() {
-                return Some(all_bytes);
-            }
-            let (spec, order) = (layout.spec(), &layout.element_order().axes);
-            Some(part_bytes_max(&spec.chunk_shape, order, stage.filled(), spec.item_bytes()))
+            let plain = PlainInput::of(stage, &execution.source);
+            let whole = layout.codec_cost().encoded_bytes_max;
+            Some(plain.map_or(whole, |plain| plain.part_bytes_max))
         }
         StageInput::SourceChunks | StageInput::SourceShards => None,
         StageInput::Pieces { .. } => Some(geometry.piece_bytes_max()),

@@ -31,6 +31,7 @@ mod loans;
 mod passthrough;
 mod piece_checksum;
 mod pieces;
+mod plain;
 mod pool;
 mod run;
 mod runs;

@@ -102,8 +102,7 @@ impl Loans {
 /// no more.
 fn is_possible(stage: &StageRun) -> bool {
     let Ok(decoding) = stage.decoding() else { return false };
-    let encoded_bytes = stage.run.execution.source.layout().codec_cost().encoded_bytes_max;
-    let takes_bytes = encoded_bytes.saturating_add(stage.workers.beside(decoding));
+    let takes_bytes = stage.fetched_bytes_max().saturating_add(stage.workers.beside(decoding));
     let unit_bytes = stage.target_chunk_bytes();
     let lends_bytes = unit_bytes.saturating_add(stage.workers.beside(stage.encoding()));
     // What is sent by the job that completes it takes a lane of its own.

@@ -13,6 +13,7 @@ use crate::digest::StageDigest;
 use crate::frame::{Frame, buffer_bytes, wide};
 use crate::gaps::BusyTasks;
 use crate::in_place::InPlace;
+use crate::plain::PlainInput;
 use crate::run::RunContext;
 use crate::store_copies::StoreCopies;
 use crate::workers::{Needs, Workers};
@@ -52,8 +53,8 @@ pub(crate) struct StageRun {
     pub ahead_lanes: u32,
     /// The elements that the source holds; `None` if that is all of the array.
     pub held: Option<Region>,
-    /// How source elements are stored, where tasks read those that they take and no others.
-    pub plain: Option<Plain>,
+    /// Tasks read the source elements that they take, and no others.
+    pub plain: Option<PlainInput>,
     /// The digest it takes of what it reads.
     pub digest: StageDigest,
     /// Whether the store copies what is passed through.
@@ -92,9 +93,8 @@ impl StageRun {
                 StageDigest::new(&stage, &execution.source, item_bytes)
             }
         };
-        let takes_elements =
-            stage.input == StageInput::SourceChunks && !digest.is_of_encoded_chunks();
-        let plain = execution.source.plain().filter(|_| takes_elements);
+        let plain = PlainInput::of(&stage, &execution.source);
+        let plain = plain.filter(|_| !digest.is_of_encoded_chunks());
         let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
         let (source_fill, target_fill) = (fill(source), fill(target));
         // What is absent here and there has to read the same.
@@ -159,6 +159,12 @@ impl StageRun {
         buffer_bytes(self.geometry.grain_grid().chunk_elements(), self.item_bytes)
     }
 
+    /// The most bytes that are fetched of a source chunk.
+    pub(crate) fn fetched_bytes_max(&self) -> u64 {
+        let whole = self.run.execution.source.layout().codec_cost().encoded_bytes_max;
+        self.plain.map_or(whole, |plain| plain.part_bytes_max)
+    }
+
     /// What decoding a source chunk takes beside its stored form.
     pub(crate) fn decoding(&self) -> Result<Needs, Fault> {
         let cost = self.run.execution.source.layout().codec_cost();
@@ -221,7 +227,7 @@ impl StageRun {
     pub(crate) fn input_frame(&self, index: &[u64], region: &Region) -> Result<Frame, Fault> {
         let grid = self.geometry.grain_grid();
         let order = self.run.execution.source.layout().element_order();
-        match (&self.stage.input, self.plain) {
+        match (&self.stage.input, self.plain.map(|plain| plain.stored)) {
             (StageInput::Pieces { .. }, _) => Frame::of_region(region, self.item_bytes),
             (_, Some(Plain::Clipped)) => {
                 // What the source holds, of the chunk without the gap that it stands for.

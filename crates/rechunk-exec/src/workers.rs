@@ -29,6 +29,9 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
+    /// Of what is only copied.
+    pub(crate) const NONE: Self = Self { scratch_bytes: 0, workspace_bytes: 0 };
+
     /// What is enough for the one and for the other.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {

@@ -302,12 +302,12 @@ impl StageDraft {
             }
             (_, None) => {
                 role.get_requests = chunks;
-                role.read_bytes = match side.edges {
+                role.read_bytes = taken.read_of(match side.edges {
                     Some(_) => {
                         scaled(expected, elements, product(side.chunk_shape.iter().copied()))
                     }
-                    None => taken.read_of(chunks.saturating_mul(expected)),
-                };
+                    None => chunks.saturating_mul(expected),
+                });
                 match side.plain_order().filter(|_| !self.passthrough) {
                     Some(order) => {
                         if side.edges.is_none() {

@@ -47,7 +47,7 @@ pub(crate) enum Wanted<'a> {
     /// All of it, which has to be so long.
     Exactly { size_bytes: u64 },
     /// A range of one that has to be so long.
-    Piece { size_bytes: u64, start: u64, length: u64 },
+    RangeOf { size_bytes: u64, start: u64, length: u64 },
     /// So many bytes from there on.
     Range { start: u64, length: u64 },
     /// The same of an object that is not known to be so long.
@@ -63,7 +63,7 @@ impl Wanted<'_> {
             Self::Whole { limit_bytes: bytes }
             | Self::Part { limit_bytes: bytes, .. }
             | Self::Exactly { size_bytes: bytes }
-            | Self::Piece { length: bytes, .. }
+            | Self::RangeOf { length: bytes, .. }
             | Self::Range { length: bytes, .. }
             | Self::Within { length: bytes, .. }
             | Self::End { length: bytes, .. } => bytes,
@@ -113,22 +113,23 @@ impl Store {
     }
 
     /// `range` of an object of exactly `size_bytes`, in which it lies, into a buffer that is used again; what
-    /// it held is lost. An object of another size is an error. False if there is no object. (Of a part of an object the
-    /// ETag, which says whether all came, says nothing.)
-    pub async fn get_piece_into(
+    /// it held is lost, and where it has to grow it gets a capacity of `room_bytes`. An object of another size is an
+    /// error. False if there is no object. (Of a part of an object the ETag, which says whether all came, says nothing.)
+    pub async fn get_range_of_into(
         &self,
         key: &str,
         size_bytes: u64,
         range: Range<u64>,
+        room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<bool, StoreError> {
         let (start, length) = (range.start, range.end.saturating_sub(range.start));
         let wanted = if length == size_bytes {
             Wanted::Exactly { size_bytes }
         } else {
-            Wanted::Piece { size_bytes, start, length }
+            Wanted::RangeOf { size_bytes, start, length }
         };
-        Ok(self.read(key, wanted, length, buffer).await?.is_some())
+        Ok(self.read(key, wanted, room_bytes, buffer).await?.is_some())
     }
 
     /// `length` bytes from `start` on. Fewer than that, or no object, is an error. Nothing is
@@ -248,7 +249,10 @@ impl Store {
             Ok(response) => response,
         };
         let response = match wanted {
-            Wanted::Piece { start, length, .. } => of_opened(response, start, length),
+            Wanted::RangeOf { start, length, .. } if self.answers_with_all(wanted) => {
+                let end = start.saturating_add(length).min(response.meta.size);
+                GetResult { range: start.min(end)..end, ..response }
+            }
             _ => response,
         };
         self.check_encoding(key, &response)?;
@@ -322,12 +326,18 @@ impl Store {
         self.inner.get_opts(path, options).await
     }
 
+    /// A range of an object is taken from all of it: a file is opened whatever is read of it, and one that is
+    /// shorter says how long it is; and an HTTP server may know no ranges.
+    fn answers_with_all(&self, wanted: Wanted<'_>) -> bool {
+        matches!(wanted, Wanted::RangeOf { .. })
+            && matches!(self.kind, Kind::Directory(_) | Kind::Http)
+    }
+
     fn range(&self, key: &str, wanted: Wanted) -> Result<Option<GetRange>, StoreError> {
         Ok(match wanted {
             Wanted::Whole { .. } | Wanted::Part { .. } | Wanted::Exactly { .. } => None,
-            // A file is opened, whatever is read of it, and one that is shorter says how long it is.
-            Wanted::Piece { .. } if self.local_root().is_some() => None,
-            Wanted::Piece { start, length, .. }
+            Wanted::RangeOf { .. } if self.answers_with_all(wanted) => None,
+            Wanted::RangeOf { start, length, .. }
             | Wanted::Range { start, length }
             | Wanted::Within { start, length } => {
                 // A range beyond what can be counted is beyond the end of any object.
@@ -339,9 +349,26 @@ impl Store {
         })
     }
 
+    /// What came of a read. Stores refuse a range behind the end: then the object is not of its size.
+    async fn why_refused(
+        &self,
+        key: &str,
+        wanted: Wanted<'_>,
+        error: object_store::Error,
+    ) -> StoreError {
+        let failed = self.failed(key, "read", error);
+        let may_be_short = matches!(wanted, Wanted::RangeOf { .. })
+            && !self.answers_with_all(wanted)
+            && !failed.is_retryable()
+            && !failed.is_permission_denied();
+        if may_be_short && let Ok(Some(size_bytes)) = self.head(key).await {
+            return self.check_exact(key, wanted, size_bytes).err().unwrap_or(failed);
+        }
+        failed
+    }
+
     /// Where a store cannot say what is at the end of an object: the range that is to be asked for
-    /// instead, of no bytes if the object has none; `None` if there is no object. Else the error, or what it
-    /// comes of.
+    /// instead, of no bytes if the object has none; `None` if there is no object.
     async fn end_of_other(
         &self,
         key: &str,
@@ -349,15 +376,7 @@ impl Store {
         error: object_store::Error,
     ) -> Result<Option<Wanted<'static>>, StoreError> {
         let Wanted::End { end, length } = wanted else {
-            let failed = self.failed(key, "read", error);
-            // Stores refuse a range behind the end.
-            if let Wanted::Piece { .. } = wanted
-                && !failed.is_retryable()
-                && let Some(size_bytes) = self.head(key).await?
-            {
-                self.check_exact(key, wanted, size_bytes)?;
-            }
-            return Err(failed);
+            return Err(self.why_refused(key, wanted, error).await);
         };
         let is_unsupported = matches!(error, object_store::Error::NotSupported { .. });
         match self.head(key).await? {
@@ -381,7 +400,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         match wanted {
             Wanted::Exactly { size_bytes: expected }
-            | Wanted::Piece { size_bytes: expected, .. } => {
+            | Wanted::RangeOf { size_bytes: expected, .. } => {
                 self.check_size(key, FileSize::Exactly(expected), size_bytes)
             }
             _ => Ok(()),
@@ -411,14 +430,14 @@ impl Store {
                 let expected_bytes = start.saturating_add(length);
                 return Err(StoreError::WrongSize { location, key, size_bytes, expected_bytes });
             }
-            Wanted::Piece { start, length, .. }
+            Wanted::RangeOf { start, length, .. }
             | Wanted::Range { start, length }
             | Wanted::Within { start, length }
                 if response.range.start == start =>
             {
                 length
             }
-            Wanted::Piece { length, .. }
+            Wanted::RangeOf { length, .. }
             | Wanted::Range { length, .. }
             | Wanted::Within { length, .. } => return Err(self.short(key, length, 0)),
             Wanted::End { length, .. } => length.min(size_bytes),
@@ -471,13 +490,26 @@ impl Store {
             }
             GetResultPayload::Stream(mut stream) => {
                 let most = usize::try_from(size).unwrap_or(usize::MAX);
+                let takes_range = self.answers_with_all(wanted);
+                let mut ahead =
+                    if takes_range { usize::try_from(start).unwrap_or(usize::MAX) } else { 0 };
                 while let Some(part) = stream.next().await {
-                    let part = part.map_err(|error| self.failed(key, "read", error))?;
+                    let mut part = part.map_err(|error| self.failed(key, "read", error))?;
+                    if takes_range {
+                        let skipped = ahead.min(part.len());
+                        ahead -= skipped;
+                        part = part.slice(skipped..);
+                        // What is behind the range is not waited for.
+                        part.truncate(most - bytes.len());
+                    }
                     // A server that sends more than it said does not get more memory.
                     if part.len() > most - bytes.len() {
                         return Err(self.short(key, size, wide(bytes.len() + part.len())));
                     }
                     bytes.extend_from_slice(&part);
+                    if takes_range && bytes.len() == most {
+                        break;
+                    }
                 }
                 bytes
             }
@@ -489,13 +521,4 @@ impl Store {
         *buffer = bytes;
         Ok(())
     }
-}
-
-/// An answer that is an open file, as that to a question for `length` bytes from `start` on; any other as it is.
-fn of_opened(response: GetResult, start: u64, length: u64) -> GetResult {
-    if !matches!(response.payload, GetResultPayload::File(..)) {
-        return response;
-    }
-    let end = start.saturating_add(length).min(response.meta.size);
-    GetResult { range: start.min(end)..end, ..response }
 }

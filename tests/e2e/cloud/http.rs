@@ -121,3 +121,28 @@ fn a_server_that_ignores_ranges_is_found_out() {
     go(&["copy", &url, &plain, "--chunks", "24,8,16"]).ok();
     assert_same(web.disk("plain.zarr").as_ref(), plain.as_ref());
 }
+
+/// References to whole files there: tasks take parts of what is sent whole.
+#[test]
+fn references_to_whole_files_need_no_ranges() {
+    let web = Web::new();
+    small().write(&web.disk("plain.zarr"));
+    let mut refs = serde_json::Map::new();
+    let document = std::fs::read_to_string(web.disk("plain.zarr/zarr.json")).unwrap();
+    refs.insert("zarr.json".to_owned(), document.into());
+    for chunk in 0..6 {
+        let key = format!("c/{chunk}/0/0");
+        let url = web.server.url(&format!("plain.zarr/{key}"));
+        refs.insert(key, serde_json::json!([url]));
+    }
+    let references = web.folder.at("refs.json");
+    let document = serde_json::json!({ "version": 1, "refs": refs });
+    std::fs::write(&references, document.to_string()).unwrap();
+    for (ignores, name) in [(true, "a.zarr"), (false, "b.zarr")] {
+        web.server.set_ignore_ranges(ignores);
+        let target = web.folder.at(name);
+        let pull = ["--chunks", "24,8,16", "--strategy", "pull", "--max-mem", "2MiB"];
+        go(&[&["copy", &references, &target], &pull[..]].concat()).ok();
+        assert_same(web.disk("plain.zarr").as_ref(), target.as_ref());
+    }
+}

@@ -161,6 +161,27 @@ fn the_elements_of_a_source_without_a_codec_are_read_once() {
     assert_eq!(plan.estimate.source.read_bytes, traffic.read_bytes);
 }
 
+/// There an ETag may say whether all of it came; in files less is read.
+#[test]
+fn what_a_task_takes_all_of_is_read_whole_from_objects() {
+    let mut case = Case { shape: vec![64, 6], spare_bytes: 1 << 20, ..eighths() };
+    case.source = SideCase::plain(&[64, 4], Codec::Raw);
+    case.target = SideCase::plain(&[64, 6], Codec::Raw);
+    let plan = plan_of_files(&case).unwrap();
+    assert_eq!(plan.task_count(), 1, "{plan:?}");
+    let meter = Meter::new();
+    runtime().block_on(async {
+        let prepared = case.prepare().await;
+        execute(prepared.execution(&case, &plan, &meter), None).await.unwrap();
+        assert_eq!(case.read_all(&case.target, &prepared.target).await, prepared.elements);
+    });
+    assert_eq!(meter.traffic().source.read_bytes, 2 * 64 * 4 * 4);
+    let (traffic, is_copied) = run(&case, &plan, |_, store, _| store).unwrap();
+    assert!(is_copied);
+    assert_eq!(traffic.read_bytes, 64 * 4 * 4 + (63 * 4 + 2) * 4, "up to the last element");
+    assert_eq!(plan.estimate.source.read_bytes, traffic.read_bytes);
+}
+
 /// Of which a part would be there.
 #[test]
 fn a_chunk_of_another_size_is_an_error() {

@@ -214,7 +214,7 @@ impl Store {
             Wanted::Whole { .. } | Wanted::Part { .. } | Wanted::Exactly { .. } => {
                 Ok((0, size_bytes))
             }
-            Wanted::Piece { start, length, .. }
+            Wanted::RangeOf { start, length, .. }
             | Wanted::Range { start, length }
             | Wanted::Within { start, length } => match start.checked_add(length) {
                 Some(end) if end <= size_bytes => Ok((start, length)),

@@ -43,19 +43,19 @@ async fn an_object_above_the_limit_is_refused_unread() {
 }
 
 #[tokio::test]
-async fn a_piece_is_of_an_object_of_its_size() {
+async fn a_range_may_be_of_an_object_of_its_size_alone() {
     on_each(async |store| {
-        let store = store.with_role(Role::Source);
+        let store = store.with_role(Role::Source).with_meter(&Meter::new());
         store.put("x", parts("0123456789")).await.unwrap();
         let mut buffer = b"before".to_vec();
         for (range, expected) in [(3..7, "3456"), (0..10, "0123456789"), (9..10, "9")] {
-            assert!(store.get_piece_into("x", 10, range, &mut buffer).await.unwrap());
+            assert!(store.get_range_of_into("x", 10, range, 10, &mut buffer).await.unwrap());
             assert_eq!(buffer, expected.as_bytes());
         }
         assert_eq!(store.meter().traffic().source.read_bytes, 15);
-        assert!(!store.get_piece_into("y", 10, 3..7, &mut buffer).await.unwrap());
+        assert!(!store.get_range_of_into("y", 10, 3..7, 4, &mut buffer).await.unwrap());
         for (size_bytes, range) in [(9, 3..7), (11, 3..7), (20, 3..15), (20, 12..15)] {
-            let other = store.get_piece_into("x", size_bytes, range, &mut buffer).await;
+            let other = store.get_range_of_into("x", size_bytes, range, 9, &mut buffer).await;
             let other = other.unwrap_err();
             assert!(other.is_wrong_size() && other.to_string().contains("has 10 bytes"), "{other}");
         }
