@@ -42,9 +42,9 @@ TOUCHED_MAX = 8 << 30
 # A case in medium size writes up to 13 GB in three repetitions.
 FREE_MIN = 16 << 30
 # What the issue asks for, in ratios of wall time to the best peer that keeps the memory limit.
-GOALS = {"A": 0.6, "A256": 0.6, "B": 0.6, "C": 0.8, "D1": 0.2, "D2": 0.6, "D2Z": 0.6, "E": 0.6, "E2": 0.6, "F1": 0.6, "F2": 0.6, "F3": 0.6, "G": 0.6}
+GOALS = {"A": 0.6, "A256": 0.6, "A256R": 0.6, "B": 0.6, "C": 0.8, "D1": 0.2, "D2": 0.6, "D2Z": 0.6, "E": 0.6, "E2": 0.6, "F1": 0.6, "F2": 0.6, "F3": 0.6, "G": 0.6}
 # Their user+sys may be 2.5 times the limit, that of others 1.5 times.
-FULL_SHUFFLES = ("A", "A256", "B", "G")
+FULL_SHUFFLES = ("A", "A256", "A256R", "B", "G")
 MARKER = "<!-- what follows is written by tests/bench/race.py -->"
 PYTHON = str(ROOT / ".venv-bench/bin/python")
 
