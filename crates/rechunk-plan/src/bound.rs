@@ -50,8 +50,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        BlocksSide, Budget, IntermediateGrid, Multipart, Profile, ShardSide, Side, StoreProfile,
-        Strategy, plan,
+        Budget, IntermediateGrid, Multipart, Parts, PartsSide, Profile, ShardSide, Side,
+        StoreProfile, Strategy, plan,
     };
 
     proptest! {
@@ -82,11 +82,13 @@ mod tests {
             };
             let [source, intermediate, target] = stores.map(store);
             let mut source_side = side(axes.iter().map(|axis| axis.1).collect(), in_shards[0]);
-            source_side.blocks = block_bytes.map(|block_bytes| BlocksSide {
-                block_bytes,
-                order: (0..shape.len()).collect(),
-                are_read_apart: !in_shards[0],
-                are_plain: !in_shards[0] && block_bytes % 2 == 0,
+            source_side.parts = block_bytes.map(|block_bytes| {
+                let parts = if !in_shards[0] && block_bytes.is_multiple_of(2) {
+                    Parts::Elements
+                } else {
+                    Parts::Blocks { block_bytes, are_read_apart: !in_shards[0] }
+                };
+                PartsSide { order: (0..shape.len()).collect(), parts }
             });
             let strategy = if is_multistage { Strategy::Multistage } else { Strategy::PushPull };
             let elements: u64 = shape.iter().product();

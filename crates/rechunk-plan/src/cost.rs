@@ -4,7 +4,6 @@ use rechunk_grid::{RANK_MAX, Region};
 use serde::{Deserialize, Serialize};
 
 use crate::absence::{parts_max, parts_of_three};
-use crate::blocks::{Taken, part_bytes_max, plain_read_bytes};
 use crate::count::{cells, pairs, product};
 use crate::cuts::{AxisCuts, Cuts};
 use crate::geometry::PIECE_CHECKSUM_BYTES;
@@ -12,6 +11,7 @@ use crate::memory::{
     CellAxis, LaneBytes, SteppedAxis, resident_cells, resident_units, steps_overlap,
     units_state_bytes,
 };
+use crate::parts::{Taken, part_bytes_max, plain_read_bytes};
 use crate::price::Price;
 use crate::unit_counts::RegularAxis;
 use crate::uploads::{Uploads, cell_sizes};

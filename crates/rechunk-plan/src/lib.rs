@@ -12,7 +12,6 @@
 
 mod absence;
 pub mod baseline;
-mod blocks;
 mod bound;
 mod cost;
 mod count;
@@ -24,6 +23,7 @@ mod fingerprint;
 mod geometry;
 pub mod keep;
 mod memory;
+mod parts;
 mod plan;
 mod planner;
 mod price;
@@ -35,12 +35,12 @@ mod sizing;
 mod unit_counts;
 mod uploads;
 
-pub use blocks::{BlocksSide, part_bytes_max};
 pub use cost::{Estimate, RoleEstimate};
 pub use count::pairs;
 pub use error::PlanError;
 pub use geometry::{PIECE_CHECKSUM_BYTES, StageGeometry, Steps, piece_offset_elements};
 pub use memory::units_within;
+pub use parts::{Parts, PartsSide, part_bytes_max};
 pub use plan::{PLAN_VERSION, Plan, PlanMemory, Stage, StageInput, StageOutput};
 pub use planner::{Candidate, CandidateOutcome, Planned, cheapest, plan};
 pub use price::{Price, price_traffic};

@@ -385,7 +385,7 @@ fn check(request: &PlanRequest) -> Result<(), PlanError> {
         if ok { Ok(()) } else { Err(PlanError::OutOfRange { what, range }) }
     };
     let rank = request.shape.len();
-    let is_ordered = source.blocks.as_ref().is_none_or(|blocks| is_order(&blocks.order, rank));
+    let is_ordered = source.parts.as_ref().is_none_or(|parts| is_order(&parts.order, rank));
     range(is_ordered, "the storage order", "every axis once")?;
     range((1..=ITEM_BYTES_MAX).contains(&request.item_bytes), "the item size", "1 byte to 1 MiB")?;
     range(THREADS.contains(&request.budget.threads), "the number of threads", "1 to 4096")?;

@@ -4,7 +4,7 @@
 //!         + alone · (bytes / bandwidth + decoded, encoded and copied bytes / (speed · cores))
 //!         + (tasks · 0.5 ms + further steps of tasks · 0.05 ms) / tasks at once
 //!
-//! where of decoded bytes those count that codecs do not pass over (`blocks.rs`),
+//! where of decoded bytes those count that codecs do not pass over (`parts.rs`),
 //! and `alone` is 1.1 for a stage with one task at a time and falls to 1 with two at once on
 //! average; as far as a task sends units out while it takes others in, it is 1.1 for as many lanes as
 //! threads or fewer and falls to 1 with twice as many, and 0.02 more with one task at a time. The sum is taken

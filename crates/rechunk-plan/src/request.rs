@@ -6,7 +6,7 @@ use rechunk_grid::{Edges, Region};
 use serde::{Deserialize, Serialize};
 
 use crate::count::product;
-use crate::{BlocksSide, Profile, StoreProfile};
+use crate::{Parts, PartsSide, Profile, StoreProfile};
 
 /// The shards that the chunks of one side lie in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,9 +54,9 @@ pub struct Side {
     /// The raw files that chunks lie in, if they can be read and written in runs of bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<RunsSide>,
-    /// The blocks that chunks are encoded in, if codecs pass over those of which nothing is wanted.
+    /// The parts of chunks that can be taken by themselves, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub blocks: Option<BlocksSide>,
+    pub parts: Option<PartsSide>,
     /// Name of the codec, looked up in [`crate::CodecSpeeds`].
     pub codec: String,
     /// Encoded bytes are the elements themselves: no buffer to decode into or encode from.
@@ -80,7 +80,7 @@ impl Side {
             edges: None,
             shard: None,
             runs: None,
-            blocks: None,
+            parts: None,
             codec: "none".to_owned(),
             is_raw: true,
             encoded_bytes_max: chunk_bytes,
@@ -92,7 +92,7 @@ impl Side {
 
     /// Its axes as a chunk stores them, slowest first, if any part of a chunk can be read by itself, as it is.
     pub(crate) fn plain_order(&self) -> Option<&[usize]> {
-        Some(&self.blocks.as_ref().filter(|blocks| blocks.are_plain)?.order)
+        Some(&self.parts.as_ref().filter(|side| side.parts == Parts::Elements)?.order)
     }
 
     /// Bytes of a decoded chunk.

@@ -7,8 +7,8 @@ use rechunk_array::Array;
 use rechunk_format::{IndexLocation, Layout, RunFormat};
 use rechunk_grid::WriteEmpty;
 use rechunk_plan::{
-    BlocksSide, Multipart, PlanRequest, Planned, Profile, RunsSide, ShardSide, Side, Strategy,
-    cheapest, plan,
+    Multipart, Parts, PartsSide, PlanRequest, Planned, Profile, RunsSide, ShardSide, Side,
+    Strategy, cheapest, plan,
 };
 use rechunk_store::{Meter, Role, Stores};
 
@@ -293,20 +293,20 @@ const STORED_RATIO: f64 = 0.98;
 
 /// A source's costs for the planner; `ratio` is encoded over decoded bytes, expected.
 pub(crate) fn source_side(source: &Array, location: &str, ratio: f64) -> Side {
-    let blocks = blocks_side(source, location, ratio);
-    Side { blocks, ..side(source.layout().as_ref(), ratio) }
+    let parts = parts_side(source, location, ratio);
+    Side { parts, ..side(source.layout().as_ref(), ratio) }
 }
 
-/// The blocks of the source's chunks. Those of which nothing is wanted are not read where chunks are files.
-fn blocks_side(source: &Array, location: &str, ratio: f64) -> Option<BlocksSide> {
+/// The parts of the source's chunks. Blocks of which nothing is wanted are not read where chunks are files.
+fn parts_side(source: &Array, location: &str, ratio: f64) -> Option<PartsSide> {
     let layout = source.layout();
     let order = layout.element_order().axes.clone();
     if source.plain().is_some() {
-        return Some(BlocksSide::plain(order, layout.spec().item_bytes()));
+        return Some(PartsSide { order, parts: Parts::Elements });
     }
     let block_bytes = layout.block_bytes().filter(|_| ratio < STORED_RATIO)?;
     let are_read_apart = is_local(location) && layout.shards().is_none();
-    Some(BlocksSide { block_bytes, order, are_read_apart, are_plain: false })
+    Some(PartsSide { order, parts: Parts::Blocks { block_bytes, are_read_apart } })
 }
 
 /// `--temp memory:` (or a whole job in memory): the intermediate counts against the budget.
@@ -337,7 +337,7 @@ pub(crate) fn side(layout: &dyn Layout, ratio: f64) -> Side {
         edges: spec.edges.clone(),
         shard,
         runs: None,
-        blocks: None,
+        parts: None,
         codec: cost.name.clone(),
         is_raw: cost.is_raw,
         encoded_bytes_max: cost.encoded_bytes_max,

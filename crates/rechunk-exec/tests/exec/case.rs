@@ -222,7 +222,7 @@ impl Case {
                 edges: side.edges.clone(),
                 shard,
                 runs: None,
-                blocks: None,
+                parts: None,
                 codec: cost.name,
                 is_raw: cost.is_raw,
                 encoded_bytes_max: cost.encoded_bytes_max,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use rechunk_array::Array;
 use rechunk_exec::{ExecError, Fault};
-use rechunk_plan::{BlocksSide, Plan, Strategy as Kind, part_bytes_max};
+use rechunk_plan::{Parts, PartsSide, Plan, Strategy as Kind, part_bytes_max};
 use rechunk_store::{Meter, RoleTraffic, Store};
 
 use crate::case::{Case, SideCase, all_cases, cases, execute, runtime};
@@ -39,7 +39,7 @@ fn plain() -> impl Strategy<Value = Case> {
 fn plan_of_files(case: &Case) -> Option<Plan> {
     let mut request = case.request();
     let order = case.source.order.axes.clone();
-    request.source.blocks = Some(BlocksSide::plain(order, request.item_bytes));
+    request.source.parts = Some(PartsSide { order, parts: Parts::Elements });
     case.plan_of(request)
 }
 

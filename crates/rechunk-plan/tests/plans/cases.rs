@@ -2,8 +2,8 @@
 
 use rechunk_grid::{AxisChunks, Edges};
 use rechunk_plan::{
-    BlocksSide, Plan, PlanError, PlanRequest, Planned, Profile, ShardSide, Side, StoreProfile,
-    Strategy as Kind, cheapest, plan,
+    Parts, PartsSide, Plan, PlanError, PlanRequest, Planned, Profile, ShardSide, Side,
+    StoreProfile, Strategy as Kind, cheapest, plan,
 };
 
 use crate::checks::assert_least;
@@ -48,13 +48,15 @@ fn parts_of_chunks_are_taken_again_where_an_intermediate_costs_more() {
     let of = |request: &PlanRequest| plan(request).unwrap().plan;
     let whole = of(&request);
     let order = vec![0, 1, 2];
-    request.source.blocks =
-        Some(BlocksSide { block_bytes: 1 << 19, order, are_read_apart: true, are_plain: false });
+    request.source.parts = Some(PartsSide {
+        order,
+        parts: Parts::Blocks { block_bytes: 1 << 19, are_read_apart: true },
+    });
     let parts = of(&request);
     assert_eq!((whole.kind, parts.kind), (Kind::PushPull, Kind::Pull));
-    let forced = |blocks: bool| {
+    let forced = |parts: bool| {
         let mut request = PlanRequest { strategy: Kind::Pull, ..request.clone() };
-        request.source.blocks = request.source.blocks.filter(|_| blocks);
+        request.source.parts = request.source.parts.filter(|_| parts);
         of(&request).estimate
     };
     let (parts, whole) = (forced(true), forced(false));
@@ -65,11 +67,11 @@ fn parts_of_chunks_are_taken_again_where_an_intermediate_costs_more() {
     assert!(parts.seconds < whole.seconds);
 
     for order in [vec![], vec![0, 1], vec![0, 1, 1], vec![0, 1, 3], vec![0, 1, 2, 0]] {
-        request.source.blocks = Some(BlocksSide::plain(order, 0));
+        request.source.parts = Some(PartsSide { order, parts: Parts::Elements });
         let refused = plan(&request).unwrap_err();
         assert!(matches!(refused, PlanError::OutOfRange { what: "the storage order", .. }));
     }
-    request.source.blocks = Some(BlocksSide::plain(vec![2, 0, 1], 0));
+    request.source.parts = Some(PartsSide { order: vec![2, 0, 1], parts: Parts::Elements });
     plan(&request).unwrap();
 }
 
@@ -80,7 +82,7 @@ fn parts_of_plain_chunks_are_all_that_is_held() {
     let mut request = request(&chunk, &chunk, &[75, 75, 75], 128_000_000);
     let refused = plan(&request).unwrap_err();
     assert!(matches!(refused, PlanError::DoesNotFit { .. }), "{refused}");
-    request.source.blocks = Some(BlocksSide::plain(vec![0, 1, 2], request.item_bytes));
+    request.source.parts = Some(PartsSide { order: vec![0, 1, 2], parts: Parts::Elements });
     let plan = plan(&request).unwrap().plan;
     assert_eq!((plan.kind, plan.stages.len()), (Kind::Pull, 1));
     let slab_bytes = 75 * 600 * 600 * 4;

@@ -7,25 +7,28 @@ use crate::PlanRequest;
 use crate::count::{gcd, pairs, pairs_along};
 use crate::cuts::Cuts;
 
-/// The blocks of a side's chunks.
+/// The parts of a side's chunks that can be taken by themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlocksSide {
-    /// Decoded bytes of a block; the last of a chunk may be shorter. Those of an element where there is no codec.
-    pub block_bytes: u64,
+pub struct PartsSide {
     /// Axes as a chunk stores them, slowest first.
     pub order: Vec<usize>,
-    /// Blocks of which nothing is taken are not read either, where most of a chunk is spared by that.
-    pub are_read_apart: bool,
-    /// Chunks are stored as they are: what is taken of one is read by itself, however much that is, and is not decoded.
-    #[serde(default)]
-    pub are_plain: bool,
+    /// What they are.
+    pub parts: Parts,
 }
 
-impl BlocksSide {
-    /// The elements of chunks that are stored as they are, `order` says how; each has `item_bytes`.
-    pub fn plain(order: Vec<usize>, item_bytes: u64) -> Self {
-        Self { block_bytes: item_bytes, order, are_read_apart: true, are_plain: true }
-    }
+/// What the parts of a chunk are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Parts {
+    /// Elements, stored as they are: what is taken is read by itself, however much that is, and is not decoded.
+    Elements,
+    /// Blocks, each encoded by itself.
+    Blocks {
+        /// Decoded bytes of one; the last of a chunk may be shorter.
+        block_bytes: u64,
+        /// Those of which nothing is taken are not read either, where most of a chunk is spared by that.
+        are_read_apart: bool,
+    },
 }
 
 /// Bytes from the first element that a box of shape `boxes` takes of a chunk to the last, at most. `order` is that of
@@ -77,19 +80,24 @@ impl Taken {
     /// boxes cut chunks along the slowest axis alone, all cuts or none are ends of blocks, and none goes through a
     /// shorter last one.
     pub(crate) fn new(request: &PlanRequest, cuts: &Cuts<'_>, boxes: &[u64]) -> Self {
-        let Some(blocks) = &request.source.blocks else { return Self::ALL };
+        let Some(side) = &request.source.parts else { return Self::ALL };
         let chunk = &request.source.chunk_shape;
-        let block_bytes = blocks.block_bytes.max(1) as f64;
+        let (block_bytes, read_apart_max) = match side.parts {
+            Parts::Elements => (request.item_bytes, 1.0),
+            Parts::Blocks { block_bytes, are_read_apart: true } => (block_bytes, READ_APART_MAX),
+            Parts::Blocks { block_bytes, are_read_apart: false } => (block_bytes, 0.0),
+        };
+        let block_bytes = block_bytes.max(1) as f64;
         let (mut stride_bytes, mut all) = (request.item_bytes as f64, 1.0);
         let mut taken_bytes = stride_bytes;
         let mut cuts_blocks = false;
-        for &axis in blocks.order.iter().rev() {
+        for &axis in side.order.iter().rev() {
             let boxes_of_each = cuts.boxes_of_each(request, boxes, axis);
             taken_bytes += (chunk[axis] as f64 / boxes_of_each - 1.0) * stride_bytes;
             if boxes_of_each > 1.0 {
                 // Where faster axes are cut as well, no end is sure to be that of a block of several elements.
-                let may_end_there = blocks.block_bytes <= request.item_bytes
-                    || all <= 1.0 && cuts.axis(axis).is_none();
+                let may_end_there =
+                    side.parts == Parts::Elements || all <= 1.0 && cuts.axis(axis).is_none();
                 let grain_bytes = gcd(boxes[axis], chunk[axis]) as f64 * stride_bytes;
                 cuts_blocks |= !may_end_there || grain_bytes % block_bytes > 0.0;
             }
@@ -101,8 +109,7 @@ impl Taken {
             taken_bytes += block_bytes * (all - 1.0) / all;
         }
         let decoded = (taken_bytes / stride_bytes.max(1.0)).clamp(0.0, 1.0);
-        let is_apart = blocks.are_plain || blocks.are_read_apart && decoded <= READ_APART_MAX;
-        Self { read: if is_apart { decoded } else { 1.0 }, decoded }
+        Self { read: if decoded <= read_apart_max { decoded } else { 1.0 }, decoded }
     }
 
     /// What is read of `bytes`.
@@ -129,8 +136,12 @@ mod tests {
     fn request(shape: &[u64], chunk: &[u64], item_bytes: u64, block_bytes: u64) -> PlanRequest {
         let mut source = Side::raw(chunk, item_bytes);
         let order = (0..shape.len()).collect();
-        let are_plain = block_bytes <= item_bytes;
-        source.blocks = Some(BlocksSide { block_bytes, order, are_read_apart: true, are_plain });
+        let parts = if block_bytes <= item_bytes {
+            Parts::Elements
+        } else {
+            Parts::Blocks { block_bytes, are_read_apart: true }
+        };
+        source.parts = Some(PartsSide { order, parts });
         let target = Side::raw(chunk, item_bytes);
         PlanRequest::local(shape, item_bytes, (source, target), 1 << 30)
     }
@@ -142,7 +153,10 @@ mod tests {
     /// Bytes of the blocks of each pair, one by one.
     fn of_pairs(request: &PlanRequest, boxes: &[u64]) -> Vec<u64> {
         let (chunk, item) = (&request.source.chunk_shape, request.item_bytes);
-        let block = request.source.blocks.as_ref().unwrap().block_bytes;
+        let block = match request.source.parts.as_ref().unwrap().parts {
+            Parts::Elements => item,
+            Parts::Blocks { block_bytes, .. } => block_bytes,
+        };
         let chunk_bytes = chunk.iter().product::<u64>() * item;
         let grid = ChunkGrid::new(&request.shape, chunk).unwrap();
         let tiles = ChunkGrid::new(&request.shape, boxes).unwrap();
