@@ -98,7 +98,7 @@ impl Array {
     ) -> Result<bool, ArrayError> {
         let key = self.layout.chunk_key(index);
         if let Some(place) = self.place(index)? {
-            let read = self.read_part_of_place(&key, place, wanted, room_bytes, buffer).await;
+            let read = self.read_place(&key, place, wanted, room_bytes, buffer).await;
             return read.map(|()| true).map_err(|error| self.store_error(index, error));
         }
         if self.is_gap(index) {
@@ -138,7 +138,7 @@ impl Array {
                 found.map(|is_there| if is_there { Got::Whole } else { Got::Missing })
             }
             (Some(place), _) => {
-                let read = self.read_place(&key, place, limit_bytes, buffer).await;
+                let read = self.read_place(&key, place, 0..place.length, limit_bytes, buffer).await;
                 return read.map(|()| Got::Whole).map_err(|error| self.store_error(index, error));
             }
         };

@@ -43,23 +43,8 @@ impl Array {
         bytes.map_err(|error| self.grid_error(&error))
     }
 
-    /// Reads a chunk that has to be there, all of it; a file of another size is an error.
+    /// Reads `part` of a chunk that has to be there; a file of another size is an error.
     pub(crate) async fn read_place(
-        &self,
-        key: &str,
-        place: Place,
-        room_bytes: u64,
-        buffer: &mut Vec<u8>,
-    ) -> Result<(), StoreError> {
-        let Place { offset, length, is_whole, .. } = place;
-        if is_whole {
-            return self.store().get_exact_into(key, length, buffer).await;
-        }
-        self.store().get_range_into(key, offset, length, room_bytes, buffer).await
-    }
-
-    /// Reads `part` of a chunk that has to be there, as [`Array::read_place`] reads all of it.
-    pub(crate) async fn read_part_of_place(
         &self,
         key: &str,
         place: Place,
@@ -67,16 +52,13 @@ impl Array {
         room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
-        let Place { offset, length, is_whole, .. } = place;
+        let (store, Place { offset, length, is_whole, .. }) = (self.store(), place);
         if is_whole {
-            let store = self.store();
-            let is_there = store.get_range_of_into(key, length, part, room_bytes, buffer).await?;
-            let (location, key) = (self.location().to_owned(), key.to_owned());
-            return is_there.then_some(()).ok_or(StoreError::NotFound { location, key });
+            return store.get_exact_into(key, length, part, room_bytes, buffer).await;
         }
         let bytes = part.end.saturating_sub(part.start);
         let start = offset.saturating_add(part.start);
-        self.store().get_range_into(key, start, bytes, room_bytes, buffer).await
+        store.get_range_into(key, start, bytes, room_bytes, buffer).await
     }
 
     /// Opens file `index` of raw elements, to read runs of it. It has to be there, of its size.

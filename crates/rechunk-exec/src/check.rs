@@ -5,7 +5,7 @@ use rechunk_plan::{PLAN_VERSION, RunsSide, Stage, StageInput, StageOutput};
 
 use crate::frame::wide;
 use crate::journal::DoneSet;
-use crate::plain::PlainInput;
+use crate::plain::fetched_bytes_max;
 use crate::{Execution, Fault, Sink};
 
 /// Refuses what would go wrong later, or quietly.
@@ -118,10 +118,7 @@ fn check_lanes(execution: &Execution, number: usize) -> Result<(), Fault> {
     if stage.input != StageInput::SourceChunks || stage.runs.is_some() {
         return Ok(());
     }
-    let takes_whole = matches!(execution.sink, Sink::Digest { of_encoded_chunks: true, .. });
-    let plain = PlainInput::of(stage, &execution.source).filter(|_| !takes_whole);
-    let whole = execution.source.layout().codec_cost().encoded_bytes_max;
-    let needed = plain.map_or(whole, |plain| plain.part_bytes_max);
+    let needed = fetched_bytes_max(stage, execution);
     require(stage.lane_bytes >= needed, || {
         let lane_bytes = stage.lane_bytes;
         format!("stage {number} fetches up to {needed} bytes into lanes of {lane_bytes}")

@@ -47,7 +47,8 @@ impl Input {
     /// Chunk `index` (see [`rechunk_plan::StageGeometry::grain_grid`]), if it meets the tile.
     pub(crate) fn new(task: &TaskRun, index: &[u64]) -> Result<Option<Self>, Fault> {
         let grid = task.stage.geometry.grain_grid();
-        let Some(region) = grid.region(index).intersect(&task.tile) else { return Ok(None) };
+        let chunk = grid.region(index);
+        let Some(region) = chunk.intersect(&task.tile) else { return Ok(None) };
         let frame = task.stage.input_frame(index, &region)?;
         let (held, bytes) = (task.stage.held_of(&region), frame.bytes);
         let (plain, item_bytes) = (task.stage.plain, task.stage.item_bytes);
@@ -56,7 +57,7 @@ impl Input {
                 let is_all = plain.is_some_and(|plain| {
                     plain.with_padding
                         && wide(bytes) <= task.stage.workers.room_bytes(Needs::NONE, 0)
-                        && *held == grid.region(index)
+                        && *held == chunk
                 });
                 if is_all { 0..bytes } else { frame.bytes_of(held, item_bytes) }
             }

@@ -14,7 +14,7 @@ use crate::execution::Execution;
 use crate::frame::wide;
 use crate::lane::{Lane, LaneDone};
 use crate::pieces::TileFile;
-use crate::plain::PlainInput;
+use crate::plain::fetched_bytes_max;
 use crate::shards::elements_of;
 use crate::task::TaskRun;
 use crate::unit::Finished;
@@ -112,9 +112,7 @@ fn announced_bytes(stage: &Stage, execution: &Execution, geometry: &StageGeometr
     let layout = execution.source.layout();
     match stage.input {
         StageInput::SourceChunks if layout.shards().is_none() => {
-            let plain = PlainInput::of(stage, &execution.source);
-            let whole = layout.codec_cost().encoded_bytes_max;
-            Some(plain.map_or(whole, |plain| plain.part_bytes_max))
+            Some(fetched_bytes_max(stage, execution))
         }
         StageInput::SourceChunks | StageInput::SourceShards => None,
         StageInput::Pieces { .. } => Some(geometry.piece_bytes_max()),

@@ -11,6 +11,7 @@ use crate::Sink;
 use crate::frame::wide;
 use crate::in_place::SENT_AT_ONCE_BYTES;
 use crate::lane::Lane;
+use crate::plain::fetched_bytes_max;
 use crate::pool::BufferPool;
 use crate::stage_run::StageRun;
 
@@ -102,7 +103,8 @@ impl Loans {
 /// no more.
 fn is_possible(stage: &StageRun) -> bool {
     let Ok(decoding) = stage.decoding() else { return false };
-    let takes_bytes = stage.fetched_bytes_max().saturating_add(stage.workers.beside(decoding));
+    let fetched_bytes = fetched_bytes_max(&stage.stage, &stage.run.execution);
+    let takes_bytes = fetched_bytes.saturating_add(stage.workers.beside(decoding));
     let unit_bytes = stage.target_chunk_bytes();
     let lends_bytes = unit_bytes.saturating_add(stage.workers.beside(stage.encoding()));
     // What is sent by the job that completes it takes a lane of its own.

@@ -93,8 +93,7 @@ impl StageRun {
                 StageDigest::new(&stage, &execution.source, item_bytes)
             }
         };
-        let plain = PlainInput::of(&stage, &execution.source);
-        let plain = plain.filter(|_| !digest.is_of_encoded_chunks());
+        let plain = PlainInput::of(&stage, execution);
         let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
         let (source_fill, target_fill) = (fill(source), fill(target));
         // What is absent here and there has to read the same.
@@ -157,12 +156,6 @@ impl StageRun {
     /// Bytes of a decoded source chunk.
     pub(crate) fn source_chunk_bytes(&self) -> Result<usize, Fault> {
         buffer_bytes(self.geometry.grain_grid().chunk_elements(), self.item_bytes)
-    }
-
-    /// The most bytes that are fetched of a source chunk.
-    pub(crate) fn fetched_bytes_max(&self) -> u64 {
-        let whole = self.run.execution.source.layout().codec_cost().encoded_bytes_max;
-        self.plain.map_or(whole, |plain| plain.part_bytes_max)
     }
 
     /// What decoding a source chunk takes beside its stored form.

@@ -101,15 +101,17 @@ impl Store {
         Ok(self.read(key, wanted, limit_bytes, buffer).await?.is_some())
     }
 
-    /// [`Store::get_into`] of an object that has to be there, of exactly `size_bytes`.
+    /// [`Store::get_range_of_into`] of an object that has to be there.
     pub async fn get_exact_into(
         &self,
         key: &str,
         size_bytes: u64,
+        range: Range<u64>,
+        room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
-        let found = self.read(key, Wanted::Exactly { size_bytes }, 0, buffer).await?;
-        found.map(|_| ()).ok_or_else(|| self.not_found(key))
+        let is_there = self.get_range_of_into(key, size_bytes, range, room_bytes, buffer).await?;
+        is_there.then_some(()).ok_or_else(|| self.not_found(key))
     }
 
     /// `range` of an object of exactly `size_bytes`, in which it lies, into a buffer that is used again; what

@@ -251,10 +251,10 @@ async fn a_file_has_to_be_there_and_of_its_size() {
     assert!(matches!(error, StoreError::NotAnObject { .. }), "{error}");
 
     let mut buffer = Vec::new();
-    store.get_exact_into("a", 10, &mut buffer).await.unwrap();
+    store.get_exact_into("a", 10, 0..10, 0, &mut buffer).await.unwrap();
     assert_eq!(buffer, b"0123456789");
-    assert!(store.get_exact_into("a", 9, &mut buffer).await.unwrap_err().is_wrong_size());
-    assert!(store.get_exact_into("b", 9, &mut buffer).await.unwrap_err().is_not_found());
+    assert!(store.get_exact_into("a", 9, 0..9, 0, &mut buffer).await.unwrap_err().is_wrong_size());
+    assert!(store.get_exact_into("b", 9, 0..9, 0, &mut buffer).await.unwrap_err().is_not_found());
 }
 
 #[tokio::test]
