@@ -61,13 +61,14 @@ impl Lane {
         if holds(self) > lane_bytes && wide(self.encoded.capacity()) > encoded_bytes {
             buffers.keep(std::mem::take(&mut self.encoded));
         }
-        for (buffer, bytes) in
-            [(&mut self.scratch, scratch_bytes), (&mut self.encoded, encoded_bytes)]
-        {
-            if wide(buffer.capacity()) < bytes {
-                buffers.exchange(buffer, usize::try_from(bytes).unwrap_or(usize::MAX));
-            }
-        }
+        let left = |other: &Vec<u8>, other_bytes: u64| {
+            let others_bytes = wide(other.capacity()).max(other_bytes).saturating_add(held_bytes);
+            lane_bytes.saturating_sub(others_bytes)
+        };
+        let bytes_max = left(&self.encoded, encoded_bytes);
+        buffers.exchange(&mut self.scratch, scratch_bytes, bytes_max);
+        let bytes_max = left(&self.scratch, scratch_bytes);
+        buffers.exchange(&mut self.encoded, encoded_bytes, bytes_max);
     }
 }
 

@@ -156,7 +156,7 @@ mod tests {
         let lane = loans.written(lane(9, 0), &buffers).unwrap();
         assert_eq!((lane.encoded.capacity(), lane.scratch.capacity()), (9, 7));
         let mut other = Vec::new();
-        buffers.exchange(&mut other, 100);
+        buffers.exchange(&mut other, 100, 100);
         assert_eq!(other.capacity(), 5, "nothing is thrown away");
         assert!(loans.are_over());
     }

@@ -6,6 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// How many idle buffers are looked at for one of the size that is wanted.
 const SEARCHED_MAX: usize = 64;
 
+/// How many times what a lane needs a unit's buffer may have: a larger one is of more use to a unit.
+const LARGER_MAX: usize = 4;
+
 /// Byte buffers of one task slot. What is in use and what lies idle stay within a limit together:
 /// the bytes the plan reserved for the output units of a task, and for pieces of raw files what it leaves
 /// of the budget. While units need less than that, buffers that lanes have to give up lie here, too.
@@ -121,20 +124,22 @@ impl BufferPool {
 
     /// Keeps a buffer that a lane has no room for now, while nobody else needs its place.
     pub(crate) fn keep(&self, buffer: Vec<u8>) {
-        self.lock().keep(buffer, self.kept_bytes);
+        let mut state = self.lock();
+        let dropped = state.keep(buffer, self.kept_bytes);
+        drop(state); // others need not wait until it is gone
+        drop(dropped);
     }
 
-    /// Exchanges a lane's buffer for one that was given up and is larger, though not larger than
-    /// `bytes_max`, if there is one.
-    pub(crate) fn exchange(&self, buffer: &mut Vec<u8>, bytes_max: usize) {
+    /// Exchanges a lane's buffer of less than `bytes` for one that was given up and has `bytes`, or for a unit's that
+    /// lies idle, or else for one that was given up and is larger. None has more than `bytes_max`.
+    pub(crate) fn exchange(&self, buffer: &mut Vec<u8>, bytes: u64, bytes_max: u64) {
+        let [bytes, bytes_max] =
+            [bytes, bytes_max].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         let mut state = self.lock();
-        let is_better =
-            |other: &Vec<u8>| other.capacity() > buffer.capacity() && other.capacity() <= bytes_max;
-        let better = state.given_up.iter().enumerate().filter(|(_, other)| is_better(other));
-        let Some((at, _)) = better.max_by_key(|(_, other)| other.capacity()) else { return };
-        let better = state.given_up.swap_remove(at);
-        state.idle_bytes -= better.capacity();
-        state.keep(std::mem::replace(buffer, better), self.kept_bytes);
+        if let Some(better) = state.take_larger(buffer.capacity(), bytes, bytes_max) {
+            drop(state);
+            self.keep(std::mem::replace(buffer, better));
+        }
     }
 
     /// Says that a buffer of `bytes` bytes that was taken is no more.
@@ -167,10 +172,48 @@ impl State {
         };
         let fitting = self.idle.range(from..).enumerate().rev();
         let fitting = fitting.filter_map(|(at, buffer)| Some((over(buffer)?, from + at)));
-        let (over_bytes, at) = fitting.min_by_key(|&(over_bytes, _)| over_bytes)?;
+        let best = fitting.min_by_key(|&(over_bytes, _)| over_bytes);
+        let Some((over_bytes, at)) = best else { return self.take_given_up(bytes) };
         let buffer = self.idle.remove(at)?;
         self.idle_bytes -= buffer.capacity();
         self.over_bytes += over_bytes;
+        Some(buffer)
+    }
+
+    /// One of the same size that a lane has had.
+    fn take_given_up(&mut self, bytes: usize) -> Option<Vec<u8>> {
+        let at = self.given_up.iter().rposition(|buffer| buffer.capacity() == bytes)?;
+        self.idle_bytes -= bytes;
+        Some(self.given_up.swap_remove(at))
+    }
+
+    /// A buffer for a lane that has one of `held_bytes`: see [`BufferPool::exchange`].
+    fn take_larger(
+        &mut self,
+        held_bytes: usize,
+        bytes: usize,
+        bytes_max: usize,
+    ) -> Option<Vec<u8>> {
+        if held_bytes >= bytes {
+            return None;
+        }
+        let given_up = self.given_up.iter().map(Vec::capacity).enumerate().rev();
+        let larger = given_up.filter(|&(_, has)| has > held_bytes && has <= bytes_max);
+        // What is enough comes first.
+        let best = larger.min_by_key(|&(_, has)| (has < bytes, has.abs_diff(bytes)));
+        let units_max = bytes_max.min(bytes.saturating_mul(LARGER_MAX));
+        let buffer = match best {
+            Some((at, has)) if has >= bytes => self.given_up.swap_remove(at),
+            _ if self
+                .idle
+                .back()
+                .is_some_and(|unit| (bytes..=units_max).contains(&unit.capacity())) =>
+            {
+                self.idle.pop_back()?
+            }
+            _ => self.given_up.swap_remove(best?.0),
+        };
+        self.idle_bytes -= buffer.capacity();
         Some(buffer)
     }
 
@@ -183,12 +226,15 @@ impl State {
         }
     }
 
-    fn keep(&mut self, buffer: Vec<u8>, kept_bytes: usize) {
+    /// The buffer again if there is no place for it.
+    fn keep(&mut self, buffer: Vec<u8>, kept_bytes: usize) -> Option<Vec<u8>> {
         let bytes = buffer.capacity();
-        if bytes > 0 && self.all_bytes().saturating_add(bytes) <= kept_bytes {
-            self.idle_bytes += bytes;
-            self.given_up.push(buffer);
+        if bytes == 0 || self.all_bytes().saturating_add(bytes) > kept_bytes {
+            return Some(buffer);
         }
+        self.idle_bytes += bytes;
+        self.given_up.push(buffer);
+        None
     }
 }
 
@@ -259,17 +305,41 @@ mod tests {
         pool.keep(Vec::with_capacity(50)); // 40 + 30 + 50 would be over the limit
         assert_eq!(pool.lock().idle_bytes, 30);
         let mut buffer = Vec::with_capacity(20);
-        pool.exchange(&mut buffer, 29);
+        pool.exchange(&mut buffer, 29, 29);
         assert_eq!(buffer.capacity(), 20, "there is only a larger one");
-        pool.exchange(&mut buffer, 60);
+        pool.exchange(&mut buffer, 60, 60);
         assert_eq!((buffer.capacity(), pool.lock().idle_bytes), (30, 20));
-        pool.exchange(&mut buffer, 60);
+        pool.exchange(&mut buffer, 60, 60);
         assert_eq!(buffer.capacity(), 30, "there is only a smaller one");
         let other = pool.take(50).unwrap();
         assert_eq!(pool.lock().idle_bytes, 0);
         assert!(pool.lock().given_up.is_empty());
         pool.give(other);
         pool.give(unit);
+    }
+
+    #[test]
+    fn lanes_and_units_use_each_others_buffers() {
+        let pool = BufferPool::new(100, 100);
+        let units = [40, 40].map(|bytes| pool.take(bytes).unwrap());
+        let places = [&units[0], &units[1]].map(|unit| unit.as_ptr());
+        units.map(|unit| pool.give(unit));
+        pool.keep(Vec::with_capacity(10));
+        let [mut first, mut second] = [Vec::with_capacity(5), Vec::new()];
+        pool.exchange(&mut first, 20, 39);
+        assert_eq!(first.capacity(), 10, "a unit's is too large, another one better than none");
+        pool.exchange(&mut second, 9, 40);
+        assert_eq!(second.capacity(), 5, "a unit's has more than four times as much");
+        pool.exchange(&mut second, 41, 50);
+        assert_eq!(second.capacity(), 5, "a unit's would have to grow, and be lost");
+        pool.exchange(&mut second, 20, 40);
+        assert_eq!((second.as_ptr(), second.capacity()), (places[1], 40), "what was given last");
+        assert_eq!(pool.lock().idle_bytes, 40 + 5);
+        assert_eq!(pool.lock().given_up.len(), 1, "its own");
+        pool.keep(second);
+        let again = [40, 40].map(|bytes| pool.take(bytes).unwrap());
+        assert_eq!([&again[0], &again[1]].map(|unit| unit.as_ptr()), [places[0], places[1]]);
+        assert!(again.iter().all(|unit| unit.len() == 40));
     }
 
     #[test]
