@@ -319,7 +319,7 @@ fn choose(
 }
 
 /// Times within a hundredth of each other are the same to a model.
-const NEAR: f64 = 1.01;
+pub(crate) const NEAR: f64 = 1.01;
 
 /// Of the plans that are as fast as the fastest (see [`NEAR`]), the one with the fewest dollars, then requests,
 /// then the least memory comes first.

@@ -5,6 +5,7 @@ use crate::cost::Figures;
 use crate::count::{cells, cells_touched_max, pairs_along, product};
 use crate::keep::{Baseline, Counts, Found, KeepError, Model, Problem, Schedule, SideCounts};
 use crate::memory::{fixed_bytes, units_state_bytes};
+use crate::planner::NEAR;
 use crate::price::{Parallel, price};
 use crate::{
     Candidate, CandidateOutcome, Estimate, PLAN_VERSION, Plan, PlanError, PlanMemory, PlanRequest,
@@ -90,21 +91,15 @@ pub(crate) fn plan(
     let lanes = lanes(request, room_bytes / bounce_bytes);
     let lanes_bytes = u64::from(lanes).saturating_mul(bounce_bytes);
     let held_max = request.budget.box_bytes.unwrap_or(room_bytes.saturating_sub(lanes_bytes));
-    let problem = problem(&request.shape, request.item_bytes, source, target, held_max);
-    let (found, resident_bytes) = schedule(&problem)?;
-
-    let traffic = estimate(&problem, (source, target), &found.counts);
-    let figures = Figures {
-        tasks: 1,
-        traffic: traffic.clone(),
-        reading: found.counts.source.runs,
-        decoding: found.counts.source.runs,
-        writing: found.counts.target.runs,
-        putting: found.counts.target.runs,
-        ..Figures::default()
-    };
-    let parallel = Parallel { tasks_at_once: 1, lanes };
-    let traffic = traffic.priced(price(request, &figures, parallel));
+    let of_memory = |held_bytes| of_memory(request, (source, target), lanes, held_bytes);
+    let mut best = of_memory(held_max)?;
+    if !is_box && best.fresh_seconds() > LOOKED_FOR_SECONDS {
+        let half = of_memory(held_max / 2)?;
+        if half.is_better_than(&best) {
+            best = half;
+        }
+    }
+    let Sized { found, resident_bytes, estimate } = best;
     let stage = Stage {
         lanes,
         resident_bytes,
@@ -117,7 +112,58 @@ pub(crate) fn plan(
         planned_peak_bytes: stage.task_bytes.saturating_add(fixed_bytes),
         fixed_bytes,
     };
-    planned(request, (source, target), stage, memory, traffic)
+    planned(request, (source, target), stage, memory, estimate)
+}
+
+/// Seconds that a byte of memory takes when it is first used, about a microsecond for each page.
+const FRESH_SECONDS: f64 = 0.25e-9;
+
+/// A schedule whose memory takes longer than that is looked for once more, with half of it: about what the search
+/// takes.
+const LOOKED_FOR_SECONDS: f64 = 4e-3;
+
+/// A schedule, what it holds and what it costs.
+struct Sized {
+    found: Found,
+    resident_bytes: u64,
+    estimate: Estimate,
+}
+
+impl Sized {
+    /// Seconds that its memory takes when it is first used: buffers are used again after that.
+    fn fresh_seconds(&self) -> f64 {
+        self.resident_bytes as f64 * FRESH_SECONDS
+    }
+
+    /// It takes less time, that of its memory included, by more than is the same to a model; and costs no more.
+    fn is_better_than(&self, other: &Self) -> bool {
+        let seconds = |of: &Self| of.estimate.seconds + of.fresh_seconds();
+        seconds(self) * NEAR < seconds(other) && self.estimate.usd <= other.estimate.usd
+    }
+}
+
+/// The best schedule that holds at most `held_bytes`.
+fn of_memory(
+    request: &PlanRequest,
+    (source, target): (&RunsSide, &RunsSide),
+    lanes: u32,
+    held_bytes: u64,
+) -> Result<Sized, PlanError> {
+    let problem = problem(&request.shape, request.item_bytes, source, target, held_bytes);
+    let (found, resident_bytes) = schedule(&problem)?;
+    let traffic = estimate(&problem, (source, target), &found.counts);
+    let figures = Figures {
+        tasks: 1,
+        traffic: traffic.clone(),
+        reading: found.counts.source.runs,
+        decoding: found.counts.source.runs,
+        writing: found.counts.target.runs,
+        putting: found.counts.target.runs,
+        ..Figures::default()
+    };
+    let parallel = Parallel { tasks_at_once: 1, lanes };
+    let estimate = traffic.priced(price(request, &figures, parallel));
+    Ok(Sized { found, resident_bytes, estimate })
 }
 
 /// Runs in flight: as many as the stores take, within a small part of the memory.

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use rechunk_plan::keep::{Baseline, Model, Problem, Schedule};
 use rechunk_plan::{
-    Estimate, Plan, PlanError, PlanRequest, RunsSide, Side, Strategy as Kind, plan, runs_baseline,
+    Estimate, Plan, PlanError, PlanRequest, Profile, RunsSide, Side, StoreProfile,
+    Strategy as Kind, plan, runs_baseline,
 };
 
 use crate::cases::{Case, cases};
@@ -81,6 +82,29 @@ fn less_memory_is_more_runs_and_one_schedule_for_any_number_of_threads() {
     assert!(runs.windows(2).all(|pair| pair[0] >= pair[1]), "{runs:?}");
     assert_eq!(runs.last(), Some(&12_000), "all in memory: every file at once");
     assert!(runs[0] < 36_000_000 / 10, "not element by element: {runs:?}");
+}
+
+#[test]
+fn a_few_more_seeks_are_made_where_half_the_memory_saves_more() {
+    let problem = Problem::in_c_order(&[600; 3], &[75; 3], &[600; 3], 2, 0);
+    let schedule = Schedule { buffer: vec![1; 3], kept: vec![false; 3], step_axes: vec![0, 1, 2] };
+    let mut request = request(&Case { problem, schedule }, 122 << 20);
+    let of = |request: &PlanRequest| {
+        let plan = plan(request).unwrap().plan;
+        (plan.estimate.target.opens, plan.stages[0].resident_bytes >> 20)
+    };
+    assert_eq!(of(&request), (8, 51), "8 buffers of 75 rows");
+    let of_store = |name| Profile::uniform(&StoreProfile::built_in(name).unwrap());
+    request.profile = of_store("hdd");
+    assert_eq!(of(&request), (4, 102), "a seek takes 10 ms there");
+    request.profile = of_store("local");
+    request.budget.box_bytes = Some(122 << 20);
+    assert_eq!(of(&request), (4, 102), "as the literature has it");
+    // Of an array a hundred times as long, the memory is no hundredth of the time.
+    request.budget.box_bytes = None;
+    request.shape[0] = 60_000;
+    let plan = plan(&request).unwrap().plan;
+    assert_eq!(plan.stages[0].runs.as_ref().unwrap().buffer, [150, 600, 600]);
 }
 
 #[test]
