@@ -322,8 +322,8 @@ mod tests {
     fn lanes_and_units_use_each_others_buffers() {
         let pool = BufferPool::new(100, 100);
         let units = [40, 40].map(|bytes| pool.take(bytes).unwrap());
-        let places = [&units[0], &units[1]].map(|unit| unit.as_ptr());
-        units.map(|unit| pool.give(unit));
+        let places = [&units[0], &units[1]].map(Vec::as_ptr);
+        units.into_iter().for_each(|unit| pool.give(unit));
         pool.keep(Vec::with_capacity(10));
         let [mut first, mut second] = [Vec::with_capacity(5), Vec::new()];
         pool.exchange(&mut first, 20, 39);
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(pool.lock().given_up.len(), 1, "its own");
         pool.keep(second);
         let again = [40, 40].map(|bytes| pool.take(bytes).unwrap());
-        assert_eq!([&again[0], &again[1]].map(|unit| unit.as_ptr()), [places[0], places[1]]);
+        assert_eq!([&again[0], &again[1]].map(Vec::as_ptr), [places[0], places[1]]);
         assert!(again.iter().all(|unit| unit.len() == 40));
     }
 
