@@ -323,7 +323,9 @@ mod tests {
         let pool = BufferPool::new(100, 100);
         let units = [40, 40].map(|bytes| pool.take(bytes).unwrap());
         let places = [&units[0], &units[1]].map(Vec::as_ptr);
-        units.into_iter().for_each(|unit| pool.give(unit));
+        for unit in units {
+            pool.give(unit);
+        }
         pool.keep(Vec::with_capacity(10));
         let [mut first, mut second] = [Vec::with_capacity(5), Vec::new()];
         pool.exchange(&mut first, 20, 39);
