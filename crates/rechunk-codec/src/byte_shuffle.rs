@@ -8,15 +8,13 @@ pub(crate) const LANES: usize = 256;
 pub fn shuffle(typesize: usize, elements: &[u8], planes: &mut [u8]) {
     match typesize {
         1 => planes.copy_from_slice(elements),
-        2 => shuffle_words(elements.as_chunks().0, planes, |word, shift| {
-            (u16::from_le_bytes(word) >> shift).to_le_bytes()[0]
-        }),
-        4 => shuffle_words(elements.as_chunks().0, planes, |word, shift| {
-            (u32::from_le_bytes(word) >> shift).to_le_bytes()[0]
-        }),
-        8 => shuffle_words(elements.as_chunks().0, planes, |word, shift| {
-            (u64::from_le_bytes(word) >> shift).to_le_bytes()[0]
-        }),
+        2 => {
+            let words = elements.as_chunks().0;
+            let (low, high) = planes.split_at_mut(words.len());
+            split(words, low, high, |word| of_2(u16::from_le_bytes(word)));
+        }
+        4 => shuffle_4(elements.as_chunks().0, planes),
+        8 => shuffle_8(elements.as_chunks().0, planes),
         _ => {
             let count = elements.len() / typesize;
             for (byte, plane) in planes.chunks_exact_mut(count.max(1)).enumerate() {
@@ -28,21 +26,65 @@ pub fn shuffle(typesize: usize, elements: &[u8], planes: &mut [u8]) {
     }
 }
 
-/// [`shuffle`] with shifts, a few elements at a time: loops that the compiler makes vectors of.
-fn shuffle_words<const N: usize>(
-    words: &[[u8; N]],
-    planes: &mut [u8],
-    byte_of: impl Fn([u8; N], u32) -> u8,
-) {
-    let count = words.len();
-    for (some, words) in words.chunks(LANES).enumerate() {
-        for (plane, shift) in planes.chunks_exact_mut(count).zip((0..).step_by(8)) {
-            let plane = &mut plane[some * LANES..][..words.len()];
-            for (value, word) in plane.iter_mut().zip(words) {
-                *value = byte_of(*word, shift);
-            }
-        }
+fn shuffle_4(elements: &[[u8; 4]], planes: &mut [u8]) {
+    let mut halves = [[0; LANES]; 2];
+    for (some, elements) in elements.chunks(LANES).enumerate() {
+        let [low, high] = &mut halves;
+        split(elements, low, high, |element| of_4(u32::from_le_bytes(element)));
+        into_planes(&halves, some, elements.len(), planes);
     }
+}
+
+fn shuffle_8(elements: &[[u8; 8]], planes: &mut [u8]) {
+    let (mut halves, mut quarters) = ([[0; LANES]; 2], [[0; LANES]; 4]);
+    for (some, elements) in elements.chunks(LANES).enumerate() {
+        let [low, high] = &mut halves;
+        split(elements, low, high, |element| of_8(u64::from_le_bytes(element)));
+        for (half, [low, high]) in halves.iter().zip(quarters.as_chunks_mut().0) {
+            split(half, low, high, of_4);
+        }
+        into_planes(&quarters, some, elements.len(), planes);
+    }
+}
+
+/// Puts the bytes of the first `count` of each of some `words` into their planes, for which `some` times [`LANES`] went before.
+fn into_planes<const N: usize>(
+    words: &[[u16; LANES]; N],
+    some: usize,
+    count: usize,
+    planes: &mut [u8],
+) {
+    let plane_bytes = planes.len() / (2 * N);
+    let pairs = planes.chunks_exact_mut((2 * plane_bytes).max(1));
+    for (words, pair) in words.iter().zip(pairs) {
+        let (low, high) = pair.split_at_mut(plane_bytes);
+        let at = some * LANES..some * LANES + count;
+        split(&words[..count], &mut low[at.clone()], &mut high[at], of_2);
+    }
+}
+
+/// Takes the two halves of words apart: a loop that the compiler makes vectors of, at 20 to 60 GB/s for all levels of
+/// elements of 8 to 2 bytes; one plane after the other, a shift and a byte of each word, it is 7 to 38.
+#[inline]
+fn split<W: Copy, H>(words: &[W], low: &mut [H], high: &mut [H], halves: impl Fn(W) -> [H; 2]) {
+    for ((word, low), high) in words.iter().zip(low).zip(high) {
+        [*low, *high] = halves(*word);
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the low half")]
+fn of_2(word: u16) -> [u8; 2] {
+    [word as u8, (word >> 8) as u8]
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the low half")]
+fn of_4(word: u32) -> [u16; 2] {
+    [word as u16, (word >> 16) as u16]
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the low half")]
+fn of_8(word: u64) -> [u32; 2] {
+    [word as u32, (word >> 32) as u32]
 }
 
 /// Undoes [`shuffle`].
@@ -110,5 +152,31 @@ fn interleave<const H: usize, const N: usize>(
     for ((element, low), high) in elements.iter_mut().zip(low).zip(high) {
         element[..H].copy_from_slice(low);
         element[H..].copy_from_slice(high);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn planes_have_one_byte_of_each_element(
+            typesize in 1..18_usize, count in 0..3 * LANES, seed in any::<u64>(),
+        ) {
+            let byte = |at: u64| (at ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[0];
+            let elements: Vec<u8> = (0..).take(count * typesize).map(byte).collect();
+            let mut planes = vec![0; elements.len()];
+            shuffle(typesize, &elements, &mut planes);
+            for (at, element) in elements.chunks_exact(typesize).enumerate() {
+                let of_planes: Vec<u8> = planes.iter().skip(at).step_by(count).copied().collect();
+                prop_assert_eq!(&of_planes, element);
+            }
+            let mut again = vec![0; elements.len()];
+            unshuffle(typesize, &planes, &mut again);
+            prop_assert_eq!(again, elements);
+        }
     }
 }
