@@ -69,6 +69,9 @@ impl InPlace {
         };
         let is_possible = cpu.has_threads() && (writes || !stage.passthrough);
         let reads = from.filter(|from| is_possible && from.works_in_place()).cloned();
+        if let Some(source) = reads.as_ref().filter(|_| stage.input.is_source()) {
+            source.hold_directory();
+        }
         let taken = geometry.input_grid().chunk_shape().iter().zip(stage.filled());
         let taken = taken.map(|(&chunk, &tile)| chunk.min(tile));
         let input_bytes = taken.fold(wide(item_bytes), u64::saturating_mul);

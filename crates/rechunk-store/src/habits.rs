@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::held_directory::HeldDirectory;
 use crate::moments::Moments;
 use crate::reading::Reading;
 use crate::unnamed_file::UnnamedFiles;
@@ -18,6 +19,8 @@ pub(crate) struct Habits {
     pub moments: Moments,
     /// Whether there are files without names.
     pub unnamed: UnnamedFiles,
+    /// Where names are looked up.
+    pub directory: HeldDirectory,
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod durability;
 mod error;
 mod file_runs;
 mod habits;
+mod held_directory;
 mod key;
 mod lease;
 mod local_files;

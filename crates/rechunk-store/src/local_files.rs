@@ -58,13 +58,18 @@ impl LocalFiles {
     /// The file of `location`. [`LocalFileSystem`] makes a URL of it, and a path of that, which counts where
     /// files are small. Where that changes nothing, the name is added to the root instead.
     fn path(&self, location: &Path) -> Result<PathBuf> {
-        let name = location.as_ref();
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte);
-        if cfg!(unix) && !name.is_empty() && name.bytes().all(is_plain) {
-            return Ok(self.root.join(name));
+        match plain_name(location) {
+            Some(name) => Ok(self.root.join(name)),
+            None => self.files.path_to_filesystem(location),
         }
-        self.files.path_to_filesystem(location)
     }
+}
+
+/// The name of the file of `location` below the root, where that is the location itself.
+fn plain_name(location: &Path) -> Option<&str> {
+    let name = location.as_ref();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte);
+    (cfg!(unix) && !name.is_empty() && name.bytes().all(is_plain)).then_some(name)
 }
 
 impl fmt::Display for LocalFiles {
@@ -78,8 +83,13 @@ impl ObjectStore for LocalFiles {
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         let path = self.path(location)?;
         let location = location.clone();
-        let got = self.habits.moments.run(0, move || get(path, location, &options)).await;
-        got.map_err(generic)?
+        let (root, habits) = (Arc::clone(&self.root), Arc::clone(&self.habits));
+        let get = move || {
+            let name = plain_name(&location);
+            let held = name.and_then(|name| habits.directory.open(&root, name));
+            get(held, path, location, &options)
+        };
+        self.habits.moments.run(0, get).await.map_err(generic)?
     }
 
     async fn put_opts(
@@ -150,8 +160,13 @@ fn generic(source: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::Generic { store: "LocalFiles", source: Box::new(source) }
 }
 
-/// Opens and describes a file in one go.
-fn get(path: PathBuf, location: Path, options: &GetOptions) -> Result<GetResult> {
+/// Opens and describes a file in one go, if it is not open.
+fn get(
+    file: Option<File>,
+    path: PathBuf,
+    location: Path,
+    options: &GetOptions,
+) -> Result<GetResult> {
     let not_found_or = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound if path.symlink_metadata().is_ok() => {
             generic(NotAFile { what: "a symbolic link to something that is missing" })
@@ -162,7 +177,9 @@ fn get(path: PathBuf, location: Path, options: &GetOptions) -> Result<GetResult>
         _ if is_socket(&path) => generic(NotAFile { what: "a socket" }),
         _ => generic(error),
     };
-    let (file, metadata) = open(&path).map_err(not_found_or)?;
+    let described = |file: File| file.metadata().map(|metadata| (file, metadata));
+    let opened = file.map_or_else(|| open(&path), described);
+    let (file, metadata) = opened.map_err(not_found_or)?;
     if let Some(what) = special_kind(&metadata) {
         return Err(generic(NotAFile { what }));
     }

@@ -414,6 +414,12 @@ impl Store {
         self.works_in_place() && self.local_root().is_some()
     }
 
+    /// The directory of a local store stays open from now on, and what is read is looked up in it: for the chunks of a
+    /// source, which are as many as there may be. If another one takes its name, what is read is still in this one.
+    pub fn hold_directory(&self) {
+        self.habits.directory.hold();
+    }
+
     /// Files have been read lately that were not in memory: it pays to read several at once, on
     /// threads that do nothing else.
     pub fn reads_slowly(&self) -> bool {
