@@ -47,7 +47,8 @@ fn shuffle_8(elements: &[[u8; 8]], planes: &mut [u8]) {
     }
 }
 
-/// Puts the bytes of the first `count` of each of some `words` into their planes, for which `some` times [`LANES`] went before.
+/// Puts the bytes of the first `count` of each of some `words` into their planes, behind those of `some` times [`LANES`]; there
+/// is at least one.
 fn into_planes<const N: usize>(
     words: &[[u16; LANES]; N],
     some: usize,
@@ -55,8 +56,7 @@ fn into_planes<const N: usize>(
     planes: &mut [u8],
 ) {
     let plane_bytes = planes.len() / (2 * N);
-    let pairs = planes.chunks_exact_mut((2 * plane_bytes).max(1));
-    for (words, pair) in words.iter().zip(pairs) {
+    for (words, pair) in words.iter().zip(planes.chunks_exact_mut(2 * plane_bytes)) {
         let (low, high) = pair.split_at_mut(plane_bytes);
         let at = some * LANES..some * LANES + count;
         split(&words[..count], &mut low[at.clone()], &mut high[at], of_2);

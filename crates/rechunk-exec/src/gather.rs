@@ -231,7 +231,7 @@ async fn take_in(task: &Arc<TaskRun>, fetched: Fetched) -> Result<Taken, Fault> 
     cpu.run(move || {
         let finished = match found {
             Found::Chunk(got @ (Got::Whole | Got::Part)) => {
-                let work = |Lane { encoded, scratch }: &mut Lane| match decode(
+                let work = |Lane { encoded, scratch, .. }: &mut Lane| match decode(
                     &task, &index, encoded, scratch, &input,
                 ) {
                     Ok(decoded) => spread(&task, &input, Brought::Chunk(decoded)).map(Some),
@@ -369,7 +369,7 @@ pub(crate) fn decode_and_spread(
     lane: &mut Lane,
     input: &Input,
 ) -> Result<Vec<Finished>, Fault> {
-    let Lane { encoded, scratch } = lane;
+    let Lane { encoded, scratch, .. } = lane;
     decode_and_spread_of(task, index, encoded, scratch, input)
 }
 

@@ -53,7 +53,7 @@ fn copy(
         let fill = |part| frame::fill(&stage.target_fill, part, (&mut unit.buffer[..], &frame));
         return kept.iter().try_for_each(fill);
     }
-    let Lane { encoded, scratch } = lane;
+    let Lane { encoded, scratch, .. } = lane;
     let target = stage.target();
     let fault = |error| Fault::Target(target.decode_error(&unit.index, error));
     let decoded = target.layout().decode(&unit.index, encoded, scratch).map_err(fault)?;

@@ -16,9 +16,16 @@ pub(crate) struct Lane {
     pub encoded: Vec<u8>,
     /// Its elements, where a decoder needs a place for them (see [`crate::workers`]).
     pub scratch: Vec<u8>,
+    /// Most bytes it may hold, if another lane has lent them (see [`crate::loans`]).
+    pub lent_bytes: Option<u64>,
 }
 
 impl Lane {
+    /// One that may hold `lent_bytes`, which another lane lends.
+    pub(crate) fn borrowed(lent_bytes: u64) -> Self {
+        Self { lent_bytes: Some(lent_bytes), ..Self::default() }
+    }
+
     /// The stored form of its chunk, to be handed to a store.
     pub(crate) fn take_encoded(&mut self) -> Bytes {
         Bytes::from(std::mem::take(&mut self.encoded))
@@ -50,6 +57,7 @@ impl Lane {
     /// comes back from there: pages that are new take as long as decoding into them.
     pub(crate) fn make_room(&mut self, needs: LaneNeeds, lane_bytes: u64, buffers: &BufferPool) {
         let LaneNeeds { encoded_bytes, scratch_bytes, held_bytes } = needs;
+        let lane_bytes = self.lent_bytes.unwrap_or(lane_bytes);
         let holds = |lane: &Self| {
             let encoded = wide(lane.encoded.capacity()).max(encoded_bytes);
             let scratch = wide(lane.scratch.capacity()).max(scratch_bytes);

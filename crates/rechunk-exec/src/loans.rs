@@ -20,8 +20,10 @@ use crate::stage_run::StageRun;
 /// As many lanes are borrowed, in use or not, as lanes lend or are owed, at most; and one that is owed is not
 /// used before that is back.
 pub(crate) struct Loans {
-    /// What a lane lends, bytes: its unit's; 0 if they do not lend.
+    /// What a lane lends of its unit, bytes; 0 if they do not lend.
     each_bytes: usize,
+    /// What a borrowed lane may hold, bytes: the unit's, and what else encoding takes.
+    lent_bytes: u64,
     /// Lanes that lend and write.
     lenders: usize,
     /// Borrowed lanes that are in use, and those that wait for their next use.
@@ -33,12 +35,14 @@ pub(crate) struct Loans {
 
 impl Loans {
     pub(crate) fn new(stage: &StageRun) -> Self {
-        Self::of(if is_possible(stage) { stage.target_chunk_bytes() } else { 0 })
+        let each_bytes = if is_possible(stage) { stage.target_chunk_bytes() } else { 0 };
+        Self::of(each_bytes, lent_bytes(stage))
     }
 
-    fn of(each_bytes: u64) -> Self {
+    fn of(each_bytes: u64, lent_bytes: u64) -> Self {
         let each_bytes = usize::try_from(each_bytes).unwrap_or(0);
-        Self { each_bytes, lenders: 0, borrowers: 0, idle: Vec::new(), owed: Vec::new() }
+        let (idle, owed) = (Vec::new(), Vec::new());
+        Self { each_bytes, lent_bytes, lenders: 0, borrowers: 0, idle, owed }
     }
 
     /// A lane that only waits for its write lends.
@@ -60,7 +64,7 @@ impl Loans {
         self.borrowers += 1;
         self.idle.pop().or_else(|| {
             buffers.lend(self.each_bytes);
-            Some(Lane::default())
+            Some(Lane::borrowed(self.lent_bytes))
         })
     }
 
@@ -106,7 +110,6 @@ fn is_possible(stage: &StageRun) -> bool {
     let fetched_bytes = fetched_bytes_max(&stage.stage, &stage.run.execution);
     let takes_bytes = fetched_bytes.saturating_add(stage.workers.beside(decoding));
     let unit_bytes = stage.target_chunk_bytes();
-    let lends_bytes = unit_bytes.saturating_add(stage.workers.beside(stage.encoding()));
     // What is sent by the job that completes it takes a lane of its own.
     let is_sent_apart = unit_bytes > wide(SENT_AT_ONCE_BYTES);
     // What stays of the target is read before a unit is encoded; an uncompressed one is written itself.
@@ -117,7 +120,12 @@ fn is_possible(stage: &StageRun) -> bool {
         && stage.stage.input == StageInput::SourceChunks
         && is_sent_apart
         && is_given_up
-        && takes_bytes <= lends_bytes
+        && takes_bytes <= lent_bytes(stage)
+}
+
+/// What a lane that only waits for its write does not hold, bytes.
+fn lent_bytes(stage: &StageRun) -> u64 {
+    stage.target_chunk_bytes().saturating_add(stage.workers.beside(stage.encoding()))
 }
 
 #[cfg(test)]
@@ -125,14 +133,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::lane::LaneNeeds;
 
     fn lane(encoded: usize, scratch: usize) -> Lane {
-        Lane { encoded: Vec::with_capacity(encoded), scratch: Vec::with_capacity(scratch) }
+        let (encoded, scratch) = (Vec::with_capacity(encoded), Vec::with_capacity(scratch));
+        Lane { encoded, scratch, ..Lane::default() }
     }
 
     #[test]
     fn as_many_borrow_as_lend() {
-        let (mut loans, buffers) = (Loans::of(10), BufferPool::new(20, 20));
+        let (mut loans, buffers) = (Loans::of(10, 12), BufferPool::new(20, 20));
         assert!(loans.borrow(&buffers).is_none());
         loans.lend();
         let first = loans.borrow(&buffers).unwrap();
@@ -149,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_lane_goes_on_with_the_buffers_of_the_one_it_has_lent() {
-        let (mut loans, buffers) = (Loans::of(10), BufferPool::new(100, 100));
+        let (mut loans, buffers) = (Loans::of(10, 12), BufferPool::new(100, 100));
         loans.lend();
         loans.borrow(&buffers).unwrap();
         loans.returned(lane(5, 7), &buffers);
@@ -161,10 +171,30 @@ mod tests {
         assert!(loans.are_over());
     }
 
+    #[test]
+    fn a_borrowed_lane_holds_what_was_lent() {
+        let (mut loans, buffers) = (Loans::of(10, 12), BufferPool::new(100, 100));
+        let units = [10, 10].map(|bytes| buffers.take(bytes).unwrap());
+        for unit in units {
+            buffers.give(unit);
+        }
+        loans.lend();
+        let (mut own, mut borrowed) = (Lane::default(), loans.borrow(&buffers).unwrap());
+        let needs = LaneNeeds { encoded_bytes: 5, scratch_bytes: 5, held_bytes: 1 };
+        borrowed.make_room(needs, 30, &buffers);
+        assert_eq!(
+            (borrowed.scratch.capacity(), borrowed.encoded.capacity()),
+            (0, 0),
+            "6 are left"
+        );
+        own.make_room(needs, 30, &buffers);
+        assert_eq!((own.scratch.capacity(), own.encoded.capacity()), (10, 10));
+    }
+
     proptest! {
         #[test]
         fn all_lanes_come_back(count in 1_usize..5, events in prop::collection::vec(0..4, 0..200)) {
-            let (mut loans, buffers) = (Loans::of(10), BufferPool::new(10 * 5, 0));
+            let (mut loans, buffers) = (Loans::of(10, 12), BufferPool::new(10 * 5, 0));
             let (mut lanes, mut writing, mut borrowed) = (count, 0, Vec::new());
             // Then all that is under way ends.
             for event in events.into_iter().chain([2; 10]).chain([3; 10]) {

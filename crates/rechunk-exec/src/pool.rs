@@ -130,15 +130,16 @@ impl BufferPool {
         drop(dropped);
     }
 
-    /// Exchanges a lane's buffer of less than `bytes` for one that was given up and has `bytes`, or for a unit's that
-    /// lies idle, or else for one that was given up and is larger. None has more than `bytes_max`.
+    /// Exchanges a lane's buffer of less than `bytes` for one that was given up and has at least as many, or for a
+    /// unit's that lies idle, or else for one that was given up and is larger. None has more than `bytes_max`.
     pub(crate) fn exchange(&self, buffer: &mut Vec<u8>, bytes: u64, bytes_max: u64) {
         let [bytes, bytes_max] =
             [bytes, bytes_max].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         let mut state = self.lock();
         if let Some(better) = state.take_larger(buffer.capacity(), bytes, bytes_max) {
-            drop(state);
-            self.keep(std::mem::replace(buffer, better));
+            let dropped = state.keep(std::mem::replace(buffer, better), self.kept_bytes);
+            drop(state); // others need not wait until it is gone
+            drop(dropped);
         }
     }
 
@@ -162,7 +163,7 @@ impl State {
     }
 
     /// An idle buffer of `bytes` bytes; or else the smallest that is larger, while all buffers together are
-    /// at most `spare_bytes` larger than what was asked for.
+    /// at most `spare_bytes` larger than what was asked for; or else one of that size that a lane has given up.
     fn take_idle(&mut self, bytes: usize, spare_bytes: usize) -> Option<Vec<u8>> {
         // Sizes repeat: whole units are all alike, and of pieces of them there are a few kinds.
         let from = self.idle.len().saturating_sub(SEARCHED_MAX);
@@ -202,15 +203,10 @@ impl State {
         // What is enough comes first.
         let best = larger.min_by_key(|&(_, has)| (has < bytes, has.abs_diff(bytes)));
         let units_max = bytes_max.min(bytes.saturating_mul(LARGER_MAX));
+        let is_enough = |unit: &Vec<u8>| (bytes..=units_max).contains(&unit.capacity());
         let buffer = match best {
             Some((at, has)) if has >= bytes => self.given_up.swap_remove(at),
-            _ if self
-                .idle
-                .back()
-                .is_some_and(|unit| (bytes..=units_max).contains(&unit.capacity())) =>
-            {
-                self.idle.pop_back()?
-            }
+            _ if self.idle.back().is_some_and(is_enough) => self.idle.pop_back()?,
             _ => self.given_up.swap_remove(best?.0),
         };
         self.idle_bytes -= buffer.capacity();

@@ -76,7 +76,7 @@ fn take_apart(
     shard: &[u64],
 ) -> Result<Vec<Finished>, Fault> {
     let mut finished = Vec::new();
-    let Lane { encoded, scratch } = lane;
+    let Lane { encoded, scratch, .. } = lane;
     for chunk in chunks(task, shard).positions() {
         let Some(input) = Input::new(task, &chunk)? else { continue };
         finished.extend(match index.and_then(|index| index.entry(format.slot(&chunk))) {

@@ -91,15 +91,16 @@ pub(crate) fn plan(
     let lanes = lanes(request, room_bytes / bounce_bytes);
     let lanes_bytes = u64::from(lanes).saturating_mul(bounce_bytes);
     let held_max = request.budget.box_bytes.unwrap_or(room_bytes.saturating_sub(lanes_bytes));
-    let of_memory = |held_bytes| of_memory(request, (source, target), lanes, held_bytes);
-    let mut best = of_memory(held_max)?;
-    if !is_box && best.fresh_seconds() > LOOKED_FOR_SECONDS {
-        let half = of_memory(held_max / 2)?;
-        if half.is_better_than(&best) {
-            best = half;
-        }
+    let holding = |held_bytes| of_memory(request, (source, target), lanes, held_bytes);
+    let mut best = holding(held_max)?;
+    if !is_box
+        && best.fresh_seconds() > LOOKED_FOR_SECONDS
+        && let Ok(half) = holding(held_max / 2)
+        && half.is_better_than(&best)
+    {
+        best = half;
     }
-    let Sized { found, resident_bytes, estimate } = best;
+    let Scheduled { found, resident_bytes, estimate } = best;
     let stage = Stage {
         lanes,
         resident_bytes,
@@ -123,13 +124,13 @@ const FRESH_SECONDS: f64 = 0.25e-9;
 const LOOKED_FOR_SECONDS: f64 = 4e-3;
 
 /// A schedule, what it holds and what it costs.
-struct Sized {
+struct Scheduled {
     found: Found,
     resident_bytes: u64,
     estimate: Estimate,
 }
 
-impl Sized {
+impl Scheduled {
     /// Seconds that its memory takes when it is first used: buffers are used again after that.
     fn fresh_seconds(&self) -> f64 {
         self.resident_bytes as f64 * FRESH_SECONDS
@@ -148,7 +149,7 @@ fn of_memory(
     (source, target): (&RunsSide, &RunsSide),
     lanes: u32,
     held_bytes: u64,
-) -> Result<Sized, PlanError> {
+) -> Result<Scheduled, PlanError> {
     let problem = problem(&request.shape, request.item_bytes, source, target, held_bytes);
     let (found, resident_bytes) = schedule(&problem)?;
     let traffic = estimate(&problem, (source, target), &found.counts);
@@ -163,7 +164,7 @@ fn of_memory(
     };
     let parallel = Parallel { tasks_at_once: 1, lanes };
     let estimate = traffic.priced(price(request, &figures, parallel));
-    Ok(Sized { found, resident_bytes, estimate })
+    Ok(Scheduled { found, resident_bytes, estimate })
 }
 
 /// Runs in flight: as many as the stores take, within a small part of the memory.

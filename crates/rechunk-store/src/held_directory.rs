@@ -2,7 +2,6 @@
 //! takes a third of what opening a small file does.
 
 use std::fs::File;
-use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct HeldDirectory {
     is_wanted: AtomicBool,
     /// `None` inside: it cannot be opened, and names are looked up from the top.
+    #[cfg_attr(
+        not(unix),
+        expect(dead_code, reason = "the standard library opens no file in a directory")
+    )]
     directory: OnceLock<Option<File>>,
 }
 
@@ -41,7 +44,7 @@ impl HeldDirectory {
 }
 
 #[cfg(unix)]
-fn open_directory(path: &Path) -> io::Result<File> {
+fn open_directory(path: &Path) -> std::io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     let flags = rustix::fs::OFlags::DIRECTORY.bits().cast_signed();
     File::options().read(true).custom_flags(flags).open(path)

@@ -414,8 +414,10 @@ impl Store {
         self.works_in_place() && self.local_root().is_some()
     }
 
-    /// The directory of a local store stays open from now on, and what is read is looked up in it: for the chunks of a
-    /// source, which are as many as there may be. If another one takes its name, what is read is still in this one.
+    /// The directory of a local store is opened for the next object that is read, and names of objects are looked up in it
+    /// first from then on: for the chunks of a source, which are as many as there may be. What is not found in it, listed,
+    /// or opened to be read in runs is looked for by all of its path, as before: whoever has to know whether
+    /// another directory has taken its name meanwhile asks [`Store::is_same_directory`].
     pub fn hold_directory(&self) {
         self.habits.directory.hold();
     }

@@ -1,6 +1,7 @@
 //! Noticing that what is read was written in the meantime.
 
 use std::fs::{File, Metadata};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -117,15 +118,16 @@ impl Store {
         Ok(())
     }
 
-    /// False if another directory has taken the place of a local one since it is watched: what is in it may be
-    /// older than that.
+    /// False if a local directory is no more where it was since it is watched, or another one has taken its place: what
+    /// is in that may be older.
     pub fn is_same_directory(&self) -> bool {
         let watched = self.watch.as_ref().and_then(|watch| watch.directory.as_ref());
         let Some((watched, root)) = watched.zip(self.local_root()) else { return true };
         match (watched.metadata(), root.metadata()) {
             (Ok(watched), Ok(now)) => local_files::is_same(&watched, &now),
             (Err(_), Ok(_)) => false, // it is gone
-            _ => true,                // what cannot be looked at is not read either, which says why
+            (Ok(_), Err(error)) => error.kind() != io::ErrorKind::NotFound,
+            (Err(_), Err(_)) => true, // what cannot be looked at is not read either, which says why
         }
     }
 
@@ -200,7 +202,26 @@ fn milliseconds(time: SystemTime) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    #[test]
+    fn a_directory_is_another_one_where_it_was_moved_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let [place, aside] = ["place", "aside"].map(|name| folder.path().join(name));
+        fs::create_dir(&place).unwrap();
+        let now = SystemTime::now();
+        let store = Store::open(&place.to_string_lossy()).unwrap().watched(now, now);
+        assert!(store.is_same_directory());
+        fs::rename(&place, &aside).unwrap();
+        assert!(!store.is_same_directory(), "it would be read where it is now");
+        fs::create_dir(&place).unwrap();
+        assert!(!store.is_same_directory());
+        fs::remove_dir(&place).unwrap();
+        fs::rename(&aside, &place).unwrap();
+        assert!(store.is_same_directory());
+    }
 
     /// An answer of a server with the right clock, at the end of one of its seconds, may be taken for one of a
     /// clock that is almost a second behind.

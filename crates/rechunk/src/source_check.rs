@@ -40,7 +40,9 @@ pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
         open_array(location, &options, &job.stores).await?
     } else {
         if !store.is_same_directory() {
-            return Err(changed("another directory has taken its place while it was copied"));
+            return Err(changed(
+                "it was moved away while it was copied, or another directory has taken its place",
+            ));
         }
         let control = store.with_role(Role::Control);
         let now = Documents::fetch(&control).await;
