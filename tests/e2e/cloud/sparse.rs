@@ -10,9 +10,6 @@ use crate::arrays::RawArray;
 use crate::harness::Run;
 use crate::report::{assert_done, number};
 
-/// Fewer than these are asked for, of 4096: how many are before the list is there depends on the machine.
-const ASKED_MAX: u64 = 2048;
-
 /// 16 × 16 × 16 chunks, of which one in 400 stays.
 fn sparse() -> S3 {
     let s3 = S3::with(&RawArray::v3(&[64, 64, 64], &[4, 4, 4]));
@@ -53,7 +50,7 @@ fn few_chunks_are_asked_for_where_few_are() {
         let said = |field: &str| number(&report, &format!("traffic.source.{field}"));
         assert_eq!((said("get_requests"), said("get_missing")), (11, 4085), "{options}");
         let asked = asked_for_chunks(&s3);
-        assert!((11..ASKED_MAX).contains(&asked), "{asked} with {options}");
+        assert!((11..1000).contains(&asked), "{asked} with {options}");
         s3.assert_copied("t.zarr");
         s3.forget("t.zarr");
     }
@@ -67,7 +64,7 @@ fn what_is_missing_is_not_to_be_copied_either() {
     assert_eq!(number(&report, "traffic.target.copy_requests"), 11);
     assert_eq!(number(&report, "traffic.source.get_missing"), 4085);
     let copies = count(&s3.server.requests(), |r| r.operation == Operation::Copy);
-    assert!((11..ASKED_MAX).contains(&copies), "{copies}");
+    assert!((11..1000).contains(&copies), "{copies}");
     s3.assert_copied("t.zarr");
 }
 
