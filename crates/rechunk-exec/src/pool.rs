@@ -135,6 +135,9 @@ impl BufferPool {
     pub(crate) fn exchange(&self, buffer: &mut Vec<u8>, bytes: u64, bytes_max: u64) {
         let [bytes, bytes_max] =
             [bytes, bytes_max].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        if buffer.capacity() >= bytes {
+            return; // as mostly: nobody has to wait for it
+        }
         let mut state = self.lock();
         if let Some(better) = state.take_larger(buffer.capacity(), bytes, bytes_max) {
             let dropped = state.keep(std::mem::replace(buffer, better), self.kept_bytes);
@@ -188,16 +191,13 @@ impl State {
         Some(self.given_up.swap_remove(at))
     }
 
-    /// A buffer for a lane that has one of `held_bytes`: see [`BufferPool::exchange`].
+    /// A buffer for a lane that has one of `held_bytes`, less than `bytes`: see [`BufferPool::exchange`].
     fn take_larger(
         &mut self,
         held_bytes: usize,
         bytes: usize,
         bytes_max: usize,
     ) -> Option<Vec<u8>> {
-        if held_bytes >= bytes {
-            return None;
-        }
         let given_up = self.given_up.iter().map(Vec::capacity).enumerate().rev();
         let larger = given_up.filter(|&(_, has)| has > held_bytes && has <= bytes_max);
         // What is enough comes first.
