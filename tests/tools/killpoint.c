@@ -9,7 +9,9 @@
 // same calls.
 // With --full nothing is killed: the disk is full from the N-th call on, for what is below the directory (ENOSPC).
 // --slow US makes each of these calls take that many microseconds longer.
-// --signal S sends S instead of SIGKILL and lets the program end by itself. Exit: the program's, or 128 + signal.
+// --signal S sends S instead of SIGKILL and lets the program end by itself; the call it came before waits until the
+// program has answered on its standard error (a minute at most), so that it is interrupted there and not somewhere behind.
+// Exit: the program's, or 128 + signal.
 //
 // The program is traced (ptrace), so that calls are seen whoever makes them; a preloaded library would miss
 // those that do not go through libc. Linux only. Paths as the kernel resolves them; names that were changed
@@ -82,6 +84,8 @@ static unsigned slow_us;
 static bool tears, loses, fills, killed;
 static int kill_signal = SIGKILL;
 static pid_t program;
+static pid_t held;       // a thread whose call waits until the signal is answered
+static pid_t answering;  // the one that says something meanwhile
 
 static void die(const char *what) {
     perror(what);
@@ -286,9 +290,25 @@ static bool refuse(pid_t id, bool is_exit) {
     return ptrace(PTRACE_SETREGSET, id, NT_PRSTATUS, &vector) == 0;
 }
 
-static void strike(void) {
+static void strike(pid_t id) {
     killed = kill_signal == SIGKILL;
+    if (!killed) {
+        held = id;
+        alarm(60);  // nobody answers: this ends, and the program with it
+    }
     kill(program, kill_signal);
+}
+
+// Whoever has said something has acted on the signal when its next call is another one: then the held call goes on.
+static void watch_for_answer(pid_t id, const struct call_info *info) {
+    bool is_write = info->entry.nr == SYS_write || info->entry.nr == SYS_writev;
+    if (is_write && info->entry.args[0] == STDERR_FILENO) {
+        answering = id;
+    } else if (id == answering) {
+        alarm(0);
+        ptrace(PTRACE_SYSCALL, held, 0, 0);
+        held = 0;
+    }
 }
 
 static void on_entry(struct thread *thread, const struct call_info *info) {
@@ -308,13 +328,13 @@ static void on_entry(struct thread *thread, const struct call_info *info) {
     if (thread->call.kind == WRITE) mark_written(thread->call.path);
     if (kill_at != counted) return;
     thread->torn = tears && halve(thread->id, &thread->call);
-    if (!thread->torn) strike();
+    if (!thread->torn) strike(thread->id);
 }
 
 static void on_exit_of_call(struct thread *thread, const struct call_info *info) {
     if (thread->refused && !refuse(thread->id, true)) die("cannot refuse a call");
     if (thread->call.kind != NONE && !thread->refused && !info->exit.is_error) after(&thread->call);
-    if (thread->torn) strike();
+    if (thread->torn) strike(thread->id);
     thread->refused = false;
     thread->call.kind = NONE;
 }
@@ -346,6 +366,7 @@ static int trace(void) {
         if (signal == (SIGTRAP | 0x80)) {
             struct call_info info;
             if (ptrace(PTRACE_GET_SYSCALL_INFO, id, sizeof info, &info) > 0 && !killed) {
+                if (info.op == 1 && held != 0) watch_for_answer(id, &info);
                 if (info.op == 1) on_entry(thread_of(id), &info);
                 else if (info.op == 2) on_exit_of_call(thread_of(id), &info);
             }
@@ -353,7 +374,7 @@ static int trace(void) {
         } else if (event != 0 || signal == SIGSTOP) {
             signal = 0;  // a new thread, or its first stop
         }
-        ptrace(PTRACE_SYSCALL, id, 0, signal);
+        if (id != held) ptrace(PTRACE_SYSCALL, id, 0, signal);
     }
     return result;
 }
