@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rechunk_testkit::Operation;
+use rechunk_testkit::{Operation, RequestRecord};
 
 use super::{S3, count};
 use crate::arrays::RawArray;
@@ -38,6 +38,22 @@ fn asked_for_chunks(s3: &S3) -> u64 {
     count(&requests, |r| r.operation == Operation::Get && r.key.starts_with("source.zarr/c/"))
 }
 
+/// Of the requests for chunks, how many came before a list was asked for, and how many when it had been answered. How
+/// many came between the two is the server's affair: it takes 25 to 75 ms for its list while it is asked for chunks.
+fn around_the_list(s3: &S3, operation: Operation) -> (u64, u64) {
+    let requests = s3.server.requests();
+    let list = |r: &&RequestRecord| {
+        r.operation == Operation::List && r.query.contains("prefix=source.zarr")
+    };
+    let list = requests.iter().find(list).expect("a list");
+    let listed = list.ended.expect("an answer");
+    let chunks = |which: &dyn Fn(&RequestRecord) -> bool| {
+        let is_chunk = |r: &RequestRecord| r.operation == operation && r.key.contains(".zarr/c/");
+        count(&requests, |r| is_chunk(r) && which(r))
+    };
+    (chunks(&|r| r.started < list.started), chunks(&|r| r.started > listed))
+}
+
 #[test]
 fn few_chunks_are_asked_for_where_few_are() {
     let s3 = sparse();
@@ -49,8 +65,9 @@ fn few_chunks_are_asked_for_where_few_are() {
         assert_done(&report);
         let said = |field: &str| number(&report, &format!("traffic.source.{field}"));
         assert_eq!((said("get_requests"), said("get_missing")), (11, 4085), "{options}");
-        let asked = asked_for_chunks(&s3);
-        assert!((11..1000).contains(&asked), "{asked} with {options}");
+        assert!(asked_for_chunks(&s3) >= 11);
+        let (before, after) = around_the_list(&s3, Operation::Get);
+        assert!(before < 256 && after < 256, "{before}, {after} with {options}");
         s3.assert_copied("t.zarr");
         s3.forget("t.zarr");
     }
@@ -64,7 +81,9 @@ fn what_is_missing_is_not_to_be_copied_either() {
     assert_eq!(number(&report, "traffic.target.copy_requests"), 11);
     assert_eq!(number(&report, "traffic.source.get_missing"), 4085);
     let copies = count(&s3.server.requests(), |r| r.operation == Operation::Copy);
-    assert!((11..1000).contains(&copies), "{copies}");
+    assert!(copies >= 11);
+    let (before, after) = around_the_list(&s3, Operation::Copy);
+    assert!(before < 256 && after < 256, "{before}, {after}");
     s3.assert_copied("t.zarr");
 }
 
