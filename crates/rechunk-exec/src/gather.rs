@@ -14,6 +14,7 @@ use crate::announced::ANNOUNCED_BYTES;
 use crate::frame::{self, Frame, check_length, wide};
 use crate::lane::{Lane, LaneDone};
 use crate::piece_checksum;
+use crate::piece_slabs;
 use crate::pieces::object_key;
 use crate::stage_run::StageRun;
 use crate::task::TaskRun;
@@ -42,6 +43,27 @@ impl Input {
     /// Where the elements are that the tile takes.
     pub(crate) fn frame(&self) -> &Frame {
         &self.frame
+    }
+
+    /// Some of what it holds is in `unit`: `common`.
+    fn meets(&self, unit: &Unit, common: &mut Region) -> bool {
+        self.held.as_ref().is_some_and(|held| held.intersect_into(&unit.region, common))
+    }
+
+    /// Bytes of all of it, decoded.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The part of it that brings `region`, whose elements lie one behind the other in it, and how many bytes
+    /// they have.
+    pub(crate) fn part(&self, region: Region, item_bytes: usize) -> (Self, usize) {
+        let range = self.frame.bytes_of(&region, item_bytes);
+        let (bytes, frame) = (range.len(), self.frame.clone().part(&range));
+        let held = self.held.as_ref().and_then(|held| held.intersect(&region));
+        let part =
+            Self { held, bytes, decoded_bytes: wide(bytes), wanted: 0..bytes, frame, region };
+        (part, bytes)
     }
 
     /// Chunk `index` (see [`rechunk_plan::StageGeometry::grain_grid`]), if it meets the tile.
@@ -106,7 +128,7 @@ enum Found {
 /// Takes one input chunk in.
 pub(crate) async fn input(
     task: Arc<TaskRun>,
-    lane: Lane,
+    mut lane: Lane,
     index: Vec<u64>,
 ) -> Result<LaneDone, Fault> {
     let stage = &task.stage;
@@ -115,6 +137,12 @@ pub(crate) async fn input(
     {
         let format = format.clone();
         return whole_shards::input(task, lane, format, index).await;
+    }
+    if matches!(stage.stage.input, StageInput::Pieces { .. })
+        && piece_slabs::are_read_here(&task)
+        && let Some(finished) = piece_slabs::input(&task, &mut lane, &index).await?
+    {
+        return Ok(LaneDone { lane, finished, sent: Vec::new() });
     }
     let fetched = fetch(&task, lane, index).await?;
     take(task, fetched).await
@@ -332,10 +360,10 @@ pub(crate) async fn fetch_chunk(
 }
 
 /// Where a piece lies.
-struct PiecePlace {
-    key: String,
+pub(crate) struct PiecePlace {
+    pub key: String,
     /// Offset and length in the object, bytes.
-    range: (u64, u64),
+    pub range: (u64, u64),
 }
 
 async fn fetch_piece(
@@ -355,7 +383,8 @@ async fn fetch_piece(
     Ok(place)
 }
 
-fn piece_place(stage: &StageRun, index: &[u64], input: &Input) -> PiecePlace {
+/// Where the piece is that input `index` is.
+pub(crate) fn piece_place(stage: &StageRun, index: &[u64], input: &Input) -> PiecePlace {
     let grid = stage.geometry.input_grid();
     let before = stage.number.saturating_sub(1);
     let key = object_key(before, grid.indices().ordinal(index));
@@ -413,15 +442,54 @@ pub(crate) fn spread(
     input: &Input,
     brought: Brought<'_>,
 ) -> Result<Vec<Finished>, Fault> {
-    let (stage, geometry) = (&task.stage, &task.stage.geometry);
+    let stage = &task.stage;
     if let Some(held) = input.held.as_ref().filter(|_| !stage.stage.is_stepped) {
         task.digest.add(stage.digest.of_elements(held, input, brought)?);
     }
+    let (mut finished, mut common) = (Vec::new(), Region::whole(&[]));
+    each_unit(task, &input.region, |unit, filling| {
+        let is_met = copy_in(task, input, brought, unit, filling, &mut common)?;
+        let common = is_met.then_some(&common);
+        finished.extend(count_in(task, input, brought, unit, filling, common));
+        Ok(())
+    })?;
+    Ok(finished)
+}
+
+/// Copies what a part of a piece has into every unit that is to be filled. None is complete with it.
+pub(crate) fn spread_part(task: &TaskRun, part: &Input, elements: &[u8]) -> Result<(), Fault> {
+    let (brought, mut common) = (Brought::Piece(elements, &[]), Region::whole(&[]));
+    each_unit(task, &part.region, |unit, filling| {
+        copy_in(task, part, brought, unit, filling, &mut common).map(drop)
+    })
+}
+
+/// Says that all parts of a piece have been copied, which keeps those `marks` of absence. Returns the units that are
+/// complete.
+pub(crate) fn end_parts(
+    task: &TaskRun,
+    piece: &Input,
+    marks: &[u8],
+) -> Result<Vec<Finished>, Fault> {
+    let (mut finished, mut common) = (Vec::new(), Region::whole(&[]));
+    each_unit(task, &piece.region, |unit, filling| {
+        let common = piece.meets(unit, &mut common).then_some(&common);
+        finished.extend(count_in(task, piece, Brought::Piece(&[], marks), unit, filling, common));
+        Ok(())
+    })?;
+    Ok(finished)
+}
+
+/// Does `work` with every unit that `region` meets and that is to be filled; last with those that another lane was at.
+fn each_unit(
+    task: &TaskRun,
+    region: &Region,
+    mut work: impl FnMut(&Unit, &mut Filling) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let geometry = &task.stage.geometry;
     let units = geometry.units(&task.tile);
-    let mut finished = Vec::new();
     let mut busy = Vec::new();
-    let mut common = Region::whole(&[]);
-    let mut indices = geometry.output_grid().covering(&input.region).positions();
+    let mut indices = geometry.output_grid().covering(region).positions();
     let (mut ahead, mut ordinals, mut found) = (indices.clone(), Vec::new(), Vec::new());
     loop {
         // Many at a time, because threads that ask at once wait for each other.
@@ -441,17 +509,16 @@ pub(crate) fn spread(
             let unit = known.map_or_else(|| open(task, ordinal, index), |unit| Ok(Some(unit)))?;
             let Some(unit) = unit else { continue };
             if let Some(mut filling) = unit.try_lock() {
-                finished.extend(put_in(task, input, brought, &unit, &mut filling, &mut common)?);
+                work(&unit, &mut filling)?;
                 continue;
             }
             busy.push(unit); // another lane copies into it: come back to it
         }
     }
     for unit in busy {
-        let mut filling = unit.lock();
-        finished.extend(put_in(task, input, brought, &unit, &mut filling, &mut common)?);
+        work(&unit, &mut unit.lock())?;
     }
-    Ok(finished)
+    Ok(())
 }
 
 /// The unit `index`, which nobody has met before; `None` if it is not to be filled.
@@ -463,16 +530,16 @@ fn open(task: &TaskRun, ordinal: u64, index: &[u64]) -> Result<Option<Arc<Unit>>
     Ok(Some(task.units.get_or_insert(unit)))
 }
 
-/// Copies what an input has of a unit into it; the unit, if that was the last. `common` is used again: what
-/// it holds means nothing.
-fn put_in(
+/// Copies what an input has of a unit into it. False if that is nothing; else that is what `common` is then, which is used
+/// again: what it holds before means nothing.
+fn copy_in(
     task: &TaskRun,
     input: &Input,
     brought: Brought<'_>,
     unit: &Unit,
     filling: &mut Filling,
     common: &mut Region,
-) -> Result<Option<Finished>, Fault> {
+) -> Result<bool, Fault> {
     let (stage, frame) = (&task.stage, &unit.frame);
     // What is missing needs no elements as long as nothing else of the unit is there.
     let is_left_out =
@@ -486,29 +553,45 @@ fn put_in(
         }
     }
     filling.has_left_out |= is_left_out;
-    if input.held.as_ref().is_some_and(|held| held.intersect_into(&unit.region, common)) {
-        let target = (&mut filling.buffer[..], frame);
+    if !input.meets(unit, common) {
+        return Ok(false);
+    }
+    let target = (&mut filling.buffer[..], frame);
+    if stage.stage.is_stepped {
+        // What the journal's step marks say is done is known by unit.
+        filling.digest += stage.digest.of_elements(common, input, brought)?;
+    }
+    match brought {
+        Brought::Chunk(bytes) | Brought::Piece(bytes, _) => {
+            let source = (bytes, &input.frame);
+            frame::copy(stage.item_bytes, common, source, target, stage.swap_bytes)?;
+        }
+        Brought::Nothing if is_left_out => {}
+        Brought::Nothing => frame::fill(&stage.source_fill, common, target)?,
+    }
+    Ok(true)
+}
+
+/// Counts an input for a unit of which it has brought `common`; the unit, if that was the last.
+fn count_in(
+    task: &TaskRun,
+    input: &Input,
+    brought: Brought<'_>,
+    unit: &Unit,
+    filling: &mut Filling,
+    common: Option<&Region>,
+) -> Option<Finished> {
+    let stage = &task.stage;
+    if let Some(common) = common {
         filling.stored.add(&stage.geometry, unit, input, common, brought);
-        if stage.stage.is_stepped {
-            // What the journal's step marks say is done is known by unit.
-            filling.digest += stage.digest.of_elements(common, input, brought)?;
-        }
-        match brought {
-            Brought::Chunk(bytes) | Brought::Piece(bytes, _) => {
-                let source = (bytes, &input.frame);
-                frame::copy(stage.item_bytes, common, source, target, stage.swap_bytes)?;
-            }
-            Brought::Nothing if is_left_out => {}
-            Brought::Nothing => frame::fill(&stage.source_fill, common, target)?,
-        }
     }
     filling.inputs_left = filling.inputs_left.saturating_sub(1);
     if filling.inputs_left > 0 {
-        return Ok(None);
+        return None;
     }
     let mut finished = task.units.finish(unit, filling, task.last_step(&unit.region));
     if stage.geometry.writes_pieces() {
         piece_checksum::seal(stage, &mut finished);
     }
-    Ok(Some(finished))
+    Some(finished)
 }

@@ -25,10 +25,31 @@ pub(crate) fn seal(stage: &StageRun, piece: &mut Finished) {
 /// The bytes of the piece for `region` without its checksum, if they are what the stage before
 /// has sealed; `None` if not.
 pub(crate) fn open<'a>(stage: &StageRun, region: &Region, piece: &'a [u8]) -> Option<&'a [u8]> {
-    let (bytes, checksum) = piece.split_last_chunk()?;
-    let place = of_place(stage, stage.number.checked_sub(1)?, region);
-    let computed = crc32c::crc32c_append(place, bytes);
-    (computed == u32::from_le_bytes(*checksum)).then_some(bytes)
+    Sum::of_place(stage, region).check(piece)
+}
+
+/// The checksum of a piece that is read, as far as it has come.
+pub(crate) struct Sum(u32);
+
+impl Sum {
+    /// Of the place of the piece for `region`.
+    pub(crate) fn of_place(stage: &StageRun, region: &Region) -> Self {
+        // Stages that read pieces are none that is the first.
+        Self(of_place(stage, stage.number.saturating_sub(1), region))
+    }
+
+    /// Adds the next bytes of it.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.0 = crc32c::crc32c_append(self.0, bytes);
+    }
+
+    /// The `last` bytes of the piece without its checksum, if all of it is what the stage before has sealed;
+    /// `None` if not.
+    pub(crate) fn check(self, last: &[u8]) -> Option<&[u8]> {
+        let (bytes, checksum) = last.split_last_chunk()?;
+        let computed = crc32c::crc32c_append(self.0, bytes);
+        (computed == u32::from_le_bytes(*checksum)).then_some(bytes)
+    }
 }
 
 /// [`Fault::DamagedPiece`] for bytes `offset_bytes` on of the object `key`.

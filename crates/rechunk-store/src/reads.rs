@@ -317,7 +317,7 @@ impl Store {
         StoreError::Damaged { location: self.label().to_owned(), key: key.to_owned() }
     }
 
-    async fn ask(
+    pub(crate) async fn ask(
         &self,
         path: &Path,
         range: Option<GetRange>,
@@ -335,7 +335,7 @@ impl Store {
             && matches!(self.kind, Kind::Directory(_) | Kind::Http)
     }
 
-    fn range(&self, key: &str, wanted: Wanted) -> Result<Option<GetRange>, StoreError> {
+    pub(crate) fn range(&self, key: &str, wanted: Wanted) -> Result<Option<GetRange>, StoreError> {
         Ok(match wanted {
             Wanted::Whole { .. } | Wanted::Part { .. } | Wanted::Exactly { .. } => None,
             Wanted::RangeOf { .. } if self.answers_with_all(wanted) => None,
@@ -410,7 +410,7 @@ impl Store {
     }
 
     /// How many bytes the body of an answer has, if it is what was asked for.
-    fn accept(
+    pub(crate) fn accept(
         &self,
         key: &str,
         wanted: Wanted<'_>,

@@ -13,7 +13,6 @@ mod lanes;
 mod marks;
 mod read;
 mod side;
-mod slabs;
 mod write;
 
 use std::sync::Arc;

@@ -8,9 +8,9 @@ use rechunk_plan::keep::Runs;
 use rechunk_store::{AS_IN_PAGE_BYTES, Run, start_as_in_page};
 
 use super::lanes::Bounce;
-use super::slabs::Slabs;
 use crate::Fault;
 use crate::frame::{Frame, buffer_bytes, wide};
+use crate::slabs::Slabs;
 
 /// An array of raw files.
 #[derive(Debug)]

@@ -13,6 +13,7 @@ use rechunk_store::{Meter, Store};
 use crate::case::{Case, Prepared, SideCase, execute, execute_observed, runtime};
 use crate::journal::{CancelAfter, header, work_store};
 use crate::layout::Codec;
+use crate::piece_slabs;
 
 /// Small random numbers that are the same in every run (splitmix64).
 struct Random(u64);
@@ -76,8 +77,12 @@ struct Staged {
 
 impl Staged {
     async fn new(case: Case) -> Self {
-        let plan = case.plan().unwrap();
         let prepared = case.prepare().await;
+        Self::of(case, prepared).await
+    }
+
+    async fn of(case: Case, prepared: Prepared) -> Self {
+        let plan = case.plan().unwrap();
         execute(prepared.execution(&case, &plan, &Meter::new()), None).await.unwrap();
         let mut objects = BTreeMap::new();
         for (stage, before) in plan.stages.iter().enumerate().take(plan.stages.len() - 1) {
@@ -153,6 +158,30 @@ fn no_flipped_bit_of_an_intermediate_is_copied() {
             assert_eq!(result, staged.prepared.elements);
         });
     }
+}
+
+/// Those that are read slab by slab, out of files: in each slab, and in the checksum.
+#[test]
+fn no_flipped_bit_of_a_large_piece_is_copied() {
+    let case = piece_slabs::case(&[700, 1800], DataType::Float32, Kind::PushPull);
+    let folder = tempfile::tempdir().unwrap();
+    runtime().block_on(async {
+        let prepared = case.prepare_in(folder.path()).await;
+        let staged = Staged::of(case, prepared).await;
+        let (key, object) = staged.objects.first_key_value().unwrap();
+        let last = object.len() - 1;
+        for at in [0, last / 5, last / 2 - 1, last / 2 + 1, last - 4, last - 3, last] {
+            let mut bytes = object.to_vec();
+            bytes[at] ^= 0x10;
+            assert_named(&staged.damage(key, bytes).await, key);
+        }
+        let error = staged.damage(key, object[..last].to_vec()).await;
+        assert!(error.is_output_fault() && error.to_string().contains(key), "{error}");
+        // It was the damage, and nothing else.
+        staged.resume_behind(key).await.unwrap();
+        let result = staged.case.read_all(&staged.case.target, &staged.prepared.target).await;
+        assert!(result == staged.prepared.elements);
+    });
 }
 
 #[test]

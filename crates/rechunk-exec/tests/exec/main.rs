@@ -14,6 +14,7 @@ mod lent_lanes;
 mod limits;
 mod narrow;
 mod oracle;
+mod piece_slabs;
 mod run_case;
 mod runs;
 mod slow_disk;

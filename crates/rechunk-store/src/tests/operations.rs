@@ -43,6 +43,29 @@ async fn an_object_above_the_limit_is_refused_unread() {
 }
 
 #[tokio::test]
+async fn a_range_of_a_file_can_be_read_bit_by_bit() {
+    let (_folder, store) = local();
+    let store = store.with_role(Role::Source).with_meter(&Meter::new());
+    store.put("x", parts("0123456789")).await.unwrap();
+    let mut range = store.open_range("x", 2, 7).await.unwrap();
+    let mut buffer = b"before".to_vec();
+    for expected in ["234", "", "5678"] {
+        range.read_into(expected.len(), &mut buffer).unwrap();
+        assert_eq!(buffer, expected.as_bytes());
+    }
+    let traffic = store.meter().traffic().source;
+    assert_eq!((traffic.get_requests, traffic.read_bytes), (1, 7));
+    // One byte of the file is left.
+    let error = range.read_into(2, &mut buffer).unwrap_err();
+    assert!(matches!(error, StoreError::Short { wanted_bytes: 2, got_bytes: 1, .. }), "{error}");
+    for (key, start) in [("y", 0), ("x", 4), ("x", 10), ("x", u64::MAX)] {
+        let error = store.open_range(key, start, 7).await.unwrap_err();
+        assert!(error.to_string().contains(key), "{error}");
+        assert_eq!(error.is_not_found(), key == "y", "{error}");
+    }
+}
+
+#[tokio::test]
 async fn a_range_may_be_of_an_object_of_its_size_alone() {
     on_each(async |store| {
         let store = store.with_role(Role::Source).with_meter(&Meter::new());

@@ -4,7 +4,7 @@ use rechunk_grid::{ChunkGrid, GridError, IndexIter, Region};
 
 /// Iterator over the slabs of a box, in the order they are packed.
 #[derive(Debug)]
-pub(super) struct Slabs {
+pub(crate) struct Slabs {
     /// Over the box, as if it began at 0.
     grid: ChunkGrid,
     indices: IndexIter,
@@ -14,7 +14,7 @@ pub(super) struct Slabs {
 impl Slabs {
     /// Cuts `part`, packed in the order of axes `order`, slowest first, into slabs of `elements_max`
     /// elements at most, and 1 at least.
-    pub(super) fn new(
+    pub(crate) fn new(
         part: &Region,
         order: &[usize],
         elements_max: u64,

@@ -1,0 +1,68 @@
+//! A range of an object that is read bit by bit, where it is a file: whoever has a use for each bit at once needs no
+//! buffer for all of it.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::time::Instant;
+
+use object_store::GetResultPayload;
+
+use crate::operations::wide;
+use crate::reads::Wanted;
+use crate::remote::Like;
+use crate::{Store, StoreError};
+
+/// A range of an object of a local directory. What is read waits for a disk where it is: for threads that may.
+#[derive(Debug)]
+pub struct RangeReader {
+    store: Store,
+    key: String,
+    file: File,
+}
+
+impl Store {
+    /// `length` bytes from `start` on, to be read bit by bit: one request, as [`Store::get_range`]. Fewer than that, or no
+    /// object, is an error; so is a store that [does not work in place](Store::works_in_place).
+    pub async fn open_range(
+        &self,
+        key: &str,
+        start: u64,
+        length: u64,
+    ) -> Result<RangeReader, StoreError> {
+        let path = self.object_path(key)?;
+        self.meter.count_get(self.role);
+        let wanted = Wanted::Range { start, length };
+        let response = match self.ask(&path, self.range(key, wanted)?, Like::read(length)).await {
+            Err(object_store::Error::NotFound { .. }) => return Err(self.not_found(key)),
+            Err(error) => return Err(self.failed(key, "read", error)),
+            Ok(response) => response,
+        };
+        self.check_unchanged(key, &response.meta)?;
+        self.accept(key, wanted, &response)?;
+        let GetResultPayload::File(mut file, _) = response.payload else {
+            return Err(self.failed_io(key, "read", io::ErrorKind::Unsupported.into()));
+        };
+        let sought = file.seek(io::SeekFrom::Start(start));
+        sought.map_err(|error| self.failed_io(key, "read", error))?;
+        Ok(RangeReader { store: self.clone(), key: key.to_owned(), file })
+    }
+}
+
+impl RangeReader {
+    /// The next `length` bytes, in place of what `buffer` held. Where it has to grow, it has so many afterwards.
+    pub fn read_into(&mut self, length: usize, buffer: &mut Vec<u8>) -> Result<(), StoreError> {
+        let Self { store, key, file } = self;
+        buffer.clear();
+        if buffer.capacity() < length {
+            *buffer = Vec::new(); // free the old one first
+            let room = buffer.try_reserve_exact(length);
+            room.map_err(|_| store.short(key, wide(length), 0))?;
+        }
+        let began = Instant::now();
+        let read = file.take(wide(length)).read_to_end(buffer);
+        let got = read.map_err(|error| store.failed_io(key, "read", error))?;
+        store.habits.reading.took(began.elapsed(), wide(got));
+        store.meter.count_read(store.role, got);
+        if got < length { Err(store.short(key, wide(length), wide(got))) } else { Ok(()) }
+    }
+}
