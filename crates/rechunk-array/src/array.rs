@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use rechunk_format::{FormatError, Layout, Plain};
-use rechunk_store::{Copied, Got, Narrow, Role, Store, StoreError};
+use rechunk_store::{Copied, Got, Narrow, RangeReader, Role, Store, StoreError};
 
 use crate::ArrayError;
 use crate::error::Cause;
@@ -109,6 +109,24 @@ impl Array {
         let is_there = read.map_err(|error| self.store_error(index, error))?;
         self.note(index, is_there);
         Ok(is_there)
+    }
+
+    /// What [`Array::read_elements_into`] reads, to be read bit by bit; `None` if there is no such chunk. Of arrays whose
+    /// chunks are [objects of their own](Array::has_whole_objects), in stores that [work in place](Store::works_in_place).
+    pub async fn open_elements(
+        &self,
+        index: &[u64],
+        stored_bytes: u64,
+        wanted: Range<u64>,
+    ) -> Result<Option<RangeReader>, ArrayError> {
+        if self.is_gap(index) {
+            return Ok(None);
+        }
+        let key = self.layout.chunk_key(index);
+        let opened = self.store.open_range_of(&key, stored_bytes, wanted).await;
+        let opened = opened.map_err(|error| self.store_error(index, error))?;
+        self.note(index, opened.is_some());
+        Ok(opened)
     }
 
     /// Announces that `range` of what chunk `index` is stored as will be read soon: see [`Store::announce`]. Not

@@ -11,10 +11,10 @@ use rechunk_store::{Got, Role, StoreError};
 
 use crate::Fault;
 use crate::announced::ANNOUNCED_BYTES;
+use crate::by_slab;
 use crate::frame::{self, Frame, check_length, wide};
 use crate::lane::{Lane, LaneDone};
 use crate::piece_checksum;
-use crate::piece_slabs;
 use crate::pieces::object_key;
 use crate::stage_run::StageRun;
 use crate::task::TaskRun;
@@ -27,14 +27,14 @@ pub(crate) struct Input {
     /// Its part in the tile.
     pub region: Region,
     /// What of that it holds: not the gap beside it.
-    held: Option<Region>,
+    pub held: Option<Region>,
     /// Bytes of all of it, decoded; of a plain chunk as it is stored.
-    bytes: usize,
+    pub bytes: usize,
     /// Bytes of all of it, a source chunk with its padding.
-    decoded_bytes: u64,
+    pub decoded_bytes: u64,
     /// From the first of them that the tile takes to the last: of a chunk that lies in several tiles, each
     /// takes a part; none takes the gap beside it.
-    wanted: Range<usize>,
+    pub wanted: Range<usize>,
     /// Where their elements are.
     frame: Frame,
 }
@@ -50,20 +50,20 @@ impl Input {
         self.held.as_ref().is_some_and(|held| held.intersect_into(&unit.region, common))
     }
 
-    /// Bytes of all of it, decoded.
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// The part of it that brings `region`, whose elements lie one behind the other in it, and how many bytes
-    /// they have.
-    pub(crate) fn part(&self, region: Region, item_bytes: usize) -> (Self, usize) {
-        let range = self.frame.bytes_of(&region, item_bytes);
+    /// The part of it that brings `region`, and its bytes among those that the tile takes: from byte `from` on,
+    /// behind which nothing but that part lies up to its last.
+    pub(crate) fn part(
+        &self,
+        region: Region,
+        from: usize,
+        item_bytes: usize,
+    ) -> (Self, Range<usize>) {
+        let range = from..self.frame.bytes_of(&region, item_bytes).end;
         let (bytes, frame) = (range.len(), self.frame.clone().part(&range));
         let held = self.held.as_ref().and_then(|held| held.intersect(&region));
         let part =
             Self { held, bytes, decoded_bytes: wide(bytes), wanted: 0..bytes, frame, region };
-        (part, bytes)
+        (part, range)
     }
 
     /// Chunk `index` (see [`rechunk_plan::StageGeometry::grain_grid`]), if it meets the tile.
@@ -138,10 +138,7 @@ pub(crate) async fn input(
         let format = format.clone();
         return whole_shards::input(task, lane, format, index).await;
     }
-    if matches!(stage.stage.input, StageInput::Pieces { .. })
-        && piece_slabs::are_read_here(&task)
-        && let Some(finished) = piece_slabs::input(&task, &mut lane, &index).await?
-    {
+    if let Some(finished) = by_slab::input(&task, &mut lane, &index).await? {
         return Ok(LaneDone { lane, finished, sent: Vec::new() });
     }
     let fetched = fetch(&task, lane, index).await?;
@@ -442,10 +439,7 @@ pub(crate) fn spread(
     input: &Input,
     brought: Brought<'_>,
 ) -> Result<Vec<Finished>, Fault> {
-    let stage = &task.stage;
-    if let Some(held) = input.held.as_ref().filter(|_| !stage.stage.is_stepped) {
-        task.digest.add(stage.digest.of_elements(held, input, brought)?);
-    }
+    add_digest(task, input, brought)?;
     let (mut finished, mut common) = (Vec::new(), Region::whole(&[]));
     each_unit(task, &input.region, |unit, filling| {
         let is_met = copy_in(task, input, brought, unit, filling, &mut common)?;
@@ -456,28 +450,40 @@ pub(crate) fn spread(
     Ok(finished)
 }
 
-/// Copies what a part of a piece has into every unit that is to be filled. None is complete with it.
-pub(crate) fn spread_part(task: &TaskRun, part: &Input, elements: &[u8]) -> Result<(), Fault> {
-    let (brought, mut common) = (Brought::Piece(elements, &[]), Region::whole(&[]));
+/// Copies what a part of an input brings into every unit that is to be filled. None is complete with it.
+pub(crate) fn spread_part(task: &TaskRun, part: &Input, brought: Brought<'_>) -> Result<(), Fault> {
+    add_digest(task, part, brought)?;
+    let mut common = Region::whole(&[]);
     each_unit(task, &part.region, |unit, filling| {
         copy_in(task, part, brought, unit, filling, &mut common).map(drop)
     })
 }
 
-/// Says that all parts of a piece have been copied, which keeps those `marks` of absence. Returns the units that are
-/// complete.
+/// Says that all parts of an input have been copied. `brought` is what it brings beside elements. Returns the units that
+/// are complete.
 pub(crate) fn end_parts(
     task: &TaskRun,
-    piece: &Input,
-    marks: &[u8],
+    input: &Input,
+    brought: Brought<'_>,
 ) -> Result<Vec<Finished>, Fault> {
     let (mut finished, mut common) = (Vec::new(), Region::whole(&[]));
-    each_unit(task, &piece.region, |unit, filling| {
-        let common = piece.meets(unit, &mut common).then_some(&common);
-        finished.extend(count_in(task, piece, Brought::Piece(&[], marks), unit, filling, common));
+    each_unit(task, &input.region, |unit, filling| {
+        // Where there was nothing but a gap.
+        make_buffer(task, brought, unit, filling)?;
+        let common = input.meets(unit, &mut common).then_some(&common);
+        finished.extend(count_in(task, input, brought, unit, filling, common));
         Ok(())
     })?;
     Ok(finished)
+}
+
+/// Adds to the task's digest what an input brings, unless units count it.
+fn add_digest(task: &TaskRun, input: &Input, brought: Brought<'_>) -> Result<(), Fault> {
+    let stage = &task.stage;
+    if let Some(held) = input.held.as_ref().filter(|_| !stage.stage.is_stepped) {
+        task.digest.add(stage.digest.of_elements(held, input, brought)?);
+    }
+    Ok(())
 }
 
 /// Does `work` with every unit that `region` meets and that is to be filled; last with those that another lane was at.
@@ -540,23 +546,12 @@ fn copy_in(
     filling: &mut Filling,
     common: &mut Region,
 ) -> Result<bool, Fault> {
-    let (stage, frame) = (&task.stage, &unit.frame);
-    // What is missing needs no elements as long as nothing else of the unit is there.
-    let is_left_out =
-        filling.buffer.is_empty() && stage.leaves_absent_out && matches!(brought, Brought::Nothing);
-    if filling.buffer.is_empty() && !is_left_out {
-        filling.buffer = task.buffers.take(frame.bytes).ok_or_else(|| Fault::Plan {
-            reason: "its tasks hold more than it reserves".to_owned(),
-        })?;
-        if stage.is_padded(&unit.index, &unit.region) || filling.has_left_out {
-            rechunk_kernel::fill(&stage.target_fill, &mut filling.buffer);
-        }
-    }
-    filling.has_left_out |= is_left_out;
+    let stage = &task.stage;
+    let is_left_out = !make_buffer(task, brought, unit, filling)?;
     if !input.meets(unit, common) {
         return Ok(false);
     }
-    let target = (&mut filling.buffer[..], frame);
+    let target = (&mut filling.buffer[..], &unit.frame);
     if stage.stage.is_stepped {
         // What the journal's step marks say is done is known by unit.
         filling.digest += stage.digest.of_elements(common, input, brought)?;
@@ -568,6 +563,31 @@ fn copy_in(
         }
         Brought::Nothing if is_left_out => {}
         Brought::Nothing => frame::fill(&stage.source_fill, common, target)?,
+    }
+    Ok(true)
+}
+
+/// Makes the unit's buffer, if it has none and needs one. False if it needs none: what is missing needs no elements as
+/// long as nothing else of the unit is there.
+fn make_buffer(
+    task: &TaskRun,
+    brought: Brought<'_>,
+    unit: &Unit,
+    filling: &mut Filling,
+) -> Result<bool, Fault> {
+    let stage = &task.stage;
+    if !filling.buffer.is_empty() {
+        return Ok(true);
+    }
+    if stage.leaves_absent_out && matches!(brought, Brought::Nothing) {
+        filling.has_left_out = true;
+        return Ok(false);
+    }
+    let buffer = task.buffers.take(unit.frame.bytes);
+    filling.buffer = buffer
+        .ok_or_else(|| Fault::Plan { reason: "its tasks hold more than it reserves".to_owned() })?;
+    if stage.is_padded(&unit.index, &unit.region) || filling.has_left_out {
+        rechunk_kernel::fill(&stage.target_fill, &mut filling.buffer);
     }
     Ok(true)
 }

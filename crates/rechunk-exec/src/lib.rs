@@ -11,6 +11,7 @@
 mod ahead;
 mod announced;
 mod begun_steps;
+mod by_slab;
 mod check;
 mod commit;
 mod cpu;
@@ -30,7 +31,7 @@ mod lane;
 mod loans;
 mod passthrough;
 mod piece_checksum;
-mod piece_slabs;
+
 mod pieces;
 mod plain;
 mod pool;

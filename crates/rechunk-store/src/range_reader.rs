@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::ops::Range;
 use std::time::Instant;
 
 use object_store::GetResultPayload;
@@ -29,33 +30,59 @@ impl Store {
         start: u64,
         length: u64,
     ) -> Result<RangeReader, StoreError> {
+        let opened = self.open_wanted(key, Wanted::Range { start, length }).await?;
+        opened.ok_or_else(|| self.not_found(key))
+    }
+
+    /// `range` of an object of exactly `size_bytes`, in which it lies, to be read likewise: as [`Store::get_range_of_into`].
+    /// `None` if there is no object.
+    pub async fn open_range_of(
+        &self,
+        key: &str,
+        size_bytes: u64,
+        range: Range<u64>,
+    ) -> Result<Option<RangeReader>, StoreError> {
+        self.open_wanted(key, Wanted::of_size(size_bytes, &range)).await
+    }
+
+    async fn open_wanted(
+        &self,
+        key: &str,
+        wanted: Wanted<'_>,
+    ) -> Result<Option<RangeReader>, StoreError> {
         let path = self.object_path(key)?;
+        let response =
+            self.ask(&path, self.range(key, wanted)?, Like::read(wanted.bytes_max())).await;
+        if let Err(object_store::Error::NotFound { .. }) = response {
+            self.meter.count_get_missing(self.role);
+            return Ok(None);
+        }
         self.meter.count_get(self.role);
-        let wanted = Wanted::Range { start, length };
-        let response = match self.ask(&path, self.range(key, wanted)?, Like::read(length)).await {
-            Err(object_store::Error::NotFound { .. }) => return Err(self.not_found(key)),
-            Err(error) => return Err(self.failed(key, "read", error)),
-            Ok(response) => response,
-        };
-        self.check_unchanged(key, &response.meta)?;
-        self.accept(key, wanted, &response)?;
+        let response = response.map_err(|error| self.failed(key, "read", error))?;
+        let (response, _) = self.accepted(key, wanted, response)?;
         let GetResultPayload::File(mut file, _) = response.payload else {
             return Err(self.failed_io(key, "read", io::ErrorKind::Unsupported.into()));
         };
-        let sought = file.seek(io::SeekFrom::Start(start));
+        let sought = file.seek(io::SeekFrom::Start(response.range.start));
         sought.map_err(|error| self.failed_io(key, "read", error))?;
-        Ok(RangeReader { store: self.clone(), key: key.to_owned(), file })
+        Ok(Some(RangeReader { store: self.clone(), key: key.to_owned(), file }))
     }
 }
 
 impl RangeReader {
-    /// The next `length` bytes, in place of what `buffer` held. Where it has to grow, it has so many afterwards.
-    pub fn read_into(&mut self, length: usize, buffer: &mut Vec<u8>) -> Result<(), StoreError> {
+    /// The next `length` bytes, in place of what `buffer` held. Where it has to grow, it gets room for `room_bytes`, so that
+    /// it grows once.
+    pub fn read_into(
+        &mut self,
+        length: usize,
+        room_bytes: usize,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
         let Self { store, key, file } = self;
         buffer.clear();
         if buffer.capacity() < length {
             *buffer = Vec::new(); // free the old one first
-            let room = buffer.try_reserve_exact(length);
+            let room = buffer.try_reserve_exact(length.max(room_bytes));
             room.map_err(|_| store.short(key, wide(length), 0))?;
         }
         let began = Instant::now();

@@ -57,8 +57,18 @@ pub(crate) enum Wanted<'a> {
 }
 
 impl Wanted<'_> {
+    /// `range` of an object of exactly `size_bytes`.
+    pub(crate) fn of_size(size_bytes: u64, range: &Range<u64>) -> Self {
+        let (start, length) = (range.start, range.end.saturating_sub(range.start));
+        if length == size_bytes {
+            Self::Exactly { size_bytes }
+        } else {
+            Self::RangeOf { size_bytes, start, length }
+        }
+    }
+
     /// The most bytes that come.
-    fn bytes_max(self) -> u64 {
+    pub(crate) fn bytes_max(self) -> u64 {
         match self {
             Self::Whole { limit_bytes: bytes }
             | Self::Part { limit_bytes: bytes, .. }
@@ -125,12 +135,7 @@ impl Store {
         room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<bool, StoreError> {
-        let (start, length) = (range.start, range.end.saturating_sub(range.start));
-        let wanted = if length == size_bytes {
-            Wanted::Exactly { size_bytes }
-        } else {
-            Wanted::RangeOf { size_bytes, start, length }
-        };
+        let wanted = Wanted::of_size(size_bytes, &range);
         Ok(self.read(key, wanted, room_bytes, buffer).await?.is_some())
     }
 
@@ -250,6 +255,22 @@ impl Store {
             },
             Ok(response) => response,
         };
+        let (response, length) = self.accepted(key, wanted, response)?;
+        let size_bytes = response.meta.size;
+        // Of a part of an object the ETag says nothing.
+        let is_whole = matches!(wanted, Wanted::Whole { .. } | Wanted::Exactly { .. });
+        let etag = response.meta.e_tag.clone().filter(|_| is_whole);
+        self.body_into(key, wanted, response, (length, room_bytes.max(length)), buffer).await?;
+        Ok(Some(Found { size_bytes, etag }))
+    }
+
+    /// An answer that is what was asked for, and how many bytes its body has.
+    pub(crate) fn accepted(
+        &self,
+        key: &str,
+        wanted: Wanted<'_>,
+        response: GetResult,
+    ) -> Result<(GetResult, u64), StoreError> {
         let response = match wanted {
             Wanted::RangeOf { start, length, .. } if self.answers_with_all(wanted) => {
                 let end = start.saturating_add(length).min(response.meta.size);
@@ -259,13 +280,8 @@ impl Store {
         };
         self.check_encoding(key, &response)?;
         self.check_unchanged(key, &response.meta)?;
-        let size_bytes = response.meta.size;
-        // Of a part of an object the ETag says nothing.
-        let is_whole = matches!(wanted, Wanted::Whole { .. } | Wanted::Exactly { .. });
-        let etag = response.meta.e_tag.clone().filter(|_| is_whole);
         let length = self.accept(key, wanted, &response)?;
-        self.body_into(key, wanted, response, (length, room_bytes.max(length)), buffer).await?;
-        Ok(Some(Found { size_bytes, etag }))
+        Ok((response, length))
     }
 
     /// An error where a web server sends something else than what it has: compressed, though nobody asked
@@ -410,7 +426,7 @@ impl Store {
     }
 
     /// How many bytes the body of an answer has, if it is what was asked for.
-    pub(crate) fn accept(
+    fn accept(
         &self,
         key: &str,
         wanted: Wanted<'_>,

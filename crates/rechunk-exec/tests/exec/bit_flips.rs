@@ -10,10 +10,10 @@ use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::{Plan, Strategy as Kind};
 use rechunk_store::{Meter, Store};
 
+use crate::by_slab;
 use crate::case::{Case, Prepared, SideCase, execute, execute_observed, runtime};
 use crate::journal::{CancelAfter, header, work_store};
 use crate::layout::Codec;
-use crate::piece_slabs;
 
 /// Small random numbers that are the same in every run (splitmix64).
 struct Random(u64);
@@ -163,7 +163,7 @@ fn no_flipped_bit_of_an_intermediate_is_copied() {
 /// Those that are read slab by slab, out of files: in each slab, and in the checksum.
 #[test]
 fn no_flipped_bit_of_a_large_piece_is_copied() {
-    let case = piece_slabs::case(&[700, 1800], DataType::Float32, Kind::PushPull);
+    let case = by_slab::case(&[700, 1800], DataType::Float32, Kind::PushPull);
     let folder = tempfile::tempdir().unwrap();
     runtime().block_on(async {
         let prepared = case.prepare_in(folder.path()).await;

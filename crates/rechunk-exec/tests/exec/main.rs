@@ -4,6 +4,7 @@
 #[cfg(target_os = "linux")]
 mod announced;
 mod bit_flips;
+mod by_slab;
 mod case;
 mod compare;
 mod faults;
@@ -14,7 +15,7 @@ mod lent_lanes;
 mod limits;
 mod narrow;
 mod oracle;
-mod piece_slabs;
+
 mod run_case;
 mod runs;
 mod slow_disk;

@@ -50,13 +50,13 @@ async fn a_range_of_a_file_can_be_read_bit_by_bit() {
     let mut range = store.open_range("x", 2, 7).await.unwrap();
     let mut buffer = b"before".to_vec();
     for expected in ["234", "", "5678"] {
-        range.read_into(expected.len(), &mut buffer).unwrap();
+        range.read_into(expected.len(), 9, &mut buffer).unwrap();
         assert_eq!(buffer, expected.as_bytes());
     }
     let traffic = store.meter().traffic().source;
     assert_eq!((traffic.get_requests, traffic.read_bytes), (1, 7));
     // One byte of the file is left.
-    let error = range.read_into(2, &mut buffer).unwrap_err();
+    let error = range.read_into(2, 2, &mut buffer).unwrap_err();
     assert!(matches!(error, StoreError::Short { wanted_bytes: 2, got_bytes: 1, .. }), "{error}");
     for (key, start) in [("y", 0), ("x", 4), ("x", 10), ("x", u64::MAX)] {
         let error = store.open_range(key, start, 7).await.unwrap_err();
