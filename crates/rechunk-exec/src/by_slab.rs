@@ -4,7 +4,7 @@
 
 use rechunk_grid::Region;
 use rechunk_plan::StageInput;
-use rechunk_store::{Role, Store};
+use rechunk_store::Role;
 
 use crate::Fault;
 use crate::frame::{buffer_bytes, wide};
@@ -15,7 +15,8 @@ use crate::slabs::Slabs;
 use crate::task::TaskRun;
 use crate::unit::Finished;
 
-/// Most bytes of a slab: a second-level cache has room for it, or nearly, and units are not looked for too often.
+/// Most bytes of a slab, unless an element has more: a second-level cache has room for it, or nearly, and units are not
+/// looked for too often.
 const SLAB_BYTES: usize = 1 << 20;
 
 /// Takes input `index` in, by this thread, if it comes so and is larger than a slab. Returns the units that are complete;
@@ -25,25 +26,31 @@ pub(crate) async fn input(
     lane: &mut Lane,
     index: &[u64],
 ) -> Result<Option<Vec<Finished>>, Fault> {
-    let (stage, source) = (&task.stage, &task.stage.run.execution.source);
-    let store = match stage.stage.input {
-        StageInput::Pieces { .. } => Some(stage.intermediate()?),
-        StageInput::SourceChunks if stage.plain.is_some() && source.has_whole_objects() => {
-            Some(source.store())
-        }
-        StageInput::SourceChunks | StageInput::SourceShards => None,
+    let stage = &task.stage;
+    let source = &stage.run.execution.source;
+    let (store, bytes_max) = match (&stage.stage.input, stage.plain) {
+        (StageInput::Pieces { .. }, _) => (stage.intermediate()?, stage.geometry.piece_bytes_max()),
+        (StageInput::SourceChunks, Some(plain)) => (source.store(), plain.part_bytes_max),
+        (StageInput::SourceChunks | StageInput::SourceShards, _) => return Ok(None),
     };
-    if !stage.cpu.is_here() || !store.is_some_and(Store::writes_in_place) {
+    let is_source = stage.stage.input.is_source();
+    let may_be_large = bytes_max > wide(SLAB_BYTES);
+    if !may_be_large || !stage.cpu.is_here() || !store.writes_in_place() {
         return Ok(None);
     }
-    let input = Input::new(task, index)?.filter(|input| input.wanted.len() > SLAB_BYTES);
-    match (input, &stage.stage.input) {
-        (None, _) => Ok(None),
-        (Some(input), StageInput::Pieces { .. }) => {
-            piece(task, lane, index, &input).await.map(Some)
-        }
-        (Some(input), _) => chunk(task, lane, index, &input).await.map(Some),
+    if is_source && !source.has_whole_objects() {
+        return Ok(None);
     }
+    let Some(input) = Input::new(task, index)?.filter(|input| input.wanted.len() > SLAB_BYTES)
+    else {
+        return Ok(None);
+    };
+    let finished = if is_source {
+        chunk(task, lane, index, &input).await
+    } else {
+        piece(task, lane, index, &input).await
+    };
+    finished.map(Some)
 }
 
 /// A piece of the intermediate.
@@ -59,18 +66,19 @@ async fn piece(
     let mut reader = store.open_range(&key, range.0, range.1).await.map_err(Fault::Intermediate)?;
     let mut sum = Sum::of_place(stage, &input.region);
     let axes: Vec<usize> = (0..input.region.rank()).collect();
+    let (slabs, room_bytes) = slabs(input, &input.region, &axes, stage.item_bytes)?;
     let mut at = 0;
-    for slab in slabs(input, &input.region, &axes, stage.item_bytes)? {
-        let (slab, range) = input.part(slab, at, stage.item_bytes);
-        reader
-            .read_into(range.len(), SLAB_BYTES, &mut lane.encoded)
-            .map_err(Fault::Intermediate)?;
+    for slab in slabs {
+        let (slab, range) = input.part(slab, stage.item_bytes);
+        let read = reader.read_into(range.len(), room_bytes, &mut lane.encoded);
+        read.map_err(Fault::Intermediate)?;
         at = range.end;
         sum.add(&lane.encoded);
         gather::spread_part(task, &slab, Brought::Piece(&lane.encoded, &[]))?;
     }
     let left_bytes = buffer_bytes(range.1, 1)?.saturating_sub(at);
-    reader.read_into(left_bytes, left_bytes, &mut lane.encoded).map_err(Fault::Intermediate)?;
+    let read = reader.read_into(left_bytes, left_bytes, &mut lane.encoded);
+    read.map_err(Fault::Intermediate)?;
     store.meter().add_decoded_read(Role::Intermediate, wide(input.bytes));
     // No unit is complete before that: what is damaged goes no further.
     let Some(marks) = sum.check(&lane.encoded) else {
@@ -94,28 +102,40 @@ async fn chunk(
     let (Some(mut reader), Some(held)) = (opened, &input.held) else {
         return gather::spread(task, input, Brought::Nothing);
     };
-    let needs = stage.decoding()?;
-    stage.workers.make_room(lane, wide(SLAB_BYTES), needs, 0, &task.buffers);
+    let axes = &source.layout().element_order().axes;
+    let (slabs, room_bytes) = slabs(input, held, axes, stage.item_bytes)?;
+    let (needs, buffers) = (stage.decoding()?, &task.buffers);
+    stage.workers.make_room(lane, wide(room_bytes), needs, 0, buffers);
+    let mut read_into = |bytes, lane: &mut Lane| {
+        let read = reader.read_into(bytes, room_bytes, &mut lane.encoded);
+        read.map_err(|error| Fault::Source(source.store_error(index, error)))
+    };
     let mut at = 0;
-    for slab in slabs(input, held, &source.layout().element_order().axes, stage.item_bytes)? {
-        let (slab, range) = input.part(slab, at, stage.item_bytes);
-        let read = reader.read_into(range.len(), SLAB_BYTES, &mut lane.encoded);
-        read.map_err(|error| Fault::Source(source.store_error(index, error)))?;
+    for slab in slabs {
+        let (slab, range) = input.part(slab, stage.item_bytes);
+        // Rows that the tile does not take: what is wanted is one range, as the plan counts it.
+        while at < range.start {
+            let bytes = room_bytes.min(range.start - at);
+            read_into(bytes, lane)?;
+            at += bytes;
+        }
+        read_into(range.len(), lane)?;
         at = range.end;
         gather::spread_part(task, &slab, Brought::Chunk(&lane.encoded))?;
     }
     gather::end_parts(task, input, Brought::Chunk(&[]))
 }
 
-/// `region` of an input in slabs, as its elements follow each other in the order of `axes`, slowest first.
+/// `region` of an input in slabs, as its elements follow each other in the order of `axes`, slowest first; and the most bytes
+/// from the first element of one to its last.
 fn slabs(
     input: &Input,
     region: &Region,
     axes: &[usize],
     item_bytes: usize,
-) -> Result<Slabs, Fault> {
-    // With what lies between rows that the tile does not take all of.
-    let bytes = input.frame().bytes_of(region, item_bytes).len();
-    let elements_max = region.elements().saturating_mul(wide(SLAB_BYTES)) / wide(bytes).max(1);
-    Slabs::new(region, axes, elements_max).map_err(Fault::Grid)
+) -> Result<(Slabs, usize), Fault> {
+    let within = (item_bytes, SLAB_BYTES);
+    let (elements_max, bytes_max) = input.frame().elements_within(&region.shape, axes, within);
+    let slabs = Slabs::new(region, axes, elements_max).map_err(Fault::Grid)?;
+    Ok((slabs, bytes_max))
 }

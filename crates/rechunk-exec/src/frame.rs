@@ -79,6 +79,29 @@ impl Frame {
         narrow(first)..narrow(last).saturating_add(item_bytes)
     }
 
+    /// How many elements, packed in the order of `axes`, slowest first, a box of `shape` may be cut into at most so that no
+    /// part has its first and its last byte more than `bytes_max` apart, one element apart from that; and how far apart they
+    /// are then at most.
+    pub(crate) fn elements_within(
+        &self,
+        shape: &[u64],
+        axes: &[usize],
+        (item_bytes, bytes_max): (usize, usize),
+    ) -> (u64, usize) {
+        let (mut elements, mut bytes) = (1_u64, wide(item_bytes));
+        for &axis in axes.iter().rev() {
+            let stride = self.strides_bytes[axis].max(1);
+            let more = wide(bytes_max).saturating_sub(bytes) / stride;
+            let count = shape[axis].max(1).min(more.saturating_add(1));
+            elements = elements.saturating_mul(count);
+            bytes = bytes.saturating_add((count - 1).saturating_mul(stride));
+            if count < shape[axis] {
+                break;
+            }
+        }
+        (elements, usize::try_from(bytes).unwrap_or(usize::MAX))
+    }
+
     fn offset_bytes(&self, position: &[u64]) -> u64 {
         let steps = position.iter().zip(&self.origin).zip(&self.strides_bytes);
         let from_origin: u64 = steps.map(|((at, origin), stride)| (at - origin) * stride).sum();
@@ -183,4 +206,48 @@ pub(crate) fn check_length(decoded: &[u8], expected_bytes: usize) -> Result<(), 
 /// A length as the counts have it. (No machine has a `usize` above 64 bits.)
 pub(crate) fn wide(bytes: usize) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rechunk_format::ElementOrder;
+    use rechunk_grid::{ChunkGrid, Endian, Region};
+
+    use super::*;
+    use crate::slabs::Slabs;
+
+    proptest! {
+        #[test]
+        fn slabs_of_a_part_are_within_what_they_may_have(
+            (chunk, start, shape, axes) in (1_usize..4).prop_flat_map(|rank| (
+                prop::collection::vec(1_u64..7, rank),
+                prop::collection::vec(0_u64..7, rank),
+                prop::collection::vec(1_u64..7, rank),
+                Just((0..rank).collect::<Vec<_>>()).prop_shuffle(),
+            )),
+            item_bytes in 1_usize..9,
+            bytes_max in 0_usize..400,
+        ) {
+            let grid = ChunkGrid::new(&chunk, &chunk).unwrap();
+            let order = ElementOrder { axes: axes.clone(), endian: Endian::Little };
+            let index = vec![0; chunk.len()];
+            let frame = Frame::of_chunk(&grid, &index, &order, item_bytes).unwrap();
+            let Some(part) = Region::new(start, shape).intersect(&Region::whole(&chunk)) else {
+                return Ok(());
+            };
+            let within = (item_bytes, bytes_max);
+            let (elements_max, room) = frame.elements_within(&part.shape, &axes, within);
+            prop_assert!(room <= bytes_max.max(item_bytes), "{room}");
+            let mut at = 0;
+            for slab in Slabs::new(&part, &axes, elements_max).unwrap() {
+                let range = frame.bytes_of(&slab, item_bytes);
+                prop_assert!(range.len() <= room && range.start >= at, "{slab:?}: {range:?}");
+                at = range.end;
+            }
+            if frame.bytes_of(&part, item_bytes).len() <= bytes_max {
+                prop_assert_eq!(elements_max, part.elements(), "it is one slab");
+            }
+        }
+    }
 }

@@ -50,15 +50,9 @@ impl Input {
         self.held.as_ref().is_some_and(|held| held.intersect_into(&unit.region, common))
     }
 
-    /// The part of it that brings `region`, and its bytes among those that the tile takes: from byte `from` on,
-    /// behind which nothing but that part lies up to its last.
-    pub(crate) fn part(
-        &self,
-        region: Region,
-        from: usize,
-        item_bytes: usize,
-    ) -> (Self, Range<usize>) {
-        let range = from..self.frame.bytes_of(&region, item_bytes).end;
+    /// The part of it that brings `region`, and its bytes among those that the tile takes.
+    pub(crate) fn part(&self, region: Region, item_bytes: usize) -> (Self, Range<usize>) {
+        let range = self.frame.bytes_of(&region, item_bytes);
         let (bytes, frame) = (range.len(), self.frame.clone().part(&range));
         let held = self.held.as_ref().and_then(|held| held.intersect(&region));
         let part =

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use object_store::GetResultPayload;
 
@@ -19,6 +19,9 @@ pub struct RangeReader {
     store: Store,
     key: String,
     file: File,
+    /// What has been read, and how long it took.
+    read_bytes: u64,
+    took: Duration,
 }
 
 impl Store {
@@ -51,6 +54,9 @@ impl Store {
         wanted: Wanted<'_>,
     ) -> Result<Option<RangeReader>, StoreError> {
         let path = self.object_path(key)?;
+        if !self.works_in_place() {
+            return Err(self.failed_io(key, "read", io::ErrorKind::Unsupported.into()));
+        }
         let response =
             self.ask(&path, self.range(key, wanted)?, Like::read(wanted.bytes_max())).await;
         if let Err(object_store::Error::NotFound { .. }) = response {
@@ -65,7 +71,8 @@ impl Store {
         };
         let sought = file.seek(io::SeekFrom::Start(response.range.start));
         sought.map_err(|error| self.failed_io(key, "read", error))?;
-        Ok(Some(RangeReader { store: self.clone(), key: key.to_owned(), file }))
+        let (store, key) = (self.clone(), key.to_owned());
+        Ok(Some(RangeReader { store, key, file, read_bytes: 0, took: Duration::ZERO }))
     }
 }
 
@@ -78,7 +85,7 @@ impl RangeReader {
         room_bytes: usize,
         buffer: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
-        let Self { store, key, file } = self;
+        let (store, key) = (&self.store, &self.key);
         buffer.clear();
         if buffer.capacity() < length {
             *buffer = Vec::new(); // free the old one first
@@ -86,10 +93,18 @@ impl RangeReader {
             room.map_err(|_| store.short(key, wide(length), 0))?;
         }
         let began = Instant::now();
-        let read = file.take(wide(length)).read_to_end(buffer);
+        let read = (&self.file).take(wide(length)).read_to_end(buffer);
         let got = read.map_err(|error| store.failed_io(key, "read", error))?;
-        store.habits.reading.took(began.elapsed(), wide(got));
+        self.took += began.elapsed();
+        self.read_bytes += wide(got);
         store.meter.count_read(store.role, got);
         if got < length { Err(store.short(key, wide(length), wide(got))) } else { Ok(()) }
+    }
+}
+
+impl Drop for RangeReader {
+    /// Whether a disk was waited for is a matter of the whole range, as of one that is read in one go: the first bytes wait.
+    fn drop(&mut self) {
+        self.store.habits.reading.took(self.took, self.read_bytes);
     }
 }

@@ -174,6 +174,9 @@ fn no_flipped_bit_of_a_large_piece_is_copied() {
             let mut bytes = object.to_vec();
             bytes[at] ^= 0x10;
             assert_named(&staged.damage(key, bytes).await, key);
+            // What has been written before is there still: no unit went out with what is damaged.
+            let target = staged.case.read_all(&staged.case.target, &staged.prepared.target).await;
+            assert!(target == staged.prepared.elements, "{at}");
         }
         let error = staged.damage(key, object[..last].to_vec()).await;
         assert!(error.is_output_fault() && error.to_string().contains(key), "{error}");

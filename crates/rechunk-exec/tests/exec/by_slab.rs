@@ -123,7 +123,12 @@ fn so_is_what_a_task_takes_of_a_chunk_without_a_codec() {
     turned.source.order = ElementOrder { axes: vec![1, 2, 0], endian: Endian::Big };
     let clipped = plain(&[900, 1000], &[701, 1000], Kind::Pull);
     let clipped_source = SideCase { codec: Codec::Clipped, ..clipped.source.clone() };
+    // Pencils: what the tiles take of a chunk lies in rows, with others between them.
+    let mut rows = plain(&[40, 700, 1000], &[40, 700, 1000], Kind::Pull);
+    rows.target.chunk = vec![40, 700, 200];
+    rows.spare_bytes = 1 << 20;
     for case in [
+        rows,
         plain(&[900, 1000], &[450, 1000], Kind::Pull),
         plain(&[900, 1000], &[450, 1000], Kind::Keep),
         plain(&[900, 1000], &[400, 1000], Kind::PushPull),
