@@ -3,21 +3,42 @@
 //! copied out of.
 
 use rechunk_grid::Region;
-use rechunk_plan::StageInput;
+use rechunk_plan::{Stage, StageGeometry, StageInput};
 use rechunk_store::Role;
 
 use crate::Fault;
+use crate::execution::Execution;
 use crate::frame::{buffer_bytes, wide};
-use crate::gather::{self, Brought, Input, PiecePlace};
+use crate::gather::{PiecePlace, piece_place};
+use crate::input::{Brought, Input};
 use crate::lane::Lane;
 use crate::piece_checksum::{self, Sum};
+use crate::plain::PlainInput;
 use crate::slabs::Slabs;
+use crate::spread::{end_parts, spread, spread_part};
 use crate::task::TaskRun;
 use crate::unit::Finished;
 
 /// Most bytes of a slab, unless an element has more: a second-level cache has room for it, or nearly, and units are not
 /// looked for too often.
 const SLAB_BYTES: usize = 1 << 20;
+
+/// Inputs of more bytes than this come so, where they are files or ranges of some; `None` where a stage has none that large.
+pub(crate) fn slab_bytes(
+    stage: &Stage,
+    execution: &Execution,
+    geometry: &StageGeometry,
+) -> Option<usize> {
+    let source = &execution.source;
+    let bytes_max = match (&stage.input, PlainInput::of(stage, execution)) {
+        (StageInput::Pieces { .. }, _) => geometry.piece_bytes_max(),
+        (StageInput::SourceChunks, Some(plain)) if source.has_whole_objects() => {
+            plain.part_bytes_max
+        }
+        (StageInput::SourceChunks | StageInput::SourceShards, _) => 0,
+    };
+    (bytes_max > wide(SLAB_BYTES)).then_some(SLAB_BYTES)
+}
 
 /// Takes input `index` in, by this thread, if it comes so and is larger than a slab. Returns the units that are complete;
 /// `None` if nothing was done.
@@ -27,25 +48,14 @@ pub(crate) async fn input(
     index: &[u64],
 ) -> Result<Option<Vec<Finished>>, Fault> {
     let stage = &task.stage;
-    let source = &stage.run.execution.source;
-    let (store, bytes_max) = match (&stage.stage.input, stage.plain) {
-        (StageInput::Pieces { .. }, _) => (stage.intermediate()?, stage.geometry.piece_bytes_max()),
-        (StageInput::SourceChunks, Some(plain)) => (source.store(), plain.part_bytes_max),
-        (StageInput::SourceChunks | StageInput::SourceShards, _) => return Ok(None),
+    let Some(slab_bytes) = stage.in_place.slab_bytes.filter(|_| stage.cpu.is_here()) else {
+        return Ok(None);
     };
-    let is_source = stage.stage.input.is_source();
-    let may_be_large = bytes_max > wide(SLAB_BYTES);
-    if !may_be_large || !stage.cpu.is_here() || !store.writes_in_place() {
-        return Ok(None);
-    }
-    if is_source && !source.has_whole_objects() {
-        return Ok(None);
-    }
-    let Some(input) = Input::new(task, index)?.filter(|input| input.wanted.len() > SLAB_BYTES)
+    let Some(input) = Input::new(task, index)?.filter(|input| input.wanted.len() > slab_bytes)
     else {
         return Ok(None);
     };
-    let finished = if is_source {
+    let finished = if stage.stage.input.is_source() {
         chunk(task, lane, index, &input).await
     } else {
         piece(task, lane, index, &input).await
@@ -62,7 +72,7 @@ async fn piece(
 ) -> Result<Vec<Finished>, Fault> {
     let stage = &task.stage;
     let store = stage.intermediate()?;
-    let PiecePlace { key, range } = gather::piece_place(stage, index, input);
+    let PiecePlace { key, range } = piece_place(stage, index, input);
     let mut reader = store.open_range(&key, range.0, range.1).await.map_err(Fault::Intermediate)?;
     let mut sum = Sum::of_place(stage, &input.region);
     let axes: Vec<usize> = (0..input.region.rank()).collect();
@@ -74,7 +84,7 @@ async fn piece(
         read.map_err(Fault::Intermediate)?;
         at = range.end;
         sum.add(&lane.encoded);
-        gather::spread_part(task, &slab, Brought::Piece(&lane.encoded, &[]))?;
+        spread_part(task, &slab, Brought::Piece(&lane.encoded, &[]))?;
     }
     let left_bytes = buffer_bytes(range.1, 1)?.saturating_sub(at);
     let read = reader.read_into(left_bytes, left_bytes, &mut lane.encoded);
@@ -84,7 +94,7 @@ async fn piece(
     let Some(marks) = sum.check(&lane.encoded) else {
         return Err(piece_checksum::damaged(stage, &key, range));
     };
-    gather::end_parts(task, input, Brought::Piece(&[], marks))
+    end_parts(task, input, Brought::Piece(&[], marks))
 }
 
 /// What the tile takes of a source chunk.
@@ -100,7 +110,7 @@ async fn chunk(
     let opened = opened.map_err(Fault::Source)?;
     source.store().meter().add_decoded_read(Role::Source, input.decoded_bytes);
     let (Some(mut reader), Some(held)) = (opened, &input.held) else {
-        return gather::spread(task, input, Brought::Nothing);
+        return spread(task, input, Brought::Nothing);
     };
     let axes = &source.layout().element_order().axes;
     let (slabs, room_bytes) = slabs(input, held, axes, stage.item_bytes)?;
@@ -121,9 +131,9 @@ async fn chunk(
         }
         read_into(range.len(), lane)?;
         at = range.end;
-        gather::spread_part(task, &slab, Brought::Chunk(&lane.encoded))?;
+        spread_part(task, &slab, Brought::Chunk(&lane.encoded))?;
     }
-    gather::end_parts(task, input, Brought::Chunk(&[]))
+    end_parts(task, input, Brought::Chunk(&[]))
 }
 
 /// `region` of an input in slabs, as its elements follow each other in the order of `axes`, slowest first; and the most bytes

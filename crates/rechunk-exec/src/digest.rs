@@ -8,7 +8,7 @@ use rechunk_kernel::{DIGEST_METHOD, Digest, DigestKeys};
 
 use crate::Fault;
 use crate::frame::{self, wide};
-use crate::gather::{Brought, Input};
+use crate::input::{Brought, Input};
 use crate::stage_run::StageRun;
 
 /// Name of the method for encoded chunks: of each, its CRC32C and its length plus one (64 bits

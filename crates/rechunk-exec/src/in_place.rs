@@ -18,7 +18,7 @@ use crate::plain::fetched_bytes_max;
 use crate::shards::elements_of;
 use crate::task::TaskRun;
 use crate::unit::Finished;
-use crate::{Fault, Sink, commit, gather, passthrough};
+use crate::{Fault, Sink, by_slab, commit, gather, passthrough};
 
 /// Decoded bytes that one job takes in, of inputs that small or of which a task takes that little.
 const JOB_BYTES: u64 = 2 << 20;
@@ -47,6 +47,8 @@ pub(crate) struct InPlace {
     pub announced: u64,
     /// There are enough shards for [`InPlace::goes_by_shard`].
     by_shard: bool,
+    /// Inputs of more bytes are taken in slab by slab; `None` if no input is.
+    pub slab_bytes: Option<usize>,
 }
 
 impl InPlace {
@@ -83,13 +85,15 @@ impl InPlace {
             && geometry.writes_pieces()
             && execution.intermediate.as_ref().is_some_and(Store::writes_in_place);
         let by_shard = reads.is_some() && writes && passes_on_by_shard(stage, execution);
+        let is_local = reads.as_ref().is_some_and(Store::writes_in_place);
+        let slab_bytes = by_slab::slab_bytes(stage, execution, geometry).filter(|_| is_local);
         // As many as all threads take in with their next jobs.
         let next = inputs.saturating_mul(threads).saturating_mul(JOBS_PER_THREAD);
         let next = next.min(ANNOUNCED_INPUTS);
         let of_bytes = |bytes: u64| next.min((ANNOUNCED_BYTES / bytes.max(1)).max(1));
         let announced = announced_bytes(stage, execution, geometry).map_or(0, of_bytes);
         let inputs = usize::try_from(inputs).unwrap_or(1);
-        Self { reads, writes, writes_pieces, inputs, announced, by_shard }
+        Self { reads, writes, writes_pieces, inputs, announced, by_shard, slab_bytes }
     }
 
     /// A job passes on all that goes to a target shard: of two threads that write to one file, one waits.

@@ -4,7 +4,7 @@ use rechunk_grid::Region;
 use rechunk_plan::StageGeometry;
 
 use crate::frame::wide;
-use crate::gather::{Brought, Input};
+use crate::input::{Brought, Input};
 use crate::unit::Unit;
 
 /// What of a unit is stored in the source.

@@ -8,8 +8,10 @@ use rechunk_store::Role;
 
 use crate::Fault;
 use crate::frame::wide;
-use crate::gather::{Brought, Input, decode_and_spread, decode_and_spread_of, spread};
+use crate::gather::{decode_and_spread, decode_and_spread_of};
+use crate::input::{Brought, Input};
 use crate::lane::{Lane, LaneDone};
+use crate::spread::spread;
 use crate::task::TaskRun;
 use crate::unit::Finished;
 

@@ -1,5 +1,6 @@
 //! A range of an object that is read bit by bit, where it is a file: whoever has a use for each bit at once needs no
-//! buffer for all of it.
+//! buffer for all of it. It counts as the request for an object that it is; a [`ReadFile`](crate::ReadFile), which moves runs
+//! of raw files, counts opens and seeks.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -86,12 +87,7 @@ impl RangeReader {
         buffer: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
         let (store, key) = (&self.store, &self.key);
-        buffer.clear();
-        if buffer.capacity() < length {
-            *buffer = Vec::new(); // free the old one first
-            let room = buffer.try_reserve_exact(length.max(room_bytes));
-            room.map_err(|_| store.short(key, wide(length), 0))?;
-        }
+        store.make_room(key, length, room_bytes, buffer)?;
         let began = Instant::now();
         let read = (&self.file).take(wide(length)).read_to_end(buffer);
         let got = read.map_err(|error| store.failed_io(key, "read", error))?;

@@ -463,6 +463,23 @@ impl Store {
         if got == expected { Ok(got) } else { Err(self.short(key, expected, got)) }
     }
 
+    /// Empties a buffer for `length` bytes of an object. Where it has to grow it gets room for `room` (at least `length`).
+    pub(crate) fn make_room(
+        &self,
+        key: &str,
+        length: usize,
+        room: usize,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), StoreError> {
+        buffer.clear();
+        if buffer.capacity() < length {
+            *buffer = Vec::new(); // free the old one first
+            let made = buffer.try_reserve_exact(length.max(room));
+            made.map_err(|_| self.short(key, wide(length), 0))?;
+        }
+        Ok(())
+    }
+
     /// Reads what is wanted of a body whose `size` has been accepted into `buffer`, making `room` for so
     /// many bytes.
     async fn body_into(
@@ -474,13 +491,9 @@ impl Store {
         buffer: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
         let mut bytes = std::mem::take(buffer);
-        bytes.clear();
         // A size that does not fit the address space does not fit memory either.
-        let room = usize::try_from(room).unwrap_or(usize::MAX);
-        if bytes.capacity() < usize::try_from(size).unwrap_or(usize::MAX) {
-            bytes = Vec::new(); // free the old one first
-            bytes.try_reserve_exact(room).map_err(|_| self.short(key, size, 0))?;
-        }
+        let [length, room] = [size, room].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+        self.make_room(key, length, room, &mut bytes)?;
         let start = response.range.start;
         let mut expected = size;
         bytes = match response.payload {
