@@ -157,6 +157,32 @@ fn what_cannot_be_put_there_is_refused() {
     assert_eq!(elements(&folder, &target), [&once[..], &once].concat());
 }
 
+/// Source chunks so large that they go slab by slab, beside the gap between what is appended and the borders of target
+/// chunks and shards: some chunks of a shard have nothing else.
+#[test]
+fn an_archive_grows_by_large_chunks() {
+    let folder = Folder::new();
+    let source = folder.at("day.zarr");
+    for chunk in [[700, 900], [400, 900], [700, 600]] {
+        RawArray::v2(&[700, 900], &chunk).write(&source);
+        let once = elements(&folder, &source);
+        let sharded = ["--format", "zarr3", "--shards", "400,300", "--chunks", "80,300"];
+        for (number, make) in [&sharded[..], &["--chunks", "600,35"]].into_iter().enumerate() {
+            for strategy in ["pull", "keep", "push-pull"] {
+                let name = format!("{}-{}-{number}-{strategy}.zarr", chunk[0], chunk[1]);
+                let target = folder.at(&name);
+                rechunk(&[&["copy", &source, &target, "-q"][..], make].concat()).ok();
+                let append = ["--append", "0", "--strategy", strategy, "--verify", "--json"];
+                let done = rechunk(&[&["copy", &source, &target][..], &append].concat()).ok();
+                assert_done(&done.json());
+                let found = elements(&folder, &target);
+                assert!(found == [&once[..], &once].concat(), "{name}: {}", done.stdout);
+            }
+        }
+        std::fs::remove_dir_all(&source).unwrap();
+    }
+}
+
 /// Starts an append that takes long, and kills it when it has begun.
 fn killed(source: &str, target: &str) {
     let append = ["copy", source, target, "--append", "0", "--bwlimit", "2kB", "-q"];
