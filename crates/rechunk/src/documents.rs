@@ -48,11 +48,34 @@ pub(crate) enum Node {
 impl Documents {
     /// Reads them: those of Zarr v3 where they are there, else v2, else N5.
     pub(crate) async fn fetch(store: &Store) -> Result<Self, StoreError> {
-        let get = |key| store.get(key, METADATA_BYTES_MAX).boxed();
-        let mut documents = Self { zarr_json: get("zarr.json").await?, ..Self::default() };
-        if documents.zarr_json.is_some() {
-            return Ok(documents);
+        let zarr_json = store.get("zarr.json", METADATA_BYTES_MAX).await?;
+        if zarr_json.is_some() {
+            return Ok(Self { zarr_json, ..Self::default() });
         }
+        Self::fetch_others(store).await
+    }
+
+    /// [`Documents::fetch`] of a place that is waited for, or hardly one of Zarr v3: where answers take long all
+    /// are asked for at once, for a few requests more if it is one.
+    pub(crate) async fn fetch_at_once(store: &Store) -> Result<Self, StoreError> {
+        // A web server may have its own mind about some of these names, and let one wait for it.
+        if !store.answers_late() || !store.can_list() {
+            return Self::fetch(store).await;
+        }
+        let zarr_json = store.get("zarr.json", METADATA_BYTES_MAX);
+        // It fails as soon as that one does: of a store that is gone nothing else need be asked.
+        let others = Self::fetch_others(store).map(Ok);
+        let (zarr_json, others) = futures::try_join!(zarr_json.boxed(), others.boxed())?;
+        match zarr_json {
+            None => others,
+            zarr_json => Ok(Self { zarr_json, ..Self::default() }),
+        }
+    }
+
+    /// Those that are looked at where there are none of Zarr v3.
+    async fn fetch_others(store: &Store) -> Result<Self, StoreError> {
+        let get = |key| store.get(key, METADATA_BYTES_MAX).boxed();
+        let mut documents = Self::default();
         // All at once, because answers may take long; what comes of those that are not looked at is nobody's.
         let (zarray, zgroup, zattrs, array_json, attributes_json) = futures::join!(
             get(".zarray"),

@@ -131,6 +131,8 @@ pub struct OpenOptions {
     pub select: Option<String>,
     /// Another type to read its elements as, as `--cast` takes it.
     pub cast: Option<String>,
+    /// It is one of many that are opened, so requests count more than answers that are waited for.
+    pub is_member: bool,
 }
 
 /// Opens the array at `location`; requests count as control.
@@ -174,7 +176,11 @@ pub(crate) async fn open_node(
     }
     let control = store.with_role(Role::Control);
     let metadata_error = |source: FormatError| Error::source_metadata(location, source);
-    let fetched = Documents::fetch(&control).await;
+    let fetched = if options.is_member {
+        Documents::fetch(&control).await
+    } else {
+        Documents::fetch_at_once(&control).await
+    };
     let mut documents = fetched.map_err(|source| Error::source_store(location, source))?;
     let mut described_by = None;
     if documents.node().map_err(metadata_error)?.is_none()

@@ -16,8 +16,8 @@ use crate::open::hex;
 use crate::request::{CopyRequest, Existing, Running};
 use crate::resumption::{check_target_of, go_on, other_job, resume_job};
 use crate::target::{
-    GroupAbove, canonical, check_absent, check_apart, check_file, check_no_group,
-    check_replaceable, check_writable, groups_above, is_array, open_target,
+    GroupAbove, canonical, check_apart, check_file, check_no_group, check_replaceable,
+    check_writable, groups_above, in_the_way, is_array, open_target, refuse_found,
 };
 use crate::work_dir::{Left, WorkDir, store_error};
 use crate::writer_lock::{WriterLock, held_by};
@@ -54,8 +54,11 @@ pub(crate) struct Around {
     pub left: Left,
 }
 
-/// Opens the target and checks what is around it.
-pub(crate) async fn check_place(job: &Job) -> Result<Around, Error> {
+/// What is at a target already, in words; `None` if nothing is.
+pub(crate) type InTheWay = Result<Option<&'static str>, Error>;
+
+/// Opens the target and checks what is around it; also what is there itself, for [`may_start`].
+pub(crate) async fn check_place(job: &Job) -> Result<(Around, InTheWay), Error> {
     let location = &job.request.target;
     check_apart(&job.request.source, location, "target")?;
     check_temp(job)?;
@@ -75,10 +78,22 @@ pub(crate) async fn check_place(job: &Job) -> Result<Around, Error> {
         if job.in_tree { Ok(()) } else { consolidated::check(location, &target, format).await }
     };
     // At once, because answers may take long.
-    let (groups, described, left) =
-        futures::join!(groups.boxed(), described.boxed(), left_of(work.as_ref()).boxed());
+    let (groups, described, left, found) = futures::join!(
+        groups.boxed(),
+        described.boxed(),
+        left_of(work.as_ref()).boxed(),
+        in_the_way_of(job, &target).boxed()
+    );
     described?;
-    Ok(Around { groups: groups?, left: left?, target, work })
+    Ok((Around { groups: groups?, left: left?, target, work }, found))
+}
+
+/// What is where a job is to write a new array; nobody asks where one is to grow.
+async fn in_the_way_of(job: &Job, target: &Store) -> InTheWay {
+    if job.growth.is_some() {
+        return Ok(None);
+    }
+    in_the_way(&job.request.target, target, job.target.file_name().is_some()).await
 }
 
 /// Where the state of a run goes; `None` in memory.
@@ -119,15 +134,16 @@ impl Place {
     pub(crate) async fn prepare(job: &mut Job, running: Running) -> Result<Self, Error> {
         let location = job.request.target.clone();
         let checked = job.around.take();
-        let is_checked = checked.is_some();
-        let Around { target, groups, work, left } = match checked {
-            Some(around) => *around,
-            None => check_place(job).await?,
+        let (Around { target, groups, work, left }, found) = if let Some(around) = checked {
+            (*around, None)
+        } else {
+            let (around, found) = check_place(job).await?;
+            (around, Some(found))
         };
         // What is refused is refused before anything is written.
-        if !is_checked
+        if let Some(found) = found
             && !resumes(&left, running)
-            && let Err(error) = may_start(job, running, &target, &left).await
+            && let Err(error) = may_start(job, running, &target, &left, found).await
         {
             // What is in the way may be what another run writes now: then that is to be said.
             let writer = match &work {
@@ -166,21 +182,26 @@ impl Place {
             // Another run may have appended since the plan was made.
             change.check_unchanged(&job.request.target, &target).await?;
         }
-        let left = match &work {
-            // Segments of its journal would take numbers from that of this one.
-            Some(work) => match work.left_since().await? {
-                Left::Nothing if was_late => Left::Late,
-                left => left,
-            },
-            None => Left::Nothing,
+        let left = async {
+            match &work {
+                // Segments of its journal would take numbers from that of this one.
+                Some(work) => match work.left_since().await? {
+                    Left::Nothing if was_late => Ok(Left::Late),
+                    left => Ok(left),
+                },
+                None => Ok(Left::Nothing),
+            }
         };
+        // At once, because answers may take long.
+        let (left, found) = futures::join!(left.boxed(), in_the_way_of(job, &target).boxed());
+        let left = left?;
         let (resumes, replaces) = match &left {
             Left::Unfinished(saved) if resumes(&left, running) => {
                 resume_job(job, saved)?;
                 check_target_of(job, saved, &target, work.as_ref()).await?;
                 (true, saved.replaces)
             }
-            _ => (false, start_over(job, running, &target, work.as_ref(), &left).await?),
+            _ => (false, start_over(job, running, &target, work.as_ref(), &left, found).await?),
         };
         // A store without rename cannot build the new array beside the old one.
         let goes_first = replaces && target.local_root().is_none();
@@ -356,12 +377,14 @@ pub(crate) fn nothing_begun(location: &str) -> Error {
     )
 }
 
-/// Decides whether a fresh run may start; returns whether it replaces what is at the target.
+/// Decides whether a fresh run may start; returns whether it replaces what is at the target, which is
+/// what was `found` there.
 pub(crate) async fn may_start(
     job: &Job,
     running: Running,
     target: &Store,
     left: &Left,
+    found: InTheWay,
 ) -> Result<bool, Error> {
     if job.growth.is_some() {
         return may_grow(job, running, left);
@@ -374,7 +397,10 @@ pub(crate) async fn may_start(
     if is_file && !matches!(left, Left::Unfinished(_) | Left::Done(Some(_))) {
         check_part(location, target)?;
     }
-    let absent = check_absent(location, target, is_file).await;
+    let absent = match found {
+        Ok(found) => refuse_found(location, target, is_file, found).await,
+        Err(error) => Err(error),
+    };
     let replaces = absent.is_err();
     if existing != Existing::Overwrite {
         absent?;
@@ -394,13 +420,16 @@ async fn start_over(
     target: &Store,
     work: Option<&WorkDir>,
     left: &Left,
+    mut found: InTheWay,
 ) -> Result<bool, Error> {
     let location = &job.request.target;
     let file = folder(target, &job.target)?;
-    if let (Some(work), Left::Unfinished(_)) = (work, left) {
-        work.put_back(target).await?;
+    if let (Some(work), Left::Unfinished(_)) = (work, left)
+        && work.put_back(target).await?
+    {
+        found = in_the_way_of(job, target).await;
     }
-    let replaces = may_start(job, running, target, left).await?;
+    let replaces = may_start(job, running, target, left, found).await?;
     if let (Some((folder, name)), Left::Unfinished(_) | Left::Done(Some(_))) = (&file, left) {
         // What a run that is given up has written of it: before that run is forgotten.
         let removed = folder.with_role(Role::Control).delete(&format!("{name}.part")).await;

@@ -99,6 +99,7 @@ impl CopyRequest {
             raw: self.raw.clone(),
             select: self.select.clone(),
             cast: self.cast.clone(),
+            is_member: false,
         }
     }
 

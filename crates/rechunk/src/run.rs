@@ -19,7 +19,7 @@ use crate::error::SOURCE_CHANGED_HINT;
 use crate::gzip_file::unpack;
 use crate::job::{Job, array_at, temp_is_memory};
 use crate::metadata::Metadata;
-use crate::place::{Around, Place, check_place, may_grow, may_start, work_dir};
+use crate::place::{Around, InTheWay, Place, check_place, may_grow, may_start, work_dir};
 use crate::report::{DigestReport, Report, TaskReport};
 use crate::request::{Existing, Running, takes_parts};
 use crate::resumption::{other_job, resume_job};
@@ -112,14 +112,19 @@ impl Job {
     /// the plan it would resume: so that a refusal comes before anything else is said, and what is
     /// said is what will run.
     pub async fn check_target(&mut self, running: Running) -> Result<(), Error> {
-        let around = check_place(self).await?;
-        self.may_run(running, &around).await?;
+        let (around, found) = check_place(self).await?;
+        self.may_run(running, &around, found).await?;
         // What is local is looked at again when the run starts: nobody waits for that.
         self.around = around.target.answers_late().then(|| Box::new(around));
         Ok(())
     }
 
-    async fn may_run(&mut self, running: Running, around: &Around) -> Result<(), Error> {
+    async fn may_run(
+        &mut self,
+        running: Running,
+        around: &Around,
+        found: InTheWay,
+    ) -> Result<(), Error> {
         let Around { target, left, .. } = around;
         match left {
             Left::Unfinished(saved) if running.existing == Existing::Resume => {
@@ -134,7 +139,7 @@ impl Job {
             {
                 Ok(())
             }
-            left => may_start(self, running, target, left).await.map(drop),
+            left => may_start(self, running, target, left, found).await.map(drop),
         }
     }
 

@@ -12,6 +12,7 @@ use rechunk_store::{Role, Store, StoreError};
 use crate::Error;
 use crate::documents::Documents;
 use crate::error::SOURCE_CHANGED_HINT;
+use crate::format::Format;
 use crate::job::Job;
 use crate::open::{OpenArray, Opened, open_array, open_node};
 
@@ -45,7 +46,11 @@ pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
             ));
         }
         let control = store.with_role(Role::Control);
-        let now = Documents::fetch(&control).await;
+        let now = if source.metadata.format() == Format::Zarr3 {
+            Documents::fetch(&control).await
+        } else {
+            Documents::fetch_at_once(&control).await
+        };
         let now = now.map_err(|error| Error::source_store(location, error))?;
         if now.identity() == source.identity {
             return Ok(());

@@ -131,7 +131,17 @@ pub(crate) async fn check_absent(
     store: &Store,
     is_file: bool,
 ) -> Result<(), Error> {
-    let Some(reason) = in_the_way(location, store, is_file).await? else { return Ok(()) };
+    refuse_found(location, store, is_file, in_the_way(location, store, is_file).await?).await
+}
+
+/// [`check_absent`], when [`in_the_way`] was asked before.
+pub(crate) async fn refuse_found(
+    location: &str,
+    store: &Store,
+    is_file: bool,
+    found: Option<&str>,
+) -> Result<(), Error> {
+    let Some(reason) = found else { return Ok(()) };
     let is_old_file = is_file && store.local_root().is_some_and(Path::is_file);
     let is_array = is_old_file || what_is_at(store).await? == Some(Node::Array);
     Err(Error::Conflict {
@@ -146,7 +156,7 @@ pub(crate) async fn check_absent(
 }
 
 /// What is at a target already, in words; `None` if nothing is.
-async fn in_the_way(
+pub(crate) async fn in_the_way(
     location: &str,
     store: &Store,
     is_file: bool,
@@ -318,7 +328,7 @@ async fn what_is_at(store: &Store) -> Result<Option<Node>, Error> {
     if let Some(path) = store.local_root() {
         return Ok(what_is(path));
     }
-    let found = Documents::fetch(&store.with_role(Role::Control)).await;
+    let found = Documents::fetch_at_once(&store.with_role(Role::Control)).await;
     let found = match found {
         // Whoever may not look there has nothing there.
         Err(error) if error.is_permission_denied() => return Ok(None),

@@ -5,6 +5,8 @@
 //! longer alone, and must stop. They are read by number until one is missing, so that a listing
 //! that is late leaves nothing out.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -15,6 +17,8 @@ use super::{JournalError, SEGMENTS, line};
 
 /// Segments asked for, or removed, at once.
 const READ_AT_ONCE: u64 = 16;
+/// Segments listed beside those that follow each other, which are hardly ever any.
+const LISTED_MAX: usize = 1000;
 /// Largest segment, bytes: more lines go to several.
 const SEGMENT_BYTES_MAX: usize = 1 << 20;
 /// Most segments of a journal: a store that has each number that is asked for has no journal.
@@ -116,12 +120,20 @@ impl Segments {
     /// goes first, so that what is left of a removal that was cut off is no journal.
     pub(crate) async fn remove(store: &Store) -> Result<(), JournalError> {
         let first = key(0);
-        let (first, count) =
-            futures::join!(store.delete(&first).boxed(), Self::count_from(store, 1).boxed());
-        first?;
-        store.delete_keys((1..count?).map(key)).await?;
-        // Those that a removal that was cut off has left.
-        Ok(store.delete_prefix(SEGMENTS).await?)
+        // Listed are those that a removal that was cut off has left.
+        let (removed, count, listed) = futures::join!(
+            store.delete(&first).boxed(),
+            Self::count_from(store, 1).boxed(),
+            store.list_first(SEGMENTS, LISTED_MAX).boxed()
+        );
+        removed?;
+        let (count, listed) = (count?, listed?);
+        let is_all = listed.len() < LISTED_MAX;
+        let mut others: BTreeSet<String> = listed.into_iter().map(|(found, _)| found).collect();
+        others.extend((1..count).map(key));
+        others.remove(&first);
+        store.delete_keys(others).await?;
+        if is_all { Ok(()) } else { Ok(store.delete_prefix(SEGMENTS).await?) }
     }
 
     /// The number behind the last of those that follow each other from `count` on.

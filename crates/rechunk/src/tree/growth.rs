@@ -252,7 +252,7 @@ async fn plan_one(
     stores: &Stores,
 ) -> Result<Planned, Error> {
     let stores = stores.with_meter(&Meter::new());
-    let options = OpenOptions { select: None, ..whole.open_options() };
+    let options = OpenOptions { select: None, is_member: true, ..whole.open_options() };
     let location = member_location(&whole.source, path);
     let source = open_array(&location, &options, &stores).await?;
     let select = fit.select(whole, source.spec())?;
@@ -276,7 +276,7 @@ async fn plan_one(
 
 /// An array of the target of which nothing is written, so that it need not be one that can be.
 async fn theirs(location: &str, axes: Option<Axes>, stores: &Stores) -> Result<OpenArray, Error> {
-    let options = OpenOptions { axes, ..OpenOptions::default() };
+    let options = OpenOptions { axes, is_member: true, ..OpenOptions::default() };
     let opened = open_array(location, &options, stores).await;
     opened.map_err(|error| of_target(location, error))
 }

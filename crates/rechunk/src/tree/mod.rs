@@ -348,7 +348,7 @@ async fn plan_one(
 ) -> Result<Job, Error> {
     let stores = stores.with_meter(&Meter::new());
     let location = member_location(&whole.source, path);
-    let options = OpenOptions { select: None, cast: None, ..whole.open_options() };
+    let options = OpenOptions { select: None, cast: None, is_member: true, ..whole.open_options() };
     let source = open_array(&location, &options, &stores).await?;
     let select = fit.select(whole, source.spec())?;
     let source = source.selected(select.as_deref())?;
