@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures::future::{self, FutureExt, TryFutureExt};
 use rechunk_grid::Region;
 use rechunk_kernel::Digest;
 use rechunk_store::Store;
@@ -160,6 +161,7 @@ async fn run_stages(
         tasks_done: stages.clone().map(|stage| done.count(stage)).sum(),
     });
     let mut method = None;
+    let mut settled = future::ready(Ok(())).boxed();
     for number in stages {
         let stage = StageRun::new(Arc::clone(context), number).map_err(ExecError::Run)?;
         method = method.or(stage.digest.method());
@@ -169,15 +171,18 @@ async fn run_stages(
         let (tasks, tasks_done) = (stage.stage.tasks, done.count(number));
         let span = tracing::info_span!("stage", number, name = stage.stage.name);
         span.in_scope(|| tracing::info!(tasks, tasks_done, "begins"));
-        run_tasks(&stage, done).instrument(span.clone()).await?;
-        settle(context, number).await.map_err(ExecError::Run)?;
+        let tasks = run_tasks(&stage, done).instrument(span.clone());
+        futures::try_join!(settled, tasks)?;
         span.in_scope(|| tracing::info!("is done"));
         context.observer.event(&Event::StageDone { stage: number });
+        settled = settle(context, number).map_err(ExecError::Run).boxed();
     }
+    settled.await?;
     Ok(method)
 }
 
-/// Makes durable what a stage has written, before the next one relies on it.
+/// Makes durable what a stage has written and marked. The next one may begin meanwhile: its marks come
+/// after these in the journal, so what a resumed run takes for done of it rests on what is durable.
 async fn settle(context: &RunContext, stage: usize) -> Result<(), Fault> {
     match &context.marks {
         Some(marks) if !marks.flush().await => {

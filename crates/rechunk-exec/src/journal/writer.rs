@@ -3,7 +3,7 @@
 //! The writer takes all marks that wait, syncs the stores those tasks wrote to, appends the lines
 //! and syncs the journal; what finishes meanwhile waits for the next turn. So a mark is never
 //! written before a sync that began after its data were put, a slow disk makes groups large
-//! instead of many, and nothing waits but the end of a stage.
+//! instead of many, and nothing waits but the end of a run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
