@@ -22,8 +22,11 @@ pub(crate) fn table(job: &TreeJob) -> String {
     let puts = estimate.target.put_requests.saturating_add(intermediate.put_requests);
     let read = read_bytes(&estimate);
     let written = estimate.target.written_bytes.saturating_add(intermediate.written_bytes);
-    let peak = job.arrays.iter().map(|array| array.job.planned.plan.memory.planned_peak_bytes);
-    let peak = peak.max().unwrap_or(0);
+    let peak = job.planned_peak_bytes();
+    let at_once = match job.turns().iter().map(ExactSizeIterator::len).max() {
+        Some(most) if most > 1 => format!("up to {most} small arrays at once"),
+        _ => "one array after the other".to_owned(),
+    };
     if job.arrays.len() > 1 {
         let mut total = vec!["total".to_owned(), String::new(), String::new(), String::new()];
         total.extend([number(gets), number(puts)]);
@@ -41,7 +44,7 @@ pub(crate) fn table(job: &TreeJob) -> String {
         lay_out(&rows, &[4, 5, 6, 7, 8]),
         String::new(),
         format!(
-            "  memory  {} planned of {} allowed, one array after the other",
+            "  memory  {} planned of {} allowed, {at_once}",
             format_byte_size(peak),
             format_byte_size(job.request.planning.budget().memory_bytes),
         ),

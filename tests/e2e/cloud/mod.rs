@@ -10,6 +10,7 @@ mod emulator;
 mod emulators;
 mod errors;
 mod faults;
+mod groups;
 mod http;
 mod https;
 mod kills;

@@ -1,4 +1,4 @@
-//! The copy of a whole group: its arrays one after the other, then the groups, the root last.
+//! The copy of a whole group: its arrays in their order, then the groups, the root last.
 
 mod commit;
 mod coordinates;
@@ -10,11 +10,13 @@ mod report;
 mod rules;
 mod run;
 mod state;
+mod together;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use futures::stream::{self, StreamExt};
 use rechunk_grid::ArraySpec;
 use rechunk_plan::{Estimate, PlanError};
 use rechunk_store::{Meter, Store, Stores};
@@ -31,9 +33,9 @@ use crate::documents::Documents;
 use crate::format::Format;
 use crate::job::Job;
 use crate::metadata::in_strict_json;
-use crate::open::{OpenOptions, Opened, open_array, open_node, open_store};
+use crate::open::{OpenArray, OpenOptions, Opened, open_array, open_node, open_store};
 use crate::request::CopyRequest;
-use crate::{ChunkSpec, Error};
+use crate::{ChunkSpec, Error, consolidated};
 use coordinates::is_coordinate;
 use fit::Fit;
 use rules::{Rules, Wishes};
@@ -313,8 +315,21 @@ async fn plan_all(
 ) -> Result<Vec<TreeArray>, Error> {
     let mut arrays = Vec::with_capacity(paths.len());
     let mut largest: Option<(u64, Error)> = None;
-    for path in paths {
-        match plan_one(rules, &mut fit, whole, stores, &path).await {
+    let at_once = consolidated::at_once(&open_store(&whole.source, stores)?);
+    let opened = stream::iter(paths).map(|path| async move {
+        let opened = open_one(whole, stores, &path).await;
+        (path, opened)
+    });
+    let planned = opened.buffered(at_once).map(|(path, opened)| {
+        let asked = opened.and_then(|opened| ask_for(rules, &mut fit, whole, &path, opened));
+        async move {
+            let planned = async { asked?.plan().await };
+            (path, planned.await)
+        }
+    });
+    let mut planned = Box::pin(planned.buffered(at_once));
+    while let Some((path, planned)) = planned.next().await {
+        match planned {
             Ok(job) => arrays.push(TreeArray { path, job }),
             Err(error @ (Error::SourceMetadata { .. } | Error::NotAnArray { .. })) => {
                 unreadable.push((path, reason(&error)));
@@ -328,6 +343,7 @@ async fn plan_all(
             },
         }
     }
+    drop(planned);
     if !unreadable.is_empty() {
         unreadable.sort_unstable();
         return Err(unreadable_error(&whole.source, &unreadable));
@@ -339,17 +355,33 @@ async fn plan_all(
     }
 }
 
-async fn plan_one(
-    rules: &Rules,
-    fit: &mut Fit,
+/// Opens one array, and all that is asked of stores for it from now on is counted for it.
+async fn open_one(
     whole: &CopyRequest,
     stores: &Stores,
     path: &str,
-) -> Result<Job, Error> {
+) -> Result<(OpenArray, Stores), Error> {
     let stores = stores.with_meter(&Meter::new());
     let location = member_location(&whole.source, path);
     let options = OpenOptions { select: None, cast: None, is_member: true, ..whole.open_options() };
-    let source = open_array(&location, &options, &stores).await?;
+    Ok((open_array(&location, &options, &stores).await?, stores))
+}
+
+/// What is asked of one array, and what is to be said of that.
+struct Asked {
+    request: CopyRequest,
+    source: OpenArray,
+    stores: Stores,
+    warnings: Vec<String>,
+}
+
+fn ask_for(
+    rules: &Rules,
+    fit: &mut Fit,
+    whole: &CopyRequest,
+    path: &str,
+    (source, stores): (OpenArray, Stores),
+) -> Result<Asked, Error> {
     let select = fit.select(whole, source.spec())?;
     let source = source.selected(select.as_deref())?;
     let wishes = wishes(rules, fit, whole, path, source.spec())?;
@@ -358,10 +390,16 @@ async fn plan_one(
     request.select = select;
     request.source.clone_from(&source.location);
     request.target = member_location(&whole.target, path);
-    let mut job = Job::plan(request, source, stores).await?;
-    job.warnings.splice(0..0, warnings);
-    job.in_tree = true;
-    Ok(job)
+    Ok(Asked { request, source, stores, warnings })
+}
+
+impl Asked {
+    async fn plan(self) -> Result<Job, Error> {
+        let mut job = Job::plan(self.request, self.source, self.stores).await?;
+        job.warnings.splice(0..0, self.warnings);
+        job.in_tree = true;
+        Ok(job)
+    }
 }
 
 /// What is asked of the array at `path`: of all arrays, of coordinates, by rules, the last counts.

@@ -25,7 +25,7 @@ pub struct TreeReport {
     /// Counted traffic of all arrays; absent for a plan that was not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Traffic>,
-    /// Memory; the planned peak is that of the array that needs most.
+    /// Memory; the planned peak is that of the array that needs most, or of those that are copied at once.
     pub memory: MemoryReport,
     /// Tasks of all arrays; absent for a plan that was not run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,6 @@ impl TreeReport {
     }
 
     fn new(job: &TreeJob, arrays: Vec<ArrayReport>) -> Self {
-        let peaks = job.arrays.iter().map(|array| array.job.planned.plan.memory.planned_peak_bytes);
         Self {
             arrays,
             groups: job.groups().map(str::to_owned).collect(),
@@ -70,7 +69,7 @@ impl TreeReport {
             traffic: None,
             memory: MemoryReport {
                 budget_bytes: job.request.planning.budget().memory_bytes,
-                planned_peak_bytes: peaks.max().unwrap_or(0),
+                planned_peak_bytes: job.planned_peak_bytes(),
                 peak_rss_bytes: None,
             },
             tasks: None,

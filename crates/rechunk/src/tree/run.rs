@@ -1,4 +1,5 @@
-//! Runs the copy of a group: arrays one after the other, each with the whole budget.
+//! Runs the copy of a group: arrays one after the other, each with the whole budget; small ones some at once
+//! where answers take long.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,6 +12,7 @@ use super::commit::{TreeDocuments, holds};
 use super::growth::{GrownArrays, is_written};
 use super::report::TreeReport;
 use super::state::{Left, Start, TreePlace, start};
+use super::together::at_once;
 use super::{TreeArray, TreeJob};
 use crate::job::{Job, temp_is_memory};
 use crate::place::{check_temp, work_dir};
@@ -95,11 +97,25 @@ impl TreeJob {
         // Each array starts, or goes on where it stopped.
         let existing = if place.work.is_some() { Existing::Resume } else { Existing::Refuse };
         let running = Running { existing, ..running };
-        for (event, TreeArray { path, job }) in announced(std::mem::take(&mut self.arrays)) {
-            observer.event(&event);
-            let is_done = resumes && is_done(&job, is_written).await?;
-            let done = run_array(job, is_done, running, observer, cancel).await;
-            report.add(path.clone(), done.map_err(|error| error.of_member(&path))?);
+        // Reading back takes its own memory.
+        let turns = if running.verify {
+            (0..self.arrays.len()).map(|number| number..number + 1).collect()
+        } else {
+            self.turns()
+        };
+        let mut arrays = announced(std::mem::take(&mut self.arrays));
+        for turn in turns {
+            let copies =
+                arrays.by_ref().take(turn.len()).map(|(event, TreeArray { path, job })| {
+                    let copy = async move |observer, cancel| {
+                        let is_done = resumes && is_done(&job, is_written).await?;
+                        run_array(job, is_done, running, observer, &cancel).await
+                    };
+                    (event, path, copy)
+                });
+            for (path, done) in at_once(copies, observer, cancel).await? {
+                report.add(path, done);
+            }
         }
         place.check_lock().await?;
         if let Some(grown) = &grown {
@@ -182,7 +198,7 @@ async fn run_array(
     job: Job,
     is_done: bool,
     running: Running,
-    observer: &Arc<dyn Observer>,
+    observer: Arc<dyn Observer>,
     cancel: &CancellationToken,
 ) -> Result<Report, Error> {
     if is_done {
@@ -193,7 +209,7 @@ async fn run_array(
         report.tasks = Some(TaskReport { total, done: total, resumed: total });
         return Ok(report);
     }
-    Box::pin(job.run(running, Arc::clone(observer), cancel.clone())).await
+    Box::pin(job.run(running, observer, cancel.clone())).await
 }
 
 /// True if an earlier run has done all there is to do for an array, but for what is done for all.
