@@ -101,7 +101,7 @@ pub(crate) fn show_group_plan(job: &TreeJob, output: &OutputArgs) {
     if output.json {
         render::print_json(&TreeReport::of_plan(job));
     } else if !output.quiet {
-        render::print(&tree::table(job));
+        render::print(&tree::table(job, false));
         render::warnings(&job.all_warnings());
     }
 }
@@ -116,7 +116,7 @@ async fn run_group(
     let talk = !output.quiet && !output.json;
     job.check_target(running).await?;
     if talk {
-        render::say(&tree::table(&job));
+        render::say(&tree::table(&job, running.verify));
         render::warnings(&job.all_warnings());
     }
     let sheet = html.map(|path| Sheet::of_tree(path, &job));

@@ -11,7 +11,7 @@ const HEAD: [&str; 9] =
     ["array", "shape", "chunks", "plan", "GET", "PUT", "read", "written", "memory"];
 
 /// The plan as text.
-pub(crate) fn table(job: &TreeJob) -> String {
+pub(crate) fn table(job: &TreeJob, verifies: bool) -> String {
     let target = if job.request.target.is_empty() { "…" } else { &job.request.target };
     let groups = job.groups().count() as u64;
     let estimate = job.estimate();
@@ -22,8 +22,8 @@ pub(crate) fn table(job: &TreeJob) -> String {
     let puts = estimate.target.put_requests.saturating_add(intermediate.put_requests);
     let read = read_bytes(&estimate);
     let written = estimate.target.written_bytes.saturating_add(intermediate.written_bytes);
-    let peak = job.planned_peak_bytes();
-    let at_once = match job.turns().iter().map(ExactSizeIterator::len).max() {
+    let peak = job.planned_peak_bytes(verifies);
+    let at_once = match job.turns(verifies).iter().map(ExactSizeIterator::len).max() {
         Some(most) if most > 1 => format!("up to {most} small arrays at once"),
         _ => "one array after the other".to_owned(),
     };

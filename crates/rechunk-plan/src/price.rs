@@ -328,6 +328,7 @@ mod tests {
             price(&request(store, workers), &figures, parallel).0
         };
         // 32 in flight of 30 ms are 1067 a second.
+        store.concurrency = 32;
         assert!(near(seconds(&store, 1), 1e6 * 0.03 / 32.0), "{}", seconds(&store, 1));
         assert!(near(seconds(&store, 4), 1e6 * 0.03 / 128.0), "{}", seconds(&store, 4));
         assert!(near(seconds(&store, 100), 200.0), "{}", seconds(&store, 100));

@@ -1,7 +1,8 @@
 //! What other budgets and more workers would make of a plan. Pure: it only plans.
 //!
 //! Several requests are the arrays of a group, which are copied one after the other, each with the
-//! whole budget: their times and prices add up.
+//! whole budget: their times and prices add up. (Small ones, into an object store, at once, within the budget too: that
+//! is left out here, and takes less time.)
 
 use rechunk_plan::{Estimate, PlanError, PlanRequest, Planned, Strategy, cheapest};
 

@@ -37,7 +37,8 @@ pub(super) fn table(html: &mut Html, arrays: &[ArraySheet], totals: &Figures) {
             let more = number((arrays.len() - ROWS_MAX) as u64);
             html.leaf("p", "muted small", &format!("and {more} more: --json has them all"));
         }
-        let words = "They are copied one after the other, each with the whole budget.";
+        let words = "They are copied one after the other, each with the whole budget; into an object store small \
+                     ones at once.";
         html.leaf("p", "muted small", words);
     });
 }

@@ -55,12 +55,12 @@ impl TreeReport {
     /// The report of a plan that has not run.
     pub fn of_plan(job: &TreeJob) -> Self {
         let arrays = job.arrays.iter().map(ArrayReport::of_plan).collect();
-        let mut report = Self::new(job, arrays);
+        let mut report = Self::new(job, arrays, false);
         report.warnings = job.all_warnings();
         report
     }
 
-    fn new(job: &TreeJob, arrays: Vec<ArrayReport>) -> Self {
+    fn new(job: &TreeJob, arrays: Vec<ArrayReport>, verifies: bool) -> Self {
         Self {
             arrays,
             groups: job.groups().map(str::to_owned).collect(),
@@ -69,7 +69,7 @@ impl TreeReport {
             traffic: None,
             memory: MemoryReport {
                 budget_bytes: job.request.planning.budget().memory_bytes,
-                planned_peak_bytes: job.planned_peak_bytes(),
+                planned_peak_bytes: job.planned_peak_bytes(verifies),
                 peak_rss_bytes: None,
             },
             tasks: None,
@@ -80,8 +80,8 @@ impl TreeReport {
     }
 
     /// Before a run, without arrays yet.
-    pub(super) fn begin(job: &TreeJob) -> Self {
-        let mut report = Self::new(job, Vec::new());
+    pub(super) fn begin(job: &TreeJob, verifies: bool) -> Self {
+        let mut report = Self::new(job, Vec::new(), verifies);
         report.warnings.clone_from(&job.warnings);
         report
     }

@@ -85,7 +85,7 @@ impl TreeJob {
         observer: &Arc<dyn Observer>,
         cancel: &CancellationToken,
     ) -> Result<TreeReport, Error> {
-        let mut report = TreeReport::begin(self);
+        let mut report = TreeReport::begin(self, running.verify);
         let documents = TreeDocuments::of(self);
         let grown = self.grows().then(|| GrownArrays::of(self));
         if let (None, Some(text)) = (&grown, documents.warning()?) {
@@ -97,12 +97,8 @@ impl TreeJob {
         // Each array starts, or goes on where it stopped.
         let existing = if place.work.is_some() { Existing::Resume } else { Existing::Refuse };
         let running = Running { existing, ..running };
-        // Reading back takes its own memory.
-        let turns = if running.verify {
-            (0..self.arrays.len()).map(|number| number..number + 1).collect()
-        } else {
-            self.turns()
-        };
+        let turns = self.turns(running.verify);
+        self.share_budget(&turns);
         let mut arrays = announced(std::mem::take(&mut self.arrays));
         for turn in turns {
             let copies =

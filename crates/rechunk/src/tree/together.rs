@@ -23,23 +23,34 @@ const SMALL_OBJECTS: u64 = 64;
 
 impl TreeJob {
     /// The arrays in turns, by their numbers: those of one are copied at once, and their planned peaks together
-    /// are within the budget. A run that verifies copies one array after the other.
-    pub fn turns(&self) -> Vec<Range<usize>> {
+    /// are within the budget. A run that verifies reads back with memory of its own, one array after the other.
+    pub fn turns(&self, verifies: bool) -> Vec<Range<usize>> {
         let target = open_target(&self.request.target, &self.stores);
         let is_late = target.is_ok_and(|target| target.answers_late());
         let budget_bytes = self.request.planning.budget().memory_bytes;
         let plans = self.arrays.iter().map(|TreeArray { job, .. }| &job.planned.plan);
         // What grows is read for what it keeps, and made known with all the others.
-        of_plans(plans, budget_bytes, is_late && !self.grows())
+        of_plans(plans, budget_bytes, is_late && !self.grows() && !verifies)
+    }
+
+    /// Leaves arrays that are copied at once what they are planned to take: what the budget has beside that, for
+    /// reading ahead, is not each one's.
+    pub(super) fn share_budget(&mut self, turns: &[Range<usize>]) {
+        for turn in turns.iter().filter(|turn| turn.len() > 1) {
+            for TreeArray { job, .. } in &mut self.arrays[turn.clone()] {
+                let memory = &mut job.planned.plan.memory;
+                memory.budget_bytes = memory.planned_peak_bytes;
+            }
+        }
     }
 
     /// The most memory that the arrays of a turn are planned to take together, bytes.
-    pub fn planned_peak_bytes(&self) -> u64 {
+    pub fn planned_peak_bytes(&self, verifies: bool) -> u64 {
         let peak_bytes = |array: &TreeArray| array.job.planned.plan.memory.planned_peak_bytes;
         let of_turn = |turn: Range<usize>| {
             self.arrays[turn].iter().map(peak_bytes).fold(0, u64::saturating_add)
         };
-        self.turns().into_iter().map(of_turn).max().unwrap_or(0)
+        self.turns(verifies).into_iter().map(of_turn).max().unwrap_or(0)
     }
 }
 
@@ -74,7 +85,8 @@ fn is_small(plan: &Plan) -> bool {
 }
 
 /// Makes copies at once, each with what is told before it and the path of its array. Their results come in
-/// that order, as if one had been made after the other: of failures the first is told, and the others are ended.
+/// that order, as if one had been made after the other: of failures the first is returned, and the others are
+/// ended; what happened to these is told all the same, as what they have written stays.
 pub(super) async fn at_once<T, F>(
     copies: impl Iterator<Item = (Event, String, F)>,
     observer: &Arc<dyn Observer>,
@@ -96,9 +108,7 @@ where
     let mut copied = Vec::with_capacity(count);
     let mut failed = None;
     for (event, path, observer) in told {
-        if failed.is_none() {
-            observer.tell(&event);
-        }
+        observer.tell(&event);
         match copies.next().await {
             Some(Ok(done)) => copied.push((path, done)),
             Some(Err(error)) if failed.is_none() => {
