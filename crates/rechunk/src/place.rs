@@ -16,7 +16,7 @@ use crate::open::hex;
 use crate::request::{CopyRequest, Existing, Running};
 use crate::resumption::{check_target_of, go_on, other_job, resume_job};
 use crate::target::{
-    GroupAbove, canonical, check_apart, check_file, check_no_group, check_replaceable,
+    GroupAbove, InTheWay, canonical, check_apart, check_file, check_no_group, check_replaceable,
     check_writable, groups_above, in_the_way, is_array, open_target, refuse_found,
 };
 use crate::work_dir::{Left, WorkDir, store_error};
@@ -53,9 +53,6 @@ pub(crate) struct Around {
     pub work: Option<WorkDir>,
     pub left: Left,
 }
-
-/// What is at a target already, in words; `None` if nothing is.
-pub(crate) type InTheWay = Result<Option<&'static str>, Error>;
 
 /// Opens the target and checks what is around it; also what is there itself, for [`may_start`].
 pub(crate) async fn check_place(job: &Job) -> Result<(Around, InTheWay), Error> {
@@ -397,10 +394,7 @@ pub(crate) async fn may_start(
     if is_file && !matches!(left, Left::Unfinished(_) | Left::Done(Some(_))) {
         check_part(location, target)?;
     }
-    let absent = match found {
-        Ok(found) => refuse_found(location, target, is_file, found).await,
-        Err(error) => Err(error),
-    };
+    let absent = refuse_found(location, target, is_file, found).await;
     let replaces = absent.is_err();
     if existing != Existing::Overwrite {
         absent?;

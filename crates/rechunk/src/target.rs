@@ -131,17 +131,20 @@ pub(crate) async fn check_absent(
     store: &Store,
     is_file: bool,
 ) -> Result<(), Error> {
-    refuse_found(location, store, is_file, in_the_way(location, store, is_file).await?).await
+    refuse_found(location, store, is_file, in_the_way(location, store, is_file).await).await
 }
+
+/// What is at a target already, in words; `None` if nothing is.
+pub(crate) type InTheWay = Result<Option<&'static str>, Error>;
 
 /// [`check_absent`], when [`in_the_way`] was asked before.
 pub(crate) async fn refuse_found(
     location: &str,
     store: &Store,
     is_file: bool,
-    found: Option<&str>,
+    found: InTheWay,
 ) -> Result<(), Error> {
-    let Some(reason) = found else { return Ok(()) };
+    let Some(reason) = found? else { return Ok(()) };
     let is_old_file = is_file && store.local_root().is_some_and(Path::is_file);
     let is_array = is_old_file || what_is_at(store).await? == Some(Node::Array);
     Err(Error::Conflict {
@@ -155,12 +158,8 @@ pub(crate) async fn refuse_found(
     })
 }
 
-/// What is at a target already, in words; `None` if nothing is.
-pub(crate) async fn in_the_way(
-    location: &str,
-    store: &Store,
-    is_file: bool,
-) -> Result<Option<&'static str>, Error> {
+/// Looks at what is at a target.
+pub(crate) async fn in_the_way(location: &str, store: &Store, is_file: bool) -> InTheWay {
     if let Some(path) = store.local_root() {
         match std::fs::symlink_metadata(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rechunk_exec::{Event, Observer};
+use rechunk_plan::Plan;
 use rechunk_store::Store;
 use tokio_util::sync::CancellationToken;
 
@@ -184,9 +185,12 @@ fn announced(arrays: Vec<TreeArray>) -> impl Iterator<Item = (Event, TreeArray)>
 /// What the stages of a job write, bytes of elements without padding.
 fn written_bytes(job: &Job) -> u64 {
     let plan = &job.planned.plan;
-    let elements = plan.shape.iter().fold(1, |product: u64, &n| product.saturating_mul(n));
-    let stages = plan.stages.len() as u64;
-    elements.saturating_mul(plan.item_bytes).saturating_mul(stages)
+    array_bytes(plan).saturating_mul(plan.stages.len() as u64)
+}
+
+/// Bytes of the elements of the array that a plan is of, without padding.
+pub(super) fn array_bytes(plan: &Plan) -> u64 {
+    plan.shape.iter().fold(plan.item_bytes, |product, &n| product.saturating_mul(n))
 }
 
 /// Copies one array, unless an earlier run has done it.

@@ -10,6 +10,7 @@ use rechunk_exec::{Event, Observer};
 use rechunk_plan::Plan;
 use tokio_util::sync::CancellationToken;
 
+use super::run::array_bytes;
 use super::{TreeArray, TreeJob};
 use crate::Error;
 use crate::target::open_target;
@@ -79,9 +80,8 @@ fn of_plans<'a>(
 }
 
 fn is_small(plan: &Plan) -> bool {
-    let elements = plan.shape.iter().fold(1, |product: u64, &n| product.saturating_mul(n));
     let objects = plan.estimate.source.get_requests.saturating_add(plan.estimate.target.objects);
-    elements.saturating_mul(plan.item_bytes) <= SMALL_BYTES && objects <= SMALL_OBJECTS
+    array_bytes(plan) <= SMALL_BYTES && objects <= SMALL_OBJECTS
 }
 
 /// Makes copies at once, each with what is told before it and the path of its array. Their results come in
