@@ -239,6 +239,11 @@ pub(crate) struct TargetArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Files without a header")]
 pub(crate) struct RawArgs {
+    /// Read the source by the documents of this format, where it has those of several [default: of the
+    /// group it is in, else the newest]; `raw` goes with --shape, for files that are read in runs of
+    /// bytes.
+    #[arg(long, value_name = "FORMAT", value_parser = ["zarr3", "zarr2", "n5", "raw"])]
+    pub source_format: Option<String>,
     /// The source is a file of elements alone: extent of each axis, slowest first.
     #[arg(long = "raw-shape", id = "raw-shape", value_name = "SHAPE", requires = "raw-dtype")]
     pub shape: Option<String>,
@@ -444,9 +449,6 @@ pub(crate) struct SyntheticArgs {
     /// Worker processes, each with --max-mem.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
     pub workers: u32,
-    /// Format of the source, where it matters: `raw` for files that are read in runs of bytes.
-    #[arg(long, value_name = "FORMAT", requires = "shape", value_parser = ["raw"])]
-    pub source_format: Option<String>,
     /// Plan as the literature does, to compare: rechunker's push-pull-consolidated (`ppc`), or a
     /// task per target chunk (`naive`); between raw files also `clustered`, `multiple`,
     /// `keep-draft` and `keep-paper`.

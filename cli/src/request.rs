@@ -137,6 +137,7 @@ pub(crate) fn copy(
         format: target_args.format.as_deref().and_then(Format::from_name),
         axes: axes(target_args.axes.as_deref()),
         raw: raw(&target_args.raw)?,
+        source_format: source_format(&target_args.raw)?,
         placement: placement(target_args),
         select: target_args.select.clone(),
         cast: target_args.cast.clone(),
@@ -179,9 +180,21 @@ pub(crate) fn raw(args: &RawArgs) -> Result<Option<RawFile>, Error> {
     }))
 }
 
+/// The format whose documents say what the source is, if it was said.
+fn source_format(args: &RawArgs) -> Result<Option<Format>, Error> {
+    match args.source_format.as_deref() {
+        Some("raw") => Err(usage(
+            "--source-format raw goes with --shape".to_owned(),
+            Some("a file of elements alone is read with --raw-shape and --raw-dtype"),
+        )),
+        name => Ok(name.and_then(Format::from_name)),
+    }
+}
+
 /// How an array is opened.
 pub(crate) fn open_options(name: Option<&str>, args: &RawArgs) -> Result<OpenOptions, Error> {
-    Ok(OpenOptions { axes: axes(name), raw: raw(args)?, ..OpenOptions::default() })
+    let (raw, source_format) = (raw(args)?, source_format(args)?);
+    Ok(OpenOptions { axes: axes(name), raw, source_format, ..OpenOptions::default() })
 }
 
 /// Which arrays of a group.

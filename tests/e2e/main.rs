@@ -65,6 +65,7 @@ mod profiles;
 mod public_arrays;
 #[cfg(test)]
 mod raw;
+mod readable_targets;
 #[cfg(test)]
 mod rectilinear;
 #[cfg(test)]
@@ -81,6 +82,7 @@ mod support;
 mod times;
 #[cfg(test)]
 mod trees;
+mod two_documents;
 #[cfg(test)]
 mod xarray;
 #[cfg(test)]

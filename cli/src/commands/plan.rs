@@ -182,7 +182,7 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
     let mut planning = request::planning(&args.planning)?;
     planning.workers = synthetic.workers;
     let item_bytes = data_type.item_bytes();
-    let source_runs = runs(synthetic.source_format.as_deref(), &source);
+    let source_runs = runs(args.target_options.raw.source_format.as_deref(), &source);
     let target_runs = runs(args.target_options.format.as_deref(), &target);
     Ok(PlanRequest {
         shape,

@@ -196,6 +196,7 @@ fn group_text(info: &GroupInfo) -> String {
             lines.0.push(format!("  {} cannot be read: {reason}", harmless_line(&member.path)));
         }
     }
+    lines.0.extend(info.hints.iter().map(|hint| format!("  hint: {hint}")));
     lines.0.join("\n")
 }
 

@@ -115,6 +115,18 @@ impl Compression {
         }
     }
 
+    /// The same with a shuffle that says its name: N5 has no word for one that Blosc chooses itself.
+    #[must_use]
+    pub fn with_named_shuffle(self, item_bytes: u64) -> Self {
+        match (self, self.resolved(item_bytes)) {
+            (
+                Self::Blosc { cname, clevel, blocksize, typesize, .. },
+                Self::Blosc { shuffle, .. },
+            ) => Self::Blosc { cname, clevel, shuffle, blocksize, typesize },
+            (other, _) => other,
+        }
+    }
+
     /// The same with every default and automatic choice spelled out, for elements of `item_bytes`:
     /// equal for compressions whose blocks are interchangeable.
     #[must_use]

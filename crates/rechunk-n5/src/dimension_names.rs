@@ -3,8 +3,10 @@
 use rechunk_format::json::text;
 use serde_json::{Map, Value};
 
+use crate::typed::are_distinct;
+
 /// Attribute with a name per axis, in N5's order.
-const AXES: &str = "axes";
+pub(crate) const AXES: &str = "axes";
 
 /// Attribute that xarray keeps the names in, slowest axis first.
 const XARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
@@ -49,7 +51,8 @@ pub(crate) fn read_names(
     })
 }
 
-/// Puts names into attributes that have none.
+/// Puts names into attributes that have none: into `axes`, or, where one name is on two axes, which
+/// tensorstore does not open, where xarray has them.
 pub(crate) fn write_names(
     attributes: &mut Map<String, Value>,
     names: &[Option<String>],
@@ -57,9 +60,17 @@ pub(crate) fn write_names(
 ) {
     let has_names = names.iter().any(Option::is_some);
     let is_taken = attributes.contains_key(AXES) || attributes.contains_key(XARRAY_DIMENSIONS);
-    if has_names && !is_taken {
-        let names = axis_order.turn(names);
-        let list = names.iter().map(|name| Value::from(name.as_deref().unwrap_or_default()));
-        attributes.insert(AXES.to_owned(), list.collect());
+    if !has_names || is_taken {
+        return;
     }
+    let names = axis_order.turn(names);
+    let mut names: Vec<&str> =
+        names.iter().map(|name| name.as_deref().unwrap_or_default()).collect();
+    let key = if are_distinct(&names) {
+        AXES
+    } else {
+        names.reverse();
+        XARRAY_DIMENSIONS
+    };
+    attributes.insert(key.to_owned(), names.into_iter().map(Value::from).collect());
 }

@@ -24,6 +24,7 @@ mod metadata;
 mod parse;
 mod payload;
 mod target;
+mod typed;
 mod version;
 
 pub use choice::parse_compression;
@@ -34,6 +35,7 @@ pub use layout::{N5Layout, VARIABLE_BLOCK_BYTES_MAX};
 pub use metadata::{BLOCK_BYTES_MAX, N5Metadata};
 pub use parse::{N5Group, group_document, parse_dataset, parse_group, reserved_names};
 pub use target::N5Target;
+pub use typed::{Turned, suits_dataset, turned};
 pub use version::N5Version;
 
 /// Key of the document of a group or a dataset, relative to it.

@@ -11,23 +11,28 @@ use crate::data_type::N5Type;
 use crate::metadata::{
     BLOCK_SIZE, COMPRESSION, COMPRESSION_TYPE, DATA_TYPE, DIMENSIONS, N5Metadata, field,
 };
-use crate::target::RESERVED;
 use crate::version::{N5Version, VERSION_KEY};
 
 /// Attribute of datasets whose elements are sets of labels.
-const LABEL_MULTISET: &str = "isLabelMultiset";
+pub(crate) const LABEL_MULTISET: &str = "isLabelMultiset";
 
 /// Field of datasets that keep blocks in shards, which no released library writes.
-const SHARD_SIZE: &str = "shardSize";
+pub(crate) const SHARD_SIZE: &str = "shardSize";
 
 /// Reads the `attributes.json` of a dataset; `None` if it is that of a group.
+///
+/// As in N5's Java library, a dataset has both `dimensions` and `dataType`. One of them alone is an
+/// attribute of a group: `BigDataViewer` keeps a `dataType` in those of its `setupN`.
 pub fn parse_dataset(document: &[u8]) -> Result<Option<N5Metadata>, FormatError> {
     let mut map = read_attributes(document)?;
     let version = take_version(&mut map)?;
-    let Some(dimensions) = Field::take(&mut map, DIMENSIONS) else { return Ok(None) };
+    if !is_dataset(&map) {
+        return Ok(None);
+    }
     let mut needed =
         |name: &str| Field::take(&mut map, name).ok_or_else(|| field(name).invalid("is missing"));
-    let (block_size, data_type) = (needed(BLOCK_SIZE)?, needed(DATA_TYPE)?);
+    let (dimensions, data_type) = (needed(DIMENSIONS)?, needed(DATA_TYPE)?);
+    let block_size = needed(BLOCK_SIZE)?;
     let (compression, old) =
         (Field::take(&mut map, COMPRESSION), Field::take(&mut map, COMPRESSION_TYPE));
     if map.get(SHARD_SIZE).is_some_and(|value| !value.is_null()) {
@@ -44,6 +49,12 @@ pub fn parse_dataset(document: &[u8]) -> Result<Option<N5Metadata>, FormatError>
     };
     metadata.check()?;
     Ok(Some(metadata))
+}
+
+/// True for attributes that make a place a dataset.
+fn is_dataset(attributes: &Map<String, Value>) -> bool {
+    let has = |name| attributes.get(name).is_some_and(|value: &Value| !value.is_null());
+    has(DIMENSIONS) && has(DATA_TYPE)
 }
 
 fn parse_type(value: &Value, is_multiset: bool) -> Result<N5Type, FormatError> {
@@ -100,9 +111,12 @@ pub fn parse_group(document: &[u8]) -> Result<N5Group, FormatError> {
     Ok(N5Group { version: take_version(&mut attributes)?, attributes })
 }
 
-/// Attributes of a group that N5 has no place for: their names are those of a dataset's fields.
-pub fn reserved_names(attributes: &Map<String, Value>) -> Vec<&String> {
-    attributes.keys().filter(|key| RESERVED.contains(&key.as_str())).collect()
+/// Names of a group's attributes that would say something else in N5: the version of a container,
+/// and the two that would make the group a dataset.
+pub fn reserved_names(attributes: &Map<String, Value>) -> Vec<&'static str> {
+    let version = attributes.contains_key(VERSION_KEY).then_some(VERSION_KEY);
+    let dataset = is_dataset(attributes).then_some([DIMENSIONS, DATA_TYPE]);
+    version.into_iter().chain(dataset.into_iter().flatten()).collect()
 }
 
 /// The `attributes.json` of a group with these attributes, but for [`reserved_names`]; that of a
@@ -112,8 +126,8 @@ pub fn group_document(attributes: &Map<String, Value>, version: Option<N5Version
     if let Some(version) = version {
         map.insert(VERSION_KEY.to_owned(), version.to_string().into());
     }
-    // Any of these would make it a dataset.
-    let is_free = |(key, _): &(&String, &Value)| !RESERVED.contains(&key.as_str());
+    let reserved = reserved_names(attributes);
+    let is_free = |(key, _): &(&String, &Value)| !reserved.contains(&key.as_str());
     for (key, value) in attributes.iter().filter(is_free) {
         map.insert(key.clone(), value.clone());
     }

@@ -21,6 +21,8 @@ pub struct CodecChoice {
     transpose: Option<Map<String, Value>>,
     /// `bytes` was named.
     has_bytes: bool,
+    /// The source's codecs stay, by whatever name there is for them.
+    is_keep: bool,
 }
 
 /// A codec as it was named. What JSON means may depend on the elements.
@@ -32,6 +34,11 @@ enum Chosen {
 }
 
 impl CodecChoice {
+    /// True if the source's codecs stay, also those that few readers have.
+    pub(crate) fn is_keep(&self) -> bool {
+        self.is_keep
+    }
+
     /// The byte order that was chosen with the codecs, if it was.
     pub(crate) fn endian(&self) -> Option<Endian> {
         self.endian
@@ -97,7 +104,7 @@ pub(crate) fn bind(
 }
 
 /// Reads what `--codec` says: `zstd:3`, `gzip:5`, `zlib:5`, `blosc:lz4:5:shuffle` (each part may
-/// be left out from the end), `lz4`, `bz2:9`, `lzma:6`, `pcodec:8`, `crc32c`, `none`, or JSON: a v2
+/// be left out from the end), `lz4`, `bz2:9`, `lzma:6`, `pcodec:8`, `crc32c`, `none`, `keep`, or JSON: a v2
 /// object `{"id": "zstd", "level": 3}`, a v3 object `{"name": "zstd", "configuration": {…}}`, a list
 /// of those in the order of encoding, `{"filters": […], "compressor": {…}}`, or `null`.
 pub fn parse_codec_choice(text: &str) -> Result<CodecChoice, FormatError> {
@@ -105,6 +112,9 @@ pub fn parse_codec_choice(text: &str) -> Result<CodecChoice, FormatError> {
     let field = Field::new("--codec", text);
     if text.starts_with(['{', '[']) || text == "null" {
         return parse_json(text);
+    }
+    if text == "keep" {
+        return Ok(CodecChoice { is_keep: true, ..CodecChoice::of(Vec::new()) });
     }
     let mut parts = text.split(':');
     let name = parts.next().unwrap_or_default();
@@ -128,8 +138,8 @@ pub fn parse_codec_choice(text: &str) -> Result<CodecChoice, FormatError> {
         "pcodec" => Some(Chosen::V2(json!({"id": "pcodec", "level": level(8, (0, 12))?}))),
         "blosc" => Some(Chosen::Known(parse_blosc(&field, &rest)?)),
         other => {
-            let hint = "there are zstd, gzip, zlib, lz4, bz2, lzma, pcodec, blosc, crc32c and \
-                        none, and JSON for the others";
+            let hint = "there are zstd, gzip, zlib, lz4, bz2, lzma, pcodec, blosc, crc32c, \
+                        none and keep, and JSON for the others";
             return Err(field.unsupported(format!("codec {other:?}"), hint));
         }
     };
@@ -216,7 +226,7 @@ impl CodecChoice {
         };
         // It has no other byte order.
         let endian = codecs.iter().any(is_pcodec).then_some(Endian::Little);
-        Self { codecs, endian, transpose: None, has_bytes: false }
+        Self { codecs, endian, transpose: None, has_bytes: false, is_keep: false }
     }
 
     fn add(&mut self, value: &Value) -> Result<(), FormatError> {

@@ -13,6 +13,7 @@ pub use crate::codec_settings::{
 };
 use crate::element_type::ElementType;
 use crate::metadata::ZarrVersion;
+use crate::n5_block::{self, N5BlockCodec};
 use crate::shard_codec::ShardCodec;
 
 /// One codec or filter, with its settings: what it does to the bytes of a chunk.
@@ -121,6 +122,8 @@ pub enum CodecSpec {
     PackBits(BitPacking),
     /// A shard that is no object of its own: elements into bytes.
     Shards(Box<ShardCodec>),
+    /// A block of N5: elements into bytes.
+    N5Block(Box<N5BlockCodec>),
 }
 
 impl CodecSpec {
@@ -149,6 +152,7 @@ impl CodecSpec {
             Self::BitRound { .. } => "bitround",
             Self::PackBits(_) => "packbits",
             Self::Shards(_) => crate::sharding::NAME,
+            Self::N5Block(_) => n5_block::NAME,
         }
     }
 
@@ -156,7 +160,11 @@ impl CodecSpec {
     /// spells the others `numcodecs.…`.
     pub(crate) fn is_core_v3(&self) -> bool {
         match self {
-            Self::Blosc { .. } | Self::Zstd { .. } | Self::Gzip { .. } | Self::Shards(_) => true,
+            Self::Blosc { .. }
+            | Self::Zstd { .. }
+            | Self::Gzip { .. }
+            | Self::Shards(_)
+            | Self::N5Block(_) => true,
             Self::PackBits(packing) => *packing != BitPacking::Numcodecs,
             Self::Zfp { spec, .. } => !spec.has_header,
             other => *other == Self::CRC32C,
@@ -176,6 +184,7 @@ impl CodecSpec {
                 | Self::Lzma(_)
                 | Self::Pcodec { .. }
                 | Self::Zfp { .. }
+                | Self::N5Block(_)
         )
     }
 
@@ -189,6 +198,7 @@ impl CodecSpec {
             }
             Self::Lzma(spec) => spec.format == LzmaFormat::Xz && spec.check != LzmaCheck::None,
             Self::Shards(shards) => shards.codecs.iter().any(Self::has_checksum),
+            Self::N5Block(block) => block.compressor.as_ref().is_some_and(Self::has_checksum),
             _ => false,
         }
     }
@@ -209,7 +219,7 @@ impl CodecSpec {
     /// True for what stands in the place of v3's `bytes`.
     pub(crate) fn is_array_to_bytes(&self) -> bool {
         match self {
-            Self::Pcodec { .. } | Self::Zfp { .. } | Self::Shards(_) => true,
+            Self::Pcodec { .. } | Self::Zfp { .. } | Self::Shards(_) | Self::N5Block(_) => true,
             Self::PackBits(packing) => *packing != BitPacking::Numcodecs,
             _ => false,
         }
@@ -268,6 +278,9 @@ impl CodecSpec {
     pub(crate) fn profile_name(&self) -> String {
         match self {
             Self::Blosc { cname, .. } => format!("blosc-{}", cname.name()),
+            Self::N5Block(block) => {
+                block.compressor.as_ref().map_or("none".to_owned(), Self::profile_name)
+            }
             other => other.name().to_owned(),
         }
     }
@@ -279,6 +292,9 @@ impl CodecSpec {
                 "shuffle \"auto\" in Zarr v3",
                 "name the shuffle: shuffle, bitshuffle or noshuffle",
             ),
+            (Self::N5Block(_), ZarrVersion::V2) => {
+                ("codec \"n5_default\" in Zarr v2", "use --format zarr3")
+            }
             (Self::Shards(_), ZarrVersion::V2) => {
                 ("codec \"sharding_indexed\" in Zarr v2", "use --format zarr3")
             }
@@ -313,6 +329,10 @@ impl CodecSpec {
                 shards.codecs = shards.codecs.iter().map(Self::resolved).collect();
                 Self::Shards(shards)
             }
+            Self::N5Block(mut block) => {
+                block.compressor = block.compressor.as_ref().map(Self::resolved);
+                Self::N5Block(block)
+            }
             other => other,
         }
     }
@@ -346,6 +366,10 @@ impl fmt::Display for CodecSpec {
             Self::Lz4 { .. } | Self::Checksum { .. } | Self::PackBits(_) => {
                 formatter.write_str(name)
             }
+            Self::N5Block(block) => match &block.compressor {
+                Some(compressor) => write!(formatter, "{name}({compressor})"),
+                None => formatter.write_str(name),
+            },
             Self::Shards(shards) => {
                 let codecs: Vec<String> = shards.codecs.iter().map(ToString::to_string).collect();
                 let chunk = rechunk_grid::format_shape(&shards.chunk_shape);

@@ -141,8 +141,12 @@ impl ArrayMetadata {
             return codecs.clone();
         }
         let mut codecs = Vec::with_capacity(self.codecs.len() + 2);
-        if !self.order.axes.iter().copied().eq(0..self.spec.shape.len()) {
-            let order = &self.order.axes;
+        let is_block = |codec: &CodecSpec| matches!(codec, CodecSpec::N5Block(_));
+        let mut order = self.order.axes.clone();
+        if self.codecs.iter().any(is_block) {
+            order.reverse(); // a block says so itself
+        }
+        if !order.iter().copied().eq(0..self.spec.shape.len()) {
             codecs.push(json!({"name": "transpose", "configuration": {"order": order}}));
         }
         let is_filter = |codec: &&CodecSpec| codec.is_array_to_array();

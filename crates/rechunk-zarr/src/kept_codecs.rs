@@ -8,7 +8,7 @@
 use crate::choice::bind;
 use crate::codec_json::zfp_element;
 use crate::codec_spec::{
-    BitPacking, ChecksumKind, CodecSpec, TypePair, ZfpElement, ZfpMode, ZfpSpec,
+    BitPacking, BloscName, ChecksumKind, CodecSpec, Shuffle, TypePair, ZfpElement, ZfpMode, ZfpSpec,
 };
 use crate::codecs::survives;
 use crate::element_type::ElementType;
@@ -19,13 +19,14 @@ use crate::metadata::{ArrayMetadata, ZarrVersion};
 pub(crate) fn kept_codecs(
     source: &ArrayMetadata,
     version: ZarrVersion,
+    naming: Naming,
     warnings: &mut Vec<String>,
 ) -> Vec<CodecSpec> {
     let mut codecs = lossless(source, version, warnings);
     if version != source.version {
         codecs = match version {
             ZarrVersion::V2 => in_v2(codecs, warnings),
-            ZarrVersion::V3 => in_v3(codecs, warnings),
+            ZarrVersion::V3 => in_v3(codecs, naming, warnings),
         };
     }
     let mut input = source.element();
@@ -226,7 +227,7 @@ fn zfp_in_v2(codec: CodecSpec, warnings: &mut Vec<String>) -> Option<CodecSpec> 
     None
 }
 
-fn in_v3(codecs: Vec<CodecSpec>, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
+fn in_v3(codecs: Vec<CodecSpec>, naming: Naming, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
     let (mut kept, mut is_bytes) = (Vec::with_capacity(codecs.len()), false);
     for codec in codecs {
         let takes_elements = codec.is_array_to_array() || codec.is_array_to_bytes();
@@ -236,27 +237,63 @@ fn in_v3(codecs: Vec<CodecSpec>, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
             continue;
         }
         is_bytes |= !codec.is_array_to_array();
-        kept.push(said_in_v3(codec, warnings));
+        kept.push(said_in_v3(codec, naming, warnings));
     }
     kept
 }
 
-/// The same codec by a name that most readers know, if there is one.
-fn said_in_v3(codec: CodecSpec, warnings: &mut Vec<String>) -> CodecSpec {
-    match codec {
-        // The same compression in another envelope, which every reader has.
-        CodecSpec::Zlib { level } => {
-            let gzip = CodecSpec::Gzip { level };
-            warnings.push(format!("Zarr v3 has no zlib: chunks are written with {gzip}"));
-            gzip
+/// What becomes of a compressor that the specification of Zarr v3 has no name for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    /// The nearest one that it has a name for stands in its place.
+    Nearest,
+    /// It stays, by the name that zarr-python has for it.
+    Kept,
+}
+
+/// The codec by a name that most readers of v3 know, if there is one; a sentence for people where it is another
+/// codec, or where there is none.
+pub fn said_in_v3(codec: CodecSpec, naming: Naming, warnings: &mut Vec<String>) -> CodecSpec {
+    if codec.is_core_v3() {
+        return codec;
+    }
+    if matches!(codec, CodecSpec::Checksum { kind: ChecksumKind::Crc32c, .. }) {
+        return CodecSpec::CRC32C;
+    }
+    match nearest_in_v3(&codec).filter(|_| naming == Naming::Nearest) {
+        Some(nearest) => {
+            let name = codec.name();
+            warnings.push(format!(
+                "Zarr v3 has no {name}: chunks are written with {nearest}; --codec keep writes \
+                 \"numcodecs.{name}\", which fewer readers have"
+            ));
+            nearest
         }
-        CodecSpec::Checksum { kind: ChecksumKind::Crc32c, .. } => CodecSpec::CRC32C,
-        other if other.is_core_v3() => other,
-        other => {
-            warnings.push(not_core(&other));
-            other
+        None => {
+            warnings.push(not_core(&codec));
+            codec
         }
     }
+}
+
+/// The compressor of Zarr v3 that is most like one it has no name for. Both give back what they are given.
+fn nearest_in_v3(codec: &CodecSpec) -> Option<CodecSpec> {
+    /// What bzip2 and LZMA are chosen for is size: the level at which zstd still writes as fast as they do.
+    const SMALL: CodecSpec = CodecSpec::Zstd { level: 9, checksum: false };
+    Some(match codec {
+        // The same compression in another envelope.
+        CodecSpec::Zlib { level } => CodecSpec::Gzip { level: *level },
+        CodecSpec::Bz2 { .. } | CodecSpec::Lzma(_) => SMALL,
+        // The same compression in another envelope.
+        CodecSpec::Lz4 { .. } => CodecSpec::Blosc {
+            cname: BloscName::Lz4,
+            clevel: 5,
+            shuffle: Shuffle::None,
+            typesize: 0,
+            blocksize: 0,
+        },
+        _ => return None,
+    })
 }
 
 /// That v3 has another name for a codec, which not every reader knows.

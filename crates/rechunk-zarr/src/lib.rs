@@ -25,6 +25,7 @@ mod kept_codecs;
 mod layout;
 mod metadata;
 mod missing_values;
+mod n5_block;
 mod parse_v2;
 mod parse_v3;
 mod recast;
@@ -49,15 +50,17 @@ pub use documents::{group_documents, group_documents_of};
 pub use element_type::ElementType;
 pub use fill_value::write_fill_value;
 pub use group::{GroupMetadata, check_zgroup, group_attributes};
+pub use kept_codecs::{Naming, said_in_v3};
 pub use layout::ZarrLayout;
 pub use metadata::{
     ArrayMetadata, BLOSC_CHUNK_BYTES_MAX, CHUNK_BYTES_MAX, KeyEncoding, KeyStyle, Verbatim,
     ZarrVersion,
 };
 pub use missing_values::{
-    carry_missing_value, is_same_missing_value, leave_out_missing_nan, missing_value,
-    recast_missing_value, respell_missing_value,
+    MissingValue, carry_missing_value, is_same_missing_value, leave_out_missing_nan, missing_value,
+    missing_value_in_v3, recast_missing_value, respell_missing_value,
 };
+pub use n5_block::{N5BlockCodec, stands_for_n5};
 pub use parse_v2::parse_v2;
 pub use parse_v3::{NodeKind, node_kind, parse_v3};
 pub use shard_codec::ShardCodec;

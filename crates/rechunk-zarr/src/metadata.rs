@@ -356,8 +356,10 @@ impl ArrayMetadata {
             element = to;
         }
         // The chunks in a shard have their own.
-        let has_order =
-            |codec: &CodecSpec| codec.is_array_to_bytes() && !matches!(codec, CodecSpec::Shards(_));
+        let has_order = |codec: &CodecSpec| {
+            codec.is_array_to_bytes()
+                && !matches!(codec, CodecSpec::Shards(_) | CodecSpec::N5Block(_))
+        };
         if rest.first().is_some_and(has_order) && element.endian == Endian::Big {
             let what = format!("codec {:?} on big-endian elements", rest[0].name());
             return Err(field.unsupported(what, ""));

@@ -136,6 +136,28 @@ pub fn respell_missing_value(source: &ArrayMetadata, target: &mut ArrayMetadata)
     }
 }
 
+/// How the attribute is spelled in v3, for elements of `data_type`, where it comes from another format.
+pub fn missing_value_in_v3(said: &Value, data_type: DataType) -> MissingValue {
+    if !is_numeric(data_type) || decoded(said, data_type).is_some() {
+        return MissingValue::Right;
+    }
+    match plain(said, data_type) {
+        Some(value) => MissingValue::Spelled(encoded(&value, data_type)),
+        None => MissingValue::Wrong,
+    }
+}
+
+/// The attribute `_FillValue` of an array from another format, in v3.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MissingValue {
+    /// It is spelled as in v3, or nothing that xarray looks at.
+    Right,
+    /// It is spelled so in v3.
+    Spelled(Value),
+    /// It is no element: xarray opens no such array.
+    Wrong,
+}
+
 /// The value of the attribute in a version; also the one that was meant where it is spelt otherwise.
 fn read(said: &Value, data_type: DataType, version: ZarrVersion) -> Option<FillValue> {
     let in_v3 = (version == ZarrVersion::V3).then(|| decoded(said, data_type)).flatten();

@@ -13,11 +13,12 @@ use crate::json::{read_object, text};
 use crate::metadata::{
     ArrayMetadata, CHAIN_LENGTH_MAX, KeyEncoding, KeyStyle, Verbatim, ZarrVersion,
 };
+use crate::n5_block::N5BlockCodec;
 use crate::parse_v2::separator;
 use crate::record::{self, Record};
 use crate::shard_codec::ShardCodec;
 use crate::sharding::Sharding;
-use crate::{chunk_lengths, sharding, types_v3, variable};
+use crate::{chunk_lengths, n5_block, sharding, types_v3, variable};
 
 const KEY: &str = "zarr.json";
 
@@ -264,7 +265,18 @@ fn parse_codecs(
                 codecs.push(inner_shards(found, element, depth)?);
                 (is_bytes, element) = (true, ElementType::BYTE);
             }
-            ("transpose" | "bytes" | "endian" | sharding::NAME, true) => {
+            (n5_block::NAME, false) if !codecs.is_empty() || depth > 0 => {
+                let what = "codec \"n5_default\" behind a filter, or inside another codec";
+                return Err(field.unsupported(what, ""));
+            }
+            (n5_block::NAME, false) => {
+                let inner = (&settings.child("codecs"), configuration.get("codecs"));
+                let (turned, block) = block_of_n5(inner, (chunk_shape, &axes), data_type, depth)?;
+                axes = turned;
+                codecs.push(CodecSpec::N5Block(Box::new(block)));
+                (is_bytes, element) = (true, ElementType::BYTE);
+            }
+            ("transpose" | "bytes" | "endian" | sharding::NAME | n5_block::NAME, true) => {
                 return Err(field.invalid(format!("codec {name:?} must come before it is bytes")));
             }
             ("crc32c" | "blosc" | "zstd" | "gzip", false) => {
@@ -302,6 +314,22 @@ fn inner_shards(
     Ok(CodecSpec::Shards(Box::new(shards)))
 }
 
+/// A block of N5, of a chunk whose axes are in this order; and their order behind it.
+fn block_of_n5(
+    (field, codecs): (&Field, Option<&Value>),
+    (chunk_shape, axes): (&[u64], &[usize]),
+    data_type: DataType,
+    depth: usize,
+) -> Result<(Vec<usize>, N5BlockCodec), FormatError> {
+    let codecs = codecs.ok_or_else(|| field.invalid("is missing"))?;
+    let shape: Vec<u64> = axes.iter().filter_map(|&a| chunk_shape.get(a)).copied().collect();
+    let (order, codecs) = parse_codecs(codecs, &shape, data_type, depth + 1)?;
+    let is_big_endian = order.endian == Endian::Big;
+    let block = N5BlockCodec::new(field, (&order.axes, codecs), data_type, is_big_endian)?;
+    let turned = order.axes.iter().filter_map(|&a| axes.get(a)).copied().collect();
+    Ok((turned, block))
+}
+
 /// Elements cannot be compressed as bytes, nor bytes filtered as elements.
 fn check_place(
     field: &Field,
@@ -325,8 +353,8 @@ fn stored_endian(list: &[Value]) -> Result<Option<Endian>, FormatError> {
             ("bytes" | "endian", configuration) => {
                 return parse_endian(&field.child("configuration"), &configuration);
             }
-            // A shard's elements have the byte order of its chunks.
-            (sharding::NAME, configuration) => {
+            // A shard's elements have the byte order of its chunks, and a block's that of what is in it.
+            (sharding::NAME | n5_block::NAME, configuration) => {
                 let inner = configuration.get("codecs").and_then(Value::as_array);
                 return inner.map_or(Ok(None), |list| stored_endian(list));
             }

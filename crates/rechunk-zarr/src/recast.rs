@@ -5,6 +5,7 @@ use rechunk_grid::{DataType, Endian, FillValue};
 use crate::codec_spec::CodecSpec;
 use crate::element_type::ElementType;
 use crate::metadata::ArrayMetadata;
+use crate::n5_block::without_n5_blocks;
 use crate::shard_codec::ShardCodec;
 
 impl ArrayMetadata {
@@ -16,14 +17,14 @@ impl ArrayMetadata {
         endian: Endian,
         fill_value: Option<FillValue>,
     ) -> (Self, Vec<String>) {
-        let mut cast = self.clone();
+        let mut cast = without_n5_blocks(self).unwrap_or_else(|| self.clone());
         let element = ElementType::new(data_type, endian);
         cast.spec.data_type = data_type;
         cast.spec.fill_value = fill_value;
         cast.order.endian = element.endian;
         (cast.verbatim.data_type, cast.verbatim.fill_value) = (None, None);
         let mut left_out = Vec::new();
-        let codecs = ShardCodec::without(&self.codecs).into_iter();
+        let codecs = ShardCodec::without(&cast.codecs).into_iter();
         cast.codecs = codecs
             .filter_map(|codec| {
                 let name = codec.to_string();
@@ -64,6 +65,7 @@ fn recast(codec: CodecSpec, element: ElementType) -> Option<CodecSpec> {
         | CodecSpec::AsType(_)
         | CodecSpec::BitRound { .. }
         | CodecSpec::PackBits(_)
-        | CodecSpec::Shards(_) => return None,
+        | CodecSpec::Shards(_)
+        | CodecSpec::N5Block(_) => return None,
     })
 }

@@ -30,12 +30,16 @@ impl ShardCodec {
         self.chunk_shape.iter().fold(item_bytes, |bytes, extent| bytes.saturating_mul(*extent))
     }
 
-    /// Tells every shard of `codecs`, also one inside another, what a missing chunk holds.
+    /// Tells every shard of `codecs`, also one inside another, what a missing chunk holds; blocks of N5 what
+    /// they do not have.
     pub(crate) fn set_fill(codecs: &mut [CodecSpec], fill: &[u8]) {
         for codec in codecs {
             if let CodecSpec::Shards(shards) = codec {
                 fill.clone_into(&mut shards.fill);
                 Self::set_fill(&mut shards.codecs, fill);
+            }
+            if let CodecSpec::N5Block(block) = codec {
+                fill.clone_into(&mut block.fill);
             }
         }
     }

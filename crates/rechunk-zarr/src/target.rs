@@ -9,8 +9,9 @@ use crate::codec_spec::CodecSpec;
 use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::fill_value::v2_nearest;
-use crate::kept_codecs::{kept_codecs, not_core};
+use crate::kept_codecs::{Naming, kept_codecs, not_core};
 use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, V2_DIMENSIONS, ZarrVersion};
+use crate::n5_block::without_n5_blocks;
 use crate::parse_v2::take_dimension_names;
 use crate::shard_codec::ShardCodec;
 use crate::{record, types_v2, variable};
@@ -28,6 +29,21 @@ pub struct TargetOptions {
     pub codec: Option<CodecChoice>,
 }
 
+impl TargetOptions {
+    /// The codecs that were chosen, if others than the source's were.
+    pub fn chosen(&self) -> Option<&CodecChoice> {
+        self.codec.as_ref().filter(|choice| !choice.is_keep())
+    }
+
+    /// What becomes of the source's compressors.
+    pub fn naming(&self) -> Naming {
+        match &self.codec {
+            Some(choice) if choice.is_keep() => Naming::Kept,
+            _ => Naming::Nearest,
+        }
+    }
+}
+
 /// The metadata of a target that holds the same array as `source`, and a sentence for whatever
 /// could not be kept.
 pub fn target_metadata(
@@ -37,6 +53,8 @@ pub fn target_metadata(
     if source.spec.data_type.is_variable() {
         return variable::target(source, options);
     }
+    let plain = without_n5_blocks(source);
+    let source = plain.as_ref().unwrap_or(source);
     let mut warnings = Vec::new();
     let unsharded = without_inner_shards(source).filter(|_| !keeps_shards(source, options));
     let source = match &unsharded {
@@ -52,7 +70,7 @@ pub fn target_metadata(
     target.spec.edges = None; // whatever the source has: chunks are written in one shape
     target.sharding = sharding(source, options)?;
     target.key_encoding = key_encoding(source, options.version);
-    target.codecs = if let Some(choice) = &options.codec {
+    target.codecs = if let Some(choice) = options.chosen() {
         if let Some(endian) = choice.endian() {
             target.order.endian = ElementType::new(source.spec.data_type, endian).endian;
         }
@@ -67,7 +85,7 @@ pub fn target_metadata(
         codecs
     } else {
         let even = without_uneven(source, &options.chunk_shape, &mut warnings);
-        kept_codecs(&even, options.version, &mut warnings)
+        kept_codecs(&even, options.version, options.naming(), &mut warnings)
     };
     if options.version != source.version {
         (target.verbatim.data_type, target.verbatim.fill_value) =
@@ -125,7 +143,7 @@ pub fn has_opaque_shards(source: &ArrayMetadata) -> bool {
 /// True if the target's chunks are the source's, so that what is inside them can stay.
 fn keeps_shards(source: &ArrayMetadata, options: &TargetOptions) -> bool {
     options.version == ZarrVersion::V3
-        && options.codec.is_none()
+        && options.chosen().is_none()
         && options.chunk_shape == source.spec.chunk_shape
 }
 

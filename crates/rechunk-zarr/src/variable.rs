@@ -144,7 +144,7 @@ pub(crate) fn target(
     if options.shard_shape.is_some() {
         return Err(refusal(source, "shards of elements of variable length"));
     }
-    if options.codec.is_some() {
+    if options.chosen().is_some() {
         return Err(refusal(source, "another codec for elements of variable length"));
     }
     if options.version == source.version {

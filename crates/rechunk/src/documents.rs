@@ -10,7 +10,7 @@ use rechunk_raw::{ARRAY_JSON, parse_array_json};
 use rechunk_store::{Store, StoreError};
 use rechunk_zarr::{
     ArrayDocuments, GroupDocuments, GroupMetadata, NodeKind, ZarrVersion, check_zgroup, node_kind,
-    parse_v2, parse_v3,
+    parse_v2, parse_v3, stands_for_n5,
 };
 use sha2::{Digest, Sha256};
 
@@ -38,6 +38,18 @@ pub(crate) struct Documents {
     array_json: Option<Bytes>,
 }
 
+/// Which documents of a place are looked at, where it may have those of several formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Wanted {
+    /// The newest.
+    #[default]
+    Newest,
+    /// Those of the format that the group above is read in; where there are none, the newest.
+    First(Format),
+    /// Those of the format alone.
+    Only(Format),
+}
+
 /// What documents say that a place is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Node {
@@ -53,6 +65,49 @@ impl Documents {
             return Ok(Self { zarr_json, ..Self::default() });
         }
         Self::fetch_others(store).await
+    }
+
+    /// Reads those that are wanted.
+    pub(crate) async fn fetch_wanted(store: &Store, wanted: Wanted) -> Result<Self, StoreError> {
+        match wanted {
+            Wanted::Newest | Wanted::First(Format::Zarr3) => Self::fetch(store).await,
+            Wanted::Only(format) => Self::fetch_of(store, format).await,
+            Wanted::First(format) => {
+                let own = Self::fetch_of(store, format).await?;
+                if own.is_something() {
+                    return Ok(own);
+                }
+                let others = Self::fetch(store).await?;
+                // A directory without a document is a group of N5; a converter has given it one.
+                let is_left = format == Format::N5 && others.is_group_left_by_n5();
+                Ok(if is_left { Self::default() } else { others })
+            }
+        }
+    }
+
+    /// Reads those of one format.
+    pub(crate) async fn fetch_of(store: &Store, format: Format) -> Result<Self, StoreError> {
+        let get = |key| store.get(key, METADATA_BYTES_MAX).boxed();
+        let mut documents = Self::default();
+        match format {
+            Format::Zarr3 => documents.zarr_json = get("zarr.json").await?,
+            Format::N5 => documents.attributes_json = get(ATTRIBUTES_KEY).await?,
+            Format::Zarr2 => {
+                let (zarray, zgroup, zattrs) =
+                    futures::join!(get(".zarray"), get(".zgroup"), get(".zattrs"));
+                documents.zarray = zarray?;
+                if documents.zarray.is_none() {
+                    documents.zgroup = zgroup?;
+                }
+                if documents.is_something() {
+                    documents.zattrs = zattrs?;
+                }
+            }
+            Format::Raw | Format::Npy | Format::Nii => {
+                documents.array_json = get(ARRAY_JSON).await?
+            }
+        }
+        Ok(documents)
     }
 
     /// [`Documents::fetch`] of a place that is waited for, or hardly one of Zarr v3: where answers take long all
@@ -130,6 +185,37 @@ impl Documents {
             ZarrVersion::V2 => Self { zgroup: document, zattrs, ..Self::default() },
             ZarrVersion::V3 => Self { zarr_json: document, ..Self::default() },
         }
+    }
+
+    /// The document that makes the place something, by key.
+    pub(crate) fn main_key(&self) -> Option<&'static str> {
+        let found = [
+            ("zarr.json", &self.zarr_json),
+            (".zarray", &self.zarray),
+            (".zgroup", &self.zgroup),
+            (ARRAY_JSON, &self.array_json),
+            (ATTRIBUTES_KEY, &self.attributes_json),
+        ];
+        found.into_iter().find_map(|(key, document)| document.as_ref().map(|_| key))
+    }
+
+    fn is_something(&self) -> bool {
+        self.main_key().is_some()
+    }
+
+    /// True for a `zarr.json` that says it stands for an N5 node: `n5tozarr` leaves such ones.
+    pub(crate) fn stands_for_n5(&self) -> bool {
+        self.zarr_json.as_deref().is_some_and(stands_for_n5)
+    }
+
+    fn is_group_left_by_n5(&self) -> bool {
+        self.stands_for_n5() && matches!(self.node(), Ok(Some(Node::Group(_))))
+    }
+
+    /// The version of N5 that a container says.
+    pub(crate) fn says_n5_version(&self) -> bool {
+        let group = self.attributes_json.as_deref().map(parse_group);
+        group.is_some_and(|group| group.is_ok_and(|group| group.version.is_some()))
     }
 
     fn is_empty(&self) -> bool {

@@ -10,10 +10,12 @@ use serde::Serialize;
 use crate::Error;
 use crate::access::{Access, AccessCost, access_cost};
 use crate::consolidated;
-use crate::documents::{Documents, Node};
+use crate::documents::{Documents, Node, Wanted};
 use crate::format::Format;
 use crate::info::no_such_access;
 use crate::metadata::Metadata;
+use crate::open::OpenOptions;
+use crate::two_documents::others;
 use crate::walk::{Visited, walk};
 
 /// Most directories that are looked at.
@@ -34,6 +36,8 @@ pub struct GroupInfo {
     pub members: Vec<Member>,
     /// There are more than were looked at.
     pub truncated: bool,
+    /// What is worth a look.
+    pub hints: Vec<String>,
 }
 
 /// An array or a group in a group.
@@ -88,6 +92,7 @@ pub(crate) async fn group_info(
     store: &Store,
     documents: &Documents,
     format: Format,
+    options: &OpenOptions,
     access: &[Access],
 ) -> Result<GroupInfo, Error> {
     let failed = |source| Error::source_metadata(location, source);
@@ -97,12 +102,15 @@ pub(crate) async fn group_info(
         (Some(document), Some(version)) => group_attributes(version, document).map_err(failed)?,
         (Some(document), None) => parse_group(document).map_err(failed)?.plain_attributes(),
     };
-    let reads = Reads { location, access };
+    let wanted = OpenOptions { reached_as: Some(format), ..options.clone() }.wanted();
+    let reads = Reads { location, wanted, access };
     let (mut members, consolidated, truncated) = members(&reads, store, format).await?;
     reads.check(&members)?;
     members.sort_by(|a, b| a.path.cmp(&b.path));
+    let others = others(&store.with_role(Role::Control), format).await;
+    let hints = others.map_err(|source| Error::source_store(location, source))?;
     let (location, format) = (location.to_owned(), format.name().to_owned());
-    Ok(GroupInfo { location, format, consolidated, attributes, members, truncated })
+    Ok(GroupInfo { location, format, consolidated, attributes, members, truncated, hints })
 }
 
 /// The ways to read arrays that were asked about.
@@ -110,6 +118,8 @@ pub(crate) async fn group_info(
 struct Reads<'a> {
     /// Of the group.
     location: &'a str,
+    /// The documents that count below it.
+    wanted: Wanted,
     access: &'a [Access],
 }
 
@@ -214,7 +224,7 @@ async fn walked(
     limit: usize,
 ) -> Result<(Vec<Member>, bool), Error> {
     let mut members = Vec::new();
-    let cut = walk(store, limit, |path, visited| {
+    let cut = walk(store, limit, reads.wanted, |path, visited| {
         let Visited::Documents(documents) = visited else { return false };
         let kind = member_kind(documents, reads);
         let is_below = matches!(kind, None | Some(MemberKind::Group));
@@ -229,7 +239,7 @@ async fn walked(
 pub(crate) async fn arrays_below(store: &Store) -> Vec<String> {
     const LOOKED_AT_MAX: usize = 1000;
     let store = store.with_role(Role::Control);
-    let reads = Reads { location: "", access: &[] };
+    let reads = Reads { location: "", wanted: Wanted::Newest, access: &[] };
     let mut found = Vec::new();
     for version in [ZarrVersion::V3, ZarrVersion::V2] {
         if let Ok(Some(document)) = consolidated::fetch(&store, version).await {

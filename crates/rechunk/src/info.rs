@@ -19,6 +19,7 @@ use crate::chunk_sizes::{ChunkSizes, SizeSummary};
 use crate::consolidated;
 use crate::group::{GroupInfo, group_info};
 use crate::open::{OpenArray, OpenOptions, Opened, open_node, open_store};
+use crate::two_documents::others;
 
 /// Smallest chunk that reads well, decoded bytes.
 const SMALL_CHUNK_BYTES: u64 = 1 << 20;
@@ -138,7 +139,7 @@ pub async fn info(
             array_info(&open, access, &store).await.map(Box::new).map(Info::Array)
         }
         Opened::Group(documents, format) => {
-            group_info(location, &store, &documents, format, access).await.map(Info::Group)
+            group_info(location, &store, &documents, format, options, access).await.map(Info::Group)
         }
     }
 }
@@ -210,11 +211,21 @@ async fn array_info(
     };
     info.hints = hints(&info);
     info.hints.extend(differs);
+    info.hints.extend(also_there(open, store).await?);
     if let Some(example) = stored.damaged.example {
         let count = stored.damaged.count;
         info.hints.push(format!("{count} shards have no index that can be read, e.g. {example}"));
     }
     Ok(info)
+}
+
+/// Documents of other formats at the place of an array.
+async fn also_there(open: &OpenArray, store: &Store) -> Result<Vec<String>, Error> {
+    if open.metadata.file_name().is_some() || open.described_by.is_some() {
+        return Ok(Vec::new());
+    }
+    let found = others(&store.with_role(Role::Control), open.metadata.format()).await;
+    found.map_err(|source| Error::source_store(&open.location, source))
 }
 
 /// What it takes to read an array in each way.

@@ -5,6 +5,7 @@
 //! over this crate, and so will be the Python package.
 
 mod access;
+mod attributes;
 mod axes;
 mod block_files;
 mod byte_size;
@@ -45,6 +46,7 @@ mod status;
 pub mod system;
 mod target;
 mod tree;
+mod two_documents;
 mod verify;
 mod walk;
 pub mod what_if;

@@ -15,12 +15,13 @@ use crate::Error;
 use crate::axes::Axes;
 use crate::block_files::check_blocks;
 use crate::consolidated;
-use crate::documents::{Documents, Node};
+use crate::documents::{Documents, Node, Wanted};
 use crate::format::{Format, has_ending};
 use crate::group::arrays_below;
 use crate::metadata::Metadata;
 use crate::select::Selected;
 use crate::single_file::{RawFile, SingleFile, open_file};
+use crate::two_documents::decide;
 
 pub(crate) use crate::documents::{METADATA_BYTES_MAX, hex};
 
@@ -47,6 +48,8 @@ pub struct OpenArray {
     pub(crate) cast: Option<CastTo>,
     /// The group whose consolidated metadata describes it, where it has no document of its own.
     pub described_by: Option<String>,
+    /// How the documents that describe it are found again.
+    pub(crate) wanted: Wanted,
     /// The region that was selected, if one was, of an array of that shape.
     pub(crate) region: Option<(Vec<u64>, Region)>,
 }
@@ -131,6 +134,10 @@ pub struct OpenOptions {
     pub select: Option<String>,
     /// Another type to read its elements as, as `--cast` takes it.
     pub cast: Option<String>,
+    /// The format whose documents count, where there are those of several.
+    pub source_format: Option<Format>,
+    /// The format of the group that it is reached through.
+    pub reached_as: Option<Format>,
     /// It is one of many that are opened, so requests count more than answers that are waited for.
     pub is_member: bool,
 }
@@ -176,12 +183,15 @@ pub(crate) async fn open_node(
     }
     let control = store.with_role(Role::Control);
     let metadata_error = |source: FormatError| Error::source_metadata(location, source);
-    let fetched = if options.is_member {
-        Documents::fetch(&control).await
-    } else {
+    let wanted = options.wanted();
+    let fetched = if wanted == Wanted::Newest && !options.is_member {
         Documents::fetch_at_once(&control).await
+    } else {
+        Documents::fetch_wanted(&control, wanted).await
     };
-    let mut documents = fetched.map_err(|source| Error::source_store(location, source))?;
+    let store_error = |source| Error::source_store(location, source);
+    let decided = decide(fetched.map_err(store_error)?, location, &control, wanted).await;
+    let (mut documents, wanted) = decided.map_err(store_error)?;
     let mut described_by = None;
     if documents.node().map_err(metadata_error)?.is_none()
         && let Some((found, group)) =
@@ -213,6 +223,7 @@ pub(crate) async fn open_node(
         packed: None,
         cast: None,
         described_by,
+        wanted,
         region: None,
     };
     open.read_as_asked(options).map(Box::new).map(Opened::Array)
@@ -230,6 +241,7 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
         packed: file.packed,
         cast: None,
         described_by: None,
+        wanted: Wanted::Newest,
         region: None,
     })
 }

@@ -36,6 +36,10 @@ pub struct CopyRequest {
     /// What is in the source, if that is a file without a header.
     #[serde(default)]
     pub raw: Option<RawFile>,
+    /// Format whose documents say what the source is, where it has those of several; `None`: that of
+    /// the group it is in, else the newest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_format: Option<Format>,
     /// Where in an existing target the source goes; `None`: a new array is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
@@ -79,6 +83,7 @@ impl CopyRequest {
             format: None,
             axes: None,
             raw: None,
+            source_format: None,
             placement: None,
             select: None,
             cast: None,
@@ -97,6 +102,8 @@ impl CopyRequest {
         OpenOptions {
             axes: self.axes,
             raw: self.raw.clone(),
+            source_format: self.source_format,
+            reached_as: None,
             select: self.select.clone(),
             cast: self.cast.clone(),
             is_member: false,

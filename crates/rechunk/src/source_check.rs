@@ -10,7 +10,7 @@ use rechunk_plan::{Plan, StageGeometry};
 use rechunk_store::{Role, Store, StoreError};
 
 use crate::Error;
-use crate::documents::Documents;
+use crate::documents::{Documents, Wanted};
 use crate::error::SOURCE_CHANGED_HINT;
 use crate::format::Format;
 use crate::job::Job;
@@ -46,8 +46,9 @@ pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
             ));
         }
         let control = store.with_role(Role::Control);
-        let now = if source.metadata.format() == Format::Zarr3 {
-            Documents::fetch(&control).await
+        let is_newest = matches!(source.wanted, Wanted::Newest);
+        let now = if source.metadata.format() == Format::Zarr3 || !is_newest {
+            Documents::fetch_wanted(&control, source.wanted).await
         } else {
             Documents::fetch_at_once(&control).await
         };
@@ -133,7 +134,7 @@ async fn check_documents(source: &OpenArray, store: &Store) -> Result<(), StoreE
     if source.metadata.file_name().is_some() || source.described_by.is_some() {
         return Ok(());
     }
-    Documents::fetch(&store.with_role(Role::Control)).await.map(drop)
+    Documents::fetch_wanted(&store.with_role(Role::Control), source.wanted).await.map(drop)
 }
 
 /// Looks at the objects of `source` in `store`, a watched one, of which the index in `grid` is wanted; at all of an array

@@ -94,7 +94,8 @@ async fn options_of_each(
     options: &OpenOptions,
     stores: &Stores,
 ) -> Result<(OpenOptions, OpenOptions), Error> {
-    let both = (options.clone(), options.clone());
+    // The first is the source: what is said of its documents is of it alone.
+    let both = (options.clone(), OpenOptions { source_format: None, ..options.clone() });
     if options.raw.is_none() {
         return Ok(both);
     }
@@ -140,8 +141,9 @@ async fn turned_like(
     if !is_fastest_first(&array) || is_fastest_first(other) || noted.is_none() {
         return Ok(array);
     }
-    open_array(&array.location, &OpenOptions { axes: noted, ..OpenOptions::default() }, stores)
-        .await
+    let source_format = Some(array.metadata.format());
+    let options = OpenOptions { axes: noted, source_format, ..OpenOptions::default() };
+    open_array(&array.location, &options, stores).await
 }
 
 /// The second array is compared chunk by chunk, and those have to be of one shape: the arrays, in

@@ -2,7 +2,7 @@
 
 use rechunk_store::{Store, StoreError};
 
-use crate::documents::Documents;
+use crate::documents::{Documents, Wanted};
 
 /// Deepest directory that is looked at, below the one the walk starts at.
 const DEPTH_MAX: usize = 32;
@@ -20,11 +20,12 @@ pub(crate) enum Visited<'a> {
 }
 
 /// Has every directory below `store` looked at, at most `limit` of them; `visit` is given its path
-/// and what it is, and says whether there may be more below it. The first place that was not looked at, if there is
+/// and what it is by the documents that are `wanted`, and says whether there may be more below it. The first place that was not looked at, if there is
 /// more than was.
 pub(crate) async fn walk(
     store: &Store,
     limit: usize,
+    wanted: Wanted,
     mut visit: impl FnMut(&str, Visited<'_>) -> bool,
 ) -> Result<Option<String>, StoreError> {
     if !store.can_list() {
@@ -42,7 +43,7 @@ pub(crate) async fn walk(
                 return Ok(Some(path));
             }
             let place = store.child(&path)?;
-            let documents = Documents::fetch(&place).await?;
+            let documents = Documents::fetch_wanted(&place, wanted).await?;
             // What is an array itself is no state.
             if path.ends_with(".rechunk") && matches!(documents.node(), Ok(None)) {
                 visit(&path, Visited::State);

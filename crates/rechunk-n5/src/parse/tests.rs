@@ -114,6 +114,31 @@ fn groups_and_versions() {
     assert_eq!(parse_dataset(&root.document()).unwrap().unwrap(), root);
 }
 
+/// `BigDataViewer`, and others, have such attributes at groups.
+#[test]
+fn only_dimensions_with_a_data_type_make_a_dataset() {
+    for attributes in [
+        json!({"dataType": "uint8", "downsamplingFactors": [[1, 1, 1], [2, 2, 2]]}),
+        json!({"dimensions": [3, 4, 5]}),
+        json!({"dimensions": null, "dataType": "uint8"}),
+        json!({"blockSize": [1, 2], "compression": {"type": "raw"}, "dimensions": [1, 2]}),
+        json!({"compression": "none of the data", "blockSize": "small", "dataType": 5}),
+        json!({"compressionType": "gzip"}),
+    ] {
+        let document = attributes.to_string();
+        assert_eq!(parse_dataset(document.as_bytes()).unwrap(), None, "{attributes}");
+        let group = parse_group(document.as_bytes()).unwrap();
+        assert!(reserved_names(&group.attributes).is_empty());
+        let written = group_document(&group.attributes, None);
+        assert_eq!(serde_json::from_slice::<Value>(&written).unwrap(), attributes);
+    }
+    let both = json!({"dimensions": "x y", "dataType": "images", "n5": "of 5", "a": 1});
+    let both = both.as_object().unwrap();
+    assert_eq!(reserved_names(both), ["n5", "dimensions", "dataType"]);
+    let written: Value = serde_json::from_slice(&group_document(both, None)).unwrap();
+    assert_eq!(written, json!({"a": 1}));
+}
+
 #[test]
 fn what_is_refused() {
     let of = |dimensions: &str, block: &str, data_type: &str| {

@@ -33,6 +33,9 @@ pub(crate) fn write_v3_codec(codec: &CodecSpec) -> Value {
             let chunk_shape = &shards.chunk_shape;
             return sharding::write(&shards.format, chunk_shape, &shard_codecs(shards));
         }
+        CodecSpec::N5Block(block) => {
+            return block.write(block.compressor.as_ref().map(write_v3_codec));
+        }
         CodecSpec::PackBits(packing) if codec.is_core_v3() => {
             json!({"padding_encoding": packing.padding_encoding()})
         }
@@ -87,7 +90,10 @@ fn settings(codec: &CodecSpec, version: ZarrVersion) -> Map<String, Value> {
         CodecSpec::Checksum { kind, is_first } if *is_first != kind.is_first_by_default() => {
             json!({"location": if *is_first { "start" } else { "end" }})
         }
-        CodecSpec::Checksum { .. } | CodecSpec::PackBits(_) | CodecSpec::Shards(_) => json!({}),
+        CodecSpec::Checksum { .. }
+        | CodecSpec::PackBits(_)
+        | CodecSpec::Shards(_)
+        | CodecSpec::N5Block(_) => json!({}),
         CodecSpec::Shuffle { element_bytes } => json!({"elementsize": element_bytes}),
         CodecSpec::Delta(types) => typed(json!({}), *types, version),
         CodecSpec::FixedScaleOffset { types, offset, scale } => {

@@ -3,6 +3,7 @@
 mod chain;
 mod checksum;
 mod filters;
+mod n5_blocks;
 mod pack_bits;
 mod pcodec;
 mod shards;

@@ -6,7 +6,7 @@ use rechunk_codec::zfp::ZfpChunk;
 use rechunk_codec::{BloscSettings, blosc, bzip2_streams, deflate, lz4_block, lzma, zstd_frames};
 use rechunk_format::FormatError;
 
-use super::{checksum, filters, pack_bits, pcodec, shards, shuffle};
+use super::{checksum, filters, n5_blocks, pack_bits, pcodec, shards, shuffle};
 use crate::codec_json::zfp_element;
 use crate::codec_spec::{CodecSpec, TypePair};
 use crate::field::Field;
@@ -23,6 +23,8 @@ pub(super) struct Stage {
     pub(super) encoded_bytes_max: usize,
     /// What the codec needs to know of the chunk's shape, where it is zfp.
     pub(super) zfp: Option<ZfpChunk>,
+    /// The chunk's shape as its elements lie, where it is a block of N5.
+    shape: Vec<u64>,
 }
 
 impl Stage {
@@ -46,6 +48,10 @@ impl Stage {
             is_exact,
             encoded_bytes_max: size(most.unwrap_or_else(|| encoded_bytes_max(codec, decoded)))?,
             zfp,
+            shape: match codec {
+                CodecSpec::N5Block(_) => shape.to_vec(),
+                _ => Vec::new(),
+            },
         })
     }
 
@@ -119,6 +125,9 @@ impl Stage {
             CodecSpec::Pcodec { element, .. } => pcodec::decode(encoded, decoded, bound, *element),
             CodecSpec::PackBits(packing) => pack_bits::decode(encoded, decoded, bound, *packing),
             CodecSpec::Shards(shards) => shards::decode(encoded, decoded, bound, shards),
+            CodecSpec::N5Block(block) => {
+                n5_blocks::decode(encoded, decoded, bound, (block, &self.shape))
+            }
             other => {
                 decode_filter(other, encoded, decoded);
                 Ok(())
@@ -190,6 +199,7 @@ impl Stage {
             CodecSpec::Lzma(spec) => lzma::encode(decoded, encoded, bound, spec),
             CodecSpec::Pcodec { spec, element } => pcodec::encode(decoded, encoded, spec, *element),
             CodecSpec::Shards(shards) => shards::encode(decoded, encoded, shards),
+            CodecSpec::N5Block(block) => n5_blocks::encode(decoded, encoded, (block, &self.shape)),
             other => {
                 encode_filter(other, decoded, encoded);
                 Ok(())
@@ -282,6 +292,7 @@ fn item_bytes(codec: &CodecSpec) -> Option<u64> {
         CodecSpec::Shuffle { element_bytes } => Some(u64::from(*element_bytes).max(1)),
         CodecSpec::PackBits(_) => Some(1),
         CodecSpec::Shards(shards) => Some(shards.data_type.item_bytes()),
+        CodecSpec::N5Block(block) => Some(block.data_type.item_bytes()),
         _ => None,
     }
 }
@@ -309,6 +320,7 @@ fn encoded_bytes_max(codec: &CodecSpec, decoded: u64) -> u64 {
         // zfp's depends on the shape.
         CodecSpec::Shuffle { .. } | CodecSpec::BitRound { .. } | CodecSpec::Zfp { .. } => decoded,
         CodecSpec::Shards(shards) => shards::encoded_bytes_max(shards, decoded),
+        CodecSpec::N5Block(block) => n5_blocks::encoded_bytes_max(block, decoded),
     }
 }
 

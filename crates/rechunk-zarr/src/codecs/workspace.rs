@@ -3,7 +3,7 @@
 use rechunk_codec::{blosc, bzip2_streams, deflate, lz4_block, lzma, zstd_frames};
 
 use super::stage::Stage;
-use super::{pcodec, shards};
+use super::{n5_blocks, pcodec, shards};
 use crate::codec_spec::CodecSpec;
 
 /// The most that decoding allocates for one chunk.
@@ -33,6 +33,9 @@ pub(super) fn decode_bytes(stage: &Stage) -> u64 {
         | CodecSpec::Zfp { .. } => 0,
         CodecSpec::Shards(shards) => {
             shards::workspace_bytes(shards, |cost| cost.decode_workspace_bytes)
+        }
+        CodecSpec::N5Block(block) => {
+            n5_blocks::workspace_bytes(block, decoded, |cost| cost.decode_workspace_bytes)
         }
     }
 }
@@ -67,6 +70,9 @@ pub(super) fn encode_bytes(stage: &Stage) -> u64 {
         | CodecSpec::Zfp { .. } => 0,
         CodecSpec::Shards(shards) => {
             shards::workspace_bytes(shards, |cost| cost.encode_workspace_bytes)
+        }
+        CodecSpec::N5Block(block) => {
+            n5_blocks::workspace_bytes(block, decoded, |cost| cost.encode_workspace_bytes)
         }
     }
 }

@@ -31,7 +31,36 @@ fn lossless_filters_are_kept() {
     ]);
     let source = source("<i2", &json!(0), &filters, &json!({"id": "bz2", "level": 1}));
     assert_eq!(kept(&source, V2), (vec!["delta", "shuffle", "bz2"], 0));
-    assert_eq!(kept(&source, V3), (vec!["delta", "shuffle", "bz2"], 3));
+    assert_eq!(kept(&source, V3), (vec!["delta", "shuffle", "zstd"], 3));
+}
+
+/// Every reader of v3 has what stands in their place, and --codec keep keeps them.
+#[test]
+fn compressors_without_a_name_in_v3_become_the_nearest() {
+    for (compressor, nearest) in [
+        (json!({"id": "zlib", "level": 4}), "gzip(level 4)"),
+        (json!({"id": "bz2", "level": 1}), "zstd(level 9)"),
+        (json!({"id": "lzma", "preset": 2}), "zstd(level 9)"),
+        (json!({"id": "lzma", "format": 2}), "zstd(level 9)"),
+        (json!({"id": "lz4", "acceleration": 1}), "blosc(lz4, level 5, noshuffle)"),
+    ] {
+        let source = source("<f4", &json!(0), &json!(null), &compressor);
+        let target = |codec: Option<&str>| {
+            let codec = codec.map(|text| crate::parse_codec_choice(text).unwrap());
+            let options =
+                TargetOptions { version: V3, chunk_shape: vec![7], shard_shape: None, codec };
+            let (target, warnings) = target_metadata(&source, &options).unwrap();
+            assert_eq!(reread(&target), target, "what is written is what was meant");
+            assert_eq!(warnings.len(), 1, "{warnings:?}");
+            (target.codecs[0].to_string(), warnings[0].clone())
+        };
+        let (codec, said) = target(None);
+        assert_eq!(codec, nearest, "{compressor}");
+        assert!(said.contains(nearest) && said.contains("--codec keep"), "{said}");
+        let (codec, said) = target(Some("keep"));
+        assert_eq!(codec, source.codecs[0].to_string());
+        assert!(said.contains("numcodecs."), "{said}");
+    }
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub(crate) async fn open_existing(
         return Err(conflict(location, reason, "copy it with --chunks, and append to the copy"));
     }
     let control = store.with_role(Role::Control);
-    let documents = Documents::fetch(&control).await;
+    let documents = Documents::fetch_wanted(&control, array.wanted).await;
     let documents = documents.map_err(|source| store_error("read", location, source))?;
     if documents.identity() != array.identity {
         let reason = "was changed by somebody while it was looked at";

@@ -7,7 +7,9 @@ use rechunk_n5::{ATTRIBUTES_KEY, N5Metadata, N5Target, N5Type, N5Version, parse_
 
 use super::{Wish, codecs, is_inside_n5};
 use crate::Error;
+use crate::attributes::Way;
 use crate::axes::Axes;
+use crate::check::is_keep;
 use crate::format::Format;
 use crate::metadata::Metadata;
 
@@ -21,6 +23,7 @@ pub(super) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     };
     let compression = match &wish.request.codec {
         None => kept,
+        Some(text) if is_keep(text) => kept,
         Some(text) => {
             warnings.clear();
             parse_compression(text).map_err(Error::target_metadata)?
@@ -30,7 +33,9 @@ pub(super) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     let mut spec = wish.source.spec().clone();
     (spec.chunk_shape, spec.edges) = (wish.chunk_shape.to_vec(), None);
     let mut attributes = source.attributes().clone();
-    axes.note(source.format(), Format::N5, &mut attributes);
+    let way = Way { from: source.format(), to: Format::N5, axes };
+    warnings.extend(way.carry(&spec, source.attributes(), &mut attributes));
+    let compression = compression.with_named_shuffle(spec.item_bytes());
     let target = N5Target { compression, axis_order: axes.of_n5(), version: version(wish) };
     if let Metadata::N5(metadata, _) = source {
         // All that is not asked for stays, also what only N5 has.

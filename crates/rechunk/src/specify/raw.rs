@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::Wish;
 use crate::Error;
+use crate::attributes::Way;
 use crate::format::{Format, has_ending};
 use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
@@ -47,8 +48,9 @@ pub(super) fn target(wish: &Wish<'_>, format: Format) -> Result<(Metadata, Vec<S
     let record = record(wish, spec.data_type)?;
     let mut attributes = wish.source.metadata.attributes().clone();
     let axes = wish.axes();
-    axes.note(wish.source.metadata.format(), format, &mut attributes);
-    let mut warnings = Vec::new();
+    let source = &wish.source.metadata;
+    let way = Way { from: source.format(), to: format, axes };
+    let mut warnings = way.carry(&spec, source.attributes(), &mut attributes);
     let metadata = match format {
         Format::Nii => {
             lost(&attributes, &["nifti"], "NIfTI", &mut warnings);

@@ -10,11 +10,12 @@ use rechunk_raw::RawMetadata;
 use rechunk_zarr::{
     ArrayMetadata, KeyEncoding, KeyStyle, TargetOptions, Verbatim, ZarrVersion,
     carry_missing_value, check_type, has_opaque_shards, leave_out_missing_nan, parse_codec_choice,
-    respell_missing_value, target_metadata, without_inner_shards,
+    respell_missing_value, said_in_v3, target_metadata, without_inner_shards,
 };
 
 use super::{Wish, codecs};
 use crate::Error;
+use crate::attributes::Way;
 use crate::axes::Axes;
 use crate::cast::recast;
 use crate::format::Format;
@@ -35,12 +36,20 @@ pub(super) fn target(
     let chunk_shape = wish.chunk_shape.to_vec();
     let options = TargetOptions { version, chunk_shape, shard_shape, codec };
     let source = &wish.source.metadata;
+    let mut renamed = Vec::new();
     let seen = match source {
         Metadata::Zarr(metadata) => Cow::Borrowed(&**metadata),
         Metadata::N5(metadata, _) if wish.source.spec().data_type.is_variable() => {
             return Err(wish.refuse(variable_in_n5(metadata)));
         }
-        Metadata::N5(metadata, axes) => Cow::Owned(n5_as_zarr(metadata, *axes)),
+        Metadata::N5(metadata, axes) => {
+            let mut seen = n5_as_zarr(metadata, *axes);
+            if version == ZarrVersion::V3 && options.chosen().is_none() {
+                let said = |codec| said_in_v3(codec, options.naming(), &mut renamed);
+                seen.codecs = seen.codecs.into_iter().map(said).collect();
+            }
+            Cow::Owned(seen)
+        }
         Metadata::Raw(metadata) => Cow::Owned(raw_as_zarr(metadata)),
     };
     let (seen, lost, dropped) = match wish.source.cast {
@@ -64,9 +73,10 @@ pub(super) fn target(
         .map_err(|error| Error::source_metadata(&wish.source.location, error))?;
     let (mut target, mut warnings) =
         target_metadata(&seen, &options).map_err(|error| wish.refuse(error))?;
+    warnings.extend(renamed);
     warnings.extend(unsharded);
     warnings.extend(dropped);
-    if options.codec.is_none() {
+    if options.chosen().is_none() {
         warnings.extend(lost);
     }
     // N5 and raw files have no fill value that anybody takes for missing data.
@@ -78,7 +88,9 @@ pub(super) fn target(
     if let Some(separator) = wish.request.separator {
         target.key_encoding.separator = separator;
     }
-    wish.axes().note(source.format(), format, &mut target.attributes);
+    let way = Way { from: source.format(), to: format, axes: wish.axes() };
+    let (spec, attributes) = (&target.spec, &mut target.attributes);
+    warnings.extend(way.carry(spec, source.attributes(), attributes));
     if format == Format::Zarr3 && source.format() != format {
         warnings.extend(leave_out_missing_nan(&mut target));
         warnings.extend(in_strict_json("the array", &mut target.attributes));

@@ -6,6 +6,7 @@ use rechunk_format::cast::is_number;
 use rechunk_grid::ArraySpec;
 
 use super::rules::Wishes;
+use crate::check::is_keep;
 use crate::select::Selected;
 use crate::{ChunkSpec, CopyRequest, Error, Extent};
 
@@ -208,7 +209,7 @@ fn misfit(option: &str, text: &str, spec: &ArraySpec, then: &str) -> String {
 /// What cannot be cut is copied chunk by chunk, whatever was asked for the others.
 fn as_it_is(request: CopyRequest, wishes: &Wishes) -> (CopyRequest, Vec<String>) {
     let asks = wishes.chunks.trim() != "keep"
-        || wishes.codec.is_some()
+        || wishes.codec.as_deref().is_some_and(|codec| !is_keep(codec))
         || wishes.cast.is_some()
         || wishes.shards.as_deref().is_some_and(|shards| shards.trim() != "keep");
     let warning = asks.then(|| {

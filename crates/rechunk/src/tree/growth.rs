@@ -11,8 +11,8 @@ use super::fit::Fit;
 use super::rules::{Rules, Selection};
 use super::state::SavedTree;
 use super::walk::Found;
-use super::{NAMED_MAX, Source, TreeArray, TreeJob, member_location, select};
-use crate::documents::Documents;
+use super::{NAMED_MAX, Source, TreeArray, TreeJob, member_location, member_options, select};
+use crate::documents::{Documents, Wanted};
 use crate::format::Format;
 use crate::growth::{
     self, Begun, Change, Growth, Placement, check_unmoved, of_target, update_consolidated,
@@ -67,7 +67,9 @@ impl TreeJob {
         }
         request.planning.memory_bytes = Some(request.planning.budget().memory_bytes);
         let rules = Rules::parse(&selection)?;
-        let mut found = Found::below(&request.source, &source.store, source.format).await?;
+        let mut found =
+            Found::below(&request.source, &source.store, source.format, source.wanted(&request))
+                .await?;
         select(&rules, &selection, &mut found, &request.source)?;
         if let Some((path, reason)) = found.unreadable.first() {
             return Err(Error::NotATree {
@@ -85,7 +87,9 @@ impl TreeJob {
                 continue;
             }
             let begun = begun.get(path);
-            let planned = plan_one(&request, &placement, path, begun, &mut fit, &stores).await;
+            let options = member_options(&request, source.format);
+            let whole = (&request, options);
+            let planned = plan_one(whole, &placement, path, begun, &mut fit, &stores).await;
             match planned.map_err(|error| error.of_member(path))? {
                 Planned::Moved(job) => {
                     sorted.arrays.push(TreeArray { path: path.clone(), job: *job });
@@ -218,7 +222,7 @@ async fn target_arrays(
         }
         Err(error) => return Err(conflict(format!("is not a group: {error}"))),
     };
-    let found = Found::below(location, &store, format).await?;
+    let found = Found::below(location, &store, format, Wanted::First(format)).await?;
     let unreadable = found.unreadable.into_iter().map(|(path, _)| path);
     Ok((format, found.arrays.into_iter().chain(unreadable).collect()))
 }
@@ -244,7 +248,7 @@ enum Planned {
 
 /// Plans one array.
 async fn plan_one(
-    whole: &CopyRequest,
+    (whole, options): (&CopyRequest, OpenOptions),
     placement: &Placement,
     path: &str,
     begun: Option<&Begun>,
@@ -252,7 +256,6 @@ async fn plan_one(
     stores: &Stores,
 ) -> Result<Planned, Error> {
     let stores = stores.with_meter(&Meter::new());
-    let options = OpenOptions { select: None, is_member: true, ..whole.open_options() };
     let location = member_location(&whole.source, path);
     let source = open_array(&location, &options, &stores).await?;
     let select = fit.select(whole, source.spec())?;

@@ -29,7 +29,9 @@ pub(crate) use rules::check_rules;
 pub use rules::{RULE_SETTINGS, Selection};
 pub(crate) use state::{SavedTree, remove_begun};
 
-use crate::documents::Documents;
+use crate::attributes::Way;
+use crate::axes::Axes;
+use crate::documents::{Documents, Wanted};
 use crate::format::Format;
 use crate::job::Job;
 use crate::metadata::in_strict_json;
@@ -111,6 +113,18 @@ struct Source {
     format: Format,
 }
 
+impl Source {
+    /// Which documents count below it.
+    fn wanted(&self, request: &CopyRequest) -> Wanted {
+        member_options(request, self.format).wanted()
+    }
+}
+
+/// How the arrays of a group that is read in `format` are opened.
+fn member_options(whole: &CopyRequest, format: Format) -> OpenOptions {
+    OpenOptions { select: None, is_member: true, reached_as: Some(format), ..whole.open_options() }
+}
+
 impl TreeJob {
     async fn prepare(
         mut request: CopyRequest,
@@ -138,7 +152,8 @@ impl TreeJob {
         let location = request.source.clone();
         let root = source.documents.group();
         let mut root = root.map_err(|error| Error::source_metadata(&location, error))?;
-        let mut found = Found::below(&location, &source.store, source.format).await?;
+        let mut found =
+            Found::below(&location, &source.store, source.format, source.wanted(&request)).await?;
         let mut warnings = std::mem::take(&mut found.warnings);
         found.unreadable.append(&mut found.unreadable_groups);
         select(&rules, &selection, &mut found, &location)?;
@@ -148,17 +163,14 @@ impl TreeJob {
         let of_image =
             |group| ome::warnings(group, &found.arrays, request.select.is_some(), format);
         warnings.extend(all.flat_map(of_image));
-        if format == Format::N5 {
-            let root = [(&String::new(), &root)];
-            warnings.extend(found.groups.iter().chain(root).filter_map(reserved));
-        }
         let formats = (source.format, format);
-        warnings.extend(fit_to(formats, "", &mut root));
+        warnings.extend(fit_to(formats, request.axes, "", &mut root));
         for (path, group) in &mut found.groups {
-            warnings.extend(fit_to(formats, path, group));
+            warnings.extend(fit_to(formats, request.axes, path, group));
         }
         let whole = CopyRequest { format: Some(format), ..request.clone() };
-        let arrays = plan_all(&rules, fit, &whole, &stores, found.arrays, found.unreadable).await?;
+        let members = Members { paths: found.arrays, format: source.format };
+        let arrays = plan_all(&rules, fit, &whole, &stores, members, found.unreadable).await?;
         let groups = found.groups;
         let unmoved = Vec::new();
         Ok(Self { request, selection, arrays, unmoved, warnings, format, groups, root, stores })
@@ -199,9 +211,17 @@ impl TreeJob {
 }
 
 /// Has a group say what its format can; what it then does not say as before, for people.
-fn fit_to((from, to): (Format, Format), path: &str, group: &mut GroupMetadata) -> Vec<String> {
+fn fit_to(
+    (from, to): (Format, Format),
+    axes: Option<Axes>,
+    path: &str,
+    group: &mut GroupMetadata,
+) -> Vec<String> {
     let place = in_words(path);
-    let mut warnings = Vec::new();
+    let axes = axes.or_else(|| Axes::noted(&group.attributes)).unwrap_or_default();
+    let carried = Way { from, to, axes }.carry_group(&mut group.attributes);
+    let mut warnings: Vec<String> =
+        carried.into_iter().map(|warning| format!("{place}: {warning}")).collect();
     if !group.extensions.is_empty() {
         let names: Vec<String> = group.extensions.keys().map(|name| format!("{name:?}")).collect();
         let names = names.join(", ");
@@ -218,16 +238,6 @@ fn fit_to((from, to): (Format, Format), path: &str, group: &mut GroupMetadata) -
         warnings.extend(in_strict_json(&place, &mut group.attributes));
     }
     warnings
-}
-
-/// What is to be said of the attributes of a group that N5 has no place for.
-fn reserved((path, group): (&String, &GroupMetadata)) -> Option<String> {
-    let names = rechunk_n5::reserved_names(&group.attributes);
-    let names: Vec<String> = names.into_iter().map(|name| format!("{name:?}")).collect();
-    let place = in_words(path);
-    (!names.is_empty()).then(|| {
-        format!("{place}: N5 uses the names {} itself, they are left out", names.join(", "))
-    })
 }
 
 /// The place of `path` below `root`; nowhere below a target that is not named.
@@ -303,6 +313,13 @@ fn check_room_for_state(found: &Found, location: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// The arrays of a group that are copied.
+struct Members {
+    paths: Vec<String>,
+    /// Of the group.
+    format: Format,
+}
+
 /// Plans the copy of every array, or says what is in the way: all that cannot be read at once, and
 /// the most memory that is needed.
 async fn plan_all(
@@ -310,14 +327,15 @@ async fn plan_all(
     mut fit: Fit,
     whole: &CopyRequest,
     stores: &Stores,
-    paths: Vec<String>,
+    members: Members,
     mut unreadable: Vec<(String, String)>,
 ) -> Result<Vec<TreeArray>, Error> {
+    let Members { paths, format } = members;
     let mut arrays = Vec::with_capacity(paths.len());
     let mut largest: Option<(u64, Error)> = None;
     let at_once = consolidated::at_once(&open_store(&whole.source, stores)?);
     let opened = stream::iter(paths).map(|path| async move {
-        let opened = open_one(whole, stores, &path).await;
+        let opened = open_one(whole, stores, &path, format).await;
         (path, opened)
     });
     let planned = opened.buffered(at_once).map(|(path, opened)| {
@@ -360,10 +378,11 @@ async fn open_one(
     whole: &CopyRequest,
     stores: &Stores,
     path: &str,
+    format: Format,
 ) -> Result<(OpenArray, Stores), Error> {
     let stores = stores.with_meter(&Meter::new());
     let location = member_location(&whole.source, path);
-    let options = OpenOptions { select: None, cast: None, is_member: true, ..whole.open_options() };
+    let options = OpenOptions { cast: None, ..member_options(whole, format) };
     Ok((open_array(&location, &options, &stores).await?, stores))
 }
 

@@ -13,7 +13,7 @@ use super::growth::check_fresh;
 use super::rules::Selection;
 use super::{TreeArray, TreeJob, member_location};
 use crate::consolidated::at_once;
-use crate::documents::{Documents, METADATA_KEYS, Node};
+use crate::documents::{Documents, METADATA_KEYS, Node, Wanted};
 use crate::growth::Growth;
 use crate::open::hex;
 use crate::place::{begun_before, ended_meanwhile, nothing_begun, overwrites, unfinished};
@@ -331,7 +331,7 @@ async fn check_own(
     let own: BTreeSet<&str> = saved.paths().collect();
     let mut other = None;
     let all = target.with_role(Role::Control);
-    let cut = walk(&all, DIRECTORIES_MAX, |path, visited| {
+    let cut = walk(&all, DIRECTORIES_MAX, Wanted::Newest, |path, visited| {
         let is_state_of_own = || path.strip_suffix(".rechunk").is_some_and(|of| own.contains(of));
         let what = match visited {
             _ if own.contains(path) || other.is_some() => return false,

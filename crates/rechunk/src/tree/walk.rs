@@ -8,7 +8,7 @@ use rechunk_zarr::{Consolidated, ConsolidatedKind, GroupMetadata};
 
 use crate::Error;
 use crate::consolidated;
-use crate::documents::{Documents, Node};
+use crate::documents::{Documents, Node, Wanted};
 use crate::format::Format;
 use crate::walk::{DIRECTORIES_MAX, Visited, walk};
 
@@ -28,11 +28,12 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Looks through the group at `location`.
+    /// Looks through the group at `location`, which is read in `format`, for the documents that are `wanted`.
     pub(crate) async fn below(
         location: &str,
         store: &Store,
         format: Format,
+        wanted: Wanted,
     ) -> Result<Self, Error> {
         let store = store.with_role(Role::Control);
         let document = match format.zarr_version() {
@@ -54,7 +55,7 @@ impl Found {
             document.iter().flat_map(Consolidated::nodes).collect();
         let mut found = Self::default();
         let mut walked = BTreeSet::new();
-        let cut = walk(&store, DIRECTORIES_MAX, |path, visited| {
+        let cut = walk(&store, DIRECTORIES_MAX, wanted, |path, visited| {
             let Visited::Documents(documents) = visited else { return false };
             match documents.node() {
                 // An array that only the consolidated metadata describes: chunks are below it.

@@ -1,0 +1,300 @@
+//! Attributes between formats that give some of their names a meaning of their own.
+//!
+//! What belongs to the axes is listed in their order. What would mean something else in the target, or
+//! would keep its readers from opening it, is kept aside in [`KEPT`], and is put back by a copy into a
+//! format in which it means what it meant.
+
+use rechunk_format::json::{make_strict, read_object, write_pretty};
+use rechunk_grid::ArraySpec;
+use rechunk_n5::{Turned, reserved_names, suits_dataset, turned};
+use rechunk_zarr::{MissingValue, missing_value_in_v3};
+use serde_json::{Map, Value, json};
+
+use crate::axes::Axes;
+use crate::format::Format;
+
+/// Attribute with those that are kept aside, by name.
+const KEPT: &str = "rechunk_attributes";
+/// The one member of an object that stands for a value that is no JSON, such as NaN: its text.
+const TEXT: &str = "json";
+
+/// Attribute that says to xarray which elements are missing.
+const FILL_VALUE: &str = "_FillValue";
+/// Attribute that xarray keeps the names of axes in, where a format has no place for them.
+const XARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+/// Attribute that N5 has the names of axes in.
+const N5_AXES: &str = "axes";
+/// Attribute of N5 that lists its axes itself, slowest first in whatever format.
+const TRANSFORM: &str = "transform";
+
+/// A way between two formats.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    pub from: Format,
+    pub to: Format,
+    /// What becomes of axes on it.
+    pub axes: Axes,
+}
+
+/// What is kept aside of the attributes of one array or group.
+struct Aside<'a> {
+    attributes: &'a mut Map<String, Value>,
+    kept: Map<String, Value>,
+}
+
+impl Way {
+    /// Makes the attributes of the source those of the target, an array of `spec`; sentences for people.
+    /// `source` has them all, also what the target has another place for.
+    pub(crate) fn carry(
+        self,
+        spec: &ArraySpec,
+        source: &Map<String, Value>,
+        attributes: &mut Map<String, Value>,
+    ) -> Vec<String> {
+        self.axes.note(self.from, self.to, attributes);
+        if !self.changes_meaning() {
+            return Vec::new();
+        }
+        let rank = spec.shape.len();
+        let (mut aside, before) = Aside::of(attributes);
+        let mut warnings = Vec::new();
+        if self.to == Format::N5 {
+            warnings.extend(aside.for_n5(spec));
+        }
+        if self.turns() && rank > 1 {
+            warnings.extend(turn_all(aside.attributes, Some(rank)));
+        }
+        aside.put_back(before, |name, value, now| match (self.to, now) {
+            (Format::N5, now) => {
+                now.is_none() && suits_dataset(name, value, rank) && is_strict(value)
+            }
+            // Spelled as the source has it.
+            (_, Some(now)) => {
+                name == FILL_VALUE
+                    && missing_value_in_v3(value, spec.data_type)
+                        == MissingValue::Spelled(now.clone())
+            }
+            (_, None) => true,
+        });
+        if self.to.zarr_version().is_some() {
+            warnings.extend(aside.for_zarr(self.to, spec, source));
+        }
+        aside.close();
+        warnings
+    }
+
+    /// [`Way::carry`] for the attributes of a group, in which arrays have any number of axes.
+    pub(crate) fn carry_group(self, attributes: &mut Map<String, Value>) -> Vec<String> {
+        if !self.changes_meaning() {
+            return Vec::new();
+        }
+        let mut warnings = Vec::new();
+        let says_axes =
+            attributes.iter().any(|(name, value)| turned(name, value, None) != Turned::Free);
+        let (mut aside, before) = Aside::of(attributes);
+        if self.turns() {
+            warnings.extend(turn_all(aside.attributes, None));
+        } else if says_axes {
+            self.axes.note(self.from, self.to, aside.attributes);
+        }
+        aside.put_back(before, |_, _, now| now.is_none());
+        if self.to == Format::N5 {
+            let reserved = reserved_names(aside.attributes).into_iter().map(str::to_owned);
+            warnings.extend(aside.put(reserved.collect(), MEANS_ELSE));
+            warnings.extend(aside.put(not_strict(aside.attributes), NO_JSON));
+        }
+        aside.close();
+        warnings
+    }
+
+    /// True where names mean something else on the other side: between Zarr, N5 and raw files.
+    fn changes_meaning(self) -> bool {
+        let kind = |format: Format| match format {
+            Format::Zarr3 | Format::Zarr2 => 0,
+            Format::N5 => 1,
+            Format::Raw | Format::Npy | Format::Nii => 2,
+        };
+        kind(self.from) != kind(self.to)
+    }
+
+    /// True if attributes list axes in the opposite order behind it. NIfTI has no such attributes.
+    fn turns(self) -> bool {
+        self.axes == Axes::Reverse
+            && (self.from == Format::N5 || self.to == Format::N5)
+            && self.from.is_fastest_first() != self.to.is_fastest_first()
+    }
+}
+
+/// Why attributes are kept aside, in a message.
+const MEANS_ELSE: &str = "means something else to readers of the target";
+const NO_JSON: &str = "has NaN, an infinity or a number beyond float64, which is no JSON";
+
+impl<'a> Aside<'a> {
+    /// The attributes, and those that are kept aside among them.
+    fn of(attributes: &'a mut Map<String, Value>) -> (Self, Map<String, Value>) {
+        let kept = match attributes.get_mut(KEPT) {
+            Some(Value::Object(kept)) => std::mem::take(kept),
+            _ => return (Self { attributes, kept: Map::new() }, Map::new()),
+        };
+        attributes.shift_remove(KEPT);
+        (Self { attributes, kept: Map::new() }, kept)
+    }
+
+    /// Writes what is still kept.
+    fn close(self) {
+        let Self { attributes, mut kept } = self;
+        if kept.is_empty() {
+            return;
+        }
+        if let Some(own) = attributes.shift_remove(KEPT) {
+            kept.insert(KEPT.to_owned(), own);
+        }
+        attributes.insert(KEPT.to_owned(), Value::Object(kept));
+    }
+
+    /// Puts those of `kept` in their places that are `right` there, where something may be now; the others stay
+    /// aside.
+    fn put_back(
+        &mut self,
+        kept: Map<String, Value>,
+        right: impl Fn(&str, &Value, Option<&Value>) -> bool,
+    ) {
+        for (name, wrapped) in kept {
+            let value = unwrapped(&wrapped);
+            if right(&name, &value, self.attributes.get(&name)) {
+                self.attributes.insert(name, value);
+            } else {
+                self.kept.entry(name).or_insert(wrapped);
+            }
+        }
+    }
+
+    /// Takes attributes out of their places; a sentence for people.
+    fn put(&mut self, names: Vec<String>, why: &str) -> Option<String> {
+        let mut shown = Vec::with_capacity(names.len());
+        for name in names {
+            if let Some(value) = self.attributes.shift_remove(&name) {
+                shown.push(format!("{name:?}"));
+                self.kept.insert(name, wrapped(value));
+            }
+        }
+        (!shown.is_empty()).then(|| {
+            let names = shown.join(", ");
+            format!("{names} {why}: kept in the attribute {KEPT:?}, and put back by a copy back")
+        })
+    }
+
+    /// Keeps what N5's readers take for something else.
+    fn for_n5(&mut self, spec: &ArraySpec) -> Vec<String> {
+        let rank = spec.shape.len();
+        self.make_room_for_names(spec);
+        let odd = self.attributes.iter();
+        let odd = odd.filter(|(name, value)| !suits_dataset(name, value, rank));
+        let odd = odd.map(|(name, _)| name.clone()).collect();
+        let odd = self.put(odd, MEANS_ELSE);
+        let no_json = self.put(not_strict(self.attributes), NO_JSON);
+        odd.into_iter().chain(no_json).collect()
+    }
+
+    /// N5 has the names of axes in an attribute. One of that name comes back as it is, also where it says the
+    /// names.
+    fn make_room_for_names(&mut self, spec: &ArraySpec) {
+        let Some(axes) = self.attributes.get(N5_AXES).cloned() else { return };
+        if spec.dimension_names.as_ref().is_some_and(|names| names.iter().any(Option::is_some)) {
+            self.attributes.shift_remove(N5_AXES);
+        } else if !suits_dataset(N5_AXES, &axes, spec.shape.len()) {
+            return;
+        }
+        self.kept.insert(N5_AXES.to_owned(), wrapped(axes));
+    }
+
+    /// Keeps what xarray would not read in Zarr, and spells what it does as it does.
+    fn for_zarr(
+        &mut self,
+        to: Format,
+        spec: &ArraySpec,
+        source: &Map<String, Value>,
+    ) -> Option<String> {
+        let is_names = |value: &Value| {
+            let list = value.as_array().filter(|list| list.len() == spec.shape.len());
+            list.is_some_and(|list| list.iter().all(Value::is_string))
+        };
+        let mut odd = Vec::new();
+        if let Some(names) = source.get(XARRAY_DIMENSIONS).filter(|value| !is_names(value)) {
+            self.attributes.insert(XARRAY_DIMENSIONS.to_owned(), names.clone());
+            odd.push(XARRAY_DIMENSIONS.to_owned());
+        }
+        let is_for_xarray = to == Format::Zarr3 && spec.dimension_names.is_some();
+        let said = self.attributes.get(FILL_VALUE).filter(|_| is_for_xarray);
+        match said.map(|said| missing_value_in_v3(said, spec.data_type)) {
+            Some(MissingValue::Spelled(spelled)) => {
+                let said = self.attributes.insert(FILL_VALUE.to_owned(), spelled);
+                self.kept.extend(said.map(|said| (FILL_VALUE.to_owned(), wrapped(said))));
+            }
+            Some(MissingValue::Wrong) => odd.push(FILL_VALUE.to_owned()),
+            Some(MissingValue::Right) | None => {}
+        }
+        self.put(odd, MEANS_ELSE)
+    }
+}
+
+/// Has the attributes that belong to axes follow their order; sentences for people about those that do
+/// not.
+fn turn_all(attributes: &mut Map<String, Value>, rank: Option<usize>) -> Vec<String> {
+    let mut stuck = Vec::new();
+    for (name, value) in attributes.iter_mut() {
+        match turned(name, value, rank) {
+            Turned::Turned(turned) => *value = turned,
+            Turned::Stuck => stuck.push(format!("{name:?}")),
+            Turned::Free => {}
+        }
+    }
+    let mut warnings = Vec::new();
+    if !stuck.is_empty() {
+        warnings.push(format!(
+            "{} cannot follow the order of axes, which is reversed: kept as in the source",
+            stuck.join(", ")
+        ));
+    }
+    if attributes.get(TRANSFORM).is_some_and(Value::is_object) {
+        warnings.push(format!(
+            "{TRANSFORM:?} lists its axes itself and does not follow their order, which is reversed: kept \
+             as in the source"
+        ));
+    }
+    warnings
+}
+
+/// Names of attributes that JSON has no words for.
+fn not_strict(attributes: &Map<String, Value>) -> Vec<String> {
+    let odd = attributes.iter().filter(|(_, value)| !is_strict(value));
+    odd.map(|(name, _)| name.clone()).collect()
+}
+
+fn is_strict(value: &Value) -> bool {
+    make_strict(&mut Map::from_iter([(TEXT.to_owned(), value.clone())])).is_empty()
+}
+
+/// The value as it is kept: JSON.
+fn wrapped(value: Value) -> Value {
+    if is_strict(&value) {
+        return value;
+    }
+    let text = String::from_utf8(write_pretty(&value)).unwrap_or_default();
+    json!({ TEXT: text.trim() })
+}
+
+/// The value that is kept so.
+fn unwrapped(kept: &Value) -> Value {
+    let text =
+        kept.as_object().filter(|map| map.len() == 1).and_then(|map| map.get(TEXT)?.as_str());
+    let parsed = text.and_then(|text| {
+        let document = format!("{{\"{TEXT}\": {text}}}");
+        read_object(KEPT, document.as_bytes()).ok()?.shift_remove(TEXT)
+    });
+    // An attribute that only looks so is JSON itself.
+    parsed.filter(|value| !is_strict(value)).unwrap_or_else(|| kept.clone())
+}
+
+#[cfg(test)]
+mod tests;
