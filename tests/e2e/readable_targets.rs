@@ -316,7 +316,13 @@ fn n5_of_tensorstore_finds_back() {
             }
             document
         };
-        assert_eq!(attributes(&back), attributes(path));
+        let mut expected = attributes(path);
+        // N5's readers want a number for each axis: what was none stays aside where it is written again.
+        if source["shape"].as_array().unwrap().len() != 2 {
+            let offset = expected.as_object_mut().unwrap().remove("offset");
+            expected["rechunk_attributes"] = json!({"offset": offset});
+        }
+        assert_eq!(attributes(&back), expected);
         made.push((back, source["sha256"].as_str().unwrap().to_owned()));
     }
     assert!(made.len() > 10);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::arrays::{RawArray, write_json};
 use crate::harness::{Folder, rechunk};
-use crate::n5::{decoded_sha256, decoded_sha256_with};
+use crate::n5::decoded_sha256;
 
 /// Extents that tell what was read: those of v2, of v3, and of N5.
 const OF_V2: u64 = 4;
@@ -348,7 +348,7 @@ fn the_choice_is_kept_by_plans_jobs_and_verify() {
     let (source, target) = (place.display().to_string(), folder.at("t.zarr"));
     let chosen = ["--source-format", "zarr2"];
     let plan = rechunk(&[&["plan", &source, "--json"], &chosen[..]].concat()).ok().json();
-    assert!(plan.to_string().contains("zarr2"), "{plan}");
+    assert_eq!(plan["plan"]["shape"], json!([OF_V2]), "{plan}");
     let saved = folder.at("plan.json");
     rechunk(&[&["plan", &source, &target, "--out", &saved, "-q"], &chosen[..]].concat()).ok();
     rechunk(&["run", &saved, "-q"]).ok();
@@ -403,8 +403,10 @@ fn blocks_of_n5_are_read_as_zarr_v3() {
         let path = Path::new(&n5).join("zarr.json");
         write_json(&path, &document);
         let as_zarr = ["--source-format", "zarr3"];
-        let kept = decoded_sha256_with(&n5, &["--source-format", "n5", "--axes", "keep"]);
-        assert_eq!(decoded_sha256_with(&n5, &as_zarr), kept, "{codec}");
+        let kept = at("kept.zarr");
+        let as_n5 = ["--source-format", "n5", "--axes", "keep"];
+        rechunk(&[&["copy", &n5, &kept, "-q"], &as_n5[..]].concat()).ok();
+        rechunk(&[&["verify", &n5, &kept], &as_zarr[..]].concat()).ok();
         assert_eq!(decoded_sha256(&n5), decoded_sha256(&source), "{codec}: as N5");
         let info = rechunk(&["info", &n5, "--json", "--source-format", "zarr3"]).ok().json();
         assert_eq!(info["format"], "zarr3");
@@ -414,12 +416,12 @@ fn blocks_of_n5_are_read_as_zarr_v3() {
         rechunk(&[&["copy", &n5, &copy, "--verify", "-q"], &as_zarr[..]].concat()).ok();
         let written = std::fs::read_to_string(Path::new(&copy).join("zarr.json")).unwrap();
         assert!(!written.contains("n5"), "{written}");
-        assert_eq!(decoded_sha256(&copy), kept);
+        rechunk(&["verify", &copy, &kept]).ok();
         // A block may be all there is of a chunk at the edge; what it has not is the fill value.
         document["fill_value"] = json!(9);
         document["attributes"] = json!({});
         write_json(&path, &document);
-        assert_eq!(decoded_sha256_with(&n5, &as_zarr), kept, "{codec}: nothing of it is missing");
+        rechunk(&[&["verify", &n5, &kept], &as_zarr[..]].concat()).ok();
         // What is no such codec is refused by name.
         let mut order = document["codecs"][0]["configuration"]["codecs"][0].clone();
         order["configuration"]["order"] = json!((0..shape.len()).collect::<Vec<_>>());

@@ -51,6 +51,7 @@ impl Way {
         source: &Map<String, Value>,
         attributes: &mut Map<String, Value>,
     ) -> Vec<String> {
+        let is_noted = Axes::noted(attributes).is_some();
         self.axes.note(self.from, self.to, attributes);
         if !self.changes_meaning() {
             return Vec::new();
@@ -59,7 +60,7 @@ impl Way {
         let (mut aside, before) = Aside::of(attributes);
         let mut warnings = Vec::new();
         if self.to == Format::N5 {
-            warnings.extend(aside.for_n5(spec));
+            warnings.extend(aside.for_n5(spec, is_noted));
         }
         if self.turns() && rank > 1 {
             warnings.extend(turn_all(aside.attributes, Some(rank)));
@@ -184,12 +185,14 @@ impl<'a> Aside<'a> {
         })
     }
 
-    /// Keeps what N5's readers take for something else.
-    fn for_n5(&mut self, spec: &ArraySpec) -> Vec<String> {
+    /// Keeps what N5's readers take for something else. `is_back` is true for an array that came from N5.
+    fn for_n5(&mut self, spec: &ArraySpec, is_back: bool) -> Vec<String> {
         let rank = spec.shape.len();
-        self.make_room_for_names(spec);
-        let odd = self.attributes.iter();
-        let odd = odd.filter(|(name, value)| !suits_dataset(name, value, rank));
+        let is_taken = self.make_room_for_names(spec, is_back);
+        let is_odd = |name: &str, value: &Value| {
+            (name == N5_AXES && is_taken) || !suits_dataset(name, value, rank)
+        };
+        let odd = self.attributes.iter().filter(|(name, value)| is_odd(name, value));
         let odd = odd.map(|(name, _)| name.clone()).collect();
         let odd = self.put(odd, MEANS_ELSE);
         let no_json = self.put(not_strict(self.attributes), NO_JSON);
@@ -197,15 +200,24 @@ impl<'a> Aside<'a> {
     }
 
     /// N5 has the names of axes in an attribute. One of that name comes back as it is, also where it says the
-    /// names.
-    fn make_room_for_names(&mut self, spec: &ArraySpec) {
-        let Some(axes) = self.attributes.get(N5_AXES).cloned() else { return };
-        if spec.dimension_names.as_ref().is_some_and(|names| names.iter().any(Option::is_some)) {
+    /// names; but not in an array that has it from N5. True if it says something else than the names.
+    fn make_room_for_names(&mut self, spec: &ArraySpec, is_back: bool) -> bool {
+        let Some(axes) = self.attributes.get(N5_AXES).cloned() else { return false };
+        let names = spec.dimension_names.as_ref();
+        let names = names.filter(|names| names.iter().any(Option::is_some));
+        if let Some(names) = names {
+            let said = axes.as_array().into_iter().flatten().map(Value::as_str);
+            if !said.eq(names.iter().map(|name| Some(name.as_deref().unwrap_or_default()))) {
+                return true;
+            }
             self.attributes.shift_remove(N5_AXES);
         } else if !suits_dataset(N5_AXES, &axes, spec.shape.len()) {
-            return;
+            return false;
         }
-        self.kept.insert(N5_AXES.to_owned(), wrapped(axes));
+        if !is_back {
+            self.kept.insert(N5_AXES.to_owned(), wrapped(axes));
+        }
+        false
     }
 
     /// Keeps what xarray would not read in Zarr, and spells what it does as it does.
