@@ -48,7 +48,7 @@ pub(crate) enum Command {
     /// Show an array (shape, type, chunks, codecs, attributes, sizes, missing chunks), or what is in
     /// a group.
     Info(InfoArgs),
-    /// Compare two arrays element by element; exit 6 if they differ.
+    /// Compare two arrays element by element, or two groups with all files in them; exit 6 if they differ.
     Verify(VerifyArgs),
     /// Say what became of a run: is it going on, was it interrupted, how far had it come?
     Status(StatusArgs),
@@ -271,11 +271,11 @@ pub(crate) struct RawArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Groups")]
 pub(crate) struct SelectionArgs {
-    /// Only these arrays of the group: a path, or a pattern; `*` stays within a name, `**` goes
+    /// Only these arrays, and other files, of the group: a path, or a pattern; `*` stays within a name, `**` goes
     /// across groups; the path of a group is all below it.
     #[arg(long, value_name = "GLOB")]
     pub include: Vec<String>,
-    /// Not these arrays of the group.
+    /// Not these arrays, and other files, of the group.
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
     /// What differs for some arrays: `GLOB: chunks SPEC; codec SPEC; shards SPEC; write-empty WHEN;
@@ -286,6 +286,10 @@ pub(crate) struct SelectionArgs {
     /// are, or as the other arrays [default: single, where --chunks asks for other chunks].
     #[arg(long, value_name = "WHAT", value_parser = ["single", "keep", "follow"])]
     pub coords: Option<String>,
+    /// Leave out the files of a group that are neither metadata nor chunks (Parquet tables, XML); they
+    /// are copied as they are otherwise. Files inside the directory of an array never are.
+    #[arg(long)]
+    pub no_others: bool,
 }
 
 /// How a run treats what it finds and leaves.
@@ -502,7 +506,7 @@ pub(crate) struct InfoArgs {
 /// `rechunk verify`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct VerifyArgs {
-    /// One array.
+    /// One array, or group.
     pub a: String,
     /// The other.
     pub b: String,

@@ -204,6 +204,7 @@ pub(crate) fn selection(args: &SelectionArgs) -> Selection {
         include: args.include.clone(),
         exclude: args.exclude.clone(),
         coords: args.coords.as_deref().and_then(Coords::from_name),
+        no_others: args.no_others,
     }
 }
 

@@ -60,6 +60,8 @@ mod ome;
 #[cfg(test)]
 mod oracle;
 #[cfg(test)]
+mod other_files;
+#[cfg(test)]
 mod profiles;
 #[cfg(test)]
 mod public_arrays;
@@ -70,6 +72,8 @@ mod readable_targets;
 mod rectilinear;
 #[cfg(test)]
 mod regressions;
+#[cfg(test)]
+mod repeated_documents;
 #[cfg(test)]
 mod report;
 #[cfg(test)]

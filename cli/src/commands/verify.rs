@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use rechunk::{Class, Error, Planning};
+use rechunk::{Class, Compared, Error, Planning};
 use serde_json::json;
 
 use crate::allocator::Freeing;
@@ -20,10 +20,10 @@ pub(crate) async fn run(args: VerifyArgs) -> Result<ExitCode, Error> {
     let options = request::open_options(args.axes.as_deref(), &args.raw)?;
     let told = Arc::new(Freeing::new(Arc::clone(&observer) as _, false));
     let stores = request::stores(&args.stores)?;
-    let outcome =
-        rechunk::verify(&args.a, &args.b, &options, &planning, told, cancel, &stores).await;
+    let locations = (args.a.as_str(), args.b.as_str());
+    let outcome = rechunk::verify_any(locations, &options, &planning, told, cancel, &stores).await;
     observer.finish();
-    let comparison = match outcome {
+    let compared = match outcome {
         Err(Error::Unlike { a, b, difference }) if args.output.json => {
             render::print_json(&json!({
                 "equal": false,
@@ -35,9 +35,17 @@ pub(crate) async fn run(args: VerifyArgs) -> Result<ExitCode, Error> {
         outcome => outcome?,
     };
     if args.output.json {
-        render::print_json(&comparison);
+        render::print_json(&compared);
     } else if !args.output.quiet {
-        render::print(&render::report::comparison(&args.a, &args.b, &comparison));
+        let (a, b) = locations;
+        render::print(&match &compared {
+            Compared::Arrays(comparison) => render::report::comparison(a, b, comparison),
+            Compared::Groups(comparison) => render::groups::comparison(a, b, comparison),
+        });
     }
-    Ok(if comparison.equal { ExitCode::SUCCESS } else { exit_code::of(Class::Differ) })
+    let equal = match &compared {
+        Compared::Arrays(comparison) => comparison.equal,
+        Compared::Groups(comparison) => comparison.equal,
+    };
+    Ok(if equal { ExitCode::SUCCESS } else { exit_code::of(Class::Differ) })
 }

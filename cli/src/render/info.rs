@@ -1,8 +1,8 @@
 //! `rechunk info` as text.
 
 use rechunk::{
-    AccessCost, ArrayInfo, GroupInfo, Info, KeyCount, Member, MemberArray, MemberKind, SizeBin,
-    format_byte_size, format_shape,
+    AccessCost, ArrayInfo, GroupInfo, Info, KeyCount, Member, MemberArray, MemberKind, OthersInfo,
+    SizeBin, format_byte_size, format_shape,
 };
 
 use super::harmless::{harmless, harmless_line};
@@ -170,6 +170,9 @@ fn group_text(info: &GroupInfo) -> String {
         (false, _) => format!("{arrays}, {groups}"),
     };
     lines.line("members", &members);
+    if let Some(others) = info.others.as_ref().filter(|others| others.files > 0) {
+        lines.line("other files", &other_files(others));
+    }
     lines.attributes(&info.attributes);
     if !info.members.is_empty() {
         let head = ["name", "shape", "type", "chunks", "codecs", "size"].map(str::to_owned);
@@ -198,6 +201,20 @@ fn group_text(info: &GroupInfo) -> String {
     }
     lines.0.extend(info.hints.iter().map(|hint| format!("  hint: {hint}")));
     lines.0.join("\n")
+}
+
+/// `3 (1.5 KiB): a.parquet, b.json, c.xml`.
+fn other_files(others: &OthersInfo) -> String {
+    const NAMED_MAX: usize = 4;
+    let named = others.listed.iter().take(NAMED_MAX);
+    let mut names: Vec<String> = named.map(|file| harmless_line(&file.path)).collect();
+    let more = others.files.saturating_sub(names.len() as u64);
+    if more > 0 {
+        names.push(format!("and {} more", number(more)));
+    }
+    let at_least = if others.truncated { "at least " } else { "" };
+    let (files, bytes) = (number(others.files), format_byte_size(others.bytes));
+    format!("{at_least}{files} ({bytes}): {}", names.join(", "))
 }
 
 /// `1 array`, `2 arrays`.

@@ -2,7 +2,8 @@
 
 pub(crate) mod error;
 pub(crate) mod explain;
-pub(crate) mod harmless;
+pub(crate) mod groups;
+mod harmless;
 pub(crate) mod html;
 pub(crate) mod info;
 pub(crate) mod logging;

@@ -33,12 +33,24 @@ pub(crate) fn group_summary(report: &TreeReport) -> String {
     if before > 0 {
         lines.push(format!("  {} complete before", plural(before as u64, "array")));
     }
+    let others = report.others.as_ref().filter(|others| others.files > 0);
+    if let Some(others) = others {
+        let before = match others.resumed {
+            Some(resumed) if resumed > 0 => format!(", {} copied before", number(resumed)),
+            _ => String::new(),
+        };
+        let (files, bytes) = (plural(others.files, "other file"), format_byte_size(others.bytes));
+        lines.push(format!("  {files} ({bytes}) copied as they are{before}"));
+    }
     lines.push(memory_line(&report.memory));
     if report.verified == Some(true) {
         lines.push(
             "  verified: the arrays were read back, and hold what was read from the source"
                 .to_owned(),
         );
+        if others.is_some() {
+            lines.push("  verified: the other files are the same, byte by byte".to_owned());
+        }
     }
     lines.join("\n")
 }

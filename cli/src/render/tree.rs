@@ -27,7 +27,8 @@ pub(crate) fn table(job: &TreeJob, verifies: bool) -> String {
         Some(most) if most > 1 => format!("up to {most} small arrays at once"),
         _ => "one array after the other".to_owned(),
     };
-    if job.arrays.len() > 1 {
+    rows.extend(others_row(job));
+    if rows.len() > 2 {
         let mut total = vec!["total".to_owned(), String::new(), String::new(), String::new()];
         total.extend([number(gets), number(puts)]);
         total.extend([read, written, peak].map(format_byte_size));
@@ -59,6 +60,18 @@ pub(crate) fn table(job: &TreeJob, verifies: bool) -> String {
     let plans = job.arrays.iter().map(|array| &array.job.planned.plan);
     lines.extend(price::lines(&estimate, plans.filter_map(|plan| plan.priced_by.as_ref())));
     lines.join("\n")
+}
+
+/// Files beside the arrays, which are copied as they are.
+fn others_row(job: &TreeJob) -> Option<Vec<String>> {
+    let others = job.others().filter(|others| others.files > 0)?;
+    let estimate = &job.others_estimate;
+    let mut row = vec![plural(others.files, "other file")];
+    row.extend(["", "", "as they are"].map(str::to_owned));
+    row.extend([estimate.source.get_requests, estimate.target.put_requests].map(number));
+    row.extend([estimate.source.read_bytes, estimate.target.written_bytes].map(format_byte_size));
+    row.push(String::new());
+    Some(row)
 }
 
 /// Where the arrays go in those that are there, and which stay as they are.

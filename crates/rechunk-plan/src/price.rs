@@ -49,7 +49,7 @@ impl Price {
         self.egress_usd += other.egress_usd;
     }
 
-    fn of(role: &RoleEstimate, store: &StoreProfile) -> Self {
+    pub(crate) fn of(role: &RoleEstimate, store: &StoreProfile) -> Self {
         const GIB: f64 = (1_u64 << 30) as f64;
         Self {
             get_usd: role.get_requests as f64 * store.get_usd,

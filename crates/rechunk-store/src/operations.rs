@@ -422,7 +422,7 @@ impl Store {
     }
 
     /// An error where what is there cannot be asked for.
-    fn require_list(&self) -> Result<(), StoreError> {
+    pub(crate) fn require_list(&self) -> Result<(), StoreError> {
         if self.can_list() {
             return Ok(());
         }

@@ -253,6 +253,24 @@ impl Consolidated {
         true
     }
 
+    /// The attributes of the group at `path`, itself if that is empty; `None` where none are described.
+    pub fn attributes_mut(&mut self, path: &str) -> Option<&mut Map<String, Value>> {
+        match self.version {
+            ZarrVersion::V2 => {
+                let key =
+                    if path.is_empty() { ".zattrs".to_owned() } else { format!("{path}/.zattrs") };
+                self.members_mut()?.get_mut(&key)?.as_object_mut()
+            }
+            ZarrVersion::V3 => {
+                let group = match path {
+                    "" => &mut self.document,
+                    _ => self.members_mut()?.get_mut(path)?.as_object_mut()?,
+                };
+                group.get_mut("attributes")?.as_object_mut()
+            }
+        }
+    }
+
     /// The whole document, to be stored under [`Consolidated::key`].
     pub fn to_bytes(&self) -> Vec<u8> {
         write_pretty(&Value::Object(self.document.clone()))

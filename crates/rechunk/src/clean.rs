@@ -11,6 +11,7 @@ use crate::documents::Documents;
 use crate::growth::{Growth, describe_grown};
 use crate::gzip_file::part_of;
 use crate::job::temp_is_memory;
+use crate::others::remove_begun as remove_begun_others;
 use crate::place::intermediate_name;
 use crate::saved_job::SavedJob;
 use crate::target::{is_array, open_target};
@@ -29,7 +30,7 @@ pub struct Cleaned {
     pub intermediates: u64,
     /// Arrays that were to be replaced, and are at their places again.
     pub put_back: u64,
-    /// Chunks and unfinished files of targets that were not complete.
+    /// Chunks, unfinished files and copies of other files of targets that were not complete.
     pub objects: u64,
 }
 
@@ -58,6 +59,8 @@ pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
             for path in tree.paths() {
                 clean_member(&member_location(target, path), stores, &mut cleaned).await?;
             }
+            let removed = clean_others(target, tree, stores);
+            cleaned.objects += lock.while_held(target, removed).await?;
         }
         clean_array(target, (&work, &lock), &left, stores, &mut cleaned).await
     };
@@ -71,6 +74,19 @@ pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
             Err(error)
         }
     }
+}
+
+/// The other files that a run has copied into a group that is not complete.
+async fn clean_others(target: &str, tree: &SavedTree, stores: &Stores) -> Result<u64, Error> {
+    let store = open_target(target, stores)?;
+    let documents = Documents::fetch(&store.with_role(Role::Control)).await;
+    let documents =
+        documents.map_err(|source| store_error("remove what was begun at", target, source))?;
+    // What cannot be understood is there.
+    if documents.node().map_or(true, |node| node.is_some()) {
+        return Ok(0);
+    }
+    remove_begun_others(target, &store, tree.others()).await
 }
 
 /// What the run of a group has left of one of its arrays; a run of that array alone keeps what it has.

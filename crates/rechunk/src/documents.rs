@@ -9,8 +9,8 @@ use rechunk_n5::{ATTRIBUTES_KEY, parse_dataset, parse_group};
 use rechunk_raw::{ARRAY_JSON, parse_array_json};
 use rechunk_store::{Store, StoreError};
 use rechunk_zarr::{
-    ArrayDocuments, GroupDocuments, GroupMetadata, NodeKind, ZarrVersion, check_zgroup, node_kind,
-    parse_v2, parse_v3, stands_for_n5,
+    ArrayDocuments, Consolidated, GroupDocuments, GroupMetadata, NodeKind, ZarrVersion,
+    check_zgroup, node_kind, parse_v2, parse_v3, stands_for_n5,
 };
 use sha2::{Digest, Sha256};
 
@@ -216,6 +216,15 @@ impl Documents {
     pub(crate) fn says_n5_version(&self) -> bool {
         let group = self.attributes_json.as_deref().map(parse_group);
         group.is_some_and(|group| group.is_ok_and(|group| group.version.is_some()))
+    }
+
+    /// Whether they are those of a group of Zarr v3 with consolidated metadata.
+    pub(crate) fn is_consolidated(&self) -> bool {
+        let consolidated = self.zarr_json.as_ref().map(|document| {
+            // What is damaged is told where it is read.
+            Consolidated::parse(ZarrVersion::V3, document).is_ok_and(|found| found.is_some())
+        });
+        consolidated.unwrap_or(false)
     }
 
     fn is_empty(&self) -> bool {

@@ -8,7 +8,7 @@ use rechunk_format::Layout;
 use rechunk_store::{Role, Store};
 use tokio_util::sync::CancellationToken;
 
-use crate::growth::describe_grown;
+use crate::growth::{describe_grown, describe_in_groups};
 use crate::gzip_file::{pack, part_of};
 use crate::job::{Job, array_at};
 use crate::place::Place;
@@ -117,10 +117,12 @@ impl Job {
     /// Says in consolidated metadata above the target what it is now.
     pub(crate) async fn describe(&self, target: &Store) -> Result<(), Error> {
         let location = &self.request.target;
-        if self.growth.is_none() {
+        let Some(growth) = &self.growth else {
             return consolidated::update(location, target, &self.target).await;
-        }
-        describe_grown(location, target, &self.target).await
+        };
+        describe_grown(location, target, &self.target).await?;
+        let change = (growth, self.change.as_ref());
+        describe_in_groups(location, target, &self.target, change).await
     }
 
     /// Leaves all chunks written and nothing made known, as the state says then.

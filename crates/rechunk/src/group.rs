@@ -1,5 +1,7 @@
 //! What is in a group: its arrays and groups, from its consolidated metadata or by walking down.
 
+use std::collections::BTreeSet;
+
 use rechunk_format::{FormatError, ShardFormat};
 use rechunk_grid::ArraySpec;
 use rechunk_n5::parse_group;
@@ -15,7 +17,8 @@ use crate::format::Format;
 use crate::info::no_such_access;
 use crate::metadata::Metadata;
 use crate::open::OpenOptions;
-use crate::two_documents::others;
+use crate::others::{self, OthersInfo};
+use crate::two_documents;
 use crate::walk::{Visited, walk};
 
 /// Most directories that are looked at.
@@ -38,6 +41,9 @@ pub struct GroupInfo {
     pub truncated: bool,
     /// What is worth a look.
     pub hints: Vec<String>,
+    /// Files beside arrays and metadata documents; absent where the store cannot be asked for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<OthersInfo>,
 }
 
 /// An array or a group in a group.
@@ -107,10 +113,31 @@ pub(crate) async fn group_info(
     let (mut members, consolidated, truncated) = members(&reads, store, format).await?;
     reads.check(&members)?;
     members.sort_by(|a, b| a.path.cmp(&b.path));
-    let others = others(&store.with_role(Role::Control), format).await;
-    let hints = others.map_err(|source| Error::source_store(location, source))?;
+    let hints = two_documents::others(&store.with_role(Role::Control), format).await;
+    let hints = hints.map_err(|source| Error::source_store(location, source))?;
+    let others = other_files(&reads, store, &members).await?;
     let (location, format) = (location.to_owned(), format.name().to_owned());
-    Ok(GroupInfo { location, format, consolidated, attributes, members, truncated, hints })
+    Ok(GroupInfo { location, format, consolidated, attributes, members, truncated, hints, others })
+}
+
+/// The files of a group beside what is known to be in it.
+async fn other_files(
+    reads: &Reads<'_>,
+    store: &Store,
+    members: &[Member],
+) -> Result<Option<OthersInfo>, Error> {
+    if !store.can_list() {
+        return Ok(None);
+    }
+    let is_array = |member: &&Member| !matches!(member.kind, MemberKind::Group);
+    let (arrays, groups): (Vec<&Member>, Vec<&Member>) = members.iter().partition(is_array);
+    let paths =
+        |members: Vec<&Member>| members.into_iter().map(|member| member.path.clone()).collect();
+    let (arrays, groups): (BTreeSet<String>, BTreeSet<String>) = (paths(arrays), paths(groups));
+    let store = store.with_role(Role::Control);
+    let found = others::beside((&store, reads.wanted), &arrays, &groups, DIRECTORIES_MAX).await;
+    let found = found.map_err(|source| Error::source_store(reads.location, source))?;
+    Ok(Some(found))
 }
 
 /// The ways to read arrays that were asked about.

@@ -19,6 +19,7 @@ use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, open_array};
 use crate::place::{Around, begun_growth};
+use crate::repeats;
 use crate::report::Report;
 use crate::request::{CopyRequest, is_local, takes_parts};
 use crate::sample::sample_ratio;
@@ -95,7 +96,11 @@ impl Job {
             return Box::pin(Self::plan_growth(request, source, stores, begun)).await;
         }
         let times = Box::pin(calendar::resolve(&mut request, &source, &stores)).await?;
-        let (target, warnings) = specify_target(&request, &source)?;
+        let (mut target, mut warnings) = specify_target(&request, &source)?;
+        // Of a group all arrays are looked at together.
+        if request.select.is_some() && !request.is_member {
+            warnings.extend(repeats::follow_selected(&source, &mut target));
+        }
         let layout = target.layout().map_err(Error::target_metadata)?;
         let planned = Self::plan_target(request, source, (target, layout), warnings, stores);
         Ok(Self { times, ..Box::pin(planned).await? })
@@ -253,7 +258,11 @@ fn store_can_copy(
 
 /// What the stores cost. Object stores are sent large objects in parts, whatever a profile leaves
 /// unsaid: else a shard would have to be held as a whole. None of them is faster than is allowed.
-fn profile(request: &CopyRequest, temp: &str, stores: &Stores) -> Result<Profile, Error> {
+pub(crate) fn profile(
+    request: &CopyRequest,
+    temp: &str,
+    stores: &Stores,
+) -> Result<Profile, Error> {
     let mut profile = request.planning.profile([&request.source, temp, &request.target])?;
     for (store, location) in
         [(&mut profile.intermediate, temp), (&mut profile.target, request.target.as_str())]

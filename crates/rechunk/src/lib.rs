@@ -1,7 +1,7 @@
 //! Opens, plans, runs, resumes and verifies: the public library.
 //!
 //! [`prepare`] opens a source and plans its copy without writing anything: a [`Job`] for an array,
-//! a [`TreeJob`] for a group. [`Job::run`] and [`TreeJob::run`] run it; [`verify`] compares two arrays; [`info`] describes an array or a group. The command line is a thin face
+//! a [`TreeJob`] for a group. [`Job::run`] and [`TreeJob::run`] run it; [`verify_any`] compares two arrays or two groups; [`info`] describes an array or a group. The command line is a thin face
 //! over this crate, and so will be the Python package.
 
 mod access;
@@ -28,9 +28,11 @@ mod job;
 mod job_file;
 mod metadata;
 mod open;
+mod others;
 mod place;
 mod probe;
 mod profile;
+mod repeats;
 mod report;
 mod request;
 mod resumption;
@@ -71,6 +73,7 @@ pub use job_file::{
 };
 pub use metadata::Metadata;
 pub use open::{OpenArray, OpenOptions, open_array};
+pub use others::{Counted, ListedFile, OthersInfo, OthersReport};
 pub use probe::{
     CodecMeasurement, CodecsMeasurement, ProbeOptions, Probed, Rung, StoreMeasurement, probe,
 };
@@ -86,7 +89,7 @@ pub use tree::{
     ArrayReport, Coords, Prepared, RULE_SETTINGS, Selection, TreeArray, TreeJob, TreeReport,
     prepare,
 };
-pub use verify::{Comparison, verify};
+pub use verify::{Compared, Comparison, GroupComparison, MemberComparison, verify, verify_any};
 
 pub use rechunk_exec::{Event, NullObserver, Observer};
 pub use rechunk_grid::{ArraySpec, DataType, WriteEmpty, format_shape};

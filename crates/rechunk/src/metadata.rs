@@ -151,6 +151,15 @@ impl Metadata {
         }
     }
 
+    /// The user's attributes, to be changed.
+    pub(crate) fn attributes_mut(&mut self) -> &mut Map<String, Value> {
+        match self {
+            Self::Zarr(metadata) => &mut metadata.attributes,
+            Self::N5(metadata, _) => &mut metadata.attributes,
+            Self::Raw(metadata) => &mut metadata.attributes,
+        }
+    }
+
     /// The user's attributes as plain JSON.
     pub fn plain_attributes(&self) -> Value {
         json::plain(&Value::Object(self.attributes().clone()))

@@ -3,6 +3,7 @@
 
 mod by_digest;
 mod encoded;
+mod groups;
 
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ use crate::single_file::is_headerless;
 use crate::work_dir::store_error;
 
 pub(crate) use by_digest::check_copy;
+pub use groups::{Compared, GroupComparison, MemberComparison, verify_any};
 
 /// The outcome of a comparison.
 #[derive(Debug, Clone, Serialize)]

@@ -1,6 +1,6 @@
 //! Walking down a hierarchy: every directory that is not inside an array.
 
-use rechunk_store::{Store, StoreError};
+use rechunk_store::{Level, Store, StoreError};
 
 use crate::documents::{Documents, Wanted};
 
@@ -15,11 +15,13 @@ pub(crate) const DIRECTORIES_MAX: usize = 200_000;
 pub(crate) enum Visited<'a> {
     /// One with these documents, or none.
     Documents(&'a Documents),
+    /// What is directly in one that is gone into; told before what is below it. The answer does not matter.
+    Level(&'a Level),
     /// That of the state of a run: below it there may be half an array, which is none. It is not gone into.
     State,
 }
 
-/// Has every directory below `store` looked at, at most `limit` of them; `visit` is given its path
+/// Has `store` and every directory below it looked at, at most `limit` of them; `visit` is given its path
 /// and what it is by the documents that are `wanted`, and says whether there may be more below it. The first place that was not looked at, if there is
 /// more than was.
 pub(crate) async fn walk(
@@ -34,7 +36,9 @@ pub(crate) async fn walk(
     let mut open = vec![String::new()];
     let (mut seen, mut left_out) = (0, None);
     while let Some(directory) = open.pop() {
-        let mut names = store.list_directories(&directory).await?;
+        let level = store.list_level(&directory).await?;
+        visit(&directory, Visited::Level(&level));
+        let mut names = level.directories;
         names.sort_unstable();
         for name in names.into_iter().rev() {
             let path = if directory.is_empty() { name } else { format!("{directory}/{name}") };

@@ -14,6 +14,7 @@ mod groups;
 mod http;
 mod https;
 mod kills;
+mod other_files;
 mod outage;
 mod secrets;
 mod server_copy;

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::documents::{Documents, METADATA_BYTES_MAX};
 use crate::metadata::Metadata;
+use crate::repeats::GrownGroups;
 use crate::work_dir::store_error;
 use crate::{Error, consolidated};
 
@@ -35,6 +36,11 @@ impl Change {
             });
         };
         Ok(Self { key, after: before.to_vec(), before })
+    }
+
+    /// The document before.
+    pub(crate) fn before(&self) -> &[u8] {
+        &self.before
     }
 
     /// To the shape of `metadata`; all else that the document says stays.
@@ -113,6 +119,7 @@ pub(crate) async fn update_consolidated(
     root: &Store,
     version: Option<ZarrVersion>,
     arrays: &[(&str, &Metadata)],
+    grown: &GrownGroups,
 ) -> Result<(), Error> {
     let Some(version) = version else { return Ok(()) };
     let failed = |source| store_error("update the consolidated metadata of", location, source);
@@ -127,27 +134,46 @@ pub(crate) async fn update_consolidated(
             .iter()
             .filter_map(|(path, array)| Some((path.strip_prefix(&prefix)?, *array)))
             .collect();
-        update_one(location, &control.child(group).map_err(failed)?, version, &below).await?;
+        let place = control.child(group).map_err(failed)?;
+        update_one(location, &place, version, |document| {
+            grown.describe_in(document, |path| {
+                if path == group {
+                    Some(String::new())
+                } else {
+                    path.strip_prefix(&prefix).map(str::to_owned)
+                }
+            });
+            set_shapes(document, "", &below)
+        })
+        .await?;
     }
-    update_one(location, &control, version, arrays).await?;
+    update_one(location, &control, version, |document| {
+        grown.describe_in(document, |path| Some(path.to_owned()));
+        set_shapes(document, "", arrays)
+    })
+    .await?;
     consolidated::update_with(location, root, version, |document, path| {
+        grown.describe_in(document, |group| match group {
+            "" => Some(path.to_owned()),
+            _ => Some(format!("{path}/{group}")),
+        });
         set_shapes(document, &format!("{path}/"), arrays)
     })
     .await
 }
 
-async fn update_one(
+pub(super) async fn update_one(
     location: &str,
     group: &Store,
     version: ZarrVersion,
-    arrays: &[(&str, &Metadata)],
+    change: impl Fn(&mut Consolidated) -> Result<(), FormatError>,
 ) -> Result<(), Error> {
     let failed = |source| store_error("update the consolidated metadata of", location, source);
     let _lock = DirectoryLock::take(group).await.map_err(failed)?;
     let found = consolidated::fetch(group, version).await;
     let Some(before) = found.map_err(|fault| fault.of_target(location))? else { return Ok(()) };
     let mut after = before.clone();
-    set_shapes(&mut after, "", arrays).map_err(Error::target_metadata)?;
+    change(&mut after).map_err(Error::target_metadata)?;
     if after == before {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! `--append` and `--region`: the source goes into an array that exists.
 
+mod above;
 mod agree;
 mod commit;
 mod target;
@@ -11,6 +12,7 @@ use rechunk_format::{Layout, PlacedLayout};
 use rechunk_grid::Region;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use above::describe_in_groups;
 pub(crate) use agree::check_unmoved;
 pub(crate) use commit::{Change, describe_grown, update_consolidated};
 pub(crate) use target::{of_target, open_existing};

@@ -1,14 +1,14 @@
 //! Makes the copy of a group visible: the groups in it, nested first, then those above it, and the
 //! root last, with consolidated metadata where the format has it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rechunk_format::FormatError;
 use rechunk_n5::N5Version;
 use rechunk_store::{Role, Store};
 use rechunk_zarr::{Consolidated, GroupMetadata, ZarrVersion};
 
-use super::TreeJob;
+use super::{TreeJob, nested};
 use crate::documents::METADATA_BYTES_MAX;
 use crate::format::Format;
 use crate::metadata::{Metadata, group_documents};
@@ -21,13 +21,17 @@ use crate::{Error, consolidated};
 #[derive(Debug)]
 pub(super) struct TreeDocuments {
     location: String,
-    format: Format,
+    pub(super) format: Format,
     n5_version: N5Version,
     root: GroupMetadata,
     /// The groups below the root, by path.
-    groups: BTreeMap<String, GroupMetadata>,
+    pub(super) groups: BTreeMap<String, GroupMetadata>,
+    /// Paths of those with consolidated metadata of their own.
+    pub(super) consolidated: BTreeSet<String>,
     /// The arrays, by path.
-    arrays: Vec<(String, Metadata)>,
+    pub(super) arrays: Vec<(String, Metadata)>,
+    /// Directories that hold other files.
+    folders: BTreeSet<String>,
 }
 
 impl TreeDocuments {
@@ -39,7 +43,9 @@ impl TreeDocuments {
             n5_version: job.request.n5_version(),
             root: job.root.clone(),
             groups: job.groups.clone(),
+            consolidated: job.consolidated.clone(),
             arrays: arrays.map(|array| (array.path.clone(), array.job.target.clone())).collect(),
+            folders: job.others.folders(),
         }
     }
 
@@ -51,7 +57,7 @@ impl TreeDocuments {
         // In the order of paths a group stands before what is in it.
         for (path, group) in self.groups.iter().rev() {
             let place = control.child(path).map_err(failed)?;
-            for (key, bytes) in self.group_documents(path, group) {
+            for (key, bytes) in self.group_documents(path, group)? {
                 place.put_durable(&key, bytes).await.map_err(failed)?;
             }
         }
@@ -71,16 +77,26 @@ impl TreeDocuments {
 
     /// The documents of the group at `path`. A group of N5 needs none where something is below it;
     /// its directory has to come from somewhere where nothing is.
-    fn group_documents(&self, path: &str, group: &GroupMetadata) -> Vec<(String, Vec<u8>)> {
-        let documents = group_documents(self.format, group, None);
+    fn group_documents(
+        &self,
+        path: &str,
+        group: &GroupMetadata,
+    ) -> Result<Vec<(String, Vec<u8>)>, Error> {
+        let mut documents = group_documents(self.format, group, None);
+        self.consolidate(path, group, &mut documents)?;
         let is_below =
             |other: &String| other.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
         let paths = self.arrays.iter().map(|(path, _)| path).chain(self.groups.keys());
-        if self.format != Format::N5 || !documents.is_empty() || paths.into_iter().any(is_below) {
-            return documents;
+        let has_files = self.folders.contains(path);
+        if self.format != Format::N5
+            || !documents.is_empty()
+            || has_files
+            || paths.into_iter().any(is_below)
+        {
+            return Ok(documents);
         }
         let document = rechunk_n5::group_document(&group.attributes, None);
-        vec![(rechunk_n5::ATTRIBUTES_KEY.to_owned(), document)]
+        Ok(vec![(rechunk_n5::ATTRIBUTES_KEY.to_owned(), document)])
     }
 
     /// The documents of the root, by key; what makes it a group comes last.
@@ -90,18 +106,7 @@ impl TreeDocuments {
         let Some(version) = self.format.zarr_version() else { return Ok(documents) };
         let mut consolidated = Consolidated::new(version, &self.root);
         self.describe_in(&mut consolidated, "").map_err(Error::target_metadata)?;
-        let (key, bytes) = (Consolidated::key(version), consolidated.to_bytes());
-        if !is_readable(version, &bytes) {
-            return Ok(documents);
-        }
-        match version {
-            ZarrVersion::V2 => {
-                let last = documents.len().saturating_sub(1);
-                documents.insert(last, (key.to_owned(), bytes));
-            }
-            // In v3 they are one document.
-            ZarrVersion::V3 => documents = vec![(key.to_owned(), bytes)],
-        }
+        nested::insert(version, &consolidated, &mut documents);
         Ok(documents)
     }
 
@@ -136,7 +141,7 @@ impl TreeDocuments {
 }
 
 /// True if a consolidated document keeps to the limits of its readers.
-fn is_readable(version: ZarrVersion, bytes: &[u8]) -> bool {
+pub(super) fn is_readable(version: ZarrVersion, bytes: &[u8]) -> bool {
     bytes.len() as u64 <= METADATA_BYTES_MAX
         && Consolidated::parse(version, bytes).is_ok_and(|found| found.is_some())
 }

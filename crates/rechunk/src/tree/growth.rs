@@ -1,8 +1,9 @@
 //! A group whose arrays go into those of a group that exists: all get their chunks, then all are made
 //! known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use rechunk_plan::Estimate;
 use rechunk_store::{Meter, Role, Store, Stores};
 use rechunk_zarr::{GroupMetadata, ZarrVersion};
 
@@ -20,7 +21,9 @@ use crate::growth::{
 use crate::job::Job;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, OpenOptions, Opened, open_array, open_node};
+use crate::others::{self, Others};
 use crate::place::work_dir;
+use crate::repeats::{Changes, GrownGroups};
 use crate::request::CopyRequest;
 use crate::select::Selected;
 use crate::target::open_target;
@@ -78,7 +81,8 @@ impl TreeJob {
                 hint: Some(format!("leave it out: --exclude '{path}'")),
             });
         }
-        let (format, theirs) = target_arrays(&request, &stores).await?;
+        let Target { store: target, format, arrays: theirs, others, root, groups } =
+            Target::open(&request, &stores).await?;
         let begun = begun(&request, &stores).await?;
         let mut sorted = Sorted::default();
         for path in &found.arrays {
@@ -109,15 +113,32 @@ impl TreeJob {
         if let Some(error) = sorted.unlike {
             return Err(error);
         }
+        // The target keeps its own files.
+        let mut warnings = if selection.no_others {
+            Vec::new()
+        } else {
+            others::differences(&found.others, &others, &source.store, &target).await?
+        };
+        let attributes = |path: &str| match path {
+            "" => Some(&root.attributes),
+            _ => groups.get(path).map(|group| &group.attributes),
+        };
+        let changes = changes(&sorted.arrays);
+        let grown_groups = GrownGroups::new(changes, format.zarr_version(), attributes);
+        warnings.extend(grown_groups.warnings(attributes));
         Ok(Self {
             request,
             selection,
             arrays: sorted.arrays,
             unmoved: sorted.unmoved,
-            warnings: Vec::new(),
+            warnings,
             format,
             groups: BTreeMap::new(),
             root: GroupMetadata::default(),
+            others: Others::default(),
+            others_estimate: Estimate::default(),
+            consolidated: BTreeSet::new(),
+            grown_groups,
             stores,
         })
     }
@@ -202,29 +223,42 @@ fn names(paths: &[String]) -> String {
     }
 }
 
-/// Format and arrays of the target.
-async fn target_arrays(
-    request: &CopyRequest,
-    stores: &Stores,
-) -> Result<(Format, Vec<String>), Error> {
-    let location = &request.target;
-    let store = open_target(location, stores)?;
-    let conflict = |reason: String| Error::Conflict {
-        location: location.clone(),
-        reason,
-        hint: Some("the source is a group, and so has to be the target".to_owned()),
-    };
-    let format = match open_node(location, &OpenOptions::default(), &store).await {
-        Ok(Opened::Group(_, format)) => format,
-        Ok(Opened::Array(_)) => return Err(conflict("is an array".to_owned())),
-        Err(Error::SourceStore { source, .. }) => {
-            return Err(store_error("read", location, *source));
-        }
-        Err(error) => return Err(conflict(format!("is not a group: {error}"))),
-    };
-    let found = Found::below(location, &store, format, Wanted::First(format)).await?;
-    let unreadable = found.unreadable.into_iter().map(|(path, _)| path);
-    Ok((format, found.arrays.into_iter().chain(unreadable).collect()))
+/// The group that exists.
+struct Target {
+    store: Store,
+    format: Format,
+    /// Paths of its arrays.
+    arrays: Vec<String>,
+    others: Others,
+    root: GroupMetadata,
+    /// The groups below the root that can be read, by path.
+    groups: BTreeMap<String, GroupMetadata>,
+}
+
+impl Target {
+    async fn open(request: &CopyRequest, stores: &Stores) -> Result<Self, Error> {
+        let location = &request.target;
+        let store = open_target(location, stores)?;
+        let conflict = |reason: String| Error::Conflict {
+            location: location.clone(),
+            reason,
+            hint: Some("the source is a group, and so has to be the target".to_owned()),
+        };
+        let (root, format) = match open_node(location, &OpenOptions::default(), &store).await {
+            // What grows has no need of what cannot be read of it.
+            Ok(Opened::Group(documents, format)) => (documents.group().unwrap_or_default(), format),
+            Ok(Opened::Array(_)) => return Err(conflict("is an array".to_owned())),
+            Err(Error::SourceStore { source, .. }) => {
+                return Err(store_error("read", location, *source));
+            }
+            Err(error) => return Err(conflict(format!("is not a group: {error}"))),
+        };
+        let found = Found::below(location, &store, format, Wanted::First(format)).await?;
+        let unreadable = found.unreadable.into_iter().map(|(path, _)| path);
+        let arrays = found.arrays.into_iter().chain(unreadable).collect();
+        let (others, groups) = (found.others, found.groups);
+        Ok(Self { store, format, arrays, others, root, groups })
+    }
 }
 
 /// What an interrupted run has begun, by path.
@@ -315,6 +349,21 @@ async fn left_behind(
     Ok(left)
 }
 
+/// What becomes of the arrays that grow.
+fn changes(arrays: &[TreeArray]) -> Changes {
+    let mut changes = Changes::default();
+    for TreeArray { path, job } in arrays {
+        if let Some(growth) = &job.growth {
+            let lengths = (&growth.before[..], &growth.after[..]);
+            changes.add_grown(path, &job.target.spec(), job.target.attributes(), lengths);
+        }
+        if let Some(change) = &job.change {
+            changes.add_shape_document(change.before());
+        }
+    }
+    changes
+}
+
 /// What makes the arrays known when all of them have their chunks.
 #[derive(Debug)]
 pub(super) struct GrownArrays {
@@ -354,6 +403,7 @@ impl GrownArrays {
     pub(super) async fn commit(
         &self,
         root: &Store,
+        groups: &GrownGroups,
         work: Option<&WorkDir>,
         stores: &Stores,
     ) -> Result<(), Error> {
@@ -371,7 +421,8 @@ impl GrownArrays {
         }
         let described: Vec<(&str, &Metadata)> =
             self.arrays.iter().map(|array| (array.path.as_str(), &array.metadata)).collect();
-        update_consolidated(&self.location, root, self.version, &described).await?;
+        groups.commit(&self.location, root).await?;
+        update_consolidated(&self.location, root, self.version, &described, groups).await?;
         for array in &self.arrays {
             let store = open_target(&array.location, stores)?;
             if let Some(work) = work_dir(&array.location, &store, stores)?

@@ -4,8 +4,11 @@ mod commit;
 mod coordinates;
 mod fit;
 mod growth;
+mod members;
+mod nested;
 mod ome;
 mod pattern;
+mod repeated;
 mod report;
 mod rules;
 mod run;
@@ -18,7 +21,7 @@ use std::sync::Arc;
 
 use futures::stream::{self, StreamExt};
 use rechunk_grid::ArraySpec;
-use rechunk_plan::{Estimate, PlanError};
+use rechunk_plan::{Estimate, PlanError, estimate_files};
 use rechunk_store::{Meter, Store, Stores};
 use rechunk_zarr::GroupMetadata;
 
@@ -28,20 +31,24 @@ pub use report::{ArrayReport, TreeReport};
 pub(crate) use rules::check_rules;
 pub use rules::{RULE_SETTINGS, Selection};
 pub(crate) use state::{SavedTree, remove_begun};
+pub(crate) use walk::Found;
 
 use crate::attributes::Way;
 use crate::axes::Axes;
 use crate::documents::{Documents, Wanted};
 use crate::format::Format;
-use crate::job::Job;
+use crate::job::{Job, profile};
 use crate::metadata::in_strict_json;
 use crate::open::{OpenArray, OpenOptions, Opened, open_array, open_node, open_store};
-use crate::request::CopyRequest;
+use crate::others::{Others, OthersReport};
+use crate::repeats::GrownGroups;
+use crate::request::{CopyRequest, takes_parts};
 use crate::{ChunkSpec, Error, consolidated};
 use coordinates::is_coordinate;
 use fit::Fit;
+use members::MemberLists;
 use rules::{Rules, Wishes};
-use walk::{Found, in_words};
+use walk::in_words;
 
 /// Most arrays named in a message.
 const NAMED_MAX: usize = 12;
@@ -72,6 +79,14 @@ pub struct TreeJob {
     /// The groups below the root, by path.
     pub(crate) groups: BTreeMap<String, GroupMetadata>,
     pub(crate) root: GroupMetadata,
+    /// Files beside arrays and documents, which are copied as they are.
+    pub(crate) others: Others,
+    /// Predicted traffic of copying them.
+    pub others_estimate: Estimate,
+    /// Groups below the root that have consolidated metadata of their own, by path.
+    pub(crate) consolidated: BTreeSet<String>,
+    /// Groups of the target that repeat the shapes of arrays which grow.
+    pub(crate) grown_groups: GrownGroups,
     pub(crate) stores: Stores,
 }
 
@@ -156,13 +171,28 @@ impl TreeJob {
             Found::below(&location, &source.store, source.format, source.wanted(&request)).await?;
         let mut warnings = std::mem::take(&mut found.warnings);
         found.unreadable.append(&mut found.unreadable_groups);
+        let is_filtered = !selection.include.is_empty() || !selection.exclude.is_empty();
+        let all = is_filtered.then(|| found.paths());
         select(&rules, &selection, &mut found, &location)?;
         check_room_for_state(&found, &location)?;
-        let all =
+        found.others.check(&location)?;
+        warnings.extend(found.others.warnings(selection.no_others));
+        let is_part = all.as_ref().is_some_and(|all| *all != found.paths());
+        if is_part || request.select.is_some() {
+            warnings.extend(found.others.warnings_of_a_part());
+        }
+        if let Some(all) = all {
+            let lists = MemberLists::new(all, found.paths());
+            warnings.extend(lists.follow("", &mut root));
+            for (path, group) in &mut found.groups {
+                warnings.extend(lists.follow(path, group));
+            }
+        }
+        let groups =
             std::iter::once(("", &root)).chain(found.groups.iter().map(|(path, g)| (&**path, g)));
         let of_image =
             |group| ome::warnings(group, &found.arrays, request.select.is_some(), format);
-        warnings.extend(all.flat_map(of_image));
+        warnings.extend(groups.flat_map(of_image));
         let formats = (source.format, format);
         warnings.extend(fit_to(formats, request.axes, "", &mut root));
         for (path, group) in &mut found.groups {
@@ -171,9 +201,26 @@ impl TreeJob {
         let whole = CopyRequest { format: Some(format), ..request.clone() };
         let members = Members { paths: found.arrays, format: source.format };
         let arrays = plan_all(&rules, fit, &whole, &stores, members, found.unreadable).await?;
-        let groups = found.groups;
+        let (groups, others, consolidated) = (found.groups, found.others, found.consolidated);
+        let others_estimate = estimate_others(&others, &request, &stores)?;
         let unmoved = Vec::new();
-        Ok(Self { request, selection, arrays, unmoved, warnings, format, groups, root, stores })
+        let mut job = Self {
+            request,
+            selection,
+            arrays,
+            unmoved,
+            warnings,
+            format,
+            groups,
+            root,
+            others,
+            others_estimate,
+            consolidated,
+            grown_groups: GrownGroups::default(),
+            stores,
+        };
+        job.follow_selected();
+        Ok(job)
     }
 
     /// Paths of the groups below the root that are made.
@@ -192,9 +239,14 @@ impl TreeJob {
         Arc::clone(self.stores.meter())
     }
 
-    /// Predicted traffic of all arrays.
+    /// Files beside arrays and documents; `None` where there is nothing to say of them.
+    pub fn others(&self) -> Option<OthersReport> {
+        OthersReport::of(&self.others)
+    }
+
+    /// Predicted traffic of all arrays and other files.
     pub fn estimate(&self) -> Estimate {
-        let mut sum = Estimate::default();
+        let mut sum = self.others_estimate.clone();
         for array in &self.arrays {
             sum.add(&array.job.planned.plan.estimate);
         }
@@ -208,6 +260,17 @@ impl TreeJob {
         });
         self.warnings.iter().cloned().chain(of_arrays).collect()
     }
+}
+
+/// Predicts what the copy of other files takes.
+fn estimate_others(
+    others: &Others,
+    request: &CopyRequest,
+    stores: &Stores,
+) -> Result<Estimate, Error> {
+    let profile = profile(request, &request.target, stores)?;
+    let sizes = others.files.iter().map(|file| file.bytes);
+    Ok(estimate_files(sizes, takes_parts(&request.target), &profile))
 }
 
 /// Has a group say what its format can; what it then does not say as before, for people.
@@ -264,12 +327,19 @@ fn select(
         found.arrays.iter().chain(unreadable).cloned().collect()
     };
     let all = paths(found);
+    let is_used =
+        |found: &Found, selected: &[String]| rules.check_used(&all, &found.others, selected);
     found.arrays.retain(selects);
     found.unreadable.retain(|(path, _)| selects(path));
     let selected = paths(found);
-    rules.check_used(&all, &selected)?;
+    is_used(found, &selected)?;
+    if selection.no_others {
+        found.others.leave_out();
+    } else {
+        found.others.select(|path| rules.selects(path));
+    }
     let is_filtered = !selection.include.is_empty() || !selection.exclude.is_empty();
-    if selected.is_empty() && is_filtered {
+    if selected.is_empty() && found.others.files.is_empty() && is_filtered {
         return Err(Error::Usage {
             message: format!("--include and --exclude leave no array of {location}"),
             hint: Some("`rechunk info GROUP` lists them".to_owned()),
@@ -280,7 +350,9 @@ fn select(
         paths.iter().any(below)
     };
     found.groups.retain(|group, _| {
-        is_above(group, &selected) || (!is_above(group, &all) && rules.selects(group))
+        is_above(group, &selected)
+            || found.others.is_below(group)
+            || (!is_above(group, &all) && rules.selects(group))
     });
     // What lies between, without a document of its own, has to be a group to be found.
     let below: Vec<String> = selected.iter().chain(found.groups.keys()).cloned().collect();

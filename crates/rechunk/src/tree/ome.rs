@@ -1,5 +1,5 @@
-//! OME-Zarr images (NGFF 0.4 and 0.5, "multiscales" metadata): arrays of a group that are one image in
-//! several resolutions. Other chunks change nothing of what the group says of them; other things do.
+//! OME-Zarr images ("multiscales" metadata): arrays of a group that are one image in several
+//! resolutions. Other chunks change nothing of what the group says of them; other things do.
 
 use rechunk_format::json::text;
 use rechunk_zarr::GroupMetadata;
@@ -9,7 +9,7 @@ use super::walk::in_words;
 use crate::Format;
 
 /// What is to be said of the group at `path` if it is such an image, of which `arrays` are copied:
-/// `selects` of a region each.
+/// `selects` of a region each. What the source does not have is told too.
 pub(super) fn warnings(
     (path, group): (&str, &GroupMetadata),
     arrays: &[String],
@@ -17,7 +17,8 @@ pub(super) fn warnings(
     target: Format,
 ) -> Vec<String> {
     let own = group.attributes.get("multiscales");
-    let images = own.or_else(|| group.attributes.get("ome")?.get("multiscales"));
+    let ome = group.attributes.get("ome");
+    let images = own.or_else(|| ome?.get("multiscales"));
     let Some(images) = images.and_then(Value::as_array) else { return Vec::new() };
     let place = in_words(path);
     let mut warnings = Vec::new();
@@ -36,16 +37,22 @@ pub(super) fn warnings(
     let missing: Vec<&str> = names.filter(|name| !copied(name)).collect();
     if !missing.is_empty() {
         warnings.push(format!(
-            "{place} is an OME image, and its `multiscales` names levels that are not copied: {}",
+            "{place} is an OME image, and its `multiscales` names levels that the source does not \
+             have: {}",
             missing.join(", ")
         ));
     }
-    let (version, wanted) =
-        if own.is_some() { ("0.4", Format::Zarr2) } else { ("0.5", Format::Zarr3) };
+    // Up to 0.4 each image says its version, from 0.5 on `ome` does.
+    let said = match own {
+        Some(_) => images.iter().find_map(|image| text(image.get("version")?)),
+        None => ome.and_then(|ome| text(ome.get("version")?)),
+    };
+    let wanted = if own.is_some() { Format::Zarr2 } else { Format::Zarr3 };
     if target != wanted {
+        let version = said.map_or_else(String::new, |version| format!(" of version {version}"));
         warnings.push(format!(
-            "{place} is an OME image of version {version}, which readers look for in {}: its attributes \
-             are copied as they are",
+            "{place} is an OME image{version}, which readers look for in {}: its attributes are \
+             copied as they are",
             wanted.name()
         ));
     }

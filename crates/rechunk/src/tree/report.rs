@@ -7,6 +7,7 @@ use rechunk_store::Traffic;
 use serde::{Deserialize, Serialize};
 
 use super::{TreeArray, TreeJob};
+use crate::others::OthersReport;
 use crate::report::{MemoryReport, Report, TaskReport};
 use crate::system;
 
@@ -20,9 +21,12 @@ pub struct TreeReport {
     /// Paths of arrays that stay as they are, where others grow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmoved: Vec<String>,
-    /// Predicted traffic of all arrays.
+    /// Files beside arrays and metadata documents, copied as they are; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<OthersReport>,
+    /// Predicted traffic of all arrays and other files.
     pub estimate: Estimate,
-    /// Counted traffic of all arrays; absent for a plan that was not run.
+    /// Counted traffic of all arrays and other files; absent for a plan that was not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Traffic>,
     /// Memory; the planned peak is that of the array that needs most, or of those that are copied at once.
@@ -33,8 +37,8 @@ pub struct TreeReport {
     /// Wall time of the run, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed_seconds: Option<f64>,
-    /// True if every array was read back and found equal; arrays that an earlier run completed are
-    /// not read again.
+    /// True if every array was read back and found equal, and every other file byte by byte; arrays that
+    /// an earlier run completed are not read again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
     /// What was changed or could not be kept, of arrays after their path.
@@ -65,6 +69,7 @@ impl TreeReport {
             arrays,
             groups: job.groups().map(str::to_owned).collect(),
             unmoved: job.unmoved.clone(),
+            others: job.others(),
             estimate: job.estimate(),
             traffic: None,
             memory: MemoryReport {
@@ -102,6 +107,16 @@ impl TreeReport {
         self.verified = self.verified.or(report.verified);
         self.warnings.extend(report.warnings.iter().map(|warning| format!("{path}: {warning}")));
         self.arrays.push(ArrayReport { path, report });
+    }
+
+    /// Adds what became of the other files.
+    pub(super) fn add_others(&mut self, resumed: u64, verifies: bool) {
+        if let Some(others) = &mut self.others {
+            others.resumed = Some(resumed);
+            if verifies && others.files > 0 {
+                self.verified.get_or_insert(true);
+            }
+        }
     }
 
     /// After the last array.

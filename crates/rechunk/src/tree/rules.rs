@@ -9,6 +9,7 @@ use super::pattern::Pattern;
 use crate::cast::parse_cast;
 use crate::check::{check_codec, check_shards};
 use crate::format::Format;
+use crate::others::Others;
 use crate::{ChunkSpec, CopyRequest, Error};
 
 /// What a rule of `--var` can set, by name.
@@ -27,6 +28,9 @@ pub struct Selection {
     /// What becomes of coordinates, as `--coords` takes it; `None`: see [`Coords`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coords: Option<Coords>,
+    /// Files that are neither metadata nor chunks are left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_others: bool,
 }
 
 impl Selection {
@@ -125,13 +129,22 @@ impl Rules {
         (self.include.is_empty() || one_of(&self.include)) && !one_of(&self.exclude)
     }
 
-    /// Refuses patterns that mean none of `all` arrays, and rules for none of those that are
-    /// `selected`: they are misspelt.
-    pub(crate) fn check_used(&self, all: &[String], selected: &[String]) -> Result<(), Error> {
-        let filters = self.include.iter().chain(&self.exclude).map(|pattern| (pattern, all));
-        let rules = self.settings.iter().map(|rule| (&rule.pattern, selected));
-        for (pattern, paths) in filters.chain(rules) {
-            if !paths.iter().any(|path| pattern.means(path)) {
+    /// Refuses patterns that mean none of `all` arrays and none of the other files, and rules for none
+    /// of the arrays that are `selected`: they are misspelt.
+    pub(crate) fn check_used(
+        &self,
+        all: &[String],
+        others: &Others,
+        selected: &[String],
+    ) -> Result<(), Error> {
+        for pattern in self.include.iter().chain(&self.exclude) {
+            let means = |path: &str| pattern.means(path);
+            if !all.iter().any(|path| means(path)) && !others.paths().any(means) {
+                return Err(pattern.unused());
+            }
+        }
+        for Rule { pattern, .. } in &self.settings {
+            if !selected.iter().any(|path| pattern.means(path)) {
                 return Err(pattern.unused());
             }
         }
@@ -254,7 +267,7 @@ mod tests {
     fn rules(rules: &[&str], include: &[&str], exclude: &[&str]) -> Result<Rules, Error> {
         let own = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let (rules, include, exclude) = (own(rules), own(include), own(exclude));
-        Rules::parse(&Selection { rules, include, exclude, coords: None })
+        Rules::parse(&Selection { rules, include, exclude, coords: None, no_others: false })
     }
 
     #[test]
@@ -301,8 +314,9 @@ mod tests {
             ["a/x", "a/y", "b/z", "b/c/d", "e"].into_iter().filter(|p| rules.selects(p)).collect();
         assert_eq!(selected, ["a/y", "b/z"]);
         let own = |paths: [&str; 2]| paths.map(str::to_owned);
-        assert!(rules.check_used(&own(["a/x", "b/z"]), &[]).is_ok());
-        let error = rules.check_used(&own(["a/y", "b/z"]), &[]).unwrap_err().to_string();
+        let none = Others::default();
+        assert!(rules.check_used(&own(["a/x", "b/z"]), &none, &[]).is_ok());
+        let error = rules.check_used(&own(["a/y", "b/z"]), &none, &[]).unwrap_err().to_string();
         assert_eq!(error, "--exclude: `a/x` matches no array");
     }
 }

@@ -16,6 +16,7 @@ use super::state::{Left, Start, TreePlace, start};
 use super::together::at_once;
 use super::{TreeArray, TreeJob};
 use crate::job::{Job, temp_is_memory};
+use crate::others::CopyOthers;
 use crate::place::{check_temp, work_dir};
 use crate::report::{Report, TaskReport};
 use crate::request::{Existing, Running};
@@ -114,9 +115,12 @@ impl TreeJob {
                 report.add(path, done);
             }
         }
+        let (resumed, verifies) = (self.copy_others(place, running, cancel).await?, running.verify);
+        report.add_others(resumed, verifies);
         place.check_lock().await?;
         if let Some(grown) = &grown {
-            grown.commit(&place.target, place.work.as_ref(), &self.stores).await?;
+            let (groups, work) = (&self.grown_groups, place.work.as_ref());
+            grown.commit(&place.target, groups, work, &self.stores).await?;
         } else if place.start != Start::Done {
             documents.commit(&place.target).await?;
         }
@@ -125,6 +129,23 @@ impl TreeJob {
         }
         report.end(started, &self.stores.meter().traffic());
         Ok(report)
+    }
+
+    /// Copies the files beside arrays and documents; how many an earlier run had copied.
+    async fn copy_others(
+        &self,
+        place: &TreePlace,
+        running: Running,
+        cancel: &CancellationToken,
+    ) -> Result<u64, Error> {
+        let source = &self.request.source;
+        let others = CopyOthers::new(&self.others, source, &place.target, &self.stores)?;
+        let resumed =
+            others.run(matches!(place.start, Start::Resume | Start::Done), cancel).await?;
+        if running.verify {
+            others.verify().await?;
+        }
+        Ok(resumed)
     }
 
     /// Opens the target, and checks what is around it and in its way.

@@ -16,6 +16,7 @@ use crate::consolidated::at_once;
 use crate::documents::{Documents, METADATA_KEYS, Node, Wanted};
 use crate::growth::Growth;
 use crate::open::hex;
+use crate::others::OtherFile;
 use crate::place::{begun_before, ended_meanwhile, nothing_begun, overwrites, unfinished};
 use crate::request::{CopyRequest, Existing, Running};
 use crate::resumption::other_job;
@@ -36,6 +37,9 @@ pub(crate) struct SavedTree {
     /// SHA-256 of the groups with their attributes, hex.
     groups: String,
     arrays: Vec<SavedArray>,
+    /// Files beside arrays and documents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    others: Vec<OtherFile>,
     /// It was given up: what it has written is being removed, and nothing of that is whole any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_given_up: bool,
@@ -67,6 +71,7 @@ impl SavedTree {
             selection: job.selection.clone(),
             groups: groups_identity(job),
             arrays: job.arrays.iter().map(array).collect(),
+            others: job.others.files.clone(),
             is_given_up: false,
         }
     }
@@ -84,6 +89,9 @@ impl SavedTree {
         for SavedArray { path, .. } in &saved.arrays {
             check_below(path).map_err(|reason| state(format!("its array {path:?}: {reason}")))?;
         }
+        for OtherFile { path, .. } in &saved.others {
+            check_below(path).map_err(|reason| state(format!("its file {path:?}: {reason}")))?;
+        }
         let mut growths = saved.arrays.iter().filter_map(|array| array.growth.as_ref());
         growths.try_for_each(Growth::check).map_err(state)?;
         Ok(saved)
@@ -97,6 +105,11 @@ impl SavedTree {
     /// Paths of its arrays.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.arrays.iter().map(|array| array.path.as_str())
+    }
+
+    /// Paths of its other files.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &str> {
+        self.others.iter().map(|file| file.path.as_str())
     }
 
     /// What was said of axes.
@@ -141,10 +154,36 @@ impl SavedTree {
         if let Some(theirs) = other.arrays.iter().find(|array| find(self, &array.path).is_none()) {
             return Some(format!("the array {} is none of its arrays", theirs.path));
         }
+        if let Some(difference) = self.difference_in_others(other) {
+            return Some(difference);
+        }
         if self.groups != other.groups {
             return Some("the groups of the source, their attributes or the format differ".into());
         }
         None
+    }
+}
+
+impl SavedTree {
+    /// What differs between the other files of two copies, in words.
+    fn difference_in_others(&self, now: &Self) -> Option<String> {
+        let find = |files: &[OtherFile], path: &str| {
+            files.binary_search_by(|file| file.path.as_str().cmp(path)).is_ok()
+        };
+        if self.others == now.others {
+            return None;
+        }
+        let gone = self.others.iter().find(|file| !find(&now.others, &file.path));
+        let new = now.others.iter().find(|file| !find(&self.others, &file.path));
+        let mut both = self.others.iter().zip(&now.others);
+        Some(match (gone, new, both.find(|(before, now)| before != now)) {
+            (Some(file), ..) => format!("the file {} is one of its files", file.path),
+            (_, Some(file), _) => format!("the file {} is none of its files", file.path),
+            (.., changed) => {
+                let path = changed.map_or("", |(file, _)| file.path.as_str());
+                format!("the file {path} of the source was written since")
+            }
+        })
     }
 }
 
@@ -334,6 +373,7 @@ async fn check_own(
     let cut = walk(&all, DIRECTORIES_MAX, Wanted::Newest, |path, visited| {
         let is_state_of_own = || path.strip_suffix(".rechunk").is_some_and(|of| own.contains(of));
         let what = match visited {
+            Visited::Level(_) => return false,
             _ if own.contains(path) || other.is_some() => return false,
             Visited::State if is_state_of_own() => return false,
             Visited::State => "the state of a run, ",
@@ -469,6 +509,7 @@ mod tests {
                 selection: Selection::default(),
                 groups: identity,
                 arrays: vec![array],
+                others: Vec::new(),
                 is_given_up: false,
             };
             let read = SavedTree::from_json(&tree.to_json().unwrap());

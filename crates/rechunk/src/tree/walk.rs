@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rechunk_format::FormatError;
-use rechunk_store::{Role, Store, check_below};
-use rechunk_zarr::{Consolidated, ConsolidatedKind, GroupMetadata};
+use rechunk_store::{Level, Role, Store, check_below};
+use rechunk_zarr::{Consolidated, ConsolidatedKind, GroupMetadata, ZarrVersion};
 
 use crate::Error;
 use crate::consolidated;
 use crate::documents::{Documents, Node, Wanted};
 use crate::format::Format;
+use crate::others::Others;
 use crate::walk::{DIRECTORIES_MAX, Visited, walk};
 
 /// Everything below a group, by path.
@@ -23,6 +24,10 @@ pub(crate) struct Found {
     pub unreadable: Vec<(String, String)>,
     /// Groups that this version cannot read, and why. What grows has no need of what they say.
     pub unreadable_groups: Vec<(String, String)>,
+    /// Paths of groups below the root that have consolidated metadata of their own.
+    pub consolidated: BTreeSet<String>,
+    /// Files beside arrays and documents.
+    pub others: Others,
     /// What is to be said.
     pub warnings: Vec<String>,
 }
@@ -54,20 +59,39 @@ impl Found {
         let described: BTreeMap<String, ConsolidatedKind> =
             document.iter().flat_map(Consolidated::nodes).collect();
         let mut found = Self::default();
+        found.others.is_unknown = !store.can_list();
         let mut walked = BTreeSet::new();
+        // Directories of N5 without a document.
+        let mut plain = Vec::new();
         let cut = walk(&store, DIRECTORIES_MAX, wanted, |path, visited| {
-            let Visited::Documents(documents) = visited else { return false };
+            let documents = match visited {
+                Visited::Documents(documents) => documents,
+                Visited::Level(level) => {
+                    found.others.add(path, level);
+                    if format == Format::Zarr2 && is_consolidated(level) && !path.is_empty() {
+                        found.consolidated.insert(path.to_owned());
+                    }
+                    return false;
+                }
+                Visited::State => return false,
+            };
             match documents.node() {
                 // An array that only the consolidated metadata describes: chunks are below it.
                 Ok(None) if described.get(path) == Some(&ConsolidatedKind::Array) => return false,
                 Ok(None) if format == Format::N5 => {
                     // A directory is all that a group of N5 needs.
                     found.groups.insert(path.to_owned(), GroupMetadata::default());
+                    plain.push(path.to_owned());
                     return true;
                 }
                 Ok(None) => return true,
                 Ok(Some(Node::Array(_))) => found.arrays.push(path.to_owned()),
-                Ok(Some(Node::Group(_))) => found.add_group(path, documents.group()),
+                Ok(Some(Node::Group(_))) => {
+                    found.add_group(path, documents.group());
+                    if documents.is_consolidated() {
+                        found.consolidated.insert(path.to_owned());
+                    }
+                }
                 Err(error) => found.unreadable.push((path.to_owned(), error.to_string())),
             }
             walked.insert(path.to_owned());
@@ -88,7 +112,36 @@ impl Found {
         }
         found.arrays.sort_unstable();
         found.unreadable.sort_unstable();
+        found.others.sort();
+        found.drop_folders(plain);
         Ok(found)
+    }
+
+    /// Takes directories without a document, in which there is nothing but other files, for no groups.
+    fn drop_folders(&mut self, plain: Vec<String>) {
+        let mut plain: BTreeSet<String> = plain.into_iter().collect();
+        // Those below others come first.
+        while let Some(path) = plain.pop_last() {
+            let below = |other: &String| {
+                other.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'))
+            };
+            let unreadable = self.unreadable.iter().chain(&self.unreadable_groups);
+            let mut nodes = self
+                .arrays
+                .iter()
+                .chain(self.groups.keys())
+                .chain(unreadable.map(|(path, _)| path));
+            if self.others.is_below(&path) && !nodes.any(below) {
+                self.groups.remove(&path);
+            }
+        }
+    }
+
+    /// Paths of all arrays and groups, those that cannot be read included.
+    pub(super) fn paths(&self) -> BTreeSet<String> {
+        let unreadable = self.unreadable.iter().chain(&self.unreadable_groups);
+        let unreadable = unreadable.map(|(path, _)| path);
+        self.arrays.iter().chain(self.groups.keys()).chain(unreadable).cloned().collect()
     }
 
     fn add_group(&mut self, path: &str, group: Result<GroupMetadata, FormatError>) {
@@ -133,6 +186,12 @@ impl Found {
             ));
         }
     }
+}
+
+/// Whether a directory has consolidated metadata of Zarr v2.
+fn is_consolidated(level: &Level) -> bool {
+    let key = Consolidated::key(ZarrVersion::V2);
+    level.files.iter().any(|file| file.name == key)
 }
 
 /// A group by its path, in a message.
