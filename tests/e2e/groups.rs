@@ -293,6 +293,7 @@ fn info_of_an_array_as_it_is_printed() {
         "  chunks      4 × 4 (64 B)",
         "  codecs      none",
         "  checksums   none: a bit that flips in what is stored may go unnoticed",
+        "  readable by zarr-python 3, tensorstore",
         "  fill value  0.0",
         "  stored      3 of 4 chunks, 1 missing: they hold the fill value",
         "  size        256 B of elements, 192 B stored, 1.00 : 1",

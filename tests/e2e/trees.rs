@@ -346,7 +346,10 @@ fn a_tree_goes_to_n5_and_back() {
     let document = |path: &str| {
         std::fs::read_to_string(Path::new(&n5).join(path).join("attributes.json")).unwrap()
     };
-    assert!(document("").contains(r#""n5": ""#) && document("").contains(r#""n": NaN"#));
+    assert!(document("").contains(r#""n5": ""#));
+    // NaN is no JSON to most readers of N5: it is kept as text, and comes back.
+    let root: Value = serde_json::from_str(&document("")).unwrap();
+    assert_eq!(root["rechunk_attributes"]["n"], json!({"json": "NaN"}));
     assert!(document("g/e").contains(r#""at": "g/e""#) && !document("g/e").contains("n5"));
     // A directory is all that a group of N5 needs.
     std::fs::create_dir(Path::new(&n5).join("bare")).unwrap();

@@ -52,6 +52,11 @@ fn array_text(info: &ArrayInfo) -> String {
     }
     lines.line("codecs", &info.codecs);
     lines.line("checksums", if info.checksums { "of every chunk" } else { UNCHECKED });
+    if let Some(readers) = &info.readers {
+        let names = readers.join(", ");
+        let alone = "none of the libraries it was tried with";
+        lines.line("readable by", if names.is_empty() { alone } else { &names });
+    }
     lines.line("fill value", &info.fill_value);
     stored(&mut lines, info);
     if !info.access.is_empty() {

@@ -35,7 +35,7 @@ pub use layout::{N5Layout, VARIABLE_BLOCK_BYTES_MAX};
 pub use metadata::{BLOCK_BYTES_MAX, N5Metadata};
 pub use parse::{N5Group, group_document, parse_dataset, parse_group, reserved_names};
 pub use target::N5Target;
-pub use typed::{Turned, suits_dataset, turned};
+pub use typed::{Turned, keeps_from_opening, suits_dataset, turned};
 pub use version::N5Version;
 
 /// Key of the document of a group or a dataset, relative to it.

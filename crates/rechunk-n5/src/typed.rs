@@ -106,6 +106,16 @@ pub fn suits_dataset(name: &str, value: &Value, rank: usize) -> bool {
     }
 }
 
+/// Whether a dataset is not opened, or taken for another, by some reader where the attribute `name` does not
+/// suit it. Other attributes only mislead who looks at them.
+pub fn keeps_from_opening(name: &str) -> bool {
+    let is_strict = |typed: &Typed| {
+        let wanted = typed.wanted;
+        matches!(wanted, Wanted::Field | Wanted::Labels | Wanted::Texts | Wanted::NotTrue)
+    };
+    name == "resolution" || find(name).is_some_and(is_strict)
+}
+
 /// Whether labels are so distinct that tensorstore takes them.
 pub(crate) fn are_distinct(labels: &[&str]) -> bool {
     let is_first = |(at, label): (usize, &&str)| label.is_empty() || !labels[..at].contains(label);

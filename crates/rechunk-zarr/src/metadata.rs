@@ -182,6 +182,16 @@ impl ArrayMetadata {
         whole
     }
 
+    /// The codecs as metadata of this version names them, without `bytes` and `transpose`. Of elements of variable
+    /// length none is known here.
+    pub fn codec_names(&self) -> Vec<String> {
+        let name = |codec: &CodecSpec| match self.version {
+            ZarrVersion::V3 if !codec.is_core_v3() => format!("numcodecs.{}", codec.name()),
+            _ => codec.name().to_owned(),
+        };
+        self.codecs.iter().map(name).collect()
+    }
+
     /// The attributes as plain JSON: bare tokens such as `NaN` become strings.
     pub fn plain_attributes(&self) -> Value {
         crate::json::plain(&Value::Object(self.attributes.clone()))

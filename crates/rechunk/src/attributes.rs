@@ -6,7 +6,7 @@
 
 use rechunk_format::json::{make_strict, read_object, write_pretty};
 use rechunk_grid::ArraySpec;
-use rechunk_n5::{Turned, reserved_names, suits_dataset, turned};
+use rechunk_n5::{Turned, keeps_from_opening, reserved_names, suits_dataset, turned};
 use rechunk_zarr::{MissingValue, missing_value_in_v3};
 use serde_json::{Map, Value, json};
 
@@ -127,8 +127,8 @@ impl Way {
 }
 
 /// Why attributes are kept aside, in a message.
-const MEANS_ELSE: &str = "means something else to readers of the target";
-const NO_JSON: &str = "has NaN, an infinity or a number beyond float64, which is no JSON";
+const MEANS_ELSE: &str = "not what readers of the target take such a name for";
+const NO_JSON: &str = "no JSON (NaN, an infinity or a number beyond float64)";
 
 impl<'a> Aside<'a> {
     /// The attributes, and those that are kept aside among them.
@@ -181,7 +181,10 @@ impl<'a> Aside<'a> {
         }
         (!shown.is_empty()).then(|| {
             let names = shown.join(", ");
-            format!("{names} {why}: kept in the attribute {KEPT:?}, and put back by a copy back")
+            let (noun, is) = if shown.len() == 1 { ("attribute", "is") } else { ("attributes", "are") };
+            format!(
+                "the {noun} {names} {is} {why}: kept in the attribute {KEPT:?}, and put back by a copy back"
+            )
         })
     }
 
@@ -190,7 +193,9 @@ impl<'a> Aside<'a> {
         let rank = spec.shape.len();
         let is_taken = self.make_room_for_names(spec, is_back);
         let is_odd = |name: &str, value: &Value| {
-            (name == N5_AXES && is_taken) || !suits_dataset(name, value, rank)
+            let suits = suits_dataset(name, value, rank);
+            // What was in N5 so goes back so, if that keeps nobody from opening it.
+            (name == N5_AXES && is_taken) || !(suits || is_back && !keeps_from_opening(name))
         };
         let odd = self.attributes.iter().filter(|(name, value)| is_odd(name, value));
         let odd = odd.map(|(name, _)| name.clone()).collect();

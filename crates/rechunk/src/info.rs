@@ -19,6 +19,7 @@ use crate::chunk_sizes::{ChunkSizes, SizeSummary};
 use crate::consolidated;
 use crate::group::{GroupInfo, group_info};
 use crate::open::{OpenArray, OpenOptions, Opened, open_node, open_store};
+use crate::readers::readers;
 use crate::two_documents::others;
 
 /// Smallest chunk that reads well, decoded bytes.
@@ -69,6 +70,8 @@ pub struct ArrayInfo {
     pub codecs: String,
     /// What is stored carries checksums: a bit that flips there is noticed when it is read.
     pub checksums: bool,
+    /// Libraries that read such an array, of those the tests try; `None` where none was tried.
+    pub readers: Option<Vec<String>>,
     /// Fill value as little-endian hex bytes; `None` where the metadata says null.
     pub fill_value_hex: Option<String>,
     /// Fill value as people read it.
@@ -180,6 +183,8 @@ async fn array_info(
         codecs: layout.codec_summary().to_owned(),
         // A file that is packed as a whole is so by gzip, which has one.
         checksums: layout.has_checksum() || open.packed.is_some(),
+        readers: readers(&open.metadata)
+            .map(|names| names.into_iter().map(str::to_owned).collect()),
         fill_value: open.metadata.fill_value_text(),
         fill_value_hex: spec.fill_value.map(|fill| crate::open::hex(&fill.bytes)),
         chunks: grid.count(),

@@ -32,6 +32,7 @@ mod others;
 mod place;
 mod probe;
 mod profile;
+mod readers;
 mod repeats;
 mod report;
 mod request;
