@@ -39,7 +39,20 @@ pub fn node_kind(zarr_json: &[u8]) -> Result<NodeKind, FormatError> {
     kind_of(&mut read_object(KEY, zarr_json)?)
 }
 
+/// Refuses the documents of the drafts before version 3: their entry point names the specification by its URL.
+fn check_no_draft(map: &Map<String, Value>) -> Result<(), FormatError> {
+    let named_by_url =
+        map.get("zarr_format").and_then(text).is_some_and(|format| format.contains("://"));
+    if !named_by_url && !map.contains_key("metadata_encoding") {
+        return Ok(());
+    }
+    let what = "a draft of Zarr version 3, from before it was settled";
+    let hint = "read it with the library that wrote it, and write it again as Zarr v2, or as v3 with zarr-python 3";
+    Err(Field::new(KEY, "zarr_format").unsupported(what, hint))
+}
+
 fn kind_of(map: &mut Map<String, Value>) -> Result<NodeKind, FormatError> {
+    check_no_draft(map)?;
     Field::new(KEY, "zarr_format").integer(&require(map, "zarr_format")?, 3, 3)?;
     let value = require(map, "node_type")?;
     match text(&value) {

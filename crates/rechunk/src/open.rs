@@ -19,6 +19,7 @@ use crate::documents::{Documents, Node, Wanted};
 use crate::format::{Format, has_ending};
 use crate::group::arrays_below;
 use crate::metadata::Metadata;
+use crate::not_ours;
 use crate::select::Selected;
 use crate::single_file::{RawFile, SingleFile, open_file};
 use crate::two_documents::decide;
@@ -248,7 +249,9 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
 
 /// Opens a store to read from.
 pub(crate) fn open_store(location: &str, stores: &Stores) -> Result<Store, Error> {
-    stores.open(location).map_err(|source| Error::source_store(location, source))
+    stores.open(location).map_err(|source| {
+        not_ours::leads_through(location).unwrap_or_else(|| Error::source_store(location, source))
+    })
 }
 
 /// The location is a group: name the arrays in it.
@@ -281,6 +284,9 @@ fn one_of(location: &str, arrays: &[String]) -> Option<String> {
 
 /// No metadata of ours: say what is there.
 async fn nothing_error(location: &str, store: &Store) -> Error {
+    if let Some(error) = not_ours::recognise(location, store).await {
+        return error;
+    }
     let error = |reason: &str, hint: Option<String>| Error::NotAnArray {
         location: location.to_owned(),
         reason: reason.to_owned(),
@@ -299,11 +305,13 @@ async fn nothing_error(location: &str, store: &Store) -> Error {
         Err(source) => return Error::source_store(location, source),
     }
     let arrays = arrays_below(store).await;
-    match named(&arrays) {
-        Some(names) => error(&format!("it only holds {names}"), one_of(location, &arrays)),
-        None => error(
-            &format!("it has {NO_DOCUMENT}"),
-            Some("name the array inside the container".to_owned()),
-        ),
+    if let Some(names) = named(&arrays) {
+        return error(&format!("it only holds {names}"), one_of(location, &arrays));
     }
+    if let Some(error) = not_ours::recognise_contents(location, store).await {
+        return error;
+    }
+    let hint = "name the array inside the container".to_owned();
+    let what = if store.archive().is_some() { "the ZIP file" } else { "it" };
+    error(&format!("{what} has {NO_DOCUMENT}"), Some(hint))
 }

@@ -12,6 +12,7 @@ use crate::Error;
 use crate::format::has_ending;
 use crate::gzip_file::{first_bytes, unpacked_bytes_max, unpacked_name};
 use crate::metadata::Metadata;
+use crate::not_ours;
 use crate::open::OpenOptions;
 
 /// What somebody says of a file that has no header.
@@ -75,7 +76,7 @@ pub(crate) async fn open_file(
         None if has_ending(&name, "nii") => {
             parse_nifti(&header, &name, options.axes.unwrap_or_default().of_nifti())
         }
-        None => return Err(unknown(location)),
+        None => return Err(unknown(location, &header)),
     };
     let metadata = metadata.map_err(|source| Error::source_metadata(location, source))?;
     check_size(location, &metadata, size_bytes)?;
@@ -145,7 +146,11 @@ fn special(location: &str) -> Error {
 }
 
 /// A file that is neither.
-fn unknown(location: &str) -> Error {
+fn unknown(location: &str, header: &[u8]) -> Error {
+    if let Some(format) = not_ours::of_bytes(header) {
+        let is_named = has_ending(location, "npy");
+        return format.error(location, if is_named { "it is no file of NumPy: it" } else { "it" });
+    }
     Error::NotAnArray {
         location: location.to_owned(),
         reason: "it is a file, but neither of NumPy (.npy) nor of NIfTI (.nii, .nii.gz)".to_owned(),
