@@ -51,6 +51,7 @@ pub use filter::Filter;
 pub use gcs::GcsServer;
 pub use hooks::{Hold, Moment};
 pub use http::HttpServer;
+pub use listing::FOLDER_MARKER;
 pub use log::in_flight_times;
 pub use record::{Operation, RequestRecord};
 pub use s3::S3Server;

@@ -26,6 +26,10 @@ pub(crate) fn stat(path: &Path) -> Option<Listed> {
     Some(Listed { size_bytes: metadata.len(), modified: metadata.modified().ok()? })
 }
 
+/// The name of a file that stands for an empty object whose key is that of its directory and a `/`: what consoles and
+/// file managers make for a folder.
+pub const FOLDER_MARKER: &str = ".folder-marker";
+
 /// All files below the directory of a bucket.
 pub(crate) fn scan(bucket: &Path) -> io::Result<Listing> {
     let mut listing = Listing::new();
@@ -36,7 +40,9 @@ pub(crate) fn scan(bucket: &Path) -> io::Result<Listing> {
             if path.is_dir() {
                 directories.push(path);
             } else if let (Ok(key), Some(listed)) = (path.strip_prefix(bucket), stat(&path)) {
-                listing.insert(key.to_string_lossy().into_owned(), listed);
+                let key = key.to_string_lossy();
+                let key = key.strip_suffix(FOLDER_MARKER).unwrap_or(&key);
+                listing.insert(key.to_owned(), listed);
             }
         }
     }

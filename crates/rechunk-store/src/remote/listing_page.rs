@@ -6,6 +6,7 @@
 //! servers do that know only the first version of listings and do not say where to go on
 //! (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>).
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
@@ -50,6 +51,11 @@ impl Pages {
         if let Some(fault) = self.fault(query, &text) {
             return Err(fault);
         }
+        let unmarked = without_markers(&text);
+        let (body, text) = match unmarked {
+            Some(unmarked) => (Bytes::from(unmarked.clone()), Cow::Owned(unmarked)),
+            None => (body.clone(), text),
+        };
         if text.contains("<IsTruncated>true<") && next_page(query, &text).is_none() {
             let whole =
                 EMPTY_TOKENS.iter().fold(text.into_owned(), |text, empty| text.replace(empty, ""));
@@ -79,6 +85,53 @@ impl Pages {
         }
         goes_back(query, parameter, token)
     }
+}
+
+/// What a page has of one object, its key and its size: in S3 and GCS, and in Azure.
+const OBJECTS: [[&str; 3]; 2] = [["Contents", "Key", "Size"], ["Blob", "Name", "Content-Length"]];
+/// Ends of the names of empty objects that stand for folders: those of consoles and file managers, and of Hadoop.
+const MARKER_ENDS: [&str; 2] = ["/", "_$folder$"];
+
+/// A page without the empty objects that stand for folders: where nothing else is, there is nothing. The library below
+/// takes `a/` for an object `a`. `None` if there are none.
+fn without_markers(text: &str) -> Option<String> {
+    let may_have_some = OBJECTS
+        .iter()
+        .flat_map(|[_, key, _]| MARKER_ENDS.map(|end| format!("{end}</{key}>")))
+        .any(|end| text.contains(&end));
+    if !may_have_some {
+        return None;
+    }
+    let left = OBJECTS.iter().fold(text.to_owned(), |text, [object, key, size]| {
+        let (open, close) = (format!("<{object}>"), format!("</{object}>"));
+        let mut left = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        while let Some((start, end)) = element(rest, &open, &close) {
+            let is_marker = |object: &str| {
+                let name = inside(object, key).unwrap_or_default();
+                let is_empty = inside(object, size).is_some_and(|bytes| bytes.trim() == "0");
+                is_empty && MARKER_ENDS.iter().any(|end| name.ends_with(end))
+            };
+            let keeps_to = if is_marker(&rest[start..end]) { start } else { end };
+            left.push_str(&rest[..keeps_to]);
+            rest = &rest[end..];
+        }
+        left + rest
+    });
+    (left.len() < text.len()).then_some(left)
+}
+
+/// Where the first element between these two tags is, tags included.
+fn element(text: &str, open: &str, close: &str) -> Option<(usize, usize)> {
+    let start = text.find(open)?;
+    let end = start + text[start..].find(close)? + close.len();
+    Some((start, end))
+}
+
+/// The text of the first element of this name.
+fn inside<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    rest.split_once(&format!("</{name}>")).map(|(text, _)| text)
 }
 
 /// Where a page says that the next one begins, and what a request calls that.
@@ -115,6 +168,44 @@ fn goes_back(query: &str, parameter: &str, token: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn empty_objects_that_stand_for_folders_are_left_out() {
+        let object = |key: &str, size: u64| {
+            format!("<Contents><Key>{key}</Key><ETag>e</ETag><Size>{size}</Size></Contents>")
+        };
+        let blob = |name: &str, size: u64| {
+            format!(
+                "<Blob><Name>{name}</Name><Properties><Content-Length>{size}</Content-Length>\
+                 </Properties></Blob>"
+            )
+        };
+        let prefix = "<CommonPrefixes><Prefix>a/</Prefix></CommonPrefixes>\
+                      <BlobPrefix><Name>a/</Name></BlobPrefix>";
+        for (object, kept) in [
+            (object("a/", 0), false),
+            (object("a/b c/", 0), false),
+            (object("a_$folder$", 0), false),
+            (object("a/", 7), true),
+            (object("a", 0), true),
+            (object("a/0", 0), true),
+            (blob("a/", 0), false),
+            (blob("a/b_$folder$", 0), false),
+            (blob("a/", 1), true),
+            (blob("a", 0), true),
+        ] {
+            let others = [object_of(1), prefix.to_owned(), object_of(2)];
+            let page =
+                |object: &str| format!("<R>{}{}{object}{}</R>", others[0], others[1], others[2]);
+            let found = without_markers(&page(&object)).unwrap_or_else(|| page(&object));
+            let expected = if kept { page(&object) } else { page("") };
+            assert_eq!(found, expected, "{object}");
+        }
+    }
+
+    fn object_of(number: u64) -> String {
+        format!("<Contents><Key>c/{number}</Key><Size>0</Size></Contents>")
+    }
 
     fn page(names: &str, next: &str) -> String {
         format!("<ListBucketResult>{names}{next}</ListBucketResult>")

@@ -308,8 +308,13 @@ pub(crate) fn member_location(root: &str, path: &str) -> String {
     if root.is_empty() {
         return String::new();
     }
-    // A URL's % are read as codes.
-    let path = if root.starts_with("file://") { path.replace('%', "%25") } else { path.to_owned() };
+    // A URL's % are read as codes, and behind ? and # there is no path; names of buckets are taken as they are.
+    let is_url = ["file://", "http://", "https://"].iter().any(|scheme| root.starts_with(scheme));
+    let path = if is_url {
+        path.replace('%', "%25").replace('?', "%3F").replace('#', "%23")
+    } else {
+        path.to_owned()
+    };
     format!("{}/{path}", root.trim_end_matches('/'))
 }
 
@@ -321,6 +326,9 @@ fn select(
     found: &mut Found,
     location: &str,
 ) -> Result<(), Error> {
+    let unreadable = found.unreadable.iter().map(|(path, _)| path);
+    let nodes = found.arrays.iter().chain(unreadable).chain(found.groups.keys());
+    rules.know(nodes.map(String::as_str));
     let selects = |path: &String| rules.selects(path);
     let paths = |found: &Found| -> Vec<String> {
         let unreadable = found.unreadable.iter().map(|(path, _)| path);

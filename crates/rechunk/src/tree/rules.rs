@@ -123,6 +123,14 @@ impl Rules {
         })
     }
 
+    /// Says which nodes there are, before it is asked which of them are meant.
+    pub(crate) fn know<'a>(&self, paths: impl Iterator<Item = &'a str> + Clone) {
+        let rules = self.settings.iter().map(|rule| &rule.pattern);
+        for pattern in self.include.iter().chain(&self.exclude).chain(rules) {
+            pattern.know(paths.clone());
+        }
+    }
+
     /// Whether the node at `path` is copied.
     pub(crate) fn selects(&self, path: &str) -> bool {
         let one_of = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.means(path));

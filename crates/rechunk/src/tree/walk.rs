@@ -113,12 +113,13 @@ impl Found {
         found.arrays.sort_unstable();
         found.unreadable.sort_unstable();
         found.others.sort();
-        found.drop_folders(plain);
+        found.drop_folders(plain, store.local_root().is_none());
         Ok(found)
     }
 
-    /// Takes directories without a document, in which there is nothing but other files, for no groups.
-    fn drop_folders(&mut self, plain: Vec<String>) {
+    /// Takes directories without a document, in which there is nothing but other files, for no groups; in a bucket also those in
+    /// which there is nothing: only a marker of a folder shows them.
+    fn drop_folders(&mut self, plain: Vec<String>, is_bucket: bool) {
         let mut plain: BTreeSet<String> = plain.into_iter().collect();
         // Those below others come first.
         while let Some(path) = plain.pop_last() {
@@ -131,7 +132,7 @@ impl Found {
                 .iter()
                 .chain(self.groups.keys())
                 .chain(unreadable.map(|(path, _)| path));
-            if self.others.is_below(&path) && !nodes.any(below) {
+            if (is_bucket || self.others.is_below(&path)) && !nodes.any(below) {
                 self.groups.remove(&path);
             }
         }
