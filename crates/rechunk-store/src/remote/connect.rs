@@ -48,9 +48,32 @@ pub(crate) fn connect(
     };
     built.map_err(|error| StoreError::Location {
         location: address.root.clone(),
-        reason: format!("the {} client cannot be set up: {error}", address.scheme.name()),
+        reason: format!(
+            "the {} client cannot be set up: {}",
+            address.scheme.name(),
+            without_values(&error.to_string(), &options.of(&location))
+        ),
         source: None,
     })
+}
+
+/// What a client says, unless it repeats the value of an option or of a variable: then only the name of that.
+fn without_values(said: &str, options: &[(&str, &str)]) -> String {
+    let repeats = |value: &str| !value.is_empty() && said.contains(value);
+    let option = options.iter().filter(|(_, value)| repeats(value)).max_by_key(|(_, v)| v.len());
+    if let Some((key, _)) = option {
+        return format!("the value of the option {key} is none that it takes");
+    }
+    let is_ours = |name: &str| {
+        ["AWS_", "GOOGLE_", "AZURE_"].iter().any(|beginning| name.starts_with(beginning))
+    };
+    let variable = std::env::vars()
+        .filter(|(name, value)| is_ours(name) && repeats(value))
+        .max_by_key(|(_, value)| value.len());
+    match variable {
+        Some((name, _)) => format!("the value of the variable {name} is none that it takes"),
+        None => said.to_owned(),
+    }
 }
 
 /// Timeouts of one request, as options that any kind of store knows: it may be long, as long as

@@ -73,10 +73,14 @@ impl StoreOptions {
             Some((location, key)) => (Some(location.to_owned()), key),
             None => (None, left),
         };
-        let key = key.trim().to_ascii_lowercase();
+        let written = key.trim();
+        let key = written.to_ascii_lowercase();
         if !is_known(&key) {
+            // Who leaves the key out, and has a secret that ends in =, has that for a key.
+            let name =
+                if is_name(written) { format!(" {key:?}") } else { " of such a name".into() };
             let reason = format!(
-                "no kind of store has an option {key:?}; endpoint, region, skip_signature are some"
+                "no kind of store has an option{name}; endpoint, region, skip_signature are some"
             );
             return Err(refuse("--store-option", &reason));
         }
@@ -134,6 +138,14 @@ impl StoreOptions {
     }
 }
 
+/// Looks like the name of an option, and not like a key or a token: words of one case.
+fn is_name(text: &str) -> bool {
+    const LONGEST: usize = 60;
+    let is_word = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '-');
+    let has_one_case = text.to_ascii_lowercase() == text || text.to_ascii_uppercase() == text;
+    has_one_case && text.len() <= LONGEST && text.chars().all(is_word)
+}
+
 /// Whether any kind of store has an option of this name.
 fn is_known(key: &str) -> bool {
     key.parse::<AmazonS3ConfigKey>().is_ok()
@@ -165,5 +177,9 @@ mod tests {
         assert!(!format!("{options:?}").contains("canary"));
         let error = options.add("secret_acess_key=canary").unwrap_err().to_string();
         assert!(error.contains("secret_acess_key") && !error.contains("canary"), "{error}");
+        for option in ["wJalrXUtnFEMI7canary=", "s3://b,canary7EXAMPLEkey==", "canary"] {
+            let error = options.add(option).unwrap_err().to_string();
+            assert!(!error.to_ascii_lowercase().contains("canary"), "{error}");
+        }
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::Wish;
 use crate::Error;
 use crate::attributes::Way;
+use crate::chunk_spec::{ChunkSpec, Extent};
 use crate::format::{Format, has_ending};
 use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
@@ -29,7 +30,8 @@ pub(super) fn target(wish: &Wish<'_>, format: Format) -> Result<(Metadata, Vec<S
     // What is compressed as a whole is written first.
     let name = unpacked_name(name).filter(|_| format == Format::Nii).unwrap_or(name);
     let is_file = format != Format::Raw || HEADERLESS.iter().any(|end| has_ending(name, end));
-    if is_file && wish.request.chunks != "keep" {
+    let whole = wish.chunk_shape.iter().zip(&wish.source.spec().shape).all(|(c, n)| c >= n);
+    if is_file && wish.request.chunks != "keep" && !whole {
         return Err(Error::Usage {
             message: format!("--chunks {}: {name} is one file", wish.request.chunks),
             hint: Some(
@@ -38,11 +40,14 @@ pub(super) fn target(wish: &Wish<'_>, format: Format) -> Result<(Metadata, Vec<S
             ),
         });
     }
-    let spec = ArraySpec {
-        chunk_shape: wish.chunk_shape.to_vec(),
-        edges: None,
-        ..wish.source.spec().clone()
+    let chunk_shape = if is_file {
+        // One chunk of all is one file, whatever is read and written of it at a time.
+        ChunkSpec::Every(Extent::Keep)
+            .resolve(&wish.source.metadata.spec(), wish.request.chunk_bytes)?
+    } else {
+        wish.chunk_shape.to_vec()
     };
+    let spec = ArraySpec { chunk_shape, edges: None, ..wish.source.spec().clone() };
     let rank = spec.shape.len();
     let order = ElementOrder::c_little(rank);
     let record = record(wish, spec.data_type)?;
