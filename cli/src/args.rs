@@ -231,6 +231,10 @@ pub(crate) struct TargetArgs {
     /// zero (auto), written (always), not written (never).
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "always", "never"])]
     pub write_empty: String,
+    /// How much of the source may be missing: a part of its chunks (`5%`) or a number of them; 0 refuses any
+    /// missing chunk. Of a group: of each array [default: any part, read as the fill value].
+    #[arg(long, value_name = "N%")]
+    pub max_missing: Option<String>,
     #[command(flatten)]
     pub raw: RawArgs,
 }

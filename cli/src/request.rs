@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use rechunk::{
-    Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, Placement,
-    Planning, ProfileFile, RawFile, Running, Selection, StoreOptions, Stores, Strategy, WriteEmpty,
-    parse_byte_size,
+    Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, MaxMissing, OpenOptions,
+    Placement, Planning, ProfileFile, RawFile, Running, Selection, StoreOptions, Stores, Strategy,
+    WriteEmpty, parse_byte_size,
 };
 
 use crate::args::{
@@ -149,10 +149,16 @@ pub(crate) fn copy(
             "never" => WriteEmpty::Never,
             _ => WriteEmpty::Auto,
         },
+        max_missing: max_missing(target_args.max_missing.as_deref())?,
         planning: planning(planning_args)?,
         temp: temp.map(str::to_owned),
         ..CopyRequest::new(source, target)
     })
+}
+
+/// What `--max-missing` says, if it makes sense.
+fn max_missing(text: Option<&str>) -> Result<Option<String>, Error> {
+    text.map(|text| MaxMissing::parse(text).map(|_| text.to_owned())).transpose()
 }
 
 /// Where the source goes in a target that exists.

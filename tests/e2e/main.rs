@@ -50,11 +50,15 @@ mod layers;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod missing_chunks;
+#[cfg(test)]
 mod multipart;
 #[cfg(test)]
 mod n5;
 #[cfg(test)]
 mod n5_interop;
+#[cfg(test)]
+mod not_ours;
 #[cfg(test)]
 mod ome;
 #[cfg(test)]

@@ -42,6 +42,9 @@ async fn copy_array(mut job: Job, args: &CopyArgs) -> Result<(), Error> {
             Sheet::of_job(path, &job).write_plan()?;
         }
         show_plan(&job, &args.output);
+        if !args.output.quiet {
+            say_refused(job.check_missing().await);
+        }
         if is_looked_at(args) {
             say_refused(job.check_target(request::running(&args.running)).await);
         }
@@ -58,6 +61,9 @@ async fn copy_group(mut job: TreeJob, args: &CopyArgs) -> Result<(), Error> {
             Sheet::of_tree(path, &job).write_plan()?;
         }
         show_group_plan(&job, &args.output);
+        if !args.output.quiet {
+            say_refused(job.check_missing().await);
+        }
         if is_looked_at(args) {
             say_refused(job.check_target(request::running(&args.running)).await);
         }
@@ -79,9 +85,12 @@ fn is_looked_at(args: &CopyArgs) -> bool {
 }
 
 /// What would keep a plan from being run is a warning.
-fn say_refused(checked: Result<(), Error>) {
+pub(crate) fn say_refused(checked: Result<(), Error>) {
     if let Err(error) = checked {
-        render::warnings(&[format!("without --dry-run this is refused: {error}")]);
+        render::warnings(&[format!(
+            "without --dry-run this is refused: {}",
+            error.chain().join(": ")
+        )]);
     }
 }
 

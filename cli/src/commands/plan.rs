@@ -8,7 +8,7 @@ use rechunk::planner::baseline::{
 };
 use rechunk::planner::keep::Baseline;
 use rechunk::planner::{PlanRequest, Planned, RunsBaseline, RunsSide, Side, plan, runs_baseline};
-use rechunk::{DataType, Error, Job, Prepared, Report, Strategy, format_shape};
+use rechunk::{DataType, Error, Job, MoreMemory, Prepared, Report, Strategy, format_shape};
 use serde_json::{Value, json};
 
 use crate::args::PlanArgs;
@@ -53,15 +53,16 @@ pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Error> {
 }
 
 async fn with_data(args: &PlanArgs, source: &str) -> Result<ExitCode, Error> {
-    let job = match open(args, source).await? {
+    let mut job = match open(args, source).await? {
         Prepared::Array(job) => job,
-        Prepared::Tree(job) => {
+        Prepared::Tree(mut job) => {
             refuse_for_group(args.svg.is_some(), "--svg")?;
             refuse_for_group(args.out.is_some(), "--out")?;
             if let Some(path) = &args.html {
                 Sheet::of_tree(path, &job).write_plan()?;
             }
             show_group_plan(&job, &args.output);
+            say_missing(job.check_missing().await);
             return Ok(ExitCode::SUCCESS);
         }
     };
@@ -79,7 +80,15 @@ async fn with_data(args: &PlanArgs, source: &str) -> Result<ExitCode, Error> {
         render::write_file(path, &String::from_utf8_lossy(&json))?;
     }
     show_plan(&job, &args.output);
+    say_missing(job.check_missing().await);
     Ok(ExitCode::SUCCESS)
+}
+
+/// That more is missing of the source than is allowed keeps nobody from planning.
+fn say_missing(checked: Result<(), Error>) {
+    if let Err(error) = checked {
+        render::warnings(&[format!("a copy is refused: {}", error.chain().join(": "))]);
+    }
 }
 
 async fn open(args: &PlanArgs, source: &str) -> Result<Prepared, Error> {
@@ -106,20 +115,29 @@ fn without_data(args: &PlanArgs) -> Result<ExitCode, Error> {
     let request = synthetic_request(args)?;
     let planned =
         plan(&request).map_err(|error| Error::no_plan(request.budget.memory_bytes, error))?;
-    let subject = subject(args, &request);
+    let more_memory = MoreMemory::advice(&request, &planned);
+    let subject = explain::Subject {
+        advice: more_memory.as_ref().map(MoreMemory::sentence),
+        ..subject(args, &request)
+    };
     if let Some(path) = &args.svg {
         render::write_file(path, &explain::plan_svg(&subject, &planned))?;
     }
     if let Some(path) = &args.html {
         Sheet::of_plan(path, subject.clone(), &request, &planned).write_plan()?;
     }
-    show(args, &subject, &planned);
+    show(args, &subject, &planned, more_memory);
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(args: &PlanArgs, subject: &explain::Subject, planned: &Planned) {
+fn show(
+    args: &PlanArgs,
+    subject: &explain::Subject,
+    planned: &Planned,
+    more_memory: Option<MoreMemory>,
+) {
     if args.output.json {
-        render::print_json(&Report::of_plan(planned, &[]));
+        render::print_json(&Report { more_memory, ..Report::of_plan(planned, &[]) });
     } else if !args.output.quiet {
         render::print(&explain::plan_table(subject, planned, true));
     }
@@ -138,6 +156,7 @@ fn subject(args: &PlanArgs, request: &PlanRequest) -> explain::Subject {
         target: request.target.codec.clone(),
         times: Vec::new(),
         growth: None,
+        advice: None,
     }
 }
 

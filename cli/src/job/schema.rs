@@ -8,7 +8,7 @@ use super::options::{Kind, Options, kind, name};
 use super::words::RULE_ARRAY;
 
 /// Value names of options that take a number, or a text that says one.
-const NUMBERS: [&str; 3] = ["BYTES", "N", "SECONDS"];
+const NUMBERS: [&str; 4] = ["BYTES", "N", "N%", "SECONDS"];
 
 /// The schema of a job file.
 fn schema() -> Value {

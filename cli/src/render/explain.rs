@@ -4,7 +4,7 @@ use rechunk::planner::keep::Schedule;
 use rechunk::planner::{
     Candidate, CandidateOutcome, Estimate, Plan, Planned, Stage, StageInput, StageOutput,
 };
-use rechunk::{Growth, Job, format_byte_size, format_shape};
+use rechunk::{Growth, Job, MoreMemory, format_byte_size, format_shape};
 
 use super::price::{self, dollars};
 use super::svg::{BuffersPicture, CandidatePicture, PlanPicture, StagePicture, draw};
@@ -28,6 +28,8 @@ pub(crate) struct Subject {
     pub times: Vec<String>,
     /// Where the source goes in a target that exists.
     pub growth: Option<String>,
+    /// What more memory would save.
+    pub advice: Option<String>,
 }
 
 /// The subject of a job.
@@ -51,6 +53,7 @@ pub(crate) fn subject(job: &Job) -> Subject {
         target: format!("{}  {}", target.format_name(), target.codec_summary()),
         times: job.times.clone(),
         growth: job.growth.as_ref().map(|growth| growth_words(growth, &job.planned.plan.estimate)),
+        advice: job.more_memory.as_ref().map(MoreMemory::sentence),
     }
 }
 
@@ -92,6 +95,7 @@ pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> Str
     lines.extend(copies_line(&plan.estimate));
     lines.push(memory_line(plan));
     lines.extend(price::lines(&plan.estimate, plan.priced_by.iter()));
+    lines.extend(subject.advice.iter().map(|advice| format!("  note    {advice}")));
     if all && planned.candidates.len() > 1 {
         lines.push(String::new());
         lines.push("  considered".to_owned());

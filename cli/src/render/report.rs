@@ -2,10 +2,11 @@
 
 use rechunk::planner::Estimate;
 use rechunk::{
-    Comparison, MemoryReport, Report, RoleTraffic, TaskReport, Traffic, TreeReport,
+    ArrayReport, Comparison, MemoryReport, Report, RoleTraffic, TaskReport, Traffic, TreeReport,
     format_byte_size, format_shape,
 };
 
+use super::harmless::harmless_line;
 use super::table::{lay_out, number, seconds};
 use super::tree::plural;
 
@@ -14,6 +15,7 @@ pub(crate) fn summary(report: &Report) -> String {
     let mut lines = vec![traffic_table(&report.estimate, report.traffic.as_ref())];
     lines.push(time_line(bytes_of(report), report.elapsed_seconds, report.tasks));
     lines.push(memory_line(&report.memory));
+    lines.extend(missing_line(report));
     if report.verified == Some(true) {
         lines.push(
             "  verified: the target was read back, and holds what was read from the source"
@@ -43,6 +45,7 @@ pub(crate) fn group_summary(report: &TreeReport) -> String {
         lines.push(format!("  {files} ({bytes}) copied as they are{before}"));
     }
     lines.push(memory_line(&report.memory));
+    lines.extend(missing_lines(report));
     if report.verified == Some(true) {
         lines.push(
             "  verified: the arrays were read back, and hold what was read from the source"
@@ -53,6 +56,40 @@ pub(crate) fn group_summary(report: &TreeReport) -> String {
         }
     }
     lines.join("\n")
+}
+
+/// What was missing of the source, and what became of that.
+fn missing_line(report: &Report) -> Option<String> {
+    let missing = report.missing.as_ref().filter(|missing| missing.chunks > 0)?;
+    let all = if missing.is_all { "no chunk of the source was found: " } else { "" };
+    let became = if report.plan.kind == "passthrough" {
+        "they stay missing"
+    } else {
+        "they were read as the fill value"
+    };
+    let became = if missing.chunks == 1 { singular(became) } else { became.to_owned() };
+    Some(format!("  {all}{}{}; {became}", missing.sentence(), missing.examples()))
+}
+
+fn singular(became: &str) -> String {
+    became.replace("they stay", "it stays").replace("they were", "it was")
+}
+
+/// The same of a group: a line for each array, of the first few.
+fn missing_lines(report: &TreeReport) -> Vec<String> {
+    const ARRAYS_MAX: usize = 10;
+    let of_array = |array: &ArrayReport| {
+        let line = missing_line(&array.report)?;
+        Some(format!("  {}: {}", harmless_line(&array.path), line.trim_start()))
+    };
+    let mut lines: Vec<String> = report.arrays.iter().filter_map(of_array).collect();
+    if lines.len() > ARRAYS_MAX {
+        let more = lines.len() - ARRAYS_MAX;
+        lines.truncate(ARRAYS_MAX);
+        let arrays = plural(more as u64, "more array");
+        lines.push(format!("  chunks are missing in {arrays}: --json has all of them"));
+    }
+    lines
 }
 
 /// An earlier run has copied all of it.

@@ -59,6 +59,7 @@ pub(crate) fn table(job: &TreeJob, verifies: bool) -> String {
     lines.splice(1..1, growth_line(job));
     let plans = job.arrays.iter().map(|array| &array.job.planned.plan);
     lines.extend(price::lines(&estimate, plans.filter_map(|plan| plan.priced_by.as_ref())));
+    lines.extend(job.arrays.iter().filter_map(advice_line));
     lines.join("\n")
 }
 
@@ -72,6 +73,12 @@ fn others_row(job: &TreeJob) -> Option<Vec<String>> {
     row.extend([estimate.source.read_bytes, estimate.target.written_bytes].map(format_byte_size));
     row.push(String::new());
     Some(row)
+}
+
+/// What more memory would save for an array.
+fn advice_line(array: &TreeArray) -> Option<String> {
+    let advice = array.job.more_memory.as_ref()?;
+    Some(format!("  note    {}: {}", array.path, advice.sentence()))
 }
 
 /// Where the arrays go in those that are there, and which stay as they are.

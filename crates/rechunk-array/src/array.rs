@@ -8,6 +8,7 @@ use rechunk_store::{Copied, Got, Narrow, RangeReader, Role, Store, StoreError};
 use crate::ArrayError;
 use crate::error::Cause;
 use crate::gaps::Gaps;
+use crate::presence::Presence;
 
 /// A layout on a store. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -17,12 +18,20 @@ pub struct Array {
     store: Store,
     /// What is known of what is missing, where somebody wants to know.
     pub(crate) gaps: Option<Arc<Gaps>>,
+    /// What was there and what was missing, where that is counted.
+    pub(crate) presence: Option<Arc<Presence>>,
 }
 
 impl Array {
     /// `layout` on `store`, the array's own location. Touches nothing.
     pub fn new(layout: Arc<dyn Layout>, store: Store) -> Self {
-        Self { layout, store, gaps: None }
+        Self { layout, store, gaps: None, presence: None }
+    }
+
+    /// The same array on another store of the same place: one that is watched, or counted as something else.
+    #[must_use]
+    pub fn with_store(&self, store: Store) -> Self {
+        Self { store, ..self.clone() }
     }
 
     /// Where a chunk is and what its bytes mean.
@@ -107,7 +116,7 @@ impl Array {
         let read =
             self.store.get_range_of_into(&key, stored_bytes, wanted, room_bytes, buffer).await;
         let is_there = read.map_err(|error| self.store_error(index, error))?;
-        self.note(index, is_there);
+        self.note(index, is_there)?;
         Ok(is_there)
     }
 
@@ -125,7 +134,7 @@ impl Array {
         let key = self.layout.chunk_key(index);
         let opened = self.store.open_range_of(&key, stored_bytes, wanted).await;
         let opened = opened.map_err(|error| self.store_error(index, error))?;
-        self.note(index, opened.is_some());
+        self.note(index, opened.is_some())?;
         Ok(opened)
     }
 
@@ -161,7 +170,7 @@ impl Array {
             }
         };
         let got = got.map_err(|error| self.store_error(index, error))?;
-        self.note(index, got != Got::Missing);
+        self.note(index, got != Got::Missing)?;
         Ok(got)
     }
 
@@ -173,13 +182,6 @@ impl Array {
             self.store.meter().add_gets_missing(self.store.role(), 1);
         }
         is_gap
-    }
-
-    /// Notes whether object `index`, which was asked for, is there.
-    pub(crate) fn note(&self, index: &[u64], is_there: bool) {
-        if let Some(gaps) = &self.gaps {
-            gaps.count(index, is_there);
-        }
     }
 
     /// Stores `encoded` as chunk `index`, whole, in place of any that was there. One that is a range
@@ -210,8 +212,8 @@ impl Array {
         let (from, to) = (source.layout.object_key(index), self.layout.object_key(index));
         let copied = self.store.copy_from(&source.store, &from, &to).await;
         match copied {
-            Ok(Copied::Done) => source.note(index, true),
-            Ok(Copied::Missing) => source.note(index, false),
+            Ok(Copied::Done) => source.note(index, true)?,
+            Ok(Copied::Missing) => source.note(index, false)?,
             Ok(Copied::Refused(_)) | Err(_) => {}
         }
         let unit = if self.layout.shards().is_some() { Unit::Shard } else { Unit::Chunk };
@@ -224,6 +226,13 @@ impl Array {
         let removed = control.delete(&self.layout.object_key(index)).await;
         let unit = if self.layout.shards().is_some() { Unit::Shard } else { Unit::Chunk };
         removed.map_err(|error| self.error(unit(index), Cause::Store(error)))
+    }
+
+    /// That object `index`, a chunk or a shard, was there before and is not any more.
+    pub(crate) fn removed(&self, index: &[u64]) -> ArrayError {
+        let unit = if self.layout.shards().is_some() { Unit::Shard } else { Unit::Chunk };
+        let (location, key) = (self.location().to_owned(), self.layout.object_key(index));
+        self.error(unit(index), Cause::Store(StoreError::Removed { location, key }))
     }
 
     /// That chunk `index` was read but does not decode.

@@ -38,7 +38,7 @@ pub struct ObjectList {
 }
 
 impl ObjectList {
-    fn contains(&self, index: &[u64]) -> bool {
+    pub(crate) fn contains(&self, index: &[u64]) -> bool {
         self.there.binary_search(&self.all.ordinal(index)).is_ok()
     }
 

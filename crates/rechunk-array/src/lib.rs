@@ -4,18 +4,20 @@
 //! [`Array`] is both. It moves encoded chunks and says in every error which array, chunk and key
 //! it is about. Where chunks lie in shards it reads their indexes, and fills them one chunk after the
 //! other; where they are ranges of files it fills these, and gives them their names in the end. Where little
-//! is stored it has a list made of what is there.
+//! is stored it has a list made of what is there; and it counts what was missing.
 //! Decoding is left to whoever has the buffers and the threads for it.
 
 mod array;
 mod error;
 mod files;
 mod gaps;
+mod presence;
 mod shards;
 
 pub use array::Array;
 pub use error::ArrayError;
 pub use gaps::ObjectList;
+pub use presence::Missing;
 pub use shards::{ShardWriter, WholeShard};
 
 #[cfg(test)]

@@ -29,11 +29,12 @@ impl Array {
         }
         let found = self.store().get_end(&key, end, format.index_bytes()).await;
         let found = found.map_err(|error| self.error(unit, Cause::Store(error)))?;
-        self.note(shard, found.is_some());
+        self.note(shard, found.is_some())?;
         let Some((encoded, bytes)) = found else { return Ok(None) };
         let index = format.decode_index(&encoded, bytes);
         let index = index.map_err(|error| self.error(unit, Cause::Format(error)))?;
         self.check_index(shard, &index)?;
+        self.note_chunks(format, shard, &index);
         Ok(Some(index))
     }
 
@@ -47,7 +48,15 @@ impl Array {
         let index = format.index_of(bytes);
         let index = index.map_err(|error| self.error(Unit::Shard(shard), Cause::Format(error)))?;
         self.check_index(shard, &index)?;
+        self.note_chunks(format, shard, &index);
         Ok(index)
+    }
+
+    /// Notes which chunks of a shard are missing.
+    fn note_chunks(&self, format: &ShardFormat, shard: &[u64], index: &ShardIndex) {
+        if let Some(presence) = &self.presence {
+            presence.partial(format, shard, index);
+        }
     }
 
     fn check_index(&self, shard: &[u64], index: &ShardIndex) -> Result<(), ArrayError> {
@@ -87,9 +96,9 @@ impl Array {
             return Ok(WholeShard::Missing);
         }
         let found = self.store().get_into(&key, limit_bytes, buffer).await;
-        match found.inspect(|&is_there| self.note(shard, is_there)) {
-            Ok(true) => Ok(WholeShard::Read),
-            Ok(false) => Ok(WholeShard::Missing),
+        match found {
+            Ok(true) => self.note(shard, true).map(|()| WholeShard::Read),
+            Ok(false) => self.note(shard, false).map(|()| WholeShard::Missing),
             Err(error) if error.is_too_large() => Ok(WholeShard::TooLarge),
             Err(error) => Err(self.error(Unit::Shard(shard), Cause::Store(error))),
         }

@@ -117,7 +117,9 @@ impl ExecError {
 
     /// The source was written while it was read.
     pub fn is_source_changed(&self) -> bool {
-        self.is_source_fault() && matches!(self.store_error(), Some(StoreError::Changed { .. }))
+        use StoreError::{Changed, Removed};
+        self.is_source_fault()
+            && matches!(self.store_error(), Some(Changed { .. } | Removed { .. }))
     }
 
     /// What is written could not be: target, intermediate or journal.

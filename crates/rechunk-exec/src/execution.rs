@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rechunk_array::Array;
+use rechunk_array::{Array, Missing};
 use rechunk_grid::{Region, WriteEmpty};
 use rechunk_plan::{Plan, Uploads};
 use rechunk_store::{PartSizes, Store};
@@ -120,6 +120,9 @@ impl Sink {
 pub struct RunReport {
     /// The source was listed: what was written to it since then may not have been seen.
     pub was_listed: bool,
+    /// What was missing of what this run has read of the source, where that is counted
+    /// ([`Array::counting_missing`]).
+    pub missing: Option<Missing>,
     /// Tasks of all stages.
     pub tasks_total: u64,
     /// Tasks done now or before.

@@ -228,6 +228,7 @@ fn report(
     let differences = context.differences.lock().unwrap_or_else(PoisonError::into_inner).clone();
     RunReport {
         was_listed: context.execution.source.object_list().is_some(),
+        missing: context.execution.source.missing(),
         tasks_total: plan.task_count(),
         tasks_done: plan.task_count(),
         tasks_resumed: (0..plan.stages.len()).map(|stage| done.count(stage)).sum(),

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rechunk_plan::Stage;
-use rechunk_store::Copied;
+use rechunk_store::{Copied, StoreError};
 
 use crate::digest::StageDigest;
 use crate::task::TaskRun;
@@ -44,7 +44,14 @@ pub(crate) async fn input(task: &TaskRun, index: &[u64]) -> Result<bool, Fault> 
         return Ok(false);
     }
     let (source, target) = (&stage.run.execution.source, stage.target());
-    match target.copy_object(source, index).await.map_err(Fault::Target)? {
+    let copied = target.copy_object(source, index).await.map_err(|error| {
+        // The store is asked for both at once; that the object was removed is of the source.
+        match error.store_error() {
+            Some(StoreError::Removed { .. }) => Fault::Source(error),
+            _ => Fault::Target(error),
+        }
+    });
+    match copied? {
         Copied::Done => Ok(true),
         Copied::Missing => {
             stage.leave_out(index).await?;

@@ -129,6 +129,16 @@ pub enum StoreError {
         /// When, as the store says.
         written: String,
     },
+    /// It was there and is not any more.
+    #[error(
+        "{key} in {location} was there before, and is missing now: it was removed while it was being read"
+    )]
+    Removed {
+        /// Label of the store.
+        location: String,
+        /// The key.
+        key: String,
+    },
     /// References that cannot be read, or are none.
     #[error("cannot read {location} as references: {reason}")]
     References {

@@ -3,7 +3,8 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::key::{self, staging_target};
 
@@ -166,6 +167,35 @@ pub(crate) fn each_name(
         }
     }
     Ok(())
+}
+
+/// The first directory found, `root` or one at most `depth` names below it, that was changed since then.
+pub(crate) fn changed_directory(
+    root: &Path,
+    depth: usize,
+    since: SystemTime,
+) -> io::Result<Option<PathBuf>> {
+    let now = SystemTime::now();
+    let mut open = vec![(root.to_owned(), 0)];
+    while let Some((directory, at)) = open.pop() {
+        let changed = match fs::metadata(&directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            found => found?.modified()?,
+        };
+        if changed > since && changed <= now {
+            return Ok(Some(directory));
+        }
+        if at == depth {
+            continue;
+        }
+        for entry in fs::read_dir(&directory)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                open.push((entry.path(), at + 1));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Whether a file name is that of an unfinished write of ours. Chunk keys and metadata names have

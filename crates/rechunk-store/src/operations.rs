@@ -5,6 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use futures::future;
@@ -273,6 +274,19 @@ impl Store {
             }
         }
         Ok(taken)
+    }
+
+    /// A directory of a local store, at most `depth` names deep, in which names were added or removed since then; `None`
+    /// if there is none, and in stores without directories. Times in the future say nothing.
+    pub async fn changed_directory(
+        &self,
+        depth: usize,
+        since: SystemTime,
+    ) -> Result<Option<PathBuf>, StoreError> {
+        let Some(root) = self.local_root().map(ToOwned::to_owned) else { return Ok(None) };
+        self.meter.count_list();
+        let look = move || local_tree::changed_directory(&root, depth, since);
+        self.blocking("", "look at", look).await
     }
 
     /// [`Store::list`] of the first `limit` objects, tried again as a whole if it fails.

@@ -192,6 +192,10 @@ fn type_field(metadata: &ArrayMetadata) -> Field {
 /// The source's way to name chunks in the same version, else the version's usual one.
 pub(crate) fn key_encoding(source: &ArrayMetadata, version: ZarrVersion) -> KeyEncoding {
     match version {
+        // Version 2 cannot say that keys have a `c`, as those may that were found under it.
+        ZarrVersion::V2 if version == source.version => {
+            KeyEncoding { style: KeyStyle::V2, ..source.key_encoding }
+        }
         _ if version == source.version => source.key_encoding,
         ZarrVersion::V2 => KeyEncoding { style: KeyStyle::V2, separator: '.' },
         ZarrVersion::V3 => KeyEncoding { style: KeyStyle::Default, separator: '/' },

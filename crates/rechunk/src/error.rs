@@ -73,6 +73,16 @@ pub enum Error {
         /// What to do instead.
         hint: Option<String>,
     },
+    /// Chunks of the source are missing, or are not where they should be.
+    #[error("cannot copy {location}: {reason}")]
+    SourceChunks {
+        /// The location.
+        location: String,
+        /// Which chunks, and what is wrong with them.
+        reason: String,
+        /// What to do.
+        hint: Option<String>,
+    },
     /// An array of a group is to blame.
     #[error("the array {path}")]
     Member {
@@ -280,6 +290,7 @@ impl Error {
             // Both arrays of a comparison are sources.
             Self::NotAnArray { .. }
             | Self::NotATree { .. }
+            | Self::SourceChunks { .. }
             | Self::SourceMetadata { .. }
             | Self::SourceStore { .. }
             | Self::Cast { .. }
@@ -312,6 +323,7 @@ impl Error {
             Self::Usage { hint, .. }
             | Self::NotAnArray { hint, .. }
             | Self::NotATree { hint, .. }
+            | Self::SourceChunks { hint, .. }
             | Self::Conflict { hint, .. }
             | Self::Run { hint, .. } => hint.clone(),
             Self::Member { source, .. } => source.hint(),
@@ -326,7 +338,9 @@ impl Error {
                 )),
                 _ => None,
             },
-            Self::SourceStore { source, .. } if matches!(**source, StoreError::Changed { .. }) => {
+            Self::SourceStore { source, .. }
+                if matches!(**source, StoreError::Changed { .. } | StoreError::Removed { .. }) =>
+            {
                 Some(SOURCE_CHANGED_HINT.to_owned())
             }
             Self::Store { source, .. } if source.is_no_space() => Some(ROOM.to_owned()),

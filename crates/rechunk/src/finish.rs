@@ -29,6 +29,7 @@ impl Job {
         cancel: &CancellationToken,
     ) -> Result<Option<bool>, Error> {
         let digest = run.digest.as_ref();
+        self.check_missing_after(run.missing.as_ref(), run.tasks_resumed).await?;
         let is_replaced = place.is_replaced().await?;
         let chunks = if is_replaced { &place.target } else { &place.chunks };
         // One file takes its name, and the place of another, when all is found to be right.

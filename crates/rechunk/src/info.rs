@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::Error;
 use crate::access::{Access, AccessCost, access_cost};
+use crate::chunk_keys::{self, OtherKeys};
 use crate::chunk_sizes::{ChunkSizes, SizeSummary};
 use crate::consolidated;
 use crate::group::{GroupInfo, group_info};
@@ -153,8 +154,10 @@ async fn array_info(
     store: &Store,
 ) -> Result<ArrayInfo, Error> {
     let access = array_access(open, access)?;
-    let stored = Stored::count(open).await?;
     let (consolidated_in, differs) = described_above(open, store).await?;
+    let counted = Stored::count(open).await?;
+    let (stored, other) = counted.or_under_other_keys(open).await?;
+    let open = other.as_ref().map_or(open, |other| &other.array);
     let spec = open.spec().clone();
     let grid = open.grid()?;
     let layout = Arc::clone(open.array.layout());
@@ -217,6 +220,7 @@ async fn array_info(
     info.hints = hints(&info);
     info.hints.extend(differs);
     info.hints.extend(also_there(open, store).await?);
+    info.hints.extend(other.as_ref().map(|other| other.said.clone()));
     if let Some(example) = stored.damaged.example {
         let count = stored.damaged.count;
         info.hints.push(format!("{count} shards have no index that can be read, e.g. {example}"));
@@ -300,6 +304,22 @@ struct Stored {
 }
 
 impl Stored {
+    /// What is stored under other keys, where nothing is under those that the metadata says.
+    async fn or_under_other_keys(
+        self,
+        open: &OpenArray,
+    ) -> Result<(Self, Option<OtherKeys>), Error> {
+        let has_other_files = self.foreign.count > 0 || !open.array.store().can_list();
+        if self.sizes.count() > 0 || self.is_uncounted || !has_other_files {
+            return Ok((self, None));
+        }
+        let first = vec![0; open.spec().shape.len()];
+        match chunk_keys::look(open, &[first]).await? {
+            Some(other) => Ok((Self::count(&other.array).await?, Some(other))),
+            None => Ok((self, None)),
+        }
+    }
+
     /// Sorts every object by its key: a chunk of the grid, metadata, or something else.
     async fn count(open: &OpenArray) -> Result<Self, Error> {
         let store = open.array.store().with_role(Role::Control);

@@ -13,7 +13,9 @@ use rechunk_plan::{
 use rechunk_store::{Meter, Role, Stores};
 
 use crate::Error;
+use crate::advice::MoreMemory;
 use crate::calendar;
+use crate::chunk_keys;
 use crate::growth::{self, Begun, Change, Growth};
 use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
@@ -22,7 +24,7 @@ use crate::place::{Around, begun_growth};
 use crate::repeats;
 use crate::report::Report;
 use crate::request::{CopyRequest, is_local, takes_parts};
-use crate::sample::sample_ratio;
+use crate::sample::sample;
 use crate::specify::specify_target;
 
 /// A planned copy.
@@ -46,6 +48,8 @@ pub struct Job {
     pub warnings: Vec<String>,
     /// What became of the times in `--chunks` and `--shards`: `time=30D (720)`.
     pub times: Vec<String>,
+    /// What a modest multiple of the memory would save, where that is most of a long time.
+    pub more_memory: Option<MoreMemory>,
     pub(crate) stores: Stores,
     /// When it was planned.
     pub(crate) planned_at: SystemTime,
@@ -58,6 +62,10 @@ pub struct Job {
     pub(crate) change: Option<Change>,
     /// It was planned as a run that had begun, and not ended, was to do it.
     pub(crate) is_begun: bool,
+    /// Numbers, in C order, of a few objects of the source that were there when it was planned.
+    pub(crate) found: Vec<u64>,
+    /// Indices of objects that were looked for when it was planned, where none of them was there.
+    pub(crate) asked_in_vain: Vec<Vec<u64>>,
     /// What [`Job::check_target`] has found around the target, for the run that follows.
     pub(crate) around: Option<Box<Around>>,
 }
@@ -72,7 +80,11 @@ impl Job {
 
     /// What is said of the plan before it is run.
     pub fn plan_report(&self) -> Report {
-        Report { growth: self.growth.clone(), ..Report::of_plan(&self.planned, &self.warnings) }
+        Report {
+            growth: self.growth.clone(),
+            more_memory: self.more_memory.clone(),
+            ..Report::of_plan(&self.planned, &self.warnings)
+        }
     }
 
     /// Where its requests and bytes are counted, also while it runs and when it has failed.
@@ -85,8 +97,29 @@ impl Job {
         self.target.file_name().is_some() && unpacked_name(&self.request.target).is_some()
     }
 
-    /// [`Job::prepare`] for a source that is open.
+    /// [`Job::prepare`] for a source that is open. One of whose chunks a few were looked for, and none was there, is
+    /// looked for under other keys.
     pub(crate) async fn plan(
+        request: CopyRequest,
+        source: OpenArray,
+        stores: Stores,
+    ) -> Result<Self, Error> {
+        let declared = source.clone();
+        let again = (request.clone(), stores.clone());
+        let planned = Box::pin(Self::plan_as_declared(request, source, stores)).await?;
+        if planned.asked_in_vain.is_empty() {
+            return Ok(planned);
+        }
+        let Some(other) = chunk_keys::look(&declared, &planned.asked_in_vain).await? else {
+            return Ok(planned);
+        };
+        let (request, stores) = again;
+        let mut job = Box::pin(Self::plan_as_declared(request, other.array, stores)).await?;
+        job.warnings.insert(0, other.said);
+        Ok(job)
+    }
+
+    async fn plan_as_declared(
         mut request: CopyRequest,
         source: OpenArray,
         stores: Stores,
@@ -115,7 +148,7 @@ impl Job {
         begun: Option<Begun>,
     ) -> Result<Self, Error> {
         let Some(placement) = &request.placement else {
-            return Box::pin(Self::plan(request, source, stores)).await;
+            return Box::pin(Self::plan_as_declared(request, source, stores)).await;
         };
         growth::check_request(&request, placement)?;
         let target = growth::open_existing(&request, &stores).await?;
@@ -135,7 +168,10 @@ impl Job {
         stores: Stores,
     ) -> Result<Self, Error> {
         let planned_at = SystemTime::now();
-        let mut plan_request = plan_request(&request, &source, &target_layout, &stores).await?;
+        let sample = sample(&source).await?;
+        let mut plan_request =
+            plan_request(&request, &source, &target_layout, sample.ratio, &stores)?;
+        let asked_in_vain = if sample.found.is_empty() { sample.missing } else { Vec::new() };
         if source.spec().data_type.is_variable() {
             force_passthrough(&source.location, &request, &mut plan_request)?;
         }
@@ -143,7 +179,9 @@ impl Job {
         let planned = search(&plan_request)
             .map_err(|error| Error::no_plan(plan_request.budget.memory_bytes, error))?;
         let in_tree = false;
+        let more_memory = MoreMemory::advice(&plan_request, &planned);
         Ok(Self {
+            more_memory,
             request,
             source,
             growth: None,
@@ -159,6 +197,8 @@ impl Job {
             in_tree,
             change: None,
             is_begun: false,
+            found: sample.found,
+            asked_in_vain,
             around: None,
         })
     }
@@ -185,15 +225,16 @@ fn force_passthrough(
     Ok(())
 }
 
-async fn plan_request(
+/// What is to be planned; `ratio` is encoded over decoded bytes of the source, expected.
+fn plan_request(
     request: &CopyRequest,
     source: &OpenArray,
     target: &Arc<dyn Layout>,
+    ratio: f64,
     stores: &Stores,
 ) -> Result<PlanRequest, Error> {
     let layout = source.array.layout();
     let item_bytes = source.spec().item_bytes();
-    let ratio = sample_ratio(source).await?;
     let temp = request.temp.as_deref().unwrap_or(&request.target);
     let same_encoding = layout.encoding_identity() == target.encoding_identity()
         // A chunk that is missing has to read the same.

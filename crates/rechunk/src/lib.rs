@@ -5,6 +5,7 @@
 //! over this crate, and so will be the Python package.
 
 mod access;
+mod advice;
 mod attributes;
 mod axes;
 mod block_files;
@@ -12,6 +13,7 @@ mod byte_size;
 mod calendar;
 mod cast;
 mod check;
+mod chunk_keys;
 mod chunk_sizes;
 mod chunk_spec;
 mod clean;
@@ -27,6 +29,8 @@ mod info;
 mod job;
 mod job_file;
 mod metadata;
+mod missing;
+mod not_ours;
 mod open;
 mod others;
 mod place;
@@ -57,6 +61,7 @@ mod work_dir;
 mod writer_lock;
 
 pub use access::{Access, AccessCost, BetterChunks};
+pub use advice::MoreMemory;
 pub use axes::Axes;
 pub use byte_size::{format_byte_size, parse_byte_size};
 pub use calendar::{SpanUnit, TimeSpan};
@@ -73,6 +78,7 @@ pub use job_file::{
     JOB_FILE_BYTES_MAX, JobEntry, JobFault, JobNode, JobSyntax, JobValue, Position, parse_job_file,
 };
 pub use metadata::Metadata;
+pub use missing::{MaxMissing, MissingReport};
 pub use open::{OpenArray, OpenOptions, open_array};
 pub use others::{Counted, ListedFile, OthersInfo, OthersReport};
 pub use probe::{

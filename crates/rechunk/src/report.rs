@@ -6,6 +6,8 @@ use rechunk_store::Traffic;
 use serde::{Deserialize, Serialize};
 
 use crate::Growth;
+use crate::advice::MoreMemory;
+use crate::missing::MissingReport;
 
 /// Everything said about a job: the plan before a run; with traffic and times after it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,6 +25,9 @@ pub struct Report {
     /// The profiles the estimate is by; absent for a plan of an older version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileNames>,
+    /// What a modest multiple of the memory would save, where that is most of a long time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub more_memory: Option<MoreMemory>,
     /// Counted traffic; absent for a plan that was not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Traffic>,
@@ -38,7 +43,11 @@ pub struct Report {
     /// was taken, or not of all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<DigestReport>,
-    /// True if the target was read back and found equal.
+    /// What was missing of the source, and was read as the fill value; absent for a plan that was not run, and where
+    /// chunks are ranges of files, which have to be there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingReport>,
+    /// True if the target was read back and found equal; absent, too, where no chunk of the source was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
     /// What was changed or could not be kept.
@@ -149,6 +158,7 @@ impl Report {
             estimate: plan.estimate.clone(),
             estimated_hours: plan.estimate.seconds / 3600.0,
             profile: plan.priced_by.clone(),
+            more_memory: None,
             traffic: None,
             memory: MemoryReport {
                 budget_bytes: plan.memory.budget_bytes,
@@ -158,6 +168,7 @@ impl Report {
             tasks: None,
             elapsed_seconds: None,
             digest: None,
+            missing: None,
             verified: None,
             warnings: warnings.to_vec(),
             candidates: planned.candidates.clone(),

@@ -60,6 +60,9 @@ pub struct CopyRequest {
     pub codec: Option<String>,
     /// When all-fill chunks are written.
     pub write_empty: WriteEmpty,
+    /// How much of the source may be missing, as `--max-missing` takes it; `None`: any part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_missing: Option<String>,
     /// How to plan.
     pub planning: Planning,
     /// Where an intermediate goes; `None`: beside the target; `memory:`: in memory.
@@ -91,6 +94,7 @@ impl CopyRequest {
             n5_version: None,
             codec: None,
             write_empty: WriteEmpty::Auto,
+            max_missing: None,
             planning: Planning::default(),
             temp: None,
             is_member: false,

@@ -19,6 +19,7 @@ use crate::error::SOURCE_CHANGED_HINT;
 use crate::gzip_file::unpack;
 use crate::job::{Job, array_at, temp_is_memory};
 use crate::metadata::Metadata;
+use crate::missing::MissingReport;
 use crate::place::{Around, Place, check_place, may_grow, may_start, work_dir};
 use crate::report::{DigestReport, Report, TaskReport};
 use crate::request::{Existing, Running, takes_parts};
@@ -112,6 +113,7 @@ impl Job {
     /// the plan it would resume: so that a refusal comes before anything else is said, and what is
     /// said is what will run.
     pub async fn check_target(&mut self, running: Running) -> Result<(), Error> {
+        self.check_missing().await?;
         let (around, found) = check_place(self).await?;
         self.may_run(running, &around, found).await?;
         // What is local is looked at again when the run starts: nobody waits for that.
@@ -164,6 +166,7 @@ impl Job {
             let planning = &self.request.planning;
             verify::check_fits(&self.source, self.target_layout.as_ref(), planning).await?;
         }
+        Box::pin(self.check_missing()).await?;
         let mut place = Box::pin(Place::prepare(&mut self, running)).await?;
         if self.source.packed.is_some() {
             let Some(work) = &place.work else { return Err(no_room(&self.request.target)) };
@@ -183,16 +186,26 @@ impl Job {
             Err(error) => Err(error),
         };
         let mut report = self.report(started);
-        for text in
-            [self.missing_without_fill_value(), self.written_between()].into_iter().flatten()
-        {
+        let missing = outcome.as_ref().ok().and_then(|(run, _)| {
+            let missing = run.missing.as_ref()?;
+            Some(MissingReport::new(missing, run.tasks_resumed > 0))
+        });
+        let warnings = [
+            missing.as_ref().and_then(|missing| self.missing_without_fill_value(missing)),
+            missing.as_ref().and_then(found_nothing),
+            self.written_between(),
+        ];
+        for text in warnings.into_iter().flatten() {
             observer.event(&Event::Warning { text: text.clone() });
             report.warnings.push(text);
         }
         match outcome {
             Ok((run_report, verified)) => {
                 report.digest = run_report.digest.as_ref().map(DigestReport::from);
-                report.verified = verified;
+                // Of nothing there is nothing to be verified.
+                let is_all = missing.as_ref().is_some_and(|missing| missing.is_all);
+                report.verified = verified.filter(|_| !is_all);
+                report.missing = missing;
                 report.tasks = Some(TaskReport {
                     total: run_report.tasks_total,
                     done: run_report.tasks_done,
@@ -301,17 +314,18 @@ impl Job {
         let array = &self.source.array;
         // What is put into an array that exists cannot be started again: it is of one state, or refused.
         let since = if self.growth.is_some() { self.begun_at } else { self.planned_at };
-        Array::new(Arc::clone(array.layout()), array.store().watched(self.begun_at, since))
+        let counting = match array.missing() {
+            Some(_) => array.clone(),
+            None => array.clone().counting_missing(&self.found),
+        };
+        counting.with_store(array.store().watched(self.begun_at, since))
     }
 
     /// A warning where chunks were missing and the source does not say what they hold.
-    fn missing_without_fill_value(&self) -> Option<String> {
-        let missing = self.stores.meter().traffic().source.get_missing;
+    fn missing_without_fill_value(&self, missing: &MissingReport) -> Option<String> {
         let copies = self.planned.plan.stages.iter().any(|stage| stage.passthrough);
-        (self.source.spec().fill_value.is_none() && missing > 0 && !copies).then(|| {
-            format!(
-                "{missing} chunks are missing and the fill value is null: they were read as zero"
-            )
+        (self.source.spec().fill_value.is_none() && missing.chunks > 0 && !copies).then(|| {
+            format!("{} and the fill value is null: they were read as zero", missing.sentence())
         })
     }
 
@@ -404,6 +418,17 @@ impl Job {
         let header = JournalHeader::new(&self.planned.plan.fingerprint, job);
         Journal::create(&work.store, header, &writer).await.map_err(state)
     }
+}
+
+/// A warning where not one chunk of the source was there.
+fn found_nothing(missing: &MissingReport) -> Option<String> {
+    missing.is_all.then(|| {
+        format!(
+            "no chunk of the source was found: {}{}; the copy holds nothing but the fill value",
+            missing.sentence(),
+            missing.examples()
+        )
+    })
 }
 
 /// A metadata document as it is saved.

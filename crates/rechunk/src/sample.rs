@@ -10,34 +10,67 @@ use crate::open::OpenArray;
 /// Objects, chunks or shards, whose size is looked up to predict encoded bytes.
 const SAMPLES: u64 = 8;
 
+/// What a few objects spread over a source are like.
+#[derive(Debug)]
+pub(crate) struct Sample {
+    /// Encoded over decoded bytes.
+    pub ratio: f64,
+    /// Numbers, in C order, of the objects that are there.
+    pub found: Vec<u64>,
+    /// Indices of those that are not.
+    pub missing: Vec<Vec<u64>>,
+}
+
 /// Encoded over decoded bytes of a few objects spread over the source.
 pub(crate) async fn sample_ratio(source: &OpenArray) -> Result<f64, Error> {
     if source.array.layout().codec_cost().is_raw {
         return Ok(1.0);
     }
+    Ok(sample(source).await?.ratio)
+}
+
+/// Looks at a few objects spread over the source. Of one that is stored as it is nothing has to be known to plan: remote
+/// ones are not asked then.
+pub(crate) async fn sample(source: &OpenArray) -> Result<Sample, Error> {
+    let is_raw = source.array.layout().codec_cost().is_raw;
+    let mut sample = Sample { ratio: 1.0, found: Vec::new(), missing: Vec::new() };
+    let is_asked = source.array.has_whole_objects() && !source.array.store().answers_late();
+    if is_raw && !is_asked {
+        return Ok(sample);
+    }
     let grid = source.object_grid()?;
     let store = source.array.store().with_role(Role::Control);
     let sizes = spread(&grid.indices()).into_iter().map(|index| {
-        let (store, grid) = (&store, &grid);
+        let store = &store;
         async move {
             let key = source.array.layout().object_key(&index);
             let size = store.head(&key).await;
             let size = size.map_err(|error| Error::source_store(&source.location, error))?;
-            Ok::<_, Error>(size.map(|bytes| (bytes, grid.chunk(&index).elements())))
+            Ok::<_, Error>((index, size))
         }
     });
     let (mut bytes, mut elements) = (0_u64, 0_u64);
-    for (size, of) in try_join_all(sizes).await?.into_iter().flatten() {
-        bytes = bytes.saturating_add(size);
-        elements = elements.saturating_add(of);
+    for (index, size) in try_join_all(sizes).await? {
+        match size {
+            Some(size) => {
+                bytes = bytes.saturating_add(size);
+                elements = elements.saturating_add(grid.chunk(&index).elements());
+                sample.found.push(grid.indices().ordinal(&index));
+            }
+            None => sample.missing.push(index),
+        }
+    }
+    if is_raw {
+        return Ok(sample);
     }
     let decoded_bytes = elements.saturating_mul(source.spec().item_bytes());
-    if decoded_bytes == 0 {
-        return Ok(0.5);
-    }
     // Nothing is known of the decoded size of elements of variable length.
     let most = if source.spec().data_type.is_variable() { f64::MAX } else { 1.5 };
-    Ok((bytes as f64 / decoded_bytes as f64).min(most))
+    sample.ratio = match decoded_bytes {
+        0 => 0.5,
+        decoded_bytes => (bytes as f64 / decoded_bytes as f64).min(most),
+    };
+    Ok(sample)
 }
 
 /// Positions of `grid`: all if they are few, else of [`SAMPLES`] equal parts of each axis one in each, for

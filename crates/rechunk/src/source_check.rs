@@ -78,6 +78,35 @@ pub(crate) async fn check_unseen(job: &Job) -> Result<(), Error> {
     checked.map_err(|error| Error::source_store(&job.request.source, error))
 }
 
+/// Refuses a source on a local disk of which chunks were missing, if a directory of it has changed since the job was
+/// planned: then they may have been removed, and are no gaps. (Who appends to it writes its metadata, too, which is
+/// refused elsewhere.) Elsewhere nothing says when something was removed.
+pub(crate) async fn check_directories(job: &Job) -> Result<(), Error> {
+    check_directories_since(job, job.planned_at).await
+}
+
+/// [`check_directories`] since another time.
+pub(crate) async fn check_directories_since(job: &Job, since: SystemTime) -> Result<(), Error> {
+    let source = &job.source;
+    if source.metadata.file_name().is_some() || source.packed.is_some() {
+        return Ok(());
+    }
+    let store = source.array.store().with_role(Role::Control);
+    let depth = source.array.key_depth().saturating_sub(1);
+    let changed = store.changed_directory(depth, since).await;
+    match changed.map_err(|error| Error::source_store(&source.location, error))? {
+        None => Ok(()),
+        Some(directory) => Err(Error::SourceChunks {
+            location: source.location.clone(),
+            reason: format!(
+                "chunks of it are missing, and {} has changed while it was copied: they may have been removed",
+                directory.display()
+            ),
+            hint: Some(SOURCE_CHANGED_HINT.to_owned()),
+        }),
+    }
+}
+
 /// Refuses to go on with a run that has read what was written after `since`: what it has copied of that is of
 /// another state. What it has not read may have been repaired. True if all of it was looked at; where the
 /// source cannot be listed, or not for little, only what is read once more is noticed.

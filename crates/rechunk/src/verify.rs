@@ -8,7 +8,7 @@ mod groups;
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_exec::{Execution, NullObserver, Observer, Sink, run};
+use rechunk_exec::{Event, Execution, NullObserver, Observer, Sink, run};
 use rechunk_format::Layout;
 use rechunk_grid::{Region, WriteEmpty};
 use rechunk_plan::{PlanError, PlanRequest, Planned, Profile, Strategy, plan};
@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Error;
 use crate::axes::Axes;
+use crate::chunk_keys;
 use crate::gzip_file::unpack;
 use crate::job::{array_at, side, source_side};
 use crate::open::{OpenArray, OpenOptions, open_array, open_store};
@@ -82,7 +83,14 @@ pub async fn verify(
         let (a, b) = (a.location, b.location);
         return Err(Error::Unlike { a, b, difference });
     }
-    let (a, b) = second_of_one_shape(a, b)?;
+    let (mut a, mut b) = second_of_one_shape(a, b)?;
+    for array in [&mut a, &mut b] {
+        let (settled, said) = chunk_keys::settled(array.clone()).await?;
+        if let Some(said) = said {
+            observer.event(&Event::Warning { text: format!("{}: {said}", array.location) });
+        }
+        *array = settled;
+    }
     let folders = (Unpacked::of(&a)?, Unpacked::of(&b)?);
     let (a, b) = (folders.0.open(a).await?, folders.1.open(b).await?);
     let other = array_at(b.array.layout(), b.array.store(), Role::Target);

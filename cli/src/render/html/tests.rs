@@ -30,6 +30,7 @@ fn subject(name: &str) -> Subject {
         target: "zarr3  none".to_owned(),
         times: Vec::new(),
         growth: None,
+        advice: None,
     }
 }
 

@@ -34,6 +34,7 @@ impl TreeJob {
             None => Left::Nothing,
         };
         let start = start(self, running, &target, &left).await?;
+        self.check_missing().await?;
         let is_written = self.is_written(&target, start).await?;
         for array in &mut self.arrays {
             let job = &mut array.job;

@@ -1,0 +1,192 @@
+//! How much of a source was missing: counted, told, and refused where it is more than is allowed.
+
+use rechunk_array::Missing;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::chunk_keys;
+use crate::job::Job;
+use crate::open::OpenArray;
+use crate::source_check;
+use crate::tree::TreeJob;
+
+/// Keys of missing chunks that a message names.
+const NAMED_MAX: usize = 3;
+
+/// Source chunks that were missing, in the report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingReport {
+    /// Chunks that were not there, and were read as the fill value. Each counts once, however often it was asked for.
+    pub chunks: u64,
+    /// All chunks of the source.
+    pub of: u64,
+    /// There may be more: an earlier run has read a part, or they were too many to tell apart.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_least: bool,
+    /// Not one chunk of the source was found.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_all: bool,
+    /// Keys of the first objects (chunks, or shards where chunks lie in some) that were missing, at most 16.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first: Vec<String>,
+}
+
+impl MissingReport {
+    /// Of what a run has found missing; `resumed`: earlier runs have read some of the source.
+    pub(crate) fn new(missing: &Missing, resumed: bool) -> Self {
+        Self {
+            chunks: missing.chunks,
+            of: missing.of,
+            is_least: missing.is_least || resumed,
+            is_all: !missing.found_any && missing.chunks > 0 && !resumed,
+            first: missing.first.clone(),
+        }
+    }
+
+    /// `3 of 24 source chunks are missing`.
+    pub fn sentence(&self) -> String {
+        let least = if self.is_least { "at least " } else { "" };
+        let (of, chunks) = (self.of, if self.of == 1 { "chunk" } else { "chunks" });
+        let are = if self.chunks == 1 { "is" } else { "are" };
+        format!("{least}{} of {of} source {chunks} {are} missing", self.chunks)
+    }
+
+    /// ` (c/3/0, c/7/0, …)`; nothing where no key is known.
+    pub fn examples(&self) -> String {
+        if self.first.is_empty() {
+            return String::new();
+        }
+        let named: Vec<&str> = self.first.iter().take(NAMED_MAX).map(String::as_str).collect();
+        let more = if self.chunks > named.len() as u64 { ", …" } else { "" };
+        format!(" ({}{more})", named.join(", "))
+    }
+}
+
+/// How much of a source may be missing, as `--max-missing` takes it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MaxMissing {
+    /// So many chunks.
+    Chunks(u64),
+    /// So many of a hundred chunks.
+    Percent(f64),
+}
+
+impl MaxMissing {
+    /// Reads `5%`, `0.1%`, `0` or `12`.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let text = text.trim();
+        let parsed = match text.strip_suffix('%') {
+            Some(number) => {
+                let percent = number.trim().parse().ok();
+                percent.filter(|percent| (0.0..=100.0).contains(percent)).map(Self::Percent)
+            }
+            None => text.parse().ok().map(Self::Chunks),
+        };
+        parsed.ok_or_else(|| Error::Usage {
+            message: format!(
+                "--max-missing: `{text}` is neither a number of chunks nor a percentage"
+            ),
+            hint: Some("write it like 0, 12, 5% or 0.1%".to_owned()),
+        })
+    }
+
+    /// So many chunks of so many may be missing.
+    fn allows(self, chunks: u64, of: u64) -> bool {
+        match self {
+            Self::Chunks(most) => chunks <= most,
+            Self::Percent(percent) => chunks as f64 * 100.0 <= percent * of as f64,
+        }
+    }
+}
+
+impl Job {
+    fn max_missing(&self) -> Result<Option<MaxMissing>, Error> {
+        self.request.max_missing.as_deref().map(MaxMissing::parse).transpose()
+    }
+
+    /// Has what is missing counted from now on, and refuses a source of which more is missing than is allowed, as far
+    /// as a list of what is there can say so. Writes nothing. Without `--max-missing` nothing is listed.
+    pub async fn check_missing(&mut self) -> Result<(), Error> {
+        let Some(most) = self.max_missing()? else { return Ok(()) };
+        if self.source.packed.is_some() || self.source.array.missing().is_some() {
+            return Ok(()); // the second time
+        }
+        self.source.array = self.source.array.clone().counting_missing(&self.found);
+        let listed = self.source.array.list_there().await;
+        let listed = listed.map_err(|error| Error::source_store(&self.request.source, error))?;
+        match listed {
+            Some(missing) => refuse_more(&self.source, &MissingReport::new(&missing, false), most),
+            None => Ok(()),
+        }
+    }
+
+    /// Looks at what was missing when all is read, before the target is made known: an error where it was removed in
+    /// the meantime, lies under other keys, or is more than is allowed.
+    pub(crate) async fn check_missing_after(
+        &self,
+        missing: Option<&Missing>,
+        tasks_resumed: u64,
+    ) -> Result<(), Error> {
+        let Some(missing) = missing else { return Ok(()) };
+        if missing.objects > 0 {
+            source_check::check_directories(self).await?;
+            chunk_keys::check_missing(&self.source, &missing.first).await?;
+        }
+        let Some(most) = self.max_missing()?.filter(|most| !most.allows(missing.of, missing.of))
+        else {
+            return Ok(());
+        };
+        let is_resumed = tasks_resumed > 0;
+        refuse_more(&self.source, &MissingReport::new(missing, is_resumed), most)?;
+        if is_resumed { self.check_missing_now(most).await } else { Ok(()) }
+    }
+
+    /// [`Job::check_missing_after`] where earlier runs have read a part: what is missing now was so then, too, or was
+    /// removed since, which is refused elsewhere as what was written since is.
+    async fn check_missing_now(&self, most: MaxMissing) -> Result<(), Error> {
+        source_check::check_directories_since(self, self.begun_at).await?;
+        let array = self.source.array.clone().counting_missing(&[]);
+        let listed = array.list_there().await;
+        let listed = listed.map_err(|error| Error::source_store(&self.request.source, error))?;
+        match listed.filter(|_| array.layout().shards().is_none()) {
+            Some(missing) => refuse_more(&self.source, &MissingReport::new(&missing, false), most),
+            None => Err(Error::SourceChunks {
+                location: self.request.source.clone(),
+                reason:
+                    "how much of it was missing is not known: an earlier run has read a part of it"
+                        .to_owned(),
+                hint: Some("start again with --overwrite, or leave --max-missing out".to_owned()),
+            }),
+        }
+    }
+}
+
+impl TreeJob {
+    /// [`Job::check_missing`] of every array.
+    pub async fn check_missing(&mut self) -> Result<(), Error> {
+        for array in &mut self.arrays {
+            let checked = array.job.check_missing().await;
+            checked.map_err(|error| error.of_member(&array.path))?;
+        }
+        Ok(())
+    }
+}
+
+fn refuse_more(source: &OpenArray, found: &MissingReport, most: MaxMissing) -> Result<(), Error> {
+    if most.allows(found.chunks, found.of) {
+        return Ok(());
+    }
+    let allowed = match most {
+        MaxMissing::Chunks(0) => "and none may be".to_owned(),
+        MaxMissing::Chunks(most) => format!("and no more than {most} may be"),
+        MaxMissing::Percent(percent) => format!("and no more than {percent} % may be"),
+    };
+    Err(Error::SourceChunks {
+        location: source.location.clone(),
+        reason: format!("{}{}, {allowed} (--max-missing)", found.sentence(), found.examples()),
+        hint: Some(
+            "repair the source and start again with --overwrite, or allow more: what is missing is read as the fill value"
+                .to_owned(),
+        ),
+    })
+}
