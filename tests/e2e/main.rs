@@ -20,6 +20,8 @@ mod cloud;
 #[cfg(test)]
 mod damaged_chunks;
 #[cfg(test)]
+mod dimension_names;
+#[cfg(test)]
 mod disk_full;
 #[cfg(test)]
 mod given_up;
@@ -47,6 +49,8 @@ mod kill;
 mod kill_files;
 #[cfg(test)]
 mod layers;
+#[cfg(test)]
+mod meaning;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]

@@ -73,8 +73,14 @@ impl ArraySpec {
 
     /// The axis of this name, the slowest if there are several; `None` if there is none.
     pub fn axis_named(&self, name: &str) -> Option<usize> {
-        let names = self.dimension_names.as_deref()?;
-        names.iter().position(|other| other.as_deref() == Some(name))
+        self.axes_named(name).next()
+    }
+
+    /// All axes of this name, slowest first. A name may stand twice: a covariance is bands by bands.
+    pub fn axes_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let names = self.dimension_names.as_deref().unwrap_or_default();
+        let is_named = move |other: &Option<String>| other.as_deref() == Some(name);
+        names.iter().enumerate().filter(move |(_, other)| is_named(other)).map(|(axis, _)| axis)
     }
 
     /// Bytes of one element.

@@ -61,7 +61,7 @@ impl N5Metadata {
             chunk_shape: axis_order.turn(&self.block_size),
             edges: None,
             fill_value: Some(FillValue::zero(data_type.item_bytes())),
-            dimension_names: names.map(|(_, names)| names),
+            dimension_names: names.map(|found| found.names),
         }
     }
 
@@ -77,8 +77,9 @@ impl N5Metadata {
     pub fn user_attributes(&self) -> Map<String, Value> {
         let mut attributes = self.attributes.clone();
         let rank = self.dimensions.len();
-        if let Some((key, _)) = read_names(&attributes, rank, AxisOrder::Kept) {
-            attributes.shift_remove(key);
+        let found = read_names(&attributes, rank, AxisOrder::Kept);
+        if let Some(attribute) = found.and_then(|found| found.attribute) {
+            attributes.shift_remove(attribute);
         }
         attributes
     }

@@ -5,9 +5,10 @@ use serde_json::{Map, Value, json};
 
 use crate::codec_json::{write_v2_codec, write_v3_codec};
 use crate::codec_spec::CodecSpec;
+use crate::dimension_names::V2_DIMENSIONS;
 use crate::group::GroupMetadata;
 use crate::json::write_pretty;
-use crate::metadata::{ArrayMetadata, KeyStyle, V2_DIMENSIONS, ZarrVersion};
+use crate::metadata::{ArrayMetadata, KeyStyle, ZarrVersion};
 use crate::{chunk_lengths, record, sharding, types_v2, types_v3};
 
 impl ArrayMetadata {

@@ -124,7 +124,7 @@ fn parse_complex(value: &Value, data_type: DataType, version: ZarrVersion) -> Op
 }
 
 /// The type of both parts of a complex number.
-fn part_of(data_type: DataType) -> DataType {
+pub(crate) fn part_of(data_type: DataType) -> DataType {
     if data_type == DataType::Complex64 { DataType::Float32 } else { DataType::Float64 }
 }
 

@@ -17,6 +17,7 @@ mod codec_settings;
 mod codec_spec;
 mod codecs;
 mod consolidated;
+mod dimension_names;
 mod documents;
 mod element_type;
 mod fill_value;
@@ -26,6 +27,7 @@ mod layout;
 mod metadata;
 mod missing_values;
 mod n5_block;
+mod null_fill;
 mod parse_v2;
 mod parse_v3;
 mod recast;
@@ -61,6 +63,7 @@ pub use missing_values::{
     missing_value_in_v3, recast_missing_value, respell_missing_value,
 };
 pub use n5_block::{N5BlockCodec, stands_for_n5};
+pub use null_fill::note_null_fill;
 pub use parse_v2::parse_v2;
 pub use parse_v3::{NodeKind, node_kind, parse_v3};
 pub use shard_codec::ShardCodec;

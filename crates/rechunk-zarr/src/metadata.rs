@@ -23,9 +23,6 @@ pub const BLOSC_CHUNK_BYTES_MAX: u64 = blosc::CHUNK_BYTES_MAX;
 /// Most codecs of a chain: more than anybody needs, and few enough to bound their work.
 pub(crate) const CHAIN_LENGTH_MAX: usize = 64;
 
-/// Key of the attribute that xarray keeps the dimension names of a v2 array in.
-pub(crate) const V2_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
-
 /// Version of the Zarr format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ZarrVersion {
@@ -190,6 +187,11 @@ impl ArrayMetadata {
             _ => codec.name().to_owned(),
         };
         self.codecs.iter().map(name).collect()
+    }
+
+    /// A scalar of v3: xarray opens it though it has no names, for it has no dimensions.
+    pub(crate) fn is_v3_scalar(&self) -> bool {
+        self.version == ZarrVersion::V3 && self.spec.shape.is_empty()
     }
 
     /// The attributes as plain JSON: bare tokens such as `NaN` become strings.

@@ -2,8 +2,9 @@
 //!
 //! In v2 that is the fill value: xarray (2024.10 and later, `FillValueCoder` in its Zarr backend) reads
 //! it as the CF attribute `_FillValue`, and writes no such attribute. In v3 it is the attribute alone,
-//! with floats in Base64 of a little-endian `float64`; another float there is an error to it. So what is
-//! to be the same data set to xarray has to say the same thing in another way.
+//! with floats in Base64 of a little-endian `float64`; another float there is an error to it, and so is
+//! the attribute of text, bytes and NumPy's own times, of which nothing is missing in v3. So what is to
+//! be the same data set to xarray has to say the same thing in another way.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -11,33 +12,90 @@ use rechunk_grid::{DataType, FillValue};
 use serde_json::Value;
 
 use crate::field::Field;
-use crate::fill_value::{float, parse_fill_value, write_fill_value};
-use crate::json::of_bare_token;
+use crate::fill_value::{float, parse_fill_value, part_of, write_fill_value};
+use crate::json::{of_bare_token, plain as plain_json};
 use crate::metadata::{ArrayMetadata, ZarrVersion};
 
 /// The attribute of the CF conventions.
 const FILL_VALUE: &str = "_FillValue";
 
-/// Has `target`, of another version than `source`, say which elements are missing. Where that takes
-/// another fill value, returns a sentence for people.
+/// Says to which versions an element of a type can be missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Numbers and truth values: the fill value of v2, the attribute of v3.
+    Number,
+    /// Text, bytes and NumPy's own times: the fill value of v2. xarray opens no v3 array of such a type
+    /// that has the attribute.
+    InV2Only,
+    /// Types that xarray does not read.
+    Neither,
+}
+
+impl Kind {
+    fn of(data_type: DataType) -> Self {
+        match data_type {
+            DataType::FixedUtf32 { .. }
+            | DataType::FixedBytes { .. }
+            | DataType::Variable
+            | DataType::DateTime64 { .. }
+            | DataType::TimeDelta64 { .. } => Self::InV2Only,
+            _ if is_numeric(data_type) => Self::Number,
+            _ => Self::Neither,
+        }
+    }
+}
+
+/// Has `target`, of another version than `source`, say which elements are missing. Returns a sentence
+/// for people where that takes another fill value, or cannot be said.
 ///
-/// Arrays without dimension names are none of xarray's and stay as they are, and so do types for which
-/// xarray has no such attribute.
+/// Arrays without dimension names are none of xarray's and stay as they are, and so do types that it
+/// does not read. A scalar of v3 is one of its arrays without names.
 pub fn carry_missing_value(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option<String> {
-    let data_type = source.spec.data_type;
-    if source.spec.dimension_names.is_none() || !is_numeric(data_type) {
+    if source.spec.dimension_names.is_none() && !source.is_v3_scalar() {
         return None;
     }
-    match (source.version, target.version) {
-        (ZarrVersion::V2, ZarrVersion::V3) => {
+    let data_type = source.spec.data_type;
+    match (source.version, target.version, Kind::of(data_type)) {
+        (ZarrVersion::V2, ZarrVersion::V3, Kind::Number) => {
             if let Some(value) = missing_value(source) {
                 target.attributes.insert(FILL_VALUE.to_owned(), encoded(&value, data_type));
             }
             None
         }
-        (ZarrVersion::V3, ZarrVersion::V2) => to_v2(source, target),
+        (ZarrVersion::V2, ZarrVersion::V3, Kind::InV2Only) => cannot_say(source, target),
+        (ZarrVersion::V3, ZarrVersion::V2, Kind::Number) => to_v2(source, target),
+        (ZarrVersion::V3, ZarrVersion::V2, Kind::InV2Only) => nothing_missing(source, target),
         _ => None,
     }
+}
+
+/// Drops what xarray takes for missing in v2, and would not open in v3.
+fn cannot_say(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option<String> {
+    let attribute = target.attributes.shift_remove(FILL_VALUE);
+    let fill = Some(source.fill_value_json()).filter(|fill| !fill.is_null());
+    // What is no time is missing anyway.
+    let is_nat = source.spec.fill_value.as_ref().is_some_and(|fill| is_nat(fill, source));
+    let missing = fill.filter(|_| !is_nat).or(attribute)?;
+    Some(format!(
+        "xarray takes elements that are {} for missing in Zarr v2, and has no such thing for their \
+         type in v3: there they are values",
+        plain_json(&missing)
+    ))
+}
+
+/// Makes the fill value of v2 null, as nothing is missing: an empty text is a text.
+fn nothing_missing(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option<String> {
+    let fill = source.fill_value_json();
+    (target.spec.fill_value, target.verbatim.fill_value) = (None, None);
+    if source.spec.data_type.is_variable() {
+        target.verbatim.fill_value = Some(Value::Null);
+    }
+    let is_nat = source.spec.fill_value.as_ref().is_some_and(|fill| is_nat(fill, source));
+    // Chunks of variable length are copied as they are, so there is no more to be said of them.
+    (!fill.is_null() && !is_nat && !source.spec.data_type.is_variable()).then(|| {
+        let (was, becomes) = (plain_json(&fill), Value::Null);
+        other_fill(&becomes, &was)
+    })
 }
 
 /// Leaves the older attribute of the CF conventions out where it says that NaN is missing, which it is anyway: as
@@ -61,7 +119,7 @@ pub fn leave_out_missing_nan(target: &mut ArrayMetadata) -> Option<String> {
 /// xarray's.
 pub fn missing_value(array: &ArrayMetadata) -> Option<FillValue> {
     let data_type = array.spec.data_type;
-    if array.spec.dimension_names.is_none() || !is_numeric(data_type) {
+    if array.spec.dimension_names.is_none() || Kind::of(data_type) != Kind::Number {
         return None;
     }
     let said = array.attributes.get(FILL_VALUE);
@@ -98,13 +156,22 @@ fn to_v2(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option<String> {
             target.spec.fill_value = Some(missing.clone());
         }
     }
-    let words = |value: &FillValue| write_fill_value(value, data_type).to_string();
-    Some(format!(
-        "xarray takes the fill value of Zarr v2 for missing data: it becomes {}, not {}, and all chunks \
-         are written",
-        missing.as_ref().map_or("null".to_owned(), words),
-        words(fill)
-    ))
+    let words = |value: &FillValue| write_fill_value(value, data_type);
+    Some(other_fill(&missing.as_ref().map_or(Value::Null, words), &words(fill)))
+}
+
+/// Says that a v2 target has another fill value than its source.
+fn other_fill(becomes: &Value, was: &Value) -> String {
+    format!(
+        "xarray takes the fill value of Zarr v2 for missing data: it becomes {becomes}, not {was}, and \
+         all chunks are written"
+    )
+}
+
+/// Whether a fill value is NumPy's "not a time".
+fn is_nat(fill: &FillValue, array: &ArrayMetadata) -> bool {
+    matches!(array.spec.data_type, DataType::DateTime64 { .. } | DataType::TimeDelta64 { .. })
+        && fill.bytes == i64::MIN.to_le_bytes()
 }
 
 /// Has `cast`, which is `source` with elements of another type, go on saying which are missing: its
@@ -180,7 +247,9 @@ fn is_numeric(data_type: DataType) -> bool {
     is_float(data_type)
         || matches!(
             data_type,
-            DataType::Bool
+            DataType::Complex64
+                | DataType::Complex128
+                | DataType::Bool
                 | DataType::Int8
                 | DataType::Int16
                 | DataType::Int32
@@ -200,22 +269,41 @@ fn is_nan(value: &FillValue, data_type: DataType) -> bool {
     float::value_of(&value.bytes, data_type).is_some_and(f64::is_nan)
 }
 
-/// The attribute as v3 has it.
+/// The attribute as v3 has it: of a complex number both parts.
 fn encoded(value: &FillValue, data_type: DataType) -> Value {
-    match float::value_of(&value.bytes, data_type) {
-        Some(float) => Value::from(BASE64_STANDARD.encode(float.to_le_bytes())),
-        None => write_fill_value(value, data_type),
+    if is_complex(data_type) {
+        let (real, imaginary) = value.bytes.split_at(value.bytes.len() / 2);
+        let parts = [real, imaginary].map(|part| encoded_float(part, part_of(data_type)));
+        return parts.into_iter().flatten().collect();
     }
+    encoded_float(&value.bytes, data_type).unwrap_or_else(|| write_fill_value(value, data_type))
+}
+
+fn encoded_float(bytes: &[u8], data_type: DataType) -> Option<Value> {
+    let float = float::value_of(bytes, data_type)?;
+    Some(Value::from(BASE64_STANDARD.encode(float.to_le_bytes())))
 }
 
 /// The value of the attribute as v3 has it; `None` for what xarray would not read either.
 fn decoded(said: &Value, data_type: DataType) -> Option<FillValue> {
+    if is_complex(data_type) {
+        let [real, imaginary] = said.as_array()?.as_slice() else { return None };
+        let part = |said| decoded_float(said, part_of(data_type));
+        return Some(FillValue { bytes: [part(real)?, part(imaginary)?].concat() });
+    }
     if !is_float(data_type) {
         return plain(said, data_type);
     }
+    decoded_float(said, data_type).map(|bytes| FillValue { bytes })
+}
+
+fn decoded_float(said: &Value, data_type: DataType) -> Option<Vec<u8>> {
     let bytes = BASE64_STANDARD.decode(said.as_str()?).ok()?;
-    let float = f64::from_le_bytes(bytes.try_into().ok()?);
-    float::bytes_of(float, data_type).map(|bytes| FillValue { bytes })
+    float::bytes_of(f64::from_le_bytes(bytes.try_into().ok()?), data_type)
+}
+
+fn is_complex(data_type: DataType) -> bool {
+    matches!(data_type, DataType::Complex64 | DataType::Complex128)
 }
 
 /// The value of an attribute that says it as v2 does a fill value.

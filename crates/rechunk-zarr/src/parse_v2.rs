@@ -11,10 +11,10 @@ use crate::field::{Field, shown};
 use crate::fill_value::parse_fill_value;
 use crate::json::{read_object, text};
 use crate::metadata::{
-    ArrayMetadata, CHAIN_LENGTH_MAX, KeyEncoding, KeyStyle, V2_DIMENSIONS, Verbatim, ZarrVersion,
+    ArrayMetadata, CHAIN_LENGTH_MAX, KeyEncoding, KeyStyle, Verbatim, ZarrVersion,
 };
 use crate::record::Record;
-use crate::{types_v2, variable};
+use crate::{dimension_names, types_v2, variable};
 
 const KEY: &str = ".zarray";
 
@@ -40,6 +40,11 @@ pub fn parse_v2(zarray: &[u8], zattrs: Option<&[u8]>) -> Result<ArrayMetadata, F
     let field = Field::new(KEY, "fill_value");
     // `null` means something here, so it must not count as absent.
     let fill_value = map.get("fill_value").ok_or_else(|| field.invalid("is missing"))?;
+    // netCDF-C 4.8.0 writes a list of one.
+    let fill_value = match fill_value.as_array().map(Vec::as_slice) {
+        Some([single]) if !data_type.is_variable() => single,
+        _ => fill_value,
+    };
     let fill_value = if data_type.is_variable() {
         verbatim.fill_value = Some(fill_value.clone());
         None
@@ -51,7 +56,7 @@ pub fn parse_v2(zarray: &[u8], zattrs: Option<&[u8]>) -> Result<ArrayMetadata, F
         Some(document) => read_object(".zattrs", document)?,
         None => Map::new(),
     };
-    let dimension_names = take_dimension_names(&mut attributes, rank);
+    let dimension_names = dimension_names::of_v2(&map, &mut attributes, rank);
     let metadata = ArrayMetadata {
         spec: ArraySpec { shape, data_type, chunk_shape, edges: None, fill_value, dimension_names },
         version: ZarrVersion::V2,
@@ -139,19 +144,6 @@ pub(crate) fn separator(field: &Field, value: &Value) -> Result<char, FormatErro
         Some("/") => Ok('/'),
         _ => Err(field.invalid(format!("expected \".\" or \"/\", found {}", shown(value)))),
     }
-}
-
-/// The names xarray keeps among the attributes. What does not fit the array stays an attribute.
-pub(crate) fn take_dimension_names(
-    attributes: &mut Map<String, Value>,
-    rank: usize,
-) -> Option<Vec<Option<String>>> {
-    let list = attributes.get(V2_DIMENSIONS)?.as_array()?;
-    let names: Option<Vec<_>> =
-        list.iter().map(|name| text(name).map(|name| Some(name.to_owned()))).collect();
-    let names = names.filter(|names| names.len() == rank)?;
-    attributes.shift_remove(V2_DIMENSIONS);
-    Some(names)
 }
 
 #[cfg(test)]

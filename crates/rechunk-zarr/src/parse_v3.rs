@@ -18,7 +18,7 @@ use crate::parse_v2::separator;
 use crate::record::{self, Record};
 use crate::shard_codec::ShardCodec;
 use crate::sharding::Sharding;
-use crate::{chunk_lengths, n5_block, sharding, types_v3, variable};
+use crate::{chunk_lengths, dimension_names, n5_block, sharding, types_v3, variable};
 
 const KEY: &str = "zarr.json";
 
@@ -77,7 +77,10 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
     let data_type = parse_data_type(require(&mut map, "data_type")?, &mut verbatim)?;
     let (chunk_shape, edges) = parse_chunk_grid(&require(&mut map, "chunk_grid")?, &shape)?;
     let key_encoding = parse_key_encoding(&require(&mut map, "chunk_key_encoding")?)?;
-    let fill_value = require(&mut map, "fill_value")?;
+    // `null`, which GDAL writes, is none; but nothing at all is a damaged document.
+    let fill_value = map.shift_remove("fill_value");
+    let fill_value =
+        fill_value.ok_or_else(|| Field::new(KEY, "fill_value").invalid("is missing"))?;
     let codecs = require(&mut map, "codecs")?;
     let (order, codecs, chunk_shape, sharding) = if data_type.is_variable() {
         // A shard of such elements stays one object.
@@ -100,12 +103,13 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
     let zero = FillValue::zero(data_type.item_bytes());
     let fill = fill_value.as_ref().unwrap_or(&zero).stored(data_type, order.endian);
     ShardCodec::set_fill(&mut codecs, &fill);
-    let attributes = match Field::take(&mut map, "attributes") {
+    let mut attributes = match Field::take(&mut map, "attributes") {
         Some(Value::Object(attributes)) => attributes,
         Some(other) => Field::new(KEY, "attributes").object(&other)?.clone(),
         None => Map::new(),
     };
-    let dimension_names = parse_dimension_names(&mut map)?;
+    let names = parse_dimension_names(&mut map)?;
+    let dimension_names = dimension_names::of_v3(names, &mut attributes, rank);
     refuse_transformers(&mut map)?;
     refuse_unknown(&map)?;
     verbatim.fields = map;
@@ -148,7 +152,8 @@ fn parse_data_type(value: Value, verbatim: &mut Verbatim) -> Result<DataType, Fo
     Ok(data_type)
 }
 
-/// The fill value; its JSON is kept where its bytes alone do not say how it was spelled.
+/// The fill value, `None` for `null`; its JSON is kept where its bytes alone do not say how it was
+/// spelled.
 fn parse_fill(
     value: Value,
     data_type: DataType,
@@ -158,6 +163,9 @@ fn parse_fill(
     let field = Field::new(KEY, "fill_value");
     if data_type.is_variable() {
         verbatim.fill_value = Some(value);
+        return Ok(None);
+    }
+    if value.is_null() {
         return Ok(None);
     }
     let record = verbatim.data_type.as_ref().and_then(|kind| record::of(kind, ZarrVersion::V3));

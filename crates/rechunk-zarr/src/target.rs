@@ -1,20 +1,20 @@
 //! The metadata of an array that is about to be written.
 
 use rechunk_format::{FormatError, ShardFormat};
-use rechunk_grid::{DataType, Endian, FillValue};
+use rechunk_grid::{DataType, Endian};
 use serde_json::Value;
 
 use crate::choice::CodecChoice;
 use crate::codec_spec::CodecSpec;
+use crate::dimension_names::{self, V2_DIMENSIONS};
 use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::fill_value::v2_nearest;
 use crate::kept_codecs::{Naming, kept_codecs, not_core};
-use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, V2_DIMENSIONS, ZarrVersion};
+use crate::metadata::{ArrayMetadata, KeyEncoding, KeyStyle, ZarrVersion};
 use crate::n5_block::without_n5_blocks;
-use crate::parse_v2::take_dimension_names;
 use crate::shard_codec::ShardCodec;
-use crate::{record, types_v2, variable};
+use crate::{null_fill, record, types_v2, variable};
 
 /// What is asked of a target.
 #[derive(Debug, Clone)]
@@ -98,9 +98,14 @@ pub fn target_metadata(
         target.order.endian = Endian::Little;
         target.codecs = target.codecs.into_iter().map(CodecSpec::little_endian).collect();
     }
+    warnings.extend(odd_null(source));
     match options.version {
         ZarrVersion::V2 => say_in_v2(&mut target, &mut warnings)?,
         ZarrVersion::V3 => say_in_v3(&mut target, &mut warnings),
+    }
+    name_scalar(source, &mut target);
+    if (source.version, target.version) == (ZarrVersion::V2, ZarrVersion::V3) {
+        warnings.extend(dimension_names::drop_nczarr(&mut target.attributes));
     }
     target.check()?;
     Ok((target, warnings))
@@ -214,6 +219,7 @@ fn say_in_v2(target: &mut ArrayMetadata, warnings: &mut Vec<String>) -> Result<(
         *axes = (0..rank).collect();
     }
     check_v2_type(target, warnings)?;
+    null_fill::restore(target);
     let data_type = target.spec.data_type;
     if let Some(fill_value) = &target.spec.fill_value {
         let nearest = v2_nearest(fill_value, data_type);
@@ -261,7 +267,7 @@ pub(crate) fn drop_v3_only(target: &mut ArrayMetadata, warnings: &mut Vec<String
     }
     // What v3 may have as an attribute besides is the names in v2.
     let rank = target.spec.shape.len();
-    let among_attributes = take_dimension_names(&mut target.attributes, rank);
+    let among_attributes = dimension_names::take_attribute(&mut target.attributes, rank);
     let names = target.spec.dimension_names.as_ref();
     if names.is_some_and(|names| names.iter().any(Option::is_none)) {
         let all_unnamed = names.is_some_and(|names| names.iter().all(Option::is_none));
@@ -284,8 +290,25 @@ pub(crate) fn drop_v3_only(target: &mut ArrayMetadata, warnings: &mut Vec<String
 
 fn say_in_v3(target: &mut ArrayMetadata, warnings: &mut Vec<String>) {
     if target.spec.fill_value.is_none() {
-        warnings.push("Zarr v3 needs a fill value: null becomes zero".to_owned());
-        target.spec.fill_value = Some(FillValue::zero(target.spec.item_bytes()));
+        warnings.push(null_fill::fill_in(target));
+    }
+}
+
+/// Says that a v3 source has the fill value null, which is read as zero.
+pub(crate) fn odd_null(source: &ArrayMetadata) -> Option<String> {
+    let is_null = source.fill_value_json().is_null();
+    (is_null && source.version == ZarrVersion::V3).then(|| {
+        "the fill value is null, which Zarr v3 does not have (GDAL writes it): missing chunks are \
+         read as zero"
+            .to_owned()
+    })
+}
+
+/// Gives a scalar that goes from v3 to v2 the empty list of names that xarray asks for there. In v3
+/// it needs none, and zarr-python writes none.
+pub(crate) fn name_scalar(source: &ArrayMetadata, target: &mut ArrayMetadata) {
+    if source.is_v3_scalar() && target.version == ZarrVersion::V2 {
+        target.spec.dimension_names.get_or_insert_default();
     }
 }
 

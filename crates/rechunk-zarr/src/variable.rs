@@ -148,7 +148,12 @@ pub(crate) fn target(
         return Err(refusal(source, "another codec for elements of variable length"));
     }
     if options.version == source.version {
-        return Ok((source.clone(), Vec::new()));
+        let mut target = source.clone();
+        let odd = crate::target::odd_null(source);
+        if odd.is_some() {
+            target.verbatim.fill_value = Some(json!(""));
+        }
+        return Ok((target, odd.into_iter().collect()));
     }
     let unlike = || refusal(source, "elements of variable length in another version of Zarr");
     let strings = Strings::of(source).ok_or_else(unlike)?;
@@ -166,6 +171,7 @@ pub(crate) fn target(
     target.verbatim.codecs = Some(codecs.ok_or_else(unlike)?);
     if options.version == ZarrVersion::V2 {
         crate::target::drop_v3_only(&mut target, &mut warnings);
+        crate::target::name_scalar(source, &mut target);
     }
     target.check()?;
     Ok((target, warnings))
@@ -258,6 +264,10 @@ impl Strings {
         match value {
             Value::String(_) => Some(value.clone()),
             Value::Array(list) if list.is_empty() => Some(json!("")),
+            Value::Null if source.version == ZarrVersion::V3 => {
+                warnings.extend(crate::target::odd_null(source));
+                Some(Value::Null)
+            }
             Value::Null => {
                 let reason = "Zarr v3 needs a fill value: null becomes an empty element";
                 warnings.push(reason.to_owned());

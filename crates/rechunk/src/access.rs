@@ -53,7 +53,9 @@ impl Access {
             Self::Map => (rank >= 2).then(|| vec![rank - 2, rank - 1]),
             Self::Along(name) => {
                 let unnamed = spec.dimension_names.is_none() && name == "time" && rank >= 2;
-                spec.axis_named(name).or_else(|| unnamed.then_some(0)).map(|axis| vec![axis])
+                let mut axes: Vec<usize> = spec.axes_named(name).collect();
+                axes.extend(unnamed.then_some(0));
+                (!axes.is_empty()).then_some(axes)
             }
         }
     }
@@ -173,8 +175,10 @@ fn better(
 ) -> Option<BetterChunks> {
     let (read, other) =
         if wanted_bytes <= SUGGESTED_CHUNK_BYTES { ("-1", "auto") } else { ("auto", "1") };
-    let names: Option<Vec<&str>> =
-        (0..spec.shape.len()).map(|axis| spec.dimension_name(axis)).collect();
+    // A name that stands twice is no way to say what differs between its axes.
+    let clear_name =
+        |axis| spec.dimension_name(axis).filter(|name| spec.axes_named(name).nth(1).is_none());
+    let names: Option<Vec<&str>> = (0..spec.shape.len()).map(clear_name).collect();
     let entries: Vec<String> = (0..spec.shape.len())
         .map(|axis| {
             let extent = if whole.contains(&axis) { read } else { other };

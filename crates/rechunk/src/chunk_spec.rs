@@ -158,10 +158,12 @@ fn by_name(named: &[(String, Extent)], source: &ArraySpec) -> Result<Vec<Extent>
         if named[..position].iter().any(|(earlier, _)| earlier == name) {
             return Err(usage(format!("dimension `{name}` is named twice")));
         }
-        let axis = source.axis_named(name).ok_or_else(|| {
-            usage(format!("there is no dimension `{name}`: the array has {}", axes(source)))
-        })?;
-        extents[axis] = *extent;
+        let mut named = source.axes_named(name).peekable();
+        if named.peek().is_none() {
+            let has = axes(source);
+            return Err(usage(format!("there is no dimension `{name}`: the array has {has}")));
+        }
+        named.for_each(|axis| extents[axis] = *extent);
     }
     Ok(extents)
 }

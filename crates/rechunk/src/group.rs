@@ -6,12 +6,13 @@ use rechunk_format::{FormatError, ShardFormat};
 use rechunk_grid::ArraySpec;
 use rechunk_n5::parse_group;
 use rechunk_store::{Role, Store};
-use rechunk_zarr::{Consolidated, ConsolidatedKind, ZarrVersion, group_attributes};
+use rechunk_zarr::{Consolidated, ConsolidatedKind, GroupMetadata, ZarrVersion, group_attributes};
 use serde::Serialize;
 
 use crate::Error;
 use crate::access::{Access, AccessCost, access_cost};
 use crate::consolidated;
+use crate::dimension_names::GroupNames;
 use crate::documents::{Documents, Node, Wanted};
 use crate::format::Format;
 use crate::info::no_such_access;
@@ -102,7 +103,7 @@ pub(crate) async fn group_info(
     access: &[Access],
 ) -> Result<GroupInfo, Error> {
     let failed = |source| Error::source_metadata(location, source);
-    documents.group().map_err(failed)?;
+    let root = documents.group().map_err(failed)?;
     let attributes = match (documents.attributes(), format.zarr_version()) {
         (None, _) => serde_json::json!({}),
         (Some(document), Some(version)) => group_attributes(version, document).map_err(failed)?,
@@ -110,8 +111,10 @@ pub(crate) async fn group_info(
     };
     let wanted = OpenOptions { reached_as: Some(format), ..options.clone() }.wanted();
     let reads = Reads { location, wanted, access };
-    let (mut members, consolidated, truncated) = members(&reads, store, format).await?;
+    let (Found { mut members, groups }, consolidated, truncated) =
+        members(&reads, store, format).await?;
     reads.check(&members)?;
+    name_axes(&mut members, std::iter::once(("", &root)).chain(groups.iter().map(by_path)));
     members.sort_by(|a, b| a.path.cmp(&b.path));
     let hints = two_documents::others(&store.with_role(Role::Control), format).await;
     let hints = hints.map_err(|source| Error::source_store(location, source))?;
@@ -173,13 +176,51 @@ impl Reads<'_> {
     }
 }
 
+/// What is below a group: its members, and what the groups among them say.
+#[derive(Default)]
+struct Found {
+    members: Vec<Member>,
+    groups: Vec<(String, GroupMetadata)>,
+}
+
+impl Found {
+    fn add(&mut self, path: &str, kind: Option<MemberKind>, documents: &Documents) {
+        if let Some(MemberKind::Group) = kind
+            && let Ok(group) = documents.group()
+        {
+            self.groups.push((path.to_owned(), group));
+        }
+        self.members.extend(kind.map(|kind| Member { path: path.to_owned(), kind }));
+    }
+}
+
+fn by_path((path, group): &(String, GroupMetadata)) -> (&str, &GroupMetadata) {
+    (path, group)
+}
+
+/// Gives arrays without names for their axes those that a group above has for them.
+fn name_axes<'a>(
+    members: &mut [Member],
+    groups: impl IntoIterator<Item = (&'a str, &'a GroupMetadata)>,
+) {
+    let names = GroupNames::of(groups);
+    for Member { path, kind } in members {
+        let MemberKind::Array(array) = kind else { continue };
+        let is_named = array.dimension_names.iter().flatten().any(Option::is_some);
+        let found = names.get(path).filter(|names| names.len() == array.shape.len() && !is_named);
+        if let Some(names) = found {
+            array.dimension_names = Some(names.iter().cloned().map(Some).collect());
+        }
+    }
+}
+
 /// The members of a group; whether they are those of its consolidated metadata; and whether there
 /// are more.
 async fn members(
     reads: &Reads<'_>,
     store: &Store,
     format: Format,
-) -> Result<(Vec<Member>, bool, bool), Error> {
+) -> Result<(Found, bool, bool), Error> {
     let store = store.with_role(Role::Control);
     if let Some(version) = format.zarr_version() {
         let found = consolidated::fetch(&store, version).await;
@@ -188,24 +229,26 @@ async fn members(
         }
     }
     if !store.can_list() {
-        return Ok((Vec::new(), false, true)); // there may be any
+        return Ok((Found::default(), false, true)); // there may be any
     }
-    let (members, truncated) = walked(reads, &store, DIRECTORIES_MAX).await?;
-    Ok((members, false, truncated))
+    let (found, truncated) = walked(reads, &store, DIRECTORIES_MAX).await?;
+    Ok((found, false, truncated))
 }
 
-fn of_document(document: &Consolidated, reads: &Reads<'_>) -> Vec<Member> {
-    let member = |(path, kind): (String, ConsolidatedKind)| {
-        let kind = match kind {
-            ConsolidatedKind::Group => MemberKind::Group,
-            ConsolidatedKind::Array => document.array(&path).map_or(MemberKind::Group, |array| {
-                member_kind(&Documents::of_array(document.version(), array), reads)
-                    .unwrap_or(MemberKind::Group)
-            }),
+fn of_document(document: &Consolidated, reads: &Reads<'_>) -> Found {
+    let mut found = Found::default();
+    for (path, kind) in document.nodes() {
+        let (version, is_array) = (document.version(), kind == ConsolidatedKind::Array);
+        let array = is_array.then(|| document.array(&path)).flatten();
+        let documents = match (array, document.group(&path)) {
+            (Some(array), _) => Documents::of_array(version, array),
+            (None, Some(group)) => Documents::of_group(version, group),
+            (None, None) => Documents::default(),
         };
-        Member { path, kind }
-    };
-    document.nodes().into_iter().map(member).collect()
+        let kind = if is_array { member_kind(&documents, reads) } else { None };
+        found.add(&path, kind.or(Some(MemberKind::Group)), &documents);
+    }
+    found
 }
 
 /// What documents describe; `None` where there are none.
@@ -245,21 +288,17 @@ fn array_of(metadata: &Metadata, reads: &Reads<'_>) -> Result<MemberArray, Forma
 }
 
 /// The members below a place, from at most `limit` directories; whether there are more.
-async fn walked(
-    reads: &Reads<'_>,
-    store: &Store,
-    limit: usize,
-) -> Result<(Vec<Member>, bool), Error> {
-    let mut members = Vec::new();
+async fn walked(reads: &Reads<'_>, store: &Store, limit: usize) -> Result<(Found, bool), Error> {
+    let mut found = Found::default();
     let cut = walk(store, limit, reads.wanted, |path, visited| {
         let Visited::Documents(documents) = visited else { return false };
         let kind = member_kind(documents, reads);
         let is_below = matches!(kind, None | Some(MemberKind::Group));
-        members.extend(kind.map(|kind| Member { path: path.to_owned(), kind }));
+        found.add(path, kind, documents);
         is_below
     });
     let left_out = cut.await.map_err(|source| Error::source_store(reads.location, source))?;
-    Ok((members, left_out.is_some()))
+    Ok((found, left_out.is_some()))
 }
 
 /// Paths of the arrays below a place, in order, for a message: those that are found soon.
@@ -270,13 +309,13 @@ pub(crate) async fn arrays_below(store: &Store) -> Vec<String> {
     let mut found = Vec::new();
     for version in [ZarrVersion::V3, ZarrVersion::V2] {
         if let Ok(Some(document)) = consolidated::fetch(&store, version).await {
-            found.extend(of_document(&document, &reads));
+            found.extend(of_document(&document, &reads).members);
         }
     }
     if found.is_empty() {
         // What cannot be listed is not named.
         let below = walked(&reads, &store, LOOKED_AT_MAX).await;
-        found = below.map(|(members, _)| members).unwrap_or_default();
+        found = below.map(|(found, _)| found.members).unwrap_or_default();
     }
     found.retain(|member| !matches!(member.kind, MemberKind::Group));
     let mut paths: Vec<String> = found.into_iter().map(|member| member.path).collect();

@@ -18,6 +18,7 @@ mod chunk_sizes;
 mod chunk_spec;
 mod clean;
 mod consolidated;
+mod dimension_names;
 mod documents;
 mod error;
 mod finish;

@@ -84,6 +84,18 @@ impl Metadata {
         }
     }
 
+    /// Gives its axes names where it has none itself, and the names are as many; false if it does not
+    /// take them. N5 and raw files keep to their own.
+    pub(crate) fn take_names(&mut self, names: &[String]) -> bool {
+        let Self::Zarr(metadata) = self else { return false };
+        let spec = &mut metadata.spec;
+        let takes = names.len() == spec.shape.len() && !has_names(spec);
+        if takes {
+            spec.dimension_names = Some(names.iter().cloned().map(Some).collect());
+        }
+        takes
+    }
+
     /// The layout of a region of the array that is laid out so.
     pub(crate) fn layout_of(&self, region: &Region) -> Result<Arc<dyn Layout>, FormatError> {
         let mut layout = self.layout()?;
@@ -201,6 +213,11 @@ impl Metadata {
             Self::N5(..) | Self::Raw(_) => None,
         }
     }
+}
+
+/// Whether any axis of an array has a name.
+pub(crate) fn has_names(spec: &ArraySpec) -> bool {
+    spec.dimension_names.iter().flatten().any(Option::is_some)
 }
 
 fn region_of(layout: Arc<dyn Layout>, region: &Region) -> Result<Arc<dyn Layout>, FormatError> {

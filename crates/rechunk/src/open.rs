@@ -15,10 +15,11 @@ use crate::Error;
 use crate::axes::Axes;
 use crate::block_files::check_blocks;
 use crate::consolidated;
+use crate::dimension_names::{AxisNames, look_above};
 use crate::documents::{Documents, Node, Wanted};
 use crate::format::{Format, has_ending};
 use crate::group::arrays_below;
-use crate::metadata::Metadata;
+use crate::metadata::{Metadata, has_names};
 use crate::not_ours;
 use crate::select::Selected;
 use crate::single_file::{RawFile, SingleFile, open_file};
@@ -51,6 +52,8 @@ pub struct OpenArray {
     pub described_by: Option<String>,
     /// How the documents that describe it are found again.
     pub(crate) wanted: Wanted,
+    /// The names of its axes are those that a group above it has for it.
+    pub(crate) is_named_by_group: bool,
     /// The region that was selected, if one was, of an array of that shape.
     pub(crate) region: Option<(Vec<u64>, Region)>,
 }
@@ -141,6 +144,10 @@ pub struct OpenOptions {
     pub reached_as: Option<Format>,
     /// It is one of many that are opened, so requests count more than answers that are waited for.
     pub is_member: bool,
+    /// Names for its axes that a group above it has, if it has none itself.
+    pub names: Option<Vec<String>>,
+    /// Its axes are named in an option: where it has no names, groups above it are looked at.
+    pub wants_names: bool,
 }
 
 /// Opens the array at `location`; requests count as control.
@@ -204,7 +211,7 @@ pub(crate) async fn open_node(
     if let Some(Node::Group(format)) = documents.node().map_err(metadata_error)? {
         return Ok(Opened::Group(documents, format));
     }
-    let Some(metadata) = documents.array(options.axes).map_err(metadata_error)? else {
+    let Some(mut metadata) = documents.array(options.axes).map_err(metadata_error)? else {
         let is_container = has_ending(location.trim_end_matches('/'), "n5");
         if is_container && control.exists_anything().await.unwrap_or(false) {
             // Some writers give the root of a container no document.
@@ -212,6 +219,8 @@ pub(crate) async fn open_node(
         }
         return Err(nothing_error(location, &control).await);
     };
+    let names = names_above(location, options, &metadata, store).await?;
+    let is_named_by_group = names.is_some_and(|names| metadata.take_names(&names));
     let layout = metadata.layout().map_err(metadata_error)?;
     if let Metadata::Raw(raw) = &metadata {
         check_blocks(location, raw, store).await?;
@@ -225,9 +234,25 @@ pub(crate) async fn open_node(
         cast: None,
         described_by,
         wanted,
+        is_named_by_group,
         region: None,
     };
     open.read_as_asked(options).map(Box::new).map(Opened::Array)
+}
+
+/// The names that a group above has for the axes of an array that has none itself, as far as they are
+/// known or of use.
+async fn names_above(
+    location: &str,
+    options: &OpenOptions,
+    metadata: &Metadata,
+    store: &Store,
+) -> Result<Option<AxisNames>, Error> {
+    let has_none = metadata.zarr().is_some_and(|array| !has_names(&array.spec));
+    if options.names.is_some() || !options.wants_names || !has_none {
+        return Ok(options.names.clone());
+    }
+    look_above(location, store).await
 }
 
 /// An array that is one file.
@@ -243,6 +268,7 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
         cast: None,
         described_by: None,
         wanted: Wanted::Newest,
+        is_named_by_group: false,
         region: None,
     })
 }

@@ -111,7 +111,17 @@ impl CopyRequest {
             select: self.select.clone(),
             cast: self.cast.clone(),
             is_member: false,
+            names: None,
+            wants_names: self.names_axes(),
         }
+    }
+
+    /// Whether an option goes by the names of axes.
+    pub(crate) fn names_axes(&self) -> bool {
+        let placed = self.placement.as_ref();
+        let texts = [Some(&self.chunks), self.shards.as_ref(), self.select.as_ref()];
+        texts.into_iter().flatten().any(|text| text.contains('='))
+            || placed.is_some_and(Placement::names_axes)
     }
 
     /// The version that a new N5 container says.

@@ -91,15 +91,35 @@ impl Selected {
             }
             Self::Named(named) => {
                 for (name, slice) in named {
-                    let axis = spec
-                        .axis_named(name)
-                        .ok_or_else(|| usage(&format!("the array has no dimension `{name}`")))?;
-                    take(axis, slice)?;
+                    let mut axes = spec.axes_named(name).peekable();
+                    if axes.peek().is_none() {
+                        return Err(usage(&format!("the array has no dimension `{name}`")));
+                    }
+                    axes.try_for_each(|axis| take(axis, slice))?;
                 }
             }
         }
+        check_lengths(spec, &region)?;
         Ok(region)
     }
+}
+
+/// Refuses a region in which axes of one name, of one length so far, would have two.
+fn check_lengths(spec: &ArraySpec, region: &Region) -> Result<(), Error> {
+    for axis in 0..spec.shape.len() {
+        let Some(name) = spec.dimension_name(axis) else { continue };
+        let differs = |other: &usize| {
+            spec.shape[*other] == spec.shape[axis] && region.shape[*other] != region.shape[axis]
+        };
+        if let Some(other) = spec.axes_named(name).find(differs) {
+            let (one, two) = (region.shape[axis], region.shape[other]);
+            return Err(usage(&format!(
+                "axes {axis} and {other} are both named `{name}`, and would have {one} and {two} \
+                 elements: select as many of each"
+            )));
+        }
+    }
+    Ok(())
 }
 
 impl Slice {
@@ -211,6 +231,17 @@ mod tests {
             let error = region(text).unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");
         }
+        let twice = ArraySpec {
+            shape: vec![21, 4, 21],
+            dimension_names: Some(["b", "x", "b"].map(|name| Some(name.to_owned())).to_vec()),
+            ..spec()
+        };
+        let twice = |text: &str| Selected::parse(text).unwrap().region(&twice);
+        let both = twice("b=3:10").unwrap();
+        assert_eq!((both.start, both.shape), (vec![3, 0, 3], vec![7, 4, 7]), "both axes");
+        assert_eq!(twice("1:5,:,4:8").unwrap().shape, [4, 4, 4]);
+        let error = twice("0:10,:,:").unwrap_err().to_string();
+        assert!(error.contains("both named `b`, and would have 10 and 21"), "{error}");
         let part = |text| Selected::parse(text).unwrap().part(&spec());
         assert_eq!(part("lat=0:5, time = 1:2").unwrap(), "time=1:2");
         assert_eq!((part("lat=0:5"), part("1,2,3")), (None, None));

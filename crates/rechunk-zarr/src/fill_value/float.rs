@@ -85,7 +85,7 @@ pub(super) fn is_odd_nan(bytes: &[u8], data_type: DataType) -> bool {
 }
 
 /// The NaN that the text `NaN` stands for: quiet, positive, without a payload.
-pub(super) fn canonical_nan(data_type: DataType) -> Option<Vec<u8>> {
+pub(crate) fn canonical_nan(data_type: DataType) -> Option<Vec<u8>> {
     match data_type {
         DataType::SmallFloat(kind) => kind.nan().map(|byte| vec![byte]),
         DataType::Float16 => Some(0x7e00_u16.to_le_bytes().to_vec()),

@@ -52,7 +52,9 @@ fn the_fill_value_of_v2_becomes_the_attribute_of_v3() {
     assert_eq!(of("<i2", json!(-32768)), (Some(json!(-32768)), None));
     assert_eq!(of("|b1", json!(false)), (Some(json!(false)), None));
     assert_eq!(of("<f8", Value::Null), (None, None));
-    assert_eq!(of("<M8[s]", json!(0)), (None, None), "xarray has none for this type");
+    let complex = json!([base64(1.5), base64(-2.0)]);
+    assert_eq!(of("<c8", json!([1.5, -2.0])), (Some(complex), None));
+    assert_eq!(of("<c16", Value::Null), (None, None));
 }
 
 #[test]
@@ -108,6 +110,82 @@ fn a_fill_value_that_is_not_missing_is_none_in_v2() {
     assert!(said.unwrap().contains("it becomes -999.0, not 0.0"));
     let (fill, said) = in_v2(&v3("int16", &json!(7), &json!({"_FillValue": 7})));
     assert_eq!((&*fill, said), ("7", None));
+}
+
+#[test]
+fn text_and_times_are_never_missing_in_v3() {
+    let marked = |fill: &str| json!({"_ARRAY_DIMENSIONS": ["x"], "_FillValue": fill});
+    for (dtype, fill, attributes, says) in [
+        ("<U3", json!(""), x(), Some("elements that are \"\" for missing")),
+        ("|S3", json!("YQ=="), x(), Some("elements that are \"YQAA\" for missing")),
+        ("<U3", Value::Null, marked("none"), Some("elements that are \"none\" for missing")),
+        ("<M8[s]", json!(0), x(), Some("elements that are 0 for missing")),
+        ("<M8[s]", json!("NaT"), x(), None),
+        ("<m8[ns]", json!("NaT"), marked("NaT"), Some("elements that are \"NaT\"")),
+        ("<U3", Value::Null, x(), None),
+    ] {
+        let (attribute, said) = converted(&v2(dtype, &fill, &attributes));
+        assert_eq!(attribute, None, "{dtype}: xarray would not open it");
+        assert_eq!(said.is_some(), says.is_some(), "{dtype} {fill}: {said:?}");
+        let said = said.unwrap_or_default();
+        assert!(said.contains(says.unwrap_or_default()), "{dtype} {fill}: {said}");
+    }
+}
+
+/// Metadata of a v3 array of any type, in v2 as xarray sees it there: its fill value, what is said.
+fn in_v2(data_type: &Value, fill_value: &Value, shape: &[u64]) -> (ArrayMetadata, Option<String>) {
+    let codecs = match data_type.as_str() {
+        Some("string") => json!([{"name": "vlen-utf8"}]),
+        Some("bytes") => json!([{"name": "vlen-bytes"}]),
+        _ => json!([{"name": "bytes", "configuration": {"endian": "little"}}]),
+    };
+    let mut document = json!({
+        "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": data_type,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": shape}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": fill_value, "codecs": codecs,
+    });
+    if !shape.is_empty() {
+        document["dimension_names"] = json!(["x"]);
+    }
+    let source = parse_v3(&write_pretty(&document)).unwrap();
+    let options = TargetOptions {
+        version: ZarrVersion::V2,
+        chunk_shape: shape.to_vec(),
+        shard_shape: None,
+        codec: None,
+    };
+    let (mut target, _) = target_metadata(&source, &options).unwrap();
+    let said = carry_missing_value(&source, &mut target);
+    (target, said)
+}
+
+#[test]
+fn nothing_of_v3_becomes_missing_in_v2() {
+    let sized =
+        |name: &str, bytes: u64| json!({"name": name, "configuration": {"length_bytes": bytes}});
+    let time =
+        |name: &str| json!({"name": name, "configuration": {"unit": "s", "scale_factor": 1}});
+    for (data_type, fill) in [
+        (sized("fixed_length_utf32", 12), json!("")),
+        (sized("null_terminated_bytes", 3), json!("")),
+        (json!("string"), json!("")),
+        (json!("bytes"), json!("")),
+        (time("numpy.datetime64"), json!("NaT")),
+        (time("numpy.timedelta64"), json!(0)),
+        (json!("complex64"), json!([0.0, 0.0])),
+        (json!("bool"), json!(false)),
+        (json!("uint8"), json!(0)),
+        (json!("float32"), json!(0.0)),
+    ] {
+        for shape in [&[4][..], &[]] {
+            let (target, _) = in_v2(&data_type, &fill, shape);
+            assert_eq!(target.fill_value_text(), "null", "{data_type} {shape:?}");
+            let names = target.spec.dimension_names.as_ref().map(Vec::len);
+            assert_eq!(names, Some(shape.len()), "{data_type}: xarray opens it");
+        }
+    }
+    let (_, said) = in_v2(&sized("fixed_length_utf32", 12), &json!(""), &[4]);
+    assert!(said.unwrap().contains("it becomes null, not \"\", and all chunks are written"));
 }
 
 /// `source` as elements of another type, of which a value is that of the number it is.

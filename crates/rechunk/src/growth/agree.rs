@@ -23,11 +23,22 @@ const AS_TARGET: &str = "write the source with the encoding of the target (in xa
 /// The axis that is meant: a dimension's name, else a number.
 pub(super) fn axis(placement: &Placement, text: &str, spec: &ArraySpec) -> Result<usize, Error> {
     let text = text.trim();
-    if let Some(axis) = spec.axis_named(text) {
-        return Ok(axis);
+    let number = || text.parse::<usize>().ok().filter(|axis| *axis < spec.shape.len());
+    let axis = spec.axis_named(text).or_else(number);
+    if let Some(name) = axis.and_then(|axis| spec.dimension_name(axis))
+        && spec.axes_named(name).count() > 1
+    {
+        return Err(Error::Usage {
+            message: format!(
+                "{}: {} axes of the target are named `{name}`, and growing one of them would leave \
+                 two lengths of one name",
+                placement.option(),
+                spec.axes_named(name).count()
+            ),
+            hint: Some("copy the array anew; --region writes into what is there".to_owned()),
+        });
     }
-    let number = text.parse::<usize>().ok().filter(|axis| *axis < spec.shape.len());
-    number.ok_or_else(|| {
+    axis.ok_or_else(|| {
         let names: Vec<String> =
             (0..spec.shape.len()).map(|axis| axis_in_words(spec, axis)).collect();
         usage(placement, &format!("the target has no `{text}`, but {}", names.join(", ")))
@@ -68,6 +79,10 @@ fn check_missing(location: &str, source: &OpenArray, target: &OpenArray) -> Resu
     let (Some(own), Some(theirs)) = (source.metadata.zarr(), target.metadata.zarr()) else {
         return Ok(());
     };
+    // Levels of an image are none of xarray's arrays: nothing in them is missing.
+    if source.is_named_by_group || target.is_named_by_group {
+        return Ok(());
+    }
     let (from, data_type) = (own.spec.data_type, theirs.spec.data_type);
     let (Some(own), Some(theirs)) = (missing_value(own), missing_value(theirs)) else {
         return Ok(());

@@ -43,6 +43,14 @@ impl Placement {
         }
     }
 
+    /// Whether it goes by the names of axes.
+    pub(crate) fn names_axes(&self) -> bool {
+        match self {
+            Self::Append(text) => text.trim().parse::<usize>().is_err(),
+            Self::Region(text) => text.contains('='),
+        }
+    }
+
     /// What is typed behind it.
     pub fn text(&self) -> &str {
         let (Self::Append(text) | Self::Region(text)) = self;

@@ -18,7 +18,8 @@ pub(crate) async fn open_existing(
 ) -> Result<(OpenArray, Change), Error> {
     let location = &request.target;
     let store = open_target(location, stores)?;
-    let options = OpenOptions { axes: request.axes, ..OpenOptions::default() };
+    let wants_names = request.names_axes();
+    let options = OpenOptions { axes: request.axes, wants_names, ..OpenOptions::default() };
     let opened = open_node(location, &options, &store).await;
     let array = match opened.map_err(|error| of_target(location, error))? {
         Opened::Array(array) => *array,

@@ -9,8 +9,8 @@ use rechunk_n5::{ATTRIBUTES_KEY, N5Metadata};
 use rechunk_raw::RawMetadata;
 use rechunk_zarr::{
     ArrayMetadata, KeyEncoding, KeyStyle, TargetOptions, Verbatim, ZarrVersion,
-    carry_missing_value, check_type, has_opaque_shards, leave_out_missing_nan, parse_codec_choice,
-    respell_missing_value, said_in_v3, target_metadata, without_inner_shards,
+    carry_missing_value, check_type, has_opaque_shards, leave_out_missing_nan, note_null_fill,
+    parse_codec_choice, respell_missing_value, said_in_v3, target_metadata, without_inner_shards,
 };
 
 use super::{Wish, codecs};
@@ -52,6 +52,11 @@ pub(super) fn target(
         }
         Metadata::Raw(metadata) => Cow::Owned(raw_as_zarr(metadata)),
     };
+    // What only the group says stays there: to xarray, and in v2, the array has no names.
+    let seen = match seen {
+        seen if wish.source.is_named_by_group => Cow::Owned(without_names(&seen)),
+        seen => seen,
+    };
     let (seen, lost, dropped) = match wish.source.cast {
         Some(cast) => {
             let recast = recast(&seen, cast).map_err(|error| wish.refuse(error))?;
@@ -79,11 +84,20 @@ pub(super) fn target(
     if options.chosen().is_none() {
         warnings.extend(lost);
     }
-    // N5 and raw files have no fill value that anybody takes for missing data.
-    if wish.request.is_member && matches!(source, Metadata::Zarr(_)) {
+    // N5 and raw files have no fill value that anybody takes for missing data. A scalar has no names by
+    // which a reader could tell whether it is a part of a data set.
+    let is_of_data_set = wish.request.is_member || seen.spec.shape.is_empty();
+    if is_of_data_set && matches!(source, Metadata::Zarr(_)) {
         warnings.extend(carry_missing_value(&seen, &mut target));
     } else if wish.source.stored_type() != seen.spec.data_type {
         respell_missing_value(&seen, &mut target);
+    }
+    // xarray shows all attributes, and of its own arrays v2 gets null again without a note.
+    if !is_of_data_set || seen.spec.dimension_names.is_none() {
+        note_null_fill(&seen, &mut target);
+    }
+    if format == Format::Zarr3 && wish.source.is_named_by_group {
+        target.spec.dimension_names = wish.source.metadata.spec().dimension_names;
     }
     if let Some(separator) = wish.request.separator {
         target.key_encoding.separator = separator;
@@ -96,6 +110,11 @@ pub(super) fn target(
         warnings.extend(in_strict_json("the array", &mut target.attributes));
     }
     Ok((Metadata::Zarr(Box::new(target)), warnings))
+}
+
+fn without_names(metadata: &ArrayMetadata) -> ArrayMetadata {
+    let spec = ArraySpec { dimension_names: None, ..metadata.spec.clone() };
+    ArrayMetadata { spec, ..metadata.clone() }
 }
 
 /// Elements of variable length mean in Zarr what they do not in N5.

@@ -302,7 +302,7 @@ async fn plan_one(
     request.source.clone_from(&source.location);
     request.target = member_location(&whole.target, path);
     if request.placement.is_none() {
-        let target = theirs(&request.target, request.axes, &stores).await;
+        let target = theirs(&request.target, whole, &stores).await;
         let alike = target.and_then(|target| check_unmoved(&request.target, &source, &target));
         return Ok(Planned::Unmoved(alike));
     }
@@ -312,8 +312,9 @@ async fn plan_one(
 }
 
 /// An array of the target of which nothing is written, so that it need not be one that can be.
-async fn theirs(location: &str, axes: Option<Axes>, stores: &Stores) -> Result<OpenArray, Error> {
-    let options = OpenOptions { axes, is_member: true, ..OpenOptions::default() };
+async fn theirs(location: &str, whole: &CopyRequest, stores: &Stores) -> Result<OpenArray, Error> {
+    let (axes, wants_names) = (whole.axes, whole.names_axes());
+    let options = OpenOptions { axes, is_member: true, wants_names, ..OpenOptions::default() };
     let opened = open_array(location, &options, stores).await;
     opened.map_err(|error| of_target(location, error))
 }
@@ -340,7 +341,7 @@ async fn left_behind(
     }
     for path in members.iter().filter(|path| !found.arrays.contains(path)) {
         let location = member_location(&request.target, path);
-        let opened = theirs(&location, request.axes, stores).await;
+        let opened = theirs(&location, request, stores).await;
         let array = opened.map_err(|error| error.of_member(path))?;
         if part_of(placement, &array)?.is_some() {
             left.push(path.clone());

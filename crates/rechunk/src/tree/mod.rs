@@ -35,6 +35,7 @@ pub(crate) use walk::Found;
 
 use crate::attributes::Way;
 use crate::axes::Axes;
+use crate::dimension_names::{AxisNames, GroupNames};
 use crate::documents::{Documents, Wanted};
 use crate::format::Format;
 use crate::job::{Job, profile};
@@ -193,13 +194,15 @@ impl TreeJob {
         let of_image =
             |group| ome::warnings(group, &found.arrays, request.select.is_some(), format);
         warnings.extend(groups.flat_map(of_image));
+        let all = found.groups.iter().map(|(path, group)| (&**path, group));
+        let names = GroupNames::of(std::iter::once(("", &root)).chain(all));
         let formats = (source.format, format);
         warnings.extend(fit_to(formats, request.axes, "", &mut root));
         for (path, group) in &mut found.groups {
             warnings.extend(fit_to(formats, request.axes, path, group));
         }
         let whole = CopyRequest { format: Some(format), ..request.clone() };
-        let members = Members { paths: found.arrays, format: source.format };
+        let members = Members { paths: found.arrays, names, format: source.format };
         let arrays = plan_all(&rules, fit, &whole, &stores, members, found.unreadable).await?;
         let (groups, others, consolidated) = (found.groups, found.others, found.consolidated);
         let others_estimate = estimate_others(&others, &request, &stores)?;
@@ -396,6 +399,8 @@ fn check_room_for_state(found: &Found, location: &str) -> Result<(), Error> {
 /// The arrays of a group that are copied.
 struct Members {
     paths: Vec<String>,
+    /// Names that only groups have for the axes of some.
+    names: GroupNames,
     /// Of the group.
     format: Format,
 }
@@ -410,12 +415,13 @@ async fn plan_all(
     members: Members,
     mut unreadable: Vec<(String, String)>,
 ) -> Result<Vec<TreeArray>, Error> {
-    let Members { paths, format } = members;
+    let Members { paths, names, format } = members;
     let mut arrays = Vec::with_capacity(paths.len());
     let mut largest: Option<(u64, Error)> = None;
     let at_once = consolidated::at_once(&open_store(&whole.source, stores)?);
-    let opened = stream::iter(paths).map(|path| async move {
-        let opened = open_one(whole, stores, &path, format).await;
+    let opened = stream::iter(paths).map(|path| (names.get(&path).cloned(), path));
+    let opened = opened.map(|(names, path)| async move {
+        let opened = open_one(whole, stores, &path, names, format).await;
         (path, opened)
     });
     let planned = opened.buffered(at_once).map(|(path, opened)| {
@@ -458,11 +464,17 @@ async fn open_one(
     whole: &CopyRequest,
     stores: &Stores,
     path: &str,
+    names: Option<AxisNames>,
     format: Format,
 ) -> Result<(OpenArray, Stores), Error> {
     let stores = stores.with_meter(&Meter::new());
     let location = member_location(&whole.source, path);
-    let options = OpenOptions { cast: None, ..member_options(whole, format) };
+    let options = OpenOptions {
+        cast: None,
+        names,
+        wants_names: false, // all groups are known
+        ..member_options(whole, format)
+    };
     Ok((open_array(&location, &options, &stores).await?, stores))
 }
 
