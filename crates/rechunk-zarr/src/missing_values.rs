@@ -134,7 +134,14 @@ pub fn missing_value(array: &ArrayMetadata) -> Option<FillValue> {
 
 /// Whether two elements that are missing are the same: every NaN is.
 pub fn is_same_missing_value(one: &FillValue, other: &FillValue, data_type: DataType) -> bool {
-    one == other || (is_nan(one, data_type) && is_nan(other, data_type))
+    let part = if is_complex(data_type) { part_of(data_type) } else { data_type };
+    let part_bytes = usize::try_from(part.item_bytes()).unwrap_or(1).max(1);
+    let is_same_part = |(one, other): (&[u8], &[u8])| {
+        let is_nan = |bytes| float::value_of(bytes, part).is_some_and(f64::is_nan);
+        one == other || (is_nan(one) && is_nan(other))
+    };
+    let parts = one.bytes.chunks(part_bytes).zip(other.bytes.chunks(part_bytes));
+    one.bytes.len() == other.bytes.len() && parts.into_iter().all(is_same_part)
 }
 
 /// The fill value of v2 becomes what is missing; null where nothing is. Then chunks that the source has

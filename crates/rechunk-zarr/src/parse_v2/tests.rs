@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::dimension_names::V2_DIMENSIONS;
 use crate::{BloscName, Shuffle};
 
 fn document() -> Value {

@@ -67,9 +67,9 @@ fn v2_to_v3_says_what_it_changes() {
     let source = v2(&json!({"compressor": {"id": "zlib", "level": -1}, "fill_value": null}));
     let (target, warnings) = target(&source, ZarrVersion::V3);
     assert_eq!(target.codecs, [CodecSpec::Gzip { level: 6 }]);
-    assert_eq!(target.spec.fill_value, Some(FillValue::zero(4)));
+    assert_eq!(target.fill_value_text(), "NaN");
     assert_eq!(warnings.len(), 2);
-    assert!(warnings[0].contains("no zlib") && warnings[1].contains("null becomes zero"));
+    assert!(warnings[0].contains("no zlib") && warnings[1].contains("null becomes NaN"));
 }
 
 #[test]
