@@ -5,6 +5,8 @@ use std::io;
 use std::path::Path as FilePath;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use object_store::path::Path;
+
 use crate::key::{check_below, staging_target};
 use crate::store::Kind;
 use crate::{Store, StoreError};
@@ -68,7 +70,7 @@ impl Store {
         });
         let listed = listed.await?;
         let mut level = Level::default();
-        let directories = listed.common_prefixes.iter().filter_map(|path| path.filename());
+        let directories = listed.common_prefixes.iter().filter_map(Path::filename);
         level.directories.extend(directories.map(ToOwned::to_owned));
         for object in &listed.objects {
             let Some(mut names) = object.location.prefix_match(&place.prefix) else { continue };

@@ -129,7 +129,9 @@ impl Others {
     /// Puts them in order when all have been added.
     pub(crate) fn sort(&mut self) {
         self.files.sort_unstable();
-        self.passed_over.values_mut().for_each(|paths| paths.sort_unstable());
+        for paths in self.passed_over.values_mut() {
+            paths.sort_unstable();
+        }
     }
 
     /// Paths of all of them, also of those that cannot be copied.

@@ -58,7 +58,7 @@ fn written(affine: &Affine, is_text: bool) -> Value {
     let [a, b, c, d, e, f] = affine.numbers();
     let numbers = [c, a, b, f, d, e];
     if is_text {
-        let words: Vec<String> = numbers.iter().map(|number| number.to_string()).collect();
+        let words: Vec<String> = numbers.iter().map(ToString::to_string).collect();
         return Value::String(words.join(" "));
     }
     Value::Array(numbers.into_iter().cloned().map(Value::Number).collect())

@@ -84,7 +84,7 @@ pub async fn verify_any(
         return Box::pin(compared).await.map(Compared::Arrays);
     };
     let mut outcome = GroupComparison::default();
-    let (both, first, second) = sorted(of_a.arrays(), of_b.arrays());
+    let (both, first, second) = sorted(&of_a.arrays(), &of_b.arrays());
     (outcome.only_in_first, outcome.only_in_second) = (first, second);
     for path in both {
         let [a, b] = [a, b].map(|root| member_location(root, &path));
@@ -150,7 +150,7 @@ impl GroupComparison {
         let paths = |side: &Side| -> BTreeSet<String> {
             side.others().files.iter().map(|file| file.path.clone()).collect()
         };
-        let (both, first, second) = sorted(paths(a), paths(b));
+        let (both, first, second) = sorted(&paths(a), &paths(b));
         self.only_in_first.extend(first);
         self.only_in_second.extend(second);
         let bytes = |side: &Side, path: &str| {
@@ -174,11 +174,11 @@ impl GroupComparison {
 
 /// What both have, what only the first has, and what only the second has.
 fn sorted(
-    first: BTreeSet<String>,
-    second: BTreeSet<String>,
+    first: &BTreeSet<String>,
+    second: &BTreeSet<String>,
 ) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let both = first.intersection(&second).cloned().collect();
-    let of_first = first.difference(&second).cloned().collect();
-    let of_second = second.difference(&first).cloned().collect();
+    let both = first.intersection(second).cloned().collect();
+    let of_first = first.difference(second).cloned().collect();
+    let of_second = second.difference(first).cloned().collect();
     (both, of_first, of_second)
 }
