@@ -5,7 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 const AFTER: &str = "\
 Locations are paths or URLs (file:// s3:// gs:// az:// http(s):// memory://); an array inside a
 container follows it: data.zarr/air/temperature, s3://bucket/data.zarr/air; so it does a ZIP file
-(data.zip/air) and references of kerchunk or VirtualiZarr (refs.json/air, refs.parq/air)
+(data.zip/air, image.ozx/0) and references of kerchunk or VirtualiZarr (refs.json/air, refs.parq/air)
 
 Examples:
   rechunk copy sst.zarr/sst by-pixel.zarr --chunks time=-1,lat=30,lon=30 --max-mem 1GiB

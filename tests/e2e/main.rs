@@ -18,6 +18,8 @@ mod cli;
 #[cfg(test)]
 mod cloud;
 #[cfg(test)]
+mod crossings;
+#[cfg(test)]
 mod damaged_chunks;
 #[cfg(test)]
 mod dimension_names;
@@ -25,6 +27,8 @@ mod dimension_names;
 mod disk_full;
 #[cfg(test)]
 mod given_up;
+#[cfg(test)]
+mod grids;
 #[cfg(test)]
 mod groups;
 #[cfg(test)]
@@ -86,6 +90,8 @@ mod repeated_documents;
 mod report;
 #[cfg(test)]
 mod select;
+#[cfg(test)]
+mod sharded_lengths;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Readers and writers that are not ours: zarr-python 2 and 3, tensorstore, and z5py.
+//! Readers and writers that are not ours: zarr-python 2 and 3, tensorstore, z5py, and the peers of `crossings.rs`.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -15,6 +15,14 @@ pub(crate) enum World {
     Z2,
     /// zarr-python 3 and tensorstore.
     Z3,
+    /// The newest zarr-python, GDAL, netCDF-C and more; where there is a Python for them.
+    New,
+    /// Zarr in JavaScript; where there is npm.
+    Zarrita,
+    /// Libraries that take minutes to install; where somebody has done so.
+    Crossings,
+    /// webknossos, which does not go with those.
+    Webknossos,
 }
 
 impl World {
@@ -22,8 +30,26 @@ impl World {
         let name = match self {
             Self::Z2 => ".venv-oracle-z2",
             Self::Z3 => ".venv-oracle-z3",
+            Self::New => ".venv-oracle-new",
+            Self::Crossings => ".venv-oracle-crossings",
+            Self::Webknossos => ".venv-oracle-webknossos",
+            Self::Zarrita => return PathBuf::from("node"),
         };
         root().join(name).join("bin/python")
+    }
+
+    /// Whether `tests/oracle/setup.sh` has made it.
+    pub(crate) fn is_installed(self) -> bool {
+        let stamp = match self {
+            Self::Zarrita => root().join("tests/oracle/zarrita/node_modules/stamp"),
+            _ => self.python().with_file_name("../stamp"),
+        };
+        stamp.exists()
+    }
+
+    /// What its program is told before the script.
+    fn options(self) -> &'static [&'static str] {
+        if matches!(self, Self::Zarrita) { &[] } else { &["-W", "ignore"] }
     }
 }
 
@@ -140,9 +166,10 @@ pub(crate) fn answer(world: World, script: &str, jobs: &[Value]) -> Vec<Value> {
     serde_json::from_slice(&python(world, script, &[], &serde_json::to_vec(jobs).unwrap())).unwrap()
 }
 
-fn python(world: World, script: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
+/// What a script of a world answers to `input`.
+pub(crate) fn python(world: World, script: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut child = Command::new(world.python())
-        .args(["-W", "ignore"])
+        .args(world.options())
         .arg(root().join(script))
         .args(arguments)
         .stdin(Stdio::piped())

@@ -27,6 +27,17 @@ impl Lines {
         self.0.push(format!("  {name:<11} {value}"));
     }
 
+    /// What a ZIP file says of itself, cut where it is long: it is the text of a stranger.
+    fn archive_comment(&mut self, comment: Option<&str>) {
+        const CHARS_MAX: usize = 200;
+        let Some(comment) = comment else { return };
+        let mut shown: String = comment.chars().take(CHARS_MAX).collect();
+        if shown.len() < comment.len() {
+            shown.push('…');
+        }
+        self.line("ZIP comment", &harmless_line(&shown));
+    }
+
     fn attributes(&mut self, attributes: &serde_json::Value) {
         let Some(attributes) = attributes.as_object().filter(|all| !all.is_empty()) else { return };
         self.0.push("  attributes".to_owned());
@@ -65,6 +76,7 @@ fn array_text(info: &ArrayInfo) -> String {
     if let Some(group) = &info.consolidated_in {
         lines.line("consolidated", &format!("in {group}"));
     }
+    lines.archive_comment(info.archive_comment.as_deref());
     lines.attributes(&info.attributes);
     lines.0.extend(info.hints.iter().map(|hint| format!("  hint: {hint}")));
     lines.0.join("\n")
@@ -178,6 +190,7 @@ fn group_text(info: &GroupInfo) -> String {
     if let Some(others) = info.others.as_ref().filter(|others| others.files > 0) {
         lines.line("other files", &other_files(others));
     }
+    lines.archive_comment(info.archive_comment.as_deref());
     lines.attributes(&info.attributes);
     if !info.members.is_empty() {
         let head = ["name", "shape", "type", "chunks", "codecs", "size"].map(str::to_owned);

@@ -68,7 +68,7 @@ pub use file_runs::{AS_IN_PAGE_BYTES, OPEN_FILES_MAX, Run, start_as_in_page};
 pub use key::check_below;
 pub use lease::{HEARTBEAT, Holder, Lease, STALE, Taken, holder as lease_holder, unique_name};
 pub use level::{Level, LevelFile};
-pub use location::{is_remote, remote_names};
+pub use location::{has_zip_name, is_remote, remote_names};
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
 pub use narrow::{Got, Narrow};
 pub use object_writer::ObjectWriter;

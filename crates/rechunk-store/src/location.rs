@@ -1,5 +1,6 @@
 //! From what a person types to a place: paths, `file://`, `memory:` and URLs of remote stores.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -103,8 +104,8 @@ pub(crate) fn percent_decode(text: &str) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
-/// The ZIP file that `path` is or leads into, and the `/`-separated rest: the outermost file whose
-/// name ends in `.zip`. A directory of such a name is a directory.
+/// The ZIP file that `path` is or leads into, and the `/`-separated rest: the outermost file that has the name of
+/// one. A directory of such a name is a directory.
 pub(crate) fn zip_file(
     location: &str,
     path: &Path,
@@ -138,9 +139,12 @@ pub(crate) fn names_behind(
     Ok(below.join("/"))
 }
 
-/// Whether the last name of a path ends in `.zip`.
-fn has_zip_name(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"))
+/// Whether the last name of a path is that of a ZIP file: `.zip`, and `.ozx` for an OME-Zarr in one (RFC-9).
+pub fn has_zip_name(path: &Path) -> bool {
+    let is_ending = |extension: &OsStr| {
+        ["zip", "ozx"].iter().any(|ending| extension.eq_ignore_ascii_case(ending))
+    };
+    path.extension().is_some_and(is_ending)
 }
 
 /// A directory that exists, and the names below it that do not yet.

@@ -65,7 +65,7 @@ pub(crate) enum Kind {
     /// This directory.
     Directory(Arc<FilePath>),
     /// This ZIP file, or a place inside it.
-    Archive(Arc<FilePath>),
+    Archive(ZipFile),
     /// References, or a place inside some.
     References(Arc<References>),
     /// Gone with the process.
@@ -93,12 +93,12 @@ impl Store {
         if let Place::Local(path) = &place
             && let Some((file, below)) = zip_file(location, path)?
         {
-            let zip = Arc::new(ZipFile::new(&file));
-            let mut store = Self::from_object_store(zip, location);
+            let zip = ZipFile::new(&file);
+            let mut store = Self::from_object_store(Arc::new(zip.clone()), location);
             if !below.is_empty() {
                 store.prefix = key::join(location, &Path::ROOT, &below)?;
             }
-            store.kind = Kind::Archive(file.into());
+            store.kind = Kind::Archive(zip);
             store.pace = stores.pace();
             return Ok(store.with_meter(stores.meter()));
         }
@@ -376,9 +376,15 @@ impl Store {
     /// The ZIP file it is or is inside of; such a store is only read.
     pub fn archive(&self) -> Option<&FilePath> {
         match &self.kind {
-            Kind::Archive(file) => Some(file),
+            Kind::Archive(zip) => Some(zip.path()),
             _ => None,
         }
+    }
+
+    /// The comment of the ZIP file it is inside of; `None` where there is none, or none that can be read.
+    pub async fn archive_comment(&self) -> Option<String> {
+        let Kind::Archive(zip) = &self.kind else { return None };
+        zip.comment().await.ok().filter(|comment| !comment.is_empty())
     }
 
     /// Its answers take long, compared with their bytes: many requests are to be in flight.

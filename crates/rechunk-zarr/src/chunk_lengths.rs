@@ -5,7 +5,7 @@
 //! also beyond the end.
 
 use rechunk_format::FormatError;
-use rechunk_grid::{ArraySpec, AxisChunks, Edges, GridError};
+use rechunk_grid::{ArraySpec, AxisChunks, AxisEdges, Edges, GridError};
 use serde_json::{Map, Value, json};
 
 use crate::field::{Field, shown};
@@ -73,10 +73,23 @@ fn refusal(field: &Field, error: &GridError) -> FormatError {
     field.invalid(error.to_string())
 }
 
-/// That shards of different shapes are not read.
-pub(crate) fn no_shards() -> FormatError {
-    let what = "shards (\"sharding_indexed\") of different shapes";
-    Field::new("zarr.json", "chunk_grid").unsupported(what, "only chunks may differ in length")
+/// Refuses shards that the chunks inside, of `inner` elements, do not divide evenly. Axis `i` of those is axis
+/// `axes[i]` of the array.
+pub(crate) fn check_shards(
+    edges: &Edges,
+    axes: &[usize],
+    inner: &[u64],
+) -> Result<(), FormatError> {
+    for (&axis, &inner) in axes.iter().zip(inner) {
+        let lengths = edges.axis(axis).map(AxisEdges::runs).unwrap_or_default();
+        if let Some((length, _)) = lengths.iter().find(|run| !run.0.is_multiple_of(inner.max(1))) {
+            let reason = format!(
+                "axis {axis}: a shard of {length} elements cannot hold chunks of {inner}, which do not divide it evenly"
+            );
+            return Err(Field::new("zarr.json", "chunk_grid").invalid(reason));
+        }
+    }
+    Ok(())
 }
 
 /// The grid as metadata says it.

@@ -156,7 +156,13 @@ impl Settings<'_> {
         // As numcodecs: a level beyond zstd's own limits is the nearest within them.
         let level = i32::try_from(field.clamped(&level, -131_072, 22)?).unwrap_or(0);
         let (field, checksum) = self.get("checksum", Some(Value::Bool(false)))?;
-        Ok(CodecSpec::Zstd { level, checksum: field.boolean(&checksum)? })
+        // GDAL writes its own words for it into v2. Frames say themselves whether they have one.
+        let checksum = match (self.version, text(&checksum)) {
+            (ZarrVersion::V2, Some("NO")) => false,
+            (ZarrVersion::V2, Some("YES")) => true,
+            _ => field.boolean(&checksum)?,
+        };
+        Ok(CodecSpec::Zstd { level, checksum })
     }
 
     fn blosc_v2(&self) -> Result<CodecSpec, FormatError> {
@@ -212,3 +218,6 @@ impl Settings<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ use rechunk_grid::{ArraySpec, ChunkGrid};
 use crate::codec_spec::CodecSpec;
 use crate::codecs::{Chain, stored_shape};
 use crate::metadata::ArrayMetadata;
+use crate::shard_codec::ShardCodec;
 use crate::variable;
 
 /// A Zarr array's layout: where its chunks are and what their bytes mean.
@@ -52,7 +53,8 @@ impl ZarrLayout {
         // No more than the largest, which was counted.
         let bytes = chunk.elements().saturating_mul(self.metadata.spec.item_bytes());
         let shape = stored_shape(&self.metadata.order, &chunk.shape);
-        Chain::new(&self.metadata.codecs, bytes, &shape).map(Cow::Owned)
+        let codecs = ShardCodec::for_shape(&self.metadata.codecs, &shape)?;
+        Chain::new(&codecs, bytes, &shape).map(Cow::Owned)
     }
 
     /// Refuses elements of variable length, whose chunks are only copied.

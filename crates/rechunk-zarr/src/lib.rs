@@ -11,6 +11,7 @@
 //! decoded.
 
 mod choice;
+mod chunk_grid;
 mod chunk_lengths;
 mod codec_json;
 mod codec_settings;
@@ -20,6 +21,7 @@ mod consolidated;
 mod dimension_names;
 mod documents;
 mod element_type;
+mod extension;
 mod fill_value;
 mod group;
 mod kept_codecs;

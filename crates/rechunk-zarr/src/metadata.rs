@@ -194,6 +194,12 @@ impl ArrayMetadata {
         self.version == ZarrVersion::V3 && self.spec.shape.is_empty()
     }
 
+    /// True if shards differ in shape. Each is then a chunk of the grid, decoded as a whole.
+    pub fn has_shards_of_many_shapes(&self) -> bool {
+        let is_shards = |codec: &CodecSpec| matches!(codec, CodecSpec::Shards(_));
+        self.spec.edges.is_some() && self.codecs.iter().any(is_shards)
+    }
+
     /// The attributes as plain JSON: bare tokens such as `NaN` become strings.
     pub fn plain_attributes(&self) -> Value {
         crate::json::plain(&Value::Object(self.attributes.clone()))
@@ -290,15 +296,17 @@ impl ArrayMetadata {
         self.check_parts()
     }
 
-    /// Chunks of different lengths are something of v3, and no shards.
+    /// Chunks of different lengths are something of v3. Where they are shards, the chunks inside divide each.
     fn check_chunk_lengths(&self, chunks: &Field) -> Result<(), FormatError> {
-        let is_shards = |codec: &CodecSpec| matches!(codec, CodecSpec::Shards(_));
-        if self.sharding.is_some() || self.codecs.iter().any(is_shards) {
-            return Err(chunk_lengths::no_shards());
-        }
         if self.version == ZarrVersion::V2 {
             let what = "chunks of different lengths in Zarr v2";
             return Err(chunks.unsupported(what, "use --format zarr3"));
+        }
+        let Some(edges) = &self.spec.edges else { return Ok(()) };
+        for codec in &self.codecs {
+            if let CodecSpec::Shards(shards) = codec {
+                chunk_lengths::check_shards(edges, &self.order.axes, &shards.chunk_shape)?;
+            }
         }
         Ok(())
     }

@@ -1,24 +1,23 @@
 //! Reading `zarr.json`.
 
 use rechunk_format::{ElementOrder, FormatError};
-use rechunk_grid::{ArraySpec, DataType, Edges, Endian, FillValue};
+use rechunk_grid::{ArraySpec, DataType, Endian, FillValue};
 use serde_json::{Map, Value};
 
+use crate::chunk_grid::{parse_chunk_grid, parse_key_encoding};
 use crate::codec_json::{parse_v3_codec, parse_v3_extension, refuse_little_endian};
 use crate::codec_spec::CodecSpec;
 use crate::element_type::ElementType;
+use crate::extension::{may_ignore, refuse_unknown_members, refuse_unknown_settings};
 use crate::field::{Field, shown};
 use crate::fill_value::parse_fill_value;
 use crate::json::{read_object, text};
-use crate::metadata::{
-    ArrayMetadata, CHAIN_LENGTH_MAX, KeyEncoding, KeyStyle, Verbatim, ZarrVersion,
-};
+use crate::metadata::{ArrayMetadata, CHAIN_LENGTH_MAX, Verbatim, ZarrVersion};
 use crate::n5_block::N5BlockCodec;
-use crate::parse_v2::separator;
 use crate::record::{self, Record};
 use crate::shard_codec::ShardCodec;
 use crate::sharding::Sharding;
-use crate::{chunk_lengths, dimension_names, n5_block, sharding, types_v3, variable};
+use crate::{dimension_names, n5_block, sharding, types_v3, variable};
 
 const KEY: &str = "zarr.json";
 
@@ -87,10 +86,11 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
         verbatim.codecs = Some(variable::check_v3_codecs(codecs)?);
         (ElementOrder::c_little(rank), Vec::new(), chunk_shape, None)
     } else {
-        if edges.is_some() {
-            refuse_shards(&codecs)?;
-        }
-        let found = sharding::parse_alone(&Field::new(KEY, "codecs"), &codecs, &chunk_shape)?;
+        // Shards of different shapes are chunks: each is read as a whole, by a codec.
+        let found = match edges {
+            Some(_) => None,
+            None => sharding::parse_alone(&Field::new(KEY, "codecs"), &codecs, &chunk_shape)?,
+        };
         let (chunk_shape, codecs, sharding) = match found {
             Some(found) => (found.chunk_shape, found.codecs, Some(found.format)),
             None => (chunk_shape, codecs, None),
@@ -136,6 +136,7 @@ fn parse_data_type(value: Value, verbatim: &mut Verbatim) -> Result<DataType, Fo
     let field = Field::new(KEY, "data_type");
     let (name, configuration) = parse_v3_extension(&field, &value)?;
     if record::is_record(name) {
+        refuse_unknown_members(&field, &value, &configuration, &["fields"])?;
         let data_type = Record::parse_v3(&field, &configuration)?.data_type();
         verbatim.data_type = Some(value);
         return Ok(data_type);
@@ -143,6 +144,9 @@ fn parse_data_type(value: Value, verbatim: &mut Verbatim) -> Result<DataType, Fo
     if variable::is_variable(name) {
         verbatim.data_type = Some(value);
         return Ok(DataType::Variable);
+    }
+    if let Some(known) = types_v3::settings(name) {
+        refuse_unknown_members(&field, &value, &configuration, known)?;
     }
     let data_type = types_v3::parse(&field, name, &configuration)?
         .ok_or_else(|| field.unsupported(format!("data type {name:?}"), ""))?;
@@ -179,53 +183,6 @@ fn parse_fill(
     }
 }
 
-/// The chunk shape, and where chunks differ in length the edges; `chunk_shape` is then the largest.
-fn parse_chunk_grid(
-    value: &Value,
-    shape: &[u64],
-) -> Result<(Vec<u64>, Option<Edges>), FormatError> {
-    let field = Field::new(KEY, "chunk_grid");
-    let (name, configuration) = parse_v3_extension(&field, value)?;
-    match name {
-        "regular" => {
-            let field = ZarrVersion::V3.chunk_field();
-            let chunk = configuration.get("chunk_shape");
-            let chunk = chunk.ok_or_else(|| field.invalid("is missing"))?;
-            Ok((field.shape(chunk)?, None))
-        }
-        chunk_lengths::NAME => {
-            chunk_lengths::parse(&field.child("configuration"), &configuration, shape)
-        }
-        other => Err(field.unsupported(format!("chunk grid {other:?}"), "")),
-    }
-}
-
-/// Shards of different shapes have indexes of different sizes, and are not read.
-fn refuse_shards(codecs: &Value) -> Result<(), FormatError> {
-    let field = Field::new(KEY, "codecs");
-    for codec in field.list(codecs)? {
-        if parse_v3_extension(&field, codec)?.0 == sharding::NAME {
-            return Err(chunk_lengths::no_shards());
-        }
-    }
-    Ok(())
-}
-
-fn parse_key_encoding(value: &Value) -> Result<KeyEncoding, FormatError> {
-    let field = Field::new(KEY, "chunk_key_encoding");
-    let (name, configuration) = parse_v3_extension(&field, value)?;
-    let (style, default) = match name {
-        "default" => (KeyStyle::Default, '/'),
-        "v2" => (KeyStyle::V2, '.'),
-        other => return Err(field.unsupported(format!("chunk key encoding {other:?}"), "")),
-    };
-    let separator = match configuration.get("separator") {
-        None => default,
-        Some(value) => separator(&field.child("configuration.separator"), value)?,
-    };
-    Ok(KeyEncoding { style, separator })
-}
-
 /// Array→array codecs, `transpose` among them, any number of times; then `bytes`, or a codec that
 /// makes bytes of elements itself; then bytes→bytes codecs.
 fn parse_codecs(
@@ -252,6 +209,7 @@ fn parse_codecs(
         let field = Field::new(KEY, &format!("codecs[{position}]"));
         let (name, configuration) = parse_v3_extension(&field, item)?;
         let settings = field.child("configuration");
+        refuse_unknown_settings(&field, item, name, &configuration)?;
         match (name, is_bytes) {
             ("transpose", false) => {
                 let before = axes.clone();
@@ -307,7 +265,11 @@ fn parse_codecs(
                 if order == Endian::Big && !is_bytes {
                     refuse_little_endian(&settings, &configuration)?;
                 }
-                let codec = parse_v3_codec(&field, name, &configuration, element, order)?;
+                let codec = match parse_v3_codec(&field, name, &configuration, element, order) {
+                    // It says that chunks can be decoded without it.
+                    Err(FormatError::Unsupported { .. }) if may_ignore(item) => continue,
+                    codec => codec?,
+                };
                 check_place(&field, name, &codec, is_bytes)?;
                 is_bytes |= codec.is_array_to_bytes();
                 element = codec.output(element);
@@ -446,7 +408,7 @@ fn refuse_transformers(map: &mut Map<String, Value>) -> Result<(), FormatError> 
         return Ok(());
     };
     let field = Field::new(KEY, "storage_transformers");
-    match field.list(&value)?.first() {
+    match field.list(&value)?.iter().find(|transformer| !may_ignore(transformer)) {
         None => Ok(()),
         Some(transformer) => {
             let name = transformer.get("name").map_or_else(|| shown(transformer), shown);
@@ -457,7 +419,6 @@ fn refuse_transformers(map: &mut Map<String, Value>) -> Result<(), FormatError> 
 
 /// What is left must be understood, unless it says that it need not be.
 pub(crate) fn refuse_unknown(map: &Map<String, Value>) -> Result<(), FormatError> {
-    let may_ignore = |value: &Value| value.get("must_understand") == Some(&Value::Bool(false));
     match map.iter().find(|(_, value)| !may_ignore(value)) {
         None => Ok(()),
         Some((name, _)) => {

@@ -1,10 +1,11 @@
 //! `sharding_indexed` where it is not alone: inside a shard, after a transposition or before a
 //! compressor. There a shard is encoded and decoded in memory as a whole, like any chunk.
 
-use rechunk_format::{ElementOrder, ShardFormat};
+use rechunk_format::{ElementOrder, FormatError, ShardFormat};
 use rechunk_grid::{DataType, Endian};
 
 use crate::codec_spec::CodecSpec;
+use crate::field::Field;
 
 /// A shard as a codec: elements in C order of its axes into bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -42,6 +43,26 @@ impl ShardCodec {
                 fill.clone_into(&mut block.fill);
             }
         }
+    }
+
+    /// `codecs` for a shard of `shape`, elements; axes as the shard has them. Where shards differ in shape, each has
+    /// an index of its own size.
+    pub(crate) fn for_shape(
+        codecs: &[CodecSpec],
+        shape: &[u64],
+    ) -> Result<Vec<CodecSpec>, FormatError> {
+        let fit = |codec: &CodecSpec| match codec {
+            CodecSpec::Shards(shards) => {
+                let mut shards = shards.clone();
+                shards.format = shards
+                    .format
+                    .reshaped(shape, &shards.chunk_shape)
+                    .map_err(|reason| Field::new("zarr.json", "chunk_grid").invalid(reason))?;
+                Ok(CodecSpec::Shards(shards))
+            }
+            other => Ok(other.clone()),
+        };
+        codecs.iter().map(fit).collect()
     }
 
     /// The same of little-endian elements.

@@ -5,6 +5,7 @@ use rechunk_grid::Endian;
 use serde_json::{Map, Value, json};
 
 use crate::codec_json::parse_v3_extension;
+use crate::extension::refuse_unknown_settings;
 use crate::field::{Field, shown};
 use crate::json::text;
 
@@ -32,6 +33,7 @@ pub(crate) fn parse_alone(
     if name != NAME {
         return Ok(None);
     }
+    refuse_unknown_settings(list_field, codec, name, &configuration)?;
     parse(&list_field.child("configuration"), &configuration, shard_shape).map(Some)
 }
 
@@ -77,6 +79,7 @@ fn parse_index_codecs(field: &Field, value: &Value) -> Result<(Endian, bool), Fo
     let mut has_checksum = false;
     for codec in field.list(value)? {
         let (name, configuration) = parse_v3_extension(field, codec)?;
+        refuse_unknown_settings(field, codec, name, &configuration)?;
         match (name, endian) {
             ("bytes" | "endian", None) => {
                 let big = Some(&Value::from("big"));

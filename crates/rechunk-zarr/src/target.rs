@@ -136,7 +136,8 @@ pub fn without_inner_shards(source: &ArrayMetadata) -> Option<(ArrayMetadata, St
     if !source.codecs.iter().any(|codec| matches!(codec, CodecSpec::Shards(_))) {
         return None;
     }
-    let reason = "shards inside chunks are not kept: elements are encoded as in them".to_owned();
+    let which = if source.spec.edges.is_some() { "of different shapes" } else { "inside chunks" };
+    let reason = format!("shards {which} are not kept: elements are encoded as in them");
     Some((ArrayMetadata { codecs: ShardCodec::without(&source.codecs), ..source.clone() }, reason))
 }
 
@@ -149,6 +150,7 @@ pub fn has_opaque_shards(source: &ArrayMetadata) -> bool {
 fn keeps_shards(source: &ArrayMetadata, options: &TargetOptions) -> bool {
     options.version == ZarrVersion::V3
         && options.chosen().is_none()
+        && source.spec.edges.is_none()
         && options.chunk_shape == source.spec.chunk_shape
 }
 

@@ -6,6 +6,15 @@ use serde_json::{Map, Value, json};
 
 use crate::field::{Field, shown};
 
+/// The settings of a type; `None` for a name that is none of a type of fixed size.
+pub(crate) fn settings(name: &str) -> Option<&'static [&'static str]> {
+    match name {
+        "numpy.datetime64" | "numpy.timedelta64" => Some(&["unit", "scale_factor"]),
+        "null_terminated_bytes" | "raw_bytes" | "fixed_length_utf32" => Some(&["length_bytes"]),
+        _ => (raw_bits(name).is_some() || DataType::from_name(name).is_some()).then_some(&[]),
+    }
+}
+
 /// Reads a type by its name and configuration; `None` if it is not one of fixed size.
 pub(crate) fn parse(
     field: &Field,

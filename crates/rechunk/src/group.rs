@@ -34,6 +34,8 @@ pub struct GroupInfo {
     pub format: String,
     /// Its members are those that its consolidated metadata names.
     pub consolidated: bool,
+    /// The comment of the ZIP file it is in.
+    pub archive_comment: Option<String>,
     /// User attributes.
     pub attributes: serde_json::Value,
     /// Every array and group below it, by path.
@@ -120,7 +122,18 @@ pub(crate) async fn group_info(
     let hints = hints.map_err(|source| Error::source_store(location, source))?;
     let others = other_files(&reads, store, &members).await?;
     let (location, format) = (location.to_owned(), format.name().to_owned());
-    Ok(GroupInfo { location, format, consolidated, attributes, members, truncated, hints, others })
+    let archive_comment = store.archive_comment().await;
+    Ok(GroupInfo {
+        location,
+        format,
+        consolidated,
+        archive_comment,
+        attributes,
+        members,
+        truncated,
+        hints,
+        others,
+    })
 }
 
 /// The files of a group beside what is known to be in it.

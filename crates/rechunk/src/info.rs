@@ -11,6 +11,7 @@ use rechunk_grid::ChunkGrid;
 use rechunk_n5::ATTRIBUTES_KEY;
 use rechunk_raw::ARRAY_JSON;
 use rechunk_store::{Meter, Role, Store, StoreError, Stores};
+use rechunk_zarr::ArrayMetadata;
 use serde::Serialize;
 
 use crate::Error;
@@ -101,6 +102,8 @@ pub struct ArrayInfo {
     pub foreign: KeyCount,
     /// The group above it whose consolidated metadata describes it.
     pub consolidated_in: Option<String>,
+    /// The comment of the ZIP file it is in.
+    pub archive_comment: Option<String>,
     /// What it takes to read it in the ways that were asked about.
     pub access: Vec<AccessCost>,
     /// User attributes.
@@ -213,6 +216,7 @@ async fn array_info(
         leftovers: stored.leftovers,
         foreign: stored.foreign,
         consolidated_in,
+        archive_comment: store.archive_comment().await,
         access,
         attributes: open.metadata.plain_attributes(),
         hints: Vec::new(),
@@ -221,6 +225,10 @@ async fn array_info(
     info.hints.extend(differs);
     info.hints.extend(also_there(open, store).await?);
     info.hints.extend(other.as_ref().map(|other| other.said.clone()));
+    if open.metadata.zarr().is_some_and(ArrayMetadata::has_shards_of_many_shapes) {
+        let hint = "shards differ in length: each chunk of the grid is a shard, read as a whole";
+        info.hints.push(hint.to_owned());
+    }
     if let Some(example) = stored.damaged.example {
         let count = stored.damaged.count;
         info.hints.push(format!("{count} shards have no index that can be read, e.g. {example}"));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use futures::stream::{self, StreamExt};
 use rechunk_n5::{ATTRIBUTES_KEY, N5Version, parse_dataset};
 use rechunk_raw::ARRAY_JSON;
-use rechunk_store::{Role, Store, Stores, is_remote, remote_names};
+use rechunk_store::{Role, Store, Stores, has_zip_name, is_remote, remote_names};
 use rechunk_zarr::{GroupMetadata, NodeKind, node_kind};
 
 use crate::Error;
@@ -29,10 +29,7 @@ pub(crate) fn open_target(location: &str, stores: &Stores) -> Result<Store, Erro
 
 /// Refuses what is only read, and a ZIP file that a name asks for.
 pub(crate) fn check_writable(location: &str, store: &Store) -> Result<(), Error> {
-    let is_zip_name = |path: &Path| {
-        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"))
-            && !path.is_dir()
-    };
+    let is_zip_name = |path: &Path| has_zip_name(path) && !path.is_dir();
     let asks_for_zip = store.local_root().is_some_and(|root| root.ancestors().any(is_zip_name));
     let (reason, hint) = match store.read_only() {
         Some("an HTTP server") => (

@@ -81,6 +81,7 @@ fn the_table_of_support_is_true() {
             Err(found) => problems.extend(found),
         }
     }
+    text.extend(["\n", &crate::crossings::section()]);
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
     let path = root().join("docs/support.md");
     if std::env::var("RECHUNK_BLESS").is_ok_and(|value| value == "1") {

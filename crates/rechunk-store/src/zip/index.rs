@@ -1,5 +1,6 @@
 //! What is in a ZIP file and where: its directory, kept small.
 
+use std::io::Read;
 use std::ops::Range;
 use std::path::Path as FilePath;
 use std::sync::Arc;
@@ -157,6 +158,14 @@ impl Index {
     /// When the file was last changed.
     pub(super) fn modified<T: From<SystemTime>>(&self) -> T {
         self.modified.into()
+    }
+
+    /// The comment of the file, as far as it is text; empty where there is none. Blocks.
+    pub(super) fn comment(&self) -> String {
+        let mut bytes = Vec::new();
+        // Its length is a number of 16 bits.
+        let read = self.archive.comment().take(u64::from(u16::MAX)).read_to_end(&mut bytes);
+        read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Finds the bytes of an entry, which lie behind a header of their own. Blocks.

@@ -80,6 +80,17 @@ impl ZipFile {
         Self { path: path.into(), index: Arc::default() }
     }
 
+    /// The file itself.
+    pub(crate) fn path(&self) -> &FilePath {
+        &self.path
+    }
+
+    /// The comment of the file; empty where there is none.
+    pub(crate) async fn comment(&self) -> Result<String> {
+        let index = self.index().await?;
+        Ok(tokio::task::spawn_blocking(move || index.comment()).await?)
+    }
+
     async fn index(&self) -> Result<Arc<Index>> {
         let read = || async {
             let path = Arc::clone(&self.path);

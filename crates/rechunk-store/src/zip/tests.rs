@@ -202,3 +202,62 @@ fn what_is_a_zip_file_and_what_is_not() {
     let dots = archive.path().join("../x").display().to_string();
     assert!(Store::open(&dots).unwrap_err().to_string().contains(".. behind a ZIP file"));
 }
+
+#[tokio::test]
+async fn zip_files_are_known_by_their_names() {
+    let filled = archive(&[("zarr.json", STORED, b"{}"), ("0/c/0", DEFLATED, b"1")]);
+    let empty = archive(&[]);
+    let at = |name: &str, bytes: &[u8]| {
+        let path = filled.directory.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.display().to_string()
+    };
+    for name in ["image.ozx", "IMAGE.OZX", "a.ome.ozx", "b.Ozx", "c.zarr.zip"] {
+        let file = at(name, &filled.bytes);
+        let store = Store::open(&file).unwrap();
+        assert!(store.archive().is_some(), "{name}");
+        assert_eq!(store.get("zarr.json", 2).await.unwrap().unwrap(), b"{}");
+        let below = Store::open(&format!("{file}/0")).unwrap();
+        assert_eq!(below.get("c/0", 1).await.unwrap().unwrap(), b"1", "{name}");
+        assert!(
+            Store::open(&at(&format!("empty-{name}"), &empty.bytes)).unwrap().archive().is_some()
+        );
+    }
+    for (name, bytes) in [
+        ("not.bin", &b"PK"[..]),
+        ("not.npy", b"\x93NUMPY"),
+        ("not.zarr", b"PK\x05\x06 an empty archive"),
+        ("not.raw", b""),
+        ("not.npz", b"PK\x03\x04 arrays of NumPy"),
+    ] {
+        let store = Store::open(&at(name, bytes));
+        assert!(store.map_or(true, |store| store.archive().is_none()), "{name}");
+    }
+    // What has the name of one has to be one, and says so where it is not.
+    let error = Store::open(&at("not.ozx", b"PK")).unwrap().get("x", 1).await.unwrap_err();
+    assert!(message(&error).contains("it is no ZIP file"), "{error}");
+}
+
+#[tokio::test]
+async fn the_comment_of_a_file_is_read() {
+    let plain = archive(&[("x", STORED, b"1")]);
+    assert_eq!(plain.open("").archive_comment().await, None);
+    for comment in [
+        &br#"{"ome": {"version": "0.5", "zipFile": {"centralDirectory": {"jsonFirst": true}}}}"#[..],
+        b"x",
+        b"no \xff text",
+        &[b'a'; 65_535],
+    ] {
+        let mut commented = archive(&[("x", STORED, b"1")]);
+        let length = u16::try_from(comment.len()).unwrap().to_le_bytes();
+        let at = commented.bytes.len() - 2;
+        commented.bytes.splice(at.., length.iter().chain(comment).copied());
+        let read = commented.open("").archive_comment().await.unwrap();
+        assert_eq!(read, String::from_utf8_lossy(comment));
+        assert_eq!(commented.open("").get("x", 1).await.unwrap().unwrap(), b"1");
+    }
+    let mut cut = archive(&[("x", STORED, b"1")]);
+    let at = cut.bytes.len() - 2;
+    cut.bytes.splice(at.., [9, 0, b'a']);
+    assert_eq!(cut.open("").archive_comment().await, None, "it says more than there is");
+}

@@ -2,7 +2,9 @@ use proptest::prelude::*;
 use rechunk_format::Layout;
 use serde_json::{Value, json};
 
-use crate::{ArrayMetadata, TargetOptions, ZarrLayout, ZarrVersion, parse_v3, target_metadata};
+use crate::{
+    ArrayMetadata, CodecSpec, TargetOptions, ZarrLayout, ZarrVersion, parse_v3, target_metadata,
+};
 
 fn document(shape: &[u64], chunk_shapes: &Value) -> Value {
     json!({
@@ -91,22 +93,88 @@ fn what_is_wrong_is_said() {
     assert!(parse(&other).unwrap_err().contains("kind\": is missing"));
 }
 
-#[test]
-fn shards_of_different_shapes_are_refused() {
-    let mut sharded = document(&[6], &json!([[2, 4]]));
+/// Shards with chunks of 2 × 3 in them, behind `before` and before `after`.
+fn sharded(shape: &[u64], chunk_shapes: &Value, before: &[Value], after: &[Value]) -> Value {
+    let bytes = json!({"name": "bytes", "configuration": {"endian": "little"}});
+    let gzip = json!({"name": "gzip", "configuration": {"level": 1}});
     let shards = json!({"name": "sharding_indexed", "configuration": {
-        "chunk_shape": [2], "codecs": ["bytes"], "index_codecs": ["bytes"]}});
-    for codecs in [json!([shards]), json!([shards, "crc32c"])] {
-        sharded["codecs"] = codecs;
-        let error = parse(&sharded).unwrap_err();
-        assert!(error.contains("of different shapes is not supported"), "{error}");
+        "chunk_shape": [2, 3], "codecs": [bytes, gzip], "index_codecs": [bytes, "crc32c"]}});
+    let mut document = document(shape, chunk_shapes);
+    document["codecs"] = json!([before, &[shards][..], after].concat());
+    document
+}
+
+#[test]
+fn shards_of_different_shapes_have_indexes_of_different_sizes() {
+    let transpose = [json!({"name": "transpose", "configuration": {"order": [1, 0]}})];
+    let checksum = [json!("crc32c")];
+    let cases = [
+        sharded(&[12, 7], &json!([[4, 2, 6], 9]), &[], &[]),
+        sharded(&[12, 7], &json!([[[2, 2], 8], [3, 6]]), &[], &[]),
+        sharded(&[12, 7], &json!([[4, 8, 2, 2], [[3, 3]]]), &[], &checksum),
+        sharded(&[11, 7], &json!([[2, 10], [6, 3, [3, 4]]]), &[], &[]),
+        // The axes of the chunks inside are those behind the transposition.
+        sharded(&[7, 12], &json!([[3, 6], [4, 2, 6]]), &transpose, &[]),
+    ];
+    for document in cases {
+        let metadata = parse(&document).unwrap_or_else(|error| panic!("{document}: {error}"));
+        assert!(metadata.sharding.is_none() && metadata.spec.edges.is_some());
+        assert_eq!(crate::documents::tests::reread(&metadata), metadata);
+        let grid = metadata.spec.grid().unwrap();
+        let layout = ZarrLayout::new(metadata.clone()).unwrap();
+        let (mut encoded, mut scratch, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+        for index in grid.indices().positions() {
+            let elements = grid.chunk(&index).elements();
+            let chunk: Vec<u8> = (0..elements * 2).map(|byte| (byte % 251) as u8).collect();
+            layout.encode(&index, &chunk, &mut encoded).unwrap();
+            let most = layout.codec_cost().encoded_bytes_max;
+            assert!(encoded.len() as u64 <= most, "{} of {most}", encoded.len());
+            assert_eq!(layout.decode(&index, &encoded, &mut scratch).unwrap(), chunk);
+            layout.check_stored(&index, &encoded).unwrap();
+            if metadata.codecs.len() == 1 {
+                // One entry for each chunk of 2 × 3, also of those beyond the array; the first chunk is at 0.
+                let index_bytes = usize::try_from(elements / 6 * 16 + 4).unwrap();
+                assert_eq!(encoded[encoded.len() - index_bytes..][..8], [0; 8], "{index:?}");
+            }
+            sizes.push((elements, encoded.clone()));
+        }
+        let (elements, first) = &sizes[0];
+        for (index, (others, _)) in grid.indices().positions().zip(&sizes) {
+            let read = layout.decode(&index, first, &mut scratch);
+            assert_eq!(read.is_ok(), elements == others, "{index:?}");
+        }
     }
-    sharded["chunk_grid"]["configuration"]["chunk_shapes"] = json!([[4, 4]]);
-    sharded["codecs"][0]["configuration"]["codecs"] =
-        json!([{"name": "bytes", "configuration": {"endian": "little"}}]);
-    sharded["codecs"][0]["configuration"]["index_codecs"] =
-        json!([{"name": "bytes", "configuration": {"endian": "little"}}]);
-    assert!(parse(&sharded).is_ok());
+}
+
+#[test]
+fn shards_are_divided_evenly_by_the_chunks_inside() {
+    for (shapes, length, inner, axis) in [
+        (json!([[4, 3, 5], 9]), 3, 2, 0),
+        (json!([[[2, 2], 7, 1], 9]), 7, 2, 0),
+        (json!([[4, 8], [3, 4]]), 4, 3, 1),
+        (json!([12, [3, 5]]), 5, 3, 1),
+        // Beyond the end of the axis too.
+        (json!([12, [3, 3, 2]]), 2, 3, 1),
+    ] {
+        let error = parse(&sharded(&[12, 7], &shapes, &[], &[])).unwrap_err();
+        let told =
+            format!("axis {axis}: a shard of {length} elements cannot hold chunks of {inner}");
+        assert!(error.contains(&told) || error.contains("do not divide shards"), "{error}");
+    }
+    // Chunks that are wholly beyond the end are no part of the grid.
+    parse(&sharded(&[12, 6], &json!([[4, 8], [3, 3, 2]]), &[], &[])).unwrap();
+}
+
+#[test]
+fn elements_of_shards_of_different_shapes_are_written_anew() {
+    let source = parse(&sharded(&[12, 7], &json!([[4, 2, 6], [3, 6]]), &[], &[])).unwrap();
+    for (chunk_shape, shard_shape) in [([6, 6], None), ([5, 7], None), ([2, 3], Some(vec![4, 6]))] {
+        let (version, chunk_shape) = (ZarrVersion::V3, chunk_shape.to_vec());
+        let options = TargetOptions { version, chunk_shape, shard_shape, codec: None };
+        let (target, warnings) = target_metadata(&source, &options).unwrap();
+        assert_eq!(target.codecs, [CodecSpec::Gzip { level: 1 }]);
+        assert!(warnings[0].contains("shards of different shapes are not kept"), "{warnings:?}");
+    }
 }
 
 #[test]

@@ -66,7 +66,7 @@ const FILES: [(Sign, NotOurs); 41] = [
 
 const TABLE: &str = "rechunk reads arrays, not tables: write the columns that you need as arrays, e.g. with pandas and \
                      xarray (`to_zarr`)";
-const ZIP: &str = "a ZIP file of a Zarr store is read if its name ends in .zip";
+const ZIP: &str = "a ZIP file of a Zarr store is read if its name ends in .zip or .ozx";
 const PAGE: &str = "name the place of the array itself, not of a page that shows it";
 const DOCUMENT: &str = "name the place of the array itself: a directory, or a prefix of a bucket";
 const TEXT: &str = "name the place of the array itself; of a file of elements alone say --raw-shape 100,200 and \
