@@ -6,6 +6,8 @@
 //! helpers in `tests/tools`.
 
 #[cfg(test)]
+mod advice;
+#[cfg(test)]
 mod arrays;
 #[cfg(test)]
 mod bad_input;

@@ -97,6 +97,11 @@ fn errors_have_no_secrets() {
         format!("secret_acess_key={CANARY}"),
         CANARY.to_owned(),
         format!("endpoint=http://user:{CANARY}@127.0.0.1:1"),
+        format!("skip_signature={CANARY}"),
+        format!("allow_http={CANARY}"),
+        format!("s3://rechunk-test,virtual_hosted_style_request={CANARY}"),
+        format!("connect_timeout={CANARY}"),
+        format!("{CANARY}="),
     ] {
         let arguments = ["info", &source, "--store-option", &option, "--max-retries", "0"];
         let done = run(&arguments, &[vec![region.clone()]]).env("RUST_LOG", "trace").go().fails();
