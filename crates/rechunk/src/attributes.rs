@@ -65,17 +65,14 @@ impl Way {
         if self.turns() && rank > 1 {
             warnings.extend(turn_all(aside.attributes, Some(rank)));
         }
-        aside.put_back(before, |name, value, now| match (self.to, now) {
-            (Format::N5, now) => {
-                now.is_none() && suits_dataset(name, value, rank) && is_strict(value)
+        aside.put_back(before, |name, value, now| match now {
+            None => self.to != Format::N5 || (suits_dataset(name, value, rank) && is_strict(value)),
+            // The same, or what is missing as the other format spells it.
+            Some(now) => {
+                let spelled = || missing_value_in_v3(value, spec.data_type);
+                now == value
+                    || (name == FILL_VALUE && spelled() == MissingValue::Spelled(now.clone()))
             }
-            // Spelled as the source has it.
-            (_, Some(now)) => {
-                name == FILL_VALUE
-                    && missing_value_in_v3(value, spec.data_type)
-                        == MissingValue::Spelled(now.clone())
-            }
-            (_, None) => true,
         });
         if self.to.zarr_version().is_some() {
             warnings.extend(aside.for_zarr(self.to, spec, source));
