@@ -141,6 +141,7 @@ fn patterns_mean_other_files_too() {
         (&["--include", "a", "--include", "points"], |path| path.starts_with("points/")),
         (&["--include", "a", "--include", "OME/**"], |path| path.starts_with("OME/")),
         (&["--include", "g"], |_| false),
+        (&["--include", "notes/read me [1].txt"], |path| path.ends_with(".txt")),
         (&["--include", "notes"], |path| path.starts_with("notes/")),
         (&["--exclude", ".*", "--exclude", "large.bin"], |path| {
             !path.starts_with('.') && path != "large.bin"

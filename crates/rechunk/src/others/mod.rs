@@ -135,7 +135,7 @@ impl Others {
     }
 
     /// Paths of all of them, also of those that cannot be copied.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> + Clone {
         let passed_over = self.passed_over.values().flatten().map(String::as_str);
         self.files.iter().map(|file| file.path.as_str()).chain(passed_over)
     }

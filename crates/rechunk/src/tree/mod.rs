@@ -331,7 +331,7 @@ fn select(
 ) -> Result<(), Error> {
     let unreadable = found.unreadable.iter().map(|(path, _)| path);
     let nodes = found.arrays.iter().chain(unreadable).chain(found.groups.keys());
-    rules.know(nodes.map(String::as_str));
+    rules.know(nodes.map(String::as_str).chain(found.others.paths()));
     let selects = |path: &String| rules.selects(path);
     let paths = |found: &Found| -> Vec<String> {
         let unreadable = found.unreadable.iter().map(|(path, _)| path);
