@@ -180,7 +180,7 @@ const AXES: [&str; 2] = ["reverse", "keep"];
 pub(crate) struct TargetArgs {
     /// Chunk shape: `1460,30,30`, or by dimension name `time=-1,lat=30`; -1 is the whole axis,
     /// `keep` as the source, `auto` near --chunk-bytes, `30D` as many elements as the coordinate
-    /// has in 30 days (Y, M, W, D, h, min, s).
+    /// has in 30 days (Y, M, W, D, h, min, s). `10!` is kept where the axis is shorter.
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true, default_value = "keep")]
     pub chunks: String,
     /// Shard shape of a Zarr v3 target, in the same words: chunks are put into objects of that
@@ -188,6 +188,10 @@ pub(crate) struct TargetArgs {
     /// where the chunks divide them].
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub shards: Option<String>,
+    /// Keep every number in --chunks and --shards where the axis is shorter (`10!` keeps one): for an
+    /// array that will grow.
+    #[arg(long)]
+    pub keep_extent: bool,
     /// What `auto` chunks aim at.
     #[arg(long, value_name = "BYTES", default_value = "16MiB")]
     pub chunk_bytes: String,
@@ -219,6 +223,10 @@ pub(crate) struct TargetArgs {
     /// of --select.
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub region: Option<String>,
+    /// With --append and --region, do not compare these arrays with those of the target (a path, or a
+    /// pattern as in --include): other values, units or order are right there.
+    #[arg(long, value_name = "GLOB")]
+    pub trust: Vec<String>,
     /// What becomes of axes between N5 or NIfTI, which count them fastest first, and other formats:
     /// their order is reversed and no element moves, or kept [default: what the source notes, else
     /// reverse].

@@ -36,6 +36,8 @@ mod groups;
 #[cfg(test)]
 mod growth;
 #[cfg(test)]
+mod growth_meaning;
+#[cfg(test)]
 mod harness;
 #[cfg(test)]
 mod hostile;
@@ -49,6 +51,8 @@ mod interop;
 mod jobs;
 #[cfg(test)]
 mod json;
+#[cfg(test)]
+mod keep_extent;
 #[cfg(test)]
 mod kill;
 #[cfg(test)]

@@ -155,6 +155,7 @@ fn subject(args: &PlanArgs, request: &PlanRequest) -> explain::Subject {
         source: request.source.codec.clone(),
         target: request.target.codec.clone(),
         times: Vec::new(),
+        notes: Vec::new(),
         growth: None,
         advice: None,
     }
@@ -194,10 +195,12 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
     };
     spec.grid().map_err(|error| usage(format!("--source-chunks: {error}"), None))?;
     let chunk_bytes = request::bytes("--chunk-bytes", &args.target_options.chunk_bytes)?;
-    let target =
-        rechunk::ChunkSpec::parse(&args.target_options.chunks)?.resolve(&spec, chunk_bytes)?;
+    let chunks = rechunk::ChunkSpec::parse(&args.target_options.chunks)?;
+    let chunks = chunks.keeping_extents(args.target_options.keep_extent);
+    let target = chunks.resolve(&spec, chunk_bytes)?;
     let shards = args.target_options.shards.as_deref();
-    let shard = rechunk::plan_shards(shards, &spec, &target)?;
+    let keeps_extents = args.target_options.keep_extent;
+    let shard = rechunk::plan_shards(shards, &spec, &target, keeps_extents)?;
     let mut planning = request::planning(&args.planning)?;
     planning.workers = synthetic.workers;
     let item_bytes = data_type.item_bytes();

@@ -26,6 +26,8 @@ pub(crate) struct Subject {
     pub target: String,
     /// What became of chunks as long as a time: `time=30D (720)`.
     pub times: Vec<String>,
+    /// What else is to be known of it, in sentences.
+    pub notes: Vec<String>,
     /// Where the source goes in a target that exists.
     pub growth: Option<String>,
     /// What more memory would save.
@@ -52,6 +54,7 @@ pub(crate) fn subject(job: &Job) -> Subject {
         source: format!("{}  {}", source.format_name(), source.codec_summary()),
         target: format!("{}  {}", target.format_name(), target.codec_summary()),
         times: job.times.clone(),
+        notes: job.notes.clone(),
         growth: job.growth.as_ref().map(|growth| growth_words(growth, &job.planned.plan.estimate)),
         advice: job.more_memory.as_ref().map(MoreMemory::sentence),
     }
@@ -87,6 +90,7 @@ pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> Str
         array_lines(subject, plan),
     ];
     lines.extend(times_line(&subject.times));
+    lines.extend(note_lines(&subject.notes));
     lines.extend([String::new(), stage_table(plan), String::new()]);
     if let Some(growth) = &subject.growth {
         lines.splice(1..1, [growth.clone()]);
@@ -107,6 +111,11 @@ pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> Str
 /// What became of chunks as long as a time.
 pub(crate) fn times_line(times: &[String]) -> Option<String> {
     (!times.is_empty()).then(|| format!("  times   {}", times.join(", ")))
+}
+
+/// What else is to be known.
+pub(crate) fn note_lines(notes: &[String]) -> Vec<String> {
+    notes.iter().map(|note| format!("  note    {note}")).collect()
 }
 
 fn array_lines(subject: &Subject, plan: &Plan) -> String {

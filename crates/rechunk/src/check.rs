@@ -2,6 +2,7 @@
 
 use crate::cast::parse_cast;
 use crate::format::Format;
+use crate::growth::check_trust;
 use crate::request::CopyRequest;
 use crate::select::Selected;
 use crate::tree::check_rules;
@@ -20,6 +21,7 @@ impl CopyRequest {
         if let Some(text) = &self.cast {
             parse_cast(text)?;
         }
+        check_trust(self)?;
         let format = self.format.unwrap_or_else(|| Format::of_target(&self.target));
         if let Some(text) = &self.codec {
             check_codec(text, format)?;

@@ -19,16 +19,24 @@ pub enum ChunkSpec {
 /// What one axis shall be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// That many elements; clipped to the axis.
+    /// That many elements; cut to the axis where that is shorter.
     Elements(u64),
+    /// That many elements, also where the axis is shorter (`10!`): for an array that will grow.
+    Exactly(u64),
     /// The whole axis (`-1`).
     Whole,
     /// As the source (`keep`), also where that is larger than the axis.
     Keep,
     /// Sized so that a chunk is near the wanted bytes (`auto`).
     Auto,
-    /// As many elements as the coordinate of the axis has in that time (`30D`).
-    Span(TimeSpan),
+    /// As many elements as the coordinate of the axis has in that time (`30D`); also where the axis is
+    /// shorter, if `is_kept` (`30D!`).
+    Span {
+        /// The time.
+        span: TimeSpan,
+        /// The axis does not cut it.
+        is_kept: bool,
+    },
 }
 
 impl ChunkSpec {
@@ -55,6 +63,36 @@ impl ChunkSpec {
         Ok(Self::Positional(entries.into_iter().map(Extent::parse).collect::<Result<_, _>>()?))
     }
 
+    /// The same where no axis cuts a number of elements, as `--keep-extent` has it, if `keeps`.
+    #[must_use]
+    pub fn keeping_extents(self, keeps: bool) -> Self {
+        if !keeps {
+            return self;
+        }
+        match self {
+            Self::Positional(extents) => {
+                Self::Positional(extents.into_iter().map(Extent::kept).collect())
+            }
+            Self::Named(named) => {
+                Self::Named(named.into_iter().map(|(name, extent)| (name, extent.kept())).collect())
+            }
+            Self::Every(extent) => Self::Every(extent),
+        }
+    }
+
+    /// Extents that the axes of `source` cut, by position: `time=10 (3)`. `lengths` are how long a chunk
+    /// (or a shard) can be along each axis.
+    pub(crate) fn cut(&self, source: &ArraySpec, lengths: &[u64]) -> Result<Vec<String>, Error> {
+        let wanted = self.extents("--chunks", source)?;
+        let cut = wanted.iter().zip(lengths).enumerate().filter_map(|(axis, (extent, &length))| {
+            let Extent::Elements(elements) = *extent else { return None };
+            let name = source.dimension_name(axis);
+            let name = name.map_or_else(|| format!("axis {axis}"), str::to_owned);
+            (elements > length).then(|| format!("{name}={elements} ({length})"))
+        });
+        Ok(cut.collect())
+    }
+
     /// The chunk shape it means for `source`, elements; `chunk_bytes` is what `auto` aims at.
     pub fn resolve(&self, source: &ArraySpec, chunk_bytes: u64) -> Result<Vec<u64>, Error> {
         let wanted = self.extents("--chunks", source)?;
@@ -63,10 +101,11 @@ impl ChunkSpec {
             let length = source.shape[axis].max(1);
             chunk.push(match extent {
                 Extent::Elements(elements) => (*elements).min(length),
+                Extent::Exactly(elements) => *elements,
                 Extent::Whole => length,
                 Extent::Keep => kept(source, axis)?,
                 Extent::Auto => 1,
-                Extent::Span(span) => return Err(unresolved("--chunks", *span)),
+                Extent::Span { span, .. } => return Err(unresolved("--chunks", *span)),
             });
         }
         size_auto(&wanted, &source.shape, chunk_bytes / source.item_bytes().max(1), &mut chunk);
@@ -94,7 +133,26 @@ impl ChunkSpec {
 }
 
 impl Extent {
+    /// The same where the axis does not cut it.
+    fn kept(self) -> Self {
+        match self {
+            Self::Elements(elements) => Self::Exactly(elements),
+            Self::Span { span, .. } => Self::Span { span, is_kept: true },
+            other => other,
+        }
+    }
+
     fn parse(text: &str) -> Result<Self, Error> {
+        if let Some(number) = text.strip_suffix('!') {
+            return match Self::parse(number.trim_end())? {
+                extent @ (Self::Elements(_) | Self::Span { is_kept: false, .. }) => {
+                    Ok(extent.kept())
+                }
+                _ => Err(usage(format!(
+                    "`{text}`: ! keeps a number of elements, or a time, that is longer than the axis"
+                ))),
+            };
+        }
         match text {
             "-1" => Ok(Self::Whole),
             "keep" => Ok(Self::Keep),
@@ -107,7 +165,7 @@ impl Extent {
                 Ok(elements) => Ok(Self::Elements(elements)),
                 Err(_) => {
                     if let Some(span) = TimeSpan::parse(number) {
-                        return Ok(Self::Span(span));
+                        return Ok(Self::Span { span, is_kept: false });
                     }
                     let wanted = "a number, -1, keep, auto or a time like 30D";
                     Err(usage(format!("`{text}` is not a chunk extent: {wanted}")))
@@ -243,6 +301,28 @@ mod tests {
     }
 
     #[test]
+    fn an_extent_is_kept_where_that_is_asked_for() {
+        assert_eq!(resolve("9999!,9999,720 !").unwrap(), [9999, 720, 720]);
+        assert_eq!(resolve("time=2000!").unwrap(), [2000, 720, 1440]);
+        assert_eq!(resolve("time=9!,lat=auto,lon=5").unwrap()[0], 9);
+        let source = spec(Some(&["time", "lat", "lon"]));
+        let kept = |text: &str| {
+            let chunks = ChunkSpec::parse(text).unwrap().keeping_extents(true);
+            chunks.resolve(&source, 1 << 20).unwrap()
+        };
+        assert_eq!(kept("2000,-1,keep"), [2000, 720, 1440]);
+        assert_eq!(kept("lon=2000"), [1, 720, 2000]);
+        assert_eq!(kept("keep"), [1, 720, 1440]);
+        let cut = |text: &str| {
+            let chunks = ChunkSpec::parse(text).unwrap();
+            chunks.cut(&source, &source.shape).unwrap()
+        };
+        assert_eq!(cut("2000,-1,1441"), ["time=2000 (1460)", "lon=1441 (1440)"]);
+        assert_eq!(cut("time=1460,lat=9999!"), [""; 0]);
+        assert_eq!(cut("keep"), [""; 0]);
+    }
+
+    #[test]
     fn different_lengths_are_not_kept() {
         use rechunk_grid::{AxisChunks, Edges};
         let lengths = [(300, 4), (260, 1)];
@@ -291,6 +371,13 @@ mod tests {
             ("-2,1,1", "not a chunk extent"),
             ("0D,1,1", "not a chunk extent"),
             ("30d,1,1", "a time like 30D"),
+            ("-1!,1,1", "! keeps a number"),
+            ("keep!,1,1", "! keeps a number"),
+            ("auto!", "! keeps a number"),
+            ("9!!,1,1", "! keeps a number"),
+            ("!,1,1", "not a chunk extent"),
+            ("0!,1,1", "cannot be 0"),
+            ("time=30D!", "30D is a time, and there is no coordinate"),
             ("time=30D", "30D is a time, and there is no coordinate"),
         ] {
             let message = resolve(text).unwrap_err();

@@ -16,7 +16,7 @@ use crate::Error;
 use crate::advice::MoreMemory;
 use crate::calendar;
 use crate::chunk_keys;
-use crate::growth::{self, Begun, Change, Growth};
+use crate::growth::{self, Begun, Change, Growth, Neighbours, Trust};
 use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, open_array};
@@ -25,7 +25,7 @@ use crate::repeats;
 use crate::report::Report;
 use crate::request::{CopyRequest, is_local, takes_parts};
 use crate::sample::sample;
-use crate::specify::specify_target;
+use crate::specify::{cut_extents, specify_target};
 
 /// A planned copy.
 #[derive(Debug)]
@@ -46,6 +46,8 @@ pub struct Job {
     pub planned: Planned,
     /// What the target cannot keep of the source.
     pub warnings: Vec<String>,
+    /// What was done otherwise than it may seem, without harm: in sentences.
+    pub notes: Vec<String>,
     /// What became of the times in `--chunks` and `--shards`: `time=30D (720)`.
     pub times: Vec<String>,
     /// What a modest multiple of the memory would save, where that is most of a long time.
@@ -83,6 +85,7 @@ impl Job {
         Report {
             growth: self.growth.clone(),
             more_memory: self.more_memory.clone(),
+            notes: self.notes.clone(),
             ..Report::of_plan(&self.planned, &self.warnings)
         }
     }
@@ -126,7 +129,7 @@ impl Job {
     ) -> Result<Self, Error> {
         if request.placement.is_some() {
             let begun = begun_growth(&request.target, &stores).await?;
-            return Box::pin(Self::plan_growth(request, source, stores, begun)).await;
+            return Box::pin(Self::plan_growth(request, source, stores, begun, None)).await;
         }
         let times = Box::pin(calendar::resolve(&mut request, &source, &stores)).await?;
         let (mut target, mut warnings) = specify_target(&request, &source)?;
@@ -135,29 +138,56 @@ impl Job {
             warnings.extend(repeats::follow_selected(&source, &mut target));
         }
         let layout = target.layout().map_err(Error::target_metadata)?;
+        let notes = cut_extents(&request, &source, &layout.spec().chunk_shape)?;
+        let notes = notes.into_iter().collect();
         let planned = Self::plan_target(request, source, (target, layout), warnings, stores);
-        Ok(Self { times, ..Box::pin(planned).await? })
+        Ok(Self { times, notes, ..Box::pin(planned).await? })
     }
 
     /// [`Job::plan`] where the source goes into what is there; `begun`: as an interrupted run was to
-    /// do it.
+    /// do it. `path`: of an array in a group, whose other arrays are somebody else's to compare.
     pub(crate) async fn plan_growth(
         request: CopyRequest,
         source: OpenArray,
         stores: Stores,
         begun: Option<Begun>,
+        path: Option<&str>,
     ) -> Result<Self, Error> {
         let Some(placement) = &request.placement else {
             return Box::pin(Self::plan_as_declared(request, source, stores)).await;
         };
         growth::check_request(&request, placement)?;
+        let trust = Trust::parse(&request)?;
+        let location = request.target.trim_end_matches('/');
+        let name = location.rsplit('/').next().unwrap_or(location).to_owned();
+        let is_trusted = trust.means(path.unwrap_or(&name));
         let target = growth::open_existing(&request, &stores).await?;
-        let grown = growth::specify(&request, placement, source, target, begun.as_ref())?;
+        let (source, note) = growth::counted(source, &target.0, &request, &stores).await?;
+        let seen = (source.clone(), target.0.clone());
+        let grown =
+            growth::specify(&request, placement, source, target, begun.as_ref(), is_trusted)?;
+        if !is_trusted {
+            growth::check_order(&request.target, &seen.0, &seen.1, &grown.growth).await?;
+        }
+        drop(seen);
         let target = (grown.target, grown.layout);
-        let planned = Self::plan_target(request, grown.source, target, Vec::new(), stores);
-        let job = Box::pin(planned).await?;
-        let (growth, change) = (Some(grown.growth), Some(grown.change));
-        Ok(Self { growth, change, is_begun: begun.is_some(), ..job })
+        let planned =
+            Self::plan_target(request.clone(), grown.source, target, Vec::new(), stores.clone());
+        let mut job = Self {
+            growth: Some(grown.growth),
+            change: Some(grown.change),
+            is_begun: begun.is_some(),
+            notes: note.into_iter().collect(),
+            ..Box::pin(planned).await?
+        };
+        if path.is_none() {
+            let mut neighbours =
+                Neighbours::new(&request, &trust, &stores, [name.as_str()].into_iter());
+            neighbours.check(&name, &job).await?;
+            trust.check_used(neighbours.seen().chain([name.as_str()]))?;
+            job.warnings.append(&mut neighbours.warnings);
+        }
+        Ok(job)
     }
 
     async fn plan_target(
@@ -190,6 +220,7 @@ impl Job {
             plan_request: Box::new(plan_request),
             planned,
             warnings,
+            notes: Vec::new(),
             times: Vec::new(),
             stores,
             planned_at,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::cast::CastTo;
+use rechunk_format::cast::{CastTo, Recount};
 use rechunk_format::{FormatError, Layout};
 use rechunk_grid::{ArraySpec, ChunkGrid, Region};
 use rechunk_store::{Role, Store, Stores};
@@ -48,6 +48,8 @@ pub struct OpenArray {
     pub(crate) packed: Option<PathBuf>,
     /// The type that its elements are read as, if that was asked for.
     pub(crate) cast: Option<CastTo>,
+    /// How its times are counted anew, if they are read as another array counts them.
+    pub(crate) recount: Option<Arc<Recount>>,
     /// The group whose consolidated metadata describes it, where it has no document of its own.
     pub described_by: Option<String>,
     /// How the documents that describe it are found again.
@@ -81,6 +83,11 @@ impl OpenArray {
                 hint: Some("leave --select out".to_owned()),
             });
         }
+        self.part(region)
+    }
+
+    /// A region of it, as an array.
+    pub(crate) fn part(self, region: Region) -> Result<Self, Error> {
         let error = |source| Error::source_metadata(&self.location, source);
         let layout = self.metadata.layout_of(&region).map_err(error)?;
         Ok(Self {
@@ -104,7 +111,8 @@ impl OpenArray {
             }
             None => self.metadata.layout_without_shards(None),
         };
-        self.cast_layout(layout.map_err(|source| Error::source_metadata(&self.location, source))?)
+        let layout = layout.map_err(|source| Error::source_metadata(&self.location, source))?;
+        self.recount_layout(self.cast_layout(layout)?)
     }
 
     /// What it is.
@@ -232,6 +240,7 @@ pub(crate) async fn open_node(
         identity: documents.identity(),
         packed: None,
         cast: None,
+        recount: None,
         described_by,
         wanted,
         is_named_by_group,
@@ -266,6 +275,7 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
         identity: hex(&Sha256::digest(&file.header)),
         packed: file.packed,
         cast: None,
+        recount: None,
         described_by: None,
         wanted: Wanted::Newest,
         is_named_by_group: false,

@@ -52,6 +52,9 @@ pub struct Report {
     pub verified: Option<bool>,
     /// What was changed or could not be kept.
     pub warnings: Vec<String>,
+    /// What was done otherwise than it may seem, without harm.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Every plan that was searched for, with its price or the reason it was not taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
@@ -171,6 +174,7 @@ impl Report {
             missing: None,
             verified: None,
             warnings: warnings.to_vec(),
+            notes: Vec::new(),
             candidates: planned.candidates.clone(),
         }
     }

@@ -25,6 +25,9 @@ pub struct CopyRequest {
     /// Shard shape, as `--shards` takes it; `None`: the source's, where chunks divide them.
     #[serde(default)]
     pub shards: Option<String>,
+    /// Numbers in `chunks` and `shards` are kept where an axis is shorter, as `--keep-extent` has it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_extent: bool,
     /// Bytes an `auto` chunk aims at.
     pub chunk_bytes: u64,
     /// Format of the target; `None`: by its name.
@@ -43,6 +46,9 @@ pub struct CopyRequest {
     /// Where in an existing target the source goes; `None`: a new array is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
+    /// Arrays that are not compared with those of the target, as `--trust` takes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trust: Vec<String>,
     /// The region of the source that is copied, as `--select` takes it; `None`: all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub select: Option<String>,
@@ -82,12 +88,14 @@ impl CopyRequest {
             target: target.to_owned(),
             chunks: "keep".to_owned(),
             shards: None,
+            keep_extent: false,
             chunk_bytes: 16 << 20,
             format: None,
             axes: None,
             raw: None,
             source_format: None,
             placement: None,
+            trust: Vec::new(),
             select: None,
             cast: None,
             separator: None,

@@ -22,17 +22,21 @@ pub(crate) struct ShardWish<'a> {
     pub source_shard: Option<&'a [u64]>,
     /// Shape of the target's chunks.
     pub chunk: &'a [u64],
+    /// No axis cuts a number of elements.
+    pub keeps_extents: bool,
 }
 
 /// The shards that `text` (as `--shards` takes it) means for an array like `source` in chunks of
-/// `chunk`, as a plan has them.
+/// `chunk`, as a plan has them; no axis cuts a number if `keeps_extents`.
 pub fn plan_shards(
     text: Option<&str>,
     source: &ArraySpec,
     chunk: &[u64],
+    keeps_extents: bool,
 ) -> Result<Option<ShardSide>, Error> {
     let format = Format::Zarr3;
-    let (shape, _) = ShardWish { text, format, source, source_shard: None, chunk }.resolve()?;
+    let wish = ShardWish { text, format, source, source_shard: None, chunk, keeps_extents };
+    let (shape, _) = wish.resolve()?;
     let Some(shape) = shape else { return Ok(None) };
     let format = ShardFormat::usual(&shape, chunk).map_err(|reason| usage(&reason, None))?;
     let index_first = format.location() == IndexLocation::Start;
@@ -73,7 +77,8 @@ impl ShardWish<'_> {
     }
 
     fn shape(&self, text: &str) -> Result<Vec<u64>, Error> {
-        let wanted = ChunkSpec::parse(text)?.extents("--shards", self.source)?;
+        let wanted = ChunkSpec::parse(text)?.keeping_extents(self.keeps_extents);
+        let wanted = wanted.extents("--shards", self.source)?;
         let mut counts = Vec::with_capacity(wanted.len());
         for (axis, extent) in wanted.iter().enumerate() {
             counts.push(self.chunks_along(axis, *extent)?);
@@ -88,6 +93,18 @@ impl ShardWish<'_> {
         Ok(shape.map(|(count, chunk)| count.saturating_mul(*chunk)).collect())
     }
 
+    /// Extents that an axis cuts: `time=100 (3)`.
+    pub(crate) fn cut(&self) -> Result<Vec<String>, Error> {
+        let Some(text) = self.text.filter(|text| !matches!(text.trim(), "none" | "keep")) else {
+            return Ok(Vec::new());
+        };
+        let lengths: Vec<u64> = (0..self.chunk.len())
+            .map(|axis| self.chunks_of_axis(axis).saturating_mul(self.chunk[axis]))
+            .collect();
+        let wanted = ChunkSpec::parse(text)?.keeping_extents(self.keeps_extents);
+        wanted.cut(self.source, &lengths)
+    }
+
     fn chunks_of_axis(&self, axis: usize) -> u64 {
         self.source.shape[axis].div_ceil(self.chunk[axis]).max(1)
     }
@@ -96,16 +113,18 @@ impl ShardWish<'_> {
     fn chunks_along(&self, axis: usize, extent: Extent) -> Result<u64, Error> {
         let (chunk, all) = (self.chunk[axis], self.chunks_of_axis(axis));
         let elements = match (extent, self.source_shard) {
-            (Extent::Elements(elements), _) => elements,
+            (Extent::Elements(elements) | Extent::Exactly(elements), _) => elements,
             (Extent::Keep, Some(shard)) => shard[axis],
             (Extent::Whole, _) => return Ok(all),
-            (Extent::Span(span), _) => return Err(unresolved("--shards", span)),
+            (Extent::Span { span, .. }, _) => return Err(unresolved("--shards", span)),
             (Extent::Keep, None) | (Extent::Auto, _) => return Ok(1),
         };
+        let is_kept = matches!(extent, Extent::Exactly(_));
         if elements.is_multiple_of(chunk) {
-            return Ok((elements / chunk).min(all));
+            let count = elements / chunk;
+            return Ok(if is_kept { count } else { count.min(all) });
         }
-        if elements >= self.source.shape[axis] {
+        if !is_kept && elements >= self.source.shape[axis] {
             return Ok(all);
         }
         let (below, above) = (elements / chunk * chunk, (elements / chunk + 1) * chunk);
@@ -140,7 +159,8 @@ mod tests {
         };
         let chunk = &[25, 61, 60];
         let format = Format::Zarr3;
-        let wish = ShardWish { text, format, source: &source, source_shard, chunk };
+        let keeps_extents = false;
+        let wish = ShardWish { text, format, source: &source, source_shard, chunk, keeps_extents };
         wish.resolve().map(|(shape, _)| shape)
     }
 
@@ -152,6 +172,8 @@ mod tests {
         assert_eq!(shape("time=-1"), [100, 61, 60]);
         assert_eq!(shape("1000,241,480"), [100, 244, 480]);
         assert_eq!(shape("auto"), [100, 244, 480]);
+        assert_eq!(shape("1000!,244,480"), [1000, 244, 480]);
+        assert!(resolve(Some("1010!,244,480"), None).is_err());
         assert_eq!(resolve(Some("none"), Some(&[25, 61, 60])).unwrap(), None);
         assert_eq!(resolve(Some("keep"), None).unwrap(), None);
         let error = resolve(Some("30,61,60"), None).unwrap_err();

@@ -15,6 +15,7 @@ use crate::error::SOURCE_CHANGED_HINT;
 use crate::format::Format;
 use crate::job::Job;
 use crate::open::{OpenArray, Opened, open_array, open_node};
+use crate::recount::counted_identity;
 
 /// An error if the metadata of the source is not what was planned with, or was written since, even if it says the
 /// same: who writes an array anew begins with that, and what is missing then is no gap.
@@ -62,7 +63,7 @@ pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
             Opened::Group(..) => return Err(changed("it was replaced by a group")),
         }
     };
-    if now.identity == source.identity {
+    if counted_identity(now.identity, source.recount.as_deref()) == source.identity {
         return Ok(());
     }
     Err(changed("its metadata has changed while it was copied"))

@@ -125,6 +125,9 @@ fn table(html: &mut Html, subject: &Subject, plan: &Plan) {
     if !subject.times.is_empty() {
         html.leaf("p", "", &format!("Chunks as long as a time: {}", subject.times.join(", ")));
     }
+    for note in &subject.notes {
+        html.leaf("p", "", note);
+    }
 }
 
 fn side<'a>(

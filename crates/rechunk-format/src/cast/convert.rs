@@ -9,12 +9,15 @@ use super::number::{Number, Wide};
 
 /// Converts elements from the `from`-th on, until one does not fit: its position.
 type Run = fn(&[u8], bool, &mut [u8], usize) -> Option<usize>;
+/// Writes one value, little-endian; `None` if the type does not hold it.
+type Write = fn(Wide, &mut [u8]) -> Option<()>;
 
 /// What casts elements of one type into another.
 #[derive(Clone, Copy)]
 pub struct Convert {
     run: Run,
     read: fn(&[u8], bool) -> Wide,
+    write: Write,
 }
 
 impl fmt::Debug for Convert {
@@ -35,6 +38,16 @@ impl Convert {
         from: usize,
     ) -> Option<usize> {
         (self.run)(source, endian == Endian::Big, target, from)
+    }
+
+    /// The value of one element.
+    pub(super) fn read(&self, element: &[u8], endian: Endian) -> Wide {
+        (self.read)(element, endian == Endian::Big)
+    }
+
+    /// Writes one value of the type that is cast to, little-endian; `None` if it does not hold it.
+    pub(super) fn write(&self, value: Wide, element: &mut [u8]) -> Option<()> {
+        (self.write)(value, element)
     }
 
     /// The value of one element, for people.
@@ -71,23 +84,23 @@ pub fn converter(from: DataType, to: DataType) -> Option<Convert> {
 }
 
 fn from_type<S: Number>(to: DataType) -> Option<Convert> {
-    let run: Run = match to {
-        DataType::Bool => run::<S, bool>,
-        DataType::Int8 => run::<S, i8>,
-        DataType::Int16 => run::<S, i16>,
-        DataType::Int32 => run::<S, i32>,
-        DataType::Int64 => run::<S, i64>,
-        DataType::Uint8 => run::<S, u8>,
-        DataType::Uint16 => run::<S, u16>,
-        DataType::Uint32 => run::<S, u32>,
-        DataType::Uint64 => run::<S, u64>,
-        DataType::Float16 => run::<S, f16>,
-        DataType::Bfloat16 => run::<S, bf16>,
-        DataType::Float32 => run::<S, f32>,
-        DataType::Float64 => run::<S, f64>,
+    let (run, write): (Run, Write) = match to {
+        DataType::Bool => (run::<S, bool>, bool::write),
+        DataType::Int8 => (run::<S, i8>, i8::write),
+        DataType::Int16 => (run::<S, i16>, i16::write),
+        DataType::Int32 => (run::<S, i32>, i32::write),
+        DataType::Int64 => (run::<S, i64>, i64::write),
+        DataType::Uint8 => (run::<S, u8>, u8::write),
+        DataType::Uint16 => (run::<S, u16>, u16::write),
+        DataType::Uint32 => (run::<S, u32>, u32::write),
+        DataType::Uint64 => (run::<S, u64>, u64::write),
+        DataType::Float16 => (run::<S, f16>, f16::write),
+        DataType::Bfloat16 => (run::<S, bf16>, bf16::write),
+        DataType::Float32 => (run::<S, f32>, f32::write),
+        DataType::Float64 => (run::<S, f64>, f64::write),
         _ => return None,
     };
-    Some(Convert { run, read: S::read })
+    Some(Convert { run, read: S::read, write })
 }
 
 fn run<S: Number, T: Number>(

@@ -1,12 +1,41 @@
 //! An array whose elements are read as another type.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
-use rechunk_grid::{ArraySpec, ChunkGrid, DataType, Endian};
+use rechunk_grid::{ArraySpec, ChunkGrid, DataType, Endian, FillValue};
 
 use super::{Convert, cast_fill_value, pair, value_fault};
 use crate::view::View;
 use crate::{CodecCost, ElementOrder, FormatError, Layout};
+
+/// Makes elements of one type elements of another, one by one.
+pub trait ElementMap: Debug + Send + Sync {
+    /// Maps the elements of `stored`, in `endian`, from position `from` on, into as many of `mapped`,
+    /// little-endian. The position of the first that has no counterpart, if there is one; those
+    /// behind it are not touched.
+    fn run(&self, stored: &[u8], endian: Endian, mapped: &mut [u8], from: usize) -> Option<usize>;
+
+    /// Why an element has no counterpart.
+    fn fault(&self, element: &[u8], endian: Endian) -> String;
+}
+
+/// A cast to a type.
+#[derive(Debug)]
+struct Cast {
+    convert: Convert,
+    to: DataType,
+}
+
+impl ElementMap for Cast {
+    fn run(&self, stored: &[u8], endian: Endian, mapped: &mut [u8], from: usize) -> Option<usize> {
+        self.convert.run(stored, endian, mapped, from)
+    }
+
+    fn fault(&self, element: &[u8], endian: Endian) -> String {
+        value_fault(&self.convert.shown(element, endian), self.to)
+    }
+}
 
 /// The layout of an array, to read its elements as those of another type. An element that does not fit
 /// is an error; what a chunk has behind the end of the array is not looked at.
@@ -17,7 +46,7 @@ use crate::{CodecCost, ElementOrder, FormatError, Layout};
 pub struct CastLayout {
     inner: Arc<dyn Layout>,
     from: DataType,
-    convert: Convert,
+    map: Arc<dyn ElementMap>,
     grid: ChunkGrid,
     spec: ArraySpec,
     order: ElementOrder,
@@ -34,6 +63,22 @@ impl CastLayout {
         let convert = pair(from, to)?;
         let fill_value = inner.spec().fill_value.as_ref();
         let fill_value = fill_value.map(|fill| cast_fill_value(fill, from, to)).transpose()?;
+        let name = format!("cast to {to}");
+        let summary = format!("{}, {from} as {to}", inner.codec_summary());
+        let map = Arc::new(Cast { convert, to });
+        Self::with_map(inner, (to, fill_value), map, &name, summary)
+    }
+
+    /// An array with `inner` layout, its elements mapped to those of type `to`. `name` tells the map from
+    /// others, `summary` says it to people behind the codecs.
+    pub fn with_map(
+        inner: Arc<dyn Layout>,
+        (to, fill_value): (DataType, Option<FillValue>),
+        map: Arc<dyn ElementMap>,
+        name: &str,
+        summary: String,
+    ) -> Result<Self, FormatError> {
+        let from = inner.spec().data_type;
         let spec = ArraySpec { data_type: to, fill_value, ..inner.spec().clone() };
         let grid = spec.grid().map_err(|error| FormatError::Metadata {
             key: "--cast".to_owned(),
@@ -47,9 +92,8 @@ impl CastLayout {
         }
         cost.is_raw = false;
         let order = ElementOrder { endian: Endian::Little, ..inner.element_order().clone() };
-        let identity = format!("cast to {to} of {}", inner.encoding_identity());
-        let summary = format!("{}, {from} as {to}", inner.codec_summary());
-        Ok(Self { inner, from, convert, grid, spec, order, cost, identity, summary })
+        let identity = format!("{name} of {}", inner.encoding_identity());
+        Ok(Self { inner, from, map, grid, spec, order, cost, identity, summary })
     }
 
     /// The position in the array of the element at `at` of chunk `index`; `None` behind its end.
@@ -74,11 +118,11 @@ impl CastLayout {
         cast.resize((stored.len() / from).saturating_mul(to), 0);
         let endian = self.inner.element_order().endian;
         let mut next = 0;
-        while let Some(at) = self.convert.run(stored, endian, cast, next) {
+        while let Some(at) = self.map.run(stored, endian, cast, next) {
             if let Some(position) = self.position(index, at) {
                 let element = stored.get(at * from..(at + 1) * from).unwrap_or_default();
-                let value = value_fault(&self.convert.shown(element, endian), self.spec.data_type);
-                return Err(FormatError::Cast { reason: format!("element {position:?}: {value}") });
+                let fault = self.map.fault(element, endian);
+                return Err(FormatError::Cast { reason: format!("element {position:?}: {fault}") });
             }
             next = at + 1; // padding stays 0
         }

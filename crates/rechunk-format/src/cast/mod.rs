@@ -4,6 +4,7 @@
 mod convert;
 mod layout;
 mod number;
+mod times;
 
 use rechunk_grid::{DataType, Endian, FillValue};
 
@@ -11,8 +12,9 @@ use crate::FormatError;
 use crate::numpy::parse_kind;
 
 pub use convert::{Convert, converter};
-pub use layout::CastLayout;
+pub use layout::{CastLayout, ElementMap};
 pub use number::is_number;
+pub use times::{Count, Recount};
 
 /// The type that elements are cast to, and the order of their bytes in a target that has a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

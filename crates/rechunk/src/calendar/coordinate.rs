@@ -111,7 +111,7 @@ fn whole(elements: f64) -> Option<u64> {
 }
 
 /// The array `name` in the group that `location` is in.
-pub(super) fn beside(location: &str, name: &str) -> String {
+pub(crate) fn beside(location: &str, name: &str) -> String {
     let location = location.trim_end_matches('/');
     match location.rsplit_once('/') {
         // These are not the name that it has in its group.
@@ -190,7 +190,12 @@ fn chunks(grid: &ChunkGrid) -> Vec<u64> {
 }
 
 /// The value at `offset`; `None` for what is no number, or of a type that is none.
-fn number(chunk: &[u8], offset: usize, data_type: DataType, endian: Endian) -> Option<Number> {
+pub(crate) fn number(
+    chunk: &[u8],
+    offset: usize,
+    data_type: DataType,
+    endian: Endian,
+) -> Option<Number> {
     let item = usize::try_from(data_type.item_bytes()).ok()?;
     let start = offset.checked_mul(item)?;
     let stored = chunk.get(start..start.checked_add(item)?)?;

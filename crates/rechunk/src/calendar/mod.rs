@@ -2,10 +2,15 @@
 //! has in 30 days.
 
 mod coordinate;
+mod dates;
+mod since;
 mod spacing;
 mod span;
 mod units;
 
+pub(crate) use coordinate::{beside, number};
+pub(crate) use since::Since;
+pub(crate) use spacing::Number;
 pub use span::{SpanUnit, TimeSpan};
 
 use rechunk_grid::ArraySpec;
@@ -60,13 +65,13 @@ impl Sizes<'_> {
             ChunkSpec::Named(named) => named.into_iter().map(|(_, extent)| extent).collect(),
             ChunkSpec::Every(_) => return Ok(None),
         };
-        if !extents.iter().any(|extent| matches!(extent, Extent::Span(_))) {
+        if !extents.iter().any(|extent| matches!(extent, Extent::Span { .. })) {
             return Ok(None);
         }
         let (mut entries, mut notes) = (Vec::with_capacity(extents.len()), Vec::new());
         for (position, (entry, extent)) in text.split(',').zip(&extents).enumerate() {
             let entry = entry.trim();
-            let Extent::Span(span) = extent else {
+            let Extent::Span { span, is_kept } = extent else {
                 entries.push(entry.to_owned());
                 continue;
             };
@@ -78,7 +83,8 @@ impl Sizes<'_> {
                 usage(option, &format!("there is no dimension `{name}`"), "see `rechunk info`")
             })?;
             let elements = self.elements(option, *span, axis, &name).await?;
-            entries.push(format!("{prefix}{elements}"));
+            let sign = if *is_kept { "!" } else { "" };
+            entries.push(format!("{prefix}{elements}{sign}"));
             notes.push(format!("{name}={span} ({elements})"));
         }
         Ok(Some((entries.join(","), notes)))

@@ -1,13 +1,23 @@
 //! How far apart the values of a coordinate are. They are looked at one after the other; two are kept.
 
+use std::cmp::Ordering;
+
 /// A value, as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Number {
+pub(crate) enum Number {
     Integer(i128),
     Float(f64),
 }
 
 impl Number {
+    /// Which is the larger; `None` where one is none.
+    pub(crate) fn compare(self, other: Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Integer(a), Self::Integer(b)) => Some(a.cmp(&b)),
+            (a, b) => a.float().partial_cmp(&b.float()),
+        }
+    }
+
     fn minus(self, other: Self) -> f64 {
         match (self, other) {
             // Exact before it is rounded: nanoseconds since 1970 have more digits than a float.

@@ -108,7 +108,7 @@ fn calendar(attributes: &Map<String, Value>) -> Calendar {
 }
 
 /// The units of time that UDUNITS knows and CF uses.
-fn of_word(word: &str) -> Option<Length> {
+pub(super) fn of_word(word: &str) -> Option<Length> {
     let word = word.to_ascii_lowercase();
     let seconds = match word.as_str() {
         "nanosecond" | "nanoseconds" | "nanosec" | "nanosecs" | "nsec" | "nsecs" | "ns" => 1e-9,
@@ -129,7 +129,7 @@ fn of_word(word: &str) -> Option<Length> {
     Some(Length::Seconds(seconds))
 }
 
-fn of_numpy(unit: TimeUnit) -> Option<Length> {
+pub(super) fn of_numpy(unit: TimeUnit) -> Option<Length> {
     Some(Length::Seconds(match unit {
         TimeUnit::Generic => return None,
         TimeUnit::Year => return Some(Length::Months(12.0)),

@@ -3,25 +3,35 @@
 mod above;
 mod agree;
 mod commit;
+mod counted;
+mod meaning;
+mod neighbours;
+mod order;
 mod target;
+mod trust;
+mod values;
 
 use std::sync::Arc;
 
 use rechunk_array::Array;
 use rechunk_format::{Layout, PlacedLayout};
 use rechunk_grid::Region;
+use rechunk_store::Stores;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use above::describe_in_groups;
-pub(crate) use agree::check_unmoved;
 pub(crate) use commit::{Change, describe_grown, update_consolidated};
+pub(crate) use counted::counted;
+pub(crate) use neighbours::Neighbours;
 pub(crate) use target::{of_target, open_existing};
+pub(crate) use trust::{Trust, check_trust};
 
 use crate::chunk_spec::axis_in_words;
 use crate::metadata::Metadata;
 use crate::open::OpenArray;
 use crate::request::CopyRequest;
 use crate::select::Selected;
+use crate::tree::is_coordinate;
 use crate::{Error, format_shape};
 
 /// Where in a target that exists the source goes, as it is typed.
@@ -119,6 +129,7 @@ pub(crate) fn check_request(request: &CopyRequest, placement: &Placement) -> Res
     let given = [
         ("--chunks", request.chunks.trim() != "keep"),
         ("--shards", request.shards.is_some()),
+        ("--keep-extent", request.keep_extent),
         ("--codec", request.codec.is_some()),
         ("--format", request.format.is_some()),
         ("--n5-version", request.n5_version.is_some()),
@@ -143,6 +154,38 @@ fn usage(placement: &Placement, reason: &str) -> Error {
     }
 }
 
+fn conflict(location: &str, reason: String, hint: &str) -> Error {
+    Error::Conflict { location: location.to_owned(), reason, hint: Some(hint.to_owned()) }
+}
+
+/// Refuses to append a coordinate whose values do not go on those that are there. `source` and `target` are
+/// as they were before [`specify`].
+pub(crate) async fn check_order(
+    location: &str,
+    source: &OpenArray,
+    target: &OpenArray,
+    growth: &Growth,
+) -> Result<(), Error> {
+    let spec = target.spec();
+    if growth.axis.is_none() || !is_coordinate(location.trim_end_matches('/'), spec) {
+        return Ok(());
+    }
+    order::check(location, source, target, growth).await
+}
+
+/// Refuses an array that stays as it is where the target has it otherwise; a sentence where its values could not
+/// be compared.
+pub(crate) async fn check_unmoved(
+    request: &CopyRequest,
+    source: OpenArray,
+    target: &OpenArray,
+    stores: &Stores,
+) -> Result<Option<String>, Error> {
+    agree::check_alike(&target.location, &source, target)?;
+    let start = vec![0; target.spec().shape.len()];
+    neighbours::check_same(source, target, &start, request, stores).await
+}
+
 /// What an interrupted run has begun at a target.
 #[derive(Debug, Clone)]
 pub(crate) struct Begun {
@@ -152,13 +195,14 @@ pub(crate) struct Begun {
 }
 
 /// What becomes of the target when `source` goes where `request` says; `begun` is what an interrupted
-/// run has begun there.
+/// run has begun there. What the elements mean is not compared if `is_trusted`.
 pub(crate) fn specify(
     request: &CopyRequest,
     placement: &Placement,
     source: OpenArray,
     (target, change): (OpenArray, Change),
     begun: Option<&Begun>,
+    is_trusted: bool,
 ) -> Result<Grown, Error> {
     check_request(request, placement)?;
     let location = &request.target;
@@ -168,6 +212,9 @@ pub(crate) fn specify(
         Some(begun) => before(location, now, begun)?,
     };
     agree::check(location, &source, &target)?;
+    if !is_trusted {
+        meaning::check(location, &source, &target, source.recount.is_some())?;
+    }
     let mut growth = place(placement, &source, &target, before)?;
     let metadata = target.metadata.with_shape(&growth.after);
     growth.written = written(&growth, &metadata.object_shape());

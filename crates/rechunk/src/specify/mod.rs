@@ -34,9 +34,11 @@ pub(crate) fn specify_target(
     // Not that of its layout, which may be of a region and begin inside a chunk.
     let mut spec = source.metadata.spec();
     spec.data_type = source.spec().data_type;
-    let chunk_shape = ChunkSpec::parse(&request.chunks)?.resolve(&spec, request.chunk_bytes)?;
+    let chunks = ChunkSpec::parse(&request.chunks)?.keeping_extents(request.keep_extent);
+    let chunk_shape = chunks.resolve(&spec, request.chunk_bytes)?;
     let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
-    let (shard_shape, warning) = shards(request, (source, &spec), format, &chunk_shape)?;
+    let wish = shard_wish(request, (source, &spec), format, &chunk_shape);
+    let (shard_shape, warning) = wish.resolve()?;
     let wish = Wish { request, source, chunk_shape: &chunk_shape };
     let (target, mut warnings) = match format {
         Format::Zarr3 | Format::Zarr2 => zarr::target(&wish, format, shard_shape)?,
@@ -58,21 +60,40 @@ pub(crate) fn specify_target(
     Ok((target, warnings))
 }
 
-/// The shape of its shards, and what is to be said about it.
-fn shards(
+/// What of `--chunks` and `--shards` the axes cut, in a sentence; `target` is the shape of the chunks.
+pub(crate) fn cut_extents(
     request: &CopyRequest,
-    (source, spec): (&OpenArray, &ArraySpec),
+    source: &OpenArray,
+    target: &[u64],
+) -> Result<Option<String>, Error> {
+    let spec = source.spec();
+    let chunks = ChunkSpec::parse(&request.chunks)?.keeping_extents(request.keep_extent);
+    let mut cut = chunks.cut(spec, &spec.shape)?;
+    let shards = shard_wish(request, (source, spec), Format::Zarr3, target).cut()?;
+    cut.extend(shards.into_iter().map(|shard| format!("shards {shard}")));
+    Ok((!cut.is_empty()).then(|| {
+        format!(
+            "extents longer than their axes are cut: {}; with ! (as in 10!) or --keep-extent they are \
+             kept, for an array that will grow",
+            cut.join(", ")
+        )
+    }))
+}
+
+fn shard_wish<'a>(
+    request: &'a CopyRequest,
+    (source, spec): (&'a OpenArray, &'a ArraySpec),
     format: Format,
-    chunk: &[u64],
-) -> Result<(Option<Vec<u64>>, Option<String>), Error> {
-    let wish = ShardWish {
+    chunk: &'a [u64],
+) -> ShardWish<'a> {
+    ShardWish {
         text: request.shards.as_deref(),
         format,
         source: spec,
         source_shard: source.array.layout().shards().map(ShardFormat::shard_shape),
         chunk,
-    };
-    wish.resolve()
+        keeps_extents: request.keep_extent,
+    }
 }
 
 impl Wish<'_> {

@@ -4,6 +4,7 @@ use rechunk_grid::ArraySpec;
 use serde::{Deserialize, Serialize};
 
 use super::rules::Wishes;
+use crate::{ChunkSpec, Extent};
 
 /// Most bytes of elements that are put into one chunk; a longer coordinate gets `auto` chunks.
 const SINGLE_MAX_BYTES: u64 = 64 << 20;
@@ -43,12 +44,26 @@ impl Coords {
                 let elements = spec.shape.iter().fold(1_u64, |a, b| a.saturating_mul(*b));
                 let bytes = elements.saturating_mul(spec.data_type.item_bytes());
                 let chunks = if bytes <= SINGLE_MAX_BYTES { "-1" } else { "auto" };
-                Wishes { chunks: chunks.to_owned(), shards: Some("none".to_owned()), ..of_all }
+                let chunks = longer(spec, &of_all).unwrap_or_else(|| chunks.to_owned());
+                Wishes { chunks, shards: Some("none".to_owned()), ..of_all }
             }
             Self::Keep => Wishes { chunks: "keep".to_owned(), shards: None, ..of_all },
             Self::Follow => of_all,
         }
     }
+}
+
+/// The chunks of a coordinate whose dimension is to have chunks longer than it is now: it will grow too.
+fn longer(spec: &ArraySpec, of_all: &Wishes) -> Option<String> {
+    let chunks = ChunkSpec::parse(&of_all.chunks).ok()?.keeping_extents(of_all.keep_extent);
+    let ChunkSpec::Named(named) = chunks else { return None };
+    let name = spec.dimension_name(0)?;
+    named.into_iter().find_map(|(dimension, extent)| match extent {
+        Extent::Exactly(elements) if dimension == name && elements > *spec.shape.first()? => {
+            Some(format!("{elements}!"))
+        }
+        _ => None,
+    })
 }
 
 /// Whether the array at `path` is a coordinate variable: it has one axis, and that axis' name (CF

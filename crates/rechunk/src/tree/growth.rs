@@ -1,25 +1,20 @@
-//! A group whose arrays go into those of a group that exists: all get their chunks, then all are made
-//! known.
+//! A group whose arrays go into those of a group that exists: which go where, and do the groups fit?
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rechunk_plan::Estimate;
-use rechunk_store::{Meter, Role, Store, Stores};
-use rechunk_zarr::{GroupMetadata, ZarrVersion};
+use rechunk_store::{Meter, Store, Stores};
+use rechunk_zarr::GroupMetadata;
 
-use super::coordinates::is_coordinate;
 use super::fit::Fit;
 use super::rules::{Rules, Selection};
 use super::state::SavedTree;
 use super::walk::Found;
 use super::{NAMED_MAX, Source, TreeArray, TreeJob, member_location, member_options, select};
-use crate::documents::{Documents, Wanted};
+use crate::documents::Wanted;
 use crate::format::Format;
-use crate::growth::{
-    self, Begun, Change, Growth, Placement, check_unmoved, of_target, update_consolidated,
-};
+use crate::growth::{self, Begun, Neighbours, Placement, Trust, check_unmoved, of_target};
 use crate::job::Job;
-use crate::metadata::Metadata;
 use crate::open::{OpenArray, OpenOptions, Opened, open_array, open_node};
 use crate::others::{self, Others};
 use crate::place::work_dir;
@@ -27,8 +22,8 @@ use crate::repeats::{Changes, GrownGroups};
 use crate::request::CopyRequest;
 use crate::select::Selected;
 use crate::target::open_target;
-use crate::work_dir::{Left, WorkDir, store_error};
-use crate::{Axes, Error};
+use crate::work_dir::store_error;
+use crate::Error;
 
 /// What becomes of the arrays of a group.
 #[derive(Debug, Default)]
@@ -40,6 +35,7 @@ struct Sorted {
     missing: Vec<String>,
     /// What is wrong with the first of those that would stay.
     unlike: Option<Error>,
+    warnings: Vec<String>,
 }
 
 impl TreeJob {
@@ -69,10 +65,11 @@ impl TreeJob {
             fit.expect("--region", text, &names);
         }
         request.planning.memory_bytes = Some(request.planning.budget().memory_bytes);
-        let rules = Rules::parse(&selection)?;
+        let (rules, trust) = (Rules::parse(&selection)?, Trust::parse(&request)?);
         let mut found =
             Found::below(&request.source, &source.store, source.format, source.wanted(&request))
                 .await?;
+        let all = found.arrays.clone();
         select(&rules, &selection, &mut found, &request.source)?;
         if let Some((path, reason)) = found.unreadable.first() {
             return Err(Error::NotATree {
@@ -83,6 +80,7 @@ impl TreeJob {
         }
         let Target { store: target, format, arrays: theirs, others, root, groups } =
             Target::open(&request, &stores).await?;
+        trust.check_used(all.iter().chain(&theirs).map(String::as_str))?;
         let begun = begun(&request, &stores).await?;
         let mut sorted = Sorted::default();
         for path in &found.arrays {
@@ -92,16 +90,23 @@ impl TreeJob {
             }
             let begun = begun.get(path);
             let options = member_options(&request, source.format);
-            let whole = (&request, options);
-            let planned = plan_one(whole, &placement, path, begun, &mut fit, &stores).await;
+            let asked = Asked { whole: &request, options, placement: &placement, trust: &trust };
+            let planned = plan_one(asked, path, begun, &mut fit, &stores).await;
             match planned.map_err(|error| error.of_member(path))? {
                 Planned::Moved(job) => {
                     sorted.arrays.push(TreeArray { path: path.clone(), job: *job });
                 }
                 Planned::Unmoved(alike) => {
                     sorted.unmoved.push(path.clone());
-                    let error = alike.err().map(|error| error.of_member(path));
-                    sorted.unlike = sorted.unlike.or(error);
+                    match alike {
+                        Ok(warning) => {
+                            let warning = warning.map(|warning| format!("{path}: {warning}"));
+                            sorted.warnings.extend(warning);
+                        }
+                        Err(error) => {
+                            sorted.unlike.get_or_insert_with(|| error.of_member(path));
+                        }
+                    }
                 }
             }
         }
@@ -126,6 +131,14 @@ impl TreeJob {
         let changes = changes(&sorted.arrays);
         let grown_groups = GrownGroups::new(changes, format.zarr_version(), attributes);
         warnings.extend(grown_groups.warnings(attributes));
+        let written = sorted.arrays.iter().map(|array| array.path.as_str());
+        let mut neighbours = Neighbours::new(&request, &trust, &stores, written);
+        neighbours.skip(&sorted.unmoved);
+        for TreeArray { path, job } in &sorted.arrays {
+            neighbours.check(path, job).await?;
+        }
+        warnings.append(&mut neighbours.warnings);
+        warnings.append(&mut sorted.warnings);
         Ok(Self {
             request,
             selection,
@@ -277,18 +290,27 @@ async fn begun(request: &CopyRequest, stores: &Stores) -> Result<BTreeMap<String
 /// An array that grows, or one that stays as it is: it has to be alike.
 enum Planned {
     Moved(Box<Job>),
-    Unmoved(Result<(), Error>),
+    Unmoved(Result<Option<String>, Error>),
+}
+
+/// What is asked of the group.
+struct Asked<'a> {
+    whole: &'a CopyRequest,
+    /// How its arrays are opened.
+    options: OpenOptions,
+    placement: &'a Placement,
+    trust: &'a Trust,
 }
 
 /// Plans one array.
 async fn plan_one(
-    (whole, options): (&CopyRequest, OpenOptions),
-    placement: &Placement,
+    asked: Asked<'_>,
     path: &str,
     begun: Option<&Begun>,
     fit: &mut Fit,
     stores: &Stores,
 ) -> Result<Planned, Error> {
+    let Asked { whole, options, placement, trust } = asked;
     let stores = stores.with_meter(&Meter::new());
     let location = member_location(&whole.source, path);
     let source = open_array(&location, &options, &stores).await?;
@@ -302,11 +324,17 @@ async fn plan_one(
     request.source.clone_from(&source.location);
     request.target = member_location(&whole.target, path);
     if request.placement.is_none() {
-        let target = theirs(&request.target, whole, &stores).await;
-        let alike = target.and_then(|target| check_unmoved(&request.target, &source, &target));
+        if trust.means(path) {
+            return Ok(Planned::Unmoved(Ok(None)));
+        }
+        let alike = match theirs(&request.target, whole, &stores).await {
+            Ok(target) => Box::pin(check_unmoved(&request, source, &target, &stores)).await,
+            Err(error) => Err(error),
+        };
         return Ok(Planned::Unmoved(alike));
     }
-    let mut job = Job::plan_growth(request, source, stores, begun.cloned()).await?;
+    let planned = Job::plan_growth(request, source, stores, begun.cloned(), Some(path));
+    let mut job = Box::pin(planned).await?;
     job.in_tree = true;
     Ok(Planned::Moved(Box::new(job)))
 }
@@ -363,182 +391,4 @@ fn changes(arrays: &[TreeArray]) -> Changes {
         }
     }
     changes
-}
-
-/// What makes the arrays known when all of them have their chunks.
-#[derive(Debug)]
-pub(super) struct GrownArrays {
-    location: String,
-    version: Option<ZarrVersion>,
-    arrays: Vec<GrownArray>,
-}
-
-#[derive(Debug)]
-struct GrownArray {
-    path: String,
-    location: String,
-    is_coordinate: bool,
-    change: Change,
-    metadata: Metadata,
-}
-
-impl GrownArrays {
-    pub(super) fn of(job: &TreeJob) -> Self {
-        let array = |TreeArray { path, job }: &TreeArray| {
-            Some(GrownArray {
-                path: path.clone(),
-                location: job.request.target.clone(),
-                is_coordinate: is_coordinate(path, &job.target.spec()),
-                change: job.change.clone()?,
-                metadata: job.target.clone(),
-            })
-        };
-        let mut arrays: Vec<GrownArray> = job.arrays.iter().filter_map(array).collect();
-        // Whoever reads meanwhile finds nothing at a coordinate that no data has.
-        arrays.sort_by_key(|array| array.is_coordinate);
-        let (location, version) = (job.request.target.clone(), job.format.zarr_version());
-        Self { location, version, arrays }
-    }
-
-    /// Makes all known, and removes what says that each is written. Doing it again changes nothing.
-    pub(super) async fn commit(
-        &self,
-        root: &Store,
-        groups: &GrownGroups,
-        work: Option<&WorkDir>,
-        stores: &Stores,
-    ) -> Result<(), Error> {
-        for array in &self.arrays {
-            array.check_written(stores).await.map_err(|error| error.of_member(&array.path))?;
-        }
-        // From here on new shapes are this run's doing.
-        if let Some(work) = work {
-            work.set_written().await?;
-        }
-        for array in &self.arrays {
-            let store = open_target(&array.location, stores)?;
-            let made = array.change.commit(&array.location, &store).await;
-            made.map_err(|error| error.of_member(&array.path))?;
-        }
-        let described: Vec<(&str, &Metadata)> =
-            self.arrays.iter().map(|array| (array.path.as_str(), &array.metadata)).collect();
-        groups.commit(&self.location, root).await?;
-        update_consolidated(&self.location, root, self.version, &described, groups).await?;
-        for array in &self.arrays {
-            let store = open_target(&array.location, stores)?;
-            if let Some(work) = work_dir(&array.location, &store, stores)?
-                && work.exists().await?
-            {
-                work.remove().await?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl GrownArray {
-    /// Refuses to make known what somebody has given up meanwhile.
-    async fn check_written(&self, stores: &Stores) -> Result<(), Error> {
-        let store = open_target(&self.location, stores)?;
-        if self.change.is_made(&self.location, &store).await? {
-            return Ok(());
-        }
-        let Some(work) = work_dir(&self.location, &store, stores)? else { return Ok(()) };
-        if let Left::Done(Some(_)) = work.left().await? {
-            return Ok(());
-        }
-        Err(Error::Conflict {
-            location: self.location.clone(),
-            reason: "has lost what was written for it: somebody has cleaned up".to_owned(),
-            hint: Some("--resume writes it again".to_owned()),
-        })
-    }
-}
-
-/// True if all chunks of an array that grows have been written by the run that is gone on with, in a
-/// group whose arrays are being made known if `group_is_written`.
-pub(super) async fn is_written(job: &Job, group_is_written: bool) -> Result<bool, Error> {
-    let location = &job.request.target;
-    let store = open_target(location, &job.stores)?;
-    let Some(work) = work_dir(location, &store, &job.stores)? else { return Ok(false) };
-    match work.left().await? {
-        Left::Done(Some(saved)) => Ok(saved.difference(&job.saved()).is_none()),
-        Left::Nothing | Left::Done(None) | Left::Late if group_is_written => {
-            is_known(location, job.growth.as_ref(), job.request.axes, &store).await
-        }
-        Left::Nothing | Left::Done(None) | Left::Late | Left::Unfinished(_) => Ok(false),
-    }
-}
-
-/// True if the array has grown to what it was to be.
-async fn is_known(
-    location: &str,
-    growth: Option<&Growth>,
-    axes: Option<Axes>,
-    store: &Store,
-) -> Result<bool, Error> {
-    let Some(growth) = growth.filter(|growth| growth.axis.is_some()) else { return Ok(false) };
-    let documents = Documents::fetch(&store.with_role(Role::Control)).await;
-    let documents = documents.map_err(|source| store_error("look at", location, source))?;
-    let array = documents.array(axes).ok().flatten();
-    Ok(array.is_some_and(|array| array.spec().shape == growth.after))
-}
-
-/// Refuses members that another run has begun by itself, or has changed since they were looked at.
-pub(super) async fn check_fresh(job: &TreeJob) -> Result<(), Error> {
-    for TreeArray { path, job } in &job.arrays {
-        let location = &job.request.target;
-        let store = open_target(location, &job.stores)?;
-        if let Some(change) = &job.change {
-            let unchanged = change.check_unchanged(location, &store).await;
-            unchanged.map_err(|error| error.of_member(path))?;
-        }
-        let Some(work) = work_dir(location, &store, &job.stores)? else { continue };
-        if let Left::Unfinished(_) | Left::Done(Some(_)) = work.left().await? {
-            let error = Error::Conflict {
-                location: location.clone(),
-                reason: "holds what is left of another run".to_owned(),
-                hint: Some(format!("`rechunk clean {location}` gives it up")),
-            };
-            return Err(error.of_member(path));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses to give up a run of which some arrays are known and others are not: they would not agree.
-pub(crate) async fn check_not_between(
-    target: &str,
-    saved: &SavedTree,
-    work: &WorkDir,
-    stores: &Stores,
-) -> Result<(), Error> {
-    if !work.is_written().await? {
-        return Ok(()); // none is known by its doing
-    }
-    let (mut known, mut unknown) = (0_u64, 0_u64);
-    let axes = saved.axes();
-    for (path, growth) in saved.clone().growths() {
-        let Some(growth) = growth.filter(|growth| growth.axis.is_some()) else { continue };
-        let location = member_location(target, &path);
-        let store = open_target(&location, stores)?;
-        if is_known(&location, Some(&growth), axes, &store).await? {
-            known += 1;
-        } else {
-            unknown += 1;
-        }
-    }
-    if known == 0 {
-        return Ok(());
-    }
-    // Consolidated metadata comes after the last of them.
-    Err(Error::Conflict {
-        location: target.to_owned(),
-        reason: format!(
-            "holds a run that has written all and was about to say so: {known} of {} arrays have \
-             their new shape",
-            known + unknown
-        ),
-        hint: Some("run the same command with --resume, which takes a moment".to_owned()),
-    })
 }

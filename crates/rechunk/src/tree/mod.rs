@@ -3,6 +3,7 @@
 mod commit;
 mod coordinates;
 mod fit;
+mod grown;
 mod growth;
 mod members;
 mod nested;
@@ -26,7 +27,9 @@ use rechunk_store::{Meter, Store, Stores};
 use rechunk_zarr::GroupMetadata;
 
 pub use coordinates::Coords;
-pub(crate) use growth::check_not_between;
+pub(crate) use coordinates::is_coordinate;
+pub(crate) use grown::check_not_between;
+pub(crate) use pattern::Pattern;
 pub use report::{ArrayReport, TreeReport};
 pub(crate) use rules::check_rules;
 pub use rules::{RULE_SETTINGS, Selection};
@@ -45,7 +48,6 @@ use crate::others::{Others, OthersReport};
 use crate::repeats::GrownGroups;
 use crate::request::{CopyRequest, takes_parts};
 use crate::{ChunkSpec, Error, consolidated};
-use coordinates::is_coordinate;
 use fit::Fit;
 use members::MemberLists;
 use rules::{Rules, Wishes};

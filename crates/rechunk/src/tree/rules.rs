@@ -68,6 +68,7 @@ impl Selection {
 pub(crate) struct Wishes {
     pub chunks: String,
     pub shards: Option<String>,
+    pub keep_extent: bool,
     pub codec: Option<String>,
     pub write_empty: WriteEmpty,
     pub cast: Option<String>,
@@ -79,6 +80,7 @@ impl Wishes {
         Self {
             chunks: request.chunks.clone(),
             shards: request.shards.clone(),
+            keep_extent: request.keep_extent,
             codec: request.codec.clone(),
             write_empty: request.write_empty,
             cast: request.cast.clone(),

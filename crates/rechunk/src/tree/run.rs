@@ -10,7 +10,7 @@ use rechunk_store::Store;
 use tokio_util::sync::CancellationToken;
 
 use super::commit::{TreeDocuments, holds};
-use super::growth::{GrownArrays, is_written};
+use super::grown::{GrownArrays, is_written};
 use super::report::TreeReport;
 use super::state::{Left, Start, TreePlace, start};
 use super::together::at_once;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::commit::TreeDocuments;
-use super::growth::check_fresh;
+use super::grown::check_fresh;
 use super::rules::Selection;
 use super::{TreeArray, TreeJob, member_location};
 use crate::consolidated::at_once;

@@ -53,9 +53,11 @@ async fn what_does_not_fit_is_refused() {
     let empty = Plain { shape: vec![0, 6], ..day() };
     refused(&empty, usual(), Class::Usage, &["no elements"]).await;
     let mut later = day();
-    later.attributes = json!({"units": "days since 2000-01-01"});
-    let both = ["units \"days since 1970-01-01\"", "source \"days since 2000-01-01\""];
+    later.attributes = json!({"units": "months since 1970-01-01"});
+    let both = ["units \"days since 1970-01-01\"", "source \"months since 1970-01-01\""];
     refused(&later, usual(), target, &both).await;
+    later.attributes = json!({"units": "hours since 1970-01-01"});
+    refused(&later, usual(), target, &["\"hours since", "no exact counterpart in uint16"]).await;
     later.attributes = json!({"units": "days since 1970-01-01", "calendar": "noleap"});
     refused(&later, usual(), target, &["calendar not", "\"noleap\""]).await;
     later.attributes = json!({"units": "days since 1970-01-01", "scale_factor": 0.5});

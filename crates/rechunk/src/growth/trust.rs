@@ -1,0 +1,44 @@
+//! `--trust`: arrays that somebody knows to be right, whatever they seem to be.
+
+use crate::Error;
+use crate::request::CopyRequest;
+use crate::tree::Pattern;
+
+/// Which arrays are not compared.
+#[derive(Debug)]
+pub(crate) struct Trust {
+    patterns: Vec<Pattern>,
+}
+
+impl Trust {
+    /// Reads the patterns of a request.
+    pub(crate) fn parse(request: &CopyRequest) -> Result<Self, Error> {
+        let patterns = request.trust.iter().map(|text| Pattern::parse("--trust", text));
+        Ok(Self { patterns: patterns.collect::<Result<_, _>>()? })
+    }
+
+    /// Whether the array at a path in the group, or of a name beside one array, is trusted.
+    pub(crate) fn means(&self, path: &str) -> bool {
+        self.patterns.iter().any(|pattern| pattern.means(path))
+    }
+
+    /// Refuses patterns that mean none of these arrays: they are misspelt.
+    pub(crate) fn check_used<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a str> + Clone,
+    ) -> Result<(), Error> {
+        let is_unused = |pattern: &&Pattern| !paths.clone().any(|path| pattern.means(path));
+        self.patterns.iter().find(is_unused).map_or(Ok(()), |pattern| Err(pattern.unused()))
+    }
+}
+
+/// Refuses `--trust` where nothing is compared.
+pub(crate) fn check_trust(request: &CopyRequest) -> Result<(), Error> {
+    if request.trust.is_empty() || request.placement.is_some() {
+        return Ok(());
+    }
+    Err(Error::Usage {
+        message: "--trust is about what is compared with --append and --region".to_owned(),
+        hint: Some("leave it out".to_owned()),
+    })
+}
