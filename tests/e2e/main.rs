@@ -8,6 +8,8 @@
 #[cfg(test)]
 mod advice;
 #[cfg(test)]
+mod after_kill;
+#[cfg(test)]
 mod arrays;
 #[cfg(test)]
 mod bad_input;

@@ -12,8 +12,11 @@ use super::tree::plural;
 
 /// Predicted against counted, memory and time.
 pub(crate) fn summary(report: &Report) -> String {
+    if report.already_complete {
+        return complete_line(report.verified);
+    }
     let mut lines = vec![traffic_table(&report.estimate, report.traffic.as_ref())];
-    lines.push(time_line(bytes_of(report), report.elapsed_seconds, report.tasks));
+    lines.push(time_line(report.plan.array_bytes(), report.elapsed_seconds, report.tasks));
     lines.push(memory_line(&report.memory));
     lines.extend(missing_line(report));
     if report.verified == Some(true) {
@@ -27,13 +30,14 @@ pub(crate) fn summary(report: &Report) -> String {
 
 /// The same of a group, all arrays together.
 pub(crate) fn group_summary(report: &TreeReport) -> String {
+    if report.already_complete {
+        return complete_line(report.verified);
+    }
     let mut lines = vec![traffic_table(&report.estimate, report.traffic.as_ref())];
-    let copied = report.arrays.iter().filter(|array| !is_resumed(&array.report));
-    let bytes = copied.clone().map(|array| bytes_of(&array.report)).fold(0, u64::saturating_add);
-    lines.push(time_line(bytes, report.elapsed_seconds, report.tasks));
-    let before = report.arrays.len() - copied.count();
-    if before > 0 {
-        lines.push(format!("  {} complete before", plural(before as u64, "array")));
+    let totals = report.totals;
+    lines.push(time_line(totals.copied_bytes, report.elapsed_seconds, report.tasks));
+    if totals.complete_before > 0 {
+        lines.push(format!("  {} complete before", plural(totals.complete_before, "array")));
     }
     let others = report.others.as_ref().filter(|others| others.files > 0);
     if let Some(others) = others {
@@ -92,14 +96,10 @@ fn missing_lines(report: &TreeReport) -> Vec<String> {
     lines
 }
 
-/// An earlier run has copied all of it.
-fn is_resumed(report: &Report) -> bool {
-    report.tasks.is_some_and(|tasks| tasks.resumed == tasks.total)
-}
-
-fn bytes_of(report: &Report) -> u64 {
-    let elements = report.plan.shape.iter().fold(1_u64, |product, &n| product.saturating_mul(n));
-    elements.saturating_mul(report.plan.item_bytes)
+/// An earlier run had ended: there was nothing to go on with.
+fn complete_line(verified: Option<bool>) -> String {
+    let how = if verified == Some(true) { ", and holds what the source holds" } else { "" };
+    format!("  already complete: an earlier run has written the target{how}; nothing was copied")
 }
 
 fn traffic_table(estimate: &Estimate, traffic: Option<&Traffic>) -> String {

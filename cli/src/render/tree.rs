@@ -10,13 +10,19 @@ use super::{explain, price};
 const HEAD: [&str; 9] =
     ["array", "shape", "chunks", "plan", "GET", "PUT", "read", "written", "memory"];
 
+/// Most arrays that have a line of their own.
+const ROWS_MAX: usize = 1000;
+
 /// The plan as text.
 pub(crate) fn table(job: &TreeJob, verifies: bool) -> String {
     let target = if job.request.target.is_empty() { "…" } else { &job.request.target };
     let groups = job.groups().count() as u64;
     let estimate = job.estimate();
     let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
-    rows.extend(job.arrays.iter().map(row));
+    rows.extend(job.arrays.iter().take(ROWS_MAX).map(row));
+    if let Some(more) = job.arrays.len().checked_sub(ROWS_MAX).filter(|more| *more > 0) {
+        rows.push(vec![format!("… and {} more", plural(more as u64, "array"))]);
+    }
     let intermediate = &estimate.intermediate;
     let gets = gets(&estimate);
     let puts = estimate.target.put_requests.saturating_add(intermediate.put_requests);

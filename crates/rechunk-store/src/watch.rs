@@ -131,6 +131,12 @@ impl Store {
         }
     }
 
+    /// When the object at `key` was last written, by the clock of the store; `None` if there is none.
+    pub async fn modified(&self, key: &str) -> Result<Option<SystemTime>, StoreError> {
+        let found = self.look_at(key).await?;
+        Ok(found.map(|found| found.last_modified.into()))
+    }
+
     /// An error if the object at `key`, if there is one, was written since the place is watched.
     pub async fn check_unchanged_object(&self, key: &str) -> Result<(), StoreError> {
         match self.look_at(key).await? {

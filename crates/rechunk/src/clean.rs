@@ -10,9 +10,8 @@ use crate::Error;
 use crate::documents::Documents;
 use crate::growth::{Growth, describe_grown};
 use crate::gzip_file::part_of;
-use crate::job::temp_is_memory;
+use crate::intermediate::remove_outside_of;
 use crate::others::remove_begun as remove_begun_others;
-use crate::place::intermediate_name;
 use crate::saved_job::SavedJob;
 use crate::target::{is_array, open_target};
 use crate::tree::{SavedTree, check_not_between, member_location, remove_begun};
@@ -120,7 +119,7 @@ async fn clean_array(
 ) -> Result<(), Error> {
     lock.while_held(target, remove_elements(target, left, work, stores, cleaned)).await?;
     if work.exists().await? {
-        if matches!(left, Left::Unfinished(_)) {
+        if matches!(left, Left::Unfinished(_) | Left::Damaged(_)) {
             cleaned.put_back += u64::from(work.put_back(&open_target(target, stores)?).await?);
         }
         work.remove().await?;
@@ -146,33 +145,17 @@ async fn remove_elements(
                 }
                 None => remove_chunks(target, saved, work, stores, cleaned).await?,
             }
-            remove_intermediate(saved, stores, cleaned).await?;
+            cleaned.intermediates += u64::from(remove_outside_of(saved, stores).await?);
         }
         // It may have all its chunks and not be made known.
         Left::Done(Some(saved)) => {
             if let Some(growth) = &saved.growth {
                 remove_grown(target, saved, (growth, true), work, stores, cleaned).await?;
             }
+            cleaned.intermediates += u64::from(remove_outside_of(saved, stores).await?);
         }
-        Left::Nothing | Left::Done(None) | Left::Late => {}
-    }
-    Ok(())
-}
-
-/// The intermediate, where `--temp` said that it goes elsewhere.
-async fn remove_intermediate(
-    saved: &SavedJob,
-    stores: &Stores,
-    cleaned: &mut Cleaned,
-) -> Result<(), Error> {
-    let temp = saved.request.temp.as_deref().filter(|temp| !temp_is_memory(temp));
-    let Some(temp) = temp.filter(|_| saved.plan.stages.len() > 1) else { return Ok(()) };
-    let failed = |source| store_error("remove the intermediate in", temp, source);
-    let name = intermediate_name(&saved.request, &saved.plan);
-    let place = stores.open(temp).and_then(|store| store.child(&name)).map_err(failed)?;
-    if place.exists_anything().await.map_err(failed)? {
-        place.delete_prefix("").await.map_err(failed)?;
-        cleaned.intermediates += 1;
+        // Of one that cannot be read nobody knows which chunks are its own.
+        Left::Nothing | Left::Done(None) | Left::Late | Left::Damaged(_) => {}
     }
     Ok(())
 }

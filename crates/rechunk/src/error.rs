@@ -257,6 +257,15 @@ impl Error {
         Self::Compare { source }
     }
 
+    /// True if a target was read back, and is not what was written to it.
+    pub(crate) fn is_of_damaged_target(&self) -> bool {
+        match self {
+            Self::VerifyFailed { .. } | Self::DigestDiffers { .. } => true,
+            Self::Compare { source } => source.downcast_ref().is_some_and(ArrayError::is_damage),
+            _ => false,
+        }
+    }
+
     pub(crate) fn target_metadata(source: FormatError) -> Self {
         Self::TargetMetadata { source: Box::new(source) }
     }
@@ -327,6 +336,9 @@ impl Error {
             | Self::Conflict { hint, .. }
             | Self::Run { hint, .. } => hint.clone(),
             Self::Member { source, .. } => source.hint(),
+            Self::VerifyFailed { .. } | Self::DigestDiffers { .. } => {
+                Some("--overwrite copies it again".to_owned())
+            }
             Self::Cast { .. } => Some(
                 "cast to a type that holds it; for one array of a group: --var 'PATH: cast TYPE'"
                     .to_owned(),

@@ -15,7 +15,7 @@ use crate::place::Place;
 use crate::report::Report;
 use crate::request::Running;
 use crate::target::commit;
-use crate::work_dir::store_error;
+use crate::work_dir::{Left, store_error};
 use crate::{Error, consolidated, source_check, verify};
 
 impl Job {
@@ -88,8 +88,9 @@ impl Job {
             if !running.keep_temp {
                 work.remove_done(self.remove_pieces(place)).await?;
             }
+        } else if !running.keep_temp {
+            self.remove_pieces(place).await?;
         }
-        self.remove_temp(place, running).await?;
         Ok(verified)
     }
 
@@ -134,35 +135,58 @@ impl Job {
                 self.remove_pieces(place).await?;
                 work.remove_pieces().await?;
             }
+        } else if !running.keep_temp {
+            self.remove_pieces(place).await?;
         }
-        self.remove_temp(place, running).await
+        Ok(())
     }
 
-    /// Removes an intermediate outside of the work directory.
-    async fn remove_temp(&self, place: &Place, running: Running) -> Result<(), Error> {
-        let Some(temp) = place.temp_to_remove.as_ref().filter(|_| !running.keep_temp) else {
-            return Ok(());
-        };
-        let removed = temp.delete_prefix("").await;
-        removed.map_err(|source| store_error("remove", temp.label(), source))
-    }
-
-    /// Removes the pieces of the intermediate by their names, where a listing may be late.
+    /// Removes the intermediate while the work directory still says where it is: its pieces by their names, where a
+    /// listing may be late; all of it where it lies outside of that directory.
     async fn remove_pieces(&self, place: &Place) -> Result<(), Error> {
         let listed = |store: &&Store| store.local_root().is_none() && !store.is_volatile();
-        let Some(store) = place.intermediate.as_ref().filter(listed) else { return Ok(()) };
-        let removed = store.delete_keys(intermediate_keys(&self.planned.plan)).await;
-        removed.map_err(|source| store_error("remove", store.label(), source))
+        if let Some(store) = place.intermediate.as_ref().filter(listed) {
+            let removed = store.delete_keys(intermediate_keys(&self.planned.plan)).await;
+            removed.map_err(|source| store_error("remove", store.label(), source))?;
+        }
+        match &place.temp_to_remove {
+            Some(outside) => outside.remove().await,
+            None => Ok(()),
+        }
     }
 
     /// Keeps the report of a run that has failed, and gives the target up.
     pub(crate) async fn leave(&self, place: &mut Place, report: &Report) {
         // Who has lost the target writes nothing beside it: another run may have completed it.
-        if let Some(work) = &place.work
-            && place.check_lock().await.is_ok()
-        {
+        let is_held = place.check_lock().await.is_ok();
+        if let Some(work) = place.work.as_ref().filter(|_| is_held) {
             work.put_report(report).await;
         }
         place.give_up().await;
+        if !is_held && let Err(error) = remove_late(&self.request.target, place).await {
+            tracing::warn!(%error, "what was sent too late could not be removed");
+        }
     }
+}
+
+/// Removes what a run that was taken over has sent to an intermediate outside of its work directory when the other
+/// run had ended: nothing says any more that it is there. While a run writes the target, or one is to be gone on
+/// with, it is left to that one.
+async fn remove_late(target: &str, place: &Place) -> Result<(), Error> {
+    let Some((work, outside)) = place.work.as_ref().zip(place.temp_to_remove.as_ref()) else {
+        return Ok(());
+    };
+    if work.store.local_root().is_some() || outside.is_volatile() {
+        return Ok(()); // a lock of the system is not taken over
+    }
+    let Ok(lock) = work.lock(target).await else { return Ok(()) };
+    let removed = async {
+        match work.left_since().await? {
+            Left::Nothing | Left::Late => outside.remove().await,
+            Left::Unfinished(_) | Left::Damaged(_) | Left::Done(_) => Ok(()),
+        }
+    };
+    let removed = lock.while_held(target, removed).await;
+    work.unlock(lock).await?;
+    removed
 }

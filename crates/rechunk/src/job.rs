@@ -60,6 +60,8 @@ pub struct Job {
     /// It is a part of the copy of a group, which makes the groups above it and describes it in
     /// consolidated metadata when all arrays are complete.
     pub(crate) in_tree: bool,
+    /// The directory that `--temp` names was not there before.
+    pub(crate) makes_temp: bool,
     /// What makes the new shape of the target known.
     pub(crate) change: Option<Change>,
     /// It was planned as a run that had begun, and not ended, was to do it.
@@ -68,6 +70,8 @@ pub struct Job {
     pub(crate) found: Vec<u64>,
     /// Indices of objects that were looked for when it was planned, where none of them was there.
     pub(crate) asked_in_vain: Vec<Vec<u64>>,
+    /// [`Job::check_target`] has found that the target is the result of this job already.
+    pub(crate) is_complete: bool,
     /// What [`Job::check_target`] has found around the target, for the run that follows.
     pub(crate) around: Option<Box<Around>>,
 }
@@ -226,10 +230,12 @@ impl Job {
             planned_at,
             begun_at: planned_at,
             in_tree,
+            makes_temp: false,
             change: None,
             is_begun: false,
             found: sample.found,
             asked_in_vain,
+            is_complete: false,
             around: None,
         })
     }

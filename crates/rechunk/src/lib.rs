@@ -17,6 +17,7 @@ mod chunk_keys;
 mod chunk_sizes;
 mod chunk_spec;
 mod clean;
+mod complete;
 mod consolidated;
 mod dimension_names;
 mod documents;
@@ -28,6 +29,7 @@ mod group;
 mod growth;
 mod gzip_file;
 mod info;
+mod intermediate;
 mod job;
 mod job_file;
 mod metadata;
@@ -96,8 +98,8 @@ pub use single_file::RawFile;
 pub use status::{ArrayStatus, MemberStatus, RunState, StageStatus, Status, WriterStatus, status};
 pub use target::lies_in;
 pub use tree::{
-    ArrayReport, Coords, Prepared, RULE_SETTINGS, Selection, TreeArray, TreeJob, TreeReport,
-    prepare,
+    ArrayReport, Coords, Prepared, RULE_SETTINGS, Selection, Totals, TreeArray, TreeJob,
+    TreeReport, prepare,
 };
 pub use verify::{Compared, Comparison, GroupComparison, MemberComparison, verify, verify_any};
 

@@ -1,23 +1,21 @@
 //! Where a run reads, writes and keeps its state, and whether it may start.
 
 use futures::FutureExt;
-use rechunk_plan::Plan;
 use rechunk_store::{Role, Store, Stores};
-use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::consolidated;
 use crate::documents::METADATA_KEYS;
 use crate::growth::Begun;
 use crate::gzip_file::part_of;
-use crate::job::{Job, temp_is_memory};
+use crate::intermediate::{Outside, check_temp, intermediate, makes_temp, remove_outside_of};
+use crate::job::Job;
 use crate::metadata::Metadata;
-use crate::open::hex;
-use crate::request::{CopyRequest, Existing, Running};
-use crate::resumption::{check_target_of, go_on, other_job, resume_job};
+use crate::request::{Existing, Running};
+use crate::resumption::{check_target_of, damaged, go_on, other_job, rebuilt, resume_job};
 use crate::target::{
-    GroupAbove, InTheWay, canonical, check_apart, check_file, check_no_group, check_replaceable,
-    check_writable, groups_above, in_the_way, is_array, open_target, refuse_found,
+    GroupAbove, InTheWay, check_apart, check_file, check_no_group, check_replaceable, groups_above,
+    in_the_way, is_array, open_target, refuse_found,
 };
 use crate::work_dir::{Left, WorkDir, store_error};
 use crate::writer_lock::{WriterLock, held_by};
@@ -35,11 +33,13 @@ pub(crate) struct Place {
     pub work: Option<WorkDir>,
     pub intermediate: Option<Store>,
     /// An intermediate outside the work directory.
-    pub temp_to_remove: Option<Store>,
+    pub temp_to_remove: Option<Outside>,
     pub replaces: bool,
     pub resumes: bool,
     /// Held until the run ends, so that no other process writes the same target.
     pub lock: Option<WriterLock>,
+    /// What is to be said of what was found.
+    pub warnings: Vec<String>,
 }
 
 /// What is around a target, and what an earlier run has left there.
@@ -82,7 +82,8 @@ pub(crate) async fn check_place(job: &Job) -> Result<(Around, InTheWay), Error> 
         in_the_way_of(job, &target).boxed()
     );
     described?;
-    Ok((Around { groups: groups?, left: left?, target, work }, found))
+    let left = rebuilt(job, &target, work.as_ref(), left?).await?;
+    Ok((Around { groups: groups?, left, target, work }, found))
 }
 
 /// What is where a job is to write a new array; nobody asks where one is to grow.
@@ -109,7 +110,7 @@ pub(crate) async fn begun_growth(location: &str, stores: &Stores) -> Result<Opti
     let (saved, is_written) = match left_of(work.as_ref()).await? {
         Left::Unfinished(saved) => (saved, false),
         Left::Done(Some(saved)) => (saved, true),
-        Left::Nothing | Left::Done(None) | Left::Late => return Ok(None),
+        Left::Nothing | Left::Done(None) | Left::Late | Left::Damaged(_) => return Ok(None),
     };
     Ok(saved.growth.map(|growth| Begun { growth, is_written }))
 }
@@ -191,7 +192,7 @@ impl Place {
         };
         // At once, because answers may take long.
         let (left, found) = futures::join!(left.boxed(), in_the_way_of(job, &target).boxed());
-        let left = left?;
+        let left = rebuilt(job, &target, work.as_ref(), left?).await?;
         let (resumes, replaces) = match &left {
             Left::Unfinished(saved) if resumes(&left, running) => {
                 resume_job(job, saved)?;
@@ -210,12 +211,16 @@ impl Place {
             (Some(work), None) if replaces => work.staging()?.with_role(Role::Target),
             _ => target.clone(),
         };
+        if !resumes {
+            job.makes_temp = makes_temp(job).await?;
+        }
         let (intermediate, temp_to_remove) = intermediate(job, work.as_ref())?;
+        let mut warnings = Vec::new();
         if let Some(work) = &work {
             chunks = work.noting_uploads(&chunks)?;
             if let (true, Left::Unfinished(saved)) = (resumes, &left) {
                 let is_kept = !intermediate.as_ref().is_some_and(Store::is_volatile);
-                go_on(job, work, saved, (&target, &chunks), is_kept).await?;
+                warnings = go_on(job, work, saved, (&target, &chunks), is_kept).await?;
             }
             if !resumes {
                 let mut saved = job.saved();
@@ -236,6 +241,7 @@ impl Place {
             replaces,
             resumes,
             lock: None,
+            warnings,
         })
     }
 
@@ -312,6 +318,7 @@ pub(crate) fn may_grow(job: &Job, running: Running, left: &Left) -> Result<bool,
     let location = &job.request.target;
     match (left, running.existing) {
         (_, Existing::Overwrite) => Err(overwrites()),
+        (Left::Damaged(reason), _) => Err(damaged(location, reason)),
         (Left::Unfinished(_), Existing::Refuse) => Err(begun_before(location)),
         (Left::Done(Some(_)), Existing::Refuse) => Err(refuse_growth(
             location,
@@ -388,17 +395,21 @@ pub(crate) async fn may_start(
     }
     let (location, existing) = (&job.request.target, running.existing);
     let is_file = job.target.file_name().is_some();
-    if matches!(left, Left::Unfinished(_)) && existing == Existing::Refuse {
+    let is_begun = matches!(left, Left::Unfinished(_) | Left::Damaged(_));
+    if let (Left::Damaged(reason), Existing::Refuse | Existing::Resume) = (left, existing) {
+        return Err(damaged(location, reason));
+    }
+    if is_begun && existing == Existing::Refuse {
         return Err(unfinished(location));
     }
-    if is_file && !matches!(left, Left::Unfinished(_) | Left::Done(Some(_))) {
+    if is_file && !is_begun && !matches!(left, Left::Done(Some(_))) {
         check_part(location, target)?;
     }
     let absent = refuse_found(location, target, is_file, found).await;
     let replaces = absent.is_err();
     if existing != Existing::Overwrite {
         absent?;
-    } else if replaces && matches!(left, Left::Unfinished(_)) {
+    } else if replaces && is_begun {
         check_no_group(location, target).await?;
     } else if replaces {
         check_replaceable(location, target, is_file).await?;
@@ -418,16 +429,21 @@ async fn start_over(
 ) -> Result<bool, Error> {
     let location = &job.request.target;
     let file = folder(target, &job.target)?;
-    if let (Some(work), Left::Unfinished(_)) = (work, left)
+    if let (Some(work), Left::Unfinished(_) | Left::Damaged(_)) = (work, left)
         && work.put_back(target).await?
     {
         found = in_the_way_of(job, target).await;
     }
     let replaces = may_start(job, running, target, left, found).await?;
-    if let (Some((folder, name)), Left::Unfinished(_) | Left::Done(Some(_))) = (&file, left) {
+    if let (Some((folder, name)), Left::Unfinished(_) | Left::Damaged(_) | Left::Done(Some(_))) =
+        (&file, left)
+    {
         // What a run that is given up has written of it: before that run is forgotten.
         let removed = folder.with_role(Role::Control).delete(&format!("{name}.part")).await;
         removed.map_err(|source| store_error("remove", location, source))?;
+    }
+    if let Left::Unfinished(saved) | Left::Done(Some(saved)) = left {
+        remove_outside_of(saved, &job.stores).await?;
     }
     if let Some(work) = work {
         work.clear(left).await?;
@@ -464,59 +480,4 @@ fn check_part(location: &str, target: &Store) -> Result<(), Error> {
             .to_owned(),
         hint: Some("no run that could be resumed has left it: move it away".to_owned()),
     })
-}
-
-/// Name of the intermediate in a place that several jobs may share: one per target and source,
-/// the same when the job is resumed.
-pub(crate) fn intermediate_name(request: &CopyRequest, plan: &Plan) -> String {
-    let mut hash = Sha256::new();
-    for location in [&request.source, &request.target] {
-        let real = canonical(location).map(|path| path.into_os_string().into_encoded_bytes());
-        let bytes = real.unwrap_or_else(|| location.clone().into_bytes());
-        hash.update((bytes.len() as u64).to_le_bytes());
-        hash.update(bytes);
-    }
-    hash.update(&plan.fingerprint);
-    format!("rechunk-{}", &hex(&hash.finalize())[..32])
-}
-
-/// Refuses a place for the intermediate that cannot be one, if the plan has one.
-pub(crate) fn check_temp(job: &Job) -> Result<(), Error> {
-    let temp = job.request.temp.as_deref().filter(|temp| !temp_is_memory(temp));
-    let Some(temp) = temp.filter(|_| job.planned.plan.stages.len() > 1) else { return Ok(()) };
-    check_apart(&job.request.source, temp, "place for the intermediate")?;
-    let store = job.stores.open(temp).map_err(|source| store_error("open", temp, source))?;
-    check_writable(temp, &store)
-}
-
-/// The place of the intermediate, where the plan has one; and that place again if it lies outside
-/// the work directory and is to be removed by itself.
-fn intermediate(
-    job: &Job,
-    work: Option<&WorkDir>,
-) -> Result<(Option<Store>, Option<Store>), Error> {
-    if job.planned.plan.stages.len() < 2 {
-        return Ok((None, None));
-    }
-    // Again: a resumed job brings its own.
-    check_temp(job)?;
-    let name = intermediate_name(&job.request, &job.planned.plan);
-    let at = |location: &str| -> Result<Store, Error> {
-        let opened = job.stores.open(location).map_err(|e| store_error("open", location, e))?;
-        Ok(opened.with_role(Role::Intermediate))
-    };
-    let store = match (&job.request.temp, work) {
-        (Some(temp), _) if !temp_is_memory(temp) => {
-            let store = at(temp)?.child(&name).map_err(|e| store_error("open", temp, e))?;
-            return Ok((Some(store.clone()), Some(store)));
-        }
-        (None, Some(work)) => {
-            work.noting_uploads(&work.intermediate()?.with_role(Role::Intermediate))?
-        }
-        _ => {
-            let store = at(&format!("memory://{name}-{}", std::process::id()))?;
-            return Ok((Some(store.clone()), Some(store)));
-        }
-    };
-    Ok((Some(store), None))
 }

@@ -47,6 +47,9 @@ pub struct Report {
     /// chunks are ranges of files, which have to be there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingReport>,
+    /// True if an earlier run had written all of the target, so that nothing was copied.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub already_complete: bool,
     /// True if the target was read back and found equal; absent, too, where no chunk of the source was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
@@ -172,6 +175,7 @@ impl Report {
             elapsed_seconds: None,
             digest: None,
             missing: None,
+            already_complete: false,
             verified: None,
             warnings: warnings.to_vec(),
             notes: Vec::new(),
@@ -181,6 +185,11 @@ impl Report {
 }
 
 impl PlanReport {
+    /// Bytes of the elements of the array, without padding.
+    pub fn array_bytes(&self) -> u64 {
+        self.shape.iter().fold(self.item_bytes, |product, &n| product.saturating_mul(n))
+    }
+
     fn new(plan: &Plan) -> Self {
         Self {
             kind: plan.kind.name().to_owned(),

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use futures::future;
 use rechunk_array::Array;
 use rechunk_exec::{
     Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer, RunReport, Sink, run,
@@ -15,8 +14,10 @@ use rechunk_store::{Role, Stores, unique_name};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
+use crate::complete::is_result_of;
 use crate::error::SOURCE_CHANGED_HINT;
 use crate::gzip_file::unpack;
+use crate::intermediate::remove_outside_of;
 use crate::job::{Job, array_at, temp_is_memory};
 use crate::metadata::Metadata;
 use crate::missing::MissingReport;
@@ -50,6 +51,7 @@ impl Job {
             target_documents: self.target.documents().into_iter().map(text_of).collect(),
             replaces: false,
             growth: self.growth.clone(),
+            makes_temp: self.makes_temp,
             in_tree: self.in_tree,
         }
     }
@@ -141,6 +143,14 @@ impl Job {
             {
                 Ok(())
             }
+            Left::Nothing if running.existing == Existing::Resume && is_array(target).await? => {
+                self.is_complete =
+                    is_result_of(self, target, running.verify, &CancellationToken::new()).await?;
+                if self.is_complete {
+                    return Ok(());
+                }
+                may_start(self, running, target, left, found).await.map(drop)
+            }
             left => may_start(self, running, target, left, found).await.map(drop),
         }
     }
@@ -174,17 +184,17 @@ impl Job {
         } else {
             self.source.array = self.watched_source();
         }
-        // Boxed, as what waits for a job holds the job too.
-        let execution = self.execute(&place, running, Arc::clone(&observer), cancel.clone());
-        let outcome = Box::pin(execution).await;
-        let outcome = match outcome {
-            Ok(run_report) => {
-                let finished = self.finish(&place, running, &run_report, &cancel);
-                let verified = Box::pin(finished).await;
-                verified.map(|verified| (run_report, verified))
+        let mut outcome = self.attempt(&place, running, &observer, &cancel).await;
+        if let Err(error) = &outcome {
+            match self.take_back_damaged(&place, error).await {
+                Ok(None) => {}
+                Ok(Some(text)) => {
+                    place.warnings.push(text);
+                    outcome = self.attempt(&place, running, &observer, &cancel).await;
+                }
+                Err(error) => outcome = Err(error),
             }
-            Err(error) => Err(error),
-        };
+        }
         let mut report = self.report(started);
         let missing = outcome.as_ref().ok().and_then(|(run, _)| {
             let missing = run.missing.as_ref()?;
@@ -195,7 +205,8 @@ impl Job {
             missing.as_ref().and_then(found_nothing),
             self.written_between(),
         ];
-        for text in warnings.into_iter().flatten() {
+        let found = std::mem::take(&mut place.warnings);
+        for text in found.into_iter().chain(warnings.into_iter().flatten()) {
             observer.event(&Event::Warning { text: text.clone() });
             report.warnings.push(text);
         }
@@ -232,6 +243,21 @@ impl Job {
         }
     }
 
+    /// Does the tasks that are not done, and ends the run.
+    async fn attempt(
+        &self,
+        place: &Place,
+        running: Running,
+        observer: &Arc<dyn Observer>,
+        cancel: &CancellationToken,
+    ) -> Result<(RunReport, Option<bool>), Error> {
+        // Boxed, as what waits for a job holds the job too.
+        let execution = self.execute(place, running, Arc::clone(observer), cancel.clone());
+        let run_report = Box::pin(execution).await?;
+        let verified = Box::pin(self.finish(place, running, &run_report, cancel)).await?;
+        Ok((run_report, verified))
+    }
+
     /// Ends a run that was killed when all was written: what was to grow is made known, and leftovers are
     /// removed.
     async fn done_before(
@@ -247,17 +273,29 @@ impl Job {
         if !is_array(&target).await? {
             return Ok(None);
         }
-        let saved = match work.left().await? {
-            Left::Done(saved) => saved,
-            Left::Late => None,
-            Left::Nothing | Left::Unfinished(_) => return Ok(None),
-        };
+        let left = work.left().await?;
+        if let Left::Unfinished(_) | Left::Damaged(_) = left {
+            return Ok(None);
+        }
+        let has_traces = !matches!(left, Left::Nothing);
+        let saved = if let Left::Done(saved) = left { saved } else { None };
         if self.change.is_some() && (saved.is_none() || self.in_tree) {
             return Ok(None); // what is there may be of any run; of a group all are made known together
         }
+        // Nothing says whose it is then: it has to look like it.
+        if saved.is_none()
+            && !self.is_complete
+            && !is_result_of(self, &target, running.verify, cancel).await?
+        {
+            return Ok(None);
+        }
         let is_said = saved.is_some();
-        if let Some(difference) = saved.and_then(|saved| saved.difference(&self.saved())) {
+        if let Some(difference) = saved.as_ref().and_then(|saved| saved.difference(&self.saved())) {
             return Err(other_job(location, &difference));
+        }
+        if !has_traces {
+            let verified = self.verified_before(running, cancel).await?;
+            return Ok(Some(self.complete_report(started, verified)));
         }
         let lock = work.lock(location).await?;
         if is_said && !matches!(work.left_since().await?, Left::Done(_)) {
@@ -269,16 +307,25 @@ impl Job {
             change.commit(location, &target).await?;
             self.describe(&target).await?;
         }
-        if is_said {
-            work.remove_done(future::ready(Ok(()))).await?;
-        } else {
-            work.remove().await?;
+        match saved.filter(|_| !running.keep_temp) {
+            Some(saved) => {
+                let outside = async { remove_outside_of(&saved, &self.stores).await.map(drop) };
+                work.remove_done(outside).await?;
+            }
+            None if is_said => work.unlock(lock).await?,
+            None => work.remove().await?,
         }
+        Ok(Some(self.complete_report(started, verified)))
+    }
+
+    /// The report of a run that has found its work done.
+    fn complete_report(&self, started: Instant, verified: Option<bool>) -> Report {
         let mut report = self.report(started);
         report.verified = verified;
+        report.already_complete = true;
         let total = self.planned.plan.task_count();
         report.tasks = Some(TaskReport { total, done: total, resumed: total });
-        Ok(Some(report))
+        report
     }
 
     /// Verifies what an earlier run has written, if that is asked for.
@@ -394,9 +441,14 @@ impl Job {
         let resumes = place.resumes && is_kept;
         let state = |error: JournalError| work.journal_error(error);
         let writer = unique_name();
+        let job = serde_json::json!({
+            "source": self.request.source,
+            "target": self.request.target,
+        });
         // A run killed before its journal was begun has done nothing yet.
         if resumes && work.has_journal().await? {
-            let journal = Journal::open(&work.store, &writer).await.map_err(state)?;
+            let known = JournalHeader::new(&self.planned.plan.fingerprint, job);
+            let journal = Journal::open_known(&work.store, &writer, &known).await.map_err(state)?;
             let found = journal.header().fingerprint.clone();
             if found != self.planned.plan.fingerprint {
                 return Err(Error::Conflict {
@@ -411,10 +463,6 @@ impl Job {
             // Parts of one that was being removed, or one whose intermediate is gone.
             work.forget().await?;
         }
-        let job = serde_json::json!({
-            "source": self.request.source,
-            "target": self.request.target,
-        });
         let header = JournalHeader::new(&self.planned.plan.fingerprint, job);
         Journal::create(&work.store, header, &writer).await.map_err(state)
     }

@@ -75,7 +75,7 @@ pub(crate) async fn sample(source: &OpenArray) -> Result<Sample, Error> {
 
 /// Positions of `grid`: all if they are few, else of [`SAMPLES`] equal parts of each axis one in each, for
 /// what is stored often changes along one axis (a Latin hypercube; McKay, Beckman and Conover, 1979).
-fn spread(grid: &Region) -> Vec<Vec<u64>> {
+pub(crate) fn spread(grid: &Region) -> Vec<Vec<u64>> {
     if grid.elements() <= SAMPLES {
         return grid.positions().collect();
     }

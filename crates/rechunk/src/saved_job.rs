@@ -5,13 +5,18 @@ use std::time::SystemTime;
 
 use rechunk_plan::Plan;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::growth::Growth;
+use crate::open::hex;
 use crate::request::CopyRequest;
 use crate::work_dir::JOB_KEY;
 
 pub(crate) const JOB_VERSION: u32 = 1;
+/// Member of a saved job that has the checksum of all others.
+const CHECKSUM: &str = "checksum";
 
 /// A job with its plan: what `plan --out` writes, and what a run leaves to be resumed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,6 +47,9 @@ pub struct SavedJob {
     /// Where the source goes in a target that exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
+    /// The directory that `--temp` names was not there before: it goes with the intermediate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub makes_temp: bool,
     /// It is part of the copy of a group, which makes its array known with others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_tree: bool,
@@ -67,6 +75,34 @@ impl SavedJob {
         job.plan.check().map_err(wrong)?;
         job.growth.iter().try_for_each(Growth::check).map_err(wrong)?;
         Ok(job)
+    }
+
+    /// Its JSON form with a checksum of it, for a file that nobody but a later run reads.
+    pub(crate) fn to_checked_json(&self) -> Result<Vec<u8>, Error> {
+        let state = |error: serde_json::Error| Error::State {
+            path: JOB_KEY.to_owned(),
+            reason: error.to_string(),
+        };
+        let mut value = serde_json::to_value(self).map_err(state)?;
+        let checksum = checksum_of(&value);
+        if let Some(members) = value.as_object_mut() {
+            members.insert(CHECKSUM.to_owned(), checksum.into());
+        }
+        serde_json::to_vec_pretty(&value).map_err(state)
+    }
+
+    /// Reads what [`SavedJob::to_checked_json`] has written; what older versions wrote has no checksum.
+    pub(crate) fn from_checked_json(path: &str, bytes: &[u8]) -> Result<Self, Error> {
+        if let Ok(mut value) = serde_json::from_slice::<Value>(bytes)
+            && let Some(said) = value.as_object_mut().and_then(|members| members.remove(CHECKSUM))
+            && said != Value::String(checksum_of(&value))
+        {
+            return Err(Error::State {
+                path: path.to_owned(),
+                reason: "is damaged: it has not the checksum that it says".to_owned(),
+            });
+        }
+        Self::from_json(path, bytes)
     }
 
     /// What differs between this job and another, in words; `None` if they are the same job.
@@ -129,5 +165,30 @@ impl SavedJob {
             return format!("its target is of another format ({mine}, not {theirs})");
         }
         "its target has other codecs, another layout of its keys, or other attributes".to_owned()
+    }
+}
+
+/// The checksum of a document: members in their order, white space aside. Members are removed and added at its end, so
+/// that the others keep their order.
+fn checksum_of(document: &Value) -> String {
+    hex(&Sha256::digest(document.to_string()))[..32].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A flipped bit in a number, a name or the checksum makes another job, or none.
+    #[test]
+    fn any_damage_of_a_saved_job_is_seen() {
+        let text = serde_json::to_vec_pretty(&serde_json::json!({"a": [1, 2.5], "b": {"c": "d"}}));
+        let value: Value = serde_json::from_slice(&text.unwrap()).unwrap();
+        let sum = checksum_of(&value);
+        let others = [r#"{"a":[1,2.5],"b":{"c":"e"}}"#, r#"{"a":[3,2.5],"b":{"c":"d"}}"#];
+        for other in others.map(|text| serde_json::from_str::<Value>(text).unwrap()) {
+            assert_ne!(checksum_of(&other), sum);
+        }
+        let same = r#" {"a": [1, 2.5], "b": {"c": "d"}} "#;
+        assert_eq!(checksum_of(&serde_json::from_str(same).unwrap()), sum);
     }
 }

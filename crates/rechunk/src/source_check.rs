@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use rechunk_exec::DoneSet;
 use rechunk_grid::{ChunkGrid, Region};
 use rechunk_plan::{Plan, StageGeometry};
-use rechunk_store::{Role, Store, StoreError};
+use rechunk_store::{Meter, Role, Store, StoreError};
 
 use crate::Error;
 use crate::documents::{Documents, Wanted};
@@ -156,6 +156,34 @@ pub(crate) async fn check_read(
         // Not everybody who may read may list.
         Err(error) if error.is_permission_denied() => Ok(false),
         Err(error) => Err(Error::source_store(&job.request.source, error)),
+    }
+}
+
+/// The first object of the source that was written after `since`, in words; `None` if there is none, or nobody can
+/// tell.
+pub(crate) async fn check_unwritten_since(
+    job: &Job,
+    since: SystemTime,
+) -> Result<Option<String>, Error> {
+    let source = &job.source;
+    let location = &job.request.source;
+    if let Some(file) = source.packed.as_deref().or(source.array.store().archive()) {
+        let written = fs::metadata(file).and_then(|found| found.modified());
+        let is_late = written.is_ok_and(|at| at > since && at <= SystemTime::now());
+        return Ok(is_late.then(|| file.display().to_string()));
+    }
+    let store = source.array.store().with_meter(&Meter::new()).watched(since, since);
+    let checked = match check_documents(source, &store).await {
+        Ok(()) => check_objects(source, source.object_grid()?, &store, |_| true).await,
+        error => error,
+    };
+    match checked {
+        Ok(()) => Ok(None),
+        Err(StoreError::Changed { key, written, .. }) => {
+            Ok(Some(format!("{key} of {location}, at {written}")))
+        }
+        Err(error) if error.is_permission_denied() => Ok(None),
+        Err(error) => Err(Error::source_store(location, error)),
     }
 }
 

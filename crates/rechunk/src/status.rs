@@ -1,6 +1,5 @@
 //! What became of a run: is it going on, was it interrupted, how far had it come?
 
-use rechunk_exec::Journal;
 use rechunk_store::Stores;
 use serde::Serialize;
 
@@ -101,7 +100,7 @@ pub async fn status(target: &str, stores: &Stores) -> Result<Status, Error> {
                 let member = WorkDir::of(&crate::tree::member_location(target, path), stores)?;
                 let array = match member.left().await? {
                     Left::Unfinished(saved) => Some(array_status(&member, &saved).await?),
-                    Left::Nothing | Left::Done(_) | Left::Late => None,
+                    Left::Nothing | Left::Done(_) | Left::Late | Left::Damaged(_) => None,
                 };
                 members.push(MemberStatus { path: path.to_owned(), array });
             }
@@ -109,6 +108,7 @@ pub async fn status(target: &str, stores: &Stores) -> Result<Status, Error> {
         }
         None => match work.left().await? {
             Left::Nothing => RunState::None,
+            Left::Damaged(_) => RunState::Interrupted,
             Left::Done(_) | Left::Late => RunState::Finished,
             Left::Unfinished(saved) => {
                 array = Some(array_status(&work, &saved).await?);
@@ -123,8 +123,7 @@ pub async fn status(target: &str, stores: &Stores) -> Result<Status, Error> {
 async fn array_status(work: &WorkDir, saved: &SavedJob) -> Result<ArrayStatus, Error> {
     let plan = &saved.plan;
     let done = if work.has_journal().await? {
-        let contents = Journal::read(&work.store).await;
-        Some(contents.map_err(|error| work.journal_error(error))?.done)
+        Some(work.read_journal(&plan.fingerprint).await?.done)
     } else {
         None
     };

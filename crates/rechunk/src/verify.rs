@@ -11,7 +11,7 @@ use rechunk_array::Array;
 use rechunk_exec::{Event, Execution, NullObserver, Observer, Sink, run};
 use rechunk_format::Layout;
 use rechunk_grid::{Region, WriteEmpty};
-use rechunk_plan::{PlanError, PlanRequest, Planned, Profile, Strategy, plan};
+use rechunk_plan::{Plan, PlanError, PlanRequest, Planned, Profile, Strategy, plan};
 use rechunk_store::{Meter, Role, Store, Stores};
 use serde::Serialize;
 use tempfile::TempDir;
@@ -141,7 +141,7 @@ impl Unpacked {
 }
 
 /// `array` with its axes as a copy of it, or what it is a copy of, notes that they were turned.
-async fn turned_like(
+pub(crate) async fn turned_like(
     array: OpenArray,
     other: &OpenArray,
     stores: &Stores,
@@ -173,6 +173,32 @@ fn second_of_one_shape(a: OpenArray, b: OpenArray) -> Result<(OpenArray, OpenArr
             hint: Some("copy one of them with --chunks, and compare the copy".to_owned()),
         }),
     }
+}
+
+/// True if two arrays that are open hold the same elements; false too if they cannot be compared. Of `small` ones all is
+/// done where it is asked for: no threads are started.
+pub(crate) async fn compare_opened(
+    (a, b): (OpenArray, OpenArray),
+    small: bool,
+    planning: &Planning,
+    cancel: &CancellationToken,
+) -> Result<bool, Error> {
+    // The type that elements are read as, which is another than that of the metadata where they are cast.
+    let (x, y) = (a.spec(), b.spec());
+    if x.shape != y.shape || x.data_type != y.data_type {
+        return Ok(false);
+    }
+    let (a, b) = second_of_one_shape(a, b)?;
+    let folders = (Unpacked::of(&a)?, Unpacked::of(&b)?);
+    let (a, b) = (folders.0.open(a).await?, folders.1.open(b).await?);
+    let other = array_at(b.array.layout(), b.array.store(), Role::Target);
+    if a.spec().data_type.is_variable() || !small {
+        return compare(&a, &other, planning, cancel).await.map(|comparison| comparison.equal);
+    }
+    let mut plan = plan_comparison(&a, other.layout().as_ref(), planning).await?.plan;
+    plan.threads = 0;
+    let comparison = compare_by(plan, &a, &other, Arc::new(NullObserver), cancel.clone()).await?;
+    Ok(comparison.equal)
 }
 
 /// Compares `a` with `other`, which has the same shape and type.
@@ -226,9 +252,19 @@ async fn compare_with(
         return encoded::compare(a, other, &cancel).await;
     }
     let planned = plan_comparison(a, other.layout().as_ref(), planning).await?;
+    compare_by(planned.plan, a, other, observer, cancel).await
+}
+
+async fn compare_by(
+    plan: Plan,
+    a: &OpenArray,
+    other: &Array,
+    observer: Arc<dyn Observer>,
+    cancel: CancellationToken,
+) -> Result<Comparison, Error> {
     let elements = a.spec().shape.iter().product();
     let execution = Execution {
-        plan: planned.plan,
+        plan,
         source: array_at(a.array.layout(), a.array.store(), Role::Control),
         sink: Sink::Compare(other.clone()),
         intermediate: None,

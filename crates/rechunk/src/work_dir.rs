@@ -5,12 +5,14 @@ mod removal;
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures::future::{self, BoxFuture, FutureExt, join_all};
-use rechunk_exec::{JOURNAL_KEY, Journal, JournalError, SEGMENTS};
-use rechunk_store::{AppendFile, Holder, Lease, Role, Store, Stores, Taken, lease_holder};
+use rechunk_exec::{JOURNAL_KEY, Journal, JournalContents, JournalError, JournalHeader, SEGMENTS};
+use rechunk_store::{
+    AppendFile, Holder, Lease, Role, Store, Stores, Taken, lease_holder, unique_name,
+};
 
 use crate::Error;
 use crate::report::Report;
@@ -61,6 +63,8 @@ pub(crate) enum Left {
     Nothing,
     /// A job to go on with.
     Unfinished(SavedJob),
+    /// A job that has begun, of which what it was to do cannot be read: why.
+    Damaged(String),
     /// Leftovers of a job of which all is written, and the job if it still says which. What was to grow
     /// may not have been made known yet.
     Done(Option<SavedJob>),
@@ -156,15 +160,19 @@ impl WorkDir {
         if tree.map_err(failed)? {
             return Err(self.conflict("holds an interrupted run of the copy of a whole group"));
         }
-        if let Some(Ok(job)) = done? {
+        let (done, job) = (done?, job?);
+        if let Some(Ok(job)) = done {
             return Ok(Left::Done(Some(job)));
         }
-        match job? {
+        if done.is_some() && job.is_none() {
+            return Ok(Left::Done(None)); // it says that much, though it is damaged
+        }
+        match job {
             Some(Ok(job)) => return Ok(Left::Unfinished(job)),
             // A power cut can tear what was not durable yet. The journal is begun after the job
             // is durable: without one, nothing has been written. (Without fsync something may
             // have been: then a target that is to be new is refused, as one that is there.)
-            Some(Err(error)) if self.has_journal().await? => return Err(error),
+            Some(Err(reason)) if self.has_journal().await? => return Ok(Left::Damaged(reason)),
             Some(Err(_)) | None => {}
         }
         if !is_there {
@@ -327,22 +335,13 @@ impl WorkDir {
         Ok(true)
     }
 
-    /// The job at a key, if there is one; an error inside if it cannot be understood.
-    async fn job(&self, key: &str) -> Result<Option<Result<SavedJob, Error>>, Error> {
+    /// The job at a key, if there is one; if it cannot be understood, why.
+    async fn job(&self, key: &str) -> Result<Option<Result<SavedJob, String>>, Error> {
         let found = self.store.get(key, JOB_BYTES_MAX).await;
         let found = found.map_err(|source| store_error("read", self.store.label(), source))?;
         Ok(found.map(|bytes| {
-            SavedJob::from_json(key, &bytes).map_err(|error| {
-                Error::Conflict {
-                location: format!("{}/{key}", self.location),
-                reason: format!("cannot be understood: {error}"),
-                hint: Some(
-                    "what was begun is not known: look at what is at the target, and in `replaced` \
-                     and `target` there, before you remove this directory"
-                        .to_owned(),
-                ),
-            }
-            })
+            SavedJob::from_checked_json(key, &bytes)
+                .map_err(|error| format!("{}/{key} cannot be understood: {error}", self.location))
         }))
     }
 
@@ -359,7 +358,7 @@ impl WorkDir {
 
     /// Says that all of the target is written.
     pub(crate) async fn set_done(&self, job: &SavedJob) -> Result<(), Error> {
-        self.put(DONE_KEY, job.to_json()?).await
+        self.put(DONE_KEY, job.to_checked_json()?).await
     }
 
     /// Says of a job that it has done nothing, before what it has done is removed. `was_done`: it had said
@@ -372,6 +371,26 @@ impl WorkDir {
             removed.map_err(|source| store_error("remove", self.store.label(), source))?;
         }
         Ok(())
+    }
+
+    /// What the journal of a plan says. Its first line is known from the saved job, should it be damaged.
+    pub(crate) async fn read_journal(&self, fingerprint: &str) -> Result<JournalContents, Error> {
+        let header = JournalHeader::new(fingerprint, serde_json::Value::Null);
+        let contents = Journal::read_known(&self.store, &header).await;
+        contents.map_err(|error| self.journal_error(error))
+    }
+
+    /// Has the tasks of a stage, and of those after it, be done again.
+    pub(crate) async fn forget_stage(&self, fingerprint: &str, stage: usize) -> Result<(), Error> {
+        let header = JournalHeader::new(fingerprint, serde_json::Value::Null);
+        let forgotten = Journal::forget_stage(&self.store, &header, stage, &unique_name()).await;
+        forgotten.map_err(|error| self.journal_error(error))
+    }
+
+    /// When the job was saved last, if that can be told.
+    pub(crate) async fn saved_at(&self) -> Result<Option<SystemTime>, Error> {
+        let found = self.store.modified(JOB_KEY).await;
+        found.map_err(|source| store_error("look at", self.store.label(), source))
     }
 
     /// True if a run has begun a journal.
@@ -442,7 +461,7 @@ impl WorkDir {
 
     /// Writes the job; the run starts with it.
     pub(crate) async fn save_job(&self, job: &SavedJob) -> Result<(), Error> {
-        self.put(JOB_KEY, job.to_json()?).await
+        self.put(JOB_KEY, job.to_checked_json()?).await
     }
 
     /// Keeps what is said of a run beside its journal. It helps; that it cannot be kept hides nothing else.

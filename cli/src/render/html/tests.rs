@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use rechunk::planner::{
     Estimate, PlanRequest, Profile, RoleEstimate, ShardSide, Side, StoreProfile, plan,
 };
-use rechunk::{Traffic, format_byte_size};
+use rechunk::{Totals, Traffic, format_byte_size};
 
 use super::recorder::{Bin, StageSpan, TaskSpan};
 use super::*;
@@ -241,6 +241,9 @@ fn group(count: usize) -> Sheet {
     }
     let report = TreeReport {
         arrays: Vec::new(),
+        arrays_left_out: 0,
+        totals: Totals::default(),
+        already_complete: false,
         groups: Vec::new(),
         unmoved: Vec::new(),
         estimate,

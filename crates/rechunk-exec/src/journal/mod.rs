@@ -3,7 +3,7 @@
 //! Lines, in a local file or in numbered objects ([`log`]). The first says which plan the tasks are numbered by, each of the others
 //! marks tasks (or steps of a task) as done; every line ends with a checksum of itself. A mark is
 //! written only after what it stands for is durable (see [`writer`]), so a line that can be read
-//! can be believed, and whatever follows the first damaged line is not read: it is done again.
+//! can be believed. A damaged line costs what it marks, which is done again.
 
 mod done;
 mod line;
@@ -80,9 +80,10 @@ pub struct JournalContents {
     pub header: JournalHeader,
     /// What is done.
     pub done: DoneSet,
-    /// Bytes at the end that were not read because a line before them is damaged or torn: a kill
-    /// in the middle of a write leaves a part of a line.
+    /// Bytes of lines that are damaged, or torn: a kill in the middle of a write leaves a part of a line.
     pub damaged_bytes: u64,
+    /// Whole lines that are damaged, which a kill leaves none of.
+    pub damaged_lines: u64,
 }
 
 /// A journal that can be added to.
@@ -117,12 +118,17 @@ impl Journal {
             return match log.append(&line::encode(&header)?).await {
                 Ok(()) => Ok(Self { log, header, done: DoneSet::default() }),
                 Err(JournalError::Fenced { .. }) if Self::read(store).await?.header == header => {
-                    Self::open_segments(store, writer).await
+                    Self::open_segments(store, writer, None).await
                 }
                 Err(error) => Err(error),
             };
         }
-        let contents = JournalContents { header, done: DoneSet::default(), damaged_bytes: 0 };
+        let contents = JournalContents {
+            header,
+            done: DoneSet::default(),
+            damaged_bytes: 0,
+            damaged_lines: 0,
+        };
         Self::replace(store, contents).await
     }
 
@@ -136,18 +142,43 @@ impl Journal {
 
     /// Reads the journal in `store` and changes nothing.
     pub async fn read(store: &Store) -> Result<JournalContents, JournalError> {
-        reader::read(store).await.map(|(contents, _)| contents)
+        reader::read(store, None).await.map(|(contents, _)| contents)
     }
 
-    /// Opens the journal in `store` to go on with it. A file with a damaged end is written anew
-    /// without that end, so that what is added later is not behind it. A journal of segments gets
+    /// [`Journal::read`], where it is known what the first line says, should that be damaged.
+    pub async fn read_known(
+        store: &Store,
+        known: &JournalHeader,
+    ) -> Result<JournalContents, JournalError> {
+        reader::read(store, Some(known)).await.map(|(contents, _)| contents)
+    }
+
+    /// Opens the journal in `store` to go on with it. A file with damaged lines, or a torn end, is written anew
+    /// without them, so that what is added later begins a line. A journal of segments gets
     /// an empty one in the name of `writer`: whatever an earlier writer still sends comes too late
     /// for its number, and cannot take one from this one.
     pub async fn open(store: &Store, writer: &str) -> Result<Self, JournalError> {
+        Self::open_as(store, writer, None).await
+    }
+
+    /// [`Journal::open`], where it is known what the first line says, should that be damaged.
+    pub async fn open_known(
+        store: &Store,
+        writer: &str,
+        known: &JournalHeader,
+    ) -> Result<Self, JournalError> {
+        Self::open_as(store, writer, Some(known)).await
+    }
+
+    async fn open_as(
+        store: &Store,
+        writer: &str,
+        known: Option<&JournalHeader>,
+    ) -> Result<Self, JournalError> {
         if is_segmented(store) {
-            return Self::open_segments(store, writer).await;
+            return Self::open_segments(store, writer, known).await;
         }
-        let contents = Self::read(store).await?;
+        let (contents, _) = reader::read(store, known).await?;
         if contents.damaged_bytes > 0 {
             return Self::replace(store, contents).await;
         }
@@ -155,9 +186,13 @@ impl Journal {
         Ok(Self { log, header: contents.header, done: contents.done })
     }
 
-    async fn open_segments(store: &Store, writer: &str) -> Result<Self, JournalError> {
+    async fn open_segments(
+        store: &Store,
+        writer: &str,
+        known: Option<&JournalHeader>,
+    ) -> Result<Self, JournalError> {
         for _ in 0..CLAIMS {
-            let (contents, next) = reader::read(store).await?;
+            let (contents, next) = reader::read(store, known).await?;
             let mut log = Log::Segments(Segments::new(store, next, writer));
             match log.append("").await {
                 // Something has come since it was read.
@@ -172,14 +207,33 @@ impl Journal {
     }
 
     async fn replace(store: &Store, contents: JournalContents) -> Result<Self, JournalError> {
+        let text = text_of(&contents)?;
         let JournalContents { header, done, .. } = contents;
-        let mut text = line::encode(&header)?;
-        for mark in done.marks() {
-            text.push_str(&line::encode(&mark)?);
-        }
         store.put_durable(JOURNAL_KEY, text.into_bytes()).await?;
         let log = Log::File(AppendFile::open(store, JOURNAL_KEY).await?);
         Ok(Self { log, header, done })
+    }
+
+    /// Has the tasks of `stage` and of those after it be done again. What is left is written anew, in the name of
+    /// `writer` where there are no files; `known` is what the first line says.
+    pub async fn forget_stage(
+        store: &Store,
+        known: &JournalHeader,
+        stage: usize,
+        writer: &str,
+    ) -> Result<(), JournalError> {
+        let (contents, _) = reader::read(store, Some(known)).await?;
+        let mut done = DoneSet::default();
+        for mark in contents.done.marks().filter(|mark| mark.stage < stage) {
+            done.add_mark(mark);
+        }
+        let kept = JournalContents { done, damaged_bytes: 0, damaged_lines: 0, ..contents };
+        if !is_segmented(store) {
+            return Self::replace(store, kept).await.map(drop);
+        }
+        Segments::remove(store).await?;
+        let text = text_of(&kept)?;
+        Log::Segments(Segments::new(store, 0, writer)).append(&text).await
     }
 
     /// Its first line.
@@ -195,4 +249,13 @@ impl Journal {
     pub(crate) fn into_parts(self) -> (Log, DoneSet) {
         (self.log, self.done)
     }
+}
+
+/// All lines of a journal.
+fn text_of(contents: &JournalContents) -> Result<String, JournalError> {
+    let mut text = line::encode(&contents.header)?;
+    for mark in contents.done.marks() {
+        text.push_str(&line::encode(&mark)?);
+    }
+    Ok(text)
 }

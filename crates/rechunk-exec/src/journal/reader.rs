@@ -18,18 +18,22 @@ const PARTS_MAX: usize = 1 << 16;
 #[derive(Debug, Default)]
 struct Reader {
     header: Option<JournalHeader>,
+    /// The first line was read, whatever it says.
+    has_begun: bool,
     done: DoneSet,
     damaged_bytes: u64,
+    damaged_lines: u64,
 }
 
-/// Why a journal cannot be gone on with.
-enum Refusal {
-    Damaged,
-    Version(u32),
-}
+/// The journal is of a version that is not known.
+struct OtherVersion(u32);
 
-/// Reads the journal in `store`, and how many segments it has; a file has none.
-pub(super) async fn read(store: &Store) -> Result<(JournalContents, u64), JournalError> {
+/// Reads the journal in `store`, and how many segments it has; a file has none. If its first line is damaged,
+/// `known` is what it says, where that is known.
+pub(super) async fn read(
+    store: &Store,
+    known: Option<&JournalHeader>,
+) -> Result<(JournalContents, u64), JournalError> {
     let mut reader = Reader::default();
     let segments = if is_segmented(store) {
         reader.read_segments(store).await?
@@ -38,9 +42,9 @@ pub(super) async fn read(store: &Store) -> Result<(JournalContents, u64), Journa
         0
     };
     let location = store.label().to_owned();
-    let Reader { header, done, damaged_bytes } = reader;
-    let header = header.ok_or(JournalError::Damaged { location })?;
-    Ok((JournalContents { header, done, damaged_bytes }, segments))
+    let Reader { header, done, damaged_bytes, damaged_lines, .. } = reader;
+    let header = header.or_else(|| known.cloned()).ok_or(JournalError::Damaged { location })?;
+    Ok((JournalContents { header, done, damaged_bytes, damaged_lines }, segments))
 }
 
 impl Reader {
@@ -56,11 +60,11 @@ impl Reader {
             at += wide(piece.len());
             held.extend_from_slice(&piece);
             let whole = held.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-            let read_bytes = self.take(&held[..whole]).map_err(|refusal| refusal.at(location()))?;
-            believed_bytes += wide(read_bytes);
+            let taken = self.take(&held[..whole]).map_err(|other| other.at(location()))?;
+            believed_bytes += wide(taken);
             held.drain(..whole);
             let is_too_long = wide(held.len()) > PIECE_BYTES;
-            if read_bytes < whole || is_too_long || self.is_full() || at >= size_bytes {
+            if is_too_long || self.is_full() || at >= size_bytes {
                 break;
             }
             let length = PIECE_BYTES.min(size_bytes - at);
@@ -70,13 +74,12 @@ impl Reader {
         Ok(())
     }
 
-    /// Damage costs what is behind it in its segment.
     async fn read_segments(&mut self, store: &Store) -> Result<u64, JournalError> {
         let location = || store.label().to_owned();
         let segments = Segments::read(store, |segment| {
             let lines = if self.is_full() { &[] } else { lines(segment) };
-            let read_bytes = self.take(lines).map_err(|refusal| refusal.at(location()))?;
-            self.damaged_bytes += wide(lines.len() - read_bytes);
+            let taken = self.take(lines).map_err(|other| other.at(location()))?;
+            self.damaged_bytes += wide(lines.len() - taken);
             Ok(())
         });
         match segments.await? {
@@ -85,26 +88,40 @@ impl Reader {
         }
     }
 
-    /// Does what lines say, up to the first that is damaged or torn; how many bytes these are. The
-    /// first of all is the header.
-    fn take(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
-        let mut read_bytes = 0;
+    /// Does what lines say, and passes over those that are damaged or torn: each says by itself what is done. How
+    /// many bytes are of lines that count. The first line of all is the header.
+    fn take(&mut self, bytes: &[u8]) -> Result<usize, OtherVersion> {
+        let mut taken_bytes = 0;
         for text in bytes.split_inclusive(|&byte| byte == b'\n') {
             let Some(line) = text.strip_suffix(b"\n") else { break };
-            if self.header.is_none() {
-                let header: JournalHeader = line::decode(line).ok_or(Refusal::Damaged)?;
-                if header.version != JOURNAL_VERSION {
-                    return Err(Refusal::Version(header.version));
-                }
-                self.header = Some(header);
-            } else if let Some(mark) = line::decode::<Mark>(line) {
-                self.done.add_mark(mark);
+            let is_header = !std::mem::replace(&mut self.has_begun, true);
+            let is_sound = if is_header { self.begin(line)? } else { self.mark(line) };
+            if is_sound {
+                taken_bytes += text.len();
             } else {
-                break;
+                self.damaged_lines += 1;
             }
-            read_bytes += text.len();
         }
-        Ok(read_bytes)
+        Ok(taken_bytes)
+    }
+
+    fn begin(&mut self, line: &[u8]) -> Result<bool, OtherVersion> {
+        let header: Option<JournalHeader> = line::decode(line);
+        if let Some(JournalHeader { version, .. }) = &header
+            && *version != JOURNAL_VERSION
+        {
+            return Err(OtherVersion(*version));
+        }
+        self.header = header;
+        Ok(self.header.is_some())
+    }
+
+    fn mark(&mut self, line: &[u8]) -> bool {
+        let mark = line::decode::<Mark>(line);
+        if let Some(mark) = mark {
+            self.done.add_mark(mark);
+        }
+        mark.is_some()
     }
 
     fn is_full(&self) -> bool {
@@ -112,12 +129,9 @@ impl Reader {
     }
 }
 
-impl Refusal {
+impl OtherVersion {
     fn at(self, location: String) -> JournalError {
-        match self {
-            Self::Damaged => JournalError::Damaged { location },
-            Self::Version(found) => JournalError::Version { location, found },
-        }
+        JournalError::Version { location, found: self.0 }
     }
 }
 
@@ -160,15 +174,42 @@ mod tests {
     }
 
     #[test]
-    fn damage_in_a_later_piece_ends_what_is_believed() {
+    fn a_damaged_line_costs_what_it_marks() {
         let text = journal(120_000, |number| Mark::task(0, number));
         let at = text.len() - text.len() / 3;
-        let mut damaged = text.clone().into_bytes();
-        damaged[at] ^= 1;
-        let read = contents(&damaged).unwrap();
         let line_start = text[..at].rfind('\n').unwrap() + 1;
-        assert_eq!(read.damaged_bytes, wide(text.len() - line_start));
-        assert_eq!(read.done.count(0), wide(text[..line_start].lines().count()) - 1);
+        let line = text[line_start..].lines().next().unwrap();
+        let task = wide(text[..line_start].lines().count()) - 1;
+        // Any bit of any byte of it, its checksum too.
+        for place in 0..line.len() {
+            let mut damaged = text.clone().into_bytes();
+            damaged[line_start + place] ^= 1 << (place % 5);
+            let read = contents(&damaged).unwrap();
+            assert!(!read.done.contains(0, task), "byte {place}");
+            assert_eq!(read.done.count(0), 119_999, "byte {place}");
+            assert_eq!(read.damaged_bytes, wide(line.len()) + 1);
+        }
+        // Without its end it takes the next one with it.
+        let mut damaged = text.clone().into_bytes();
+        damaged[line_start + line.len()] ^= 1;
+        assert_eq!(contents(&damaged).unwrap().done.count(0), 119_998);
+    }
+
+    #[test]
+    fn a_damaged_first_line_costs_nothing_where_it_is_known() {
+        let text = journal(100, |number| Mark::task(0, number));
+        let mut damaged = text.into_bytes();
+        damaged[3] ^= 1;
+        assert!(matches!(contents(&damaged), Err(JournalError::Damaged { .. })));
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(JOURNAL_KEY), &damaged).unwrap();
+        let store = store(&directory);
+        let opened = Journal::open_known(&store, "w", &header());
+        let opened = futures::executor::block_on(opened).unwrap();
+        assert_eq!((opened.header(), opened.done().count(0)), (&header(), 100));
+        // What is opened is whole again.
+        let again = futures::executor::block_on(Journal::read(&store)).unwrap();
+        assert_eq!((again.header, again.done.count(0), again.damaged_bytes), (header(), 100, 0));
     }
 
     #[test]

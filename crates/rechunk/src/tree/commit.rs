@@ -9,6 +9,7 @@ use rechunk_store::{Role, Store};
 use rechunk_zarr::{Consolidated, GroupMetadata, ZarrVersion};
 
 use super::{TreeJob, nested};
+use crate::complete::holds;
 use crate::documents::METADATA_BYTES_MAX;
 use crate::format::Format;
 use crate::metadata::{Metadata, group_documents};
@@ -144,18 +145,4 @@ impl TreeDocuments {
 pub(super) fn is_readable(version: ZarrVersion, bytes: &[u8]) -> bool {
     bytes.len() as u64 <= METADATA_BYTES_MAX
         && Consolidated::parse(version, bytes).is_ok_and(|found| found.is_some())
-}
-
-/// True if each document is at its key, byte by byte.
-pub(super) async fn holds(store: &Store, documents: &[(String, Vec<u8>)]) -> Result<bool, Error> {
-    let control = store.with_role(Role::Control);
-    for (key, expected) in documents {
-        let limit = (expected.len() as u64).saturating_add(1 << 20);
-        let found = control.get(key, limit).await;
-        let found = found.map_err(|source| store_error("read", store.label(), source))?;
-        if found.as_deref() != Some(expected) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }

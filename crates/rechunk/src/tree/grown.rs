@@ -8,6 +8,7 @@ use super::state::SavedTree;
 use super::{TreeArray, TreeJob, member_location};
 use crate::documents::Documents;
 use crate::growth::{Change, Growth, update_consolidated};
+use crate::intermediate::remove_outside_of;
 use crate::job::Job;
 use crate::metadata::Metadata;
 use crate::place::work_dir;
@@ -31,10 +32,13 @@ struct GrownArray {
     is_coordinate: bool,
     change: Change,
     metadata: Metadata,
+    /// Its intermediate, if it has one, is elsewhere.
+    has_temp: bool,
 }
 
 impl GrownArrays {
-    pub(super) fn of(job: &TreeJob) -> Self {
+    /// Those of a job; `keeps_temp`: their intermediates are to be left.
+    pub(super) fn of(job: &TreeJob, keeps_temp: bool) -> Self {
         let array = |TreeArray { path, job }: &TreeArray| {
             Some(GrownArray {
                 path: path.clone(),
@@ -42,6 +46,7 @@ impl GrownArrays {
                 is_coordinate: is_coordinate(path, &job.target.spec()),
                 change: job.change.clone()?,
                 metadata: job.target.clone(),
+                has_temp: job.request.temp.is_some() && !keeps_temp,
             })
         };
         let mut arrays: Vec<GrownArray> = job.arrays.iter().filter_map(array).collect();
@@ -80,6 +85,12 @@ impl GrownArrays {
             if let Some(work) = work_dir(&array.location, &store, stores)?
                 && work.exists().await?
             {
+                // A kill may have kept its run from that.
+                if array.has_temp
+                    && let Left::Done(Some(saved)) = work.left().await?
+                {
+                    remove_outside_of(&saved, stores).await?;
+                }
                 work.remove().await?;
             }
         }
@@ -117,7 +128,11 @@ pub(super) async fn is_written(job: &Job, group_is_written: bool) -> Result<bool
         Left::Nothing | Left::Done(None) | Left::Late if group_is_written => {
             is_known(location, job.growth.as_ref(), job.request.axes, &store).await
         }
-        Left::Nothing | Left::Done(None) | Left::Late | Left::Unfinished(_) => Ok(false),
+        Left::Nothing
+        | Left::Done(None)
+        | Left::Late
+        | Left::Unfinished(_)
+        | Left::Damaged(_) => Ok(false),
     }
 }
 
@@ -145,7 +160,7 @@ pub(super) async fn check_fresh(job: &TreeJob) -> Result<(), Error> {
             unchanged.map_err(|error| error.of_member(path))?;
         }
         let Some(work) = work_dir(location, &store, &job.stores)? else { continue };
-        if let Left::Unfinished(_) | Left::Done(Some(_)) = work.left().await? {
+        if let Left::Unfinished(_) | Left::Damaged(_) | Left::Done(Some(_)) = work.left().await? {
             let error = Error::Conflict {
                 location: location.clone(),
                 reason: "holds what is left of another run".to_owned(),

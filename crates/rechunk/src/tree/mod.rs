@@ -13,6 +13,7 @@ mod repeated;
 mod report;
 mod rules;
 mod run;
+mod said;
 mod state;
 mod together;
 mod walk;
@@ -30,7 +31,7 @@ pub use coordinates::Coords;
 pub(crate) use coordinates::is_coordinate;
 pub(crate) use grown::check_not_between;
 pub(crate) use pattern::Pattern;
-pub use report::{ArrayReport, TreeReport};
+pub use report::{ArrayReport, Totals, TreeReport};
 pub(crate) use rules::check_rules;
 pub use rules::{RULE_SETTINGS, Selection};
 pub(crate) use state::{SavedTree, remove_begun};
@@ -51,6 +52,7 @@ use crate::{ChunkSpec, Error, consolidated};
 use fit::Fit;
 use members::MemberLists;
 use rules::{Rules, Wishes};
+use said::Said;
 use walk::in_words;
 
 /// Most arrays named in a message.
@@ -258,12 +260,13 @@ impl TreeJob {
         sum
     }
 
-    /// Everything that is to be said: of the group, and of each array after its path.
+    /// Everything that is to be said: of the group, and of arrays after their path; once of many that are alike.
     pub fn all_warnings(&self) -> Vec<String> {
-        let of_arrays = self.arrays.iter().flat_map(|TreeArray { path, job }| {
-            job.warnings.iter().map(move |warning| format!("{path}: {warning}"))
-        });
-        self.warnings.iter().cloned().chain(of_arrays).collect()
+        let mut said = Said::default();
+        for TreeArray { path, job } in &self.arrays {
+            job.warnings.iter().for_each(|warning| said.add(path, warning));
+        }
+        self.warnings.iter().cloned().chain(said.lines()).collect()
     }
 }
 

@@ -6,6 +6,7 @@ use rechunk_plan::Estimate;
 use rechunk_store::Traffic;
 use serde::{Deserialize, Serialize};
 
+use super::said::Said;
 use super::{TreeArray, TreeJob};
 use crate::others::OthersReport;
 use crate::report::{MemoryReport, Report, TaskReport};
@@ -14,8 +15,14 @@ use crate::system;
 /// Everything said about the copy of a group: the plan before a run; with traffic and times after it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TreeReport {
-    /// The arrays, in the order in which they are copied.
+    /// The arrays, in the order in which they are copied: the first thousand.
     pub arrays: Vec<ArrayReport>,
+    /// Arrays after those, whose own reports are left out: what they add up to is in all other figures.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub arrays_left_out: u64,
+    /// Arrays that an earlier run had completed, and the bytes of elements of the others.
+    #[serde(skip)]
+    pub totals: Totals,
     /// Paths of the groups below the root.
     pub groups: Vec<String>,
     /// Paths of arrays that stay as they are, where others grow.
@@ -37,12 +44,34 @@ pub struct TreeReport {
     /// Wall time of the run, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed_seconds: Option<f64>,
+    /// True if an earlier run had written all of the target, so that nothing was copied.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub already_complete: bool,
     /// True if every array was read back and found equal, and every other file byte by byte; arrays that
     /// an earlier run completed are not read again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
     /// What was changed or could not be kept, of arrays after their path.
     pub warnings: Vec<String>,
+}
+
+/// What a run has done with the arrays of a group.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Arrays that an earlier run had completed.
+    pub complete_before: u64,
+    /// Elements of all others, bytes.
+    pub copied_bytes: u64,
+}
+
+/// Arrays that have reports of their own.
+const ARRAYS_MAX: usize = 1000;
+/// Arrays of a group whose reports say with what their plans were compared.
+const CANDIDATES_MAX: usize = 100;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The report of one array of a group.
@@ -58,8 +87,10 @@ pub struct ArrayReport {
 impl TreeReport {
     /// The report of a plan that has not run.
     pub fn of_plan(job: &TreeJob) -> Self {
-        let arrays = job.arrays.iter().map(ArrayReport::of_plan).collect();
-        let mut report = Self::new(job, arrays, false);
+        let mut report = Self::new(job, Vec::new(), false);
+        for array in &job.arrays {
+            report.keep(|| ArrayReport::of_plan(array));
+        }
         report.warnings = job.all_warnings();
         report
     }
@@ -67,6 +98,8 @@ impl TreeReport {
     fn new(job: &TreeJob, arrays: Vec<ArrayReport>, verifies: bool) -> Self {
         Self {
             arrays,
+            arrays_left_out: 0,
+            totals: Totals::default(),
             groups: job.groups().map(str::to_owned).collect(),
             unmoved: job.unmoved.clone(),
             others: job.others(),
@@ -79,6 +112,7 @@ impl TreeReport {
             },
             tasks: None,
             elapsed_seconds: None,
+            already_complete: false,
             verified: None,
             warnings: Vec::new(),
         }
@@ -92,7 +126,7 @@ impl TreeReport {
     }
 
     /// Adds an array that is complete.
-    pub(super) fn add(&mut self, path: String, report: Report) {
+    pub(super) fn add(&mut self, path: String, report: Report, said: &mut Said) {
         let traffic = self.traffic.get_or_insert_default();
         if let Some(more) = &report.traffic {
             traffic.add(more);
@@ -105,8 +139,27 @@ impl TreeReport {
             tasks.resumed += more.resumed;
         }
         self.verified = self.verified.or(report.verified);
-        self.warnings.extend(report.warnings.iter().map(|warning| format!("{path}: {warning}")));
-        self.arrays.push(ArrayReport { path, report });
+        report.warnings.iter().for_each(|warning| said.add(&path, warning));
+        if report.tasks.is_some_and(|tasks| tasks.resumed == tasks.total) {
+            self.totals.complete_before += 1;
+        } else {
+            let bytes = &mut self.totals.copied_bytes;
+            *bytes = bytes.saturating_add(report.plan.array_bytes());
+        }
+        self.keep(|| ArrayReport { path, report });
+    }
+
+    /// Keeps the report of an array, if there are not too many.
+    fn keep(&mut self, report: impl FnOnce() -> ArrayReport) {
+        if self.arrays.len() >= ARRAYS_MAX {
+            self.arrays_left_out += 1;
+            return;
+        }
+        let mut array = report();
+        if self.arrays.len() >= CANDIDATES_MAX {
+            array.report.candidates.clear();
+        }
+        self.arrays.push(array);
     }
 
     /// Adds what became of the other files.
@@ -120,7 +173,8 @@ impl TreeReport {
     }
 
     /// After the last array.
-    pub(super) fn end(&mut self, started: Instant, control: &Traffic) {
+    pub(super) fn end(&mut self, started: Instant, control: &Traffic, said: &Said) {
+        self.warnings.extend(said.lines());
         self.traffic.get_or_insert_default().add(control);
         self.tasks.get_or_insert(TaskReport { total: 0, done: 0, resumed: 0 });
         self.memory.peak_rss_bytes = Some(system::peak_rss_bytes());

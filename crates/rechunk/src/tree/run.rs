@@ -9,20 +9,26 @@ use rechunk_plan::Plan;
 use rechunk_store::Store;
 use tokio_util::sync::CancellationToken;
 
-use super::commit::{TreeDocuments, holds};
+use super::commit::TreeDocuments;
 use super::grown::{GrownArrays, is_written};
 use super::report::TreeReport;
+use super::said::Said;
 use super::state::{Left, Start, TreePlace, start};
 use super::together::at_once;
 use super::{TreeArray, TreeJob};
+use crate::complete::{self, holds};
+use crate::intermediate::check_temp;
 use crate::job::{Job, temp_is_memory};
 use crate::others::CopyOthers;
-use crate::place::{check_temp, work_dir};
+use crate::place::work_dir;
 use crate::report::{Report, TaskReport};
 use crate::request::{Existing, Running};
 use crate::target::{check_apart, groups_above, is_array, open_target};
 use crate::work_dir::{WorkDir, store_error};
 use crate::{Error, consolidated, verify};
+
+/// Most arrays of a group that is complete of which more than one chunk is compared.
+const SAMPLED_WELL_MAX: usize = 32;
 
 impl TreeJob {
     /// Checks, without writing anything, that [`TreeJob::run`] may write its target, and takes over
@@ -90,30 +96,36 @@ impl TreeJob {
     ) -> Result<TreeReport, Error> {
         let mut report = TreeReport::begin(self, running.verify);
         let documents = TreeDocuments::of(self);
-        let grown = self.grows().then(|| GrownArrays::of(self));
+        let grown = self.grows().then(|| GrownArrays::of(self, running.keep_temp));
         if let (None, Some(text)) = (&grown, documents.warning()?) {
             observer.event(&Event::Warning { text: text.clone() });
             report.warnings.push(text);
         }
-        let resumes = matches!(place.start, Start::Resume | Start::Done);
+        let start = place.start;
+        let resumes = matches!(start, Start::Resume | Start::Done);
+        let samples = if self.arrays.len() > SAMPLED_WELL_MAX { 1 } else { complete::SAMPLES };
         let is_written = self.is_written(&place.target, place.start).await?;
         // Each array starts, or goes on where it stopped.
         let existing = if place.work.is_some() { Existing::Resume } else { Existing::Refuse };
         let running = Running { existing, ..running };
         let turns = self.turns(running.verify);
         self.share_budget(&turns);
+        let mut said = Said::default();
         let mut arrays = announced(std::mem::take(&mut self.arrays));
         for turn in turns {
             let copies =
                 arrays.by_ref().take(turn.len()).map(|(event, TreeArray { path, job })| {
                     let copy = async move |observer, cancel| {
                         let is_done = resumes && is_done(&job, is_written).await?;
+                        if start == Start::Done {
+                            check_member(&job, is_done, samples, &cancel).await?;
+                        }
                         run_array(job, is_done, running, observer, &cancel).await
                     };
                     (event, path, copy)
                 });
             for (path, done) in at_once(copies, observer, cancel).await? {
-                report.add(path, done);
+                report.add(path, done, &mut said);
             }
         }
         let (resumed, verifies) = (self.copy_others(place, running, cancel).await?, running.verify);
@@ -128,7 +140,8 @@ impl TreeJob {
         if let Some(work) = &place.work {
             work.remove().await?;
         }
-        report.end(started, &self.stores.meter().traffic());
+        report.already_complete = start == Start::Done;
+        report.end(started, &self.stores.meter().traffic(), &said);
         Ok(report)
     }
 
@@ -232,6 +245,25 @@ async fn run_array(
         return Ok(report);
     }
     Box::pin(job.run(running, observer, cancel.clone())).await
+}
+
+/// Refuses an array of a group that is there already, and was not written by a run that has left its state, if it is
+/// not the result of its copy.
+async fn check_member(
+    job: &Job,
+    is_there: bool,
+    samples: usize,
+    cancel: &CancellationToken,
+) -> Result<(), Error> {
+    let location = &job.request.target;
+    if !is_there {
+        return Err(Error::Conflict {
+            location: location.clone(),
+            reason: "is missing in a group that is otherwise complete".to_owned(),
+            hint: Some("copy this array alone to its place, or the group to another".to_owned()),
+        });
+    }
+    complete::check_elements(job, &open_target(location, &job.stores)?, samples, cancel).await
 }
 
 /// True if an earlier run has done all there is to do for an array, but for what is done for all.

@@ -277,7 +277,9 @@ pub(crate) async fn start(
             }
             Ok(Start::Over)
         }
-        (Left::Emptied, Existing::Resume) if TreeDocuments::of(job).are_at(target).await? => {
+        (Left::Nothing | Left::Emptied, Existing::Resume)
+            if TreeDocuments::of(job).are_at(target).await? =>
+        {
             Ok(Start::Done)
         }
         (Left::Nothing | Left::Emptied, _) => {

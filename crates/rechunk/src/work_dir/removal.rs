@@ -71,7 +71,7 @@ impl WorkDir {
     pub(crate) async fn clear(&self, left: &Left) -> Result<(), Error> {
         match left {
             Left::Nothing | Left::Done(None) => Ok(()),
-            Left::Unfinished(_) => self.remove_but(&[LOCK_KEY, JOB_KEY]).await,
+            Left::Unfinished(_) | Left::Damaged(_) => self.remove_but(&[LOCK_KEY, JOB_KEY]).await,
             Left::Done(Some(_)) | Left::Late => self.remove_but(&[LOCK_KEY]).await,
         }
     }

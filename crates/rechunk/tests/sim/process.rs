@@ -47,7 +47,22 @@ pub(crate) async fn copy_to(
     strategy: Strategy,
     existing: Existing,
 ) -> Result<Report, Error> {
-    let mut job = Job::prepare(request(strategy), &stores(client)).await?;
+    run(client, request(strategy), existing).await
+}
+
+/// Copies the array by way of an intermediate at `temp`, or goes on with that.
+pub(crate) async fn copy_by(client: &SimClient, temp: &str) -> Result<Report, Error> {
+    let temp = Some(format!("{ROOT}/{temp}"));
+    let request = CopyRequest { temp, ..request(Strategy::PushPull) };
+    run(client, request, Existing::Resume).await
+}
+
+async fn run(
+    client: &SimClient,
+    request: CopyRequest,
+    existing: Existing,
+) -> Result<Report, Error> {
+    let mut job = Job::prepare(request, &stores(client)).await?;
     job.planned.plan.threads = 0; // in place: threads would end in any order
     let running = Running { existing, verify: false, keep_temp: false, durable: true };
     job.run(running, Arc::new(NullObserver), CancellationToken::new()).await

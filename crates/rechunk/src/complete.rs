@@ -1,0 +1,224 @@
+//! Is what is at a target already the result of a job? A run that has ended leaves nothing that says so: its
+//! documents have to be those that the job writes, and its elements those of the source, by samples.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use rechunk_array::Array;
+use rechunk_grid::Region;
+use rechunk_store::{Meter, Role, Store};
+use tokio_util::sync::CancellationToken;
+
+use crate::Error;
+use crate::job::Job;
+use crate::metadata::Metadata;
+use crate::open::{OpenArray, OpenOptions, open_array};
+use crate::sample::spread;
+use crate::source_check::check_unwritten_since;
+use crate::verify::{compare_opened, turned_like};
+use crate::work_dir::store_error;
+
+/// Chunks that are compared of one array, at most.
+pub(crate) const SAMPLES: usize = 8;
+
+/// True if each document is at its key, byte by byte.
+pub(crate) async fn holds(store: &Store, documents: &[(String, Vec<u8>)]) -> Result<bool, Error> {
+    let control = store.with_role(Role::Control);
+    for (key, expected) in documents {
+        let limit = (expected.len() as u64).saturating_add(1 << 20);
+        let found = control.get(key, limit).await;
+        let found = found.map_err(|source| store_error("read", store.label(), source))?;
+        if found.as_deref() != Some(expected) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// True if the array at `target` is the one that `job` writes. An error if it looks like that one, and holds other
+/// elements or those of another state of the source, unless all of it is to be verified (`is_verified`).
+pub(crate) async fn is_result_of(
+    job: &Job,
+    target: &Store,
+    is_verified: bool,
+    cancel: &CancellationToken,
+) -> Result<bool, Error> {
+    if job.growth.is_some() {
+        return Ok(false); // an array that has grown does not say by what
+    }
+    if job.target.file_name().is_none() && !holds(target, &job.target.documents()).await? {
+        return Ok(false);
+    }
+    let opened = open_target_of(job).await?;
+    if !is_file_like(&job.target, &opened.metadata) {
+        return Ok(false);
+    }
+    if is_verified {
+        return Ok(true);
+    }
+    check_elements_of(job, target, opened, SAMPLES, cancel).await.map(|()| true)
+}
+
+/// Refuses a target whose documents are those of `job` if its elements are not those of the source: of at most
+/// `samples` of its chunks.
+pub(crate) async fn check_elements(
+    job: &Job,
+    target: &Store,
+    samples: usize,
+    cancel: &CancellationToken,
+) -> Result<(), Error> {
+    check_elements_of(job, target, open_target_of(job).await?, samples, cancel).await
+}
+
+async fn check_elements_of(
+    job: &Job,
+    target: &Store,
+    opened: OpenArray,
+    samples: usize,
+    cancel: &CancellationToken,
+) -> Result<(), Error> {
+    let conflict = |reason: String| Error::Conflict {
+        location: job.request.target.clone(),
+        reason,
+        hint: Some("--overwrite replaces it when the new array is complete".to_owned()),
+    };
+    if let Some(written) = written_at(&job.target, target).await?
+        && let Some(what) = check_unwritten_since(job, written).await?
+    {
+        return Err(conflict(format!("is complete, but its source was written since: {what}")));
+    }
+    if !has_equal_samples(job, opened, samples, cancel).await? {
+        return Err(conflict(
+            "looks like the result of this copy, but holds other elements than its source"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+async fn open_target_of(job: &Job) -> Result<OpenArray, Error> {
+    let request = &job.request;
+    // What is read here is no part of a copy.
+    let stores = job.stores.with_meter(&Meter::new());
+    let options =
+        OpenOptions { axes: request.axes, is_member: job.in_tree, ..OpenOptions::default() };
+    let opened = open_array(&request.target, &options, &stores).await?;
+    match request.axes {
+        Some(_) => Ok(opened),
+        None => turned_like(opened, &job.source, &stores).await,
+    }
+}
+
+/// An array that is one file has no documents: its header says the same.
+fn is_file_like(ours: &Metadata, found: &Metadata) -> bool {
+    match (ours, found) {
+        (Metadata::Raw(ours), Metadata::Raw(found)) => {
+            ours.runs().header == found.runs().header && ours.spec == found.spec
+        }
+        _ => ours.file_name().is_none(),
+    }
+}
+
+/// When the target became complete: its last document, or its file, was written then.
+async fn written_at(metadata: &Metadata, target: &Store) -> Result<Option<SystemTime>, Error> {
+    let failed = |source| store_error("look at", target.label(), source);
+    if metadata.file_name().is_some() {
+        let found = target.local_root().and_then(|path| path.metadata().ok());
+        return Ok(found.and_then(|found| found.modified().ok()));
+    }
+    let documents = metadata.documents();
+    let Some((key, _)) = documents.last() else { return Ok(None) };
+    target.with_role(Role::Control).modified(key).await.map_err(failed)
+}
+
+/// True if samples of the source are in the target as they are read. What cannot be cut is compared as a whole.
+async fn has_equal_samples(
+    job: &Job,
+    target: OpenArray,
+    samples: usize,
+    cancel: &CancellationToken,
+) -> Result<bool, Error> {
+    let (spec, planning) = (job.source.spec(), &job.request.planning);
+    if spec.shape.contains(&0) {
+        return Ok(true);
+    }
+    let is_whole = |array: &OpenArray| array.packed.is_some();
+    if spec.data_type.is_variable()
+        || spec.shape.is_empty()
+        || is_whole(&job.source)
+        || is_whole(&target)
+    {
+        return compare_opened((job.source.clone(), target), false, planning, cancel).await;
+    }
+    let source = Whole::of(job).await?;
+    for region in sampled(&job.source, &target, samples)? {
+        let part = target.clone().selected(Some(&in_slices(&region)))?;
+        if !compare_opened((source.part(&region)?, part), true, planning, cancel).await? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Regions spread over an array, each within one chunk of the target and one of the source.
+fn sampled(source: &OpenArray, target: &OpenArray, samples: usize) -> Result<Vec<Region>, Error> {
+    let (from, to) = (source.grid()?, target.grid()?);
+    let within = |index: Vec<u64>| {
+        let chunk = to.region(&index);
+        let first = Region::new(chunk.start.clone(), vec![1; chunk.rank()]);
+        let read = from.region_of(&from.covering(&first));
+        chunk.intersect(&read)
+    };
+    let mut positions = spread(&to.indices());
+    // The last ones too: what is written last is what is missing.
+    positions.rotate_right(1);
+    positions.truncate(samples);
+    Ok(positions.into_iter().filter_map(within).collect())
+}
+
+/// The source of a job, to take regions of.
+struct Whole {
+    array: OpenArray,
+    /// First element of what the job takes of it.
+    origin: Vec<u64>,
+    cast: Option<String>,
+}
+
+impl Whole {
+    async fn of(job: &Job) -> Result<Self, Error> {
+        let request = &job.request;
+        let origin = match &job.source.region {
+            Some((_, region)) => region.start.clone(),
+            None => vec![0; job.source.spec().shape.len()],
+        };
+        if job.source.region.is_none() && request.cast.is_none() {
+            let source = &job.source.array;
+            let store = source.store().with_meter(&Meter::new());
+            let array = Array::new(Arc::clone(source.layout()), store);
+            let array = OpenArray { array, ..job.source.clone() };
+            return Ok(Self { array, origin, cast: None });
+        }
+        let stores = job.stores.with_meter(&Meter::new());
+        let options = OpenOptions {
+            select: None,
+            cast: None,
+            is_member: job.in_tree,
+            ..request.open_options()
+        };
+        let array = open_array(&request.source, &options, &stores).await?;
+        Ok(Self { array, origin, cast: request.cast.clone() })
+    }
+
+    fn part(&self, region: &Region) -> Result<OpenArray, Error> {
+        let starts = region.start.iter().zip(&self.origin);
+        let start = starts.map(|(start, origin)| start + origin).collect();
+        let placed = Region::new(start, region.shape.clone());
+        self.array.clone().selected(Some(&in_slices(&placed)))?.cast(self.cast.as_deref())
+    }
+}
+
+/// A region in the words of `--select`.
+fn in_slices(region: &Region) -> String {
+    let slice = |axis: usize| format!("{}:{}", region.start[axis], region.end(axis));
+    (0..region.rank()).map(slice).collect::<Vec<_>>().join(",")
+}
