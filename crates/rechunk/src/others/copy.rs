@@ -67,6 +67,24 @@ impl<'a> CopyOthers<'a> {
         Ok(resumed)
     }
 
+    /// Refuses a target that is complete if one of the files is not there, or has another size. How many there are.
+    pub(crate) async fn check_there(&self) -> Result<u64, Error> {
+        for file in self.files {
+            let found = self.target.with_role(Role::Control).head(&file.path).await;
+            if found.map_err(|source| self.write_error(file, source))? != Some(file.bytes) {
+                return Err(Error::Conflict {
+                    location: self.target.label().to_owned(),
+                    reason: format!(
+                        "is otherwise complete, but its file {} is missing or has another size",
+                        file.path
+                    ),
+                    hint: Some("copy that file to its place, or the group to another".to_owned()),
+                });
+            }
+        }
+        Ok(u64::try_from(self.files.len()).unwrap_or(u64::MAX))
+    }
+
     /// Copies one file; true if it was there.
     async fn copy(
         &self,

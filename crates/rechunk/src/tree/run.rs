@@ -154,8 +154,10 @@ impl TreeJob {
     ) -> Result<u64, Error> {
         let source = &self.request.source;
         let others = CopyOthers::new(&self.others, source, &place.target, &self.stores)?;
-        let resumed =
-            others.run(matches!(place.start, Start::Resume | Start::Done), cancel).await?;
+        let resumed = match place.start {
+            Start::Done => others.check_there().await?,
+            start => others.run(start == Start::Resume, cancel).await?,
+        };
         if running.verify {
             others.verify().await?;
         }
