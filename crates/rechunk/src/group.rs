@@ -17,7 +17,7 @@ use crate::documents::{Documents, Node, Wanted};
 use crate::format::Format;
 use crate::info::no_such_access;
 use crate::metadata::Metadata;
-use crate::open::OpenOptions;
+use crate::open::{OpenOptions, left_out};
 use crate::others::{self, OthersInfo};
 use crate::two_documents;
 use crate::walk::{Visited, walk};
@@ -119,7 +119,8 @@ pub(crate) async fn group_info(
     name_axes(&mut members, std::iter::once(("", &root)).chain(groups.iter().map(by_path)));
     members.sort_by(|a, b| a.path.cmp(&b.path));
     let hints = two_documents::others(&store.with_role(Role::Control), format).await;
-    let hints = hints.map_err(|source| Error::source_store(location, source))?;
+    let mut hints = hints.map_err(|source| Error::source_store(location, source))?;
+    hints.extend(left_out(location, store).await?);
     let others = other_files(&reads, store, &members).await?;
     let (location, format) = (location.to_owned(), format.name().to_owned());
     let archive_comment = store.archive_comment().await;

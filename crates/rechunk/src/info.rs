@@ -20,7 +20,7 @@ use crate::chunk_keys::{self, OtherKeys};
 use crate::chunk_sizes::{ChunkSizes, SizeSummary};
 use crate::consolidated;
 use crate::group::{GroupInfo, group_info};
-use crate::open::{OpenArray, OpenOptions, Opened, open_node, open_store};
+use crate::open::{OpenArray, OpenOptions, Opened, left_out, open_node, open_store};
 use crate::readers::readers;
 use crate::two_documents::others;
 
@@ -229,6 +229,7 @@ async fn array_info(
         let hint = "shards differ in length: each chunk of the grid is a shard, read as a whole";
         info.hints.push(hint.to_owned());
     }
+    info.hints.extend(left_out(&open.location, store).await?);
     if let Some(example) = stored.damaged.example {
         let count = stored.damaged.count;
         info.hints.push(format!("{count} shards have no index that can be read, e.g. {example}"));

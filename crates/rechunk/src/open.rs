@@ -33,6 +33,12 @@ const NO_DOCUMENT: &str = "none of zarr.json, .zarray, attributes.json and array
 /// Most arrays named in a message.
 const NAMED_ARRAYS_MAX: usize = 12;
 
+/// A sentence for people on what cannot be read of references, if the source is some.
+pub(crate) async fn left_out(location: &str, store: &Store) -> Result<Option<String>, Error> {
+    let store = store.with_role(Role::Control);
+    store.references_warning().await.map_err(|error| Error::source_store(location, error))
+}
+
 /// An array that was opened for reading.
 #[derive(Debug, Clone)]
 pub struct OpenArray {

@@ -16,6 +16,11 @@ pub(super) const URL_BYTES_MAX: usize = 8 << 10;
 /// Most bytes of an object that is kept in the document, as it is written there.
 const INLINE_BYTES_MAX: usize = 128 << 20;
 
+/// What is said of a list that is none of a file.
+const NO_FILE: &str = "it is not [FILE] or [FILE, OFFSET, LENGTH]";
+/// What is said where an offset or a length is expected.
+pub(super) const NO_NUMBER: &str = "a whole number, 0 or more, is expected in it";
+
 /// Keys of the documents of Zarr itself, which are taken for references by mistake.
 const ZARR_NAMES: [&str; 2] = ["zarr_format", "zarr_consolidated_format"];
 
@@ -77,6 +82,9 @@ impl Document {
             }
         }
         json.end()?;
+        if let (true, Some(fault)) = (self.is_flat, self.builder.only_fault()) {
+            return Err(Fault::Odd(fault.to_owned()));
+        }
         if self.is_flat && (self.builder.is_empty() || seen.iter().any(|name| name == "version")) {
             return Err(Fault::NoReferences);
         }
@@ -114,7 +122,16 @@ impl Document {
         Ok(())
     }
 
+    /// Reads the value of an entry. One that is no reference is kept as such, and the next one is read.
     fn reference<R: Read>(&mut self, json: &mut Json<R>, key: &str) -> Result<(), Fault> {
+        match self.value(json, key) {
+            Err(Fault::Value { what, .. }) => self.builder.add_odd(key, &what),
+            done => done,
+        }
+    }
+
+    /// [`Self::reference`]. Where it fails with [`Fault::Value`], all of the value was read.
+    fn value<R: Read>(&mut self, json: &mut Json<R>, key: &str) -> Result<(), Fault> {
         match json.kind()? {
             Kind::String => {
                 json.string(&mut self.text, INLINE_BYTES_MAX)?;
@@ -125,34 +142,44 @@ impl Document {
                 self.builder.add_inline(key, |inline| json.raw(inline, INLINE_BYTES_MAX))
             }
             Kind::List => self.file(json, key),
-            _ => Err(Fault::value(
-                key,
-                "its value is neither a string nor an object nor a list of a file, an offset and \
-                 a length",
-            )),
+            Kind::Number | Kind::Word => {
+                json.raw(&mut Vec::new(), INLINE_BYTES_MAX)?;
+                Err(Fault::value(
+                    key,
+                    "its value is neither a string nor an object nor a list of a file, an offset \
+                     and a length",
+                ))
+            }
         }
     }
 
     /// `[URL]` or `[URL, OFFSET, LENGTH]`.
     fn file<R: Read>(&mut self, json: &mut Json<R>, key: &str) -> Result<(), Fault> {
-        let wrong = || Fault::value(key, "it is not [FILE] or [FILE, OFFSET, LENGTH]");
+        let (mut numbers, mut length, mut fault) = (Vec::with_capacity(2), 0_usize, None);
         json.begin(b'[')?;
-        if !json.more(b']', true)? || json.kind()? != Kind::String {
-            return Err(wrong());
-        }
-        json.string(&mut self.text, URL_BYTES_MAX)?;
-        let mut range = None;
-        if json.more(b']', false)? {
-            let offset = json.unsigned(key)?;
-            if !json.more(b']', false)? {
-                return Err(wrong());
+        while json.more(b']', length == 0)? {
+            match (length, json.kind()?) {
+                (0, Kind::String) => json.string(&mut self.text, URL_BYTES_MAX)?,
+                (1 | 2, Kind::Number | Kind::Word) => match json.unsigned(key) {
+                    Ok(number) => numbers.push(number),
+                    Err(wrong @ Fault::Value { .. }) => fault = fault.or(Some(wrong)),
+                    Err(other) => return Err(other),
+                },
+                (position, _) => {
+                    json.raw(&mut Vec::new(), INLINE_BYTES_MAX)?;
+                    let wrong = if matches!(position, 1 | 2) { NO_NUMBER } else { NO_FILE };
+                    fault = fault.or_else(|| Some(Fault::value(key, wrong)));
+                }
             }
-            range = Some((offset, json.unsigned(key)?));
-            if json.more(b']', false)? {
-                return Err(wrong());
-            }
+            length += 1;
         }
-        self.builder.add_file(key, &self.text, range)
+        let range = match numbers[..] {
+            _ if fault.is_some() => None,
+            [] if length == 1 => None,
+            [offset, length] => Some((offset, length)),
+            _ => return Err(Fault::value(key, NO_FILE)),
+        };
+        fault.map_or_else(|| self.builder.add_file(key, &self.text, range), Err)
     }
 }
 

@@ -6,6 +6,7 @@
 use std::io::{self, Read};
 
 use super::Fault;
+use super::document::NO_NUMBER;
 
 /// Bytes taken from the input at once.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -170,7 +171,7 @@ impl<R: Read> Json<R> {
 
     /// A number without sign, fraction and exponent, which is to be there in the entry `key`.
     pub(super) fn unsigned(&mut self, key: &str) -> Result<u64, Fault> {
-        let wrong = || Fault::value(key, "a whole number, 0 or more, is expected in it");
+        let wrong = || Fault::value(key, NO_NUMBER);
         if !matches!(self.kind()?, Kind::Number | Kind::Word) {
             return Err(wrong());
         }

@@ -11,6 +11,7 @@ mod files;
 mod footer;
 mod index;
 mod json;
+mod odd;
 mod pages;
 mod partition;
 mod read;
@@ -60,8 +61,8 @@ pub(crate) enum Fault {
     Input(std::io::Error),
     #[error("it has an entry {key:?}, and {what}")]
     Value { key: String, what: String },
-    #[error("its row {row} has a {column:?}, and {what}")]
-    Row { row: usize, column: String, what: String },
+    #[error("{0}")]
+    Odd(String),
     #[error(
         "they would take more than {limit_bytes} bytes of memory; write them as Parquet \
          (kerchunk.df.refs_to_dataframe, or vz.to_kerchunk(..., format=\"parquet\"))"
@@ -144,6 +145,8 @@ enum Found {
     Inline(Bytes),
     /// A range of a file, or all of it.
     File { url: Arc<str>, range: Option<Range<u64>> },
+    /// Something that cannot be read, for a reason. (It is not missing.)
+    Odd(Arc<str>),
 }
 
 /// A document of references; it is read when something is first asked of it.
@@ -277,6 +280,14 @@ impl References {
     /// What they are called.
     pub(crate) fn label(&self) -> &str {
         &self.label
+    }
+
+    /// A sentence for people, if there are entries that cannot be read.
+    pub(crate) async fn warning(&self) -> Result<Option<String>, StoreError> {
+        Ok(match &self.loaded().await?.content {
+            Content::Document(index) => index.warning(),
+            Content::Tables(tables) => tables.warning(),
+        })
     }
 
     async fn loaded(&self) -> Result<&Loaded, StoreError> {

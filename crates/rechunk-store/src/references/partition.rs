@@ -12,6 +12,7 @@ use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader};
 
 use super::document::{URL_BYTES_MAX, decode};
+use super::odd::Odd;
 use super::pages::unpacked_bytes;
 use super::schema::schema;
 use super::{Fault, Found};
@@ -25,6 +26,8 @@ pub(super) const FILE_BYTES_MAX: u64 = 64 << 20;
 /// Stands for "no such chunk", and for "in the file itself", where the number of a file would be.
 const MISSING: u32 = u32::MAX;
 const INLINE: u32 = u32::MAX - 1;
+/// Stands for "it cannot be read" there; the start is that of the reason.
+const ODD: u32 = u32::MAX - 2;
 /// Stands for "the file as a whole" where a length would be.
 const WHOLE: u64 = u64::MAX;
 
@@ -35,6 +38,7 @@ pub(super) struct Partition {
     urls: Vec<Arc<str>>,
     inline: Bytes,
     urls_bytes: usize,
+    odd: Odd,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -91,12 +95,16 @@ impl Partition {
         inline: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         for row in 0..rows {
-            let number = self.rows.len();
-            let added = self.row(columns, row, numbers, inline).map_err(|fault| match fault {
-                Fault::Value { key, what } => Fault::Row { row: number, column: key, what },
-                fault => fault,
-            });
-            self.rows.push(added?);
+            let kept = inline.len();
+            let added = match self.row(columns, row, numbers, inline) {
+                Err(Fault::Value { key, what }) => {
+                    inline.truncate(kept);
+                    let what = format!("its row has a {key:?}, and {what}");
+                    Row { url: ODD, start: self.odd.add(&key, &what), length: 0 }
+                }
+                added => added?,
+            };
+            self.rows.push(added);
         }
         Ok(())
     }
@@ -127,7 +135,7 @@ impl Partition {
         let url = self.url(&path, inline.len(), numbers)?;
         let is_whole = offset == 0 && size == 0;
         if offset.checked_add(size).is_none_or(|end| end == WHOLE) {
-            return Err(Fault::value("size", "a range ends beyond any file"));
+            return Err(Fault::value("size", "its range begins below 0 or ends beyond any file"));
         }
         Ok(Row { url, start: offset, length: if is_whole { WHOLE } else { size } })
     }
@@ -169,6 +177,9 @@ impl Partition {
     /// What a row leads to; `None` if it is there and says that there is no such chunk.
     pub(super) fn found(&self, row: usize) -> Option<Found> {
         let Row { url, start, length } = *self.rows.get(row)?;
+        if url == ODD {
+            return Some(Found::Odd(self.odd.reason(start).into()));
+        }
         if url == INLINE {
             let range = usize::try_from(start).ok()?..usize::try_from(start + length).ok()?;
             return Some(Found::Inline(self.inline.slice(range)));
@@ -250,13 +261,11 @@ impl Columns {
             }
             ("offset" | "size", ColumnReader::Int64ColumnReader(reader)) => {
                 let numbers = all(reader, rows, is_optional, name)?;
-                let sizes = numbers.into_iter().map(|n| u64::try_from(n.unwrap_or(0)));
-                self.set(name, sizes.collect::<Result<_, _>>().map_err(|_| wrong("is below 0"))?);
+                self.set(name, numbers.into_iter().map(size).collect());
             }
             ("offset" | "size", ColumnReader::Int32ColumnReader(reader)) => {
                 let numbers = all(reader, rows, is_optional, name)?;
-                let sizes = numbers.into_iter().map(|n| u64::try_from(n.unwrap_or(0)));
-                self.set(name, sizes.collect::<Result<_, _>>().map_err(|_| wrong("is below 0"))?);
+                self.set(name, numbers.into_iter().map(size).collect());
             }
             _ => return Err(wrong("is of a type that it should not have")),
         }
@@ -266,6 +275,11 @@ impl Columns {
     fn set(&mut self, name: &str, sizes: Vec<u64>) {
         *(if name == "offset" { &mut self.offset } else { &mut self.size }) = Some(sizes);
     }
+}
+
+/// A number of a column; one below 0 is beyond any file.
+fn size(number: Option<impl TryInto<u64>>) -> u64 {
+    number.map_or(0, |number| number.try_into().unwrap_or(u64::MAX))
 }
 
 fn nothing<T>(values: &[Option<T>], fault: impl Fn() -> Fault) -> Result<(), Fault> {
@@ -339,10 +353,18 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_wrong_is_named() {
-        let values = [ByteArray::from("x"), ByteArray::from("base64:*")];
-        let error = Partition::read(&written(&values, None)).unwrap_err().to_string();
-        assert!(error.contains("row 1") && error.contains("raw"), "{error}");
+    fn a_row_that_is_wrong_is_no_missing_one_and_the_others_are_read() {
+        let values = [ByteArray::from("x"), ByteArray::from("base64:*"), ByteArray::from("y")];
+        let read = Partition::read(&written(&values, None)).unwrap();
+        let reason = |row| match read.found(row) {
+            Some(Found::Odd(reason)) => Some(reason.to_string()),
+            _ => None,
+        };
+        assert_eq!((reason(0), reason(2)), (None, None));
+        let reason = reason(1).unwrap();
+        assert!(reason.contains("\"raw\"") && reason.contains("base64"), "{reason}");
+        assert_eq!(read.inline, Bytes::from_static(b"xy"), "nothing is kept of it");
+        assert_eq!(size(Some(-1_i64)), u64::MAX);
     }
 
     #[test]

@@ -12,9 +12,10 @@ use object_store::path::Path;
 use tokio::runtime::Handle;
 
 use super::files::shown;
-use super::{Content, Found, References};
+use super::{Content, Fault, Found, References};
 use crate::operations::wide;
 use crate::reads::Wanted;
+use crate::store::Kind;
 use crate::{Role, Store, StoreError};
 
 /// Bytes of a document that are asked for at once.
@@ -175,6 +176,7 @@ impl Store {
                 return Ok(Some(wide(bytes.len())));
             }
             Found::File { url, range } => (url, range),
+            Found::Odd(reason) => return Err(self.odd(key, reason)),
         };
         let failed = |source| self.referenced(key, &found, source);
         let (store, name) = references.open(self, url).map_err(failed)?;
@@ -235,12 +237,13 @@ impl Store {
             self.meter.count_head();
             return Ok(None);
         };
-        let size = match found.size_bytes() {
-            Some(size) => {
+        let size = match (&found, found.size_bytes()) {
+            (Found::Odd(reason), _) => return Err(self.odd(key, reason)),
+            (_, Some(size)) => {
                 self.meter.count_head();
                 size
             }
-            None => self.file_bytes(references, key, &found).await?,
+            (_, None) => self.file_bytes(references, key, &found).await?,
         };
         let loaded = references.loaded().await?;
         Ok(Some(ObjectMeta { location: path, size, ..loaded.meta.clone() }))
@@ -298,10 +301,25 @@ impl Store {
         if self.prefix.is_root() { String::new() } else { format!("{}/", self.prefix) }
     }
 
+    /// An error of an entry that cannot be read.
+    fn odd(&self, key: &str, reason: &str) -> StoreError {
+        let key = format!("{}{key}", self.below());
+        Fault::value(&key, reason).of(self.label())
+    }
+
+    /// A sentence for people, if this is a place of references and entries of them cannot be read.
+    pub async fn references_warning(&self) -> Result<Option<String>, StoreError> {
+        match &self.kind {
+            Kind::References(references) => references.warning().await,
+            _ => Ok(None),
+        }
+    }
+
     /// An error of the file that a key leads to.
     fn referenced(&self, key: &str, found: &Found, source: StoreError) -> StoreError {
         let what = match found {
             Found::Inline(_) => "kept beside the references".to_owned(),
+            Found::Odd(reason) => reason.as_ref().to_owned(),
             Found::File { url, range: None } => format!("the whole of {}", shown(url)),
             Found::File { url, range: Some(range) } if range.is_empty() => {
                 format!("no bytes of {}", shown(url))
@@ -321,6 +339,7 @@ impl Found {
         match self {
             Self::Inline(bytes) => Some(wide(bytes.len())),
             Self::File { range, .. } => range.as_ref().map(|range| range.end - range.start),
+            Self::Odd(_) => Some(0), // it is there, and nothing more is known of it
         }
     }
 }

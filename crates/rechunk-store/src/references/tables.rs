@@ -14,6 +14,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use super::chunks::{Chunks, NOT_V2, is_array_v3};
 use super::index::KEY_BYTES_MAX;
 use super::json::Json;
+use super::odd::Odd;
 use super::partition::{FILE_BYTES_MAX, Partition, ROWS_MAX};
 use super::{Fault, Found, INDEX_BYTES_MAX};
 use crate::{Store, StoreError};
@@ -39,6 +40,8 @@ pub(super) struct Tables {
     documents: BTreeMap<String, Bytes>,
     /// The arrays by their paths, or why no chunk of one can be found.
     arrays: BTreeMap<String, Result<Chunks, String>>,
+    /// Documents whose keys are none of a store.
+    odd: Odd,
     /// Rows of a file.
     record_size: u64,
     cache: Mutex<BTreeMap<String, Cached>>,
@@ -80,7 +83,7 @@ impl Tables {
             }
         }
         json.end()?;
-        let documents = documents.ok_or(Fault::NoTables)?;
+        let (documents, odd) = documents.ok_or(Fault::NoTables)?;
         let record_size = record_size.ok_or(Fault::NoTables)?;
         if record_size == 0 || record_size > ROWS_MAX {
             return Err(Fault::Rows { limit: ROWS_MAX });
@@ -98,11 +101,17 @@ impl Tables {
         Ok(Self {
             documents,
             arrays,
+            odd,
             record_size,
             cache: Mutex::default(),
             now: AtomicU64::new(0),
             permits: Semaphore::new(READ_AT_ONCE),
         })
+    }
+
+    /// A sentence for people, if there are documents that cannot be read.
+    pub(super) fn warning(&self) -> Option<String> {
+        self.odd.warning()
     }
 
     /// Whether a document is the `.zmetadata` of references. Blocks.
@@ -326,15 +335,17 @@ fn file_name(array: &str, file: u64) -> String {
     in_array(array, &format!("refs.{file}.parq"))
 }
 
-fn read_documents<R: Read>(json: &mut Json<R>) -> Result<BTreeMap<String, Bytes>, Fault> {
+fn read_documents<R: Read>(json: &mut Json<R>) -> Result<(BTreeMap<String, Bytes>, Odd), Fault> {
     let (mut key, mut is_first) = (String::new(), true);
-    let (mut documents, mut held) = (BTreeMap::new(), 0_usize);
+    let (mut documents, mut odd, mut held) = (BTreeMap::new(), Odd::default(), 0_usize);
     json.begin(b'{')?;
     while json.more(b'}', is_first)? {
         is_first = false;
         json.name(&mut key, KEY_BYTES_MAX)?;
         if !Path::parse(&key).is_ok_and(|path| path.as_ref() == key) || key.is_empty() {
-            return Err(Fault::value(&key, "it is no key of a store"));
+            odd.add(&key, "it is no key of a store");
+            json.raw(&mut Vec::new(), DOCUMENT_BYTES_MAX)?;
+            continue;
         }
         let mut document = Vec::new();
         json.raw(&mut document, DOCUMENT_BYTES_MAX)?;
@@ -347,7 +358,7 @@ fn read_documents<R: Read>(json: &mut Json<R>) -> Result<BTreeMap<String, Bytes>
             return Err(Fault::value(&key, "it is there twice"));
         }
     }
-    Ok(documents)
+    Ok((documents, odd))
 }
 
 #[cfg(test)]

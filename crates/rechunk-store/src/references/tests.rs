@@ -115,11 +115,10 @@ async fn what_is_not_read_is_refused_with_what_to_do() {
         (r#"{"version": 1, "refs": {"a/0": ["f", 18446744073709551616, 1]}}"#, "whole number"),
         (r#"{"version": 1, "refs": {"a/0": null}}"#, "neither a string"),
         (r#"{"version": 1, "refs": {"a/0": "base64:*"}}"#, "base64"),
-        (r#"{"version": 1, "refs": {"a/0": "x", "a/0": "x"}}"#, "twice"),
+        (r#"{"version": 1, "refs": {"a/0": "x", "a/0": "y"}}"#, "twice"),
+        (r#"{"a/0": null}"#, "neither a string"),
+        (r#"{"a/0": [], "b/0": 5}"#, "[FILE, OFFSET, LENGTH]"),
         (r#"{"version": 1, "refs": {}, "refs": {}}"#, "twice"),
-        (r#"{"version": 1, "refs": {"../a": "x"}}"#, "no key"),
-        (r#"{"version": 1, "refs": {"/etc/passwd": "x"}}"#, "no key"),
-        (r#"{"version": 1, "refs": {"": "x"}}"#, "no key"),
         (r#"{"version": 1, "gen": [{"key": "a"}], "refs": {}}"#, "generators"),
         (r#"{"version": 1, "refs": {"a/0": ["{{u}}"]}, "templates": {"v": "x"}}"#, "not among"),
         (r#"{"version": 1, "refs": {"a/0": ["{{u"]}, "templates": {"v": "x"}}"#, "not closed"),
@@ -137,6 +136,101 @@ async fn what_is_not_read_is_refused_with_what_to_do() {
         let message = fault(document).await;
         assert!(message.contains(words) && message.contains("refs.json"), "{document}: {message}");
     }
+}
+
+#[tokio::test]
+async fn one_odd_entry_leaves_the_others_as_they_are_and_is_never_a_missing_chunk() {
+    for (entry, key, words) in [
+        (r#""a/0": null"#, "a/0", "neither a string"),
+        (r#""a/0": true"#, "a/0", "neither a string"),
+        (r#""a/0": 5"#, "a/0", "neither a string"),
+        (r#""a/0": []"#, "a/0", "[FILE, OFFSET, LENGTH]"),
+        (r#""a/0": [null]"#, "a/0", "[FILE, OFFSET, LENGTH]"),
+        (r#""a/0": [["file"], 0, 2]"#, "a/0", "[FILE, OFFSET, LENGTH]"),
+        (r#""a/0": ["file", {"x": [1]}, 2]"#, "a/0", "whole number"),
+        (r#""a/0": ["file", 1, 2, {"x": [1]}, null]"#, "a/0", "[FILE, OFFSET, LENGTH]"),
+        (r#""a/0": ["file", 18446744073709551615, 1]"#, "a/0", "beyond any file"),
+        (r#""a/0": "base64:!""#, "a/0", "base64"),
+        (r#""a/0": ["file", 1, 2], "a/0": ["file", 2, 2]"#, "a/0", "twice"),
+        (r#""a//0": ["file", 1, 2]"#, "a/0", "\"a//0\""),
+        (r#""/a/0": "x""#, "a/0", "\"/a/0\""),
+    ] {
+        // Before all others, between them and behind them.
+        let (first, last) = (r#""b/0": ["file", 10, 5]"#, r#""c/0": "base64:AAEC""#);
+        for entries in [[entry, first, last], [first, entry, last], [first, last, entry]] {
+            let refs = entries.join(", ");
+            let directory = written(&format!(r#"{{"version": 1, "refs": {{{refs}}}}}"#));
+            let store = open(directory.path(), "");
+            let get = async |key| store.get(key, 100).await;
+            assert_eq!(get("b/0").await.unwrap().unwrap(), [10, 11, 12, 13, 14][..], "{entry}");
+            assert_eq!(get("c/0").await.unwrap().unwrap(), [0, 1, 2][..], "{entry}");
+            for error in [get(key).await.unwrap_err(), store.head(key).await.unwrap_err()] {
+                assert!(matches!(error, StoreError::References { .. }), "{error:?}");
+                let text = error.to_string();
+                assert!(text.contains(key) && text.contains(words), "{entry}: {text}");
+            }
+            let listed: Vec<(String, u64)> = store.list("a").try_collect().await.unwrap();
+            assert_eq!(listed, [(key.to_owned(), 0)], "it is there");
+            let warning = store.references_warning().await.unwrap().unwrap();
+            assert!(warning.starts_with("an entry of the references"), "{warning}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn keys_that_are_none_are_left_out_and_said() {
+    let many = r#""../a": "x", "": "y", "//": "z", "b/../0": ["file"], "./c": null, "d/": "w""#;
+    let directory = written(&format!(r#"{{"version": 1, "refs": {{"b/0": "x", {many}}}}}"#));
+    let store = open(directory.path(), "");
+    assert_eq!(store.get("b/0", 9).await.unwrap().unwrap(), b"x"[..]);
+    assert_eq!(store.get("b/1", 9).await.unwrap(), None);
+    let warning = store.references_warning().await.unwrap().unwrap();
+    assert!(warning.starts_with("6 entries") && warning.contains("\"./c\""), "{warning}");
+    let good = written(r#"{"version": 1, "refs": {"b/0": "x", "b/1": "x", "b/1": "x"}}"#);
+    assert_eq!(open(good.path(), "b").references_warning().await.unwrap(), None);
+    assert_eq!(
+        Store::open(directory.path().to_str().unwrap())
+            .unwrap()
+            .references_warning()
+            .await
+            .unwrap(),
+        None
+    );
+}
+
+#[tokio::test]
+async fn the_chunk_of_an_array_without_axes_is_found_by_the_name_of_the_array() {
+    let v2 = r#"{"shape": [], "chunks": [], "zarr_format": 2}"#;
+    let v3 = r#"{"shape": [], "node_type": "array", "zarr_format": 3}"#;
+    let text = serde_json::to_string(v2).unwrap();
+    for (document, chunk) in [
+        (format!(r#""g/crs/.zarray": {v2}"#), "g/crs/0"),
+        (format!(r#""g/crs/.zarray": {text}"#), "g/crs/0"),
+        (format!(r#""g/crs/zarr.json": {v3}"#), "g/crs/c"),
+    ] {
+        for refs in [
+            format!(r#"{document}, "g/crs/": ["file", 7, 4]"#),
+            format!(r#""g/crs/": ["file", 7, 4], {document}"#),
+        ] {
+            let directory = written(&format!(r#"{{"version": 1, "refs": {{{refs}}}}}"#));
+            let store = open(directory.path(), "");
+            assert_eq!(store.get(chunk, 9).await.unwrap().unwrap(), [7, 8, 9, 10][..], "{refs}");
+            assert_eq!(store.references_warning().await.unwrap(), None, "nothing is odd");
+            assert_eq!(store.list("g").try_collect::<Vec<_>>().await.unwrap().len(), 2);
+        }
+    }
+    // What has the right name is taken; the other is said.
+    let refs = format!(r#""crs/.zarray": {v2}, "crs/0": "good", "crs/": "odd""#);
+    let directory = written(&format!(r#"{{"version": 1, "refs": {{{refs}}}}}"#));
+    let store = open(directory.path(), "crs");
+    assert_eq!(store.get("0", 9).await.unwrap().unwrap(), b"good"[..]);
+    let warning = store.references_warning().await.unwrap().unwrap();
+    assert!(warning.contains("\"crs/\""), "{warning}");
+    // The value of the scalar itself may be none.
+    let refs = format!(r#""crs/.zarray": {v2}, "crs/": null"#);
+    let directory = written(&format!(r#"{{"version": 1, "refs": {{{refs}}}}}"#));
+    let error = open(directory.path(), "crs").get("0", 9).await.unwrap_err().to_string();
+    assert!(error.contains("\"crs/0\"") && error.contains("neither a string"), "{error}");
 }
 
 #[tokio::test]

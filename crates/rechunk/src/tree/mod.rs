@@ -44,7 +44,9 @@ use crate::documents::{Documents, Wanted};
 use crate::format::Format;
 use crate::job::{Job, profile};
 use crate::metadata::in_strict_json;
-use crate::open::{OpenArray, OpenOptions, Opened, open_array, open_node, open_store};
+use crate::open::{
+    OpenArray, OpenOptions, Opened, left_out, open_array, open_node, open_store,
+};
 use crate::others::{Others, OthersReport};
 use crate::repeats::GrownGroups;
 use crate::request::{CopyRequest, takes_parts};
@@ -116,7 +118,10 @@ pub async fn prepare(
     match open_node(&request.source, &request.open_options(), &store).await? {
         Opened::Array(array) => {
             selection.check_unused()?;
-            Job::plan(request, *array, stores).await.map(Box::new).map(Prepared::Array)
+            let left_out = left_out(&array.location, &store).await?;
+            let mut job = Job::plan(request, *array, stores).await?;
+            job.warnings.extend(left_out);
+            Ok(Prepared::Array(Box::new(job)))
         }
         Opened::Group(documents, format) => {
             let source = Source { store, documents, format };
@@ -175,6 +180,7 @@ impl TreeJob {
         let mut found =
             Found::below(&location, &source.store, source.format, source.wanted(&request)).await?;
         let mut warnings = std::mem::take(&mut found.warnings);
+        warnings.extend(left_out(&location, &source.store).await?);
         found.unreadable.append(&mut found.unreadable_groups);
         let is_filtered = !selection.include.is_empty() || !selection.exclude.is_empty();
         let all = is_filtered.then(|| found.paths());
