@@ -30,6 +30,8 @@ mod dimension_names;
 #[cfg(test)]
 mod disk_full;
 #[cfg(test)]
+mod extension_codecs;
+#[cfg(test)]
 mod given_up;
 #[cfg(test)]
 mod grids;
@@ -104,6 +106,8 @@ mod sharded_lengths;
 mod stories;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod tiff_references;
 #[cfg(test)]
 mod times;
 #[cfg(test)]

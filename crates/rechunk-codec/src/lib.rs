@@ -20,6 +20,7 @@ pub mod lz4_frame;
 pub mod lz4_stream;
 pub mod lzma;
 mod settings;
+pub mod tiff;
 pub mod zfp;
 pub mod zstd_frames;
 

@@ -10,7 +10,9 @@ use crate::field::{Field, shown};
 use crate::json::text;
 use crate::metadata::ZarrVersion;
 
+mod extensions;
 mod filters;
+mod imagecodecs;
 mod more;
 mod write;
 mod zfp;
@@ -54,6 +56,9 @@ pub(crate) fn parse_v3_codec(
         "crc32c" => Ok(CodecSpec::CRC32C),
         "bitround" => settings.bit_round(),
         "packbits" => settings.pack_bits_v3(),
+        "scale_offset" => settings.scale_offset(),
+        "cast_value" => settings.cast_value(),
+        "reshape" | "zarrs.reshape" => settings.reshape(),
         // Names without the prefix are in use, though nobody has registered them.
         "bz2" | "zlib" | "pcodec" => settings.numcodecs(name),
         name if zfp::NAMES.contains(&name) => settings.zfp(),
@@ -64,6 +69,7 @@ pub(crate) fn parse_v3_codec(
                 settings.numcodecs(id).map(|codec| codec.resolved())
             }
             Some(id) => settings.numcodecs(id),
+            None if imagecodecs::is_named(name) => settings.imagecodecs(name),
             None => Err(field.unsupported(format!("codec {other:?}"), "")),
         },
     }
@@ -122,6 +128,7 @@ impl Settings<'_> {
                 let hint = "nobody but its own tests is known to write it";
                 Err(self.field.unsupported("codec \"jenkins_lookup3\"", hint))
             }
+            other if imagecodecs::is_named(other) => self.imagecodecs(other),
             other => match ChecksumKind::from_name(other) {
                 Some(kind) => self.checksum(kind),
                 None => Err(self.field.unsupported(format!("codec {other:?}"), "")),

@@ -12,9 +12,13 @@ pub use crate::codec_settings::{
     BitPacking, ChecksumKind, PcodecDelta, PcodecSpec, Scalar, TypePair,
 };
 use crate::element_type::ElementType;
+use crate::fill_value::write_fill_value;
 use crate::metadata::ZarrVersion;
 use crate::n5_block::{self, N5BlockCodec};
+pub use crate::number_codecs::{CastValue, OutOfRange, Rounding, ScalarMap, ScaleOffset, Word};
+pub use crate::packed_numbers::{NewAxis, PackedNumbers};
 use crate::shard_codec::ShardCodec;
+pub use crate::tiff_codecs::{Predictor, TiffCompressor};
 
 /// One codec or filter, with its settings: what it does to the bytes of a chunk.
 // A tag of its own: without one, rustc 1.95 at opt-level 1 takes one variant for another in a `match`
@@ -120,6 +124,18 @@ pub enum CodecSpec {
     },
     /// Booleans as bits.
     PackBits(BitPacking),
+    /// Some bits of each number.
+    PackedNumbers(PackedNumbers),
+    /// Numbers shifted and scaled, in their own type.
+    ScaleOffset(ScaleOffset),
+    /// Numbers in another type.
+    CastValue(Box<CastValue>),
+    /// Another shape of the chunk, for the codecs behind it.
+    Reshape(Vec<NewAxis>),
+    /// A compressor of TIFF.
+    Tiff(TiffCompressor),
+    /// A predictor of TIFF.
+    Predictor(Box<Predictor>),
     /// A shard that is no object of its own: elements into bytes.
     Shards(Box<ShardCodec>),
     /// A block of N5: elements into bytes.
@@ -150,7 +166,12 @@ impl CodecSpec {
             Self::Quantize { .. } => "quantize",
             Self::AsType(_) => "astype",
             Self::BitRound { .. } => "bitround",
-            Self::PackBits(_) => "packbits",
+            Self::PackBits(_) | Self::PackedNumbers(_) => "packbits",
+            Self::ScaleOffset(_) => "scale_offset",
+            Self::CastValue(_) => "cast_value",
+            Self::Reshape(_) => "reshape",
+            Self::Tiff(compressor) => compressor.name(),
+            Self::Predictor(predictor) => predictor.name(),
             Self::Shards(_) => crate::sharding::NAME,
             Self::N5Block(_) => n5_block::NAME,
         }
@@ -164,7 +185,11 @@ impl CodecSpec {
             | Self::Zstd { .. }
             | Self::Gzip { .. }
             | Self::Shards(_)
-            | Self::N5Block(_) => true,
+            | Self::N5Block(_)
+            | Self::PackedNumbers(_)
+            | Self::ScaleOffset(_)
+            | Self::CastValue(_)
+            | Self::Reshape(_) => true,
             Self::PackBits(packing) => *packing != BitPacking::Numcodecs,
             Self::Zfp { spec, .. } => !spec.has_header,
             other => *other == Self::CRC32C,
@@ -185,7 +210,18 @@ impl CodecSpec {
                 | Self::Pcodec { .. }
                 | Self::Zfp { .. }
                 | Self::N5Block(_)
+                | Self::Tiff(_)
         )
+    }
+
+    /// True for codecs of TIFF, which are read and not written.
+    pub(crate) fn is_of_tiff(&self) -> bool {
+        matches!(self, Self::Tiff(_) | Self::Predictor(_))
+    }
+
+    /// True for what does the same to a number wherever it lies, and to the fill value too.
+    pub(crate) fn is_of_each_number(&self) -> bool {
+        matches!(self, Self::ScaleOffset(_) | Self::CastValue(_))
     }
 
     /// True for what notices that the bytes it wrote have changed, or that what it reads from them has.
@@ -210,8 +246,12 @@ impl CodecSpec {
             | Self::FixedScaleOffset { .. }
             | Self::Quantize { .. }
             | Self::AsType(_)
-            | Self::BitRound { .. } => true,
+            | Self::BitRound { .. }
+            | Self::ScaleOffset(_)
+            | Self::CastValue(_)
+            | Self::Reshape(_) => true,
             Self::PackBits(packing) => *packing == BitPacking::Numcodecs,
+            Self::Predictor(predictor) => !predictor.is_float,
             _ => false,
         }
     }
@@ -219,8 +259,13 @@ impl CodecSpec {
     /// True for what stands in the place of v3's `bytes`.
     pub(crate) fn is_array_to_bytes(&self) -> bool {
         match self {
-            Self::Pcodec { .. } | Self::Zfp { .. } | Self::Shards(_) | Self::N5Block(_) => true,
+            Self::Pcodec { .. }
+            | Self::Zfp { .. }
+            | Self::Shards(_)
+            | Self::N5Block(_)
+            | Self::PackedNumbers(_) => true,
             Self::PackBits(packing) => *packing != BitPacking::Numcodecs,
+            Self::Predictor(predictor) => predictor.is_float,
             _ => false,
         }
     }
@@ -235,6 +280,9 @@ impl CodecSpec {
             Self::BitRound { element, .. }
             | Self::Pcodec { element, .. }
             | Self::Zfp { element, .. } => Some(*element),
+            Self::ScaleOffset(ScaleOffset { element, .. }) => Some(*element),
+            Self::CastValue(cast) => Some(cast.types.decoded),
+            Self::Predictor(predictor) => Some(predictor.element),
             _ => None,
         }
     }
@@ -258,6 +306,13 @@ impl CodecSpec {
                 Self::BitRound { keep_bits, element: little(element) }
             }
             Self::Shards(shards) => Self::Shards(Box::new(shards.little_endian())),
+            Self::ScaleOffset(codec) => {
+                Self::ScaleOffset(ScaleOffset { element: little(codec.element), ..codec })
+            }
+            Self::CastValue(mut cast) => {
+                cast.types = pair(cast.types);
+                Self::CastValue(cast)
+            }
             other => other,
         }
     }
@@ -269,7 +324,9 @@ impl CodecSpec {
             | Self::AsType(types)
             | Self::FixedScaleOffset { types, .. }
             | Self::Quantize { types, .. } => types.encoded,
-            Self::BitRound { .. } => input,
+            Self::CastValue(cast) => cast.types.encoded,
+            Self::BitRound { .. } | Self::ScaleOffset(_) | Self::Reshape(_) => input,
+            Self::Predictor(predictor) if !predictor.is_float => input,
             _ => ElementType::BYTE,
         }
     }
@@ -303,6 +360,18 @@ impl CodecSpec {
             }
             (Self::PackBits(packing), ZarrVersion::V2) if *packing != BitPacking::Numcodecs => {
                 ("codec \"packbits\" of Zarr v3 in Zarr v2", "use {\"id\": \"packbits\"}")
+            }
+            (Self::PackedNumbers(_), ZarrVersion::V2) => {
+                ("codec \"packbits\" of numbers in Zarr v2", "use --format zarr3")
+            }
+            (Self::ScaleOffset(_), ZarrVersion::V2) => {
+                ("codec \"scale_offset\" in Zarr v2", "use {\"id\": \"fixedscaleoffset\"}")
+            }
+            (Self::CastValue(_), ZarrVersion::V2) => {
+                ("codec \"cast_value\" in Zarr v2", "use {\"id\": \"astype\"}")
+            }
+            (Self::Reshape(_), ZarrVersion::V2) => {
+                ("codec \"reshape\" in Zarr v2", "leave it out: it moves no element")
             }
             _ => return Ok(()),
         };
@@ -363,13 +432,27 @@ impl fmt::Display for CodecSpec {
             }
             Self::Quantize { digits, .. } => write!(formatter, "quantize({digits} digits)"),
             Self::BitRound { keep_bits, .. } => write!(formatter, "bitround({keep_bits} bits)"),
-            Self::Lz4 { .. } | Self::Checksum { .. } | Self::PackBits(_) => {
-                formatter.write_str(name)
+            Self::ScaleOffset(ScaleOffset { element, offset, scale }) => {
+                let number = |word: &Word| {
+                    let value = write_fill_value(&word.fill_value(*element), element.data_type);
+                    rechunk_format::json::plain(&value)
+                };
+                write!(formatter, "{name}(offset {}, scale {})", number(offset), number(scale))
             }
             Self::N5Block(block) => match &block.compressor {
                 Some(compressor) => write!(formatter, "{name}({compressor})"),
                 None => formatter.write_str(name),
             },
+            Self::CastValue(cast) => write!(formatter, "{name}({cast})"),
+            Self::PackedNumbers(packed) => {
+                write!(formatter, "{name}(bits {} to {})", packed.first_bit, packed.last_bit)
+            }
+            Self::Lz4 { .. }
+            | Self::Checksum { .. }
+            | Self::PackBits(_)
+            | Self::Reshape(_)
+            | Self::Tiff(_)
+            | Self::Predictor(_) => formatter.write_str(name),
             Self::Shards(shards) => {
                 let codecs: Vec<String> = shards.codecs.iter().map(ToString::to_string).collect();
                 let chunk = rechunk_grid::format_shape(&shards.chunk_shape);

@@ -12,7 +12,9 @@ use crate::codec_spec::{
 };
 use crate::codecs::survives;
 use crate::element_type::ElementType;
+use crate::kept_numbers;
 use crate::metadata::{ArrayMetadata, ZarrVersion};
+use crate::tiff_codecs::without_tiff;
 
 /// The source's codecs, as far as they keep the elements and `version` has them. A sentence for
 /// each that is left out or changed.
@@ -22,6 +24,14 @@ pub(crate) fn kept_codecs(
     naming: Naming,
     warnings: &mut Vec<String>,
 ) -> Vec<CodecSpec> {
+    let of_others = without_tiff(source);
+    let source = match &of_others {
+        Some((source, reason)) => {
+            warnings.push(reason.clone());
+            source
+        }
+        None => source,
+    };
     let mut codecs = lossless(source, version, warnings);
     if version != source.version {
         codecs = match version {
@@ -44,8 +54,23 @@ fn lossless(
     warnings: &mut Vec<String>,
 ) -> Vec<CodecSpec> {
     let mut kept: Vec<CodecSpec> = Vec::with_capacity(source.codecs.len());
+    let numbers = kept_numbers::leading(&source.codecs);
     let mut is_unfiltered = false;
-    for codec in &source.codecs {
+    if !numbers.is_empty() {
+        match numbers_fault(source, numbers, version) {
+            None => kept.extend_from_slice(numbers),
+            Some(reason) => {
+                let names: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+                warnings.push(format!("{} is left out: {reason}", names.join(" + ")));
+                is_unfiltered = true;
+            }
+        }
+    }
+    for codec in &source.codecs[numbers.len()..] {
+        if matches!(codec, CodecSpec::Reshape(_)) {
+            warnings.push("reshape is left out: it moves no element".to_owned());
+            continue;
+        }
         let looks_at_elements =
             codec.is_array_to_array() || matches!(codec, CodecSpec::Shuffle { .. });
         if is_unfiltered && looks_at_elements {
@@ -78,6 +103,18 @@ fn lossless(
         }
     }
     kept
+}
+
+/// Why filters of each number are not kept.
+fn numbers_fault(
+    source: &ArrayMetadata,
+    numbers: &[CodecSpec],
+    version: ZarrVersion,
+) -> Option<&'static str> {
+    match version {
+        ZarrVersion::V2 => Some("Zarr v2 has no such codec"),
+        ZarrVersion::V3 => kept_numbers::fault(source, numbers),
+    }
 }
 
 enum Keep {
@@ -113,6 +150,8 @@ fn keep(codec: &CodecSpec, source: &ArrayMetadata, before: &[CodecSpec]) -> Keep
             gives_back(codec, *types) || is_wider(*types) || holds_integers(*types)
         }
         CodecSpec::FixedScaleOffset { types, .. } => gives_back(codec, *types),
+        // Behind other filters.
+        CodecSpec::ScaleOffset(_) | CodecSpec::CastValue(_) => false,
         _ => return Keep::AsIs,
     };
     if !is_exact {
@@ -166,7 +205,7 @@ fn gives_back(codec: &CodecSpec, types: TypePair) -> bool {
 
 /// True if the decoded type holds every number of the encoded one: nothing is rounded on the way
 /// out, so nothing can be on the way back.
-fn is_wider(types: TypePair) -> bool {
+pub(crate) fn is_wider(types: TypePair) -> bool {
     let TypePair { decoded, encoded } = types;
     let bits = |element: ElementType| 8 * element.item_bytes();
     match (decoded.is_float(), encoded.is_float()) {
@@ -198,7 +237,13 @@ fn widens_bytes(codec: &CodecSpec) -> bool {
 }
 
 fn in_v2(codecs: Vec<CodecSpec>, warnings: &mut Vec<String>) -> Vec<CodecSpec> {
-    let codecs = codecs.into_iter().filter_map(|codec| zfp_in_v2(codec, warnings));
+    let codecs = codecs.into_iter().filter_map(|codec| match codec {
+        CodecSpec::PackedNumbers(_) => {
+            warnings.push(format!("Zarr v2 has no {codec}: chunks are written without it"));
+            None
+        }
+        codec => zfp_in_v2(codec, warnings),
+    });
     let codecs: Vec<CodecSpec> = codecs.collect();
     let count = codecs.len();
     let kept = codecs.into_iter().filter(|codec| *codec != CodecSpec::CRC32C);

@@ -25,11 +25,14 @@ mod extension;
 mod fill_value;
 mod group;
 mod kept_codecs;
+mod kept_numbers;
 mod layout;
 mod metadata;
 mod missing_values;
 mod n5_block;
 mod null_fill;
+mod number_codecs;
+mod packed_numbers;
 mod parse_v2;
 mod parse_v3;
 mod recast;
@@ -37,6 +40,7 @@ mod record;
 mod shard_codec;
 mod sharding;
 mod target;
+mod tiff_codecs;
 mod types_v2;
 mod types_v3;
 mod variable;
@@ -46,8 +50,10 @@ use rechunk_format::{field, json};
 
 pub use choice::{CodecChoice, parse_codec_choice};
 pub use codec_spec::{
-    BitPacking, BloscName, ChecksumKind, CodecSpec, LzmaCheck, LzmaFilter, LzmaFormat, LzmaSpec,
-    PcodecDelta, PcodecSpec, Real, Scalar, Shuffle, TypePair, ZfpMode, ZfpSpec,
+    BitPacking, BloscName, CastValue, ChecksumKind, CodecSpec, LzmaCheck, LzmaFilter, LzmaFormat,
+    LzmaSpec, NewAxis, OutOfRange, PackedNumbers, PcodecDelta, PcodecSpec, Predictor, Real,
+    Rounding, Scalar, ScalarMap, ScaleOffset, Shuffle, TiffCompressor, TypePair, Word, ZfpMode,
+    ZfpSpec,
 };
 pub use consolidated::{ArrayDocuments, Consolidated, ConsolidatedKind, GroupDocuments};
 pub use documents::{group_documents, group_documents_of};

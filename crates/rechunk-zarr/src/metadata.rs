@@ -341,6 +341,7 @@ impl ArrayMetadata {
         for codec in &self.codecs {
             codec.check_version(self.version)?;
         }
+        self.check_fill()?;
         if self.version == ZarrVersion::V3 {
             self.check_v3_places(&field)?;
         }
@@ -351,6 +352,19 @@ impl ArrayMetadata {
             }
             other => other,
         })
+    }
+
+    /// Refuses filters that have no place for the fill value. Others ask for it where they are read: nobody
+    /// else would open the array.
+    fn check_fill(&self) -> Result<(), FormatError> {
+        if self.spec.data_type.is_variable() {
+            return Ok(());
+        }
+        let zero = FillValue::zero(self.spec.item_bytes());
+        let fill = self.spec.fill_value.as_ref().unwrap_or(&zero);
+        let fill = fill.stored(self.spec.data_type, self.order.endian);
+        ShardCodec::set_fill(&mut self.codecs.clone(), &fill)
+            .map_err(|reason| Field::new(self.version.document_key(), "fill_value").invalid(reason))
     }
 
     /// In v3 filters come first, and `bytes` orders the bytes of all types alike.

@@ -102,7 +102,8 @@ pub fn parse_v3(zarr_json: &[u8]) -> Result<ArrayMetadata, FormatError> {
     let mut codecs = codecs;
     let zero = FillValue::zero(data_type.item_bytes());
     let fill = fill_value.as_ref().unwrap_or(&zero).stored(data_type, order.endian);
-    ShardCodec::set_fill(&mut codecs, &fill);
+    ShardCodec::set_fill(&mut codecs, &fill)
+        .map_err(|reason| Field::new(KEY, "fill_value").invalid(reason))?;
     let mut attributes = match Field::take(&mut map, "attributes") {
         Some(Value::Object(attributes)) => attributes,
         Some(other) => Field::new(KEY, "attributes").object(&other)?.clone(),
@@ -215,11 +216,18 @@ fn parse_codecs(
                 let before = axes.clone();
                 axes = parse_transpose(&settings, &configuration, &axes)?;
                 // Others do to each element the same wherever it lies.
-                let minds = codecs
-                    .iter()
-                    .any(|codec| matches!(codec, CodecSpec::Delta(_) | CodecSpec::PackBits(_)));
-                if minds && axes != before {
-                    return Err(field.unsupported("codec \"transpose\" after delta", ""));
+                let minds = |codec: &&CodecSpec| {
+                    matches!(
+                        codec,
+                        CodecSpec::Delta(_)
+                            | CodecSpec::PackBits(_)
+                            | CodecSpec::Predictor(_)
+                            | CodecSpec::Reshape(_)
+                    )
+                };
+                if let Some(codec) = codecs.iter().find(minds).filter(|_| axes != before) {
+                    let what = format!("codec \"transpose\" after {}", codec.name());
+                    return Err(field.unsupported(what, ""));
                 }
             }
             ("bytes" | "endian", false) => {
@@ -231,10 +239,8 @@ fn parse_codecs(
                 }
                 element = ElementType::BYTE;
             }
-            // What its missing chunks have is the fill value, but that as the filter leaves it. (Rounded bits stay as they are.)
-            (sharding::NAME, false)
-                if codecs.iter().any(|c| !matches!(c, CodecSpec::BitRound { .. })) =>
-            {
+            // Its missing chunks have the fill value as the filter leaves it.
+            (sharding::NAME, false) if codecs.iter().any(|codec| !keeps_fill(codec)) => {
                 return Err(field.unsupported("\"sharding_indexed\" behind a filter", ""));
             }
             (sharding::NAME, false) => {
@@ -282,6 +288,12 @@ fn parse_codecs(
     }
     let endian = ElementType::new(data_type, order).endian;
     Ok((ElementOrder { axes, endian }, codecs))
+}
+
+/// True for filters behind which it is known what a missing chunk of a shard holds. (Rounded bits stay as
+/// they are.)
+fn keeps_fill(codec: &CodecSpec) -> bool {
+    codec.is_of_each_number() || matches!(codec, CodecSpec::BitRound { .. })
 }
 
 /// A shard that is no object of its own.

@@ -56,6 +56,7 @@ fn recast(codec: CodecSpec, element: ElementType) -> Option<CodecSpec> {
         | CodecSpec::Lz4 { .. }
         | CodecSpec::Bz2 { .. }
         | CodecSpec::Lzma(_)
+        | CodecSpec::Tiff(_)
         | CodecSpec::Checksum { .. } => codec,
         CodecSpec::Pcodec { .. }
         | CodecSpec::Zfp { .. }
@@ -65,6 +66,11 @@ fn recast(codec: CodecSpec, element: ElementType) -> Option<CodecSpec> {
         | CodecSpec::AsType(_)
         | CodecSpec::BitRound { .. }
         | CodecSpec::PackBits(_)
+        | CodecSpec::PackedNumbers(_)
+        | CodecSpec::ScaleOffset(_)
+        | CodecSpec::CastValue(_)
+        | CodecSpec::Reshape(_)
+        | CodecSpec::Predictor(_)
         | CodecSpec::Shards(_)
         | CodecSpec::N5Block(_) => return None,
     })

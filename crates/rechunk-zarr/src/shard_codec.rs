@@ -5,6 +5,7 @@ use rechunk_format::{ElementOrder, FormatError, ShardFormat};
 use rechunk_grid::{DataType, Endian};
 
 use crate::codec_spec::CodecSpec;
+use crate::codecs::encode_each;
 use crate::field::Field;
 
 /// A shard as a codec: elements in C order of its axes into bytes.
@@ -31,18 +32,25 @@ impl ShardCodec {
         self.chunk_shape.iter().fold(item_bytes, |bytes, extent| bytes.saturating_mul(*extent))
     }
 
-    /// Tells every shard of `codecs`, also one inside another, what a missing chunk holds; blocks of N5 what
-    /// they do not have.
-    pub(crate) fn set_fill(codecs: &mut [CodecSpec], fill: &[u8]) {
+    /// Tells every shard of `codecs`, also one inside another, what a missing chunk holds, and blocks of
+    /// N5 what they do not have: the fill value as the filters before them leave it. Fails where those
+    /// have no place for it.
+    pub(crate) fn set_fill(codecs: &mut [CodecSpec], fill: &[u8]) -> Result<(), String> {
+        let mut fill = fill.to_vec();
         for codec in codecs {
             if let CodecSpec::Shards(shards) = codec {
                 fill.clone_into(&mut shards.fill);
-                Self::set_fill(&mut shards.codecs, fill);
+                Self::set_fill(&mut shards.codecs, &fill)?;
+                return Ok(());
             }
             if let CodecSpec::N5Block(block) = codec {
                 fill.clone_into(&mut block.fill);
+                return Ok(());
             }
+            fill = encode_each(codec, &fill)
+                .map_err(|reason| format!("{codec} cannot encode the fill value: {reason}"))?;
         }
+        Ok(())
     }
 
     /// `codecs` for a shard of `shape`, elements; axes as the shard has them. Where shards differ in shape, each has

@@ -78,6 +78,11 @@ pub fn target_metadata(
             target.order.axes = axes;
         }
         let codecs = choice.bound_to(target.element(), options.version)?;
+        if let Some(codec) = codecs.iter().find(|codec| codec.is_of_tiff()) {
+            let what = format!("codec {:?} in what is written", codec.name());
+            let hint = "it is read only: --codec zstd makes smaller chunks";
+            return Err(Field::new("--codec", "codec").unsupported(what, hint));
+        }
         let others = codecs.iter().filter(|codec| !codec.is_core_v3());
         if options.version == ZarrVersion::V3 {
             warnings.extend(others.map(not_core));

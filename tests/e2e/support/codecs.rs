@@ -31,6 +31,8 @@ const FLOAT: &[&str] = &["float"];
 const BOOL: &[&str] = &["bool"];
 /// What zarr-extensions lets v3's `packbits` and `bitround` take.
 const BITS: &[&str] = &["bool", "int, uint", "float", "complex", "bfloat16", "small"];
+/// And `scale_offset` and `cast_value`.
+const COUNTED: &[&str] = &["int, uint", "float", "bfloat16", "small"];
 const BITS_ROUNDED: &[&str] = &["int, uint", "float", "complex", "bfloat16"];
 
 /// The codecs of numcodecs, which v2 has as they are and v3 with a prefix.
@@ -71,6 +73,9 @@ pub(super) fn codecs(version: u8) -> Vec<Codec> {
         codecs.push(codec("packbits", Kind::Elements(BITS)));
         codecs.push(codec("bitround", Kind::Elements(BITS_ROUNDED)));
         codecs.push(codec("zfp", Kind::Elements(NUMBERS)));
+        codecs.push(codec("scale_offset", Kind::Elements(COUNTED)));
+        codecs.push(codec("cast_value", Kind::Elements(COUNTED)));
+        codecs.push(codec("reshape", Kind::Elements(BITS)));
     }
     let name = |row: &(&'static str, &'static str, Kind)| {
         codec(if version == 2 { row.0 } else { row.1 }, row.2)
@@ -133,6 +138,9 @@ impl Codec {
             "quantize" => json!({"dtype": dtype, "digits": 1}),
             "astype" => json!({"encode_dtype": dtype, "decode_dtype": dtype}),
             "bitround" => json!({"keepbits": 7}),
+            "scale_offset" => json!({"offset": 0, "scale": 1}),
+            "cast_value" => json!({"data_type": sample.v3_type()}),
+            "reshape" => json!({"shape": [-1]}),
             _ => json!({}),
         }
     }

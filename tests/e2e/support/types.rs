@@ -83,6 +83,11 @@ impl Sample {
         self
     }
 
+    /// As metadata of v3 spells it.
+    pub(super) fn v3_type(&self) -> &Value {
+        &self.v3
+    }
+
     fn filled(self, fill: Value) -> Self {
         Self { fill, ..self }
     }

@@ -120,7 +120,10 @@ fn layout_holds(layout: &ZarrLayout, grid: &ChunkGrid) {
 /// True for filters that store an element in fewer bits.
 fn makes_smaller(codec: &CodecSpec) -> bool {
     match codec {
-        CodecSpec::PackBits(_) => true,
+        CodecSpec::PackBits(_) | CodecSpec::PackedNumbers(_) => true,
+        CodecSpec::CastValue(cast) => {
+            cast.types.encoded.item_bytes() < cast.types.decoded.item_bytes()
+        }
         CodecSpec::Shards(shards) => shards.codecs.iter().any(makes_smaller),
         CodecSpec::Delta(types)
         | CodecSpec::AsType(types)

@@ -10,6 +10,7 @@ use crate::element_type::ElementType;
 use crate::field::{Field, shown};
 use crate::json::text;
 use crate::metadata::ZarrVersion;
+use crate::packed_numbers::{PackedNumbers, Parts};
 
 /// Most decimal digits either side of the point: beyond them the scale is infinite or zero.
 const DIGITS_MAX: i64 = 300;
@@ -40,7 +41,7 @@ fn another_order(field: &Field, value: &Value) -> FormatError {
 
 impl Settings<'_> {
     /// The element type under `name`, or `default`.
-    fn element(
+    pub(super) fn element(
         &self,
         name: &str,
         default: Option<ElementType>,
@@ -154,12 +155,25 @@ impl Settings<'_> {
     }
 
     pub(super) fn pack_bits_v3(&self) -> Result<CodecSpec, FormatError> {
-        self.only_bool()?;
-        for name in ["first_bit", "last_bit"] {
-            self.integer(name, Some(0), (0, 0))?;
+        let (data_type, padding) = (self.input.data_type, self.padding_encoding()?);
+        let Some(parts) = Parts::of(data_type) else {
+            let what = format!("codec \"packbits\" on {}", data_type.name());
+            return Err(self.field.unsupported(what, ""));
+        };
+        let highest = i64::from(parts.bits) - 1;
+        let first = self.integer("first_bit", Some(0), (0, highest))?;
+        let last = self.integer("last_bit", Some(highest), (first, highest))?;
+        if data_type == DataType::Bool {
+            return Ok(CodecSpec::PackBits(padding));
         }
+        let bit = |number| u32::try_from(number).unwrap_or(0);
+        let (first_bit, last_bit) = (bit(first), bit(last));
+        Ok(CodecSpec::PackedNumbers(PackedNumbers { data_type, first_bit, last_bit, padding }))
+    }
+
+    fn padding_encoding(&self) -> Result<BitPacking, FormatError> {
         let (field, value) = self.get("padding_encoding", Some(Value::from("none")))?;
-        Ok(CodecSpec::PackBits(match field.text(&value)? {
+        Ok(match field.text(&value)? {
             "none" => BitPacking::LowFirst,
             "first_byte" => BitPacking::LowFirstPaddingFirst,
             "last_byte" => BitPacking::LowFirstPaddingLast,
@@ -167,7 +181,7 @@ impl Settings<'_> {
                 let wanted = "none, first_byte or last_byte";
                 return Err(field.invalid(format!("expected {wanted}, found {}", shown(&value))));
             }
-        }))
+        })
     }
 
     fn only_bool(&self) -> Result<(), FormatError> {

@@ -4,9 +4,9 @@ use rechunk_format::ElementOrder;
 use rechunk_grid::Endian;
 use serde_json::{Map, Value, json};
 
-use super::NUMCODECS;
 use super::zfp::{write_zfp, write_zfpy};
-use crate::codec_spec::{CodecSpec, LzmaFilter, LzmaSpec, PcodecSpec, TypePair};
+use super::{NUMCODECS, extensions};
+use crate::codec_spec::{CodecSpec, LzmaFilter, LzmaSpec, PcodecSpec, Predictor, TypePair};
 use crate::element_type::ElementType;
 use crate::metadata::ZarrVersion;
 use crate::shard_codec::ShardCodec;
@@ -36,10 +36,15 @@ pub(crate) fn write_v3_codec(codec: &CodecSpec) -> Value {
         CodecSpec::N5Block(block) => {
             return block.write(block.compressor.as_ref().map(write_v3_codec));
         }
+        CodecSpec::ScaleOffset(codec) => extensions::write_scale_offset(codec),
+        CodecSpec::CastValue(cast) => extensions::write_cast_value(cast),
+        CodecSpec::PackedNumbers(packed) => extensions::write_packed(packed),
+        CodecSpec::Reshape(axes) => extensions::write_reshape(axes),
         CodecSpec::PackBits(packing) if codec.is_core_v3() => {
             json!({"padding_encoding": packing.padding_encoding()})
         }
         CodecSpec::Zfp { spec, .. } if codec.is_core_v3() => write_zfp(spec.mode),
+        codec if codec.is_of_tiff() => Value::Object(settings(codec, ZarrVersion::V3)),
         codec if codec.is_core_v3() => return json!({"name": codec.name()}),
         codec => {
             let name = format!("{NUMCODECS}{}", codec.name());
@@ -93,7 +98,13 @@ fn settings(codec: &CodecSpec, version: ZarrVersion) -> Map<String, Value> {
         CodecSpec::Checksum { .. }
         | CodecSpec::PackBits(_)
         | CodecSpec::Shards(_)
-        | CodecSpec::N5Block(_) => json!({}),
+        | CodecSpec::N5Block(_)
+        | CodecSpec::Tiff(_) => json!({}),
+        CodecSpec::Predictor(codec) => predictor(codec, version),
+        CodecSpec::ScaleOffset(codec) => extensions::write_scale_offset(codec),
+        CodecSpec::CastValue(cast) => extensions::write_cast_value(cast),
+        CodecSpec::PackedNumbers(packed) => extensions::write_packed(packed),
+        CodecSpec::Reshape(axes) => extensions::write_reshape(axes),
         CodecSpec::Shuffle { element_bytes } => json!({"elementsize": element_bytes}),
         CodecSpec::Delta(types) => typed(json!({}), *types, version),
         CodecSpec::FixedScaleOffset { types, offset, scale } => {
@@ -125,6 +136,15 @@ fn numpy(element: ElementType, version: ZarrVersion) -> String {
 fn typed(mut settings: Value, types: TypePair, version: ZarrVersion) -> Value {
     settings["dtype"] = Value::from(numpy(types.decoded, version));
     settings["astype"] = Value::from(numpy(types.encoded, version));
+    settings
+}
+
+fn predictor(codec: &Predictor, version: ZarrVersion) -> Value {
+    let mut settings = json!({"axis": codec.axis, "dist": 1});
+    if version == ZarrVersion::V2 {
+        settings["shape"] = json!(codec.shape);
+        settings["dtype"] = Value::from(codec.element.numpy());
+    }
     settings
 }
 

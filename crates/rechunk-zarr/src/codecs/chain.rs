@@ -9,6 +9,7 @@ use super::{checksum, workspace};
 use crate::codec_spec::CodecSpec;
 use crate::field::Field;
 use crate::metadata::CHUNK_BYTES_MAX;
+use crate::packed_numbers::reshaped;
 
 /// Filters may make so many bytes of one: more than any do that follow on each other, and few enough
 /// that a chain of those that do not stays within bounds.
@@ -33,9 +34,17 @@ impl Chain {
         shape: &[u64],
     ) -> Result<Self, FormatError> {
         let (mut bound, mut is_exact) = (chunk_bytes, true);
+        let mut shape = Cow::Borrowed(shape);
         let mut stages = Vec::with_capacity(codecs.len());
         for codec in codecs {
-            let stage = Stage::new(codec, bound, is_exact, shape)?;
+            if let CodecSpec::Reshape(axes) = codec {
+                // It moves no element: only others may have to know.
+                let made = reshaped(axes, &shape);
+                let field = Field::new("codecs", codec.name());
+                shape = Cow::Owned(made.map_err(|reason| field.invalid(reason))?);
+                continue;
+            }
+            let stage = Stage::new(codec, bound, is_exact, &shape)?;
             bound = wide(stage.encoded_bytes_max);
             let grown = chunk_bytes.saturating_mul(GROWTH_MAX).saturating_add(ADDED_MAX);
             if bound > BYTES_MAX || (stage.leaves_exact() && bound > grown) {

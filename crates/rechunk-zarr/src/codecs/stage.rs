@@ -3,12 +3,17 @@
 use std::ops::Range;
 
 use rechunk_codec::zfp::ZfpChunk;
-use rechunk_codec::{BloscSettings, blosc, bzip2_streams, deflate, lz4_block, lzma, zstd_frames};
+use rechunk_codec::{
+    BloscSettings, blosc, bzip2_streams, deflate, lz4_block, lzma, tiff, zstd_frames,
+};
 use rechunk_format::FormatError;
 
-use super::{checksum, filters, n5_blocks, pack_bits, pcodec, shards, shuffle};
+use super::{
+    cast_value, checksum, filters, n5_blocks, pack_bits, pack_numbers, pcodec, predictor, shards,
+    shuffle,
+};
 use crate::codec_json::zfp_element;
-use crate::codec_spec::{CodecSpec, TypePair};
+use crate::codec_spec::{CodecSpec, TiffCompressor, TypePair};
 use crate::field::Field;
 
 /// A codec in its place: what goes in and what comes out of it.
@@ -41,6 +46,7 @@ impl Stage {
             return Err(Field::new("codecs", codec.name()).unsupported(what, ""));
         }
         let zfp = zfp_chunk(codec, decoded, shape)?;
+        let codec = &with_shape(codec, decoded, shape)?;
         let most = zfp.as_ref().map(ZfpChunk::encoded_bytes_max);
         Ok(Self {
             codec: codec.resolved(),
@@ -128,6 +134,16 @@ impl Stage {
             CodecSpec::N5Block(block) => {
                 n5_blocks::decode(encoded, decoded, bound, (block, &self.shape))
             }
+            CodecSpec::PackedNumbers(packed) => {
+                pack_numbers::decode(encoded, decoded, bound, packed)
+            }
+            CodecSpec::ScaleOffset(codec) => cast_value::decode_scaled(encoded, decoded, codec),
+            CodecSpec::CastValue(cast) => cast_value::decode_cast(encoded, decoded, cast),
+            CodecSpec::Tiff(TiffCompressor::Lzw) => tiff::decode_lzw(encoded, decoded, bound),
+            CodecSpec::Tiff(TiffCompressor::PackBits) => {
+                tiff::decode_pack_bits(encoded, decoded, bound)
+            }
+            CodecSpec::Predictor(codec) => predictor::decode(encoded, decoded, codec, &codec.shape),
             other => {
                 decode_filter(other, encoded, decoded);
                 Ok(())
@@ -200,6 +216,12 @@ impl Stage {
             CodecSpec::Pcodec { spec, element } => pcodec::encode(decoded, encoded, spec, *element),
             CodecSpec::Shards(shards) => shards::encode(decoded, encoded, shards),
             CodecSpec::N5Block(block) => n5_blocks::encode(decoded, encoded, (block, &self.shape)),
+            CodecSpec::PackedNumbers(packed) => pack_numbers::encode(decoded, encoded, packed),
+            CodecSpec::ScaleOffset(codec) => cast_value::encode_scaled(decoded, encoded, codec),
+            CodecSpec::CastValue(cast) => cast_value::encode_cast(decoded, encoded, cast),
+            CodecSpec::Tiff(_) | CodecSpec::Predictor(_) => {
+                Err("it is read, and not written".to_owned())
+            }
             other => {
                 encode_filter(other, decoded, encoded);
                 Ok(())
@@ -207,6 +229,18 @@ impl Stage {
         }
         .map_err(failed)
     }
+}
+
+/// The codec, where it is a predictor with the shape it works on.
+fn with_shape(codec: &CodecSpec, decoded: u64, shape: &[u64]) -> Result<CodecSpec, FormatError> {
+    let CodecSpec::Predictor(found) = codec else { return Ok(codec.clone()) };
+    let mut found = found.clone();
+    if found.shape.is_empty() {
+        found.shape = shape.to_vec();
+    }
+    let checked = predictor::check(&found, &found.shape, decoded);
+    checked.map_err(|reason| Field::new("codecs", codec.name()).invalid(reason))?;
+    Ok(CodecSpec::Predictor(found))
 }
 
 /// A chunk of `decoded` bytes as zfp sees it; `None` for other codecs.
@@ -291,6 +325,10 @@ fn item_bytes(codec: &CodecSpec) -> Option<u64> {
         | CodecSpec::Zfp { element, .. } => Some(element.item_bytes() as u64),
         CodecSpec::Shuffle { element_bytes } => Some(u64::from(*element_bytes).max(1)),
         CodecSpec::PackBits(_) => Some(1),
+        CodecSpec::PackedNumbers(packed) => Some(packed.data_type.item_bytes()),
+        CodecSpec::ScaleOffset(codec) => Some(codec.element.item_bytes() as u64),
+        CodecSpec::CastValue(cast) => Some(cast.types.decoded.item_bytes() as u64),
+        CodecSpec::Predictor(codec) => Some(codec.element.item_bytes() as u64),
         CodecSpec::Shards(shards) => Some(shards.data_type.item_bytes()),
         CodecSpec::N5Block(block) => Some(block.data_type.item_bytes()),
         _ => None,
@@ -310,6 +348,12 @@ fn encoded_bytes_max(codec: &CodecSpec, decoded: u64) -> u64 {
         | CodecSpec::Lzma(_) => rechunk_codec::encoded_bytes_max(decoded),
         CodecSpec::Pcodec { spec, element } => pcodec::encoded_bytes_max(spec, *element, decoded),
         CodecSpec::PackBits(packing) => pack_bits::encoded_bytes(decoded, *packing),
+        CodecSpec::PackedNumbers(packed) => pack_numbers::encoded_bytes(decoded, packed),
+        CodecSpec::Tiff(_) => tiff::encoded_bytes_max(decoded),
+        CodecSpec::CastValue(cast) => {
+            let elements = decoded / cast.types.decoded.item_bytes() as u64;
+            elements.saturating_mul(cast.types.encoded.item_bytes() as u64)
+        }
         CodecSpec::Delta(types)
         | CodecSpec::AsType(types)
         | CodecSpec::FixedScaleOffset { types, .. }
@@ -318,7 +362,12 @@ fn encoded_bytes_max(codec: &CodecSpec, decoded: u64) -> u64 {
             elements.saturating_mul(types.encoded.item_bytes() as u64)
         }
         // zfp's depends on the shape.
-        CodecSpec::Shuffle { .. } | CodecSpec::BitRound { .. } | CodecSpec::Zfp { .. } => decoded,
+        CodecSpec::Shuffle { .. }
+        | CodecSpec::BitRound { .. }
+        | CodecSpec::Zfp { .. }
+        | CodecSpec::ScaleOffset(_)
+        | CodecSpec::Reshape(_)
+        | CodecSpec::Predictor(_) => decoded,
         CodecSpec::Shards(shards) => shards::encoded_bytes_max(shards, decoded),
         CodecSpec::N5Block(block) => n5_blocks::encoded_bytes_max(block, decoded),
     }

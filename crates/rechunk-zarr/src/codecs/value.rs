@@ -27,10 +27,11 @@ impl Value {
             word[..element.item_bytes().min(8)].reverse();
         }
         let word = u64::from_le_bytes(word);
-        Self::from_bits(word, element.data_type)
+        Self::from_word(word, element.data_type)
     }
 
-    fn from_bits(word: u64, data_type: DataType) -> Self {
+    /// The element whose bytes, the lowest first, are the low ones of `word`.
+    pub(super) fn from_word(word: u64, data_type: DataType) -> Self {
         let [b0, b1, b2, b3, ..] = word.to_le_bytes();
         match data_type {
             DataType::Bool => Self::Integer(i128::from(b0 != 0)),
@@ -61,6 +62,11 @@ impl Value {
         }
     }
 
+    /// The element in the low bytes of a word.
+    pub(super) fn word(self, data_type: DataType) -> u64 {
+        u64::from_le_bytes(self.bits(data_type))
+    }
+
     /// The element, little-endian, in the first bytes.
     fn bits(self, data_type: DataType) -> [u8; 8] {
         let mut word = [0; 8];
@@ -79,7 +85,7 @@ impl Value {
 
     /// This number as an element of the type would hold it.
     pub(super) fn cast(self, data_type: DataType) -> Self {
-        Self::from_bits(u64::from_le_bytes(self.bits(data_type)), data_type)
+        Self::from_word(self.word(data_type), data_type)
     }
 
     fn is_zero(self) -> bool {

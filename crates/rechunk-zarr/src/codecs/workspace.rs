@@ -1,10 +1,10 @@
 //! What codecs allocate beside a chunk and its encoded form, bytes.
 
-use rechunk_codec::{blosc, bzip2_streams, deflate, lz4_block, lzma, zstd_frames};
+use rechunk_codec::{blosc, bzip2_streams, deflate, lz4_block, lzma, tiff, zstd_frames};
 
 use super::stage::Stage;
-use super::{n5_blocks, pcodec, shards};
-use crate::codec_spec::CodecSpec;
+use super::{n5_blocks, pcodec, predictor, shards};
+use crate::codec_spec::{CodecSpec, TiffCompressor};
 
 /// The most that decoding allocates for one chunk.
 pub(super) fn decode_bytes(stage: &Stage) -> u64 {
@@ -21,6 +21,8 @@ pub(super) fn decode_bytes(stage: &Stage) -> u64 {
         CodecSpec::Bz2 { .. } => bzip2_streams::DECODE_WORKSPACE_BYTES,
         CodecSpec::Lzma(spec) => lzma::decode_workspace_bytes(spec, decoded),
         CodecSpec::Pcodec { element, .. } => pcodec::decode_workspace_bytes(*element, decoded),
+        CodecSpec::Tiff(TiffCompressor::Lzw) => tiff::LZW_WORKSPACE_BYTES,
+        CodecSpec::Predictor(codec) => predictor::decode_workspace_bytes(codec, decoded),
         CodecSpec::Lz4 { .. }
         | CodecSpec::Checksum { .. }
         | CodecSpec::Shuffle { .. }
@@ -30,6 +32,11 @@ pub(super) fn decode_bytes(stage: &Stage) -> u64 {
         | CodecSpec::AsType(_)
         | CodecSpec::BitRound { .. }
         | CodecSpec::PackBits(_)
+        | CodecSpec::PackedNumbers(_)
+        | CodecSpec::ScaleOffset(_)
+        | CodecSpec::CastValue(_)
+        | CodecSpec::Reshape(_)
+        | CodecSpec::Tiff(TiffCompressor::PackBits)
         | CodecSpec::Zfp { .. } => 0,
         CodecSpec::Shards(shards) => {
             shards::workspace_bytes(shards, |cost| cost.decode_workspace_bytes)
@@ -67,6 +74,12 @@ pub(super) fn encode_bytes(stage: &Stage) -> u64 {
         | CodecSpec::AsType(_)
         | CodecSpec::BitRound { .. }
         | CodecSpec::PackBits(_)
+        | CodecSpec::PackedNumbers(_)
+        | CodecSpec::ScaleOffset(_)
+        | CodecSpec::CastValue(_)
+        | CodecSpec::Reshape(_)
+        | CodecSpec::Tiff(_)
+        | CodecSpec::Predictor(_)
         | CodecSpec::Zfp { .. } => 0,
         CodecSpec::Shards(shards) => {
             shards::workspace_bytes(shards, |cost| cost.encode_workspace_bytes)
