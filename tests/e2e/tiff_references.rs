@@ -131,7 +131,7 @@ fn an_entry_that_cannot_be_read_is_no_missing_chunk() {
         let (source, target) = (folder.at("refs.json"), folder.at("copy.zarr"));
         write_json(Path::new(&source), &json!({"version": 1, "refs": refs}));
         let array = format!("{source}/a");
-        for source in [&source, &array] {
+        for (source, target) in [(&source, target), (&array, folder.at("array.zarr"))] {
             rechunk(&["copy", source, &target]).ends_with(3).says(&["a/0", words]);
         }
     }
