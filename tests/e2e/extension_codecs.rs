@@ -42,7 +42,7 @@ fn codecs(array: &str) -> Vec<String> {
 fn elements(array: &str) -> Vec<u8> {
     let folder = Folder::new();
     let target = folder.at("plain.zarr");
-    let codec = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
+    let codec = r#"[{"name": "transpose", "configuration": {"order": [0, 1]}}, {"name": "bytes", "configuration": {"endian": "little"}}]"#;
     let plain = ["--chunks", "-1,-1", "--codec", codec, "--shards", "none", "--format", "zarr3"];
     rechunk(&[&["copy", array, &target], &plain[..]].concat()).ok();
     // A chunk of nothing but the fill value may not be there.
@@ -161,8 +161,9 @@ fn numbers_without_a_place_are_an_error_that_says_which() {
 
 /// An array of 8-bit numbers of two axes in one chunk, as `stored`.
 fn handmade(at: &str, data_type: &str, shape: [u64; 2], codecs: &Value, stored: &[u8]) {
+    let fill = if data_type == "bool" { json!(false) } else { json!(0) };
     let document = json!({
-        "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": data_type, "fill_value": 0,
+        "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": data_type, "fill_value": fill,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": shape}},
         "chunk_key_encoding": {"name": "default"}, "codecs": codecs,
     });
@@ -240,7 +241,7 @@ fn reshape_moves_no_element() {
     }
     for (shape, words) in [
         (json!([5, -1]), "not as many elements"),
-        (json!([[1], [0]]), "rising order"),
+        (json!([[1, 0]]), "rising order"),
         (json!([[2]]), "no axis 2"),
         (json!([-1, -1]), "more than once"),
         (json!([[0, 1], 0]), "shape"),
