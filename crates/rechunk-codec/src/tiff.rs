@@ -1,4 +1,5 @@
-//! Compressors of TIFF files, which references to them name: LZW and `PackBits`. They are only read.
+//! Compressors of TIFF files, which references to them name: LZW and `PackBits`. They are only
+//! read.
 
 use weezl::decode::Decoder;
 use weezl::{BitOrder, LzwStatus};
@@ -8,14 +9,14 @@ use crate::KIB;
 /// A decoder's table of 4096 codes, and the buffer it copies words from.
 pub const LZW_WORKSPACE_BYTES: u64 = 128 * KIB;
 
-/// Most bytes that `decoded` bytes can become: encoders may write short runs, and codes of 12 bits for
-/// single bytes.
+/// Most bytes that `decoded` bytes can become: encoders may write short runs, and codes of 12 bits
+/// for single bytes.
 pub fn encoded_bytes_max(decoded: u64) -> u64 {
     decoded.saturating_mul(2).saturating_add(KIB)
 }
 
-/// Decodes LZW as TIFF has it (codes from the highest bit on, their length changed early) to at most
-/// `bound` bytes.
+/// Decodes LZW as TIFF has it (codes from the highest bit on, their length changed early) to at
+/// most `bound` bytes.
 pub fn decode_lzw(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
     let mut decoder = Decoder::with_tiff_size_switch(BitOrder::Msb, 8);
     decoded.clear();

@@ -1,6 +1,8 @@
-//! Whether `scale_offset` and `cast_value` of a source give back what it holds when they encode again.
+//! Whether `scale_offset` and `cast_value` of a source give back what it holds when they encode
+//! again.
 //!
-//! They are judged together: a scaled float comes back where the cast behind it rounds to the same integer.
+//! They are judged together: a scaled float comes back where the cast behind it rounds to the same
+//! integer.
 
 use rechunk_grid::Endian;
 

@@ -1,7 +1,8 @@
-//! Codecs that references to TIFF files name, as the package imagecodecs has them. They are read only.
+//! Codecs that references to TIFF files name, as the package imagecodecs has them. They are read
+//! only.
 //!
-//! Other codecs of imagecodecs (`imagecodecs_zlib`, `imagecodecs_zstd`, …) are those of numcodecs under
-//! another name.
+//! Other codecs of imagecodecs (`imagecodecs_zlib`, `imagecodecs_zstd`, …) are those of numcodecs
+//! under another name.
 
 use crate::codec_spec::CodecSpec;
 use crate::element_type::ElementType;
@@ -45,8 +46,8 @@ impl Predictor {
     }
 }
 
-/// `source` with what every reader of Zarr knows in place of codecs of TIFF, and a sentence for people;
-/// `None` if it has none of those.
+/// `source` with what every reader of Zarr knows in place of codecs of TIFF, and a sentence for
+/// people; `None` if it has none of those.
 pub(crate) fn without_tiff(source: &ArrayMetadata) -> Option<(ArrayMetadata, String)> {
     let of_tiff: Vec<&str> =
         source.codecs.iter().filter(|c| c.is_of_tiff()).map(CodecSpec::name).collect();

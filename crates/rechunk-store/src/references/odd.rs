@@ -1,7 +1,8 @@
-//! Entries of references that cannot be read: a value that is no reference, a key that is none of a store.
+//! Entries of references that cannot be read: a value that is no reference, a key that is none of a
+//! store.
 //!
-//! One of them is no reason to refuse the others. It is never taken for a missing chunk either, which holds
-//! the fill value: whoever needs it gets an error that names it.
+//! One of them is no reason to refuse the others. It is never taken for a missing chunk either,
+//! which holds the fill value: whoever needs it gets an error that names it.
 
 use serde_json::Value;
 

@@ -24,8 +24,8 @@ fn is_counted(element: ElementType) -> bool {
     element.is_integer() || element.is_float()
 }
 
-/// A number as the fill value of such elements is written; as zarr-python, also in quotes, and with a sign
-/// before infinity.
+/// A number as the fill value of such elements is written; as zarr-python, also in quotes, and with
+/// a sign before infinity.
 fn scalar(field: &Field, value: &Value, element: ElementType) -> Result<Word, FormatError> {
     let spelled = match value.as_str() {
         Some("+Infinity") => Some(Value::from("Infinity")),

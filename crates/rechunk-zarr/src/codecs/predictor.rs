@@ -6,8 +6,8 @@ use super::value::Value;
 use crate::element_type::ElementType;
 use crate::tiff_codecs::Predictor;
 
-/// How the elements of a chunk lie: rows of elements, `step` of which lie between one and the next along
-/// the axis.
+/// How the elements of a chunk lie: rows of elements, `step` of which lie between one and the next
+/// along the axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rows {
     row: usize,
