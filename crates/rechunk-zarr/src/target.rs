@@ -113,7 +113,18 @@ pub fn target_metadata(
         warnings.extend(dimension_names::drop_nczarr(&mut target.attributes));
     }
     target.check()?;
+    warnings.extend(unread_shards(&target));
     Ok((target, warnings))
+}
+
+/// Warns of shards that zarr-python does not open: it tries the filters inside on zero, whatever the fill
+/// value is.
+fn unread_shards(target: &ArrayMetadata) -> Option<String> {
+    target.sharding.as_ref()?;
+    let zero = FillValue::zero(target.spec.item_bytes()).bytes;
+    let reason = ShardCodec::set_fill(&mut target.codecs.clone(), &zero).err()?;
+    let reason = reason.replace("the fill value", "zero");
+    Some(format!("zarr-python (3.4 and before) does not open these shards: {reason}"))
 }
 
 /// `source` in chunks of this shape, without shuffles of what they do not hold a whole number of.

@@ -94,3 +94,23 @@ fn a_fill_value_that_cannot_be_encoded_is_refused() {
         assert!(error.contains("fill_value") && error.contains(words), "{fill}: {error}");
     }
 }
+
+#[test]
+fn shards_that_zarr_python_does_not_open_are_warned_of() {
+    let codecs = json!([{"name": "scale_offset", "configuration": {"offset": 1000}}]);
+    for (data_type, shards, is_warned) in [
+        ("uint16", Some(vec![8]), true),
+        ("uint16", None, false),
+        ("int16", Some(vec![8]), false),
+        ("int64", Some(vec![8]), false),
+        ("uint64", Some(vec![8]), true),
+    ] {
+        let source = source(data_type, &json!(1000), &codecs);
+        let (version, chunk_shape) = (ZarrVersion::V3, vec![4]);
+        let options = TargetOptions { version, chunk_shape, shard_shape: shards, codec: None };
+        let (target, warnings) = target_metadata(&source, &options).unwrap();
+        assert_eq!(target.codecs.len(), 1);
+        let found = warnings.iter().any(|warning| warning.contains("does not open these shards"));
+        assert_eq!(found, is_warned, "{data_type}: {warnings:?}");
+    }
+}
