@@ -35,6 +35,21 @@ const BITS: &[&str] = &["bool", "int, uint", "float", "complex", "bfloat16", "sm
 const COUNTED: &[&str] = &["int, uint", "float", "bfloat16", "small"];
 const BITS_ROUNDED: &[&str] = &["int, uint", "float", "complex", "bfloat16"];
 
+/// All but what differs in length.
+const FIXED: &[&str] = &[
+    "bool",
+    "int, uint",
+    "float",
+    "complex",
+    "bfloat16",
+    "small",
+    "date",
+    "bytes",
+    "text",
+    "raw",
+    "record",
+];
+
 /// The codecs of numcodecs, which v2 has as they are and v3 with a prefix.
 const NUMCODECS: [(&str, &str, Kind); 17] = [
     ("zlib", "numcodecs.zlib", Kind::Bytes),
@@ -75,7 +90,7 @@ pub(super) fn codecs(version: u8) -> Vec<Codec> {
         codecs.push(codec("zfp", Kind::Elements(NUMBERS)));
         codecs.push(codec("scale_offset", Kind::Elements(COUNTED)));
         codecs.push(codec("cast_value", Kind::Elements(COUNTED)));
-        codecs.push(codec("reshape", Kind::Elements(BITS)));
+        codecs.push(codec("reshape", Kind::Elements(FIXED)));
     }
     let name = |row: &(&'static str, &'static str, Kind)| {
         codec(if version == 2 { row.0 } else { row.1 }, row.2)

@@ -44,9 +44,7 @@ use crate::documents::{Documents, Wanted};
 use crate::format::Format;
 use crate::job::{Job, profile};
 use crate::metadata::in_strict_json;
-use crate::open::{
-    OpenArray, OpenOptions, Opened, left_out, open_array, open_node, open_store,
-};
+use crate::open::{OpenArray, OpenOptions, Opened, left_out, open_array, open_node, open_store};
 use crate::others::{Others, OthersReport};
 use crate::repeats::GrownGroups;
 use crate::request::{CopyRequest, takes_parts};
