@@ -1,7 +1,7 @@
 //! The metadata of an array that is about to be written.
 
 use rechunk_format::{FormatError, ShardFormat};
-use rechunk_grid::{DataType, Endian};
+use rechunk_grid::{DataType, Endian, FillValue};
 use serde_json::Value;
 
 use crate::choice::CodecChoice;
