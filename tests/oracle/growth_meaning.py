@@ -132,7 +132,9 @@ def times(directory):
     group.time.attrs["calendar"] = "standard"
     group.to_zarr(f"{directory}/calendar-name/day.zarr", mode="w", zarr_format=3)
     # Those that have no exact counterpart.
-    case("coarse", 360, (days_, "int64"), ("hours since 2021-01-02", "int64"))
+    # An archive of whole days, and a day of four times.
+    case("coarse", 1440, (days_, "int64"), ("hours since 2021-01-05", "int64"))
+    write(f"{directory}/coarse/day.zarr", dataset(16, 4, 360), 3, time={"units": "hours since 2021-01-05", "dtype": "int64"})
     case("small-floats", 60, ("seconds since 1900-01-01", "float32"), ("hours since 2021-01-01", "int64"))
     case("months", 1440, ("days since 2021-02-01", "int64"), ("days since 2021-02-27", "int64"), "julian")
     group = xr.open_zarr(f"{directory}/months/day.zarr", decode_times=False).load()
