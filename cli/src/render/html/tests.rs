@@ -31,6 +31,7 @@ fn subject(name: &str) -> Subject {
         times: Vec::new(),
         growth: None,
         advice: None,
+        notes: vec![format!("a note {name}")],
     }
 }
 
@@ -246,6 +247,7 @@ fn group(count: usize) -> Sheet {
         already_complete: false,
         groups: Vec::new(),
         unmoved: Vec::new(),
+        others: None,
         estimate,
         traffic: None,
         memory: arrays[0].report.memory.clone(),

@@ -128,11 +128,9 @@ pub(super) async fn is_written(job: &Job, group_is_written: bool) -> Result<bool
         Left::Nothing | Left::Done(None) | Left::Late if group_is_written => {
             is_known(location, job.growth.as_ref(), job.request.axes, &store).await
         }
-        Left::Nothing
-        | Left::Done(None)
-        | Left::Late
-        | Left::Unfinished(_)
-        | Left::Damaged(_) => Ok(false),
+        Left::Nothing | Left::Done(None) | Left::Late | Left::Unfinished(_) | Left::Damaged(_) => {
+            Ok(false)
+        }
     }
 }
 

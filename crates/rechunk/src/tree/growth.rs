@@ -11,6 +11,7 @@ use super::rules::{Rules, Selection};
 use super::state::SavedTree;
 use super::walk::Found;
 use super::{NAMED_MAX, Source, TreeArray, TreeJob, member_location, member_options, select};
+use crate::Error;
 use crate::documents::Wanted;
 use crate::format::Format;
 use crate::growth::{self, Begun, Neighbours, Placement, Trust, check_unmoved, of_target};
@@ -23,7 +24,6 @@ use crate::request::CopyRequest;
 use crate::select::Selected;
 use crate::target::open_target;
 use crate::work_dir::store_error;
-use crate::Error;
 
 /// What becomes of the arrays of a group.
 #[derive(Debug, Default)]
