@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn no_file_has_more_parts_than_stores_allow() {
-        for bytes in [1, 100 << 30, 5 << 40] {
+        for bytes in [1_u64, 100 << 30, 5 << 40] {
             assert!(bytes.div_ceil(file_part_bytes(bytes)) <= Multipart::PARTS_MAX);
         }
     }

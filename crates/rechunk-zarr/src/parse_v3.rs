@@ -135,7 +135,7 @@ fn require(map: &mut Map<String, Value>, name: &str) -> Result<Value, FormatErro
 /// The data type; its JSON is kept where the type alone does not say how it was spelled.
 fn parse_data_type(value: Value, verbatim: &mut Verbatim) -> Result<DataType, FormatError> {
     let field = Field::new(KEY, "data_type");
-    let (name, configuration) = parse_v3_extension(&field, &value)?;
+    let (name, mut configuration) = parse_v3_extension(&field, &value)?;
     if record::is_record(name) {
         refuse_unknown_members(&field, &value, &configuration, &["fields"])?;
         let data_type = Record::parse_v3(&field, &configuration)?.data_type();
@@ -148,6 +148,8 @@ fn parse_data_type(value: Value, verbatim: &mut Verbatim) -> Result<DataType, Fo
     }
     if let Some(known) = types_v3::settings(name) {
         refuse_unknown_members(&field, &value, &configuration, known)?;
+        // Whatever else there is may be ignored.
+        configuration.retain(|name, _| known.contains(&name.as_str()));
     }
     let data_type = types_v3::parse(&field, name, &configuration)?
         .ok_or_else(|| field.unsupported(format!("data type {name:?}"), ""))?;

@@ -204,7 +204,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join(JOURNAL_KEY), &damaged).unwrap();
         let store = store(&directory);
-        let opened = Journal::open_known(&store, "w", &header());
+        let known = header();
+        let opened = Journal::open_known(&store, "w", &known);
         let opened = futures::executor::block_on(opened).unwrap();
         assert_eq!((opened.header(), opened.done().count(0)), (&header(), 100));
         // What is opened is whole again.

@@ -173,7 +173,6 @@ fn what_is_refused() {
         (refuse(&with(r#""compression": {"type": "blosc"}"#)), "cname"),
         (refuse(&with(r#""compression": {"type": "raw"}, "shardSize": [8, 5]"#)), "shard"),
         (refuse(r#"{"dimensions": [1], "dimensions": [2]}"#), "appears twice"),
-        (refuse(r#"{"dimensions": [1], "blockSize": [1]}"#), "\"dataType\": is missing"),
         (refuse(r#"{"dimensions": [1]"#), "not valid JSON"),
         (refuse("[1]"), "expected a JSON object"),
     ] {

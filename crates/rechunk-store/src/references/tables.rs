@@ -374,10 +374,18 @@ mod tests {
             (r#"{"metadata":{},"record_size":99999999999}"#, "rows"),
             (r#"{"metadata":{},"metadata":{},"record_size":1}"#, "twice"),
             (r#"{"metadata":{"a":{},"a":{}},"record_size":1}"#, "twice"),
-            (r#"{"metadata":{"../a":{}},"record_size":1}"#, "no key"),
         ] {
             let error = Tables::read(text.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn documents_at_no_key_are_left_out_and_said() {
+        for key in ["../a", "", "a//.zarray", "/a", "./.zgroup"] {
+            let tables = tables(&format!(r#"{key:?}:{{}},"a/.zgroup":{{"zarr_format":2}}"#));
+            assert_eq!(tables.documents.keys().collect::<Vec<_>>(), ["a/.zgroup"], "{key}");
+            assert!(tables.odd.warning().unwrap().contains("no key of a store"), "{key}");
         }
     }
 

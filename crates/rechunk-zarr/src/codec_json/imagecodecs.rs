@@ -86,7 +86,6 @@ impl Settings<'_> {
 mod tests {
     use serde_json::json;
 
-    use super::*;
     use crate::codec_json::{parse_v2_codec, parse_v3_codec};
     use crate::element_type::ElementType;
     use crate::field::Field;

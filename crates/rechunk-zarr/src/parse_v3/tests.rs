@@ -150,7 +150,6 @@ fn errors_name_document_and_field() {
         ("data_type", json!({"name": "struct"}), r#""data_type.configuration.fields": is missing"#),
         ("chunk_grid", json!({"name": "rectangular"}), r#"chunk grid "rectangular" is not"#),
         ("chunk_key_encoding", json!({"name": "x"}), r#"chunk key encoding "x" is not supported"#),
-        ("fill_value", Value::Null, r#"zarr.json: "fill_value": is missing"#),
         ("codecs", json!([]), r#"zarr.json: "codecs": there is no codec "bytes""#),
         ("codecs", json!(["bytes"]), r#""codecs[0].configuration.endian": is missing"#),
         ("codecs", json!([{"name": "gzip"}]), r#"codec "gzip" without "bytes" before it"#),
@@ -191,6 +190,15 @@ fn errors_name_document_and_field() {
         let error = with(name, value).unwrap_err().to_string();
         assert!(error.contains(message), "{error}\nshould contain\n{message}");
     }
+}
+
+#[test]
+fn a_fill_value_may_be_null_but_not_left_out() {
+    assert_eq!(with("fill_value", Value::Null).unwrap().spec.fill_value, None);
+    let mut document = document();
+    document.as_object_mut().unwrap().remove("fill_value");
+    let error = parse_v3(document.to_string().as_bytes()).unwrap_err().to_string();
+    assert!(error.contains(r#"zarr.json: "fill_value": is missing"#), "{error}");
 }
 
 /// As the table of v2 (`parse_v2/tests.rs`).

@@ -308,7 +308,7 @@ fn a_coordinate_is_beside_its_array_however_that_is_named() {
         ("a/..", "a/../../time"),
         ("a/v/.", "a/v/./../time"),
     ] {
-        assert_eq!(coordinate::beside(location, "time"), expected, "{location}");
+        assert_eq!(beside(location, "time"), expected, "{location}");
     }
 }
 
