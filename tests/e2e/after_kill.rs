@@ -178,12 +178,12 @@ fn what_is_complete_can_be_resumed() {
         assert_eq!(tree(folder.path()), before, "{options:?}");
         // Without --resume it is in the way, and so it is for another copy.
         rechunk(&copy).ends_with(4);
-        let other = ["copy", &source, &target, "--resume", "--chunks", "24,16,8"];
-        rechunk(
-            &[&other[..], if target.ends_with("npy") { &["--cast", "float32"] } else { &[] }]
-                .concat(),
-        )
-        .ends_with(4);
+        // One file has no chunks to differ in.
+        let other: &[&str] = match target.ends_with("npy") {
+            true => &["--cast", "float32"],
+            false => &["--chunks", "24,16,8"],
+        };
+        rechunk(&[&["copy", &source, &target, "--resume"][..], other].concat()).ends_with(4);
         assert_eq!(tree(folder.path()), before, "{options:?}");
     }
 }
@@ -344,7 +344,7 @@ fn a_damaged_saved_job_is_put_together_again() {
 #[test]
 fn a_damaged_finished_chunk_is_written_again() {
     for (number, is_gone) in [(1, false), (2, true)] {
-        let job = Job::new(&["--chunks", "24,8,16", "--codec", "none", "--max-mem", "8MiB"]);
+        let job = Job::new(&["--chunks", "24,8,16", "--codec", "none", "--max-mem", "1400KiB"]);
         let round = job.stopped(number, 70);
         let chunk = walk(&round.join("t.zarr/c")).into_iter().next().expect("a finished chunk");
         if is_gone {

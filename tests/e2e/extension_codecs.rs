@@ -142,7 +142,11 @@ fn numbers_without_a_place_are_an_error_that_says_which() {
     for (number, (codec, words)) in [
         (cast(json!({"data_type": "uint8"})), "fill value"),
         (
-            cast(json!({"data_type": "uint8", "scalar_map": {"encode": [["NaN", 0]]}})),
+            json!([{"name": "scale_offset", "configuration": {"scale": 10000}},
+                   {"name": "cast_value", "configuration": {
+                       "data_type": "uint8", "scalar_map": {"encode": [["NaN", 0]]}}},
+                   {"name": "bytes"}])
+            .to_string(),
             "beyond the range of uint8",
         ),
         (cast(json!({"data_type": "uint8", "out_of_range": "clamp"})), "scalar_map"),

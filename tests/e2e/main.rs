@@ -89,6 +89,7 @@ mod profiles;
 mod public_arrays;
 #[cfg(test)]
 mod raw;
+#[cfg(test)]
 mod readable_targets;
 #[cfg(test)]
 mod rectilinear;
@@ -112,9 +113,11 @@ mod tiff_references;
 mod times;
 #[cfg(test)]
 mod trees;
+#[cfg(test)]
 mod two_documents;
 #[cfg(test)]
 mod xarray;
 #[cfg(test)]
 #[cfg(feature = "zfp")]
+#[cfg(test)]
 mod zfp;

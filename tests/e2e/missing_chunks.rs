@@ -255,6 +255,7 @@ fn v3_says(name: &str, separator: &str) -> Value {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn chunks_under_other_keys_are_read() {
     let v2 = || RawArray::v2(&[24, 10], &[6, 10]);
     let v3 = || RawArray::v3(&[24, 10], &[6, 10]);

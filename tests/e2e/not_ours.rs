@@ -84,13 +84,14 @@ fn files_of_other_formats_are_named() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn directories_of_other_formats_are_named() {
     type Fill = fn(&Folder, &str);
     let table: [(&str, Fill, &str, &str); 14] = [
         (
             "icechunk of version 2",
             |folder, place| {
-                drop(file(folder, &format!("{place}/repo"), 0, "ICE🧊CHUNK".as_bytes()))
+                drop(file(folder, &format!("{place}/repo"), 0, "ICE🧊CHUNK".as_bytes()));
             },
             "Icechunk repository",
             "icechunk",

@@ -141,7 +141,7 @@ fn patterns_mean_other_files_too() {
         (&["--include", "a", "--include", "points"], |path| path.starts_with("points/")),
         (&["--include", "a", "--include", "OME/**"], |path| path.starts_with("OME/")),
         (&["--include", "g"], |_| false),
-        (&["--include", "notes/read me [1].txt"], |path| path.ends_with(".txt")),
+        (&["--include", "notes/read me [1].txt"], |path| path == "notes/read me [1].txt"),
         (&["--include", "notes"], |path| path.starts_with("notes/")),
         (&["--exclude", ".*", "--exclude", "large.bin"], |path| {
             !path.starts_with('.') && path != "large.bin"
@@ -241,7 +241,7 @@ fn a_copy_that_was_killed_goes_on() {
             let kill =
                 ["--prefix", &target, "--log", &folder.at("log"), "--when", text, "--", BINARY];
             let copy = ["copy", source.as_str(), &target];
-            Run::program(&tool("killpoint"), &[&kill[..], &copy].concat()).go().fails();
+            Run::program(&tool("killpoint"), &[&kill[..], &copy].concat()).go().ends_with(137);
             assert!(!Path::new(&target).join("zarr.json").exists(), "{text}");
             if mode == "clean" {
                 rechunk(&["clean", &target]).ok();
@@ -265,7 +265,7 @@ fn a_copy_that_was_killed_goes_on() {
     let kill =
         ["--prefix", &target, "--log", &folder.at("log"), "--when", "notes/deep", "--", BINARY];
     let copy = ["copy", source.as_str(), &target];
-    Run::program(&tool("killpoint"), &[&kill[..], &copy].concat()).go().fails();
+    Run::program(&tool("killpoint"), &[&kill[..], &copy].concat()).go().ends_with(137);
     fs::write(format!("{source}/new.csv"), "1").unwrap();
     rechunk(&[&copy[..], &["--resume"]].concat())
         .ends_with(4)

@@ -83,6 +83,7 @@ fn copied(source: &Path, name: &str, options: &[&str]) -> u64 {
 type Case = (&'static str, fn(&Path), &'static [&'static str], u64, &'static [&'static str]);
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn members_are_read_in_the_format_of_the_group() {
     let both = |place: &Path| {
         zarray(&place.join("a"));
@@ -220,6 +221,7 @@ fn members_are_read_in_the_format_of_the_group() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn an_array_that_was_named_is_the_newest_that_can_be_read() {
     let unknown = |place: &Path| zarr_json(place, &json!([{"name": "unheard_of"}]));
     let cases: [Case; 9] = [

@@ -68,7 +68,7 @@ struct MissingObjects {
 /// A set of numbers, of which those that lie together take little.
 #[derive(Debug, Default)]
 struct Pages {
-    pages: BTreeMap<u64, Box<[u64; 64]>>,
+    by_number: BTreeMap<u64, Box<[u64; 64]>>,
     count: u64,
     is_full: bool,
 }
@@ -77,11 +77,11 @@ impl Pages {
     /// Adds a number. True if it was not there before; false, too, where there is no room for it.
     fn insert(&mut self, number: u64) -> bool {
         let page = number / PAGE_NUMBERS;
-        if self.pages.len() >= PAGES_MAX && !self.pages.contains_key(&page) {
+        if self.by_number.len() >= PAGES_MAX && !self.by_number.contains_key(&page) {
             self.is_full = true;
             return false;
         }
-        let words = self.pages.entry(page).or_insert_with(|| Box::new([0; 64]));
+        let words = self.by_number.entry(page).or_insert_with(|| Box::new([0; 64]));
         let at = usize::try_from(number % PAGE_NUMBERS / 64).unwrap_or(0);
         let bit = 1 << (number % 64);
         let is_new = words[at] & bit == 0;
@@ -240,7 +240,9 @@ impl Array {
     pub fn counting_missing(mut self, known: &[u64]) -> Self {
         self.presence = Presence::new(&self);
         if let Some(presence) = &self.presence {
-            known.iter().for_each(|&number| presence.set_there(number));
+            for &number in known {
+                presence.set_there(number);
+            }
         }
         self
     }
@@ -302,12 +304,12 @@ mod tests {
         for number in [0, 63, 64, 4095, 4096, 1 << 40, 0, 64] {
             pages.insert(number);
         }
-        assert_eq!((pages.count, pages.pages.len(), pages.is_full), (6, 3, false));
+        assert_eq!((pages.count, pages.by_number.len(), pages.is_full), (6, 3, false));
         for page in 0..5000 {
             pages.insert(page * PAGE_NUMBERS);
         }
         assert!(pages.is_full);
-        assert_eq!(pages.pages.len(), PAGES_MAX);
+        assert_eq!(pages.by_number.len(), PAGES_MAX);
         assert!(pages.insert(1), "a page that is there takes more");
     }
 }

@@ -279,8 +279,8 @@ impl CodecSpec {
             | Self::Quantize { types, .. } => Some(types.decoded),
             Self::BitRound { element, .. }
             | Self::Pcodec { element, .. }
-            | Self::Zfp { element, .. } => Some(*element),
-            Self::ScaleOffset(ScaleOffset { element, .. }) => Some(*element),
+            | Self::Zfp { element, .. }
+            | Self::ScaleOffset(ScaleOffset { element, .. }) => Some(*element),
             Self::CastValue(cast) => Some(cast.types.decoded),
             Self::Predictor(predictor) => Some(predictor.element),
             _ => None,

@@ -93,6 +93,7 @@ mod tests {
         value.as_object().unwrap().clone()
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "as the functions under test return it")]
     fn named(names: &[&str]) -> Option<Names> {
         Some(names.iter().map(|name| Some((*name).to_owned())).collect())
     }

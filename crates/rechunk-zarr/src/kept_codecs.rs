@@ -127,12 +127,12 @@ enum Keep {
 }
 
 /// Whether `codec`, behind the filters `before` it, gives back what the source holds.
+#[expect(clippy::match_same_arms, reason = "one of the two has a condition")]
 fn keep(codec: &CodecSpec, source: &ArrayMetadata, before: &[CodecSpec]) -> Keep {
     let is_exact = match codec {
         CodecSpec::BitRound { .. } => return Keep::Done,
         CodecSpec::Zfp { spec, element } => return keep_zfp(*spec, *element, source),
         CodecSpec::Quantize { types, .. } if types.decoded == types.encoded => return Keep::Done,
-        CodecSpec::Quantize { .. } => false,
         CodecSpec::Delta(types) => {
             if types.decoded.is_float() || types.encoded.is_float() {
                 return Keep::Never("sums of floats are not exact");
@@ -146,6 +146,7 @@ fn keep(codec: &CodecSpec, source: &ArrayMetadata, before: &[CodecSpec]) -> Keep
         {
             false
         }
+        CodecSpec::Quantize { .. } => false,
         CodecSpec::AsType(types) => {
             gives_back(codec, *types) || is_wider(*types) || holds_integers(*types)
         }
@@ -305,20 +306,16 @@ pub fn said_in_v3(codec: CodecSpec, naming: Naming, warnings: &mut Vec<String>) 
     if matches!(codec, CodecSpec::Checksum { kind: ChecksumKind::Crc32c, .. }) {
         return CodecSpec::CRC32C;
     }
-    match nearest_in_v3(&codec).filter(|_| naming == Naming::Nearest) {
-        Some(nearest) => {
-            let name = codec.name();
-            warnings.push(format!(
-                "Zarr v3 has no {name}: chunks are written with {nearest}; --codec keep writes \
-                 \"numcodecs.{name}\", which fewer readers have"
-            ));
-            nearest
-        }
-        None => {
-            warnings.push(not_core(&codec));
-            codec
-        }
-    }
+    let Some(nearest) = nearest_in_v3(&codec).filter(|_| naming == Naming::Nearest) else {
+        warnings.push(not_core(&codec));
+        return codec;
+    };
+    let name = codec.name();
+    warnings.push(format!(
+        "Zarr v3 has no {name}: chunks are written with {nearest}; --codec keep writes \
+         \"numcodecs.{name}\", which fewer readers have"
+    ));
+    nearest
 }
 
 /// The compressor of Zarr v3 that is most like one it has no name for. Both give back what they are given.

@@ -273,11 +273,7 @@ fn parse_codecs(
                 if order == Endian::Big && !is_bytes {
                     refuse_little_endian(&settings, &configuration)?;
                 }
-                let codec = match parse_v3_codec(&field, name, &configuration, element, order) {
-                    // It says that chunks can be decoded without it.
-                    Err(FormatError::Unsupported { .. }) if may_ignore(item) => continue,
-                    codec => codec?,
-                };
+                let codec = parse_v3_codec(&field, name, &configuration, element, order)?;
                 check_place(&field, name, &codec, is_bytes)?;
                 is_bytes |= codec.is_array_to_bytes();
                 element = codec.output(element);

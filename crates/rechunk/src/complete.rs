@@ -21,6 +21,9 @@ use crate::work_dir::store_error;
 /// Chunks that are compared of one array, at most.
 pub(crate) const SAMPLES: usize = 8;
 
+/// Arrays of at most so many bytes of elements are compared as a whole.
+const ALL_BYTES_MAX: u64 = 8 << 20;
+
 /// True if each document is at its key, byte by byte.
 pub(crate) async fn holds(store: &Store, documents: &[(String, Vec<u8>)]) -> Result<bool, Error> {
     let control = store.with_role(Role::Control);
@@ -151,6 +154,10 @@ async fn has_equal_samples(
         return compare_opened((job.source.clone(), target), false, planning, cancel).await;
     }
     let source = Whole::of(job).await?;
+    if spec.decoded_bytes().is_some_and(|bytes| bytes <= ALL_BYTES_MAX) {
+        let whole = source.part(&Region::whole(&spec.shape))?;
+        return compare_opened((whole, target), true, planning, cancel).await;
+    }
     for region in sampled(&job.source, &target, samples)? {
         let part = target.clone().selected(Some(&in_slices(&region)))?;
         if !compare_opened((source.part(&region)?, part), true, planning, cancel).await? {
@@ -173,7 +180,13 @@ fn sampled(source: &OpenArray, target: &OpenArray, samples: usize) -> Result<Vec
     // The last ones too: what is written last is what is missing.
     positions.rotate_right(1);
     positions.truncate(samples);
-    Ok(positions.into_iter().filter_map(within).collect())
+    // Chunks of the source that no chunk of the target begins in are to be met too.
+    let of_source = spread(&from.indices()).into_iter().take(samples).filter_map(|index| {
+        let chunk = from.region(&index);
+        let first = Region::new(chunk.start.clone(), vec![1; chunk.rank()]);
+        to.region_of(&to.covering(&first)).intersect(&chunk)
+    });
+    Ok(positions.into_iter().filter_map(within).chain(of_source).collect())
 }
 
 /// The source of a job, to take regions of.

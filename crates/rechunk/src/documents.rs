@@ -104,7 +104,7 @@ impl Documents {
                 }
             }
             Format::Raw | Format::Npy | Format::Nii => {
-                documents.array_json = get(ARRAY_JSON).await?
+                documents.array_json = get(ARRAY_JSON).await?;
             }
         }
         Ok(documents)

@@ -40,7 +40,7 @@ pub enum Info {
     /// The location is an array.
     Array(Box<ArrayInfo>),
     /// The location is a group.
-    Group(GroupInfo),
+    Group(Box<GroupInfo>),
 }
 
 /// An array.
@@ -146,7 +146,10 @@ pub async fn info(
             array_info(&open, access, &store).await.map(Box::new).map(Info::Array)
         }
         Opened::Group(documents, format) => {
-            group_info(location, &store, &documents, format, options, access).await.map(Info::Group)
+            group_info(location, &store, &documents, format, options, access)
+                .await
+                .map(Box::new)
+                .map(Info::Group)
         }
     }
 }

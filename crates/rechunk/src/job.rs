@@ -29,6 +29,7 @@ use crate::specify::{cut_extents, specify_target};
 
 /// A planned copy.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Job {
     /// What was asked for.
     pub request: CopyRequest,
@@ -145,7 +146,7 @@ impl Job {
         let notes = cut_extents(&request, &source, &layout.spec().chunk_shape)?;
         let notes = notes.into_iter().collect();
         let planned = Self::plan_target(request, source, (target, layout), warnings, stores);
-        Ok(Self { times, notes, ..Box::pin(planned).await? })
+        Ok(Self { notes, times, ..Box::pin(planned).await? })
     }
 
     /// [`Job::plan`] where the source goes into what is there; `begun`: as an interrupted run was to

@@ -297,7 +297,11 @@ impl Place {
 }
 
 /// Where the file of a target is, and its name, if it is one file.
-fn folder(target: &Store, metadata: &Metadata) -> Result<Option<(Store, String)>, Error> {
+/// The directory that a target of one file is in, and its name there; `None` for other targets.
+pub(crate) fn folder(
+    target: &Store,
+    metadata: &Metadata,
+) -> Result<Option<(Store, String)>, Error> {
     if metadata.file_name().is_none() {
         return Ok(None);
     }

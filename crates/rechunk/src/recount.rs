@@ -74,7 +74,7 @@ impl Counts {
         }
         let recount = Some(Arc::new(self.recount));
         let identity = counted_identity(source.identity.clone(), recount.as_deref());
-        let counted = OpenArray { recount, identity, ..source };
+        let counted = OpenArray { identity, recount, ..source };
         let layout = counted.recount_layout(Arc::clone(counted.array.layout()))?;
         Ok(OpenArray { array: Array::new(layout, counted.array.store().clone()), ..counted })
     }
@@ -137,10 +137,9 @@ impl OpenArray {
     pub(crate) fn recount_layout(&self, layout: Arc<dyn Layout>) -> Result<Arc<dyn Layout>, Error> {
         let Some(recount) = &self.recount else { return Ok(layout) };
         let spec = layout.spec();
-        let fill = match &spec.fill_value {
-            None => None,
-            Some(fill) => self.recounted_fill(recount, fill)?,
-        };
+        // Null is read as zero, which is another number in other units.
+        let zero = FillValue::zero(spec.item_bytes());
+        let fill = self.recounted_fill(recount, spec.fill_value.as_ref().unwrap_or(&zero))?;
         let to = (recount.data_type(), fill);
         let (name, summary) =
             (format!("{recount:?}"), format!("{}, times counted anew", layout.codec_summary()));

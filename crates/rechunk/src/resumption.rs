@@ -78,7 +78,7 @@ pub(crate) async fn rebuilt(
             || contents.done.is_empty() && is_array(target).await?);
     // What was read was looked at when the job was saved.
     let planned_at = work.saved_at().await?.unwrap_or(job.planned_at);
-    Ok(Left::Unfinished(SavedJob { replaces, planned_at, ..job.saved() }))
+    Ok(Left::Unfinished(SavedJob { planned_at, replaces, ..job.saved() }))
 }
 
 /// Refuses what has become something else since, at the target of a run that is gone on with.

@@ -21,7 +21,7 @@ use crate::intermediate::remove_outside_of;
 use crate::job::{Job, array_at, temp_is_memory};
 use crate::metadata::Metadata;
 use crate::missing::MissingReport;
-use crate::place::{Around, Place, check_place, may_grow, may_start, work_dir};
+use crate::place::{Around, Place, check_place, folder, may_grow, may_start, work_dir};
 use crate::report::{DigestReport, Report, TaskReport};
 use crate::request::{Existing, Running, takes_parts};
 use crate::resumption::{other_job, resume_job};
@@ -144,8 +144,9 @@ impl Job {
                 Ok(())
             }
             Left::Nothing if running.existing == Existing::Resume && is_array(target).await? => {
-                self.is_complete =
-                    is_result_of(self, target, running.verify, &CancellationToken::new()).await?;
+                let cancel = CancellationToken::new();
+                let complete = is_result_of(self, target, running.verify, &cancel);
+                self.is_complete = Box::pin(complete).await?;
                 if self.is_complete {
                     return Ok(());
                 }
@@ -158,6 +159,16 @@ impl Job {
     /// Runs the job. On an error what is done is kept, and a later run with
     /// [`Existing::Resume`] goes on from there.
     pub async fn run(
+        self,
+        running: Running,
+        observer: Arc<dyn Observer>,
+        cancel: CancellationToken,
+    ) -> Result<Report, Error> {
+        // Boxed: whoever waits for it need not hold all that it holds.
+        Box::pin(self.run_to_the_end(running, observer, cancel)).await
+    }
+
+    async fn run_to_the_end(
         mut self,
         running: Running,
         observer: Arc<dyn Observer>,
@@ -174,19 +185,20 @@ impl Job {
         }
         if running.verify {
             let planning = &self.request.planning;
-            verify::check_fits(&self.source, self.target_layout.as_ref(), planning).await?;
+            let fits = verify::check_fits(&self.source, self.target_layout.as_ref(), planning);
+            Box::pin(fits).await?;
         }
         Box::pin(self.check_missing()).await?;
         let mut place = Box::pin(Place::prepare(&mut self, running)).await?;
         if self.source.packed.is_some() {
             let Some(work) = &place.work else { return Err(no_room(&self.request.target)) };
-            self.source = unpack(&self.source, &work.unpacked()?).await?;
+            self.source = Box::pin(unpack(&self.source, &work.unpacked()?)).await?;
         } else {
             self.source.array = self.watched_source();
         }
         let mut outcome = self.attempt(&place, running, &observer, &cancel).await;
         if let Err(error) = &outcome {
-            match self.take_back_damaged(&place, error).await {
+            match Box::pin(self.take_back_damaged(&place, error)).await {
                 Ok(None) => {}
                 Ok(Some(text)) => {
                     place.warnings.push(text);
@@ -338,6 +350,7 @@ impl Job {
             return Ok(None);
         }
         let target = open_target(&self.request.target, &self.stores)?;
+        let target = folder(&target, &self.target)?.map_or(target, |(folder, _)| folder);
         let written = array_at(&self.target_layout, &target, Role::Control);
         let (location, planning) = (&self.request.target, &self.request.planning);
         verify::check_copy(&self.source, &written, None, location, planning, cancel).await?;

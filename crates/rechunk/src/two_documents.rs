@@ -64,7 +64,8 @@ async fn of_n5(
     let stands_for_n5 = found.stands_for_n5();
     let is_in_n5 = location.split('/').any(|name| has_ending(name, "n5"));
     // One more file is little beside a group; a web server may have its own mind about its name.
-    if !stands_for_n5 && !is_in_n5 && !(is_group && store.can_list()) {
+    let may_be = stands_for_n5 || is_in_n5 || (is_group && store.can_list());
+    if !may_be {
         return Ok(None);
     }
     let n5 = Documents::fetch_of(store, Format::N5).await?;

@@ -78,7 +78,9 @@ fn a_marked_folder_is_no_target_in_the_way() {
     for bucket in Bucket::all() {
         small().write(&bucket.disk("source.zarr").display().to_string());
         for marked in MARKED {
-            marked.iter().for_each(|folder| bucket.mark(folder));
+            for folder in marked {
+                bucket.mark(folder);
+            }
             let copy = ["copy", &bucket.url("source.zarr"), &bucket.url("t.zarr")];
             let options = ["--chunks", "24,8,16", "--verify"];
             bucket.run(&[&copy[..], &options].concat()).go().ok();
@@ -147,7 +149,9 @@ fn a_group_with_marked_folders_is_what_is_in_it() {
 fn what_is_only_marked_is_not_there() {
     for bucket in Bucket::all() {
         for marked in MARKED {
-            marked.iter().for_each(|folder| bucket.mark(folder));
+            for folder in marked {
+                bucket.mark(folder);
+            }
             let done = bucket.run(&["info", &bucket.url("t.zarr")]).go().ends_with(3);
             done.says(&["there is nothing at this location"]);
             bucket.forget("t.zarr");

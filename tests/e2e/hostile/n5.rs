@@ -218,7 +218,7 @@ fn containers() -> Vec<Case> {
             scene.write("attributes.json", r#"{"n5": "2.5.1"}"#);
             usual(scene, "a/");
             symlink("loop", format!("{}/loop", scene.source())).unwrap();
-        }, nothing(3, &["source.n5/loop", "symbolic links"])),
+        }, Outcome::Done),
         tree("a container of which one dataset is broken", |scene| {
             usual(scene, "a/");
             usual(scene, "b/");

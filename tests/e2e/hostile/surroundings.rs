@@ -63,8 +63,7 @@ fn in_place_of_files() -> impl Iterator<Item = Case> {
     ["1.0", ".zarray", ".zattrs"].into_iter().flat_map(move |key| {
         things.map(move |(name, put, word)| {
             let words = ["source.zarr", key, word];
-            let outcome =
-                if key == "1.0" { Outcome::stopped(&words) } else { Outcome::refused(&words) };
+            let outcome = Outcome::refused(&words);
             let case = Case::new(format!("{name} as {key}"), instead(key, put), outcome);
             case.with(&["--chunks", "8,2"])
         })
@@ -127,11 +126,11 @@ fn around_the_source() -> Vec<Case> {
             scene.write(".zgroup", r#"{"zarr_format": 2}"#);
             std::fs::create_dir(Path::new(&scene.source()).join(OsStr::from_bytes(b"\xff"))).unwrap();
             small(2).write(&format!("{}/a", scene.source()));
-        }, Outcome::refused(&["source.zarr", "%FF", "utf-8"])),
+        }, Outcome::Done),
         Case::new("chunk directories that clash with chunk files", |scene| {
             changed(scene, 2, |document| document["dimension_separator"] = json!("/"));
             scene.write("0", "a file where a directory should be");
-        }, Outcome::stopped(&["source.zarr", "0/", "a part of the path is a file"])),
+        }, Outcome::refused(&["source.zarr", "0/", "a part of the path is a file"])),
         Case::new("files that differ in case", |scene| {
             usual(scene);
             scene.write(".ZARRAY", "{");
@@ -141,7 +140,7 @@ fn around_the_source() -> Vec<Case> {
         Case::new("a chunk that nobody may read", |scene| {
             open_up(scene);
             open_to_all(format!("{}/1.0", scene.source()).as_ref(), 0);
-        }, Outcome::stopped(&["1.0", "ermission"])).by_nobody(),
+        }, Outcome::refused(&["1.0", "ermission"])).by_nobody(),
         Case::new("metadata that nobody may read", |scene| {
             open_up(scene);
             open_to_all(format!("{}/.zarray", scene.source()).as_ref(), 0);

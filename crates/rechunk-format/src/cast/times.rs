@@ -57,7 +57,6 @@ impl Count {
 
 /// `value * factor` in whole numbers, rounded to the nearest from the exact product; `None` where it has no
 /// room, or the value is no number.
-#[expect(clippy::cast_possible_truncation, reason = "a mantissa has 53 bits")]
 fn scaled(value: f64, factor: i128) -> Option<i128> {
     const MANTISSA_BITS: i32 = 52;
     if !value.is_finite() {

@@ -46,6 +46,7 @@ impl Pages {
     /// The answer to `query`; what is wrong with it, if that does not lead to the end of a listing.
     /// One that is cut off leads to a page that [`asks_for_more_than_there_is`]: who wants one
     /// name of it gets that.
+    #[expect(clippy::needless_pass_by_value, reason = "it is handed on where nothing changes")]
     pub(super) fn read(&self, query: &str, body: Bytes) -> Result<Bytes, String> {
         let text = String::from_utf8_lossy(&body);
         if let Some(fault) = self.fault(query, &text) {

@@ -246,7 +246,7 @@ async fn the_comment_of_a_file_is_read() {
         &br#"{"ome": {"version": "0.5", "zipFile": {"centralDirectory": {"jsonFirst": true}}}}"#[..],
         b"x",
         b"no \xff text",
-        &[b'a'; 65_535],
+        &vec![b'a'; 65_535],
     ] {
         let mut commented = archive(&[("x", STORED, b"1")]);
         let length = u16::try_from(comment.len()).unwrap().to_le_bytes();

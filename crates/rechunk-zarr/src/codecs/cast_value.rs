@@ -175,16 +175,15 @@ fn whole(float: f64, to: DataType, rules: &CastValue) -> Result<Value, String> {
 
 /// Any number as one that a type of floats has, which a double holds exactly.
 fn float(value: Value, to: &Floats, rules: &CastValue) -> Result<Value, String> {
-    let (is_negative, mantissa, exponent) = match value {
-        Value::Integer(integer) => (integer < 0, integer.unsigned_abs(), 0),
-        _ => {
-            let double = value.to_double();
-            if !double.is_finite() || double == 0.0 {
-                return Ok(value);
-            }
-            let (mantissa, exponent) = parts(double);
-            (double < 0.0, u128::from(mantissa), exponent)
+    let (is_negative, mantissa, exponent) = if let Value::Integer(integer) = value {
+        (integer < 0, integer.unsigned_abs(), 0)
+    } else {
+        let double = value.to_double();
+        if !double.is_finite() || double == 0.0 {
+            return Ok(value);
         }
+        let (mantissa, exponent) = parts(double);
+        (double < 0.0, u128::from(mantissa), exponent)
     };
     if mantissa == 0 {
         return Ok(Value::Double(0.0));

@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn numbers_are_packed_as_the_specification_says() {
-        let cases: &[(DataType, std::ops::RangeInclusive<u32>, &[u8], &[u8])] = &[
+        type Case = (DataType, std::ops::RangeInclusive<u32>, &'static [u8], &'static [u8]);
+        let cases: &[Case] = &[
             (DataType::Uint2, 0..=1, &[0, 1, 2, 3, 3], &[0b1110_0100, 0b11]),
             (DataType::Int2, 0..=1, &[0, 1, 0xfe, 0xff], &[0b1110_0100]),
             (DataType::Uint4, 0..=3, &[1, 15, 7], &[0xf1, 0x07]),
@@ -156,7 +157,7 @@ mod tests {
             ] {
                 let codec = PackedNumbers { padding, ..codec(*data_type, bits.clone()) };
                 let numbers = elements.len() / Parts::of(*data_type).unwrap().bytes;
-                let said = (8 - numbers as u32 * codec.kept_bits() % 8) % 8;
+                let said = (8 - u32::try_from(numbers).unwrap() * codec.kept_bits() % 8) % 8;
                 let said = u8::try_from(said).unwrap();
                 let expected: Vec<u8> = match padding {
                     BitPacking::LowFirstPaddingFirst => [&[said], *packed].concat(),

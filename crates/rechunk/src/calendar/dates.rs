@@ -61,9 +61,8 @@ impl DayCount {
         let julian = || march_days(date) - JULIAN_BEHIND - TO_1970;
         let number = match self {
             Self::Gregorian => gregorian(),
-            Self::Julian => julian(),
             Self::Mixed if gregorian() >= FIRST_GREGORIAN => gregorian(),
-            Self::Mixed => julian(),
+            Self::Julian | Self::Mixed => julian(),
             Self::Days365 => year * 365 + day_of_year(month, false) + day - 1,
             Self::Days366 => year * 366 + day_of_year(month, true) + day - 1,
             Self::Days360 => year * 360 + (month - 1) * 30 + day - 1,

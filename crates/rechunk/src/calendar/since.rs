@@ -114,7 +114,7 @@ impl Since {
 #[expect(clippy::cast_possible_truncation, reason = "units of time are at most weeks")]
 fn nanoseconds(seconds: f64) -> Option<i128> {
     let nanoseconds = (seconds * 1e9).round();
-    (nanoseconds >= 1.0 && nanoseconds < 1e30).then_some(nanoseconds as i128)
+    (1.0..1e30).contains(&nanoseconds).then_some(nanoseconds as i128)
 }
 
 /// `2021-01-01`, with a time of the day and a time zone behind it, as UDUNITS and ISO 8601 write them.

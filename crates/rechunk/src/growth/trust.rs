@@ -23,6 +23,7 @@ impl Trust {
     }
 
     /// Refuses patterns that mean none of these arrays: they are misspelt.
+    #[expect(clippy::needless_pass_by_value, reason = "an iterator is made for the call")]
     pub(crate) fn check_used<'a>(
         &self,
         paths: impl Iterator<Item = &'a str> + Clone,

@@ -21,6 +21,10 @@ impl Affine {
     }
 
     /// The transform of a raster that begins at this row and column of the one it is of.
+    #[expect(
+        clippy::many_single_char_names,
+        reason = "as the formula of affine transforms has them"
+    )]
     pub(super) fn moved(&self, row: u64, column: u64) -> Self {
         let [a, b, c, d, e, f] = &self.0;
         let (x, y) = (add(c, [(a, column), (b, row)]), add(f, [(d, column), (e, row)]));
@@ -28,6 +32,10 @@ impl Affine {
     }
 
     /// `[xmin, ymin, xmax, ymax]` of the corners of a raster of that many rows and columns.
+    #[expect(
+        clippy::many_single_char_names,
+        reason = "as the formula of affine transforms has them"
+    )]
     pub(super) fn bounds(&self, rows: u64, columns: u64) -> [f64; 4] {
         let [a, b, c, d, e, f] = self.0.each_ref().map(|number| number.as_f64().unwrap_or(0.0));
         let (rows, columns) = (rows as f64, columns as f64);

@@ -54,6 +54,7 @@ fn parse(value: &Value) -> Option<Affine> {
     Affine::of_numbers(&ordered)
 }
 
+#[expect(clippy::many_single_char_names, reason = "as the formula of affine transforms has them")]
 fn written(affine: &Affine, is_text: bool) -> Value {
     let [a, b, c, d, e, f] = affine.numbers();
     let numbers = [c, a, b, f, d, e];

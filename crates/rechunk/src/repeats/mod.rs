@@ -227,8 +227,11 @@ fn in_words(path: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Arrays by path, and of each axis: name, elements before, first kept, elements afterwards.
-    pub(super) fn changes(arrays: &[(&str, &[(&str, u64, u64, u64)])]) -> Changes {
+    /// Name of an axis, elements before, first kept, elements afterwards.
+    type Axis<'a> = (&'a str, u64, u64, u64);
+
+    /// Changes of arrays by path.
+    pub(super) fn changes(arrays: &[(&str, &[Axis])]) -> Changes {
         let axis = |&(name, before, start, after): &(&str, u64, u64, u64)| AxisChange {
             name: Some(name.to_owned()),
             reference: None,

@@ -25,7 +25,7 @@ pub(super) fn references(attributes: &Map<String, Value>) -> Vec<String> {
 /// Whether the `.zarray` of an array says its dimensions.
 pub(super) fn is_in_document(document: &[u8]) -> bool {
     let has = |name: &&str| document.windows(name.len()).any(|part| part == name.as_bytes());
-    document.len() <= DOCUMENT_BYTES_MAX && ARRAY_NAMES.iter().any(|name| has(&name))
+    document.len() <= DOCUMENT_BYTES_MAX && ARRAY_NAMES.iter().any(has)
 }
 
 pub(super) fn is_in(attributes: &Map<String, Value>) -> bool {

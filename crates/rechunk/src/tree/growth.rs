@@ -40,6 +40,10 @@ struct Sorted {
 
 impl TreeJob {
     /// Plans to put the arrays of a group into those of the target.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "what is asked of a growth, in the order it is asked"
+    )]
     pub(super) async fn prepare_growth(
         mut request: CopyRequest,
         placement: Placement,

@@ -42,6 +42,7 @@ use crate::axes::Axes;
 use crate::dimension_names::{AxisNames, GroupNames};
 use crate::documents::{Documents, Wanted};
 use crate::format::Format;
+use crate::growth::check_trust;
 use crate::job::{Job, profile};
 use crate::metadata::in_strict_json;
 use crate::open::{OpenArray, OpenOptions, Opened, left_out, open_array, open_node, open_store};
@@ -111,6 +112,7 @@ pub async fn prepare(
     selection: Selection,
     stores: &Stores,
 ) -> Result<Prepared, Error> {
+    check_trust(&request)?;
     let stores = stores.with_meter(&Meter::new());
     let store = open_store(&request.source, &stores)?;
     match open_node(&request.source, &request.open_options(), &store).await? {

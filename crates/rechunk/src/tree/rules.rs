@@ -126,6 +126,7 @@ impl Rules {
     }
 
     /// Says which nodes there are, before it is asked which of them are meant.
+    #[expect(clippy::needless_pass_by_value, reason = "an iterator is made for the call")]
     pub(crate) fn know<'a>(&self, paths: impl Iterator<Item = &'a str> + Clone) {
         let rules = self.settings.iter().map(|rule| &rule.pattern);
         for pattern in self.include.iter().chain(&self.exclude).chain(rules) {

@@ -49,7 +49,7 @@ impl TreeJob {
                 match start {
                     Start::Done => return Ok(()),
                     Start::Resume if is_done(job, is_written).await? => return Ok(()),
-                    Start::Resume => job.check_target(running).await?,
+                    Start::Resume => Box::pin(job.check_target(running)).await?,
                     Start::Fresh | Start::Over => {}
                 }
                 if running.verify {
@@ -58,7 +58,7 @@ impl TreeJob {
                 }
                 Ok(())
             };
-            checked.await.map_err(|error: Error| error.of_member(&array.path))?;
+            Box::pin(checked).await.map_err(|error: Error| error.of_member(&array.path))?;
         }
         Ok(())
     }

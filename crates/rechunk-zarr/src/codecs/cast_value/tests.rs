@@ -46,7 +46,7 @@ fn numbers_become_what_zarr_python_makes_of_them() {
             assert_eq!(done, undone, "{line}: {pair}");
             match wanted {
                 "error" => {
-                    assert!(done.is_err(), "{from} {to} {rounding} {rule} {pair}: {encoded:?}")
+                    assert!(done.is_err(), "{from} {to} {rounding} {rule} {pair}: {encoded:?}");
                 }
                 "nan" => assert!(is_nan(&encoded, cast.types.encoded), "{line}: {pair}"),
                 wanted => {
