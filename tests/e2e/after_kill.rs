@@ -179,10 +179,9 @@ fn what_is_complete_can_be_resumed() {
         // Without --resume it is in the way, and so it is for another copy.
         rechunk(&copy).ends_with(4);
         // One file has no chunks to differ in.
-        let other: &[&str] = match target.ends_with("npy") {
-            true => &["--cast", "float32"],
-            false => &["--chunks", "24,16,8"],
-        };
+        let is_file = target.ends_with("npy");
+        let other: &[&str] =
+            if is_file { &["--cast", "float32"] } else { &["--chunks", "24,16,8"] };
         rechunk(&[&["copy", &source, &target, "--resume"][..], other].concat()).ends_with(4);
         assert_eq!(tree(folder.path()), before, "{options:?}");
     }
