@@ -37,6 +37,9 @@ def digest_of(directory):
 
 
 def is_array(directory):
+    # Their codecs are newer than these readers; what they hold lies beside them, in `NAME.elements`.
+    if "extensions" in directory.relative_to(FIXTURES).parts:
+        return False
     if (directory / ".zarray").exists():
         return True
     document = directory / "zarr.json"
