@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use rechunk_array::Array;
-use rechunk_grid::Region;
+use rechunk_grid::{ChunkGrid, Region};
 use rechunk_store::{Meter, Role, Store};
 use tokio_util::sync::CancellationToken;
 
@@ -170,23 +170,21 @@ async fn has_equal_samples(
 /// Regions spread over an array, each within one chunk of the target and one of the source.
 fn sampled(source: &OpenArray, target: &OpenArray, samples: usize) -> Result<Vec<Region>, Error> {
     let (from, to) = (source.grid()?, target.grid()?);
-    let within = |index: Vec<u64>| {
-        let chunk = to.region(&index);
-        let first = Region::new(chunk.start.clone(), vec![1; chunk.rank()]);
-        let read = from.region_of(&from.covering(&first));
-        chunk.intersect(&read)
-    };
-    let mut positions = spread(&to.indices());
+    let mut of_target = spread(&to.indices());
     // The last ones too: what is written last is what is missing.
-    positions.rotate_right(1);
-    positions.truncate(samples);
+    of_target.rotate_right(1);
     // Chunks of the source that no chunk of the target begins in are to be met too.
-    let of_source = spread(&from.indices()).into_iter().take(samples).filter_map(|index| {
-        let chunk = from.region(&index);
-        let first = Region::new(chunk.start.clone(), vec![1; chunk.rank()]);
-        to.region_of(&to.covering(&first)).intersect(&chunk)
-    });
-    Ok(positions.into_iter().filter_map(within).chain(of_source).collect())
+    let of_source = spread(&from.indices());
+    let of_target = of_target.iter().take(samples).filter_map(|index| begun_in(&to, index, &from));
+    let of_source = of_source.iter().take(samples).filter_map(|index| begun_in(&from, index, &to));
+    Ok(of_target.chain(of_source).collect())
+}
+
+/// The part of a chunk of `grid` that lies in the chunk of `other` in which it begins.
+fn begun_in(grid: &ChunkGrid, index: &[u64], other: &ChunkGrid) -> Option<Region> {
+    let chunk = grid.region(index);
+    let first = Region::new(chunk.start.clone(), vec![1; chunk.rank()]);
+    other.region_of(&other.covering(&first)).intersect(&chunk)
 }
 
 /// The source of a job, to take regions of.

@@ -63,8 +63,7 @@ impl Counts {
         units: (&str, &str),
     ) -> Result<OpenArray, Error> {
         let spec = source.spec();
-        let bytes = spec.shape.iter().fold(spec.item_bytes(), |a, b| a.saturating_mul(*b));
-        if bytes <= LOOKED_AT_BYTES_MAX {
+        if spec.decoded_bytes().is_some_and(|bytes| bytes <= LOOKED_AT_BYTES_MAX) {
             let whole = Region::whole(&spec.shape);
             let elements = read_region(&source, &whole).await?;
             if let Some((at, moment)) = self.first_fault(&elements, spec.item_bytes()) {
@@ -161,8 +160,7 @@ impl OpenArray {
             return Ok(Some(FillValue { bytes }));
         }
         let spec = self.metadata.spec();
-        let size = spec.shape.iter().fold(spec.item_bytes(), |a, b| a.saturating_mul(*b));
-        if size <= LOOKED_AT_BYTES_MAX {
+        if spec.decoded_bytes().is_some_and(|bytes| bytes <= LOOKED_AT_BYTES_MAX) {
             return Ok(None);
         }
         Err(Error::NotAnArray {
