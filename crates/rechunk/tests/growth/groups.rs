@@ -194,7 +194,7 @@ async fn groups_that_do_not_fit_are_refused() {
     write(&disk, "more.zarr", 7, 3);
     Plain::new(&[2], &[2]).named(&["time"]).write(&disk, "more.zarr/time");
     refused(&disk, request(), &["the array time", "units"]).await;
-    let mut short = Plain::new(&[2], &[2]).named(&["time"]);
+    let mut short = Plain::new(&[2], &[2]).at(&[7]).named(&["time"]);
     short.attributes = json!({"units": "days since 1970-01-01"});
     short.write(&disk, "more.zarr/time");
     refused(&disk, request(), &["sst grows from 7 to 10, time from 7 to 9"]).await;

@@ -134,7 +134,9 @@ async fn an_array_of_a_group_is_not_gone_on_with_by_itself() {
         met += 1;
         Plain::new(&[3, 6], &[2, 5]).at(&[50, 0]).named(&["time", "x"]).write(&disk, "other.zarr");
         for source in ["more.zarr/sst", "other.zarr"] {
-            let alone = append(source, "target.zarr/sst", "time");
+            // Who trusts its coordinate still has the other run in the way.
+            let trust = vec!["time".to_owned()];
+            let alone = CopyRequest { trust, ..append(source, "target.zarr/sst", "time") };
             let error = resumed(&disk, &alone, false).await.unwrap_err();
             assert!(says(&error).contains("of another job"), "at {call}: {error}");
         }
