@@ -28,8 +28,8 @@ fn jobs_may_share_a_place_for_their_intermediates() {
         assert!(child.wait().unwrap().success());
         rechunk(&["verify", source, &target]).ok();
     }
-    let left = tree(Path::new(&temp));
-    assert!(left.is_empty(), "{left:?}");
+    // The runs made the directory, so that they remove it too.
+    assert!(!Path::new(&temp).exists(), "{temp} is left");
 }
 
 /// `--overwrite` replaced whatever was at the target: a directory of papers, a group.
