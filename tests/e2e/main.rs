@@ -64,6 +64,7 @@ mod kill_files;
 #[cfg(test)]
 mod layers;
 #[cfg(test)]
+mod many_arrays;
 mod meaning;
 #[cfg(test)]
 mod memory;

@@ -20,7 +20,7 @@ pub(crate) fn table(job: &TreeJob, verifies: bool) -> String {
     let estimate = job.estimate();
     let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
     rows.extend(job.arrays.iter().take(ROWS_MAX).map(row));
-    if let Some(more) = job.arrays.len().checked_sub(ROWS_MAX).filter(|more| *more > 0) {
+    if let Some(more) = job.array_count().checked_sub(ROWS_MAX).filter(|more| *more > 0) {
         rows.push(vec![format!("… and {} more", plural(more as u64, "array"))]);
     }
     let intermediate = &estimate.intermediate;
@@ -44,7 +44,7 @@ pub(crate) fn table(job: &TreeJob, verifies: bool) -> String {
         format!(
             "{} → {target}    {}, {}, {}",
             job.request.source,
-            plural(job.arrays.len() as u64, "array"),
+            plural(job.array_count() as u64, "array"),
             plural(groups, "group"),
             job.format().name(),
         ),

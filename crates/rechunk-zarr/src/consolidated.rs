@@ -4,7 +4,10 @@
 //! `consolidated_metadata` of the group's `zarr.json`, kind `inline`: a map from paths to
 //! documents. Neither is in the specification; zarr-python's own reader is what counts.
 
+mod members;
+
 use rechunk_format::FormatError;
+use rechunk_format::json::{MemberScanner, write_pretty_at};
 use serde_json::{Map, Value, json};
 
 use crate::documents::group_members;
@@ -12,6 +15,7 @@ use crate::field::Field;
 use crate::group::GroupMetadata;
 use crate::json::{read_object, write_pretty};
 use crate::metadata::{ArrayMetadata, ZarrVersion};
+use members::{Members, Refused};
 
 const V2_KEY: &str = ".zmetadata";
 const V3_KEY: &str = "zarr.json";
@@ -45,11 +49,15 @@ pub struct GroupDocuments {
 }
 
 /// A consolidated document. What is not changed is written as it was read: every member in its
-/// order, bare tokens such as `NaN` too.
-#[derive(Debug, Clone, PartialEq)]
+/// order, bare tokens such as `NaN` too. Its members are held compressed: there may be thousands.
+#[derive(Debug, Clone)]
 pub struct Consolidated {
     version: ZarrVersion,
-    document: Map<String, Value>,
+    /// The document, with nothing in the object of members.
+    rest: Map<String, Value>,
+    /// That document as it was read.
+    rest_before: Map<String, Value>,
+    members: Members,
 }
 
 impl Consolidated {
@@ -63,47 +71,30 @@ impl Consolidated {
 
     /// Reads `.zmetadata`, or the `zarr.json` of a group. `None` if that group has none.
     pub fn parse(version: ZarrVersion, bytes: &[u8]) -> Result<Option<Self>, FormatError> {
-        let document = read_object(Self::key(version), bytes)?;
-        if version == ZarrVersion::V3 {
-            let node = document.get("node_type").and_then(Value::as_str);
-            let is_absent = document.get(V3_MEMBER).is_none_or(Value::is_null);
-            if is_absent || node != Some("group") {
-                return Ok(None);
-            }
-            let field = Field::new(V3_KEY, V3_MEMBER);
-            let member = field.object(document.get(V3_MEMBER).unwrap_or(&Value::Null))?;
-            match member.get("kind").and_then(Value::as_str) {
-                None | Some("inline") => {}
-                Some(kind) => {
-                    let what = format!("consolidated metadata of the kind {kind:?}");
-                    return Err(field.child("kind").unsupported(what, ""));
-                }
-            }
-        }
-        let consolidated = Self { version, document };
-        consolidated.check()?;
-        Ok(Some(consolidated))
+        let mut reader = ConsolidatedReader::new(version);
+        reader.feed(bytes)?;
+        reader.finish().map(|(_, document)| document)
     }
 
     /// The document of a new group, in which nothing is yet; as zarr-python writes it.
     pub fn new(version: ZarrVersion, group: &GroupMetadata) -> Self {
-        let mut document = Map::new();
+        let mut rest = Map::new();
+        let mut members = Members::default();
         match version {
             ZarrVersion::V2 => {
-                let members: Map<String, Value> = group_members(version, group)
-                    .into_iter()
-                    .map(|(key, value)| (key.to_owned(), value))
-                    .collect();
-                document.insert("zarr_consolidated_format".to_owned(), json!(1));
-                document.insert("metadata".to_owned(), Value::Object(members));
+                for (key, value) in group_members(version, group) {
+                    members.put(key.to_owned(), value);
+                }
+                rest.insert("zarr_consolidated_format".to_owned(), json!(1));
+                rest.insert("metadata".to_owned(), json!({}));
             }
             ZarrVersion::V3 => {
                 let own = group_members(version, group).into_iter().map(|(_, value)| value);
-                document.extend(own.filter_map(|value| value.as_object().cloned()).flatten());
-                document.insert(V3_MEMBER.to_owned(), no_members());
+                rest.extend(own.filter_map(|value| value.as_object().cloned()).flatten());
+                rest.insert(V3_MEMBER.to_owned(), no_members());
             }
         }
-        Self { version, document }
+        Self { version, rest_before: rest.clone(), rest, members }
     }
 
     /// The version of the documents in it.
@@ -111,93 +102,47 @@ impl Consolidated {
         self.version
     }
 
-    /// Every member has to be an object, or this is no map of documents.
-    fn check(&self) -> Result<(), FormatError> {
-        let field = match self.version {
-            ZarrVersion::V2 => Field::new(V2_KEY, "metadata"),
-            ZarrVersion::V3 => Field::new(V3_KEY, V3_MEMBER).child("metadata"),
-        };
-        let members = self.members().ok_or_else(|| field.invalid("is not an object"))?;
-        for (name, value) in members {
-            field.child(name).object(value)?;
-            // Members of a member would hide those that stand beside it.
-            let nested = value.get(V3_MEMBER).and_then(|member| member.get("metadata"));
-            if nested.and_then(Value::as_object).is_some_and(|nested| !nested.is_empty()) {
-                let what = "consolidated metadata inside of consolidated metadata";
-                return Err(field.child(name).unsupported(what, ""));
-            }
-        }
-        Ok(())
-    }
-
-    fn members(&self) -> Option<&Map<String, Value>> {
-        match self.version {
-            ZarrVersion::V2 => self.document.get("metadata")?.as_object(),
-            ZarrVersion::V3 => self.document.get(V3_MEMBER)?.get("metadata")?.as_object(),
-        }
-    }
-
-    fn members_mut(&mut self) -> Option<&mut Map<String, Value>> {
-        match self.version {
-            ZarrVersion::V2 => self.document.get_mut("metadata")?.as_object_mut(),
-            ZarrVersion::V3 => {
-                self.document.get_mut(V3_MEMBER)?.get_mut("metadata")?.as_object_mut()
-            }
-        }
+    /// True if a part of it is not as it was read, or as it was when it was new.
+    pub fn is_changed(&self) -> bool {
+        self.rest != self.rest_before || self.members.is_changed()
     }
 
     /// Every array and group below the group, by path, in the order of the document.
-    pub fn nodes(&self) -> Vec<(String, ConsolidatedKind)> {
-        let node = |(name, value): (&String, &Value)| match self.version {
-            ZarrVersion::V2 => {
-                let (path, document) = name.rsplit_once('/')?;
-                let kind = match document {
-                    ".zarray" => ConsolidatedKind::Array,
-                    ".zgroup" => ConsolidatedKind::Group,
-                    _ => return None,
-                };
-                Some((path.to_owned(), kind))
-            }
-            ZarrVersion::V3 => {
-                let kind = match value.get("node_type").and_then(Value::as_str) {
-                    Some("array") => ConsolidatedKind::Array,
-                    Some("group") => ConsolidatedKind::Group,
-                    _ => return None,
-                };
-                Some((name.clone(), kind))
-            }
-        };
-        self.members().into_iter().flatten().filter_map(node).collect()
+    pub fn nodes(&self) -> impl Iterator<Item = (&str, ConsolidatedKind)> {
+        self.members.iter().filter_map(|(name, kind)| match self.version {
+            ZarrVersion::V2 => Some((name.rsplit_once('/')?.0, kind?)),
+            ZarrVersion::V3 => Some((name, kind?)),
+        })
     }
 
     /// The documents of the array at `path`, if there is one.
     pub fn array(&self, path: &str) -> Option<ArrayDocuments> {
-        let members = self.members()?;
+        let document = |name: &str| self.members.get(name).map(|value| write_pretty(&value));
         match self.version {
             ZarrVersion::V2 => Some(ArrayDocuments {
-                array: write_pretty(members.get(&format!("{path}/.zarray"))?),
-                zattrs: members.get(&format!("{path}/.zattrs")).map(write_pretty),
+                array: document(&format!("{path}/.zarray"))?,
+                zattrs: document(&format!("{path}/.zattrs")),
             }),
             ZarrVersion::V3 => {
-                let document = members.get(path)?;
-                let is_array = document.get("node_type")?.as_str() == Some("array");
-                is_array.then(|| ArrayDocuments { array: write_pretty(document), zattrs: None })
+                let is_array = self.members.kind(path) == Some(ConsolidatedKind::Array);
+                let array = is_array.then(|| document(path)).flatten()?;
+                Some(ArrayDocuments { array, zattrs: None })
             }
         }
     }
 
     /// The documents of the group at `path`, if there is one.
     pub fn group(&self, path: &str) -> Option<GroupDocuments> {
-        let members = self.members()?;
+        let document = |name: &str| self.members.get(name).map(|value| write_pretty(&value));
         match self.version {
             ZarrVersion::V2 => Some(GroupDocuments {
-                group: write_pretty(members.get(&format!("{path}/.zgroup"))?),
-                zattrs: members.get(&format!("{path}/.zattrs")).map(write_pretty),
+                group: document(&format!("{path}/.zgroup"))?,
+                zattrs: document(&format!("{path}/.zattrs")),
             }),
             ZarrVersion::V3 => {
-                let document = members.get(path)?;
-                let is_group = document.get("node_type")?.as_str() == Some("group");
-                is_group.then(|| GroupDocuments { group: write_pretty(document), zattrs: None })
+                let is_group = self.members.kind(path) == Some(ConsolidatedKind::Group);
+                let group = is_group.then(|| document(path)).flatten()?;
+                Some(GroupDocuments { group, zattrs: None })
             }
         }
     }
@@ -205,10 +150,14 @@ impl Consolidated {
     /// Puts a group in at `path`, and the groups above it that are not there yet.
     pub fn set_group(&mut self, path: &str, group: &GroupMetadata) {
         let version = self.version;
-        let Some(members) = self.members_mut() else { return };
+        let members = &mut self.members;
         set_groups_above(members, path, version);
-        members.shift_remove(&format!("{path}/.zattrs"));
-        members.extend(group_entries(path, version, group));
+        if group.attributes.is_empty() {
+            members.remove(&format!("{path}/.zattrs"));
+        }
+        for (name, document) in group_entries(path, version, group) {
+            members.put(name, document);
+        }
     }
 
     /// Puts the array at `path` in, in the place of one that was there, and the groups above it
@@ -218,26 +167,42 @@ impl Consolidated {
         for (key, bytes) in array.documents() {
             documents.push((key, Value::Object(read_object(V3_KEY, &bytes)?)));
         }
-        let version = self.version;
-        let Some(members) = self.members_mut() else { return Ok(()) };
-        set_groups_above(members, path, version);
-        match version {
-            ZarrVersion::V2 => {
-                // Without attributes the new array has no such document.
-                if !documents.iter().any(|(key, _)| key == ".zattrs") {
-                    members.shift_remove(&format!("{path}/.zattrs"));
-                }
-                for (key, document) in documents {
-                    members.insert(format!("{path}/{key}"), document);
-                }
-            }
-            ZarrVersion::V3 => {
-                for (_, document) in documents {
-                    members.insert(path.to_owned(), document);
-                }
-            }
+        set_groups_above(&mut self.members, path, self.version);
+        if self.version == ZarrVersion::V2 && !documents.iter().any(|(key, _)| key == ".zattrs") {
+            // Without attributes the new array has no such document.
+            self.members.remove(&format!("{path}/.zattrs"));
+        }
+        for (key, document) in documents {
+            let name = match self.version {
+                ZarrVersion::V2 => format!("{path}/{key}"),
+                ZarrVersion::V3 => path.to_owned(),
+            };
+            self.members.put(name, document);
         }
         Ok(())
+    }
+
+    /// Puts all members below `prefix` of another document in, at `path` and their own path there.
+    pub fn set_members_of(&mut self, other: &Self, prefix: &str, path: &str) {
+        for (name, _) in other.members.iter() {
+            if let Some(below) = name.strip_prefix(prefix)
+                && let Some(document) = other.members.get(name)
+            {
+                let name = format!("{path}{below}");
+                set_groups_above(&mut self.members, parent_of(&name, self.version), self.version);
+                self.members.put(name, document);
+            }
+        }
+    }
+
+    /// Puts the members of another document in that this one has not.
+    pub fn add_members_of(&mut self, other: &Self) {
+        for (name, _) in other.members.iter() {
+            if let Some(document) = other.members.get(name).filter(|_| !self.members.contains(name))
+            {
+                self.members.put(name.to_owned(), document);
+            }
+        }
     }
 
     /// Changes the shape of the array at `path`; all else that is said of it stays. False if there is
@@ -247,41 +212,187 @@ impl Consolidated {
             ZarrVersion::V2 => format!("{path}/.zarray"),
             ZarrVersion::V3 => path.to_owned(),
         };
-        let array = self.members_mut().and_then(|members| members.get_mut(&name)?.as_object_mut());
-        let Some(array) = array.filter(|array| array.contains_key("shape")) else { return false };
+        let Some(Value::Object(mut array)) = self.members.get(&name) else { return false };
+        if !array.contains_key("shape") {
+            return false;
+        }
         array.insert("shape".to_owned(), Value::from(shape));
+        self.members.put(name, Value::Object(array));
         true
     }
 
-    /// The attributes of the group at `path`, itself if that is empty; `None` where none are described.
-    pub fn attributes_mut(&mut self, path: &str) -> Option<&mut Map<String, Value>> {
-        match self.version {
-            ZarrVersion::V2 => {
-                let key =
-                    if path.is_empty() { ".zattrs".to_owned() } else { format!("{path}/.zattrs") };
-                self.members_mut()?.get_mut(&key)?.as_object_mut()
+    /// Has the attributes of the group at `path`, itself if that is empty, changed; nothing where none are
+    /// described.
+    pub fn change_attributes(&mut self, path: &str, change: impl FnOnce(&mut Map<String, Value>)) {
+        let name = match self.version {
+            ZarrVersion::V2 if path.is_empty() => ".zattrs".to_owned(),
+            ZarrVersion::V2 => format!("{path}/.zattrs"),
+            ZarrVersion::V3 if path.is_empty() => {
+                if let Some(attributes) = attributes_of(&mut self.rest) {
+                    change(attributes);
+                }
+                return;
             }
-            ZarrVersion::V3 => {
-                let group = match path {
-                    "" => &mut self.document,
-                    _ => self.members_mut()?.get_mut(path)?.as_object_mut()?,
-                };
-                group.get_mut("attributes")?.as_object_mut()
-            }
+            ZarrVersion::V3 => path.to_owned(),
+        };
+        let Some(Value::Object(mut document)) = self.members.get(&name) else { return };
+        let attributes = match self.version {
+            ZarrVersion::V2 => Some(&mut document),
+            ZarrVersion::V3 => attributes_of(&mut document),
+        };
+        if let Some(attributes) = attributes {
+            change(attributes);
         }
+        self.members.put(name, Value::Object(document));
     }
 
     /// The whole document, to be stored under [`Consolidated::key`].
     pub fn to_bytes(&self) -> Vec<u8> {
-        write_pretty(&Value::Object(self.document.clone()))
+        self.pieces().flatten().collect()
+    }
+
+    /// The whole document in pieces, one after the other: a member each, and what is around them.
+    pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> {
+        let [before, after] = self.around();
+        let depth = members_path(self.version).len() + 1;
+        let members = self.members.iter().enumerate().filter_map(move |(position, (name, _))| {
+            let value = write_pretty_at(&self.members.get(name)?, depth);
+            let comma = if position == 0 { "" } else { "," };
+            let key = Value::from(name);
+            Some(format!("{comma}\n{}{key}: {value}", "  ".repeat(depth)).into_bytes())
+        });
+        let end = if self.members.is_empty() {
+            String::new()
+        } else {
+            format!("\n{}", "  ".repeat(depth - 1))
+        };
+        let rest = [end.into_bytes(), after.into_bytes()];
+        std::iter::once(before.into_bytes()).chain(members).chain(rest)
+    }
+
+    /// The document around its members: up to the bracket that opens their object, and from that on which closes it.
+    fn around(&self) -> [String; 2] {
+        let mut document = self.rest.clone();
+        let mut object = Some(&mut document);
+        for name in members_path(self.version) {
+            let next = object.and_then(|object| object.get_mut(*name));
+            object = next.and_then(Value::as_object_mut);
+        }
+        let Some(members) = object else { return [String::new(), String::new()] };
+        // No text of a document is told from it: a string is quoted as a whole.
+        members.insert(String::new(), Value::Null);
+        let text = String::from_utf8(write_pretty(&Value::Object(document))).unwrap_or_default();
+        let depth = members_path(self.version).len();
+        let [open, close] = ["  ".repeat(depth + 1), "  ".repeat(depth)];
+        let marker = format!("{{\n{open}\"\": null\n{close}}}");
+        let name = members_path(self.version).last().copied().unwrap_or_default();
+        let key = format!("\n{close}{}: ", Value::from(name));
+        let whole = format!("{key}{marker}");
+        match text.split_once(&whole) {
+            Some((before, after)) => [format!("{before}{key}{{"), format!("}}{after}")],
+            None => [text, String::new()],
+        }
+    }
+}
+
+/// In whatever order the members are.
+impl PartialEq for Consolidated {
+    fn eq(&self, other: &Self) -> bool {
+        self.version == other.version && self.rest == other.rest && self.members == other.members
+    }
+}
+
+/// Reads a consolidated document that comes piece by piece.
+#[derive(Debug)]
+pub struct ConsolidatedReader {
+    version: ZarrVersion,
+    scanner: MemberScanner,
+    members: Members,
+}
+
+impl ConsolidatedReader {
+    /// Of `.zmetadata`, or the `zarr.json` of a group.
+    pub fn new(version: ZarrVersion) -> Self {
+        let scanner = MemberScanner::new(members_path(version));
+        Self { version, scanner, members: Members::default() }
+    }
+
+    /// Takes the next bytes.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
+        let Self { version, scanner, members } = self;
+        let key = Consolidated::key(*version);
+        scanner.feed(bytes, |member| members.read(*version, member)).map_err(
+            |refused| match refused {
+                Refused::Member(error) => error,
+                Refused::Document(reason) => FormatError::Metadata { key: key.to_owned(), reason },
+            },
+        )
+    }
+
+    /// The document without its members, as bytes; and the whole if it is one of a group that has consolidated metadata.
+    pub fn finish(self) -> Result<(Vec<u8>, Option<Consolidated>), FormatError> {
+        let Self { version, scanner, mut members } = self;
+        let (bytes, found) = scanner.finish();
+        let rest = read_object(Consolidated::key(version), &bytes)?;
+        if version == ZarrVersion::V3 {
+            let node = rest.get("node_type").and_then(Value::as_str);
+            let is_absent = rest.get(V3_MEMBER).is_none_or(Value::is_null);
+            if is_absent || node != Some("group") {
+                return Ok((bytes, None));
+            }
+            let field = Field::new(V3_KEY, V3_MEMBER);
+            let member = field.object(rest.get(V3_MEMBER).unwrap_or(&Value::Null))?;
+            match member.get("kind").and_then(Value::as_str) {
+                None | Some("inline") => {}
+                Some(kind) => {
+                    let what = format!("consolidated metadata of the kind {kind:?}");
+                    return Err(field.child("kind").unsupported(what, ""));
+                }
+            }
+        }
+        if !found {
+            return Err(members_field(version).invalid("is not an object"));
+        }
+        members.end_reading();
+        let document = Consolidated { version, rest_before: rest.clone(), rest, members };
+        Ok((bytes, Some(document)))
+    }
+}
+
+/// The object of members in a document.
+pub(super) fn members_field(version: ZarrVersion) -> Field {
+    match version {
+        ZarrVersion::V2 => Field::new(V2_KEY, "metadata"),
+        ZarrVersion::V3 => Field::new(V3_KEY, V3_MEMBER).child("metadata"),
+    }
+}
+
+fn members_path(version: ZarrVersion) -> &'static [&'static str] {
+    match version {
+        ZarrVersion::V2 => &["metadata"],
+        ZarrVersion::V3 => &[V3_MEMBER, "metadata"],
+    }
+}
+
+fn attributes_of(group: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> {
+    group.get_mut("attributes")?.as_object_mut()
+}
+
+/// The path of the node whose document a member is.
+fn parent_of(name: &str, version: ZarrVersion) -> &str {
+    match version {
+        ZarrVersion::V2 => name.rsplit_once('/').map_or("", |(path, _)| path),
+        ZarrVersion::V3 => name,
     }
 }
 
 /// Puts groups without attributes in above `path` where there are none.
-fn set_groups_above(members: &mut Map<String, Value>, path: &str, version: ZarrVersion) {
+fn set_groups_above(members: &mut Members, path: &str, version: ZarrVersion) {
     for (end, _) in path.match_indices('/') {
         for (name, document) in group_entries(&path[..end], version, &GroupMetadata::default()) {
-            members.entry(name).or_insert(document);
+            if members.kind(&name).is_none() {
+                members.put(name, document);
+            }
         }
     }
 }

@@ -55,7 +55,9 @@ pub use codec_spec::{
     Rounding, Scalar, ScalarMap, ScaleOffset, Shuffle, TiffCompressor, TypePair, Word, ZfpMode,
     ZfpSpec,
 };
-pub use consolidated::{ArrayDocuments, Consolidated, ConsolidatedKind, GroupDocuments};
+pub use consolidated::{
+    ArrayDocuments, Consolidated, ConsolidatedKind, ConsolidatedReader, GroupDocuments,
+};
 pub use documents::{group_documents, group_documents_of};
 pub use element_type::ElementType;
 pub use fill_value::write_fill_value;

@@ -164,7 +164,7 @@ pub(crate) async fn settled(open: OpenArray) -> Result<(OpenArray, Option<String
     if is_there.map_err(|source| Error::source_store(&open.location, source))? {
         return Ok((open, None));
     }
-    let sample = sample(&open).await?;
+    let sample = sample(&open, false).await?;
     if !sample.found.is_empty() {
         return Ok((open, None));
     }

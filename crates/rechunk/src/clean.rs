@@ -92,6 +92,7 @@ async fn clean_others(target: &str, tree: &SavedTree, stores: &Stores) -> Result
 async fn clean_member(location: &str, stores: &Stores, cleaned: &mut Cleaned) -> Result<(), Error> {
     let work = WorkDir::of(location, stores)?;
     if !work.exists().await? {
+        cleaned.objects += remove_unmade(location, stores).await?;
         return Ok(());
     }
     if let Some(writer) = work.writer().await? {
@@ -108,6 +109,26 @@ async fn clean_member(location: &str, stores: &Stores, cleaned: &mut Cleaned) ->
     clean_array(location, (&work, &lock), &left, stores, cleaned).await?;
     drop(lock);
     Ok(())
+}
+
+/// Removes the objects of a small array that the run of a group has begun at an object store, and keeps no state of:
+/// nothing was there before, and nothing says that it is an array.
+async fn remove_unmade(location: &str, stores: &Stores) -> Result<u64, Error> {
+    let store = open_target(location, stores)?;
+    if store.local_root().is_some() {
+        return Ok(0);
+    }
+    let failed = |source| store_error("remove what was begun at", location, source);
+    let control = store.with_role(Role::Control);
+    let documents = Documents::fetch(&control).await.map_err(failed)?;
+    // What cannot be understood is there.
+    if documents.node().map_or(true, |node| node.is_some()) {
+        return Ok(0);
+    }
+    let found = control.list_first("", usize::MAX).await.map_err(failed)?;
+    let removed = found.len() as u64;
+    control.delete_keys(found.into_iter().map(|(key, _)| key)).await.map_err(failed)?;
+    Ok(removed)
 }
 
 async fn clean_array(

@@ -7,8 +7,9 @@ use rechunk_store::{DirectoryLock, Role, Store, StoreError};
 use rechunk_zarr::{Consolidated, ZarrVersion};
 
 use crate::Error;
-use crate::documents::{Documents, METADATA_BYTES_MAX};
+use crate::documents::Documents;
 use crate::format::Format;
+use crate::large_document;
 use crate::metadata::Metadata;
 use crate::work_dir::store_error;
 
@@ -104,9 +105,9 @@ pub(crate) async fn fetch(
     group: &Store,
     version: ZarrVersion,
 ) -> Result<Option<Consolidated>, Fault> {
-    let bytes = group.get(Consolidated::key(version), METADATA_BYTES_MAX).await?;
-    let Some(bytes) = bytes else { return Ok(None) };
-    Consolidated::parse(version, &bytes)
+    let Some(found) = large_document::read(group, version).await? else { return Ok(None) };
+    found
+        .map(|found| found.consolidated)
         .map_err(|source| Fault::Damaged { group: group.label().to_owned(), source })
 }
 
@@ -173,12 +174,12 @@ pub(crate) async fn update_with(
         // Another copy may have written an array into this group in the meantime.
         let _lock = DirectoryLock::take(&above.group).await.map_err(failed)?;
         let found = fetch(&above.group, version).await;
-        let Some(before) = found.map_err(|fault| fault.of_target(location))? else { continue };
-        let mut after = before.clone();
-        change(&mut after, &above.path).map_err(Error::target_metadata)?;
-        if after != before {
-            let key = Consolidated::key(version);
-            above.group.put_durable(key, after.to_bytes()).await.map_err(failed)?;
+        let Some(mut document) = found.map_err(|fault| fault.of_target(location))? else {
+            continue;
+        };
+        change(&mut document, &above.path).map_err(Error::target_metadata)?;
+        if document.is_changed() {
+            large_document::write(&above.group, &document).await.map_err(failed)?;
         }
     }
     Ok(())

@@ -16,10 +16,12 @@ use sha2::{Digest, Sha256};
 
 use crate::axes::Axes;
 use crate::format::Format;
+use crate::large_document;
+pub(crate) use crate::large_document::METADATA_BYTES_MAX;
 use crate::metadata::Metadata;
 
-/// Largest metadata document that is read, bytes.
-pub(crate) const METADATA_BYTES_MAX: u64 = 16 << 20;
+/// Bytes up to which a document of a group is taken as it is: it has fewer values than are allowed.
+const DOCUMENT_BYTES_USUAL: usize = 256 << 10;
 
 /// Keys of all such documents.
 pub(crate) const METADATA_KEYS: [&str; 6] =
@@ -60,7 +62,7 @@ pub(crate) enum Node {
 impl Documents {
     /// Reads them: those of Zarr v3 where they are there, else v2, else N5.
     pub(crate) async fn fetch(store: &Store) -> Result<Self, StoreError> {
-        let zarr_json = store.get("zarr.json", METADATA_BYTES_MAX).await?;
+        let zarr_json = zarr_json(store).await?;
         if zarr_json.is_some() {
             return Ok(Self { zarr_json, ..Self::default() });
         }
@@ -90,14 +92,13 @@ impl Documents {
         let get = |key| store.get(key, METADATA_BYTES_MAX).boxed();
         let mut documents = Self::default();
         match format {
-            Format::Zarr3 => documents.zarr_json = get("zarr.json").await?,
+            Format::Zarr3 => documents.zarr_json = zarr_json(store).await?,
             Format::N5 => documents.attributes_json = get(ATTRIBUTES_KEY).await?,
             Format::Zarr2 => {
-                let (zarray, zgroup, zattrs) =
-                    futures::join!(get(".zarray"), get(".zgroup"), get(".zattrs"));
+                let (zarray, zattrs) = futures::join!(get(".zarray"), get(".zattrs"));
                 documents.zarray = zarray?;
                 if documents.zarray.is_none() {
-                    documents.zgroup = zgroup?;
+                    documents.zgroup = get(".zgroup").await?;
                 }
                 if documents.is_something() {
                     documents.zattrs = zattrs?;
@@ -117,7 +118,7 @@ impl Documents {
         if !store.answers_late() || !store.can_list() {
             return Self::fetch(store).await;
         }
-        let zarr_json = store.get("zarr.json", METADATA_BYTES_MAX);
+        let zarr_json = zarr_json(store);
         // It fails as soon as that one does: of a store that is gone nothing else need be asked.
         let others = Self::fetch_others(store).map(Ok);
         let (zarr_json, others) = futures::try_join!(zarr_json.boxed(), others.boxed())?;
@@ -165,6 +166,40 @@ impl Documents {
             attributes_json: document(ATTRIBUTES_KEY),
             array_json: document(ARRAY_JSON),
         }
+    }
+
+    /// All of them in one byte string, see [`Documents::from_record`].
+    pub(crate) fn to_record(&self) -> Vec<u8> {
+        let mut record = Vec::new();
+        for document in self.all() {
+            let length = document.as_ref().map_or(u64::MAX, |document| document.len() as u64);
+            record.extend(length.to_le_bytes());
+            record.extend(document.as_deref().unwrap_or_default());
+        }
+        record
+    }
+
+    /// Those that were put in a byte string; `None` if it is none of theirs.
+    pub(crate) fn from_record(record: &[u8]) -> Option<Self> {
+        let mut found: [Option<Bytes>; 6] = Default::default();
+        let mut rest = record;
+        for document in &mut found {
+            let (length, after) = rest.split_first_chunk::<8>()?;
+            rest = after;
+            let length = u64::from_le_bytes(*length);
+            if length != u64::MAX {
+                let (bytes, after) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+                *document = Some(Bytes::copy_from_slice(bytes));
+                rest = after;
+            }
+        }
+        let [zarr_json, zarray, zgroup, zattrs, attributes_json, array_json] = found;
+        Some(Self { zarr_json, zarray, zgroup, zattrs, attributes_json, array_json })
+    }
+
+    fn all(&self) -> [&Option<Bytes>; 6] {
+        let Self { zarr_json, zarray, zgroup, zattrs, attributes_json, array_json } = self;
+        [zarr_json, zarray, zgroup, zattrs, attributes_json, array_json]
     }
 
     /// Those of an array in a consolidated document.
@@ -327,6 +362,26 @@ impl Documents {
             hash.update(bytes);
         }
         hex(&hash.finalize())
+    }
+}
+
+/// The `zarr.json` of a place; without consolidated metadata if that makes it large.
+async fn zarr_json(store: &Store) -> Result<Option<Bytes>, StoreError> {
+    let found = store.get("zarr.json", METADATA_BYTES_MAX).await;
+    match found {
+        Ok(Some(bytes)) if bytes.len() > DOCUMENT_BYTES_USUAL => {
+            let split = large_document::split(ZarrVersion::V3, &bytes);
+            // What is damaged is told where it is read.
+            Ok(Some(split.map_or(bytes, |split| split.rest)))
+        }
+        Err(too_large @ StoreError::TooLarge { .. }) => {
+            match large_document::read(store, ZarrVersion::V3).await? {
+                Some(Ok(split)) => Ok(Some(split.rest)),
+                Some(Err(_)) => Err(too_large),
+                None => Ok(None),
+            }
+        }
+        found => found,
     }
 }
 

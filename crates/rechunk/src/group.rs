@@ -253,14 +253,14 @@ fn of_document(document: &Consolidated, reads: &Reads<'_>) -> Found {
     let mut found = Found::default();
     for (path, kind) in document.nodes() {
         let (version, is_array) = (document.version(), kind == ConsolidatedKind::Array);
-        let array = is_array.then(|| document.array(&path)).flatten();
-        let documents = match (array, document.group(&path)) {
+        let array = is_array.then(|| document.array(path)).flatten();
+        let documents = match (array, document.group(path)) {
             (Some(array), _) => Documents::of_array(version, array),
             (None, Some(group)) => Documents::of_group(version, group),
             (None, None) => Documents::default(),
         };
         let kind = if is_array { member_kind(&documents, reads) } else { None };
-        found.add(&path, kind.or(Some(MemberKind::Group)), &documents);
+        found.add(path, kind.or(Some(MemberKind::Group)), &documents);
     }
     found
 }

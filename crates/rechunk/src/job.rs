@@ -61,6 +61,9 @@ pub struct Job {
     /// It is a part of the copy of a group, which makes the groups above it and describes it in
     /// consolidated metadata when all arrays are complete.
     pub(crate) in_tree: bool,
+    /// No state of it is kept: the run of the group above it is gone on with, and this array, which is
+    /// small, is then begun again.
+    pub(crate) keeps_no_state: bool,
     /// The directory that `--temp` names was not there before.
     pub(crate) makes_temp: bool,
     /// What makes the new shape of the target known.
@@ -203,7 +206,9 @@ impl Job {
         stores: Stores,
     ) -> Result<Self, Error> {
         let planned_at = SystemTime::now();
-        let sample = sample(&source).await?;
+        let is_small = |bytes: u64| bytes <= SMALL_MEMBER_BYTES;
+        let is_sparing = request.is_member && source.spec().decoded_bytes().is_some_and(is_small);
+        let sample = sample(&source, is_sparing).await?;
         let mut plan_request =
             plan_request(&request, &source, &target_layout, sample.ratio, &stores)?;
         let asked_in_vain = if sample.found.is_empty() { sample.missing } else { Vec::new() };
@@ -231,6 +236,7 @@ impl Job {
             planned_at,
             begun_at: planned_at,
             in_tree,
+            keeps_no_state: false,
             makes_temp: false,
             change: None,
             is_begun: false,
@@ -241,6 +247,9 @@ impl Job {
         })
     }
 }
+
+/// Elements of a member of a group, bytes, of which fewer chunks are looked at: there may be thousands of such arrays.
+const SMALL_MEMBER_BYTES: u64 = 8 << 20;
 
 /// What cannot be cut has to be copied as it is: refuses requests that ask for more.
 fn force_passthrough(

@@ -32,6 +32,7 @@ mod info;
 mod intermediate;
 mod job;
 mod job_file;
+mod large_document;
 mod metadata;
 mod missing;
 mod not_ours;

@@ -225,7 +225,7 @@ pub(crate) async fn open_node(
     if let Some(Node::Group(format)) = documents.node().map_err(metadata_error)? {
         return Ok(Opened::Group(documents, format));
     }
-    let Some(mut metadata) = documents.array(options.axes).map_err(metadata_error)? else {
+    let Some(metadata) = documents.array(options.axes).map_err(metadata_error)? else {
         let is_container = has_ending(location.trim_end_matches('/'), "n5");
         if is_container && control.exists_anything().await.unwrap_or(false) {
             // Some writers give the root of a container no document.
@@ -233,26 +233,65 @@ pub(crate) async fn open_node(
         }
         return Err(nothing_error(location, &control).await);
     };
-    let names = names_above(location, options, &metadata, store).await?;
-    let is_named_by_group = names.is_some_and(|names| metadata.take_names(&names));
-    let layout = metadata.layout().map_err(metadata_error)?;
-    if let Metadata::Raw(raw) = &metadata {
-        check_blocks(location, raw, store).await?;
-    }
-    let open = OpenArray {
-        location: location.to_owned(),
-        array: Array::new(layout, store.with_role(Role::Source)),
-        metadata,
-        identity: documents.identity(),
-        packed: None,
-        cast: None,
-        recount: None,
-        described_by,
-        wanted,
-        is_named_by_group,
-        region: None,
+    let found = Described { documents, metadata, wanted, described_by };
+    found.open(location, options, store).await.map(Box::new).map(Opened::Array)
+}
+
+/// Opens an array whose documents were read before. Those that cannot be used are looked for again.
+pub(crate) async fn open_found(
+    location: &str,
+    options: &OpenOptions,
+    documents: Documents,
+    stores: &Stores,
+) -> Result<OpenArray, Error> {
+    let store = open_store(location, stores)?;
+    let metadata = match documents.array(options.axes) {
+        Ok(Some(metadata)) if metadata.layout().is_ok() => metadata,
+        _ => return open_array(location, options, stores).await,
     };
-    open.read_as_asked(options).map(Box::new).map(Opened::Array)
+    let wanted = options.wanted();
+    let found = Described { documents, metadata, wanted, described_by: None };
+    found.open(location, options, &store).await
+}
+
+/// An array that documents describe.
+struct Described {
+    documents: Documents,
+    metadata: Metadata,
+    wanted: Wanted,
+    described_by: Option<String>,
+}
+
+impl Described {
+    async fn open(
+        self,
+        location: &str,
+        options: &OpenOptions,
+        store: &Store,
+    ) -> Result<OpenArray, Error> {
+        let Self { documents, mut metadata, wanted, described_by } = self;
+        let metadata_error = |source: FormatError| Error::source_metadata(location, source);
+        let names = names_above(location, options, &metadata, store).await?;
+        let is_named_by_group = names.is_some_and(|names| metadata.take_names(&names));
+        let layout = metadata.layout().map_err(metadata_error)?;
+        if let Metadata::Raw(raw) = &metadata {
+            check_blocks(location, raw, store).await?;
+        }
+        let open = OpenArray {
+            location: location.to_owned(),
+            array: Array::new(layout, store.with_role(Role::Source)),
+            metadata,
+            identity: documents.identity(),
+            packed: None,
+            cast: None,
+            recount: None,
+            described_by,
+            wanted,
+            is_named_by_group,
+            region: None,
+        };
+        open.read_as_asked(options)
+    }
 }
 
 /// The names that a group above has for the axes of an array that has none itself, as far as they are

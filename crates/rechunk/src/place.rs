@@ -60,7 +60,7 @@ pub(crate) async fn check_place(job: &Job) -> Result<(Around, InTheWay), Error> 
     check_apart(&job.request.source, location, "target")?;
     check_temp(job)?;
     let target = open_target(location, &job.stores)?;
-    let work = work_dir(location, &target, &job.stores)?;
+    let work = if job.keeps_no_state { None } else { work_dir(location, &target, &job.stores)? };
     if let Some(work) = &work {
         // What is there is removed at the end.
         check_apart(&job.request.source, work.location(), "target")?;
@@ -86,9 +86,10 @@ pub(crate) async fn check_place(job: &Job) -> Result<(Around, InTheWay), Error> 
     Ok((Around { groups: groups?, left, target, work }, found))
 }
 
-/// What is where a job is to write a new array; nobody asks where one is to grow.
+/// Looks for what is where a job is to write a new array: not where one is to grow, nor in a group where nothing was, or
+/// what an earlier run of its copy has written.
 async fn in_the_way_of(job: &Job, target: &Store) -> InTheWay {
-    if job.growth.is_some() {
+    if job.growth.is_some() || job.keeps_no_state {
         return Ok(None);
     }
     in_the_way(&job.request.target, target, job.target.file_name().is_some()).await

@@ -26,12 +26,26 @@ pub(crate) async fn sample_ratio(source: &OpenArray) -> Result<f64, Error> {
     if source.array.layout().codec_cost().is_raw {
         return Ok(1.0);
     }
-    Ok(sample(source).await?.ratio)
+    Ok(sample(source, false).await?.ratio)
 }
 
-/// Looks at a few objects spread over the source. Of one that is stored as it is nothing has to be known to plan: remote
-/// ones are not asked then.
-pub(crate) async fn sample(source: &OpenArray) -> Result<Sample, Error> {
+/// Looks at a few objects spread over the source, where answers take long and it `is_sparing` at one if that is there. Of one
+/// that is stored as it is nothing has to be known to plan: remote ones are not asked then.
+pub(crate) async fn sample(source: &OpenArray, is_sparing: bool) -> Result<Sample, Error> {
+    let positions = spread(&source.object_grid()?.indices());
+    if is_sparing && source.array.store().answers_late() && positions.len() > 1 {
+        let one = sample_at(source, positions.get(positions.len() / 2).cloned()).await?;
+        if one.missing.is_empty() {
+            return Ok(one);
+        }
+    }
+    sample_at(source, positions).await
+}
+
+async fn sample_at(
+    source: &OpenArray,
+    positions: impl IntoIterator<Item = Vec<u64>>,
+) -> Result<Sample, Error> {
     let is_raw = source.array.layout().codec_cost().is_raw;
     let mut sample = Sample { ratio: 1.0, found: Vec::new(), missing: Vec::new() };
     let is_asked = source.array.has_whole_objects() && !source.array.store().answers_late();
@@ -40,7 +54,7 @@ pub(crate) async fn sample(source: &OpenArray) -> Result<Sample, Error> {
     }
     let grid = source.object_grid()?;
     let store = source.array.store().with_role(Role::Control);
-    let sizes = spread(&grid.indices()).into_iter().map(|index| {
+    let sizes = positions.into_iter().map(|index| {
         let store = &store;
         async move {
             let key = source.array.layout().object_key(&index);

@@ -1,7 +1,9 @@
 //! Walking down a hierarchy: every directory that is not inside an array.
 
+use futures::stream::{self, StreamExt};
 use rechunk_store::{Level, Store, StoreError};
 
+use crate::consolidated::at_once;
 use crate::documents::{Documents, Wanted};
 
 /// Deepest directory that is looked at, below the one the walk starts at.
@@ -40,14 +42,21 @@ pub(crate) async fn walk(
         visit(&directory, Visited::Level(&level));
         let mut names = level.directories;
         names.sort_unstable();
-        for name in names.into_iter().rev() {
-            let path = if directory.is_empty() { name } else { format!("{directory}/{name}") };
+        let paths = names
+            .into_iter()
+            .map(|name| if directory.is_empty() { name } else { format!("{directory}/{name}") });
+        let fetched = paths.map(|path| async move {
+            let documents = Documents::fetch_wanted(&store.child(&path)?, wanted).await?;
+            Ok::<_, StoreError>((path, documents))
+        });
+        let mut fetched = stream::iter(fetched).buffered(at_once(store));
+        let mut below = Vec::new();
+        while let Some(found) = fetched.next().await {
+            let (path, documents) = found?;
             seen += 1;
             if seen > limit {
                 return Ok(Some(path));
             }
-            let place = store.child(&path)?;
-            let documents = Documents::fetch_wanted(&place, wanted).await?;
             // What is an array itself is no state.
             if path.ends_with(".rechunk") && matches!(documents.node(), Ok(None)) {
                 visit(&path, Visited::State);
@@ -57,12 +66,13 @@ pub(crate) async fn walk(
                 continue;
             }
             if path.split('/').count() < DEPTH_MAX {
-                open.push(path);
+                below.push(path);
             } else if left_out.is_none() {
-                let below = store.list_directories(&path).await?;
-                left_out = below.first().map(|name| format!("{path}/{name}"));
+                let deeper = store.list_directories(&path).await?;
+                left_out = deeper.first().map(|name| format!("{path}/{name}"));
             }
         }
+        open.extend(below.into_iter().rev());
     }
     Ok(left_out)
 }

@@ -15,6 +15,7 @@ mod groups;
 mod http;
 mod https;
 mod kills;
+mod many;
 mod member_names;
 mod missing;
 mod other_files;

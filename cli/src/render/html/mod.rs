@@ -104,7 +104,7 @@ impl Sheet {
                 report: TreeReport::of_plan(job),
                 words: format!(
                     "{}, {}, {}",
-                    plural(job.arrays.len() as u64, "array"),
+                    plural(job.array_count() as u64, "array"),
                     plural(job.groups().count() as u64, "group"),
                     job.format().name()
                 ),

@@ -3,13 +3,15 @@
 //! One reader for all formats: what a bare token became in the attributes of one has to be written
 //! as that token by another.
 
+mod members;
 mod read;
 mod write;
 
 use serde_json::{Map, Value};
 
+pub use members::{Member, MemberScanner};
 pub use read::{DOCUMENT_BYTES_MAX, read_object};
-pub use write::write_pretty;
+pub use write::{write_pretty, write_pretty_at};
 
 /// Starts the string that stands for a bare token in a [`serde_json::Value`].
 const MARKER: &str = "\0token:";

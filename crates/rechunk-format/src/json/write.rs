@@ -11,6 +11,13 @@ pub fn write_pretty(value: &Value) -> Vec<u8> {
     text.into_bytes()
 }
 
+/// Writes a value as [`write_pretty`] does where it is so many objects deep in a document, without the newline.
+pub fn write_pretty_at(value: &Value, depth: usize) -> String {
+    let mut text = String::new();
+    write_value(&mut text, value, depth);
+    text
+}
+
 fn write_value(text: &mut String, value: &Value, depth: usize) {
     match value {
         Value::Object(map) if !map.is_empty() => {

@@ -36,6 +36,10 @@ fn read(version: ZarrVersion, text: &str) -> Consolidated {
     Consolidated::parse(version, text.as_bytes()).unwrap().unwrap()
 }
 
+fn owned(document: &Consolidated) -> Vec<(String, ConsolidatedKind)> {
+    document.nodes().map(|(path, kind)| (path.to_owned(), kind)).collect()
+}
+
 fn new_array(version: ZarrVersion) -> ArrayMetadata {
     let source = parse_v2(ZARRAY.as_bytes(), None).unwrap();
     let options = TargetOptions { version, chunk_shape: vec![4], shard_shape: None, codec: None };
@@ -47,7 +51,7 @@ fn the_arrays_of_v2_are_found_and_read() {
     let document = read(ZarrVersion::V2, &v2());
     let nodes =
         [("a".to_owned(), ConsolidatedKind::Array), ("g".to_owned(), ConsolidatedKind::Group)];
-    assert_eq!(document.nodes(), nodes);
+    assert_eq!(owned(&document), nodes);
     let found = document.array("a").unwrap();
     let metadata = parse_v2(&found.array, found.zattrs.as_deref()).unwrap();
     assert_eq!(metadata.plain_attributes(), json!({"b": "Infinity"}));
@@ -58,7 +62,7 @@ fn the_arrays_of_v2_are_found_and_read() {
 #[test]
 fn the_arrays_of_v3_are_found_and_read() {
     let document = read(ZarrVersion::V3, &v3().to_string());
-    assert_eq!(document.nodes().len(), 3);
+    assert_eq!(document.nodes().count(), 3);
     assert_eq!(parse_v3(&document.array("a").unwrap().array).unwrap().spec.shape, [6]);
     assert!(document.array("g").is_none());
 }
@@ -75,12 +79,12 @@ fn an_array_takes_the_place_of_the_old_one_and_nothing_else_moves() {
 
     let mut document = read(ZarrVersion::V3, &v3().to_string());
     document.set_array("g", &new_array(ZarrVersion::V3)).unwrap();
-    let names: Vec<String> = document.nodes().into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> = document.nodes().map(|(name, _)| name.to_owned()).collect();
     assert_eq!(names, ["z", "g", "a"]);
     let again = read(ZarrVersion::V3, std::str::from_utf8(&document.to_bytes()).unwrap());
     assert_eq!(again, document);
     assert_eq!(again.array("g"), document.array("g"));
-    assert_eq!(again.document["attributes"], json!({"title": "t"}));
+    assert_eq!(again.rest["attributes"], json!({"title": "t"}));
 }
 
 #[test]
@@ -88,9 +92,9 @@ fn groups_above_a_new_array_come_with_it() {
     for version in [ZarrVersion::V2, ZarrVersion::V3] {
         let text = if version == ZarrVersion::V2 { v2() } else { v3().to_string() };
         let mut document = read(version, &text);
-        let before = document.nodes().len();
+        let before = document.nodes().count();
         document.set_array("g/new/b", &new_array(version)).unwrap();
-        let nodes = document.nodes();
+        let nodes = owned(&document);
         assert_eq!(nodes.len(), before + 2, "{nodes:?}");
         assert_eq!(nodes[before], ("g/new".to_owned(), ConsolidatedKind::Group));
         assert_eq!(nodes[before + 1], ("g/new/b".to_owned(), ConsolidatedKind::Array));
@@ -126,4 +130,70 @@ fn a_group_without_is_told_from_one_that_is_damaged() {
     let v2 = |text: &str| Consolidated::parse(ZarrVersion::V2, text.as_bytes()).unwrap_err();
     assert!(v2("{}").to_string().contains(".zmetadata: \"metadata\": is not an object"));
     assert!(v2(r#"{"metadata": {"a/.zarray": null}}"#).to_string().contains("metadata.a/.zarray"));
+}
+
+#[test]
+fn what_changes_is_told() {
+    for version in [ZarrVersion::V2, ZarrVersion::V3] {
+        let text = if version == ZarrVersion::V2 { v2() } else { v3().to_string() };
+        let changed = |change: &dyn Fn(&mut Consolidated)| {
+            let mut document = read(version, &text);
+            assert!(!document.is_changed());
+            change(&mut document);
+            assert_eq!(document.is_changed(), document != read(version, &text));
+            document.is_changed()
+        };
+        assert!(changed(&|document| document.set_array("a", &new_array(version)).unwrap()));
+        assert!(changed(&|document| assert!(document.set_shape("a", &[9]))));
+        assert!(!changed(&|document| assert!(!document.set_shape("b", &[9]))));
+        assert!(changed(&|document| document.set_group("h", &GroupMetadata::default())));
+        assert!(!changed(&|document| document.change_attributes("no", |_| unreachable!())));
+        let add = |map: &mut Map<String, Value>| drop(map.insert("n".to_owned(), json!(1)));
+        assert!(changed(&|document| document.change_attributes("", add)));
+        let same = |map: &mut Map<String, Value>| map.retain(|_, _| true);
+        assert!(!changed(&|document| document.change_attributes("", same)));
+    }
+}
+
+/// More members than one document may have values; readers that are not ours have no such limit.
+#[test]
+fn thousands_of_members_are_read_and_written() {
+    for version in [ZarrVersion::V2, ZarrVersion::V3] {
+        let mut document = Consolidated::new(version, &GroupMetadata::default());
+        for number in 0..12_000 {
+            document.set_array(&format!("g/a{number}"), &new_array(version)).unwrap();
+        }
+        let bytes = document.to_bytes();
+        assert!(serde_json::from_slice::<Value>(&bytes).is_ok());
+        assert!(document.members.size_bytes() * 8 < bytes.len());
+        let mut reader = ConsolidatedReader::new(version);
+        for piece in bytes.chunks(100_003) {
+            reader.feed(piece).unwrap();
+        }
+        let (rest, again) = reader.finish().unwrap();
+        let again = again.unwrap();
+        assert!(rest.len() < 500);
+        assert_eq!(again.nodes().count(), 12_001);
+        assert_eq!(again.array("g/a11999"), document.array("g/a11999"));
+        assert_eq!(again.to_bytes(), bytes);
+    }
+}
+
+/// Text that looks like where the members go is in a string, and stays there.
+#[test]
+fn what_is_around_the_members_stays() {
+    let odd = "\n    \"metadata\": {\n      \"\": null\n    }";
+    let mut attributes = Map::new();
+    attributes.insert(odd.to_owned(), json!({"metadata": {"": null}}));
+    attributes.insert("metadata".to_owned(), json!({"": null}));
+    let group = GroupMetadata::with_attributes(attributes);
+    for version in [ZarrVersion::V2, ZarrVersion::V3] {
+        let mut document = Consolidated::new(version, &group);
+        for count in 0..3 {
+            let again = read(version, std::str::from_utf8(&document.to_bytes()).unwrap());
+            assert_eq!(again, document);
+            assert!(!again.is_changed());
+            document.set_array(&format!("a{count}"), &new_array(version)).unwrap();
+        }
+    }
 }

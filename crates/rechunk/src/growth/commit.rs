@@ -15,7 +15,7 @@ use crate::documents::{Documents, METADATA_BYTES_MAX};
 use crate::metadata::Metadata;
 use crate::repeats::GrownGroups;
 use crate::work_dir::store_error;
-use crate::{Error, consolidated};
+use crate::{Error, consolidated, large_document};
 
 /// The document of an array that says its shape, before and after.
 #[derive(Debug, Clone)]
@@ -171,14 +171,14 @@ pub(super) async fn update_one(
     let failed = |source| store_error("update the consolidated metadata of", location, source);
     let _lock = DirectoryLock::take(group).await.map_err(failed)?;
     let found = consolidated::fetch(group, version).await;
-    let Some(before) = found.map_err(|fault| fault.of_target(location))? else { return Ok(()) };
-    let mut after = before.clone();
-    change(&mut after).map_err(Error::target_metadata)?;
-    if after == before {
+    let Some(mut document) = found.map_err(|fault| fault.of_target(location))? else {
+        return Ok(());
+    };
+    change(&mut document).map_err(Error::target_metadata)?;
+    if !document.is_changed() {
         return Ok(());
     }
-    let key = Consolidated::key(version);
-    group.put_durable(key, after.to_bytes()).await.map_err(failed)
+    large_document::write(group, &document).await.map_err(failed)
 }
 
 /// Says in consolidated metadata above an array that has grown what it is now.

@@ -101,10 +101,10 @@ impl GrownGroups {
         path_in: impl Fn(&str) -> Option<String>,
     ) {
         for path in &self.groups {
-            if let Some(place) = path_in(path)
-                && let Some(attributes) = document.attributes_mut(&place)
-            {
-                follow(&self.changes, path, attributes);
+            if let Some(place) = path_in(path) {
+                document.change_attributes(&place, |attributes| {
+                    follow(&self.changes, path, attributes);
+                });
             }
         }
     }

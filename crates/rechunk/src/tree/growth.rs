@@ -7,6 +7,7 @@ use rechunk_store::{Meter, Store, Stores};
 use rechunk_zarr::GroupMetadata;
 
 use super::fit::Fit;
+use super::plans::Later;
 use super::rules::{Rules, Selection};
 use super::state::SavedTree;
 use super::walk::Found;
@@ -147,6 +148,7 @@ impl TreeJob {
             request,
             selection,
             arrays: sorted.arrays,
+            later: Later::default(),
             unmoved: sorted.unmoved,
             warnings,
             format,

@@ -6,9 +6,9 @@ mod fit;
 mod grown;
 mod growth;
 mod members;
-mod nested;
 mod ome;
 mod pattern;
+mod plans;
 mod repeated;
 mod report;
 mod rules;
@@ -21,9 +21,7 @@ mod walk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use futures::stream::{self, StreamExt};
-use rechunk_grid::ArraySpec;
-use rechunk_plan::{Estimate, PlanError, estimate_files};
+use rechunk_plan::{Estimate, estimate_files};
 use rechunk_store::{Meter, Store, Stores};
 use rechunk_zarr::GroupMetadata;
 
@@ -39,20 +37,21 @@ pub(crate) use walk::Found;
 
 use crate::attributes::Way;
 use crate::axes::Axes;
-use crate::dimension_names::{AxisNames, GroupNames};
+use crate::dimension_names::GroupNames;
 use crate::documents::{Documents, Wanted};
 use crate::format::Format;
 use crate::growth::check_trust;
 use crate::job::{Job, profile};
 use crate::metadata::in_strict_json;
-use crate::open::{OpenArray, OpenOptions, Opened, left_out, open_array, open_node, open_store};
+use crate::open::{OpenOptions, Opened, left_out, open_node, open_store};
 use crate::others::{Others, OthersReport};
 use crate::repeats::GrownGroups;
 use crate::request::{CopyRequest, takes_parts};
-use crate::{ChunkSpec, Error, consolidated};
+use crate::{ChunkSpec, Error};
 use fit::Fit;
 use members::MemberLists;
-use rules::{Rules, Wishes};
+use plans::{Later, Planner};
+use rules::Rules;
 use said::Said;
 use walk::in_words;
 
@@ -75,8 +74,10 @@ pub struct TreeJob {
     pub request: CopyRequest,
     /// Which arrays, and what differs for some.
     pub selection: Selection,
-    /// The arrays, in the order in which they are copied.
+    /// The arrays, in the order in which they are copied: the first thousand. Others are planned again when
+    /// their turn comes; [`TreeJob::array_count`] counts them too.
     pub arrays: Vec<TreeArray>,
+    later: Later,
     /// Arrays that stay as they are, where others grow.
     pub(crate) unmoved: Vec<String>,
     /// What is lost or worth a look, beside what the arrays warn of.
@@ -211,9 +212,17 @@ impl TreeJob {
         for (path, group) in &mut found.groups {
             warnings.extend(fit_to(formats, request.axes, path, group));
         }
-        let whole = CopyRequest { format: Some(format), ..request.clone() };
-        let members = Members { paths: found.arrays, names, format: source.format };
-        let arrays = plan_all(&rules, fit, &whole, &stores, members, found.unreadable).await?;
+        let planner = Planner {
+            rules,
+            whole: CopyRequest { format: Some(format), ..request.clone() },
+            stores: stores.clone(),
+            names,
+            format: source.format,
+            documents: found.documents,
+            // What is said of all of them together changes what each is.
+            holds_all: request.select.is_some() || request.max_missing.is_some(),
+        };
+        let (arrays, later) = planner.plan_all(fit, found.arrays, found.unreadable).await?;
         let (groups, others, consolidated) = (found.groups, found.others, found.consolidated);
         let others_estimate = estimate_others(&others, &request, &stores)?;
         let unmoved = Vec::new();
@@ -221,6 +230,7 @@ impl TreeJob {
             request,
             selection,
             arrays,
+            later,
             unmoved,
             warnings,
             format,
@@ -260,6 +270,7 @@ impl TreeJob {
     /// Predicted traffic of all arrays and other files.
     pub fn estimate(&self) -> Estimate {
         let mut sum = self.others_estimate.clone();
+        sum.add(&self.later.estimate);
         for array in &self.arrays {
             sum.add(&array.job.planned.plan.estimate);
         }
@@ -272,6 +283,7 @@ impl TreeJob {
         for TreeArray { path, job } in &self.arrays {
             job.warnings.iter().for_each(|warning| said.add(path, warning));
         }
+        said.extend(&self.later.said);
         self.warnings.iter().cloned().chain(said.lines()).collect()
     }
 }
@@ -405,174 +417,4 @@ fn check_room_for_state(found: &Found, location: &str) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// The arrays of a group that are copied.
-struct Members {
-    paths: Vec<String>,
-    /// Names that only groups have for the axes of some.
-    names: GroupNames,
-    /// Of the group.
-    format: Format,
-}
-
-/// Plans the copy of every array, or says what is in the way: all that cannot be read at once, and
-/// the most memory that is needed.
-async fn plan_all(
-    rules: &Rules,
-    mut fit: Fit,
-    whole: &CopyRequest,
-    stores: &Stores,
-    members: Members,
-    mut unreadable: Vec<(String, String)>,
-) -> Result<Vec<TreeArray>, Error> {
-    let Members { paths, names, format } = members;
-    let mut arrays = Vec::with_capacity(paths.len());
-    let mut largest: Option<(u64, Error)> = None;
-    let at_once = consolidated::at_once(&open_store(&whole.source, stores)?);
-    let opened = stream::iter(paths).map(|path| (names.get(&path).cloned(), path));
-    let opened = opened.map(|(names, path)| async move {
-        let opened = open_one(whole, stores, &path, names, format).await;
-        (path, opened)
-    });
-    let planned = opened.buffered(at_once).map(|(path, opened)| {
-        let asked = opened.and_then(|opened| ask_for(rules, &mut fit, whole, &path, opened));
-        async move {
-            let planned = async { asked?.plan().await };
-            (path, planned.await)
-        }
-    });
-    let mut planned = Box::pin(planned.buffered(at_once));
-    while let Some((path, planned)) = planned.next().await {
-        match planned {
-            Ok(job) => arrays.push(TreeArray { path, job }),
-            Err(error @ (Error::SourceMetadata { .. } | Error::NotAnArray { .. })) => {
-                unreadable.push((path, reason(&error)));
-            }
-            Err(error) => match minimum_bytes(&error) {
-                Some(bytes) if largest.as_ref().is_none_or(|(most, _)| *most < bytes) => {
-                    largest = Some((bytes, error.of_member(&path)));
-                }
-                Some(_) => {}
-                None => return Err(error.of_member(&path)),
-            },
-        }
-    }
-    drop(planned);
-    if !unreadable.is_empty() {
-        unreadable.sort_unstable();
-        return Err(unreadable_error(&whole.source, &unreadable));
-    }
-    fit.check()?;
-    match largest {
-        Some((_, error)) => Err(error),
-        None => Ok(arrays),
-    }
-}
-
-/// Opens one array, and all that is asked of stores for it from now on is counted for it.
-async fn open_one(
-    whole: &CopyRequest,
-    stores: &Stores,
-    path: &str,
-    names: Option<AxisNames>,
-    format: Format,
-) -> Result<(OpenArray, Stores), Error> {
-    let stores = stores.with_meter(&Meter::new());
-    let location = member_location(&whole.source, path);
-    let options = OpenOptions {
-        cast: None,
-        names,
-        wants_names: false, // all groups are known
-        ..member_options(whole, format)
-    };
-    Ok((open_array(&location, &options, &stores).await?, stores))
-}
-
-/// What is asked of one array, and what is to be said of that.
-struct Asked {
-    request: CopyRequest,
-    source: OpenArray,
-    stores: Stores,
-    warnings: Vec<String>,
-}
-
-fn ask_for(
-    rules: &Rules,
-    fit: &mut Fit,
-    whole: &CopyRequest,
-    path: &str,
-    (source, stores): (OpenArray, Stores),
-) -> Result<Asked, Error> {
-    let select = fit.select(whole, source.spec())?;
-    let source = source.selected(select.as_deref())?;
-    let wishes = wishes(rules, fit, whole, path, source.spec())?;
-    let (mut request, warnings) = fit.request(path, source.spec(), wishes, whole)?;
-    let source = source.cast(request.cast.as_deref())?;
-    request.select = select;
-    request.source.clone_from(&source.location);
-    request.target = member_location(&whole.target, path);
-    Ok(Asked { request, source, stores, warnings })
-}
-
-impl Asked {
-    async fn plan(self) -> Result<Job, Error> {
-        let mut job = Job::plan(self.request, self.source, self.stores).await?;
-        job.warnings.splice(0..0, self.warnings);
-        job.in_tree = true;
-        Ok(job)
-    }
-}
-
-/// What is asked of the array at `path`: of all arrays, of coordinates, by rules, the last counts.
-fn wishes(
-    rules: &Rules,
-    fit: &mut Fit,
-    whole: &CopyRequest,
-    path: &str,
-    spec: &ArraySpec,
-) -> Result<Wishes, Error> {
-    let mut wishes = Wishes::of(whole);
-    if is_coordinate(path, spec) {
-        // A dimension that only coordinates have is not misspelt.
-        fit.see(&wishes, path, spec)?;
-        let coords = rules.coords.unwrap_or_else(|| Coords::usual(&whole.chunks));
-        // Who asks for smaller data does not mean coarser coordinates.
-        wishes = Wishes { cast: None, ..coords.wishes(spec, wishes) };
-    }
-    Ok(rules.apply(path, wishes))
-}
-
-/// The memory that would do, bytes, where that is what is missing.
-fn minimum_bytes(error: &Error) -> Option<u64> {
-    match error {
-        Error::Plan { source, .. } => match **source {
-            PlanError::DoesNotFit { minimum_bytes, .. } => Some(minimum_bytes),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Why an array cannot be read, without the place that is said beside it.
-fn reason(error: &Error) -> String {
-    match error {
-        Error::SourceMetadata { source, .. } => source.to_string(),
-        Error::NotAnArray { reason, .. } => reason.clone(),
-        other => other.to_string(),
-    }
-}
-
-fn unreadable_error(location: &str, unreadable: &[(String, String)]) -> Error {
-    let named = unreadable.iter().take(NAMED_MAX);
-    let mut names: Vec<String> = named.map(|(path, reason)| format!("{path} ({reason})")).collect();
-    if let Some(more) = unreadable.len().checked_sub(NAMED_MAX).filter(|more| *more > 0) {
-        names.push(format!("and {more} more"));
-    }
-    let first = unreadable.first().map_or("", |(path, _)| path);
-    Error::NotATree {
-        location: location.to_owned(),
-        reason: format!("this version cannot read or write {}", names.join(", ")),
-        hint: Some(format!("leave them out: --exclude '{first}'")),
-    }
 }

@@ -6,6 +6,7 @@ use rechunk_plan::Estimate;
 use rechunk_store::Traffic;
 use serde::{Deserialize, Serialize};
 
+use super::plans::{CANDIDATES_MAX, HELD_MAX};
 use super::said::Said;
 use super::{TreeArray, TreeJob};
 use crate::others::OthersReport;
@@ -65,9 +66,7 @@ pub struct Totals {
 }
 
 /// Arrays that have reports of their own.
-const ARRAYS_MAX: usize = 1000;
-/// Arrays of a group whose reports say with what their plans were compared.
-const CANDIDATES_MAX: usize = 100;
+const ARRAYS_MAX: usize = HELD_MAX;
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_none(count: &u64) -> bool {
@@ -91,6 +90,7 @@ impl TreeReport {
         for array in &job.arrays {
             report.keep(|| ArrayReport::of_plan(array));
         }
+        report.arrays_left_out += job.later.paths().len() as u64;
         report.warnings = job.all_warnings();
         report
     }

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use rechunk_exec::{Event, Observer};
-use rechunk_plan::Plan;
 use rechunk_store::Store;
 use tokio_util::sync::CancellationToken;
 
 use super::commit::TreeDocuments;
 use super::grown::{GrownArrays, is_written};
+use super::plans::Figures;
 use super::report::TreeReport;
 use super::said::Said;
 use super::state::{Left, Start, TreePlace, start};
-use super::together::at_once;
+use super::together::{at_once, share_budget};
 use super::{TreeArray, TreeJob};
 use crate::complete::{self, holds};
 use crate::intermediate::check_temp;
@@ -25,6 +25,7 @@ use crate::report::{Report, TaskReport};
 use crate::request::{Existing, Running};
 use crate::target::{check_apart, groups_above, is_array, open_target};
 use crate::work_dir::{WorkDir, store_error};
+use crate::writer_lock::lost;
 use crate::{Error, consolidated, verify};
 
 /// Most arrays of a group that is complete of which more than one chunk is compared.
@@ -95,37 +96,61 @@ impl TreeJob {
         cancel: &CancellationToken,
     ) -> Result<TreeReport, Error> {
         let mut report = TreeReport::begin(self, running.verify);
-        let documents = TreeDocuments::of(self);
+        let documents = TreeDocuments::of(self)?;
         let grown = self.grows().then(|| GrownArrays::of(self, running.keep_temp));
-        if let (None, Some(text)) = (&grown, documents.warning()?) {
-            observer.event(&Event::Warning { text: text.clone() });
-            report.warnings.push(text);
-        }
         let start = place.start;
         let resumes = matches!(start, Start::Resume | Start::Done);
-        let samples = if self.arrays.len() > SAMPLED_WELL_MAX { 1 } else { complete::SAMPLES };
+        let samples = if self.array_count() > SAMPLED_WELL_MAX { 1 } else { complete::SAMPLES };
         let is_written = self.is_written(&place.target, place.start).await?;
         // Each array starts, or goes on where it stopped.
         let existing = if place.work.is_some() { Existing::Resume } else { Existing::Refuse };
         let running = Running { existing, ..running };
         let turns = self.turns(running.verify);
-        self.share_budget(&turns);
+        let is_late = place.target.answers_late() && place.work.is_some() && !self.grows();
         let mut said = Said::default();
-        let mut arrays = announced(std::mem::take(&mut self.arrays));
+        let mut events = self.announced();
+        let (mut held, later) = (std::mem::take(&mut self.arrays).into_iter(), &self.later);
+        let held_count = held.len();
         for turn in turns {
-            let copies =
-                arrays.by_ref().take(turn.len()).map(|(event, TreeArray { path, job })| {
-                    let copy = async move |observer, cancel| {
-                        let is_done = resumes && is_done(&job, is_written).await?;
-                        if start == Start::Done {
-                            check_member(&job, is_done, samples, &cancel).await?;
-                        }
-                        run_array(job, is_done, running, observer, &cancel).await
+            let is_beside_others = turn.len() > 1;
+            let copies = turn.zip(events.by_ref()).map(|(number, (event, path))| {
+                let held = held.next();
+                let of_later = number.saturating_sub(held_count);
+                let copy = async move |observer, cancel| {
+                    let array = match held {
+                        Some(array) => Some(array),
+                        None => later.plan(of_later).await?,
                     };
-                    (event, path, copy)
-                });
-            for (path, done) in at_once(copies, observer, cancel).await? {
-                report.add(path, done, &mut said);
+                    let Some(TreeArray { mut job, .. }) = array else { return Ok(None) };
+                    if is_beside_others {
+                        share_budget(&mut job);
+                    }
+                    let is_done = resumes && is_done(&job, is_written).await?;
+                    let mut running = running;
+                    if is_late
+                        && !running.keep_temp
+                        && may_keep_no_state(&job)
+                        && !(resumes && has_state(&job).await?)
+                    {
+                        job.keeps_no_state = true;
+                        running.existing = Existing::Refuse;
+                    }
+                    if start == Start::Done {
+                        check_member(&job, is_done, samples, &cancel).await?;
+                    }
+                    run_array(job, is_done, running, observer, &cancel).await.map(Some)
+                };
+                (event, path, copy)
+            });
+            let taken_over = place.lost();
+            let copied = tokio::select! {
+                copied = at_once(copies, observer, cancel) => copied?,
+                () = taken_over.cancelled() => return Err(lost(&self.request.target)),
+            };
+            for (path, done) in copied {
+                if let Some(done) = done {
+                    report.add(path, done, &mut said);
+                }
             }
         }
         let (resumed, verifies) = (self.copy_others(place, running, cancel).await?, running.verify);
@@ -143,6 +168,26 @@ impl TreeJob {
         report.already_complete = start == Start::Done;
         report.end(started, &self.stores.meter().traffic(), &said);
         Ok(report)
+    }
+
+    /// What is said when it is an array's turn, with its path.
+    fn announced(&self) -> impl Iterator<Item = (Event, String)> + use<> {
+        let written_bytes = |figures: Figures| figures.written_bytes;
+        let arrays: Vec<(String, u64)> =
+            self.paths().map(str::to_owned).zip(self.figures().map(written_bytes)).collect();
+        let bytes_total = arrays.iter().fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes));
+        let (count, mut before) = (arrays.len(), 0_u64);
+        arrays.into_iter().enumerate().map(move |(position, (path, bytes))| {
+            let event = Event::ArrayStarted {
+                path: path.clone(),
+                number: position + 1,
+                arrays: count,
+                bytes_total,
+                bytes_before: before,
+            };
+            before = before.saturating_add(bytes);
+            (event, path)
+        })
     }
 
     /// Copies the files beside arrays and documents; how many an earlier run had copied.
@@ -168,7 +213,7 @@ impl TreeJob {
     pub(super) async fn open_target(&self) -> Result<Store, Error> {
         let (source, location) = (&self.request.source, &self.request.target);
         check_apart(source, location, "target")?;
-        let has_intermediate = self.arrays.iter().any(|a| a.job.planned.plan.stages.len() > 1);
+        let has_intermediate = self.figures().any(|figures| figures.stages > 1);
         let temp = self.request.temp.as_deref().filter(|temp| !temp_is_memory(temp));
         if let Some(temp) = temp.filter(|_| has_intermediate) {
             check_apart(source, temp, "place for the intermediate")?;
@@ -200,34 +245,24 @@ impl TreeJob {
     }
 }
 
-/// Each array with what is said when it is its turn.
-fn announced(arrays: Vec<TreeArray>) -> impl Iterator<Item = (Event, TreeArray)> {
-    let count = arrays.len();
-    let bytes = |array: &TreeArray| written_bytes(&array.job);
-    let bytes_total = arrays.iter().map(bytes).fold(0, u64::saturating_add);
-    let mut before = 0_u64;
-    arrays.into_iter().enumerate().map(move |(position, array)| {
-        let event = Event::ArrayStarted {
-            path: array.path.clone(),
-            number: position + 1,
-            arrays: count,
-            bytes_total,
-            bytes_before: before,
-        };
-        before = before.saturating_add(written_bytes(&array.job));
-        (event, array)
-    })
-}
-
-/// What the stages of a job write, bytes of elements without padding.
-fn written_bytes(job: &Job) -> u64 {
+/// True for an array that is sooner begun again than its state is kept. Nothing of it is left elsewhere, and its objects
+/// are each sent at once.
+fn may_keep_no_state(job: &Job) -> bool {
     let plan = &job.planned.plan;
-    array_bytes(plan).saturating_mul(plan.stages.len() as u64)
+    Figures::of(plan).is_small()
+        && plan.stages.len() == 1
+        && plan.estimate.target.part_requests == 0
+        && job.source.packed.is_none()
+        && job.target.file_name().is_none()
 }
 
-/// Bytes of the elements of the array that a plan is of, without padding.
-pub(super) fn array_bytes(plan: &Plan) -> u64 {
-    plan.shape.iter().fold(plan.item_bytes, |product, &n| product.saturating_mul(n))
+/// True if an earlier run has left the state of an array.
+async fn has_state(job: &Job) -> Result<bool, Error> {
+    let location = &job.request.target;
+    let target = open_target(location, &job.stores)?;
+    let Some(work) = work_dir(location, &target, &job.stores)? else { return Ok(false) };
+    let there = work.store.exists_anything().await;
+    there.map_err(|source| store_error("look at", location, source))
 }
 
 /// Copies one array, unless an earlier run has done it.

@@ -38,6 +38,17 @@ impl Said {
         }
     }
 
+    /// Adds what is said of other arrays.
+    pub(super) fn extend(&mut self, others: &Self) {
+        for (text, paths, count) in &others.texts {
+            for number in 0..*count {
+                let path = usize::try_from(number).ok().and_then(|number| paths.get(number));
+                self.add(path.map_or("", String::as_str), text);
+            }
+        }
+        self.left_out += others.left_out;
+    }
+
     /// The warnings, each after the path of its array.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();

@@ -1,12 +1,13 @@
 //! The state of the copy of a group: what is saved in `TARGET.rechunk/`, what an earlier run has
 //! left there, and whether a run may start.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use rechunk_store::{Role, Store, Stores, check_below};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
 
 use super::commit::TreeDocuments;
 use super::grown::check_fresh;
@@ -65,12 +66,19 @@ impl SavedTree {
             let growth = saved.growth;
             SavedArray { path: path.clone(), source_identity, target_identity, growth }
         };
+        let later = |(path, source_identity, target_identity): (&str, String, String)| SavedArray {
+            path: path.to_owned(),
+            source_identity,
+            target_identity,
+            growth: None,
+        };
+        let later = job.later.identities().map(later);
         Self {
             version: TREE_VERSION,
             request: job.request.clone(),
             selection: job.selection.clone(),
             groups: groups_identity(job),
-            arrays: job.arrays.iter().map(array).collect(),
+            arrays: job.arrays.iter().map(array).chain(later).collect(),
             others: job.others.files.clone(),
             is_given_up: false,
         }
@@ -127,12 +135,15 @@ impl SavedTree {
         if self.request.source != other.request.source {
             return Some(format!("its source is {}", self.request.source));
         }
-        let find = |tree: &'_ Self, path: &str| {
-            tree.arrays.iter().find(|array| array.path == path).cloned()
+        let by_path = |tree: &'_ Self| -> BTreeMap<String, usize> {
+            let paths = tree.arrays.iter().map(|array| array.path.clone());
+            paths.zip(0..).collect()
         };
-        for mine in &self.arrays {
-            let path = &mine.path;
-            let Some(theirs) = find(other, path) else {
+        let (mine, theirs) = (by_path(self), by_path(other));
+        for array in &self.arrays {
+            let (mine, path) = (array, &array.path);
+            let theirs = theirs.get(path).and_then(|number| other.arrays.get(*number));
+            let Some(theirs) = theirs else {
                 return Some(format!("the array {path} is one of its arrays"));
             };
             if mine.source_identity != theirs.source_identity {
@@ -143,7 +154,7 @@ impl SavedTree {
                     let growth = array.growth.as_ref();
                     growth.map_or_else(|| "is copied".to_owned(), |to| to.summary.clone())
                 };
-                return Some(format!("its array {path} {}, not {}", of(mine), of(&theirs)));
+                return Some(format!("its array {path} {}, not {}", of(mine), of(theirs)));
             }
             if mine.target_identity != theirs.target_identity {
                 return Some(format!(
@@ -151,7 +162,8 @@ impl SavedTree {
                 ));
             }
         }
-        if let Some(theirs) = other.arrays.iter().find(|array| find(self, &array.path).is_none()) {
+        let is_new = |array: &&SavedArray| !mine.contains_key(&array.path);
+        if let Some(theirs) = other.arrays.iter().find(is_new) {
             return Some(format!("the array {} is none of its arrays", theirs.path));
         }
         if let Some(difference) = self.difference_in_others(other) {
@@ -278,7 +290,7 @@ pub(crate) async fn start(
             Ok(Start::Over)
         }
         (Left::Nothing | Left::Emptied, Existing::Resume)
-            if TreeDocuments::of(job).are_at(target).await? =>
+            if TreeDocuments::of(job)?.are_at(target).await? =>
         {
             Ok(Start::Done)
         }
@@ -469,6 +481,11 @@ impl TreePlace {
             work.save_tree(SavedTree::new(job).to_json()?).await?;
         }
         Ok(start)
+    }
+
+    /// Cancelled when another run takes the target from this one.
+    pub(crate) fn lost(&self) -> CancellationToken {
+        self.lock.as_ref().map_or_else(CancellationToken::new, WriterLock::lost)
     }
 
     /// An error if another run has taken the target from this one.

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::stream::{self, StreamExt};
 use rechunk_exec::{Event, Observer};
-use rechunk_plan::Plan;
 use tokio_util::sync::CancellationToken;
 
-use super::run::array_bytes;
-use super::{TreeArray, TreeJob};
+use super::TreeJob;
+use super::plans::Figures;
 use crate::Error;
+use crate::job::Job;
 use crate::target::open_target;
 
 /// Most arrays that are copied at once.
@@ -29,42 +29,29 @@ impl TreeJob {
         let target = open_target(&self.request.target, &self.stores);
         let is_late = target.is_ok_and(|target| target.answers_late());
         let budget_bytes = self.request.planning.budget().memory_bytes;
-        let plans = self.arrays.iter().map(|TreeArray { job, .. }| &job.planned.plan);
         // What grows is read for what it keeps, and made known with all the others.
-        of_plans(plans, budget_bytes, is_late && !self.grows() && !verifies)
-    }
-
-    /// Leaves arrays that are copied at once what they are planned to take: what the budget has beside that, for
-    /// reading ahead, is not each one's.
-    pub(super) fn share_budget(&mut self, turns: &[Range<usize>]) {
-        for turn in turns.iter().filter(|turn| turn.len() > 1) {
-            for TreeArray { job, .. } in &mut self.arrays[turn.clone()] {
-                let memory = &mut job.planned.plan.memory;
-                memory.budget_bytes = memory.planned_peak_bytes;
-            }
-        }
+        in_turns(self.figures(), budget_bytes, is_late && !self.grows() && !verifies)
     }
 
     /// The most memory that the arrays of a turn are planned to take together, bytes.
     pub fn planned_peak_bytes(&self, verifies: bool) -> u64 {
-        let peak_bytes = |array: &TreeArray| array.job.planned.plan.memory.planned_peak_bytes;
-        let of_turn = |turn: Range<usize>| {
-            self.arrays[turn].iter().map(peak_bytes).fold(0, u64::saturating_add)
-        };
+        let mut peaks = self.figures().map(|figures| figures.planned_peak_bytes);
+        let of_turn =
+            |turn: Range<usize>| peaks.by_ref().take(turn.len()).fold(0, u64::saturating_add);
         self.turns(verifies).into_iter().map(of_turn).max().unwrap_or(0)
     }
 }
 
-fn of_plans<'a>(
-    plans: impl Iterator<Item = &'a Plan>,
+fn in_turns(
+    arrays: impl Iterator<Item = Figures>,
     budget_bytes: u64,
     is_late: bool,
 ) -> Vec<Range<usize>> {
     let mut turns: Vec<Range<usize>> = Vec::new();
     let mut left_bytes = 0;
-    for (number, plan) in plans.enumerate() {
-        let is_small = is_late && is_small(plan);
-        let peak_bytes = plan.memory.planned_peak_bytes;
+    for (number, array) in arrays.enumerate() {
+        let is_small = is_late && array.is_small();
+        let peak_bytes = array.planned_peak_bytes;
         match turns.last_mut() {
             Some(turn) if is_small && turn.len() < AT_ONCE && peak_bytes <= left_bytes => {
                 turn.end += 1;
@@ -79,9 +66,18 @@ fn of_plans<'a>(
     turns
 }
 
-fn is_small(plan: &Plan) -> bool {
-    let objects = plan.estimate.source.get_requests.saturating_add(plan.estimate.target.objects);
-    array_bytes(plan) <= SMALL_BYTES && objects <= SMALL_OBJECTS
+impl Figures {
+    /// It is soon copied, by few requests.
+    pub(super) fn is_small(&self) -> bool {
+        self.array_bytes <= SMALL_BYTES && self.objects <= SMALL_OBJECTS
+    }
+}
+
+/// Leaves an array that is copied beside others what it is planned to take: what the budget has beside that, for
+/// reading ahead, is not each one's.
+pub(super) fn share_budget(job: &mut Job) {
+    let memory = &mut job.planned.plan.memory;
+    memory.budget_bytes = memory.planned_peak_bytes;
 }
 
 /// Makes copies at once, each with what is told before it and the path of its array. Their results come in

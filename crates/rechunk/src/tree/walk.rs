@@ -1,8 +1,8 @@
 //! What is in a group that is to be copied: all of it, or an error.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use rechunk_format::FormatError;
+use rechunk_format::{FormatError, Packed};
 use rechunk_store::{Level, Role, Store, check_below};
 use rechunk_zarr::{Consolidated, ConsolidatedKind, GroupMetadata, ZarrVersion};
 
@@ -28,8 +28,31 @@ pub(crate) struct Found {
     pub consolidated: BTreeSet<String>,
     /// Files beside arrays and documents.
     pub others: Others,
+    /// The documents of the arrays.
+    pub documents: FoundDocuments,
     /// What is to be said.
     pub warnings: Vec<String>,
+}
+
+/// Documents of arrays that a walk has read, so that they need not be read again.
+#[derive(Debug, Default)]
+pub(crate) struct FoundDocuments {
+    numbers: HashMap<Box<str>, u32>,
+    records: Packed,
+}
+
+impl FoundDocuments {
+    fn add(&mut self, path: &str, documents: &Documents) {
+        if let Ok(number) = u32::try_from(self.records.push(&documents.to_record())) {
+            self.numbers.insert(path.into(), number);
+        }
+    }
+
+    /// Those of the array at `path`, if they are known.
+    pub(super) fn get(&self, path: &str) -> Option<Documents> {
+        let number = usize::try_from(*self.numbers.get(path)?).ok()?;
+        Documents::from_record(&self.records.get(number)?)
+    }
 }
 
 impl Found {
@@ -56,8 +79,8 @@ impl Found {
                 hint: Some("name one of its arrays".to_owned()),
             });
         }
-        let described: BTreeMap<String, ConsolidatedKind> =
-            document.iter().flat_map(Consolidated::nodes).collect();
+        let is_described_array =
+            |path: &str| document.as_ref().is_some_and(|document| document.array(path).is_some());
         let mut found = Self::default();
         found.others.is_unknown = !store.can_list();
         let mut walked = BTreeSet::new();
@@ -77,7 +100,7 @@ impl Found {
             };
             match documents.node() {
                 // An array that only the consolidated metadata describes: chunks are below it.
-                Ok(None) if described.get(path) == Some(&ConsolidatedKind::Array) => return false,
+                Ok(None) if is_described_array(path) => return false,
                 Ok(None) if format == Format::N5 => {
                     // A directory is all that a group of N5 needs.
                     found.groups.insert(path.to_owned(), GroupMetadata::default());
@@ -85,7 +108,10 @@ impl Found {
                     return true;
                 }
                 Ok(None) => return true,
-                Ok(Some(Node::Array(_))) => found.arrays.push(path.to_owned()),
+                Ok(Some(Node::Array(_))) => {
+                    found.documents.add(path, documents);
+                    found.arrays.push(path.to_owned());
+                }
                 Ok(Some(Node::Group(_))) => {
                     found.add_group(path, documents.group());
                     if documents.is_consolidated() {
@@ -158,27 +184,27 @@ impl Found {
     fn add_described(&mut self, document: &Consolidated, walked: &BTreeSet<String>) {
         let mut described = BTreeSet::new();
         for (path, kind) in document.nodes() {
-            described.insert(path.clone());
-            if path.is_empty() || walked.contains(&path) {
+            described.insert(path);
+            if path.is_empty() || walked.contains(path) {
                 continue;
             }
-            if let Err(reason) = check_below(&path) {
+            if let Err(reason) = check_below(path) {
                 let reason = format!("the consolidated metadata names it, and {reason}");
-                self.unreadable.push((path, reason));
+                self.unreadable.push((path.to_owned(), reason));
                 continue;
             }
             match kind {
-                ConsolidatedKind::Array => self.arrays.push(path),
+                ConsolidatedKind::Array => self.arrays.push(path.to_owned()),
                 ConsolidatedKind::Group => {
-                    if let Some(group) = document.group(&path) {
+                    if let Some(group) = document.group(path) {
                         let documents = Documents::of_group(document.version(), group);
-                        self.add_group(&path, documents.group());
+                        self.add_group(path, documents.group());
                     }
                 }
             }
         }
         let unknown: Vec<&String> =
-            self.arrays.iter().filter(|path| !described.contains(*path)).collect();
+            self.arrays.iter().filter(|path| !described.contains(path.as_str())).collect();
         if let Some(first) = unknown.first() {
             self.warnings.push(format!(
                 "{} arrays that are there are missing in the consolidated metadata of the source, \
