@@ -79,6 +79,33 @@ fn memory_does_not_grow_with_the_arrays() {
     assert!(peak_bytes <= (32 + 48) * MIB, "{} MiB", peak_bytes / MIB);
 }
 
+/// More than are held: the last are planned again when their turn comes, also when a run goes on.
+#[test]
+fn arrays_that_are_not_held_are_copied_too() {
+    let folder = Folder::new();
+    let [source, target] = ["s.zarr", "t.zarr"].map(|name| folder.at(name));
+    group(Path::new(&source), 2, 1030);
+    let chunk = format!("{source}/variable_01020/1");
+    let bytes = fs::read(&chunk).unwrap();
+    fs::write(&chunk, [bytes.clone(), vec![0]].concat()).unwrap();
+    let copy = ["copy", &source, &target, "--chunks", "x=4", "--no-fsync", "--json"];
+    rechunk(&copy).fails().says(&["variable_01020"]);
+    fs::write(&chunk, bytes).unwrap();
+    let report = rechunk(&[&copy[..], &["--resume"]].concat()).ok().json();
+    assert_eq!(number(&report, "tasks.resumed"), 1020);
+    assert_eq!(number(&report, "tasks.total"), 1030);
+    let outcome = rechunk(&["verify", &source, &target, "--json"]).ok().json();
+    assert_eq!(outcome["arrays"].as_array().unwrap().len(), 1030);
+    let document: Value =
+        serde_json::from_slice(&fs::read(format!("{target}/zarr.json")).unwrap()).unwrap();
+    let members = document["consolidated_metadata"]["metadata"].as_object().unwrap();
+    assert_eq!(members.len(), 1030);
+    for member in ["variable_00000", "variable_01029"] {
+        let own = fs::read(format!("{target}/{member}/zarr.json")).unwrap();
+        assert_eq!(members[member], serde_json::from_slice::<Value>(&own).unwrap());
+    }
+}
+
 /// Its consolidated metadata has more values than any one document may have.
 #[test]
 fn consolidated_metadata_of_thousands_of_arrays_is_read_and_written() {
@@ -109,7 +136,7 @@ fn consolidated_metadata_of_thousands_of_arrays_is_read_and_written() {
         fs::write(&path, serde_json::to_vec_pretty(&document).unwrap()).unwrap();
         // One more array in it: all that is said of others stays.
         let array = format!("{target}/new");
-        rechunk(&["copy", &format!("{source}/variable_00003"), &array, "--no-fsync"]).ok();
+        rechunk(&["copy", &format!("{source}/variable_00003"), &array, "--format", &format]).ok();
         let mut now: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         let members = match version {
             3 => &mut now["consolidated_metadata"]["metadata"],

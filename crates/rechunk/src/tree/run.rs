@@ -43,6 +43,7 @@ impl TreeJob {
         let start = start(self, running, &target, &left).await?;
         self.check_missing().await?;
         let is_written = self.is_written(&target, start).await?;
+        let is_late = self.is_late(&target, running);
         for array in &mut self.arrays {
             let job = &mut array.job;
             let checked = async {
@@ -50,6 +51,7 @@ impl TreeJob {
                 match start {
                     Start::Done => return Ok(()),
                     Start::Resume if is_done(job, is_written).await? => return Ok(()),
+                    Start::Resume if is_late && keeps_no_state(job, true).await? => {}
                     Start::Resume => Box::pin(job.check_target(running)).await?,
                     Start::Fresh | Start::Over => {}
                 }
@@ -106,7 +108,7 @@ impl TreeJob {
         let existing = if place.work.is_some() { Existing::Resume } else { Existing::Refuse };
         let running = Running { existing, ..running };
         let turns = self.turns(running.verify);
-        let is_late = place.target.answers_late() && place.work.is_some() && !self.grows();
+        let is_late = self.is_late(&place.target, running);
         let mut said = Said::default();
         let mut events = self.announced();
         let (mut held, later) = (std::mem::take(&mut self.arrays).into_iter(), &self.later);
@@ -127,11 +129,7 @@ impl TreeJob {
                     }
                     let is_done = resumes && is_done(&job, is_written).await?;
                     let mut running = running;
-                    if is_late
-                        && !running.keep_temp
-                        && may_keep_no_state(&job)
-                        && !(resumes && has_state(&job).await?)
-                    {
+                    if is_late && keeps_no_state(&job, resumes).await? {
                         job.keeps_no_state = true;
                         running.existing = Existing::Refuse;
                     }
@@ -168,6 +166,11 @@ impl TreeJob {
         report.already_complete = start == Start::Done;
         report.end(started, &self.stores.meter().traffic(), &said);
         Ok(report)
+    }
+
+    /// The state of each array would take more requests than the array.
+    fn is_late(&self, target: &Store, running: Running) -> bool {
+        target.answers_late() && !target.is_volatile() && !self.grows() && !running.keep_temp
     }
 
     /// What is said when it is an array's turn, with its path.
@@ -245,24 +248,23 @@ impl TreeJob {
     }
 }
 
-/// True for an array that is sooner begun again than its state is kept. Nothing of it is left elsewhere, and its objects
-/// are each sent at once.
-fn may_keep_no_state(job: &Job) -> bool {
+/// True for an array that is sooner begun again than its state is kept: a small one, of which nothing is left elsewhere, and
+/// whose objects are each sent at once. One that an earlier run has left the state of keeps it.
+async fn keeps_no_state(job: &Job, resumes: bool) -> Result<bool, Error> {
     let plan = &job.planned.plan;
-    Figures::of(plan).is_small()
+    let may = Figures::of(plan).is_small()
         && plan.stages.len() == 1
         && plan.estimate.target.part_requests == 0
         && job.source.packed.is_none()
-        && job.target.file_name().is_none()
-}
-
-/// True if an earlier run has left the state of an array.
-async fn has_state(job: &Job) -> Result<bool, Error> {
+        && job.target.file_name().is_none();
+    if !may || !resumes {
+        return Ok(may);
+    }
     let location = &job.request.target;
     let target = open_target(location, &job.stores)?;
     let Some(work) = work_dir(location, &target, &job.stores)? else { return Ok(false) };
     let there = work.store.exists_anything().await;
-    there.map_err(|source| store_error("look at", location, source))
+    there.map(|is_there| !is_there).map_err(|source| store_error("look at", location, source))
 }
 
 /// Copies one array, unless an earlier run has done it.
