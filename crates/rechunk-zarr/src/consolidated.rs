@@ -13,6 +13,8 @@ use crate::group::GroupMetadata;
 use crate::json::{read_object, write_pretty};
 use crate::metadata::{ArrayMetadata, ZarrVersion};
 
+mod siblings;
+
 const V2_KEY: &str = ".zmetadata";
 const V3_KEY: &str = "zarr.json";
 const V3_MEMBER: &str = "consolidated_metadata";
@@ -45,7 +47,7 @@ pub struct GroupDocuments {
 }
 
 /// A consolidated document. What is not changed is written as it was read: every member in its
-/// order, bare tokens such as `NaN` too.
+/// order, if its readers bear with that, bare tokens such as `NaN` too.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Consolidated {
     version: ZarrVersion,
@@ -271,9 +273,13 @@ impl Consolidated {
         }
     }
 
-    /// The whole document, to be stored under [`Consolidated::key`].
+    /// The whole document, to be stored under [`Consolidated::key`]; the nodes of a group stand together.
     pub fn to_bytes(&self) -> Vec<u8> {
-        write_pretty(&Value::Object(self.document.clone()))
+        let mut whole = self.clone();
+        if let Some(members) = whole.members_mut() {
+            siblings::bring_together(members, self.version);
+        }
+        write_pretty(&Value::Object(whole.document))
     }
 }
 
