@@ -50,8 +50,8 @@ test-cloud:
 # Cross with every peer, also those that take minutes to install, and note what was found in docs/support.md.
 test-crossings: oracles
     tests/oracle/setup.sh crossings webknossos
-    RECHUNK_BLESS=1 cargo test -p rechunk-cli --test e2e -- --ignored --show-output crossings::
-    RECHUNK_BLESS=1 cargo test -p rechunk-cli --test e2e -- support::
+    RECHUNK_BLESS=1 cargo test --workspace --test e2e -- --ignored --show-output crossings::
+    RECHUNK_BLESS=1 cargo test --workspace --test e2e -- support::
 
 # What is too long for every change.
 test-nightly: test-memory test-kill test-cloud

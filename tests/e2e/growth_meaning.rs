@@ -256,3 +256,92 @@ fn times_are_counted_as_the_archive_counts_them_or_refused() {
         assert_eq!(tree(Path::new(&target)), before, "{name}");
     }
 }
+
+/// Copies a data set of Zarr without its scalars, which N5 does not have, and that copy to N5, where attributes
+/// that N5 takes for something else are kept aside.
+fn in_n5(folder: &Folder, name: &str) {
+    let [source, plain, n5] =
+        [".zarr", "-plain.zarr", "-plain.n5"].map(|tail| folder.at(&format!("{name}{tail}")));
+    if !Path::new(&n5).exists() {
+        let mut copy = vec!["copy", &source, &plain, "-q"];
+        for scalar in ["crs", "height"] {
+            if Path::new(&source).join(scalar).exists() {
+                copy.extend(["--exclude", scalar]);
+            }
+        }
+        rechunk(&copy).ok();
+        rechunk(&["copy", &plain, &n5, "-q"]).ok();
+    }
+}
+
+/// The archive and the day in two formats that are not both Zarr.
+fn with_n5(folder: &Folder, archive: &str, day: &str) -> [(String, String); 3] {
+    in_n5(folder, archive);
+    in_n5(folder, day);
+    [("n5", "zarr"), ("n5", "n5"), ("zarr", "n5")].map(|(format, day_format)| {
+        (format!("{archive}-plain.{format}"), format!("{day}-plain.{day_format}"))
+    })
+}
+
+/// What xarray reads of an archive of N5, or of Zarr, is what is wanted.
+fn assert_grown(folder: &Folder, target: &str, whole: &str) {
+    in_n5(folder, whole);
+    let back = folder.at("back.zarr");
+    let _ = std::fs::remove_dir_all(&back);
+    rechunk(&["copy", target, &back, "-q"]).ok();
+    assert_identical(&back, &folder.at(&format!("{whole}-plain.zarr")));
+}
+
+#[test]
+fn an_archive_in_n5_refuses_what_one_in_zarr_does() {
+    let Some(folder) = grids() else { return };
+    for (day, options, array, says) in OTHERS {
+        if ["crs", "height"].contains(&array) {
+            continue;
+        }
+        let archive = if options[0] == "--region" { "five" } else { "archive" };
+        for (archive, day) in with_n5(&folder, archive, day) {
+            println!("{archive} {day} {options:?}");
+            let (done, target) = put(&folder, &archive, &day, options);
+            let named = format!("the array {array}");
+            done.ends_with(4).says(&[&[named.as_str()][..], says].concat());
+            assert_eq!(tree(Path::new(&target)), tree(Path::new(&folder.at(&archive))), "{day}");
+        }
+    }
+}
+
+#[test]
+fn an_archive_in_n5_grows_as_one_in_zarr_does() {
+    let Some(folder) = grids() else { return };
+    for (archive, day) in with_n5(&folder, "archive", "same") {
+        let (done, target) = put(&folder, &archive, &day, &["--append", "time", "--verify"]);
+        done.ok();
+        assert_grown(&folder, &target, "whole");
+        let region = ["copy", &folder.at(&day), &target, "--region", "time=4:5", "--verify", "-q"];
+        rechunk(&region).ok();
+        assert_grown(&folder, &target, "whole");
+    }
+}
+
+#[test]
+fn times_in_n5_are_counted_as_the_archive_counts_them() {
+    if !available() {
+        return;
+    }
+    let folder = Folder::new();
+    ask(World::Z3, SCRIPT, &["times", folder.path().to_str().unwrap()]);
+    for name in ["other-day", "other-unit", "zone", "noleap", "bounds", "same-moment"] {
+        let at = |part: &str| format!("{name}/{part}");
+        for (archive, day) in with_n5(&folder, &at("archive"), &at("day")) {
+            println!("{archive} {day}");
+            let options = ["--append", "time", "--verify"];
+            let (done, target) = put(&folder, &archive, &day, &options);
+            let report = done.ok().json();
+            let is_counted_anew = report.to_string().contains("are counted anew");
+            assert_eq!(is_counted_anew, name != "same-moment", "{name}: {report:#}");
+            assert_grown(&folder, &target, &at("whole"));
+            let again = ["copy", &folder.at(&day), &target, "--region", "time=3:7", "-q"];
+            rechunk(&again).ends_with(4).says(&["the array time", "holds"]);
+        }
+    }
+}

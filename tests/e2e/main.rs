@@ -22,6 +22,8 @@ mod cli;
 #[cfg(test)]
 mod cloud;
 #[cfg(test)]
+mod consolidated_trees;
+#[cfg(test)]
 mod crossings;
 #[cfg(test)]
 mod damaged_chunks;

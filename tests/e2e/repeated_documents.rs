@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::arrays::{RawArray, write_json};
-use crate::harness::{Folder, Run, rechunk, root};
-use crate::oracle::{World, available};
+use crate::harness::{Folder, rechunk};
+use crate::oracle::{World, ask, available};
 
 fn document(root: &str, path: &str) -> Value {
     serde_json::from_slice(&fs::read(Path::new(root).join(path)).unwrap()).unwrap()
@@ -165,17 +165,12 @@ fn netcdf_c_opens_what_has_grown_and_what_was_cut() {
     if !available() {
         return;
     }
-    let script = root().join("tests/oracle/nczarr.py");
-    let python = World::Z3.python();
-    let folder = Folder::new();
-    let ask = |arguments: &[&str]| {
-        let words = [&[script.to_str().unwrap()], arguments].concat();
-        Run::program(&python, &words).go().ok().json()
-    };
-    if ask(&["available"]) != json!(true) {
-        eprintln!("skipped: there is no netCDF4 with NCZarr in {}", python.display());
+    if !World::New.is_installed() {
+        println!("SKIPPED: no netCDF-C opens this; tests/oracle/setup.sh new installs it");
         return;
     }
+    let folder = Folder::new();
+    let ask = |arguments: &[&str]| ask(World::New, "tests/oracle/nczarr.py", arguments);
     let [archive, more, cut] =
         ["archive.zarr", "more.zarr", "cut.zarr"].map(|name| folder.at(name));
     ask(&["make", &archive, "0", "3"]);

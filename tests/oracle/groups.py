@@ -8,7 +8,9 @@ stdin:  JSON list of jobs
         {"do": "members", "path", "format"}                 reads everything below a group, by its consolidated metadata
                                                             alone: path -> {"attributes", and of arrays "shape",
                                                             "chunks", "sha256"}; attributes as a text of JSON
-stdout: JSON list, in the same order, of {"ok"}, or the members, or for "read" {"shape", "chunks", "sha256", "units", "members"}
+        {"do": "walk", "path", "format"}                    the paths of all that is below a group, from group to group
+                                                            by consolidated metadata; or what went wrong, as a text
+stdout: JSON list, in the same order, of {"ok"}, or the members, or the paths, or for "read" {"shape", "chunks", "sha256", "units", "members"}
 """
 
 import json
@@ -125,10 +127,34 @@ def members(job):
     return answer
 
 
+def walk(job):
+    def below(group, prefix):
+        names = list(group) if IS_2 else [name for name, _ in group.members()]
+        for name in names:
+            found.append(prefix + name)
+            node = group[name]
+            if not isinstance(node, zarr.Array):
+                below(node, f"{prefix}{name}/")
+
+    found = []
+    try:
+        if IS_2:
+            root = zarr.open_consolidated(zarr.DirectoryStore(job["path"]), mode="r")
+        else:
+            root = zarr.open_group(
+                job["path"], mode="r", zarr_format=job["format"], use_consolidated=True
+            )
+        below(root, "")
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return found
+
+
 if __name__ == "__main__":
     doing = {
         "tree": tree,
         "members": members,
+        "walk": walk,
         "consolidate": consolidate,
         "read": read,
         "zip": into_zip,

@@ -1,16 +1,10 @@
-"""NCZarr as netCDF-C writes and reads it: `available`, `make PATH FIRST DAYS`, `read PATH`; answers in JSON.
-
-Needs netCDF4, which the oracles do not install: without it `available` is false.
-"""
+"""NCZarr as netCDF-C writes and reads it: `make PATH FIRST DAYS`, `read PATH`; answers in JSON."""
 
 import json
 import sys
 
-try:
-    import netCDF4
-    import numpy
-except ImportError:
-    netCDF4 = None
+import netCDF4
+import numpy
 
 
 def location(path):
@@ -34,9 +28,7 @@ def read(path):
 
 
 command, *arguments = sys.argv[1:]
-if command == "available":
-    answer = netCDF4 is not None
-elif command == "make":
+if command == "make":
     make(arguments[0], int(arguments[1]), int(arguments[2]))
     answer = True
 else:

@@ -168,7 +168,7 @@ mod tests {
             let packed = if clones { packed.clone() } else { packed };
             prop_assert_eq!(packed.len(), records.len());
             for (number, record) in records.iter().enumerate().rev() {
-                prop_assert_eq!(packed.get(number).as_ref(), Some(record));
+                prop_assert_eq!(packed.get(number), Some(record.clone()));
             }
         }
     }

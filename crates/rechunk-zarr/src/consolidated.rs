@@ -17,6 +17,8 @@ use crate::json::{read_object, write_pretty};
 use crate::metadata::{ArrayMetadata, ZarrVersion};
 use members::{Members, Refused};
 
+mod siblings;
+
 const V2_KEY: &str = ".zmetadata";
 const V3_KEY: &str = "zarr.json";
 const V3_MEMBER: &str = "consolidated_metadata";
@@ -49,7 +51,8 @@ pub struct GroupDocuments {
 }
 
 /// A consolidated document. What is not changed is written as it was read: every member in its
-/// order, bare tokens such as `NaN` too. Its members are held compressed: there may be thousands.
+/// order, if its readers bear with that, bare tokens such as `NaN` too. Its members are held compressed:
+/// there may be thousands.
 #[derive(Debug, Clone)]
 pub struct Consolidated {
     version: ZarrVersion,
@@ -246,53 +249,58 @@ impl Consolidated {
         self.members.put(name, Value::Object(document));
     }
 
-    /// The whole document, to be stored under [`Consolidated::key`].
+    /// The whole document, to be stored under [`Consolidated::key`]; the nodes of a group stand together.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.pieces().flatten().collect()
     }
 
     /// The whole document in pieces, one after the other: a member each, and what is around them.
     pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> {
-        let [before, after] = self.around();
-        let depth = members_path(self.version).len() + 1;
-        let members = self.members.iter().enumerate().filter_map(move |(position, (name, _))| {
+        let path = members_path(self.version);
+        let [before, mut after] = around(&self.rest, path, 0);
+        after.push('\n');
+        let depth = path.len() + 1;
+        let names = siblings::together(self.members.iter().map(|(name, _)| name), self.version);
+        let members = names.into_iter().enumerate().filter_map(move |(position, name)| {
             let value = write_pretty_at(&self.members.get(name)?, depth);
             let comma = if position == 0 { "" } else { "," };
             let key = Value::from(name);
             Some(format!("{comma}\n{}{key}: {value}", "  ".repeat(depth)).into_bytes())
         });
-        let end = if self.members.is_empty() {
-            String::new()
-        } else {
-            format!("\n{}", "  ".repeat(depth - 1))
-        };
-        let rest = [end.into_bytes(), after.into_bytes()];
-        std::iter::once(before.into_bytes()).chain(members).chain(rest)
+        if !self.members.is_empty() {
+            after.insert_str(0, &format!("\n{}", "  ".repeat(depth - 1)));
+        }
+        std::iter::once(before.into_bytes()).chain(members).chain([after.into_bytes()])
     }
+}
 
-    /// The document around its members: up to the bracket that opens their object, and from that on which closes it.
-    fn around(&self) -> [String; 2] {
-        let mut document = self.rest.clone();
-        let mut object = Some(&mut document);
-        for name in members_path(self.version) {
-            let next = object.and_then(|object| object.get_mut(*name));
-            object = next.and_then(Value::as_object_mut);
-        }
-        let Some(members) = object else { return [String::new(), String::new()] };
-        // No text of a document is told from it: a string is quoted as a whole.
-        members.insert(String::new(), Value::Null);
-        let text = String::from_utf8(write_pretty(&Value::Object(document))).unwrap_or_default();
-        let depth = members_path(self.version).len();
-        let [open, close] = ["  ".repeat(depth + 1), "  ".repeat(depth)];
-        let marker = format!("{{\n{open}\"\": null\n{close}}}");
-        let name = members_path(self.version).last().copied().unwrap_or_default();
-        let key = format!("\n{close}{}: ", Value::from(name));
-        let whole = format!("{key}{marker}");
-        match text.split_once(&whole) {
-            Some((before, after)) => [format!("{before}{key}{{"), format!("}}{after}")],
-            None => [text, String::new()],
+/// The text of an object around the members of the one at `path` in it, which has none: up to the bracket that opens
+/// that one, and from its end on.
+fn around(object: &Map<String, Value>, path: &[&str], depth: usize) -> [String; 2] {
+    let [mut before, mut after] = ["{".to_owned(), String::new()];
+    let mut is_behind = false;
+    for (position, (key, value)) in object.iter().enumerate() {
+        let comma = if position == 0 { "" } else { "," };
+        let text = format!("{comma}\n{}{}: ", "  ".repeat(depth + 1), Value::from(key.as_str()));
+        let place = if is_behind { &mut after } else { &mut before };
+        place.push_str(&text);
+        match (path, value) {
+            ([name, rest @ ..], Value::Object(inner)) if name == key => {
+                let inner = if rest.is_empty() {
+                    ["{".to_owned(), "}".to_owned()]
+                } else {
+                    around(inner, rest, depth + 1)
+                };
+                before.push_str(&inner[0]);
+                after.push_str(&inner[1]);
+                is_behind = true;
+            }
+            _ => place.push_str(&write_pretty_at(value, depth + 1)),
         }
     }
+    let place = if is_behind { &mut after } else { &mut before };
+    place.push_str(&format!("\n{}}}", "  ".repeat(depth)));
+    [before, after]
 }
 
 /// In whatever order the members are.

@@ -4,6 +4,8 @@
 //! would keep its readers from opening it, is kept aside in [`KEPT`], and is put back by a copy into a
 //! format in which it means what it meant.
 
+use std::borrow::Cow;
+
 use rechunk_format::json::{make_strict, read_object, write_pretty};
 use rechunk_grid::ArraySpec;
 use rechunk_n5::{Turned, keeps_from_opening, reserved_names, suits_dataset, turned};
@@ -40,6 +42,17 @@ pub(crate) struct Way {
 struct Aside<'a> {
     attributes: &'a mut Map<String, Value>,
     kept: Map<String, Value>,
+}
+
+/// Attributes as they are meant: those that are kept aside in their places, unless something else is there now.
+pub(crate) fn meant(attributes: &Map<String, Value>) -> Cow<'_, Map<String, Value>> {
+    let Some(Value::Object(kept)) = attributes.get(KEPT) else { return Cow::Borrowed(attributes) };
+    let mut meant = attributes.clone();
+    meant.shift_remove(KEPT);
+    for (name, wrapped) in kept {
+        meant.entry(name.clone()).or_insert_with(|| unwrapped(wrapped));
+    }
+    Cow::Owned(meant)
 }
 
 impl Way {

@@ -1,5 +1,6 @@
 //! What the documents of an array say, in the terms of its format. One place that knows them all.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rechunk_format::{FormatError, Layout, RegionLayout, json};
@@ -9,6 +10,7 @@ use rechunk_raw::{ARRAY_JSON, Files, RawLayout, RawMetadata};
 use rechunk_zarr::{ArrayMetadata as ZarrMetadata, GroupMetadata, ZarrLayout};
 use serde_json::{Map, Value};
 
+use crate::attributes::meant;
 use crate::axes::Axes;
 use crate::format::Format;
 
@@ -161,6 +163,11 @@ impl Metadata {
             Self::N5(metadata, _) => &metadata.attributes,
             Self::Raw(metadata) => &metadata.attributes,
         }
+    }
+
+    /// The user's attributes as they are meant: also those that its format has no place for.
+    pub(crate) fn meaning(&self) -> Cow<'_, Map<String, Value>> {
+        meant(self.attributes())
     }
 
     /// The user's attributes, to be changed.

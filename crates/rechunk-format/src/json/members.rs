@@ -117,6 +117,9 @@ impl MemberScanner {
                 self.put(byte);
                 self.place = Place::Value;
             }
+            b'{' | b'[' | b',' if self.is_misplaced(byte) => {
+                return Err("not valid JSON: a member begins with no key".to_owned().into());
+            }
             b',' if self.is_tracked() => {
                 self.end_member(member)?;
                 if !self.is_inside() {
@@ -164,6 +167,15 @@ impl MemberScanner {
             }
         }
         Ok(())
+    }
+
+    /// What is no key, where one is to come.
+    fn is_misplaced(&self, byte: u8) -> bool {
+        let wants_value = match byte {
+            b',' => self.place != Place::Key,
+            _ => self.place == Place::Value,
+        };
+        self.is_inside() && self.is_tracked() && !wants_value
     }
 
     /// Ends a member of the object that is looked for.
@@ -269,8 +281,19 @@ mod tests {
 
     #[test]
     fn what_is_no_list_of_members_is_refused() {
-        for members in [",", r#""a""#, r#""a" 1"#, "1", r#""a": 1,"#, r#", "a": 1"#, r#""a": 1, 2"#]
-        {
+        for members in [
+            ",",
+            r#""a""#,
+            r#""a" 1"#,
+            "1",
+            r#""a": 1,"#,
+            r#", "a": 1"#,
+            r#""a": 1, 2"#,
+            "{}",
+            r#"{}: 1"#,
+            "[]",
+            r#""a" {}"#,
+        ] {
             let text = format!(r#"{{"outer": {{"inner": {{{members}}}}}}}"#);
             assert!(split(&text, 5).is_err(), "{text}");
         }

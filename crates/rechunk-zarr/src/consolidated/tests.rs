@@ -197,3 +197,53 @@ fn what_is_around_the_members_stays() {
         }
     }
 }
+
+/// zarr-python 3.1 opens no other order, or loses nodes.
+#[test]
+fn the_nodes_of_a_group_are_written_together() {
+    let written = |version, words: &str| {
+        let members: Map<String, Value> = words
+            .split_whitespace()
+            .map(|key| (key.replace('_', " "), json!({"zarr_format": 2})))
+            .collect();
+        let document = match version {
+            ZarrVersion::V2 => json!({"metadata": members}),
+            ZarrVersion::V3 => json!({"node_type": "group", "consolidated_metadata": {
+                "kind": "inline", "must_understand": false, "metadata": members}}),
+        };
+        let document = read(version, &document.to_string());
+        let again = read(version, std::str::from_utf8(&document.to_bytes()).unwrap());
+        let keys: Vec<_> = again.members.iter().map(|(key, _)| key.replace(' ', "_")).collect();
+        assert_eq!(again, document);
+        keys.join(" ")
+    };
+    for (version, before, after) in [
+        (ZarrVersion::V3, "", ""),
+        (ZarrVersion::V3, "b a", "b a"),
+        // Depths may be mixed.
+        (ZarrVersion::V3, "a a/g a/g/x a/x b b/x c", "a a/g a/g/x a/x b b/x c"),
+        (ZarrVersion::V3, "a/x a b/x b a/x/y", "a/x a b/x b a/x/y"),
+        // Groups first, then arrays, as a copy knows them.
+        (
+            ZarrVersion::V3,
+            "a a/b_c d.e d.e/f a/x a/b_c/x d.e/f/y z",
+            "a d.e z a/b_c a/x d.e/f a/b_c/x d.e/f/y",
+        ),
+        // What differs by its case, or sorts around the slash, is in other groups.
+        (ZarrVersion::V3, "A a A/x a/y A/z", "A a A/x A/z a/y"),
+        (ZarrVersion::V3, "a a-b a/x a-b/x a/y", "a a-b a/x a/y a-b/x"),
+        (ZarrVersion::V3, "a a/a a/a/a b b/a b/a/a a/a/c", "a b a/a a/a/a a/a/c b/a b/a/a"),
+        (
+            ZarrVersion::V2,
+            ".zattrs a/.zgroup z/.zarray .zgroup z/.zattrs",
+            ".zattrs a/.zgroup z/.zarray .zgroup z/.zattrs",
+        ),
+        (
+            ZarrVersion::V2,
+            ".zgroup a/.zgroup a/g/.zgroup b/.zgroup b/x/.zarray a/x/.zattrs a/x/.zarray",
+            ".zgroup a/.zgroup b/.zgroup a/g/.zgroup a/x/.zattrs a/x/.zarray b/x/.zarray",
+        ),
+    ] {
+        assert_eq!(written(version, before), after);
+    }
+}

@@ -199,3 +199,24 @@ fn groups_follow_their_arrays() {
         assert_eq!(Value::Object(attributes), before);
     }
 }
+
+#[test]
+fn what_is_kept_aside_means_what_it_meant() {
+    for (attributes, expected) in [
+        (json!({"a": 1}), json!({"a": 1})),
+        (
+            json!({"a": 1, "rechunk_attributes": {"units": "K", "missing_value": {"json": "NaN"}}}),
+            json!({"a": 1, "units": "K", "missing_value": "NaN"}),
+        ),
+        // What was written since then counts.
+        (json!({"units": ["m"], "rechunk_attributes": {"units": "K"}}), json!({"units": ["m"]})),
+        (json!({"rechunk_attributes": "a text"}), json!({"rechunk_attributes": "a text"})),
+        (
+            json!({"rechunk_attributes": {"units": "K", "rechunk_attributes": [1]}}),
+            json!({"units": "K", "rechunk_attributes": [1]}),
+        ),
+    ] {
+        let meant = meant(attributes.as_object().unwrap()).into_owned();
+        assert_eq!(rechunk_format::json::plain(&Value::Object(meant)), expected, "{attributes}");
+    }
+}

@@ -1,17 +1,17 @@
 //! The coordinate of an axis: an array of one axis beside the array, named like the dimension.
 
+use rechunk_array::ArrayError;
 use rechunk_grid::{ChunkGrid, DataType, Endian};
-use rechunk_store::{Meter, Role, Stores, check_below};
+use rechunk_store::{Meter, Stores, check_below};
 
 use super::TimeSpan;
 use super::spacing::{Irregular, Number, Spacing, Spacings};
 use super::units::Units;
+use crate::elements::Chunks;
 use crate::open::{OpenArray, OpenOptions, open_array};
 use crate::tree::member_location;
 
-/// Most bytes that reading a chunk of a coordinate may take: it is no part of the plan.
-const CHUNK_BYTES_MAX: u64 = 128 << 20;
-/// Most chunks of a coordinate that are read: of more, the first, the last, and some between.
+/// Most chunks, or shards, of a coordinate that are read: of more, the first, the last, and some between.
 const CHUNKS_MAX: u64 = 64;
 
 /// What is known of a coordinate.
@@ -48,10 +48,9 @@ impl Coordinate {
             let wanted = source.spec().shape[axis];
             return Err(format!("the coordinate {location} has {extent} values for {wanted}"));
         }
-        let units = Units::of(spec.data_type, array.metadata.attributes());
+        let units = Units::of(spec.data_type, &array.metadata.meaning());
         let units = units.map_err(|reason| format!("the coordinate {location}: {reason}"))?;
-        let seen = spacings(&array).await.map_err(|reason| format!("{location}: {reason}"))?;
-        let spacing = seen.spacing();
+        let spacing = spacings(&array).await?.spacing();
         let spacing = spacing.ok_or_else(|| format!("{location} has one value, and no spacing"))?;
         Ok(Self { name: name.to_owned(), units, spacing })
     }
@@ -123,50 +122,35 @@ pub(crate) fn beside(location: &str, name: &str) -> String {
     }
 }
 
-/// Looks at the values of an array of one axis, a chunk at a time.
+/// Looks at the values of an array of one axis, a chunk at a time, or a shard.
 async fn spacings(array: &OpenArray) -> Result<Spacings, String> {
-    let grid = array.grid().map_err(|error| error.to_string())?;
-    let (spec, layout) = (array.spec(), array.array.layout());
-    let (cost, chunk_bytes) =
-        (layout.codec_cost(), spec.chunk_shape[0].saturating_mul(spec.item_bytes()));
-    let bytes = chunk_bytes.saturating_add(if cost.is_raw { 0 } else { cost.encoded_bytes_max });
-    let bytes = bytes.saturating_add(cost.decode_workspace_bytes);
-    if bytes > CHUNK_BYTES_MAX {
-        let reason =
-            format!("a chunk of it takes {bytes} bytes to read, too many for a coordinate");
-        return Err(reason);
-    }
-    let epsilon = match spec.data_type {
+    let parts = Chunks::of(array).map_err(|error| error.chain().join(": "))?;
+    let why = |error: ArrayError| format!("{}: {error}", array.location);
+    let (grid, data_type) = (parts.grid(), parts.spec().data_type);
+    let epsilon = match data_type {
         DataType::Float32 => f64::from(f32::EPSILON),
         DataType::Float64 => f64::EPSILON,
         _ => 0.0,
     };
     let mut spacings = Spacings::new(epsilon);
-    let reader = rechunk_array::Array::new(
-        std::sync::Arc::clone(layout),
-        array.array.store().with_role(Role::Control),
-    );
-    let (mut encoded, mut scratch) = (Vec::new(), Vec::new());
-    for index in chunks(&grid) {
-        let found = reader.read_chunk_into(&[index], &mut encoded).await;
-        let is_there = found.map_err(|error| error.to_string())?;
-        let (values, endian) = if is_there {
-            let decoded = layout.decode(&[index], &encoded, &mut scratch);
-            let decoded = decoded.map_err(|e| reader.decode_error(&[index], e).to_string())?;
-            (decoded, layout.element_order().endian)
+    let mut scratch = Vec::new();
+    for index in chunks(grid) {
+        let encoded = parts.fetch(&[index]).await.map_err(why)?;
+        let (values, endian) = if let Some(encoded) = &encoded {
+            let decoded = parts.decode(&[index], encoded, &mut scratch).map_err(why)?;
+            (decoded, parts.element_order().endian)
         } else {
-            // A chunk that is not stored holds the fill value, which is little-endian.
-            let fill = spec.fill_value.as_ref().filter(|_| !layout.tells_absence());
-            let fill = fill.ok_or_else(|| format!("its chunk [{index}] is missing"))?;
-            (&*fill.bytes, Endian::Little)
+            let missing = || format!("{}: its chunk [{index}] is missing", array.location);
+            (parts.fill().ok_or_else(missing)?, Endian::Little)
         };
         let chunk = grid.chunk(&[index]);
-        let valid = chunk.shape[0].min(spec.shape[0].saturating_sub(chunk.start[0]));
+        let valid = chunk.shape[0].min(parts.spec().shape[0].saturating_sub(chunk.start[0]));
         for (offset, at) in (0..valid).enumerate() {
             let position = chunk.start[0].saturating_add(at);
-            let offset = if is_there { offset } else { 0 };
-            let number = number(values, offset, spec.data_type, endian).ok_or_else(|| {
-                format!("its value {position} is none, or of no type that counts time")
+            let offset = if encoded.is_some() { offset } else { 0 };
+            let number = number(values, offset, data_type, endian).ok_or_else(|| {
+                let location = &array.location;
+                format!("{location}: its value {position} is none, or of no type that counts time")
             })?;
             spacings.see(position, number);
         }

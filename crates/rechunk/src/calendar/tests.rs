@@ -277,7 +277,7 @@ async fn a_coordinate_that_takes_much_memory_is_refused() {
         map[field] = value;
         fs::write(&document, map.to_string()).unwrap();
         let error = chunks().await.unwrap_err();
-        assert!(error.contains("bytes to read, too many for a coordinate"), "{field}: {error}");
+        assert!(error.contains("reading a chunk of it takes"), "{field}: {error}");
         map["compressor"] = Value::Null;
     }
 }
@@ -326,4 +326,76 @@ async fn dates_of_numpy_have_their_unit_in_their_type() {
     .unwrap();
     let found = plan(folder.path(), |request| request.chunks = "time=30D".into()).await.unwrap();
     assert_eq!(found.1, ["time=30D (30)"]);
+}
+
+/// N5 takes `units` for something else: a copy keeps them aside.
+#[tokio::test]
+async fn a_coordinate_of_n5_says_its_units_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let days: Vec<u8> = (0..40_i32).flat_map(i32::to_be_bytes).collect();
+    group(folder.path(), ">i4", &days, &json!({}));
+    fs::remove_dir_all(folder.path().join("time")).unwrap();
+    fs::create_dir(folder.path().join("time")).unwrap();
+    let document = json!({
+        "dimensions": [40], "blockSize": [40], "dataType": "int32", "compression": {"type": "raw"},
+        "axes": ["time"], "rechunk_attributes": {"units": "days since 1900-01-01"},
+    });
+    fs::write(folder.path().join("time/attributes.json"), document.to_string()).unwrap();
+    // A header: mode 0, one axis of 40.
+    let block = [&[0, 0, 0, 1, 0, 0, 0, 40][..], &days].concat();
+    fs::write(folder.path().join("time/0"), block).unwrap();
+    let found = plan(folder.path(), |request| request.chunks = "time=1W".into()).await.unwrap();
+    assert_eq!(found.1, ["time=1W (7)"]);
+}
+
+/// A coordinate of Zarr v3 whose chunks lie in shards; of some there are none.
+#[tokio::test]
+async fn a_coordinate_in_shards_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let days: Vec<u8> = (0..50_i32).flat_map(i32::to_be_bytes).collect();
+    group(folder.path(), ">i4", &days, &json!({"units": "days since 1900-01-01"}));
+    let place = folder.path().join("time");
+    let bytes = |endian: &str| json!({"name": "bytes", "configuration": {"endian": endian}});
+    let document = |extent: u64| {
+        json!({
+            "zarr_format": 3, "node_type": "array", "shape": [extent], "data_type": "int32",
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [20]}},
+            "chunk_key_encoding": {"name": "default"}, "fill_value": 0,
+            "dimension_names": ["time"], "attributes": {"units": "days since 1900-01-01"},
+            "codecs": [{"name": "sharding_indexed", "configuration": {
+                "chunk_shape": [5], "codecs": [bytes("big")], "index_codecs": [bytes("little")],
+            }}],
+        })
+    };
+    // Shards of 20 elements in chunks of 5, first those that are there, then where each is.
+    let shard = |first: i32, is_there: [bool; 4]| {
+        let (mut chunks, mut index) = (Vec::new(), Vec::new());
+        for (start, is_there) in (first..).step_by(5).zip(is_there) {
+            let at = if is_there { [chunks.len() as u64, 20] } else { [u64::MAX; 2] };
+            index.extend(at.map(u64::to_le_bytes).concat());
+            if is_there {
+                chunks.extend((start..start + 5).flat_map(i32::to_be_bytes));
+            }
+        }
+        [chunks, index].concat()
+    };
+    fs::remove_dir_all(&place).unwrap();
+    fs::create_dir_all(place.join("c")).unwrap();
+    fs::write(place.join("zarr.json"), document(50).to_string()).unwrap();
+    for (number, is_there) in [[true; 4], [true; 4], [true, true, false, false]].iter().enumerate()
+    {
+        let first = i32::try_from(number * 20).unwrap();
+        fs::write(place.join(format!("c/{number}")), shard(first, *is_there)).unwrap();
+    }
+    let chunks = || plan(folder.path(), |request| request.chunks = "time=1W".into());
+    assert_eq!(chunks().await.unwrap().1, ["time=1W (7)"]);
+    let shards = plan(folder.path(), |request| {
+        (request.chunks, request.shards) = ("time=1W".into(), Some("time=2W".into()));
+    });
+    assert_eq!(shards.await.unwrap().1, ["time=1W (7)", "shards time=2W (14)"]);
+    fs::write(place.join("c/1"), shard(20, [true, false, true, true])).unwrap();
+    let error = chunks().await.unwrap_err();
+    assert!(error.contains("the first two are 1 day apart, those from 24 on"), "{error}");
+    fs::write(place.join("c/1"), [1; 30]).unwrap();
+    assert!(chunks().await.unwrap_err().contains("c/1"), "it is named");
 }

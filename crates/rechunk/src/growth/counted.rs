@@ -46,20 +46,20 @@ async fn counting(
     axes: Option<Axes>,
     stores: &Stores,
 ) -> Result<Map<String, Value>, Error> {
-    let own = array.metadata.attributes();
+    let own = array.metadata.meaning();
     let spec = array.metadata.spec();
     let name = array.location.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     if own.contains_key("units") || !matches!(spec.shape[..], [_, 2]) {
-        return Ok(own.clone());
+        return Ok(own.into_owned());
     }
     let place = (&*array.location, array.metadata.format());
     if let Some(dimension) = spec.dimension_name(0)
         && let Some(coordinate) = open_beside(place, dimension, axes, stores).await?
     {
-        let said = coordinate.metadata.attributes();
+        let said = coordinate.metadata.meaning();
         if BOUNDS.iter().any(|key| said.get(*key).and_then(Value::as_str) == Some(name)) {
-            return Ok(said.clone());
+            return Ok(said.into_owned());
         }
     }
-    Ok(own.clone())
+    Ok(own.into_owned())
 }

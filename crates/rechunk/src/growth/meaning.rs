@@ -69,7 +69,8 @@ pub(super) fn check(
     if matches!(source.metadata, Metadata::Raw(_)) {
         return Ok(()); // it says nothing of its elements
     }
-    let (own, theirs) = (source.metadata.attributes(), target.metadata.attributes());
+    let (own, theirs) = (source.metadata.meaning(), target.metadata.meaning());
+    let (own, theirs) = (&*own, &*theirs);
     let differs = |name: &str| {
         let (own, theirs) = (said(own, name), said(theirs, name));
         (own != theirs).then(|| {

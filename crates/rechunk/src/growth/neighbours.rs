@@ -70,9 +70,9 @@ impl<'a> Neighbours<'a> {
     /// Refuses to write the array at `path` where what lies beside it would then be wrong.
     pub(crate) async fn check(&mut self, path: &str, job: &Job) -> Result<(), Error> {
         let Some(stretches) = stretches(job) else { return Ok(()) };
-        let own = job.source.metadata.attributes();
+        let (own, theirs) = (job.source.metadata.meaning(), job.target.meaning());
         let mut names: Vec<String> = stretches.keys().cloned().collect();
-        names.extend(named(own).into_iter().chain(named(job.target.attributes())));
+        names.extend(named(&own).into_iter().chain(named(&theirs)));
         let group = path.rsplit_once('/').map_or(String::new(), |(group, _)| format!("{group}/"));
         while let Some(name) = names.pop() {
             let beside = format!("{group}{name}");
@@ -110,7 +110,7 @@ impl<'a> Neighbours<'a> {
         let Some(own) = open_beside(place, name, axes, &self.stores).await? else {
             return Ok(Vec::new());
         };
-        let more = own.metadata.attributes().clone();
+        let more = own.metadata.meaning().into_owned();
         check_axes(&theirs.location, own.spec(), theirs.spec())?;
         let (own_region, their_region) = regions(&own, &theirs, stretches)?;
         let start = their_region.start.clone();

@@ -35,7 +35,7 @@ pub(super) async fn check(
         return Ok(());
     }
     let counts_times = Since::of_type(data_type).is_some()
-        || Since::of_attributes(target.metadata.attributes()).is_some();
+        || Since::of_attributes(&target.metadata.meaning()).is_some();
     let is_short = *before <= LOOKED_AT_MAX && target.grid()?.count() <= LABEL_CHUNKS_MAX;
     // Of times, and of an archive of many chunks, the end is enough.
     let first = if !counts_times && is_short { 0 } else { before.saturating_sub(2) };

@@ -174,7 +174,7 @@ pub(super) fn in_words(element: &[u8], array: &OpenArray) -> String {
 fn moment_in_words(element: &[u8], array: &OpenArray) -> Option<String> {
     let data_type = array.spec().data_type;
     let since =
-        Since::of_type(data_type).or_else(|| Since::of_attributes(array.metadata.attributes()))?;
+        Since::of_type(data_type).or_else(|| Since::of_attributes(&array.metadata.meaning()))?;
     since.in_words(since.moment_of(element, data_type)?)
 }
 
