@@ -18,6 +18,8 @@ mod bad_metadata;
 #[cfg(test)]
 mod browser;
 #[cfg(test)]
+mod carried_numbers;
+#[cfg(test)]
 mod cli;
 #[cfg(test)]
 mod cloud;

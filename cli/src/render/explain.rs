@@ -4,7 +4,7 @@ use rechunk::planner::keep::Schedule;
 use rechunk::planner::{
     Candidate, CandidateOutcome, Estimate, Plan, Planned, Stage, StageInput, StageOutput,
 };
-use rechunk::{Growth, Job, MoreMemory, format_byte_size, format_shape};
+use rechunk::{Carried, Growth, Job, MoreMemory, format_byte_size, format_shape};
 
 use super::price::{self, dollars};
 use super::svg::{BuffersPicture, CandidatePicture, PlanPicture, StagePicture, draw};
@@ -45,14 +45,19 @@ pub(crate) fn subject(job: &Job) -> Subject {
     let target = &job.target_layout;
     let shown =
         |location: &str| if location.is_empty() { "…".to_owned() } else { location.to_owned() };
+    let carried = job.carried();
+    let in_words = |format: &str, codecs: &str| match &carried {
+        Some(carried) => format!("{format}  {} (carried) + {codecs}", carried.filters),
+        None => format!("{format}  {codecs}"),
+    };
     Subject {
         title: format!("{} → {}", job.request.source, shown(&job.request.target)),
-        data_type: spec.data_type.name(),
+        data_type: carried.as_ref().map_or_else(|| spec.data_type.name(), Carried::types),
         axes: (0..spec.shape.len())
             .map(|axis| name(axis).unwrap_or_else(|| format!("axis {axis}")))
             .collect(),
-        source: format!("{}  {}", source.format_name(), source.codec_summary()),
-        target: format!("{}  {}", target.format_name(), target.codec_summary()),
+        source: in_words(source.format_name(), source.codec_summary()),
+        target: in_words(target.format_name(), target.codec_summary()),
         times: job.times.clone(),
         notes: job.notes.clone(),
         growth: job.growth.as_ref().map(|growth| growth_words(growth, &job.planned.plan.estimate)),

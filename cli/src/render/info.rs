@@ -50,7 +50,9 @@ fn array_text(info: &ArrayInfo) -> String {
     let mut lines = Lines(vec![info.location.clone()]);
     lines.line("format", &info.format);
     lines.line("shape", &named_shape(&info.shape, info.dimension_names.as_deref()));
-    lines.line("type", &format!("{}{}", info.data_type, order(info)));
+    let stored_as = info.stored_type.as_ref().filter(|stored| **stored != info.data_type);
+    let stored_as = stored_as.map_or(String::new(), |stored| format!(", stored as {stored}"));
+    lines.line("type", &format!("{}{}{stored_as}", info.data_type, order(info)));
     let chunk = format_shape(&info.chunk_shape);
     let bytes = info.chunk_bytes.map(|bytes| format!(" ({})", format_byte_size(bytes)));
     let smallest = info.smallest_chunk_shape.as_ref().map(|shape| {

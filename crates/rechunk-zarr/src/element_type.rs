@@ -1,7 +1,7 @@
 //! Types as NumPy spells them: `<f4`. Filters name the types they read and write this way.
 
 use rechunk_format::numpy;
-use rechunk_grid::{DataType, Endian};
+use rechunk_grid::{DataType, Endian, FillValue};
 
 use crate::types_v2;
 
@@ -74,6 +74,23 @@ impl ElementType {
     /// What filters can count with: booleans, integers of 8 to 64 bits, floats of 16 to 64.
     pub(crate) fn is_number(self) -> bool {
         self.data_type == DataType::Bool || self.is_integer() || self.is_float()
+    }
+
+    /// What `scale_offset` and `cast_value` count with: also integers of 2 and 4 bits, and bfloat16.
+    pub(crate) fn is_counted(self) -> bool {
+        let is_small = matches!(
+            self.data_type,
+            DataType::Int2 | DataType::Int4 | DataType::Uint2 | DataType::Uint4
+        );
+        self.is_integer() || self.is_float() || is_small || self.data_type == DataType::Bfloat16
+    }
+
+    /// An element in a chunk as a fill value.
+    pub(crate) fn fill_value(self, mut bytes: Vec<u8>) -> FillValue {
+        if self.endian == Endian::Big {
+            self.data_type.swap(&mut bytes);
+        }
+        FillValue { bytes }
     }
 
     /// Signed integers and floats.

@@ -3,8 +3,10 @@
 //! A copy writes the elements it has read, and another reader must find the same ones. Most codecs
 //! give back what they are given. Filters that round do not, so they are kept only where this is
 //! certain: for every stored value there can be, and for the fill value, which stands in the
-//! target's chunks where the source has none.
+//! target's chunks where the source has none. Those that do the same to each number are not undone at all
+//! (`carried.rs`).
 
+use crate::carried;
 use crate::choice::bind;
 use crate::codec_json::zfp_element;
 use crate::codec_spec::{
@@ -12,7 +14,6 @@ use crate::codec_spec::{
 };
 use crate::codecs::survives;
 use crate::element_type::ElementType;
-use crate::kept_numbers;
 use crate::metadata::{ArrayMetadata, ZarrVersion};
 use crate::tiff_codecs::without_tiff;
 
@@ -54,11 +55,11 @@ fn lossless(
     warnings: &mut Vec<String>,
 ) -> Vec<CodecSpec> {
     let mut kept: Vec<CodecSpec> = Vec::with_capacity(source.codecs.len());
-    let numbers = kept_numbers::leading(&source.codecs);
+    let (numbers, others) = carried::split(&source.codecs, false);
     let mut is_unfiltered = false;
     if !numbers.is_empty() {
-        match numbers_fault(source, numbers, version) {
-            None => kept.extend_from_slice(numbers),
+        match numbers_fault(source, &numbers, version) {
+            None => kept.clone_from(&numbers),
             Some(reason) => {
                 let names: Vec<String> = numbers.iter().map(ToString::to_string).collect();
                 warnings.push(format!("{} is left out: {reason}", names.join(" + ")));
@@ -66,7 +67,7 @@ fn lossless(
             }
         }
     }
-    for codec in &source.codecs[numbers.len()..] {
+    for codec in &others {
         if matches!(codec, CodecSpec::Reshape(_)) {
             warnings.push("reshape is left out: it moves no element".to_owned());
             continue;
@@ -113,7 +114,7 @@ fn numbers_fault(
 ) -> Option<&'static str> {
     match version {
         ZarrVersion::V2 => Some("Zarr v2 has no such codec"),
-        ZarrVersion::V3 => kept_numbers::fault(source, numbers),
+        ZarrVersion::V3 => carried::fault(source, numbers),
     }
 }
 
@@ -206,7 +207,7 @@ fn gives_back(codec: &CodecSpec, types: TypePair) -> bool {
 
 /// True if the decoded type holds every number of the encoded one: nothing is rounded on the way
 /// out, so nothing can be on the way back.
-pub(crate) fn is_wider(types: TypePair) -> bool {
+fn is_wider(types: TypePair) -> bool {
     let TypePair { decoded, encoded } = types;
     let bits = |element: ElementType| 8 * element.item_bytes();
     match (decoded.is_float(), encoded.is_float()) {

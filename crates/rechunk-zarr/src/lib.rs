@@ -10,6 +10,7 @@
 //! Elements of variable length are known by their metadata only: their chunks can be copied, not
 //! decoded.
 
+mod carried;
 mod choice;
 mod chunk_grid;
 mod chunk_lengths;
@@ -25,7 +26,6 @@ mod extension;
 mod fill_value;
 mod group;
 mod kept_codecs;
-mod kept_numbers;
 mod layout;
 mod metadata;
 mod missing_values;

@@ -90,6 +90,7 @@ async fn check_elements_of(
     {
         return Err(conflict(format!("is complete, but its source was written since: {what}")));
     }
+    let opened = if job.source.is_carried { opened.as_stored()? } else { opened };
     if !has_equal_samples(job, opened, samples, cancel).await? {
         return Err(conflict(
             "looks like the result of this copy, but holds other elements than its source"
@@ -217,6 +218,7 @@ impl Whole {
             ..request.open_options()
         };
         let array = open_array(&request.source, &options, &stores).await?;
+        let array = if job.source.is_carried { array.as_stored()? } else { array };
         Ok(Self { array, origin, cast: request.cast.clone() })
     }
 

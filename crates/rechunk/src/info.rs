@@ -7,7 +7,7 @@ use futures::stream;
 use futures::{StreamExt, TryStreamExt};
 use rechunk_array::Array;
 use rechunk_format::ShardFormat;
-use rechunk_grid::ChunkGrid;
+use rechunk_grid::{ChunkGrid, DataType};
 use rechunk_n5::ATTRIBUTES_KEY;
 use rechunk_raw::ARRAY_JSON;
 use rechunk_store::{Meter, Role, Store, StoreError, Stores};
@@ -56,6 +56,9 @@ pub struct ArrayInfo {
     pub dimension_names: Option<Vec<Option<String>>>,
     /// Data type.
     pub data_type: String,
+    /// Data type that its numbers are stored as, where codecs shift, scale or cast them (`scale_offset`,
+    /// `cast_value`).
+    pub stored_type: Option<String>,
     /// Shape of a chunk, elements; of the largest, where chunks differ.
     pub chunk_shape: Vec<u64>,
     /// Shape of the smallest chunk, where chunks differ (Zarr's `rectilinear` grid).
@@ -182,6 +185,12 @@ async fn array_info(
         shape: spec.shape,
         dimension_names: spec.dimension_names,
         data_type: open.metadata.data_type_name(),
+        stored_type: open
+            .metadata
+            .zarr()
+            .filter(|_| open.cast.is_none())
+            .and_then(ArrayMetadata::stored_type)
+            .map(DataType::name),
         smallest_chunk_shape: spec.edges.as_ref().map(|edges| edges.smallest(&spec.chunk_shape)),
         chunk_shape: spec.chunk_shape,
         chunk_bytes,

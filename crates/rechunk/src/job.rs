@@ -15,6 +15,7 @@ use rechunk_store::{Meter, Role, Stores};
 use crate::Error;
 use crate::advice::MoreMemory;
 use crate::calendar;
+use crate::carried::carry;
 use crate::chunk_keys;
 use crate::growth::{self, Begun, Change, Growth, Neighbours, Trust};
 use crate::gzip_file::unpacked_name;
@@ -145,7 +146,8 @@ impl Job {
         if request.select.is_some() && !request.is_member {
             warnings.extend(repeats::follow_selected(&source, &mut target));
         }
-        let layout = target.layout().map_err(Error::target_metadata)?;
+        let layout = |target: &Metadata| target.layout().map_err(Error::target_metadata);
+        let (source, layout) = carry(source, &target, layout)?;
         let notes = cut_extents(&request, &source, &layout.spec().chunk_shape)?;
         let notes = notes.into_iter().collect();
         let planned = Self::plan_target(request, source, (target, layout), warnings, stores);

@@ -54,6 +54,8 @@ pub struct OpenArray {
     pub(crate) packed: Option<PathBuf>,
     /// The type that its elements are read as, if that was asked for.
     pub(crate) cast: Option<CastTo>,
+    /// It is read as the numbers that its filters store: both sides of a copy have the same filters.
+    pub(crate) is_carried: bool,
     /// How its times are counted anew, if they are read as another array counts them.
     pub(crate) recount: Option<Arc<Recount>>,
     /// The group whose consolidated metadata describes it, where it has no document of its own.
@@ -284,6 +286,7 @@ impl Described {
             identity: documents.identity(),
             packed: None,
             cast: None,
+            is_carried: false,
             recount: None,
             described_by,
             wanted,
@@ -320,6 +323,7 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
         identity: hex(&Sha256::digest(&file.header)),
         packed: file.packed,
         cast: None,
+        is_carried: false,
         recount: None,
         described_by: None,
         wanted: Wanted::Newest,

@@ -577,6 +577,10 @@ fn target_identity(job: &Job) -> String {
         hash.update(bytes);
     }
     hash.update(job.target_layout.format_name().as_bytes());
+    if job.source.is_carried {
+        // A plan counts bytes of what is stored.
+        hash.update(b"carried");
+    }
     if let Metadata::Raw(metadata) = &job.target {
         // A file says in its header what others say in documents.
         hash.update(&metadata.runs().header);

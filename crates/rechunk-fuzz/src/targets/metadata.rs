@@ -54,6 +54,7 @@ pub(crate) fn other_version(data: &[u8]) -> bool {
             assert_eq!(target.version, version);
             assert_eq!(target.spec.shape, source.spec.shape);
             holds(&target);
+            carries(&source, &target);
             says_what_is_missing(&source, target);
             is_accepted = true;
         }
@@ -83,6 +84,28 @@ fn says_what_is_missing(source: &ArrayMetadata, target: ArrayMetadata) {
     }
 }
 
+/// Filters of each number that are kept are carried.
+fn carries(source: &ArrayMetadata, target: &ArrayMetadata) {
+    let filters = target.number_filters();
+    // Shards inside chunks stay as they are where chunks do.
+    let has_shards = target.codecs.iter().any(|codec| matches!(codec, CodecSpec::Shards(_)));
+    if filters.is_empty() || has_shards {
+        return;
+    }
+    assert_eq!(source.number_filters(), filters);
+    assert!(source.as_stored().is_some() && target.as_stored().is_some(), "{filters:?}");
+}
+
+/// An array of what is stored is one like any other, if its chunks are not larger.
+fn stored_holds(metadata: &ArrayMetadata) {
+    let Some(stored) = metadata.as_stored() else { return };
+    assert!(stored.number_filters().is_empty());
+    if stored.chunk_bytes() <= metadata.chunk_bytes() {
+        let layout = ZarrLayout::new(stored);
+        assert!(layout.is_ok(), "{layout:?}");
+    }
+}
+
 /// What holds of all metadata that was accepted.
 pub(super) fn holds(metadata: &ArrayMetadata) {
     let grid = metadata.spec.grid();
@@ -92,6 +115,7 @@ pub(super) fn holds(metadata: &ArrayMetadata) {
     let _ = metadata.plain_attributes();
     let again = read_again(metadata);
     assert_eq!(again.as_ref().ok(), Some(metadata), "{again:?}");
+    stored_holds(metadata);
     let layout = ZarrLayout::new(metadata.clone());
     assert!(layout.is_ok(), "{layout:?}");
     if let (Ok(grid), Ok(layout)) = (grid, layout) {

@@ -19,11 +19,6 @@ use crate::types_v3;
 /// Most axes that `reshape` makes.
 const AXES_MAX: usize = 64;
 
-/// True for what both codecs are for here: integers of 8 to 64 bits and floats of 16 to 64.
-fn is_counted(element: ElementType) -> bool {
-    element.is_integer() || element.is_float()
-}
-
 /// A number as the fill value of such elements is written; as zarr-python, also in quotes, and with
 /// a sign before infinity.
 fn scalar(field: &Field, value: &Value, element: ElementType) -> Result<Word, FormatError> {
@@ -54,11 +49,11 @@ impl Settings<'_> {
     }
 
     fn counted(&self, codec: &str, element: ElementType) -> Result<(), FormatError> {
-        if is_counted(element) {
+        if element.is_counted() {
             return Ok(());
         }
         let what = format!("codec {codec:?} on {}", element.data_type.name());
-        let hint = "it is read for integers of 8 to 64 bits and floats of 16 to 64";
+        let hint = "it is read for integers of 2 to 64 bits and floats of 16 to 64";
         Err(self.field.unsupported(what, hint))
     }
 

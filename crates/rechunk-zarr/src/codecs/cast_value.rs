@@ -95,7 +95,7 @@ pub(crate) fn key_of(word: Word, element: ElementType) -> Word {
 
 /// The number of a key as an element of the type has it.
 pub(crate) fn unkeyed(key: Word, element: ElementType) -> Word {
-    let value = if element.is_float() {
+    let value = if floats(element.data_type).is_some() {
         Value::from_word(key.0, DataType::Float64)
     } else {
         Value::from_word(key.0, element.data_type)
@@ -114,6 +114,7 @@ fn cast(value: Value, to: DataType, rules: &CastValue) -> Result<Value, String> 
 fn floats(data_type: DataType) -> Option<Floats> {
     Some(match data_type {
         DataType::Float16 => Floats { digits: 11, lowest: -24, end: 16 },
+        DataType::Bfloat16 => Floats { digits: 8, lowest: -133, end: 128 },
         DataType::Float32 => Floats { digits: 24, lowest: -149, end: 128 },
         DataType::Float64 => Floats { digits: 53, lowest: -1074, end: 1024 },
         _ => return None,
@@ -122,8 +123,13 @@ fn floats(data_type: DataType) -> Option<Floats> {
 
 /// The lowest and the highest number of a type of integers.
 fn range(data_type: DataType) -> (i128, i128) {
-    let bits = 8 * u32::try_from(data_type.item_bytes()).unwrap_or(8);
-    if ElementType::new(data_type, rechunk_grid::Endian::Little).is_signed() {
+    let is_small_signed = matches!(data_type, DataType::Int2 | DataType::Int4);
+    let bits = match data_type {
+        DataType::Int2 | DataType::Uint2 => 2,
+        DataType::Int4 | DataType::Uint4 => 4,
+        _ => 8 * u32::try_from(data_type.item_bytes()).unwrap_or(8),
+    };
+    if is_small_signed || ElementType::new(data_type, rechunk_grid::Endian::Little).is_signed() {
         (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
     } else {
         (0, (1 << bits) - 1)
@@ -317,17 +323,6 @@ pub(crate) fn encode_each(codec: &CodecSpec, element: &[u8]) -> Result<Vec<u8>, 
         _ => encoded.extend_from_slice(element),
     }
     Ok(encoded)
-}
-
-/// What [`encode_each`] was given, from what it has made.
-pub(crate) fn decode_each(codec: &CodecSpec, encoded: &[u8]) -> Result<Vec<u8>, String> {
-    let mut decoded = Vec::new();
-    match codec {
-        CodecSpec::ScaleOffset(codec) => decode_scaled(encoded, &mut decoded, codec)?,
-        CodecSpec::CastValue(cast) => decode_cast(encoded, &mut decoded, cast)?,
-        _ => decoded.extend_from_slice(encoded),
-    }
-    Ok(decoded)
 }
 
 #[cfg(test)]

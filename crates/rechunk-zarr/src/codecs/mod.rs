@@ -15,7 +15,7 @@ mod stage;
 mod value;
 mod workspace;
 
-pub(crate) use cast_value::{decode_each, encode_each, key_of, unkeyed};
+pub(crate) use cast_value::{encode_each, key_of, unkeyed};
 pub(crate) use chain::{Chain, stored_shape, survives};
 pub(crate) use pcodec::has_type as pcodec_has_type;
 pub(crate) use stage::decode_filter;

@@ -1,6 +1,6 @@
 //! One element as a number: what filters compute with, as NumPy does.
 
-use half::f16;
+use half::{bf16, f16};
 use rechunk_grid::{DataType, Endian};
 
 use crate::codec_spec::Scalar;
@@ -12,6 +12,7 @@ pub(super) enum Value {
     /// Integers and bool: wide enough for every type.
     Integer(i128),
     Half(f16),
+    Brain(bf16),
     Single(f32),
     Double(f64),
 }
@@ -42,10 +43,14 @@ impl Value {
             DataType::Uint32 => Self::Integer(i128::from(u32::from_le_bytes([b0, b1, b2, b3]))),
             DataType::Int32 => Self::Integer(i128::from(i32::from_le_bytes([b0, b1, b2, b3]))),
             DataType::Int64 => Self::Integer(i128::from(i64::from_le_bytes(word.to_le_bytes()))),
+            DataType::Int2 | DataType::Int4 | DataType::Uint2 | DataType::Uint4 => {
+                Self::Integer(i128::from(small(b0, data_type)))
+            }
             DataType::Float16 => Self::Half(f16::from_le_bytes([b0, b1])),
+            DataType::Bfloat16 => Self::Brain(bf16::from_le_bytes([b0, b1])),
             DataType::Float32 => Self::Single(f32::from_le_bytes([b0, b1, b2, b3])),
             DataType::Float64 => Self::Double(f64::from_bits(word)),
-            // Unsigned, 64 bits: no filter takes any other type (`ElementType::is_number`).
+            // Unsigned, 64 bits: no filter takes any other type (`ElementType::is_number`, `is_counted`).
             _ => Self::Integer(i128::from(word)),
         }
     }
@@ -72,7 +77,13 @@ impl Value {
         let mut word = [0; 8];
         match data_type {
             DataType::Bool => word[0] = u8::from(!self.is_zero()),
+            DataType::Int2 | DataType::Int4 | DataType::Uint2 | DataType::Uint4 => {
+                let [low, ..] = self.to_integer().to_le_bytes();
+                let [byte, _] = small(low, data_type).to_le_bytes();
+                word[0] = byte;
+            }
             DataType::Float16 => word[..2].copy_from_slice(&self.to_half().to_le_bytes()),
+            DataType::Bfloat16 => word[..2].copy_from_slice(&self.to_brain().to_le_bytes()),
             DataType::Float32 => word[..4].copy_from_slice(&self.to_single().to_le_bytes()),
             DataType::Float64 => word = self.to_double().to_le_bytes(),
             _ => {
@@ -111,11 +122,20 @@ impl Value {
         }
     }
 
+    fn to_brain(self) -> bf16 {
+        match self {
+            Self::Brain(value) => value,
+            Self::Single(value) => bf16::from_f32(value),
+            other => bf16::from_f64(other.to_double()),
+        }
+    }
+
     #[expect(clippy::cast_possible_truncation, reason = "rounded, as a cast of floats is")]
     fn to_single(self) -> f32 {
         match self {
             Self::Integer(value) => value as f32,
             Self::Half(value) => value.to_f32(),
+            Self::Brain(value) => value.to_f32(),
             Self::Single(value) => value,
             Self::Double(value) => value as f32,
         }
@@ -125,6 +145,7 @@ impl Value {
         match self {
             Self::Integer(value) => value as f64,
             Self::Half(value) => value.to_f64(),
+            Self::Brain(value) => value.to_f64(),
             Self::Single(value) => f64::from(value),
             Self::Double(value) => value,
         }
@@ -142,6 +163,9 @@ impl Value {
             (Self::Integer(a), Self::Integer(b)) => Self::Integer(integers(a, b)),
             (Self::Half(a), Self::Half(b)) => {
                 Self::Half(f16::from_f32(singles(a.to_f32(), b.to_f32())))
+            }
+            (Self::Brain(a), Self::Brain(b)) => {
+                Self::Brain(bf16::from_f32(singles(a.to_f32(), b.to_f32())))
             }
             (Self::Single(a), Self::Single(b)) => Self::Single(singles(a, b)),
             (a, b) => Self::Double(doubles(a.to_double(), b.to_double())),
@@ -174,6 +198,7 @@ impl Value {
         match self {
             Self::Integer(value) => Self::Integer(value),
             Self::Half(value) => Self::Half(f16::from_f32(value.to_f32().round_ties_even())),
+            Self::Brain(value) => Self::Brain(bf16::from_f32(value.to_f32().round_ties_even())),
             Self::Single(value) => Self::Single(value.round_ties_even()),
             Self::Double(value) => Self::Double(value.round_ties_even()),
         }
@@ -189,10 +214,23 @@ impl Value {
         match beside {
             Self::Integer(_) => exact,
             Self::Half(_) => Self::Half(exact.to_half()),
+            Self::Brain(_) => Self::Brain(exact.to_brain()),
             Self::Single(_) => Self::Single(exact.to_single()),
             Self::Double(_) => Self::Double(exact.to_double()),
         }
     }
+}
+
+/// The number of an integer of fewer than 8 bits, which are the lowest of its byte: others are not looked at.
+fn small(byte: u8, data_type: DataType) -> i16 {
+    let (bits, is_signed) = match data_type {
+        DataType::Int2 => (2, true),
+        DataType::Uint2 => (2, false),
+        DataType::Int4 => (4, true),
+        _ => (4, false),
+    };
+    let number = i16::from(byte & ((1 << bits) - 1));
+    if is_signed && number >> (bits - 1) == 1 { number - (1 << bits) } else { number }
 }
 
 /// Without its fraction; a `u64` reaches further than an `i64`.

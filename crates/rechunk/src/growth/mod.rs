@@ -26,6 +26,7 @@ pub(crate) use neighbours::Neighbours;
 pub(crate) use target::{of_target, open_existing};
 pub(crate) use trust::{Trust, check_trust};
 
+use crate::carried::carry;
 use crate::chunk_spec::axis_in_words;
 use crate::metadata::Metadata;
 use crate::open::OpenArray;
@@ -219,8 +220,11 @@ pub(crate) fn specify(
     let metadata = target.metadata.with_shape(&growth.after);
     growth.written = written(&growth, &metadata.object_shape());
     let whole = growth.written == Region::whole(&growth.after);
-    let layout = if whole { metadata.layout() } else { metadata.layout_of(&growth.written) };
-    let layout = layout.map_err(Error::target_metadata)?;
+    let layout = |target: &Metadata| {
+        let layout = if whole { target.layout() } else { target.layout_of(&growth.written) };
+        layout.map_err(Error::target_metadata)
+    };
+    let (source, layout) = carry(source, &metadata, layout)?;
     let source = placed(source, &growth)?;
     let change = change.with_shape(&metadata);
     Ok(Grown { growth, source, target: metadata, layout, change })

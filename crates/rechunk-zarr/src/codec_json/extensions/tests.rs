@@ -110,11 +110,11 @@ fn what_the_specifications_do_not_have_is_refused() {
         (DataType::Uint8, scale_offset(&json!({"offset": 256})), "256 is not"),
         (DataType::Int32, scale_offset(&json!({"offset": 1, "dtype": "<i4"})), "dtype"),
         (DataType::Bool, scale_offset(&json!({})), "on bool"),
-        (DataType::Bfloat16, scale_offset(&json!({})), "on bfloat16"),
+        (DataType::Int4, scale_offset(&json!({"offset": 8})), "8 is not"),
         (DataType::Complex64, cast_value(&json!({"data_type": "uint8"})), "on complex64"),
         (DataType::Float32, cast_value(&json!({})), "is missing"),
         (DataType::Float32, cast_value(&json!({"data_type": "bool"})), "on bool"),
-        (DataType::Float32, cast_value(&json!({"data_type": "int4"})), "on int4"),
+        (DataType::Float32, cast_value(&json!({"data_type": "float8_e5m2"})), "on float8_e5m2"),
         (DataType::Float32, cast_value(&json!({"data_type": "int7"})), "int7"),
         (
             DataType::Float32,

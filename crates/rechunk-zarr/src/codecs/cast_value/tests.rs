@@ -183,3 +183,59 @@ fn floats_are_scaled_in_their_own_type() {
     assert_eq!(decoded[..4], f32::INFINITY.to_le_bytes());
     assert!(is_nan(&decoded[4..], huge.element));
 }
+
+#[test]
+fn small_integers_and_brain_floats_are_counted_with_too() {
+    // Type, rule, number, what it is stored as, what that is read as.
+    for (to, rule, number, stored, back) in [
+        ("int2", "none", -2.0, &[0xfe][..], Some(-2.0)),
+        ("int2", "none", 1.4, &[1], Some(1.0)),
+        ("int2", "none", 2.0, &[], None),
+        ("int2", "clamp", 2.0, &[1], Some(1.0)),
+        ("int2", "wrap", 2.0, &[0xfe], Some(-2.0)),
+        ("int4", "none", -8.0, &[0xf8], Some(-8.0)),
+        ("int4", "none", 8.0, &[], None),
+        ("int4", "wrap", 25.0, &[0xf9], Some(-7.0)),
+        ("uint2", "none", 3.0, &[3], Some(3.0)),
+        ("uint2", "none", 4.0, &[], None),
+        ("uint4", "clamp", 99.0, &[15], Some(15.0)),
+        ("uint4", "wrap", 18.0, &[2], Some(2.0)),
+        ("bfloat16", "none", 1.0, &[0x80, 0x3f], Some(1.0)),
+        // Halves go to the even of two neighbours: 257 lies between 256 and 258.
+        ("bfloat16", "none", 257.0, &[0x80, 0x43], Some(256.0)),
+        ("bfloat16", "none", 259.0, &[0x82, 0x43], Some(260.0)),
+        ("bfloat16", "none", 3.4e38, &[], None),
+        ("bfloat16", "clamp", 3.4e38, &[0x80, 0x7f], Some(f64::INFINITY)),
+    ] {
+        let cast = cast_of("float32", to, "nearest-even", rule);
+        let (mut encoded, mut decoded) = (Vec::new(), Vec::new());
+        let done = encode_cast(&all(little("float32"), &[number]), &mut encoded, &cast);
+        let Some(back) = back else {
+            done.unwrap_err();
+            continue;
+        };
+        done.unwrap();
+        assert_eq!(encoded, stored, "{to} {rule} {number}");
+        decode_cast(&encoded, &mut decoded, &cast).unwrap();
+        assert_eq!(decoded, all(little("float32"), &[back]), "{to} {rule} {number}");
+    }
+    // What the bits above are does not matter.
+    let mut decoded = Vec::new();
+    decode_cast(&[0x1f, 0x21], &mut decoded, &cast_of("int8", "int4", "nearest-even", "none"))
+        .unwrap();
+    assert_eq!(decoded, [0xff, 1]);
+    for (name, element, wanted) in [("int4", 3.0, 6.0), ("bfloat16", 260.0, 512.0)] {
+        let codec = scaled(
+            name,
+            if name == "int4" { 1.0 } else { 4.0 },
+            if name == "int4" { 3.0 } else { 2.0 },
+            Endian::Little,
+        );
+        let (mut encoded, elements) = (Vec::new(), all(codec.element, &[element]));
+        encode_scaled(&elements, &mut encoded, &codec).unwrap();
+        assert_eq!(encoded, all(codec.element, &[wanted]), "{name}");
+        decode_scaled(&encoded, &mut decoded, &codec).unwrap();
+        assert_eq!(decoded, elements, "{name}");
+    }
+    encode_scaled(&[7], &mut decoded, &scaled("int4", 0.0, 2.0, Endian::Little)).unwrap_err();
+}
