@@ -1,4 +1,5 @@
-//! English of doc comments: they begin with a verb or the thing's name, and their first sentence is short.
+//! English of doc comments: they begin with a verb or the thing's name, and their first sentence is
+//! short.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,8 @@ fn first_sentence(doc: &str) -> String {
     end.map_or(paragraph.clone(), |end| paragraph[..=end].to_owned())
 }
 
-/// True if a word of another sentence is needed to know what this one is about. `Where …, …` is a condition.
+/// True if a word of another sentence is needed to know what this one is about. `Where …, …` is a
+/// condition.
 fn begins_oddly(sentence: &str) -> bool {
     let word = |text: &str| text.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned();
     let mut words = sentence.split_whitespace();
@@ -62,10 +64,13 @@ fn doc_comments_say_what_they_are_about() {
 
 #[test]
 fn beginnings_are_told_apart() {
-    for odd in ["What it holds.", "The same of the run.", "How many there are.", "Where it begins."] {
+    for odd in ["What it holds.", "The same of the run.", "How many there are.", "Where it begins."]
+    {
         assert!(begins_oddly(odd), "{odd}");
     }
-    for plain in ["The samples.", "Where a chunk is missing, reads nothing.", "Whole chunks.", "However"] {
+    for plain in
+        ["The samples.", "Where a chunk is missing, reads nothing.", "Whole chunks.", "However"]
+    {
         assert!(!begins_oddly(plain), "{plain}");
     }
     assert_eq!(first_sentence("\n A first\n one. And more.\n\n Rest."), "A first one.");

@@ -16,6 +16,8 @@ mod options;
 #[cfg(test)]
 mod public_api;
 #[cfg(test)]
+mod signatures;
+#[cfg(test)]
 mod sources;
 #[cfg(test)]
 mod table;

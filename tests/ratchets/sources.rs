@@ -76,7 +76,7 @@ fn files(directory: &Path, found: &mut Vec<PathBuf>) {
             if !name.starts_with('.') && !["target", "node_modules"].contains(&name) {
                 files(&path, found);
             }
-        } else if name.ends_with(".rs") {
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }
     }
@@ -90,7 +90,8 @@ fn read(path: &Path) -> Source {
         parts.remove(0);
     }
     let inside = &parts[1..];
-    let is_test = inside[0] != "src" || inside.iter().any(|part| ["tests", "tests.rs"].contains(part));
+    let is_test =
+        inside[0] != "src" || inside.iter().any(|part| ["tests", "tests.rs"].contains(part));
     let module = (!is_test).then(|| {
         let mut module: Vec<_> = inside[1..].iter().map(|part| (*part).to_owned()).collect();
         let last = module.pop().unwrap();
@@ -137,11 +138,11 @@ impl Source {
             match &tokens[at] {
                 TokenTree::Ident(word) if word == "use" => {
                     let end = (at..tokens.len()).find(|at| is(&tokens[*at], ';'));
-                    if let (Some(end), false) = (end, is_test) {
-                        if !tokens.get(at + 1).is_some_and(|token| is(token, '<')) {
-                            self.take_use(&tokens[at + 1..end], &[], hands_on);
-                            at = end;
-                        }
+                    // `use<'a>` says which lifetimes a type keeps.
+                    let is_bound = tokens.get(at + 1).is_some_and(|token| is(token, '<'));
+                    if let Some(end) = end.filter(|_| !is_test && !is_bound) {
+                        self.take_use(&tokens[at + 1..end], &[], hands_on);
+                        at = end;
                     }
                 }
                 TokenTree::Ident(word) if word == "crate" => {
@@ -185,7 +186,8 @@ impl Source {
                 TokenTree::Ident(word) => path.push(word.to_string()),
                 TokenTree::Group(group) => {
                     let inside: Vec<_> = group.stream().into_iter().collect();
-                    for part in inside.split(|token| is(token, ',')).filter(|part| !part.is_empty()) {
+                    for part in inside.split(|token| is(token, ',')).filter(|part| !part.is_empty())
+                    {
                         self.take_use(part, &path, hands_on);
                     }
                     return;

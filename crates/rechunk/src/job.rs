@@ -202,6 +202,7 @@ impl Job {
         warnings: Vec<String>,
         stores: Stores,
     ) -> Result<Self, Error> {
+        #[expect(clippy::disallowed_methods, reason = "a source that is written later is refused")]
         let planned_at = SystemTime::now();
         let sample = sample(&source).await?;
         let mut plan_request =
