@@ -7,6 +7,7 @@ default:
 # Build the program as it is shipped.
 build:
     cargo build --release
+    tests/tools/size.sh
 
 # Everything a change has to pass (sets up what it needs).
 test:
@@ -15,6 +16,22 @@ test:
 # Unit tests only: seconds, no Python.
 test-fast:
     cargo test --workspace --lib --bins
+
+# Circles, lengths, English, the public API: what may only become better. Seconds.
+ratchets:
+    cargo test --workspace --test ratchets
+
+# Lower the ceilings of the ratchets to what the sources have reached, and write the listing of the public API anew.
+bless-ratchets:
+    RECHUNK_BLESS=1 cargo test --workspace --test ratchets
+
+# Write the snapshots of help, plans and errors anew; the diff shows the words that changed.
+bless-words:
+    RECHUNK_BLESS=1 cargo test --workspace --test e2e words::
+
+# Check the crates that need neither C nor a system for wasm32.
+wasm32:
+    tests/tools/wasm32.sh
 
 # End-to-end tests whose name contains NAME.
 test-e2e NAME="": oracles

@@ -22,7 +22,11 @@ pub(crate) fn cancel_on_signal_saying(answer: &'static str) -> CancellationToken
         render::say(&format!("{answer} (again to stop at once)"));
         cancel.cancel();
         wait_for_signal().await;
-        #[expect(clippy::exit, reason = "the user asked twice; the journal stands a kill")]
+        #[expect(
+            clippy::exit,
+            clippy::disallowed_methods,
+            reason = "the user asked twice; the journal stands a kill"
+        )]
         std::process::exit(130);
     });
     // Without a thread for it a signal ends the process, which the journal stands.

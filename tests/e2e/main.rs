@@ -4,6 +4,7 @@
 //!
 //! Needs the Python environments that `tests/oracle/setup.sh` makes, and a C compiler for the
 //! helpers in `tests/tools`.
+#![expect(clippy::disallowed_methods, reason = "tests wait for programs")]
 
 #[cfg(test)]
 mod advice;
@@ -120,6 +121,8 @@ mod times;
 mod trees;
 #[cfg(test)]
 mod two_documents;
+#[cfg(test)]
+mod words;
 #[cfg(test)]
 mod xarray;
 #[cfg(test)]

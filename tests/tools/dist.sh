@@ -13,6 +13,7 @@ case $target in *windows*) program=rechunk.exe ;; *) program=rechunk ;; esac
 
 cargo build --release --locked --package rechunk-cli --bin rechunk --target "$target"
 built="target/$target/release/$program"
+tests/tools/size.sh "$built"
 # What runs here describes itself; for other platforms a build for this one does.
 describes="$built"
 if ! "$built" --version >/dev/null 2>&1; then

@@ -6,6 +6,7 @@
 //! other; where they are ranges of files it fills these, and gives them their names in the end. Where little
 //! is stored it has a list made of what is there; and it counts what was missing.
 //! Decoding is left to whoever has the buffers and the threads for it.
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 
 mod array;
 mod error;

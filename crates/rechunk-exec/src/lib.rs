@@ -7,6 +7,7 @@
 //!
 //! A [`Journal`] records which tasks are done, after what they wrote is durable. An [`Observer`]
 //! is told what happens. Requests and bytes are counted by the meter of the stores.
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 
 mod ahead;
 mod announced;

@@ -78,6 +78,7 @@ pub async fn run(
     observer: Arc<dyn Observer>,
     cancel: CancellationToken,
 ) -> Result<RunReport, ExecError> {
+    #[expect(clippy::disallowed_methods, reason = "a report says how long it took")]
     let started = Instant::now();
     let execution = Arc::new(Arc::unwrap_or_clone(execution).sending_as_planned().finding_gaps());
     // What was compared is not kept anywhere: a comparison is always a whole one.

@@ -7,6 +7,7 @@
 //!
 //! Documents are read alike by all formats: [`json`] and [`field`]. [`cast`] reads elements as another
 //! type.
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 
 pub mod cast;
 mod codec;

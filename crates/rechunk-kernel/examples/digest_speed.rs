@@ -2,6 +2,7 @@
 //! turns in which both take part.
 //!
 //! `cargo run --release -p rechunk-kernel --example digest_speed`
+#![expect(clippy::disallowed_methods, reason = "it measures time")]
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use std::hint::black_box;

@@ -1,4 +1,5 @@
 //! Datasets that other implementations wrote decode to the elements those read.
+#![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::collections::BTreeMap;

@@ -1,5 +1,6 @@
 //! Against tensorstore, zarr-python 2 and z5py: what they write is read here, and what is written here
 //! they read.
+#![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
 
 use std::io::Write;

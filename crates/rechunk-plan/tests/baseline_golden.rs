@@ -1,4 +1,5 @@
 //! The baselines against what rechunker 0.5.4 and cubed themselves computed, case by case.
+#![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
 
 #[path = "baseline_golden/cases.rs"]

@@ -1,5 +1,6 @@
 //! Files that NumPy and nibabel wrote (`tests/tools/raw_fixtures.py`) have the elements that these
 //! read in them, and are written again byte for byte.
+#![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::path::{Path, PathBuf};

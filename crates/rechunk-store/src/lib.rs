@@ -12,6 +12,7 @@
 //!
 //! Durability is explicit: [`Store::put`] is atomic (readers see all of an object or none) but
 //! survives a power cut only after [`Store::sync`].
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests wait by the clock"))]
 
 mod announce;
 mod append_file;

@@ -1,4 +1,5 @@
 //! Servers that answer as no store should, and what stands between them and us.
+#![expect(clippy::disallowed_methods, reason = "a server that answers late")]
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use std::error::Error;

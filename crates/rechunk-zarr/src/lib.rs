@@ -9,6 +9,7 @@
 //!
 //! Elements of variable length are known by their metadata only: their chunks can be copied, not
 //! decoded.
+#![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 
 mod carried;
 mod choice;

@@ -1,6 +1,7 @@
 //! Small chunks that decode to very much: refused, and without the memory they ask for.
 //!
 //! A test binary of its own, because the peak memory of a process is what is looked at.
+#![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 

@@ -104,6 +104,7 @@ fn is_stale(kept: &Metadata, written: SystemTime) -> bool {
 }
 
 /// Unpacks the first `wanted` bytes of a file, and checks the rest of it.
+#[expect(clippy::disallowed_methods, reason = "files beside a store, before and after it")]
 fn unpack_file(packed: &Path, target: &Path, wanted: u64) -> io::Result<()> {
     let written = packed.metadata()?.modified()?;
     if target.metadata().is_ok_and(|kept| kept.len() == wanted && !is_stale(&kept, written)) {
@@ -147,6 +148,7 @@ pub(crate) async fn pack(folder: &Store, name: &str, target: &Store) -> Result<(
     run_blocking(packing).await.map_err(|error| failed(format!("cannot be packed: {error}")))
 }
 
+#[expect(clippy::disallowed_methods, reason = "files beside a store, before and after it")]
 fn pack_file(from: &Path, to: &Path, fsyncs: bool) -> io::Result<()> {
     let part = part_of(to);
     let mut file = BufReader::with_capacity(WINDOW_BYTES, File::open(from)?);
@@ -166,6 +168,7 @@ fn pack_file(from: &Path, to: &Path, fsyncs: bool) -> io::Result<()> {
 }
 
 /// A new file in place of what an earlier run has left; no link is followed.
+#[expect(clippy::disallowed_methods, reason = "files beside a store, before and after it")]
 fn create(part: &Path) -> io::Result<File> {
     match fs::remove_file(part) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -207,6 +207,7 @@ impl Job {
         warnings: Vec<String>,
         stores: Stores,
     ) -> Result<Self, Error> {
+        #[expect(clippy::disallowed_methods, reason = "a source that is written later is refused")]
         let planned_at = SystemTime::now();
         let is_small = |bytes: u64| bytes <= SMALL_MEMBER_BYTES;
         let is_sparing = request.is_member && source.spec().decoded_bytes().is_some_and(is_small);

@@ -174,6 +174,7 @@ impl Job {
         observer: Arc<dyn Observer>,
         cancel: CancellationToken,
     ) -> Result<Report, Error> {
+        #[expect(clippy::disallowed_methods, reason = "a report says how long it took")]
         let started = Instant::now();
         if !running.durable {
             self.stores = self.stores.without_fsync();

@@ -111,6 +111,7 @@ pub(crate) async fn check_directories_since(job: &Job, since: SystemTime) -> Res
 /// Refuses to go on with a run that has read what was written after `since`: what it has copied of that is of
 /// another state. What it has not read may have been repaired. True if all of it was looked at; where the
 /// source cannot be listed, or not for little, only what is read once more is noticed.
+#[expect(clippy::disallowed_methods, reason = "times of the one file that the source is")]
 pub(crate) async fn check_read(
     job: &Job,
     done: &DoneSet,
@@ -161,6 +162,7 @@ pub(crate) async fn check_read(
 
 /// The first object of the source that was written after `since`, in words; `None` if there is none, or nobody can
 /// tell.
+#[expect(clippy::disallowed_methods, reason = "times of the one file that the source is")]
 pub(crate) async fn check_unwritten_since(
     job: &Job,
     since: SystemTime,

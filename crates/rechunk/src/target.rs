@@ -156,6 +156,7 @@ pub(crate) async fn refuse_found(
 }
 
 /// Looks at what is at a target.
+#[expect(clippy::disallowed_methods, reason = "what is no object of a store is in the way too")]
 pub(crate) async fn in_the_way(location: &str, store: &Store, is_file: bool) -> InTheWay {
     if let Some(path) = store.local_root() {
         match std::fs::symlink_metadata(path) {
@@ -253,6 +254,10 @@ pub(crate) async fn check_still_its(
 }
 
 /// The bytes of a local document, if there is one of a size that is read.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "directories below and above a location are no store"
+)]
 fn document(directory: &Path, name: &str) -> Option<Vec<u8>> {
     let path = directory.join(name);
     let found = path.metadata().ok()?;

@@ -132,6 +132,7 @@ async fn options_of_each(
 struct Unpacked(Option<TempDir>);
 
 impl Unpacked {
+    #[expect(clippy::disallowed_methods, reason = "an error names the directory")]
     fn of(array: &OpenArray) -> Result<Self, Error> {
         let folder = array.packed.as_ref().map(|_| TempDir::new()).transpose();
         folder.map(Self).map_err(|error| Error::State {

@@ -17,11 +17,13 @@ pub(super) struct Marks<'a> {
 }
 
 impl<'a> Marks<'a> {
+    #[expect(clippy::disallowed_methods, reason = "a mark is due by the clock")]
     pub(super) fn new(stage: &'a StageRun, task: u64) -> Self {
         Self { stage, task, last: Instant::now(), is_new: false }
     }
 
     /// Everything that `buffer` and those before it complete is written, `blocks` of it now.
+    #[expect(clippy::disallowed_methods, reason = "a mark is due by the clock")]
     pub(super) fn done(&mut self, buffer: u64, blocks: u64) {
         self.is_new |= blocks > 0;
         if !self.is_new || self.last.elapsed() < STEP_MARK_INTERVAL {

@@ -1,4 +1,5 @@
 //! Runs plans on tiny arrays and compares with the naive way of doing it.
+#![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
 
 #[cfg(target_os = "linux")]

@@ -4,6 +4,7 @@
 //! where the process dies. After every run that ends, whichever way, what is stored is checked
 //! ([`check`]). `RECHUNK_SIM_SEEDS` is how many seeds to try, `RECHUNK_SIM_FIRST` the first of them,
 //! and `RECHUNK_SIM_SEED` one alone.
+#![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
 
 mod ahead;

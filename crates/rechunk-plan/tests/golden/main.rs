@@ -1,5 +1,6 @@
 //! Ours is never dearer than the literature's plan, nor dominated by it. `just golden-report`
 //! shows the totals.
+#![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod compare;

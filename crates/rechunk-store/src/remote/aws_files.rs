@@ -14,6 +14,7 @@ use object_store::aws::AmazonS3ConfigKey;
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// What the files say for the profile that `AWS_PROFILE` names, else for `default`.
+#[expect(clippy::disallowed_methods, reason = "variables of AWS, where its own tools have them")]
 pub(crate) fn settings() -> Vec<(AmazonS3ConfigKey, String)> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let file = |name: &str, default: &str| {

@@ -58,6 +58,7 @@ pub(crate) fn connect(
 }
 
 /// What a client says, unless it repeats the value of an option or of a variable: then only the name of that.
+#[expect(clippy::disallowed_methods, reason = "values of variables are kept out of a message")]
 fn without_values(said: &str, options: &[(&str, &str)]) -> String {
     let repeats = |value: &str| !value.is_empty() && said.contains(value);
     let option = options.iter().filter(|(_, value)| repeats(value)).max_by_key(|(_, v)| v.len());

@@ -85,6 +85,7 @@ impl Counted {
 }
 
 impl Default for Others {
+    #[expect(clippy::disallowed_methods, reason = "a file that is written later is refused")]
     fn default() -> Self {
         Self {
             files: Vec::new(),

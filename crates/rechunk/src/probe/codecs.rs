@@ -157,6 +157,7 @@ impl Sum {
 }
 
 /// The median time of `work`, which is done at least once and again until `time` is over, seconds.
+#[expect(clippy::disallowed_methods, reason = "it measures")]
 fn median_seconds<E>(time: Duration, mut work: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
     let deadline = Instant::now() + time;
     let mut times = Vec::new();

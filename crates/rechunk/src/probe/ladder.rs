@@ -104,6 +104,7 @@ pub(super) fn enough(rungs: &[Rung]) -> Option<u32> {
 
 /// One rung: what is under way when the time is up, or when a request fails, is waited for, so that
 /// nothing is written after the end.
+#[expect(clippy::disallowed_methods, reason = "it measures")]
 async fn rung<F>(
     limits: &Limits,
     concurrency: u32,

@@ -21,6 +21,7 @@ type Wrong = String;
 
 impl ProfileFile {
     /// Reads the file at `path`.
+    #[expect(clippy::disallowed_methods, reason = "a profile is a file of the user")]
     pub fn read(path: &str) -> Result<Self, Error> {
         let failed = |reason: String| Error::Usage {
             message: format!("cannot read the profile {path}: {reason}"),

@@ -74,6 +74,7 @@ impl TreeJob {
         observer: Arc<dyn Observer>,
         cancel: CancellationToken,
     ) -> Result<TreeReport, Error> {
+        #[expect(clippy::disallowed_methods, reason = "a report says how long it took")]
         let started = Instant::now();
         if !running.durable {
             self.stores = self.stores.without_fsync();
@@ -277,6 +278,7 @@ async fn run_array(
 ) -> Result<Report, Error> {
     if is_done {
         let verified = job.verified_before(running, cancel).await?;
+        #[expect(clippy::disallowed_methods, reason = "a report says how long it took")]
         let mut report = job.report(Instant::now());
         report.verified = verified;
         let total = job.planned.plan.task_count();

@@ -2,6 +2,7 @@
 //! lease, the order of what is written, and the resumption of what others have left.
 //!
 //! `RECHUNK_SIM_SEEDS` is how many seeds to try, and `RECHUNK_SIM_SEED` one alone.
+#![expect(clippy::disallowed_methods, reason = "a seed may be given in the environment")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
 
 mod array;
