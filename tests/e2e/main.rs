@@ -70,6 +70,7 @@ mod kill_files;
 mod layers;
 #[cfg(test)]
 mod many_arrays;
+#[cfg(test)]
 mod meaning;
 #[cfg(test)]
 mod memory;

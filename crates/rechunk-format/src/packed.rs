@@ -131,7 +131,7 @@ impl fmt::Debug for Packed {
         f.debug_struct("Packed")
             .field("records", &self.count)
             .field("bytes", &self.size_bytes())
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

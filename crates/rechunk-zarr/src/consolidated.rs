@@ -86,7 +86,7 @@ impl Consolidated {
         match version {
             ZarrVersion::V2 => {
                 for (key, value) in group_members(version, group) {
-                    members.put(key.to_owned(), value);
+                    members.put(key.to_owned(), &value);
                 }
                 rest.insert("zarr_consolidated_format".to_owned(), json!(1));
                 rest.insert("metadata".to_owned(), json!({}));
@@ -159,7 +159,7 @@ impl Consolidated {
             members.remove(&format!("{path}/.zattrs"));
         }
         for (name, document) in group_entries(path, version, group) {
-            members.put(name, document);
+            members.put(name, &document);
         }
     }
 
@@ -180,7 +180,7 @@ impl Consolidated {
                 ZarrVersion::V2 => format!("{path}/{key}"),
                 ZarrVersion::V3 => path.to_owned(),
             };
-            self.members.put(name, document);
+            self.members.put(name, &document);
         }
         Ok(())
     }
@@ -193,7 +193,7 @@ impl Consolidated {
             {
                 let name = format!("{path}{below}");
                 set_groups_above(&mut self.members, parent_of(&name, self.version), self.version);
-                self.members.put(name, document);
+                self.members.put(name, &document);
             }
         }
     }
@@ -203,7 +203,7 @@ impl Consolidated {
         for (name, _) in other.members.iter() {
             if let Some(document) = other.members.get(name).filter(|_| !self.members.contains(name))
             {
-                self.members.put(name.to_owned(), document);
+                self.members.put(name.to_owned(), &document);
             }
         }
     }
@@ -220,7 +220,7 @@ impl Consolidated {
             return false;
         }
         array.insert("shape".to_owned(), Value::from(shape));
-        self.members.put(name, Value::Object(array));
+        self.members.put(name, &Value::Object(array));
         true
     }
 
@@ -246,7 +246,7 @@ impl Consolidated {
         if let Some(attributes) = attributes {
             change(attributes);
         }
-        self.members.put(name, Value::Object(document));
+        self.members.put(name, &Value::Object(document));
     }
 
     /// The whole document, to be stored under [`Consolidated::key`]; the nodes of a group stand together.
@@ -299,7 +299,9 @@ fn around(object: &Map<String, Value>, path: &[&str], depth: usize) -> [String; 
         }
     }
     let place = if is_behind { &mut after } else { &mut before };
-    place.push_str(&format!("\n{}}}", "  ".repeat(depth)));
+    for text in ["\n", &"  ".repeat(depth), "}"] {
+        place.push_str(text);
+    }
     [before, after]
 }
 
@@ -399,7 +401,7 @@ fn set_groups_above(members: &mut Members, path: &str, version: ZarrVersion) {
     for (end, _) in path.match_indices('/') {
         for (name, document) in group_entries(&path[..end], version, &GroupMetadata::default()) {
             if members.kind(&name).is_none() {
-                members.put(name, document);
+                members.put(name, &document);
             }
         }
     }

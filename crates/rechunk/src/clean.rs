@@ -56,7 +56,8 @@ pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
                 lock.while_held(target, removed).await?;
             }
             for path in tree.paths() {
-                clean_member(&member_location(target, path), stores, &mut cleaned).await?;
+                let location = member_location(target, path);
+                Box::pin(clean_member(&location, stores, &mut cleaned)).await?;
             }
             let removed = clean_others(target, tree, stores);
             cleaned.objects += lock.while_held(target, removed).await?;

@@ -235,7 +235,7 @@ pub(crate) async fn open_node(
         }
         return Err(nothing_error(location, &control).await);
     };
-    let found = Described { documents, metadata, wanted, described_by };
+    let found = DocumentedArray { documents, metadata, wanted, described_by };
     found.open(location, options, store).await.map(Box::new).map(Opened::Array)
 }
 
@@ -252,19 +252,19 @@ pub(crate) async fn open_found(
         _ => return open_array(location, options, stores).await,
     };
     let wanted = options.wanted();
-    let found = Described { documents, metadata, wanted, described_by: None };
+    let found = DocumentedArray { documents, metadata, wanted, described_by: None };
     found.open(location, options, &store).await
 }
 
 /// An array that documents describe.
-struct Described {
+struct DocumentedArray {
     documents: Documents,
     metadata: Metadata,
     wanted: Wanted,
     described_by: Option<String>,
 }
 
-impl Described {
+impl DocumentedArray {
     async fn open(
         self,
         location: &str,

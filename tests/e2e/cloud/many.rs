@@ -32,7 +32,7 @@ fn an_array_of_two_chunks_takes_a_dozen_requests() {
         let options = if chunks == "keep" { &["--format", format][..] } else { &options[..] };
         s3.copy("t.zarr", options).go().ok();
         let requests = s3.server.requests().len();
-        println!("v{version} to {format}, {chunks}: {} for {ARRAYS} arrays", requests);
+        println!("v{version} to {format}, {chunks}: {requests} for {ARRAYS} arrays");
         let most = requests / ARRAYS;
         assert!(requests <= ARRAYS * REQUESTS_MAX, "v{version} to {format}, {chunks}: {most} each");
         let [from, to] = ["source.zarr", "t.zarr"].map(|name| s3.disk(name));

@@ -229,7 +229,9 @@ mod tests {
 
     const PATH: &[&str] = &["outer", "inner"];
 
-    fn split(text: &str, piece: usize) -> Result<(Vec<(String, String)>, String, bool), String> {
+    type Split = (Vec<(String, String)>, String, bool);
+
+    fn split(text: &str, piece: usize) -> Result<Split, String> {
         let mut scanner = MemberScanner::new(PATH);
         let mut members = Vec::new();
         for bytes in text.as_bytes().chunks(piece) {
@@ -290,7 +292,7 @@ mod tests {
             r#", "a": 1"#,
             r#""a": 1, 2"#,
             "{}",
-            r#"{}: 1"#,
+            "{}: 1",
             "[]",
             r#""a" {}"#,
         ] {

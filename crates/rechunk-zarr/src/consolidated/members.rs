@@ -47,7 +47,7 @@ impl Members {
                     "not valid JSON: the key {name:?} is there twice"
                 )));
             }
-            self.put(name, value);
+            self.put(name, &value);
         }
         Ok(())
     }
@@ -92,12 +92,12 @@ impl Members {
     }
 
     /// Puts a document in, in the place of one of that name.
-    pub(super) fn put(&mut self, name: String, document: Value) {
-        if self.get(&name).is_some_and(|before| before == document) {
+    pub(super) fn put(&mut self, name: String, document: &Value) {
+        if self.get(&name).is_some_and(|before| before == *document) {
             return;
         }
-        let kind = kind(&name, &document);
-        let number = self.packed.push(&write_pretty(&document));
+        let kind = kind(&name, document);
+        let number = self.packed.push(&write_pretty(document));
         self.names.insert(name.into(), (u32::try_from(number).unwrap_or(u32::MAX), kind));
         self.is_changed = true;
     }
