@@ -39,21 +39,23 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Re-cut an array, or all arrays of a group, into other chunks, another format or another codec.
+    /// Re-cut an array, or all arrays of a group, into other chunks, another format or another
+    /// codec.
     Copy(CopyArgs),
     /// Say what `copy` would do and cost; write nothing.
     Plan(PlanArgs),
     /// Run a plan saved by `plan --out`.
     Run(RunArgs),
-    /// Show an array (shape, type, chunks, codecs, attributes, sizes, missing chunks), or what is in
-    /// a group.
+    /// Show an array (shape, type, chunks, codecs, attributes, sizes, missing chunks), or what is
+    /// in a group.
     Info(InfoArgs),
-    /// Compare two arrays element by element, or two groups with all files in them; exit 6 if they differ.
+    /// Compare two arrays element by element, or two groups with all files in them; exit 6 if they
+    /// differ.
     Verify(VerifyArgs),
     /// Say what became of a run: is it going on, was it interrupted, how far had it come?
     Status(StatusArgs),
-    /// Remove what an interrupted run has left: its state, its intermediate, chunks of a target that
-    /// is not complete.
+    /// Remove what an interrupted run has left: its state, its intermediate, chunks of a target
+    /// that is not complete.
     Clean(StatusArgs),
     /// Measure a store and this machine's codecs; write a profile for `--profile`.
     Probe(ProbeArgs),
@@ -188,8 +190,8 @@ pub(crate) struct TargetArgs {
     /// where the chunks divide them].
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub shards: Option<String>,
-    /// Keep every number in --chunks and --shards where the axis is shorter (`10!` keeps one): for an
-    /// array that will grow.
+    /// Keep every number in --chunks and --shards where the axis is shorter (`10!` keeps one): for
+    /// an array that will grow.
     #[arg(long)]
     pub keep_extent: bool,
     /// What `auto` chunks aim at.
@@ -206,12 +208,12 @@ pub(crate) struct TargetArgs {
     /// every axis; START:STOP as Python has it, negative ones from the end, no steps.
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub select: Option<String>,
-    /// Cast the elements to another type: `float32`, `uint8`, `>i2`. What does not fit is an error and
-    /// nothing is published; to round to the nearest is what a cast to a float means.
+    /// Cast the elements to another type: `float32`, `uint8`, `>i2`. What does not fit is an error
+    /// and nothing is published; to round to the nearest is what a cast to a float means.
     #[arg(long, value_name = "TYPE")]
     pub cast: Option<String>,
-    /// What stands between the numbers in the names of chunks of a Zarr target [default: the source's in
-    /// the same version, else `.` in v2, `/` in v3].
+    /// What stands between the numbers in the names of chunks of a Zarr target [default: the
+    /// source's in the same version, else `.` in v2, `/` in v3].
     #[arg(long, value_name = "SIGN", value_parser = [".", "/"], hide_short_help = true)]
     pub separator: Option<String>,
     /// Put the source behind the end of the target, an array or all arrays of a group, along a
@@ -219,12 +221,12 @@ pub(crate) struct TargetArgs {
     /// is seen at its new length when all is written.
     #[arg(long, value_name = "DIMENSION", conflicts_with = "region")]
     pub append: Option<String>,
-    /// Put the source into a region of the target, which has its shape: `time=100:200`, in the words
-    /// of --select.
+    /// Put the source into a region of the target, which has its shape: `time=100:200`, in the
+    /// words of --select.
     #[arg(long, value_name = "SPEC", allow_hyphen_values = true)]
     pub region: Option<String>,
-    /// With --append and --region, do not compare these arrays with those of the target (a path, or a
-    /// pattern as in --include): other values, units or order are right there.
+    /// With --append and --region, do not compare these arrays with those of the target (a path, or
+    /// a pattern as in --include): other values, units or order are right there.
     #[arg(long, value_name = "GLOB")]
     pub trust: Vec<String>,
     /// What becomes of axes between N5 or NIfTI, which count them fastest first, and other formats:
@@ -239,8 +241,9 @@ pub(crate) struct TargetArgs {
     /// zero (auto), written (always), not written (never).
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = ["auto", "always", "never"])]
     pub write_empty: String,
-    /// How much of the source may be missing: a part of its chunks (`5%`) or a number of them; 0 refuses any
-    /// missing chunk. Of a group: of each array [default: any part, read as the fill value].
+    /// How much of the source may be missing: a part of its chunks (`5%`) or a number of them; 0
+    /// refuses any missing chunk. Of a group: of each array [default: any part, read as the fill
+    /// value].
     #[arg(long, value_name = "N%")]
     pub max_missing: Option<String>,
     #[command(flatten)]
@@ -251,9 +254,9 @@ pub(crate) struct TargetArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Files without a header")]
 pub(crate) struct RawArgs {
-    /// Read the source by the documents of this format, where it has those of several [default: of the
-    /// group it is in, else the newest]; `raw` goes with --shape, for files that are read in runs of
-    /// bytes.
+    /// Read the source by the documents of this format, where it has those of several [default: of
+    /// the group it is in, else the newest]; `raw` goes with --shape, for files that are read in
+    /// runs of bytes.
     #[arg(long, value_name = "FORMAT", value_parser = ["zarr3", "zarr2", "n5", "raw"])]
     pub source_format: Option<String>,
     /// The source is a file of elements alone: extent of each axis, slowest first.
@@ -283,8 +286,8 @@ pub(crate) struct RawArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Groups")]
 pub(crate) struct SelectionArgs {
-    /// Only these arrays, and other files, of the group: a path, or a pattern; `*` stays within a name, `**` goes
-    /// across groups; the path of a group is all below it.
+    /// Only these arrays, and other files, of the group: a path, or a pattern; `*` stays within a
+    /// name, `**` goes across groups; the path of a group is all below it.
     #[arg(long, value_name = "GLOB")]
     pub include: Vec<String>,
     /// Not these arrays, and other files, of the group.
@@ -298,8 +301,8 @@ pub(crate) struct SelectionArgs {
     /// are, or as the other arrays [default: single, where --chunks asks for other chunks].
     #[arg(long, value_name = "WHAT", value_parser = ["single", "keep", "follow"])]
     pub coords: Option<String>,
-    /// Leave out the files of a group that are neither metadata nor chunks (Parquet tables, XML); they
-    /// are copied as they are otherwise. Files inside the directory of an array never are.
+    /// Leave out the files of a group that are neither metadata nor chunks (Parquet tables, XML);
+    /// they are copied as they are otherwise. Files inside the directory of an array never are.
     #[arg(long)]
     pub no_others: bool,
 }
@@ -320,8 +323,8 @@ pub(crate) struct RunningArgs {
     /// an object store cannot rename, there it goes first).
     #[arg(long, conflicts_with = "resume")]
     pub overwrite: bool,
-    /// Go on where an interrupted run stopped, or start if there is none (with --append and --region:
-    /// refuse then, so that nothing is appended twice).
+    /// Go on where an interrupted run stopped, or start if there is none (with --append and
+    /// --region: refuse then, so that nothing is appended twice).
     #[arg(long)]
     pub resume: bool,
     /// Read the target back and compare it with the source before it is made visible.

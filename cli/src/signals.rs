@@ -36,16 +36,16 @@ pub(crate) fn cancel_on_signal_saying(answer: &'static str) -> CancellationToken
     token
 }
 
-/// Does `work` where nobody holds it up: a file system that hangs may hold all threads of the runtime, and a second Ctrl-C
-/// is to end the process then, too.
+/// Does `work` where nobody holds it up: a file system that hangs may hold all threads of the
+/// runtime, and a second Ctrl-C is to end the process then, too.
 fn in_own_thread(work: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let thread = thread::Builder::new().name("rechunk-signals".to_owned());
     thread.spawn(move || runtime.block_on(work)).map(drop)
 }
 
-/// A file that may not grow further is an error of the write, not the end of the process: who sets such limits (`ulimit -f`)
-/// gets SIGXFSZ, which ends it where nobody listens. Needs a runtime.
+/// A file that may not grow further is an error of the write, not the end of the process: who sets
+/// such limits (`ulimit -f`) gets SIGXFSZ, which ends it where nobody listens. Needs a runtime.
 #[cfg(unix)]
 pub(crate) fn survive_file_size_limits() {
     use tokio::signal::unix::{SignalKind, signal};

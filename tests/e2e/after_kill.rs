@@ -1,5 +1,5 @@
-//! What is left when a run was killed goes with the next one, wherever it was put; what was complete is said to be; and
-//! what was damaged meanwhile costs what it stood for, not the job.
+//! What is left when a run was killed goes with the next one, wherever it was put; what was
+//! complete is said to be; and what was damaged meanwhile costs what it stood for, not the job.
 //!
 //! As in `kill.rs`, `tests/tools/killpoint.c` does the killing.
 
@@ -77,7 +77,8 @@ impl Job {
         round
     }
 
-    /// Kills it at each of `points`, and has it gone on with, or cleaned up: nothing is left of the intermediate.
+    /// Kills it at each of `points`, and has it gone on with, or cleaned up: nothing is left of the
+    /// intermediate.
     fn leaves_nothing(&self, points: impl Iterator<Item = u64>) {
         let mut had_temp = 0;
         for at in points {
@@ -339,7 +340,8 @@ fn a_damaged_saved_job_is_put_together_again() {
     }
 }
 
-/// A chunk that was finished before the kill is damaged: it is written again, and not refused for ever.
+/// A chunk that was finished before the kill is damaged: it is written again, and not refused for
+/// ever.
 #[test]
 fn a_damaged_finished_chunk_is_written_again() {
     for (number, is_gone) in [(1, false), (2, true)] {

@@ -1,5 +1,6 @@
 //! Places that are wrong: nothing there, not an array, not allowed, no room, in each other's way.
-//! Each is refused with a reason, leaves nothing that looks finished, and does not touch the source.
+//! Each is refused with a reason, leaves nothing that looks finished, and does not touch the
+//! source.
 
 use std::path::Path;
 use std::process::Command;

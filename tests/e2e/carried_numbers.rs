@@ -1,5 +1,5 @@
-//! `scale_offset` and `cast_value` are carried through a copy: what is stored is moved bit by bit, and planned as
-//! what it is.
+//! `scale_offset` and `cast_value` are carried through a copy: what is stored is moved bit by bit,
+//! and planned as what it is.
 
 use std::path::Path;
 
@@ -46,7 +46,8 @@ fn has_filters(array: &str) -> bool {
     document["codecs"] != without_filters(&document["codecs"])
 }
 
-/// The array `from` at `to` as one of the numbers that it stores, whose fill value is 0: chunks as they are.
+/// The array `from` at `to` as one of the numbers that it stores, whose fill value is 0: chunks as
+/// they are.
 fn bare(from: &str, to: &str, stored_type: &str) {
     let done = std::process::Command::new("cp").args(["-r", from, to]).status().unwrap();
     assert!(done.success());
@@ -76,7 +77,8 @@ fn stored(array: &str, stored_type: &str) -> Vec<u8> {
     elements(&twin)
 }
 
-/// Makes an array of two axes with one chunk of these bytes, little-endian, and a missing one beside it.
+/// Makes an array of two axes with one chunk of these bytes, little-endian, and a missing one
+/// beside it.
 fn handmade(
     at: &str,
     (data_type, fill): (&str, &Value),

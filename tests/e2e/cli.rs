@@ -120,7 +120,8 @@ fn planning_needs_no_data() {
     ];
     let report = rechunk(&[&arguments[..], &["--json"]].concat()).ok().json();
     assert_planned(&report);
-    // 1289 × 11 × 10 source chunks hold the array, each read at least once; 180 × 360 target chunks.
+    // 1289 × 11 × 10 source chunks hold the array, each read at least once; 180 × 360 target
+    // chunks.
     assert!(number(&report, "estimate.source.get_requests") >= 1289 * 11 * 10);
     assert_eq!(number(&report, "estimate.target.put_requests"), 180 * 360);
     assert_eq!(number(&report, "memory.budget_bytes"), 2_000_000_000);

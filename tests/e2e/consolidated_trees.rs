@@ -1,5 +1,5 @@
-//! Consolidated metadata of groups in groups, by which zarr-python sees the whole tree without looking at
-//! anything else: of every shape, however it came to be.
+//! Consolidated metadata of groups in groups, by which zarr-python sees the whole tree without
+//! looking at anything else: of every shape, however it came to be.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -237,7 +237,8 @@ fn what_comes_into_a_tree_is_seen_by_its_consolidated_metadata() {
     looks.see();
 }
 
-/// A document whose nodes stand apart, as copies wrote it once, is put in order when it is written again.
+/// A document whose nodes stand apart, as copies wrote it once, is put in order when it is written
+/// again.
 #[test]
 fn a_tree_that_grows_is_seen_by_its_consolidated_metadata() {
     if !available() {

@@ -1,9 +1,11 @@
-//! Crossings: what each peer writes is copied and cut anew, and what it reads of the copy is what it has written.
+//! Crossings: what each peer writes is copied and cut anew, and what it reads of the copy is what
+//! it has written.
 //!
-//! The peers are programs of `tests/oracle/crossings` and `tests/oracle/zarrita`, one each; they bring the cases along
-//! (`common.py` describes how). Those that are installed within a minute are crossed whenever tests run, the others
-//! with `just test-crossings`, which notes in `tests/oracle/crossings/results.md` what it has found. A peer that is not
-//! installed is left out, and that is said.
+//! The peers are programs of `tests/oracle/crossings` and `tests/oracle/zarrita`, one each; they
+//! bring the cases along (`common.py` describes how). Those that are installed within a minute are
+//! crossed whenever tests run, the others with `just test-crossings`, which notes in
+//! `tests/oracle/crossings/results.md` what it has found. A peer that is not installed is left out,
+//! and that is said.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -165,7 +167,8 @@ pub(crate) fn section() -> String {
     std::fs::read_to_string(results()).unwrap()
 }
 
-/// Needs 1.8 GB of packages: `just test-crossings`. With `RECHUNK_BLESS=1` it notes what it has found, right or wrong.
+/// Needs 1.8 GB of packages: `just test-crossings`. With `RECHUNK_BLESS=1` it notes what it has
+/// found, right or wrong.
 #[test]
 #[ignore = "its packages take minutes to install: just test-crossings"]
 fn every_peer_is_crossed() {

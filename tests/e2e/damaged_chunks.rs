@@ -47,8 +47,8 @@ fn a_truncated_chunk_stops_the_copy() {
     }
 }
 
-/// Each chunk is an image of 2 MiB, and each task takes a part of each: less is read than all of them each
-/// time. Damage is found all the same.
+/// Each chunk is an image of 2 MiB, and each task takes a part of each: less is read than all of
+/// them each time. Damage is found all the same.
 #[test]
 fn chunks_of_which_parts_are_read_are_no_less_checked() {
     let folder = Folder::new();
@@ -84,7 +84,8 @@ fn chunks_of_which_parts_are_read_are_no_less_checked() {
     assert!(number(&report, read).abs_diff(number(&report, expected)) < 1 << 20);
     rechunk(&["verify", &raw, &target]).ok();
 
-    // Of a region too, which begins and ends inside chunks on one axis, and at their ends on others.
+    // Of a region too, which begins and ends inside chunks on one axis, and at their ends on
+    // others.
     let (of_raw, of_source) = (folder.at("of-raw.zarr"), folder.at("of-source.zarr"));
     let select = ["--select", "2:11,0:512,100:1000"];
     rechunk(&[&["copy", &raw, &of_raw, "--chunks", "9,32,900"], &select[..]].concat()).ok();

@@ -1,5 +1,5 @@
-//! Names of dimensions are taken from where they are, and an option that goes by a name is for every
-//! axis of that name.
+//! Names of dimensions are taken from where they are, and an option that goes by a name is for
+//! every axis of that name.
 
 use std::path::Path;
 

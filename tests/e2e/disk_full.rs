@@ -1,6 +1,6 @@
 //! A disk that is full: where the intermediate goes, where the target goes, and where the journal
-//! goes, from any write on. The run ends with exit code 1 and says what is full; with room, the same
-//! command with `--resume` ends as if nothing had been.
+//! goes, from any write on. The run ends with exit code 1 and says what is full; with room, the
+//! same command with `--resume` ends as if nothing had been.
 //!
 //! `tests/tools/killpoint.c` refuses the writes, which needs no right; where mounting is allowed,
 //! small file systems do so as well.
@@ -165,8 +165,8 @@ fn no_room_for_the_journal_is_said_and_survived() {
     assert!(resumed > 0, "none came after a mark");
 }
 
-/// A file system at `$1` that only this run sees, with `$2` bytes free: the copy by `$3` from `$4` to
-/// `$5` with the options behind. Then with more room, and `--resume`.
+/// A file system at `$1` that only this run sees, with `$2` bytes free: the copy by `$3` from `$4`
+/// to `$5` with the options behind. Then with more room, and `--resume`.
 const SMALL: &str = r#"
 place=$1 free=$2 binary=$3 source=$4 target=$5; shift 5
 mount -t tmpfs -o size=1m none "$place" || exit 99

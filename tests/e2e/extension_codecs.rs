@@ -1,6 +1,8 @@
-//! Codecs of Zarr v3 that are registered extensions: `scale_offset`, `cast_value`, `packbits` of numbers, `reshape`.
+//! Codecs of Zarr v3 that are registered extensions: `scale_offset`, `cast_value`, `packbits` of
+//! numbers, `reshape`.
 //!
-//! The arrays in `fixtures/extensions` were written by zarr-python; their elements are those it reads.
+//! The arrays in `fixtures/extensions` were written by zarr-python; their elements are those it
+//! reads.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! What is given up, taken away or changed between two runs, or while one runs: nothing that looks finished
-//! may have holes, or be of two states.
+//! What is given up, taken away or changed between two runs, or while one runs: nothing that looks
+//! finished may have holes, or be of two states.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -239,8 +239,8 @@ fn a_run_of_which_the_state_was_removed_does_not_finish() {
     assert!(!Path::new(&work).exists(), "nothing is left that the next run would take for its own");
 }
 
-/// What was copied of a chunk that was written since is of another state; a chunk that was not read yet
-/// may have been repaired.
+/// What was copied of a chunk that was written since is of another state; a chunk that was not read
+/// yet may have been repaired.
 #[test]
 fn a_resume_refuses_what_it_has_read_before_it_was_written() {
     let folder = Folder::new();
@@ -330,8 +330,8 @@ fn a_resume_leaves_out_what_the_run_has_left_out() {
     rechunk(&[&resume[..], &CHUNKS].concat()).ends_with(4).says(&["--write-empty"]);
 }
 
-/// Who writes an array anew removes it first, and then says the same of it: what is missing meanwhile
-/// is not left out by the writer.
+/// Who writes an array anew removes it first, and then says the same of it: what is missing
+/// meanwhile is not left out by the writer.
 #[test]
 fn a_source_that_is_written_anew_is_found_out() {
     for how in ["document", "directory"] {
@@ -442,7 +442,8 @@ fn a_target_of_several_names_is_written_by_one_run() {
     assert_eq!(left.len(), 3, "{left:?}");
 }
 
-/// One file takes the place of another when the source is found to be what was planned with, not before.
+/// One file takes the place of another when the source is found to be what was planned with, not
+/// before.
 #[test]
 fn an_old_file_stays_until_the_new_one_is_found_right() {
     let folder = Folder::new();
@@ -492,7 +493,8 @@ fn a_replacement_that_is_begun_anew_keeps_no_chunks() {
     assert!(!tree(Path::new(&target)).iter().any(is_chunk));
 }
 
-/// What has taken the place of an old array is complete, even if the intermediate went with its run.
+/// What has taken the place of an old array is complete, even if the intermediate went with its
+/// run.
 #[test]
 fn what_has_taken_its_place_is_not_copied_again() {
     let folder = Folder::new();

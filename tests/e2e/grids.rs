@@ -1,5 +1,5 @@
-//! What the newest writers put into a store, and how it is taken: settings that nobody knows, and an OME-Zarr in one
-//! ZIP file (`.ozx`).
+//! What the newest writers put into a store, and how it is taken: settings that nobody knows, and
+//! an OME-Zarr in one ZIP file (`.ozx`).
 
 use std::path::Path;
 

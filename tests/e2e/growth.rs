@@ -1,5 +1,5 @@
-//! Arrays and groups that grow (`--append`, `--region`), as the binary does it on a disk; any array in any
-//! steps, and deaths at every call, are in `crates/rechunk/tests/growth`.
+//! Arrays and groups that grow (`--append`, `--region`), as the binary does it on a disk; any array
+//! in any steps, and deaths at every call, are in `crates/rechunk/tests/growth`.
 
 use std::path::Path;
 use std::thread;
@@ -33,8 +33,9 @@ fn length(location: &str) -> u64 {
     rechunk(&["info", location, "--json"]).ok().json()["shape"][0].as_u64().unwrap()
 }
 
-/// One archive grows by this program, another by xarray: they are the same, also by their consolidated
-/// metadata. What xarray writes of a day by itself counts from that day: it is counted anew.
+/// One archive grows by this program, another by xarray: they are the same, also by their
+/// consolidated metadata. What xarray writes of a day by itself counts from that day: it is counted
+/// anew.
 #[test]
 fn an_archive_grows_as_xarray_makes_it_grow() {
     if !available() {
@@ -106,7 +107,8 @@ fn what_goes_where_is_said() {
     assert_eq!(elements(&folder, &target), middle);
 }
 
-/// NaN is missing in a document that has no NaN, too; and what other groups in the target say is no matter.
+/// NaN is missing in a document that has no NaN, too; and what other groups in the target say is no
+/// matter.
 #[test]
 fn a_copy_of_what_says_that_nan_is_missing_grows() {
     let folder = Folder::new();
@@ -161,8 +163,8 @@ fn what_cannot_be_put_there_is_refused() {
     assert_eq!(elements(&folder, &target), [&once[..], &once].concat());
 }
 
-/// Source chunks so large that they go slab by slab, beside the gap between what is appended and the borders of target
-/// chunks and shards: some chunks of a shard have nothing else.
+/// Source chunks so large that they go slab by slab, beside the gap between what is appended and
+/// the borders of target chunks and shards: some chunks of a shard have nothing else.
 #[test]
 fn an_archive_grows_by_large_chunks() {
     let folder = Folder::new();

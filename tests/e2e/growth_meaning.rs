@@ -1,5 +1,5 @@
-//! What is put into an archive is of the same places, times and units as what is there; what is not is
-//! refused by name, and nothing is written.
+//! What is put into an archive is of the same places, times and units as what is there; what is not
+//! is refused by name, and nothing is written.
 
 use std::path::Path;
 
@@ -257,8 +257,8 @@ fn times_are_counted_as_the_archive_counts_them_or_refused() {
     }
 }
 
-/// Copies a data set of Zarr without its scalars, which N5 does not have, and that copy to N5, where attributes
-/// that N5 takes for something else are kept aside.
+/// Copies a data set of Zarr without its scalars, which N5 does not have, and that copy to N5,
+/// where attributes that N5 takes for something else are kept aside.
 fn in_n5(folder: &Folder, name: &str) {
     let [source, plain, n5] =
         [".zarr", "-plain.zarr", "-plain.n5"].map(|tail| folder.at(&format!("{name}{tail}")));

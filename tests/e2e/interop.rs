@@ -82,8 +82,8 @@ pub(crate) fn version_of(path: &Path) -> u8 {
     if path.join("zarr.json").exists() { 3 } else { 2 }
 }
 
-/// Copies every source into v2 and v3, `cuts` ways each, and has every reader read every copy. Every
-/// copy has to be read by somebody.
+/// Copies every source into v2 and v3, `cuts` ways each, and has every reader read every copy.
+/// Every copy has to be read by somebody.
 pub(crate) fn survive(what: &str, sources: &[Source], cuts: usize) {
     let folder = Folder::new();
     let (made, mut problems) = copy_all(sources, folder.path(), cuts);

@@ -1,5 +1,5 @@
-//! Chunks longer than their axis, for an archive that will grow: kept where that is asked for, and said where
-//! they are cut.
+//! Chunks longer than their axis, for an archive that will grow: kept where that is asked for, and
+//! said where they are cut.
 
 use std::path::Path;
 

@@ -1,10 +1,10 @@
-//! Killed at any file-changing call, with torn writes and lost unsynced bytes, the same command with
-//! `--resume` ends with the same target, and does not do again what its journal says is done.
+//! Killed at any file-changing call, with torn writes and lost unsynced bytes, the same command
+//! with `--resume` ends with the same target, and does not do again what its journal says is done.
 //!
 //! `tests/tools/killpoint.c` does the killing. That these tests can fail is checked by hand: leave
 //! out the sync before a journal mark (`rechunk-exec`, the journal's writer), write chunks in place
-//! instead of by rename (`rechunk-store`), or write the metadata before the chunks: each of them has
-//! to break a test here.
+//! instead of by rename (`rechunk-store`), or write the metadata before the chunks: each of them
+//! has to break a test here.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;

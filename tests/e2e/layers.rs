@@ -2,8 +2,8 @@
 //! of one layer are strangers, pure crates know no I/O, and nobody uses what its row does not name.
 //!
 //! The table is the one whose head is `| crate | layer | may use |`. `layer` is `L0`, `L1`, …, with
-//! `pure` after it for a crate without I/O; `may use` names crates of the workspace, with commas, or
-//! is `nothing`. A third party that only some crates may name stands in [`ONLY`].
+//! `pure` after it for a crate without I/O; `may use` names crates of the workspace, with commas,
+//! or is `nothing`. A third party that only some crates may name stands in [`ONLY`].
 
 use std::collections::BTreeMap;
 use std::process::Command;

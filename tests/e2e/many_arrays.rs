@@ -1,4 +1,5 @@
-//! Groups of thousands of arrays: memory and consolidated metadata. What they ask of an object store is in `cloud/many.rs`.
+//! Groups of thousands of arrays: memory and consolidated metadata. What they ask of an object
+//! store is in `cloud/many.rs`.
 
 use std::fs;
 use std::path::Path;

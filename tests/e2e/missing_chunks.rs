@@ -1,5 +1,5 @@
-//! Sources of which chunks are missing, or lie under other keys than their metadata says: counted, told, read, or
-//! refused; and what is removed while it is copied is no gap.
+//! Sources of which chunks are missing, or lie under other keys than their metadata says: counted,
+//! told, read, or refused; and what is removed while it is copied is no gap.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! N5 with the others: what they wrote, as N5 or as Zarr, copied by us and read by them again has the
-//! same elements, shape and attributes.
+//! N5 with the others: what they wrote, as N5 or as Zarr, copied by us and read by them again has
+//! the same elements, shape and attributes.
 
 use std::path::Path;
 
@@ -201,8 +201,8 @@ fn difference(copy: &Copy, reader: &str, answer: &Value) -> Option<String> {
     (!is_same).then(|| format!("{reader} reads {}\nmade: {source}\nread: {answer}", copy.path))
 }
 
-/// What becomes of the attribute `offset`, which N5 has a number for each axis in: of two axes it follows them, of
-/// others it is none, and N5 keeps it elsewhere.
+/// What becomes of the attribute `offset`, which N5 has a number for each axis in: of two axes it
+/// follows them, of others it is none, and N5 keeps it elsewhere.
 fn between_formats(attributes: &mut Value, rank: usize, was_n5: bool) {
     let attributes = attributes.as_object_mut().unwrap();
     let Some(offset) = attributes.get_mut("offset") else { return };

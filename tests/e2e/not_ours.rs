@@ -1,4 +1,5 @@
-//! Places that hold something else: the error names it and says what to do, whatever command was asked.
+//! Places that hold something else: the error names it and says what to do, whatever command was
+//! asked.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Readers and writers that are not ours: zarr-python 2 and 3, tensorstore, z5py, and the peers of `crossings.rs`.
+//! Readers and writers that are not ours: zarr-python 2 and 3, tensorstore, z5py, and the peers of
+//! `crossings.rs`.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -121,8 +122,8 @@ pub(crate) fn groups(world: World, jobs: &[Value]) -> Vec<Value> {
     serde_json::from_slice(&answer).unwrap()
 }
 
-/// Has the libraries of a world write N5 datasets (`make`), or zarr-python 3 arrays that N5 can hold
-/// (`sources`), into `directory`; what `tests/oracle/n5.py` says of each.
+/// Has the libraries of a world write N5 datasets (`make`), or zarr-python 3 arrays that N5 can
+/// hold (`sources`), into `directory`; what `tests/oracle/n5.py` says of each.
 pub(crate) fn make_n5(world: World, what: &str, directory: &str) -> Vec<Value> {
     std::fs::create_dir_all(directory).unwrap();
     let answer = python(world, "tests/oracle/n5.py", &[what, directory], b"");

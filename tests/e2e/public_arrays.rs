@@ -13,8 +13,8 @@ use crate::oracle::available;
 
 /// Ways to cut each array.
 const CUTS: usize = 3;
-/// What is refused: kind of array or name of a codec; what the message says; what `docs/reference.md`
-/// says.
+/// What is refused: kind of array or name of a codec; what the message says; what
+/// `docs/reference.md` says.
 const REFUSED: &[(&str, &str, &str)] = if cfg!(feature = "zfp") {
     &[]
 } else {
@@ -29,8 +29,8 @@ const UNREAD: (&str, &str) = ("pcodec", "none");
 /// What an array of INDEX.json is to us.
 enum Case {
     Copied(Source),
-    /// Of another format than Zarr, or of a codec that no oracle here has: where, the options it is read with, and the digest of its
-    /// elements.
+    /// Of another format than Zarr, or of a codec that no oracle here has: where, the options it is
+    /// read with, and the digest of its elements.
     Other(String, Vec<&'static str>, Option<String>),
     /// Where, and which of [`REFUSED`].
     Refused(String, usize),

@@ -1,5 +1,5 @@
-//! Targets that their readers can read: attributes that mean something else in N5, and codecs that few readers
-//! of Zarr v3 have.
+//! Targets that their readers can read: attributes that mean something else in N5, and codecs that
+//! few readers of Zarr v3 have.
 
 use std::path::Path;
 
@@ -119,7 +119,8 @@ fn attributes_find_back_through_groups() {
     }
 }
 
-/// A container of `BigDataViewer`: groups with a `dataType`, and attributes that belong to x, y and z.
+/// A container of `BigDataViewer`: groups with a `dataType`, and attributes that belong to x, y and
+/// z.
 #[test]
 fn groups_of_bigdataviewer_keep_what_it_reads() {
     let folder = Folder::new();
@@ -237,8 +238,8 @@ fn automatic_shuffles_are_named_in_n5() {
     }
 }
 
-/// From N5 and Zarr v2, whatever they are compressed with, to Zarr v3: tensorstore and zarr-python read all of it
-/// unless --codec keep is asked for.
+/// From N5 and Zarr v2, whatever they are compressed with, to Zarr v3: tensorstore and zarr-python
+/// read all of it unless --codec keep is asked for.
 #[test]
 fn every_reader_of_zarr_v3_has_the_codecs_of_a_copy() {
     if !available() {

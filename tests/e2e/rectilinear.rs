@@ -1,4 +1,5 @@
-//! Sources whose chunks differ in length (Zarr v3's `rectilinear` grid), written chunk by chunk here.
+//! Sources whose chunks differ in length (Zarr v3's `rectilinear` grid), written chunk by chunk
+//! here.
 
 use std::io::Write;
 use std::path::Path;

@@ -164,7 +164,8 @@ fn a_saved_plan_keeps_its_kind_of_intermediate() {
     assert!(Path::new(&target).join("zarr.json").exists());
 }
 
-/// Between the two renames of `--overwrite` the old array is in the work directory, and went with it.
+/// Between the two renames of `--overwrite` the old array is in the work directory, and went with
+/// it.
 #[test]
 fn an_array_that_was_put_aside_comes_back() {
     let folder = Folder::new();
@@ -320,7 +321,8 @@ fn a_saved_job_that_is_damaged_is_named_with_its_place() {
     assert!(!job.exists());
 }
 
-/// `--shards none` was ignored where the chunks of strings are shards, which are copied as they are.
+/// `--shards none` was ignored where the chunks of strings are shards, which are copied as they
+/// are.
 #[test]
 fn shards_of_strings_are_not_taken_apart() {
     let folder = Folder::new();

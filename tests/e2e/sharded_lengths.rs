@@ -1,4 +1,5 @@
-//! Shards that differ in length, with chunks of one shape in them (a rectilinear grid of Zarr v3), written here.
+//! Shards that differ in length, with chunks of one shape in them (a rectilinear grid of Zarr v3),
+//! written here.
 
 use std::io::Write;
 use std::path::Path;
@@ -64,7 +65,8 @@ fn elements() -> Vec<u8> {
 }
 
 impl Cut {
-    /// Writes the array: chunks with gzip, and none for which `skip` is true, by the place of the first element.
+    /// Writes the array: chunks with gzip, and none for which `skip` is true, by the place of the
+    /// first element.
     fn write(&self, directory: &Path, skip: impl Fn(u64, u64) -> bool) {
         let bytes = json!({"name": "bytes", "configuration": {"endian": "little"}});
         let gzip = json!({"name": "gzip", "configuration": {"level": 1}});

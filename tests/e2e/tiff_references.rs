@@ -1,4 +1,5 @@
-//! References to TIFF files, as tifffile writes them, and references with entries that cannot be read.
+//! References to TIFF files, as tifffile writes them, and references with entries that cannot be
+//! read.
 
 use std::path::Path;
 

@@ -302,7 +302,8 @@ fn what_cannot_be_read_is_refused_by_name() {
     assert!(exists(&target, "g/h/c") && !exists(&target, "odd"));
 }
 
-/// Fields that a copy need not understand stay with the group, where its format has a place for them.
+/// Fields that a copy need not understand stay with the group, where its format has a place for
+/// them.
 #[test]
 fn extensions_of_groups_are_carried() {
     let folder = Folder::new();
@@ -322,7 +323,8 @@ fn extensions_of_groups_are_carried() {
     let target = folder.at("t.zarr");
     let done = rechunk(&["copy", &source, &target]).ok();
     done.says(&["the group g/e has fields beyond the specification, which are carried: \"hints\""]);
-    // Attributes that are no JSON of others are carried between arrays of one version: those of g say NaN.
+    // Attributes that are no JSON of others are carried between arrays of one version: those of g
+    // say NaN.
     let text = std::fs::read_to_string(Path::new(&target).join("zarr.json")).unwrap();
     let root: Value = serde_json::from_str(&text.replace("NaN", "null")).unwrap();
     let members = &root["consolidated_metadata"]["metadata"];

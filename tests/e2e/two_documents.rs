@@ -1,4 +1,5 @@
-//! Places with the documents of two formats: which count, what `info` says of the others, and how to choose.
+//! Places with the documents of two formats: which count, what `info` says of the others, and how
+//! to choose.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! zfp against numcodecs' zfpy under zarr-python, where there is one: `tests/oracle/setup.sh zfp` makes
-//! `.venv-oracle-zfp`, or `RECHUNK_ZFPY_PYTHON` names the Python.
+//! zfp against numcodecs' zfpy under zarr-python, where there is one: `tests/oracle/setup.sh zfp`
+//! makes `.venv-oracle-zfp`, or `RECHUNK_ZFPY_PYTHON` names the Python.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

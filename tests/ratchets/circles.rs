@@ -1,8 +1,8 @@
 //! Circles between the modules of a crate: modules of which each, in the end, needs each other.
 //!
 //! A module needs another if it imports from it or names a path in it; a name that `lib.rs`,
-//! `mod.rs` or any other module only hands on (`pub use`) is followed to where it is defined. Method
-//! calls are not seen.
+//! `mod.rs` or any other module only hands on (`pub use`) is followed to where it is defined.
+//! Method calls are not seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

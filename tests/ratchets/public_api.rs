@@ -1,9 +1,9 @@
 //! The public API of `rechunk` against the listing in `tests/ratchets/tables/public_api.txt`.
 //!
-//! The listing is made from the sources (rustdoc's JSON needs a nightly compiler): all that is `pub`
-//! and can be reached from `lib.rs`, with re-exports followed into the crates of the workspace. Types
-//! in signatures are written as the source writes them. `RECHUNK_BLESS=1` writes it anew; the diff is
-//! what a reviewer looks at.
+//! The listing is made from the sources (rustdoc's JSON needs a nightly compiler): all that is
+//! `pub` and can be reached from `lib.rs`, with re-exports followed into the crates of the
+//! workspace. Types in signatures are written as the source writes them. `RECHUNK_BLESS=1` writes
+//! it anew; the diff is what a reviewer looks at.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path as FilePath;

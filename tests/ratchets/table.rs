@@ -45,8 +45,9 @@ impl<const N: usize> Table<N> {
         Some(lines.map(row).collect())
     }
 
-    /// Compares what was found with the ceilings. Rows of zeros are left out of the file, and a name
-    /// without a row has zeros as ceilings. `detail` says more about a name that is above its ceiling.
+    /// Compares what was found with the ceilings. Rows of zeros are left out of the file, and a
+    /// name without a row has zeros as ceilings. `detail` says more about a name that is above its
+    /// ceiling.
     pub(crate) fn hold(&self, found: &Rows<N>, detail: impl Fn(&str) -> String) {
         let Some(ceilings) = self.ceilings() else {
             assert!(blesses(), "there is no {}", path(self.name).display());

@@ -1,5 +1,5 @@
-//! `--job FILE`: options in a file. They are turned into the words that the command line has for them,
-//! so that an option means one thing, wherever it is said; those of the command line win.
+//! `--job FILE`: options in a file. They are turned into the words that the command line has for
+//! them, so that an option means one thing, wherever it is said; those of the command line win.
 
 mod options;
 #[cfg(test)]
@@ -156,7 +156,8 @@ impl JobFile {
     fn join(&self, typed: &[OsString], command: &str, seen: &ArgMatches) -> Vec<OsString> {
         let (places, others): (Vec<&Word>, Vec<&Word>) =
             self.words.iter().partition(|word| ["source", "target"].contains(&word.id.as_str()));
-        // Those of the file come first: where an option may be there several times, the last counts.
+        // Those of the file come first: where an option may be there several times, the last
+        // counts.
         let at = command_at(typed, command);
         let argument = |word: &&Word| OsString::from(&word.argument);
         let mut joined: Vec<OsString> = typed[..at].to_vec();
@@ -179,7 +180,8 @@ fn is_typed(seen: &ArgMatches, id: &str) -> bool {
         && seen.value_source(id) == Some(ValueSource::CommandLine)
 }
 
-/// Where the words behind the command begin. Before it there may be the option that all commands have.
+/// Where the words behind the command begin. Before it there may be the option that all commands
+/// have.
 fn command_at(typed: &[OsString], command: &str) -> usize {
     let mut at = 1;
     while typed.get(at).is_some_and(|word| word != command) {

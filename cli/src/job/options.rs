@@ -70,8 +70,8 @@ impl Options {
         self.command.get_arguments().find(|arg| arg.get_id().as_str() == id)
     }
 
-    /// Whether what a file says of option `id` is added to what was typed: the command has it, and it
-    /// was not typed, nor what it conflicts with. Rules and options of stores add up.
+    /// Whether what a file says of option `id` is added to what was typed: the command has it, and
+    /// it was not typed, nor what it conflicts with. Rules and options of stores add up.
     pub(super) fn joins(&self, id: &str, is_typed: impl Fn(&str) -> bool) -> bool {
         let Some(arg) = self.find(id) else { return false };
         if matches!(kind(arg), Kind::Rules | Kind::StoreOptions) {

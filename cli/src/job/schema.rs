@@ -1,4 +1,5 @@
-//! `docs/job.schema.json`, by which editors complete and check job files: made of the options themselves.
+//! `docs/job.schema.json`, by which editors complete and check job files: made of the options
+//! themselves.
 
 use clap::Arg;
 use clap::builder::PossibleValue;

@@ -84,8 +84,8 @@ pub(crate) fn write_file(path: &str, text: &str) -> Result<(), Error> {
         .map_err(|error| Error::State { path: path.to_owned(), reason: error.to_string() })
 }
 
-/// Refuses a file to be written that lies in the source or the target: it would be a chunk, or take the
-/// place of one.
+/// Refuses a file to be written that lies in the source or the target: it would be a chunk, or take
+/// the place of one.
 pub(crate) fn check_apart(file: Option<&str>, locations: &[&str]) -> Result<(), Error> {
     let Some(file) = file else { return Ok(()) };
     match locations.iter().find(|location| lies_in(file, location)) {

@@ -137,8 +137,8 @@ impl Display {
 }
 
 impl State {
-    /// Bytes a second in this stage, and seconds that are left of it; none in the first moment, which may be all
-    /// there is of what was done before it is told.
+    /// Bytes a second in this stage, and seconds that are left of it; none in the first moment,
+    /// which may be all there is of what was done before it is told.
     fn speed(&self) -> (f64, Option<f64>) {
         let elapsed = self.started.map_or(0.0, |at| at.elapsed().as_secs_f64());
         let done = self.bytes.saturating_sub(self.bytes_before) as f64;

@@ -28,7 +28,8 @@ impl Array {
         Self { layout, store, gaps: None, presence: None }
     }
 
-    /// The same array on another store of the same place: one that is watched, or counted as something else.
+    /// The same array on another store of the same place: one that is watched, or counted as
+    /// something else.
     #[must_use]
     pub fn with_store(&self, store: Store) -> Self {
         Self { store, ..self.clone() }
@@ -62,7 +63,8 @@ impl Array {
     }
 
     /// [`Array::read_chunk`] into a buffer that is used again from chunk to chunk. False if there
-    /// is no such chunk; where chunks are files of raw elements, or ranges of one, that is an error.
+    /// is no such chunk; where chunks are files of raw elements, or ranges of one, that is an
+    /// error.
     pub async fn read_chunk_into(
         &self,
         index: &[u64],
@@ -71,9 +73,9 @@ impl Array {
         Ok(self.read_narrowed(index, None, buffer).await? != Got::Missing)
     }
 
-    /// [`Array::read_chunk_into`] for [`Layout::decode_part`] of the bytes `wanted`: all of the chunk, or
-    /// as much as that needs. A part may be refused there though the chunk is as it should be; then all of
-    /// it has to be read. Not for chunks in shards.
+    /// [`Array::read_chunk_into`] for [`Layout::decode_part`] of the bytes `wanted`: all of the
+    /// chunk, or as much as that needs. A part may be refused there though the chunk is as it
+    /// should be; then all of it has to be read. Not for chunks in shards.
     pub async fn read_chunk_part_into(
         &self,
         index: &[u64],
@@ -89,14 +91,16 @@ impl Array {
         self.read_narrowed(index, narrow.as_ref(), buffer).await
     }
 
-    /// How elements are stored, where any of them can be read by themselves ([`Array::read_elements_into`]).
+    /// How elements are stored, where any of them can be read by themselves
+    /// ([`Array::read_elements_into`]).
     pub fn plain(&self) -> Option<Plain> {
         self.layout.plain().filter(|_| self.store.reads_ranges())
     }
 
-    /// Reads the bytes `wanted` of what chunk `index` is stored as, which are `stored_bytes`, and no others, into a
-    /// buffer that is used again; where that has to grow it gets room for `room_bytes`. False if there is no such
-    /// chunk. Only where [`Array::plain`] says how they lie.
+    /// Reads the bytes `wanted` of what chunk `index` is stored as, which are `stored_bytes`, and
+    /// no others, into a buffer that is used again; where that has to grow it gets room for
+    /// `room_bytes`. False if there is no such chunk. Only where [`Array::plain`] says how they
+    /// lie.
     pub async fn read_elements_into(
         &self,
         index: &[u64],
@@ -120,8 +124,9 @@ impl Array {
         Ok(is_there)
     }
 
-    /// What [`Array::read_elements_into`] reads, to be read bit by bit; `None` if there is no such chunk. Of arrays whose
-    /// chunks are [objects of their own](Array::has_whole_objects), in stores that [work in place](Store::works_in_place).
+    /// What [`Array::read_elements_into`] reads, to be read bit by bit; `None` if there is no such
+    /// chunk. Of arrays whose chunks are [objects of their own](Array::has_whole_objects), in
+    /// stores that [work in place](Store::works_in_place).
     pub async fn open_elements(
         &self,
         index: &[u64],
@@ -138,8 +143,8 @@ impl Array {
         Ok(opened)
     }
 
-    /// Announces that `range` of what chunk `index` is stored as will be read soon: see [`Store::announce`]. Not
-    /// for chunks in shards.
+    /// Announces that `range` of what chunk `index` is stored as will be read soon: see
+    /// [`Store::announce`]. Not for chunks in shards.
     pub fn announce(&self, index: &[u64], range: Range<u64>) -> bool {
         let (start, length) = self.layout.chunk_range(index).unwrap_or((0, u64::MAX));
         let of_object = |at: u64| start.saturating_add(at.min(length));
@@ -174,8 +179,8 @@ impl Array {
         Ok(got)
     }
 
-    /// Object `index` is known to be missing ([`Array::finding_gaps`]): it is counted and need not be
-    /// asked for.
+    /// Object `index` is known to be missing ([`Array::finding_gaps`]): it is counted and need not
+    /// be asked for.
     pub(crate) fn is_gap(&self, index: &[u64]) -> bool {
         let is_gap = self.gaps.as_ref().is_some_and(|gaps| gaps.has(index));
         if is_gap {
@@ -184,8 +189,8 @@ impl Array {
         is_gap
     }
 
-    /// Stores `encoded` as chunk `index`, whole, in place of any that was there. One that is a range
-    /// of an object goes to the object under way, see [`Array::finish_objects`].
+    /// Stores `encoded` as chunk `index`, whole, in place of any that was there. One that is a
+    /// range of an object goes to the object under way, see [`Array::finish_objects`].
     pub async fn write_chunk(&self, index: &[u64], encoded: Bytes) -> Result<(), ArrayError> {
         let key = self.layout.chunk_key(index);
         let stored = match self.place(index)? {
@@ -203,8 +208,8 @@ impl Array {
         self.layout.runs().is_none() && self.layout.chunk_range(&first).is_none()
     }
 
-    /// Has the store copy object `index` of `source`, a chunk or a shard, to where that of this array
-    /// is ([`Store::copy_from`]).
+    /// Has the store copy object `index` of `source`, a chunk or a shard, to where that of this
+    /// array is ([`Store::copy_from`]).
     pub async fn copy_object(&self, source: &Self, index: &[u64]) -> Result<Copied, ArrayError> {
         if source.is_gap(index) {
             return Ok(Copied::Missing);

@@ -70,7 +70,8 @@ impl Array {
         opened.map_err(|error| self.file_error(index, error))
     }
 
-    /// Announces that `range` of file `index` of raw elements will be read soon: see [`Store::announce`].
+    /// Announces that `range` of file `index` of raw elements will be read soon: see
+    /// [`Store::announce`].
     pub fn announce_file(&self, index: &[u64], range: Range<u64>) -> bool {
         self.store().announce(&self.layout().object_key(index), range)
     }

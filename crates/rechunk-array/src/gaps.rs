@@ -1,10 +1,10 @@
-//! Arrays of which little is stored: a list of what is there instead of a question for each chunk that
-//! is not.
+//! Arrays of which little is stored: a list of what is there instead of a question for each chunk
+//! that is not.
 //!
 //! Who reads an array asks for its chunks one by one; where most are missing, that is nearly all it
 //! does. So it counts, and when enough were missing the store lists what it has of the array: one
-//! request for a thousand objects. From then on nothing is asked for that is not on the list. An array of which
-//! most is there is not listed, unless a gap comes first.
+//! request for a thousand objects. From then on nothing is asked for that is not on the list. An
+//! array of which most is there is not listed, unless a gap comes first.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -20,10 +20,11 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::Array;
 
-/// What a listing may hold for each object that would fit: foreign keys are walked over, not for ever.
+/// What a listing may hold for each object that would fit: foreign keys are walked over, not for
+/// ever.
 const KEYS_PER_OBJECT: usize = 4;
-/// How long those who ask wait for a list that is being made, where it comes from a disk: a few thousand names. It saves
-/// them the questions, and comes sooner where nobody asks meanwhile.
+/// How long those who ask wait for a list that is being made, where it comes from a disk: a few
+/// thousand names. It saves them the questions, and comes sooner where nobody asks meanwhile.
 const PATIENCE: Duration = Duration::from_millis(5);
 /// Bytes that an object on the list takes while it is made: its ordinal, in a set.
 const LISTED_BYTES: u64 = 32;
@@ -102,8 +103,8 @@ impl Gaps {
 }
 
 impl Array {
-    /// The grid of its objects: of chunks, or of shards where chunks lie in some. `None` where several
-    /// chunks are ranges of a file, or the layout makes no grid.
+    /// The grid of its objects: of chunks, or of shards where chunks lie in some. `None` where
+    /// several chunks are ranges of a file, or the layout makes no grid.
     pub fn object_grid(&self) -> Option<ChunkGrid> {
         let spec = self.layout().spec();
         if !self.has_whole_objects() {
@@ -115,9 +116,10 @@ impl Array {
         }
     }
 
-    /// The same array, which [`Array::list_when_sparse`] is to list after `after_missing` objects were
-    /// missing and no more were there; the list takes up to `bytes_max`. Unchanged where a list is not to
-    /// be had for less than the questions. Of an array that has its documents a list of nothing is not believed.
+    /// The same array, which [`Array::list_when_sparse`] is to list after `after_missing` objects
+    /// were missing and no more were there; the list takes up to `bytes_max`. Unchanged where a
+    /// list is not to be had for less than the questions. Of an array that has its documents a list
+    /// of nothing is not believed.
     #[must_use]
     pub fn finding_gaps(mut self, after_missing: u64, bytes_max: u64, has_documents: bool) -> Self {
         let grid = self.object_grid().filter(|_| self.store().lists_for_little());
@@ -152,8 +154,8 @@ impl Array {
     }
 
     /// Waits until enough was missing (see [`Array::finding_gaps`]), then lists what is there.
-    /// `None` if that cannot be had or is too much: then each object is asked for, as before. Never ends
-    /// where enough is there.
+    /// `None` if that cannot be had or is too much: then each object is asked for, as before. Never
+    /// ends where enough is there.
     pub async fn list_when_sparse(&self) -> Option<&ObjectList> {
         let gaps = self.gaps.as_ref()?;
         if gaps.after_missing > 0 {
@@ -232,7 +234,8 @@ struct Listing {
 }
 
 impl Listing {
-    /// Takes a key; `first_key` is that of the first object, where files can stand in the way of others.
+    /// Takes a key; `first_key` is that of the first object, where files can stand in the way of
+    /// others.
     fn take(&mut self, key: &str, first_key: Option<&str>, gaps: &Gaps, layout: &dyn Layout) {
         let (name, is_directory) = match key.strip_suffix('/') {
             Some(name) => (name, true),
@@ -245,7 +248,8 @@ impl Listing {
         };
         self.keys += 1;
         self.there.extend(ordinal(name));
-        // A file where the directory of some chunks would be: that they cannot be read is to be said.
+        // A file where the directory of some chunks would be: that they cannot be read is to be
+        // said.
         let is_in_the_way = first_key.filter(|_| !is_directory).is_some_and(|first| {
             let below: Vec<&str> = first.split('/').skip(name.split('/').count()).collect();
             !below.is_empty() && ordinal(&format!("{name}/{}", below.join("/"))).is_some()

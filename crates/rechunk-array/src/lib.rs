@@ -1,10 +1,10 @@
 //! An opened array: a layout on a store.
 //!
 //! The layout says where a chunk is and how large it may be, the store holds the bytes; an
-//! [`Array`] is both. It moves encoded chunks and says in every error which array, chunk and key
-//! it is about. Where chunks lie in shards it reads their indexes, and fills them one chunk after the
-//! other; where they are ranges of files it fills these, and gives them their names in the end. Where little
-//! is stored it has a list made of what is there; and it counts what was missing.
+//! [`Array`] is both. It moves encoded chunks and says in every error which array, chunk and key it
+//! is about. Where chunks lie in shards it reads their indexes, and fills them one chunk after the
+//! other; where they are ranges of files it fills these, and gives them their names in the end.
+//! Where little is stored it has a list made of what is there; and it counts what was missing.
 //! Decoding is left to whoever has the buffers and the threads for it.
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 

@@ -1,5 +1,5 @@
-//! Which objects of an array that is read were there, and which were missing: each counted once, however often it is
-//! asked for.
+//! Which objects of an array that is read were there, and which were missing: each counted once,
+//! however often it is asked for.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -46,8 +46,8 @@ pub struct Missing {
 pub(crate) struct Presence {
     objects: ChunkGrid,
     chunks: ChunkGrid,
-    /// Objects that were there before, and those that this run has found: none of them may be missing. Empty where
-    /// there are too many to note.
+    /// Objects that were there before, and those that this run has found: none of them may be
+    /// missing. Empty where there are too many to note.
     there: Vec<AtomicU64>,
     found_any: AtomicBool,
     missing: Mutex<MissingObjects>,
@@ -233,9 +233,9 @@ fn is_inside(chunks: &ChunkGrid, format: &ShardFormat, shard: &[u64]) -> bool {
 }
 
 impl Array {
-    /// The same array, which counts what is missing of it; `known` are the numbers, in C order, of objects that are
-    /// there: an error where one of them is missing after all. Unchanged where chunks are ranges of files, which have
-    /// to be there.
+    /// The same array, which counts what is missing of it; `known` are the numbers, in C order, of
+    /// objects that are there: an error where one of them is missing after all. Unchanged where
+    /// chunks are ranges of files, which have to be there.
     #[must_use]
     pub fn counting_missing(mut self, known: &[u64]) -> Self {
         self.presence = Presence::new(&self);
@@ -247,9 +247,9 @@ impl Array {
         self
     }
 
-    /// Lists what is there of an array whose missing objects are [counted](Array::counting_missing), and notes it.
-    /// What is missing by that list, shards taken for whole; `None` where it cannot be listed, or where there are too
-    /// many objects to note.
+    /// Lists what is there of an array whose missing objects are
+    /// [counted](Array::counting_missing), and notes it. What is missing by that list, shards taken
+    /// for whole; `None` where it cannot be listed, or where there are too many objects to note.
     pub async fn list_there(&self) -> Result<Option<Missing>, StoreError> {
         let Some(presence) = self.presence.as_ref().filter(|presence| !presence.there.is_empty())
         else {
@@ -275,8 +275,8 @@ impl Array {
         self.presence.as_ref().map(|presence| presence.report(self.object_list()))
     }
 
-    /// Notes that object `index`, which was asked for, is there, or that it is missing: an error if it was there
-    /// before.
+    /// Notes that object `index`, which was asked for, is there, or that it is missing: an error if
+    /// it was there before.
     pub(crate) fn note(&self, index: &[u64], is_there: bool) -> Result<(), ArrayError> {
         let is_listed = !is_there && self.object_list().is_some_and(|list| list.contains(index));
         if let Some(gaps) = &self.gaps {

@@ -1,4 +1,5 @@
-//! Measures the kernels of `rechunk-kernel` against `memcpy` of the same bytes: `just bench-kernels`.
+//! Measures the kernels of `rechunk-kernel` against `memcpy` of the same bytes: `just
+//! bench-kernels`.
 //!
 //! Each kernel moves the same number of bytes as the copy it is compared with, in buffers that stay
 //! in the second-level cache (what a chunk is that was just decoded) and in some that do not. The
@@ -28,7 +29,8 @@ fn main() -> io::Result<()> {
             Ok(())
         })?;
         for run in [2, 3, 4, 8, 12, 16, 20, 28, 60, 64, 256, 300, 1000, 4096] {
-            // Asked is 1 / 1.5 of memcpy for runs of 256 bytes and more, 40 % at 8. Runs that take two moves each are promised nothing.
+            // Asked is 1 / 1.5 of memcpy for runs of 256 bytes and more, 40 % at 8. Runs that take
+            // two moves each are promised nothing.
             let promised = match run {
                 256.. => 1.0 / 1.5,
                 8 | 16 | 28.. => 0.4,
@@ -86,7 +88,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Copies rows of `run` bytes, which begin so many bytes apart on each side, in elements of `item` bytes that are swapped.
+/// Copies rows of `run` bytes, which begin so many bytes apart on each side, in elements of `item`
+/// bytes that are swapped.
 fn boxes(
     bytes: usize,
     run: usize,

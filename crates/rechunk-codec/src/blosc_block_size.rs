@@ -1,4 +1,5 @@
-//! How long the blocks are that c-blosc cuts a chunk into (1.21, `compute_blocksize` and `split_block`).
+//! How long the blocks are that c-blosc cuts a chunk into (1.21, `compute_blocksize` and
+//! `split_block`).
 
 use crate::BloscName;
 use crate::blosc_blocks::is_split;

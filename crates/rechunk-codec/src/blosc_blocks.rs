@@ -4,7 +4,8 @@
 //!
 //! A chunk is a header, the place of each block, and the blocks. A block is one stream, or one for
 //! each byte of an element; a stream is its length (32 bits, little-endian) and what the inner
-//! codec has made, or the bytes themselves where that would not be shorter (c-blosc 1.21, `blosc_d`).
+//! codec has made, or the bytes themselves where that would not be shorter (c-blosc 1.21,
+//! `blosc_d`).
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -186,8 +187,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Decodes the streams that begin at byte `at` to exactly the bytes of `block`. What nobody needs for the bytes of
-    /// elements before `end` may be anything.
+    /// Decodes the streams that begin at byte `at` to exactly the bytes of `block`. What nobody
+    /// needs for the bytes of elements before `end` may be anything.
     fn decode_streams(
         &self,
         (inner, shuffle): (Inner, Shuffle),
@@ -276,7 +277,8 @@ impl Narrowed {
 }
 
 impl Inner {
-    /// Decodes a stream to exactly the bytes of `decoded`, or at least the first `needed` of them where it can stop there.
+    /// Decodes a stream to exactly the bytes of `decoded`, or at least the first `needed` of them
+    /// where it can stop there.
     fn decode(self, encoded: &[u8], decoded: &mut [u8], needed: usize) -> Result<(), String> {
         let damaged = || "the data is damaged".to_owned();
         let (length, expected) = match self {

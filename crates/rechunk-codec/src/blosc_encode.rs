@@ -1,5 +1,6 @@
-//! Blosc 1 with LZ4 or zstd, encoded into a buffer that is there: byte for byte what c-blosc makes, whose
-//! wrapper would allocate for each chunk, and whose zstd for each block (see `blosc_blocks.rs`, which has the format).
+//! Blosc 1 with LZ4 or zstd, encoded into a buffer that is there: byte for byte what c-blosc makes,
+//! whose wrapper would allocate for each chunk, and whose zstd for each block (see
+//! `blosc_blocks.rs`, which has the format).
 
 use std::cell::RefCell;
 
@@ -171,8 +172,8 @@ mod tests {
         ]
     }
 
-    /// What is made of `length` bytes with these settings is what c-blosc makes of them; how many were made, and how many of
-    /// those are copies.
+    /// What is made of `length` bytes with these settings is what c-blosc makes of them; how many
+    /// were made, and how many of those are copies.
     fn compared(settings: BloscSettings, length: usize) -> (usize, usize) {
         let (mut same, mut copied) = (0, 0);
         for content in contents(length) {

@@ -1,5 +1,6 @@
-//! How Blosc 1 rearranges the bytes, or the bits, of a block's elements, so that what is alike lies together (c-blosc 1.21,
-//! `shuffle.c`; for bits Masui et al. 2015, "A compression scheme for radio data in high performance computing").
+//! How Blosc 1 rearranges the bytes, or the bits, of a block's elements, so that what is alike lies
+//! together (c-blosc 1.21, `shuffle.c`; for bits Masui et al. 2015, "A compression scheme for radio
+//! data in high performance computing").
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -16,8 +17,8 @@ thread_local! {
 }
 
 impl Shuffle {
-    /// What of this, which is not `Auto`, is done to a block of `bytes`: bits are rearranged only where there are whole
-    /// bytes of them.
+    /// What of this, which is not `Auto`, is done to a block of `bytes`: bits are rearranged only
+    /// where there are whole bytes of them.
     pub(crate) fn of_block(self, typesize: usize, bytes: usize) -> Self {
         match self {
             Self::Byte if typesize > 1 => Self::Byte,
@@ -27,8 +28,8 @@ impl Shuffle {
     }
 }
 
-/// Rearranges `elements` of `typesize` bytes into `shuffled`, which is as long, as [`Shuffle::of_block`] says. What is no whole
-/// element is at the end, as it is.
+/// Rearranges `elements` of `typesize` bytes into `shuffled`, which is as long, as
+/// [`Shuffle::of_block`] says. What is no whole element is at the end, as it is.
 pub(crate) fn shuffle(kind: Shuffle, typesize: usize, elements: &[u8], shuffled: &mut [u8]) {
     let count = elements.len() / typesize;
     let (whole, rest) = elements.split_at(count * typesize);
@@ -59,7 +60,8 @@ pub(crate) fn shuffle(kind: Shuffle, typesize: usize, elements: &[u8], shuffled:
     });
 }
 
-/// Puts together what [`shuffle`] has rearranged: those elements that have bytes that are `wanted`, and perhaps others.
+/// Puts together what [`shuffle`] has rearranged: those elements that have bytes that are `wanted`,
+/// and perhaps others.
 pub(crate) fn unshuffle(
     kind: Shuffle,
     typesize: usize,

@@ -1,10 +1,12 @@
-//! Byte shuffle: first all first bytes of the elements, then all second bytes, and so on. Buffers are whole numbers of
-//! elements, of at least one byte. Loops over a few elements at a time, which the compiler makes vectors of.
+//! Byte shuffle: first all first bytes of the elements, then all second bytes, and so on. Buffers
+//! are whole numbers of elements, of at least one byte. Loops over a few elements at a time, which
+//! the compiler makes vectors of.
 
 /// Elements that are rearranged at a time: what they go through stays in the first-level cache.
 pub(crate) const LANES: usize = 256;
 
-/// Puts the first bytes of all `elements` of `typesize` bytes into `planes`, which is as long, then the second ones, and so on.
+/// Puts the first bytes of all `elements` of `typesize` bytes into `planes`, which is as long, then
+/// the second ones, and so on.
 pub fn shuffle(typesize: usize, elements: &[u8], planes: &mut [u8]) {
     match typesize {
         1 => planes.copy_from_slice(elements),
@@ -47,8 +49,8 @@ fn shuffle_8(elements: &[[u8; 8]], planes: &mut [u8]) {
     }
 }
 
-/// Puts the bytes of the first `count` of each of some `words` into their planes, behind those of `some` times [`LANES`]; there
-/// is at least one.
+/// Puts the bytes of the first `count` of each of some `words` into their planes, behind those of
+/// `some` times [`LANES`]; there is at least one.
 fn into_planes<const N: usize>(
     words: &[[u16; LANES]; N],
     some: usize,
@@ -63,8 +65,9 @@ fn into_planes<const N: usize>(
     }
 }
 
-/// Takes the two halves of words apart: a loop that the compiler makes vectors of, at 20 to 60 GB/s for all levels of
-/// elements of 8 to 2 bytes; one plane after the other, a shift and a byte of each word, it is 7 to 38.
+/// Takes the two halves of words apart: a loop that the compiler makes vectors of, at 20 to 60 GB/s
+/// for all levels of elements of 8 to 2 bytes; one plane after the other, a shift and a byte of
+/// each word, it is 7 to 38.
 #[inline]
 fn split<W: Copy, H>(words: &[W], low: &mut [H], high: &mut [H], halves: impl Fn(W) -> [H; 2]) {
     for ((word, low), high) in words.iter().zip(low).zip(high) {

@@ -3,7 +3,8 @@
 //! Each codec is a module with the same functions. `decode` takes the most bytes that may come out,
 //! which is known before a byte is looked at: no header's claim becomes an allocation. `encode`
 //! makes what readers of the format expect. `decode_workspace_bytes` and `encode_workspace_bytes`
-//! bound what they allocate beside their two buffers. Errors are sentences without the codec's name.
+//! bound what they allocate beside their two buffers. Errors are sentences without the codec's
+//! name.
 //!
 //! What metadata calls a codec, and what stands before its bytes, is the business of a format.
 

@@ -45,7 +45,8 @@ pub enum Shuffle {
     Byte,
     /// By bit.
     Bit,
-    /// `-1`, which not every metadata can say: by bit for elements of one byte, else by byte, as numcodecs does.
+    /// `-1`, which not every metadata can say: by bit for elements of one byte, else by byte, as
+    /// numcodecs does.
     Auto,
 }
 

@@ -58,15 +58,18 @@ pub fn encode(
     .map_err(|error| error.to_string())
 }
 
-/// One frame in a place, without a checksum, as `ZSTD_compress` makes it; how many bytes it has, `None` if there is no room for it.
+/// One frame in a place, without a checksum, as `ZSTD_compress` makes it; how many bytes it has,
+/// `None` if there is no room for it.
 pub(crate) fn encode_into(decoded: &[u8], encoded: &mut [u8], level: i32) -> Option<usize> {
-    // (Where the room is too small, the other way of encoding leaves a context that has to be reset.)
+    // (Where the room is too small, the other way of encoding leaves a context that has to be
+    // reset.)
     with_encoder(level, decoded.len(), |encoder| {
         encoder.context_mut().compress(encoded, decoded, level).ok()
     })
 }
 
-/// Runs an encoder that is to encode a piece of so many bytes with a level: this thread's, where that is kept.
+/// Runs an encoder that is to encode a piece of so many bytes with a level: this thread's, where
+/// that is kept.
 fn with_encoder<T>(
     level: i32,
     decoded_bytes: usize,

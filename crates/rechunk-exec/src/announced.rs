@@ -70,7 +70,8 @@ impl<S: Iterator<Item = Region>> Announced<S> {
             }
             return announced;
         }
-        // All at once if nothing was announced for long: not more than have been taken in meanwhile.
+        // All at once if nothing was announced for long: not more than have been taken in
+        // meanwhile.
         while self.passed < self.begun && self.next(&wants).is_some() {}
         while self.passed < self.begun.saturating_add(self.most)
             && let Some(index) = self.next(&wants)

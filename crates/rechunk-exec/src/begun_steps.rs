@@ -1,8 +1,8 @@
 //! Which steps of a task have begun, and whether the next one may.
 //!
-//! Where a step has a few large inputs, threads would wait at its end for the last of them. So the next
-//! one begins before that, if what the plan has reserved has room for the units that both have to do
-//! with: it is reserved for the step that needs most, and others leave some.
+//! Where a step has a few large inputs, threads would wait at its end for the last of them. So the
+//! next one begins before that, if what the plan has reserved has room for the units that both have
+//! to do with: it is reserved for the step that needs most, and others leave some.
 
 use std::collections::VecDeque;
 
@@ -15,11 +15,11 @@ use crate::task::TaskRun;
 /// Steps from the first some of whose inputs are not in to the one that began last.
 pub(crate) struct BegunSteps {
     first: u64,
-    /// Inputs of each that are on their way; those that one job takes in count as one. Of the last step
-    /// others may follow.
+    /// Inputs of each that are on their way; those that one job takes in count as one. Of the last
+    /// step others may follow.
     on_their_way: VecDeque<usize>,
-    /// A bound of the units that these steps and those before them have met, without those that a lane
-    /// pays for or that are written.
+    /// A bound of the units that these steps and those before them have met, without those that a
+    /// lane pays for or that are written.
     units: u64,
     /// So many are reserved; 0 where steps do not overlap.
     units_max: u64,
@@ -40,8 +40,8 @@ impl BegunSteps {
         self.first + wide(self.on_their_way.len()).saturating_sub(1)
     }
 
-    /// The next step begins, with these inputs, as a box of indices; `asked` of them are on their way. So
-    /// many units are finished and wait for a lane.
+    /// The next step begins, with these inputs, as a box of indices; `asked` of them are on their
+    /// way. So many units are finished and wait for a lane.
     pub(crate) fn begin(&mut self, task: &TaskRun, inputs: &Region, asked: usize, waiting: usize) {
         if self.may_overlap() {
             if !self.any_taken_in() {
@@ -53,8 +53,8 @@ impl BegunSteps {
         self.forget_taken();
     }
 
-    /// An input of the step that began last, or what else has to end before that does, is on its way. That
-    /// step.
+    /// An input of the step that began last, or what else has to end before that does, is on its
+    /// way. That step.
     pub(crate) fn take_in(&mut self) -> u64 {
         if let Some(count) = self.on_their_way.back_mut() {
             *count += 1;
@@ -106,7 +106,8 @@ impl BegunSteps {
     }
 }
 
-/// The units for which the plan has reserved memory beside the lanes; 0 where steps are not to overlap.
+/// The units for which the plan has reserved memory beside the lanes; 0 where steps are not to
+/// overlap.
 fn units_max(task: &TaskRun) -> u64 {
     let stage = &task.stage.stage;
     if !stage.steps_overlap() {

@@ -1,6 +1,6 @@
-//! Elements that are stored as they are, in a file: they go slab by slab through a small buffer into the units they meet, on
-//! one thread. A buffer for all of a chunk or a piece would be new pages for most of them, and in no cache when it is
-//! copied out of.
+//! Elements that are stored as they are, in a file: they go slab by slab through a small buffer
+//! into the units they meet, on one thread. A buffer for all of a chunk or a piece would be new
+//! pages for most of them, and in no cache when it is copied out of.
 
 use rechunk_grid::Region;
 use rechunk_plan::{Stage, StageGeometry, StageInput};
@@ -19,11 +19,12 @@ use crate::spread::{end_parts, spread, spread_part};
 use crate::task::TaskRun;
 use crate::unit::Finished;
 
-/// Most bytes of a slab, unless an element has more: a second-level cache has room for it, or nearly, and units are not
-/// looked for too often.
+/// Most bytes of a slab, unless an element has more: a second-level cache has room for it, or
+/// nearly, and units are not looked for too often.
 const SLAB_BYTES: usize = 1 << 20;
 
-/// Inputs of more bytes than this come so, where they are files or ranges of some; `None` where a stage has none that large.
+/// Inputs of more bytes than this come so, where they are files or ranges of some; `None` where a
+/// stage has none that large.
 pub(crate) fn slab_bytes(
     stage: &Stage,
     execution: &Execution,
@@ -40,8 +41,8 @@ pub(crate) fn slab_bytes(
     (bytes_max > wide(SLAB_BYTES)).then_some(SLAB_BYTES)
 }
 
-/// Takes input `index` in, by this thread, if it comes so and is larger than a slab. Returns the units that are complete;
-/// `None` if nothing was done.
+/// Takes input `index` in, by this thread, if it comes so and is larger than a slab. Returns the
+/// units that are complete; `None` if nothing was done.
 pub(crate) async fn input(
     task: &TaskRun,
     lane: &mut Lane,
@@ -136,8 +137,8 @@ async fn chunk(
     end_parts(task, input, Brought::Chunk(&[]))
 }
 
-/// `region` of an input in slabs, as its elements follow each other in the order of `axes`, slowest first; and the most bytes
-/// from the first element of one to its last.
+/// `region` of an input in slabs, as its elements follow each other in the order of `axes`, slowest
+/// first; and the most bytes from the first element of one to its last.
 fn slabs(
     input: &Input,
     region: &Region,

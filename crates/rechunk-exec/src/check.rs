@@ -112,7 +112,8 @@ fn check_stages(execution: &Execution) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses lanes that have no room for what is fetched: the plan may count on parts of chunks that have none.
+/// Refuses lanes that have no room for what is fetched: the plan may count on parts of chunks that
+/// have none.
 fn check_lanes(execution: &Execution, number: usize) -> Result<(), Fault> {
     let stage = &execution.plan.stages[number];
     if stage.input != StageInput::SourceChunks || stage.runs.is_some() {

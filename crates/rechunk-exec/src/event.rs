@@ -67,8 +67,8 @@ pub enum Event {
         /// Bytes of elements finished since the last such event, without padding.
         decoded_bytes: u64,
     },
-    /// All tasks of a stage are done. What they have written is made durable while the next one begins, at the
-    /// latest before the run ends.
+    /// All tasks of a stage are done. What they have written is made durable while the next one
+    /// begins, at the latest before the run ends.
     StageDone {
         /// Its number in the plan.
         stage: usize,

@@ -27,10 +27,10 @@ pub struct Execution {
     pub takes_digest: bool,
     /// Objects of the target may be there already: those that are left out are removed.
     pub in_place: bool,
-    /// The source is listed when so many of its objects were missing, and no more were there: what is not
-    /// on the list is not asked for. `None` asks for each; 0 lists first. So is what it is compared with.
-    /// Whoever compares or reads again is to see what is there, not what a remote store lists, which
-    /// may be late: there only local directories are listed.
+    /// The source is listed when so many of its objects were missing, and no more were there: what
+    /// is not on the list is not asked for. `None` asks for each; 0 lists first. So is what it is
+    /// compared with. Whoever compares or reads again is to see what is there, not what a remote
+    /// store lists, which may be late: there only local directories are listed.
     pub list_after_missing: Option<u64>,
 }
 
@@ -100,8 +100,8 @@ pub enum Sink {
     Digest {
         /// An array with the source's layout, with which nothing is done.
         array: Array,
-        /// The digest is that of chunks as they are stored, as a plan that passes them through takes
-        /// it. Any other plan decodes them all the same, and fails if it cannot.
+        /// The digest is that of chunks as they are stored, as a plan that passes them through
+        /// takes it. Any other plan decodes them all the same, and fails if it cannot.
         of_encoded_chunks: bool,
     },
 }
@@ -132,8 +132,8 @@ pub struct RunReport {
     /// What a comparison found; `None` if there was none.
     pub differences: Option<Differences>,
     /// The digest of all that was taken from the source, in this run and those before; `None` where
-    /// none is taken (not asked for, raw files that are moved in runs, comparisons), or where an earlier run has
-    /// not kept its part.
+    /// none is taken (not asked for, raw files that are moved in runs, comparisons), or where an
+    /// earlier run has not kept its part.
     pub digest: Option<ArrayDigest>,
     /// Wall time, seconds.
     pub elapsed_seconds: f64,

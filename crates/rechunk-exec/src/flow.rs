@@ -1,4 +1,5 @@
-//! What goes on in a task: inputs are taken in step by step, and units sent out as they are complete.
+//! What goes on in a task: inputs are taken in step by step, and units sent out as they are
+//! complete.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,8 +26,8 @@ use crate::task::TaskRun;
 use crate::unit::Finished;
 use crate::{commit, gather, in_place, passthrough};
 
-/// Fills the tile of a task, in these lanes, all of which are there again if this succeeds. Returns the digest of
-/// the units, where it is counted by unit.
+/// Fills the tile of a task, in these lanes, all of which are there again if this succeeds. Returns
+/// the digest of the units, where it is counted by unit.
 pub(crate) async fn run(
     task: &Arc<TaskRun>,
     lanes: &mut Vec<Lane>,
@@ -98,8 +99,8 @@ struct Flow<'a> {
     ahead: Ahead,
     announced: Announced,
     loans: Loans,
-    /// Work that may have a request in flight, beside that of borrowed lanes, which read local files; and the
-    /// most of it.
+    /// Work that may have a request in flight, beside that of borrowed lanes, which read local
+    /// files; and the most of it.
     busy: u32,
     busy_max: u32,
     begun: BegunSteps,
@@ -134,10 +135,10 @@ impl<'a> Flow<'a> {
         })
     }
 
-    /// Runs all steps. At the latest, the next one begins when all inputs of those before it are in and
-    /// every unit they have completed is on its way out, in a lane that pays for its buffer: what is
-    /// resident beside the lanes then is what the plan has reserved. It begins earlier where that has
-    /// room for the units it brings.
+    /// Runs all steps. At the latest, the next one begins when all inputs of those before it are in
+    /// and every unit they have completed is on its way out, in a lane that pays for its buffer:
+    /// what is resident beside the lanes then is what the plan has reserved. It begins earlier
+    /// where that has room for the units it brings.
     async fn run(&mut self, lanes: &mut Vec<Lane>) -> Result<(), Fault> {
         let mut in_flight: FuturesUnordered<Work> = FuturesUnordered::new();
         self.next_step();
@@ -276,7 +277,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Something for a borrowed lane to do: an input to take in, if there is one now and somebody lends.
+    /// Something for a borrowed lane to do: an input to take in, if there is one now and somebody
+    /// lends.
     fn next_borrowed(&mut self) -> Option<Work> {
         if !self.loans.may_borrow() || !self.task.stage.in_place.reads() {
             return None;
@@ -301,7 +303,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Whether the next step may begin though inputs of those before it are not in; false if there is none.
+    /// Whether the next step may begin though inputs of those before it are not in; false if there
+    /// is none.
     fn has_room_for_next_step(&mut self) -> bool {
         self.begun.may_overlap()
             && self.ahead.peek().is_some_and(|step| self.begun.has_room_for(self.task, step))

@@ -1,8 +1,8 @@
 //! Sources of which little is stored: tasks for which nothing is there are counted, not run.
 //!
-//! When enough chunks were missing the source is listed, beside the tasks that run ([`begin`]); then tasks
-//! that meet none of what is there are done at once, however many come after each other ([`Left`],
-//! [`pass_over`]).
+//! When enough chunks were missing the source is listed, beside the tasks that run ([`begin`]);
+//! then tasks that meet none of what is there are done at once, however many come after each other
+//! ([`Left`], [`pass_over`]).
 
 use std::sync::{Arc, OnceLock};
 
@@ -17,8 +17,8 @@ use crate::journal::{DoneSet, Mark};
 use crate::stage_run::StageRun;
 use crate::{Event, Execution, Fault, Sink};
 
-/// What a list takes at most, bytes, if so much is left of the budget; and at least: that much of what is
-/// reserved for the run as a whole is for it.
+/// What a list takes at most, bytes, if so much is left of the budget; and at least: that much of
+/// what is reserved for the run as a whole is for it.
 const LIST_BYTES_MAX: u64 = 64 << 20;
 const LIST_BYTES_MIN: u64 = 256 << 10;
 /// Share of what the plan leaves of its budget; the rest is for reading ahead.
@@ -37,16 +37,16 @@ pub(crate) fn list_bytes(execution: &Execution) -> u64 {
 /// The tasks of a stage that have something to do, once it is known which.
 #[derive(Debug)]
 pub(crate) struct BusyTasks {
-    /// A task for which nothing is stored, in the source and in what it is compared with, has nothing
-    /// to do.
+    /// A task for which nothing is stored, in the source and in what it is compared with, has
+    /// nothing to do.
     does_nothing_with_nothing: bool,
     /// Those for which something is, ascending.
     known: OnceLock<Vec<u64>>,
 }
 
 impl BusyTasks {
-    /// `leaves_absent_out`: what is absent in the source is not written; `is_same_fill`: it reads the
-    /// same where it is absent in the target.
+    /// `leaves_absent_out`: what is absent in the source is not written; `is_same_fill`: it reads
+    /// the same where it is absent in the target.
     pub(crate) fn new(
         execution: &Execution,
         stage: &Stage,
@@ -153,8 +153,8 @@ impl<'a> Left<'a> {
         Self { ranges, done, stage }
     }
 
-    /// The next task; or if it is known which ones have something to do, those before the next of them,
-    /// up to `most`. What is begun is run: of its steps some were counted before.
+    /// The next task; or if it is known which ones have something to do, those before the next of
+    /// them, up to `most`. What is begun is run: of its steps some were counted before.
     pub(crate) fn next(&mut self, busy: Option<&Vec<u64>>, most: u64) -> Option<Next> {
         let (start, end) = self.ranges.pop()?;
         let first = busy.map_or(start, |tasks| {
@@ -175,8 +175,8 @@ impl<'a> Left<'a> {
     }
 }
 
-/// How many tasks are passed over at a time. The digest of what is not there takes a moment for each
-/// extent, and other things are to go on.
+/// How many tasks are passed over at a time. The digest of what is not there takes a moment for
+/// each extent, and other things are to go on.
 pub(crate) fn passed_at_once(stage: &StageRun) -> u64 {
     const ELEMENTS: u64 = 1 << 26;
     if stage.digest.method().is_none() {

@@ -140,7 +140,8 @@ pub(crate) async fn take(task: Arc<TaskRun>, mut fetched: Fetched) -> Result<Lan
     loop {
         match take_in(&task, fetched).await? {
             Taken::Done(done) => return Ok(done),
-            // All of it says whether it is damaged, and how. That is no part, so this is the last turn.
+            // All of it says whether it is damaged, and how. That is no part, so this is the last
+            // turn.
             Taken::Refused { lane, index, input } => {
                 fetched = fetch_whole(&task, lane, index, input).await?;
             }
@@ -198,7 +199,8 @@ async fn take_in(task: &Arc<TaskRun>, fetched: Fetched) -> Result<Taken, Fault> 
     .await
 }
 
-/// Announces an input that will be fetched soon. By a thread that may block. False if no more is to be announced now.
+/// Announces an input that will be fetched soon. By a thread that may block. False if no more is to
+/// be announced now.
 pub(crate) fn announce(task: &TaskRun, index: &[u64]) -> bool {
     let stage = &task.stage;
     let source = &stage.run.execution.source;
@@ -301,7 +303,8 @@ pub(crate) fn piece_place(stage: &StageRun, index: &[u64], input: &Input) -> Pie
     PiecePlace { key, range: stage.geometry.piece_range(&grid.region(index), &input.region) }
 }
 
-/// Decodes the chunk in a lane and copies it into the units it meets. Returns those that are complete.
+/// Decodes the chunk in a lane and copies it into the units it meets. Returns those that are
+/// complete.
 pub(crate) fn decode_and_spread(
     task: &TaskRun,
     index: &[u64],

@@ -1,6 +1,6 @@
-//! Chunks that go through one thread: fetched, decoded, copied, and encoded and stored, without being
-//! handed on. Where stores wait for nobody, threads that read ahead have nothing to gain, and each
-//! hand-over costs two thread switches: more than a small chunk takes.
+//! Chunks that go through one thread: fetched, decoded, copied, and encoded and stored, without
+//! being handed on. Where stores wait for nobody, threads that read ahead have nothing to gain, and
+//! each hand-over costs two thread switches: more than a small chunk takes.
 
 use std::sync::Arc;
 
@@ -96,8 +96,8 @@ impl InPlace {
         Self { reads, writes, writes_pieces, inputs, announced, by_shard, slab_bytes }
     }
 
-    /// A job passes on all that goes to a target shard: of two threads that write to one file, one waits.
-    /// For all of a task or none of it, though reading may become fast or slow meanwhile.
+    /// A job passes on all that goes to a target shard: of two threads that write to one file, one
+    /// waits. For all of a task or none of it, though reading may become fast or slow meanwhile.
     pub(crate) fn goes_by_shard(&self) -> bool {
         self.by_shard && self.reads()
     }
@@ -114,7 +114,8 @@ impl InPlace {
     }
 }
 
-/// Most bytes of an input that can be announced: those of a file or of a range that is known beforehand.
+/// Most bytes of an input that can be announced: those of a file or of a range that is known
+/// beforehand.
 fn announced_bytes(stage: &Stage, execution: &Execution, geometry: &StageGeometry) -> Option<u64> {
     let layout = execution.source.layout();
     match stage.input {
@@ -141,8 +142,8 @@ fn passes_on_by_shard(stage: &Stage, execution: &Execution) -> bool {
         && bytes_max <= SHARD_BYTES_MAX
 }
 
-/// All inputs of the job that passes on the shard of input `index`, if that is the first of them; nothing
-/// if it is not.
+/// All inputs of the job that passes on the shard of input `index`, if that is the first of them;
+/// nothing if it is not.
 pub(crate) fn of_shard(task: &TaskRun, index: &[u64]) -> Vec<Vec<u64>> {
     let Some(format) = task.stage.target().layout().shards() else { return vec![index.to_vec()] };
     let elements = elements_of(task, format, &format.shard_of(index));
@@ -150,8 +151,8 @@ pub(crate) fn of_shard(task: &TaskRun, index: &[u64]) -> Vec<Vec<u64>> {
     if chunks.start == index { chunks.positions().collect() } else { Vec::new() }
 }
 
-/// Takes inputs in, one after the other, in one job, which first announces those that will be read after them; by
-/// threads that may block while a disk is waited for.
+/// Takes inputs in, one after the other, in one job, which first announces those that will be read
+/// after them; by threads that may block while a disk is waited for.
 pub(crate) async fn inputs(
     task: Arc<TaskRun>,
     lane: Lane,

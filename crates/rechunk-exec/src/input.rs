@@ -21,8 +21,8 @@ pub(crate) struct Input {
     pub bytes: usize,
     /// Bytes of all of it, a source chunk with its padding.
     pub decoded_bytes: u64,
-    /// From the first of them that the tile takes to the last: of a chunk that lies in several tiles, each
-    /// takes a part; none takes the gap beside it.
+    /// From the first of them that the tile takes to the last: of a chunk that lies in several
+    /// tiles, each takes a part; none takes the gap beside it.
     pub wanted: Range<usize>,
     /// Where their elements are.
     frame: Frame,

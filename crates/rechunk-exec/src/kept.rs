@@ -1,5 +1,5 @@
-//! What the source does not hold of a target chunk stays as the target has it: the chunk is read before
-//! it is written.
+//! What the source does not hold of a target chunk stays as the target has it: the chunk is read
+//! before it is written.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::stage_run::StageRun;
 use crate::task::TaskRun;
 use crate::unit::Finished;
 
-/// Puts what stays into a unit that has all that the source holds of it. Done again after the chunk was
-/// written it changes nothing.
+/// Puts what stays into a unit that has all that the source holds of it. Done again after the chunk
+/// was written it changes nothing.
 pub(crate) async fn put_in(
     task: &Arc<TaskRun>,
     mut lane: Lane,

@@ -8,8 +8,9 @@ use crate::unit::Finished;
 
 /// What one lane keeps between two chunks: the memory a chunk goes through.
 ///
-/// There are as many as the plan has lanes, those for reading ahead, and those that others lend; whoever
-/// handles a chunk holds one: so never more chunks are in flight than memory was reserved for.
+/// There are as many as the plan has lanes, those for reading ahead, and those that others lend;
+/// whoever handles a chunk holds one: so never more chunks are in flight than memory was reserved
+/// for.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
     /// The stored form of the chunk: fetched, or to be stored.
@@ -38,7 +39,8 @@ impl Lane {
         }
     }
 
-    /// One lane with the larger buffers of two; the smaller ones stay in `buffers` while those have room.
+    /// One lane with the larger buffers of two; the smaller ones stay in `buffers` while those have
+    /// room.
     pub(crate) fn joined(mut self, mut other: Self, buffers: &BufferPool) -> Self {
         for (own, others) in
             [(&mut self.encoded, &mut other.encoded), (&mut self.scratch, &mut other.scratch)]
@@ -51,10 +53,10 @@ impl Lane {
         self
     }
 
-    /// Gives up buffers that would not fit beside what the next chunk needs: its stored form, room to
-    /// decode in, and what else. A lane is paid for the way in or the way out, whichever holds more,
-    /// and its buffers serve both. What is given up stays in `buffers` while those have room for it, and
-    /// comes back from there: pages that are new take as long as decoding into them.
+    /// Gives up buffers that would not fit beside what the next chunk needs: its stored form, room
+    /// to decode in, and what else. A lane is paid for the way in or the way out, whichever holds
+    /// more, and its buffers serve both. What is given up stays in `buffers` while those have room
+    /// for it, and comes back from there: pages that are new take as long as decoding into them.
     pub(crate) fn make_room(&mut self, needs: LaneNeeds, lane_bytes: u64, buffers: &BufferPool) {
         let LaneNeeds { encoded_bytes, scratch_bytes, held_bytes } = needs;
         let lane_bytes = self.lent_bytes.unwrap_or(lane_bytes);

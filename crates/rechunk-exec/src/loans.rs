@@ -1,9 +1,9 @@
 //! Lanes that only wait for a write lend what they do not need meanwhile.
 //!
-//! A lane of a task that is taken in steps pays for a unit's buffer, its stored form and what else encoding
-//! takes. While the stored form is written past the page cache, which takes a thread of its own, the rest is
-//! free: enough to take an input in, if that needs no more. So threads that decode have something to do
-//! though every lane of the plan is in use.
+//! A lane of a task that is taken in steps pays for a unit's buffer, its stored form and what else
+//! encoding takes. While the stored form is written past the page cache, which takes a thread of
+//! its own, the rest is free: enough to take an input in, if that needs no more. So threads that
+//! decode have something to do though every lane of the plan is in use.
 
 use rechunk_plan::StageInput;
 
@@ -17,8 +17,8 @@ use crate::stage_run::StageRun;
 
 /// What lanes of a task have lent.
 ///
-/// As many lanes are borrowed, in use or not, as lanes lend or are owed, at most; and one that is owed is not
-/// used before that is back.
+/// As many lanes are borrowed, in use or not, as lanes lend or are owed, at most; and one that is
+/// owed is not used before that is back.
 pub(crate) struct Loans {
     /// What a lane lends of its unit, bytes; 0 if they do not lend.
     each_bytes: usize,
@@ -68,7 +68,8 @@ impl Loans {
         })
     }
 
-    /// A borrowed lane has taken its input in. The lane that it was lent by, if that has waited for it.
+    /// A borrowed lane has taken its input in. The lane that it was lent by, if that has waited for
+    /// it.
     pub(crate) fn returned(&mut self, borrowed: Lane, buffers: &BufferPool) -> Option<Lane> {
         self.borrowers -= 1;
         if let Some(lane) = self.owed.pop() {
@@ -103,8 +104,8 @@ impl Loans {
     }
 }
 
-/// Whether lanes lend: where a lane pays for its unit, gives that up before it writes, and an input needs
-/// no more.
+/// Whether lanes lend: where a lane pays for its unit, gives that up before it writes, and an input
+/// needs no more.
 fn is_possible(stage: &StageRun) -> bool {
     let Ok(decoding) = stage.decoding() else { return false };
     let fetched_bytes = fetched_bytes_max(&stage.stage, &stage.run.execution);
@@ -112,7 +113,8 @@ fn is_possible(stage: &StageRun) -> bool {
     let unit_bytes = stage.target_chunk_bytes();
     // What is sent by the job that completes it takes a lane of its own.
     let is_sent_apart = unit_bytes > wide(SENT_AT_ONCE_BYTES);
-    // What stays of the target is read before a unit is encoded; an uncompressed one is written itself.
+    // What stays of the target is read before a unit is encoded; an uncompressed one is written
+    // itself.
     let is_given_up = matches!(stage.run.execution.sink, Sink::Write(_))
         && stage.held.is_none()
         && !stage.target().layout().codec_cost().is_raw;

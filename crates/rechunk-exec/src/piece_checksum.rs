@@ -43,8 +43,8 @@ impl Sum {
         self.0 = crc32c::crc32c_append(self.0, bytes);
     }
 
-    /// The `last` bytes of the piece without its checksum, if all of it is what the stage before has sealed;
-    /// `None` if not.
+    /// The `last` bytes of the piece without its checksum, if all of it is what the stage before
+    /// has sealed; `None` if not.
     pub(crate) fn check(self, last: &[u8]) -> Option<&[u8]> {
         let (bytes, checksum) = last.split_last_chunk()?;
         let computed = crc32c::crc32c_append(self.0, bytes);

@@ -12,8 +12,8 @@ pub(crate) struct PlainInput {
     pub stored: Plain,
     /// The most that a task reads of one, bytes.
     pub part_bytes_max: u64,
-    /// One that a task takes all of is read with its padding, if a lane has room for that: what says whether all
-    /// of an object came, its ETag, says nothing of a part.
+    /// One that a task takes all of is read with its padding, if a lane has room for that: what
+    /// says whether all of an object came, its ETag, says nothing of a part.
     pub with_padding: bool,
 }
 

@@ -6,12 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// How many idle buffers are looked at for one of the size that is wanted.
 const SEARCHED_MAX: usize = 64;
 
-/// How many times what a lane needs a unit's buffer may have: a larger one is of more use to a unit.
+/// How many times what a lane needs a unit's buffer may have: a larger one is of more use to a
+/// unit.
 const LARGER_MAX: usize = 4;
 
 /// Byte buffers of one task slot. What is in use and what lies idle stay within a limit together:
-/// the bytes the plan reserved for the output units of a task, and for pieces of raw files what it leaves
-/// of the budget. While units need less than that, buffers that lanes have to give up lie here, too.
+/// the bytes the plan reserved for the output units of a task, and for pieces of raw files what it
+/// leaves of the budget. While units need less than that, buffers that lanes have to give up lie
+/// here, too.
 #[derive(Debug)]
 pub(crate) struct BufferPool {
     limit_bytes: usize,
@@ -38,29 +40,30 @@ struct State {
 }
 
 impl BufferPool {
-    /// A pool of at most `limit_bytes`, and not more than `kept_bytes` when nothing is on its way out.
+    /// A pool of at most `limit_bytes`, and not more than `kept_bytes` when nothing is on its way
+    /// out.
     pub(crate) fn new(limit_bytes: u64, kept_bytes: u64) -> Self {
         let [limit_bytes, kept_bytes] =
             [limit_bytes, kept_bytes].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         Self { limit_bytes, kept_bytes, spare_bytes: 0, state: Mutex::default() }
     }
 
-    /// A pool for buffers of many sizes: of at most `limit_bytes`, and `spare_bytes` beside them for
-    /// buffers that lie idle, or are larger than what was asked for.
+    /// A pool for buffers of many sizes: of at most `limit_bytes`, and `spare_bytes` beside them
+    /// for buffers that lie idle, or are larger than what was asked for.
     pub(crate) fn of_many_sizes(limit_bytes: u64, spare_bytes: u64) -> Self {
         let kept_bytes = limit_bytes.saturating_add(spare_bytes);
         let spare_bytes = usize::try_from(spare_bytes).unwrap_or(usize::MAX);
         Self { spare_bytes, ..Self::new(limit_bytes, kept_bytes) }
     }
 
-    /// A buffer of `bytes` bytes with any contents; `None` where what is in use would exceed the limit:
-    /// the plan has reserved too little.
+    /// A buffer of `bytes` bytes with any contents; `None` where what is in use would exceed the
+    /// limit: the plan has reserved too little.
     pub(crate) fn take(&self, bytes: usize) -> Option<Vec<u8>> {
         self.reserve(bytes).then(|| self.reserved(bytes))
     }
 
-    /// Counts `bytes` more bytes as in use, for buffers that are asked for later; `false`, and nothing
-    /// is counted, where that would exceed the limit.
+    /// Counts `bytes` more bytes as in use, for buffers that are asked for later; `false`, and
+    /// nothing is counted, where that would exceed the limit.
     pub(crate) fn reserve(&self, bytes: usize) -> bool {
         let mut state = self.lock();
         let in_use_bytes = state.in_use_bytes.saturating_add(bytes);
@@ -91,8 +94,9 @@ impl BufferPool {
         state.shrink(self.limit_bytes.saturating_add(self.spare_bytes));
     }
 
-    /// Says whether buffers will be asked for. If not, what is given back from now on goes at once, on the threads that
-    /// give it: the system takes about a tenth of a second for a gigabyte, and later that would be one thread's.
+    /// Says whether buffers will be asked for. If not, what is given back from now on goes at once,
+    /// on the threads that give it: the system takes about a tenth of a second for a gigabyte, and
+    /// later that would be one thread's.
     pub(crate) fn set_open(&self, is_open: bool) {
         let mut state = self.lock();
         state.is_closed = !is_open;
@@ -130,8 +134,9 @@ impl BufferPool {
         drop(dropped);
     }
 
-    /// Exchanges a lane's buffer of less than `bytes` for one that was given up and has at least as many, or for a
-    /// unit's that lies idle, or else for one that was given up and is larger. None has more than `bytes_max`.
+    /// Exchanges a lane's buffer of less than `bytes` for one that was given up and has at least as
+    /// many, or for a unit's that lies idle, or else for one that was given up and is larger. None
+    /// has more than `bytes_max`.
     pub(crate) fn exchange(&self, buffer: &mut Vec<u8>, bytes: u64, bytes_max: u64) {
         let [bytes, bytes_max] =
             [bytes, bytes_max].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
@@ -165,8 +170,9 @@ impl State {
         in_use_bytes.saturating_add(self.idle_bytes)
     }
 
-    /// An idle buffer of `bytes` bytes; or else the smallest that is larger, while all buffers together are
-    /// at most `spare_bytes` larger than what was asked for; or else one of that size that a lane has given up.
+    /// An idle buffer of `bytes` bytes; or else the smallest that is larger, while all buffers
+    /// together are at most `spare_bytes` larger than what was asked for; or else one of that size
+    /// that a lane has given up.
     fn take_idle(&mut self, bytes: usize, spare_bytes: usize) -> Option<Vec<u8>> {
         // Sizes repeat: whole units are all alike, and of pieces of them there are a few kinds.
         let from = self.idle.len().saturating_sub(SEARCHED_MAX);
@@ -191,7 +197,8 @@ impl State {
         Some(self.given_up.swap_remove(at))
     }
 
-    /// A buffer for a lane that has one of `held_bytes`, less than `bytes`: see [`BufferPool::exchange`].
+    /// A buffer for a lane that has one of `held_bytes`, less than `bytes`: see
+    /// [`BufferPool::exchange`].
     fn take_larger(
         &mut self,
         held_bytes: usize,

@@ -182,8 +182,9 @@ async fn run_stages(
     Ok(method)
 }
 
-/// Makes durable what a stage has written and marked. The next one may begin meanwhile: its marks come
-/// after these in the journal, so what a resumed run takes for done of it rests on what is durable.
+/// Makes durable what a stage has written and marked. The next one may begin meanwhile: its marks
+/// come after these in the journal, so what a resumed run takes for done of it rests on what is
+/// durable.
 async fn settle(context: &RunContext, stage: usize) -> Result<(), Fault> {
     match &context.marks {
         Some(marks) if !marks.flush().await => {

@@ -162,8 +162,8 @@ impl TargetShard {
         }
     }
 
-    /// Where chunk `index` is in a shard that is compared with, or was before it is filled; `None` if it
-    /// is missing.
+    /// Where chunk `index` is in a shard that is compared with, or was before it is filled; `None`
+    /// if it is missing.
     pub(crate) async fn entry(
         &self,
         array: &Array,

@@ -12,8 +12,8 @@ pub(crate) struct Slabs {
 }
 
 impl Slabs {
-    /// Cuts `part`, packed in the order of axes `order`, slowest first, into slabs of `elements_max`
-    /// elements at most, and 1 at least.
+    /// Cuts `part`, packed in the order of axes `order`, slowest first, into slabs of
+    /// `elements_max` elements at most, and 1 at least.
     pub(crate) fn new(
         part: &Region,
         order: &[usize],

@@ -14,8 +14,8 @@ use crate::unit::{Filling, Finished, Unit};
 /// Units that are looked for at once.
 const UNITS_AT_ONCE: usize = 64;
 
-/// Copies what an input brings (the source's fill value, if that is nothing) into every unit that is to
-/// be filled. Returns those that are complete.
+/// Copies what an input brings (the source's fill value, if that is nothing) into every unit that
+/// is to be filled. Returns those that are complete.
 pub(crate) fn spread(
     task: &TaskRun,
     input: &Input,
@@ -32,7 +32,8 @@ pub(crate) fn spread(
     Ok(finished)
 }
 
-/// Copies what a part of an input brings into every unit that is to be filled. None is complete with it.
+/// Copies what a part of an input brings into every unit that is to be filled. None is complete
+/// with it.
 pub(crate) fn spread_part(task: &TaskRun, part: &Input, brought: Brought<'_>) -> Result<(), Fault> {
     add_digest(task, part, brought)?;
     let mut common = Region::whole(&[]);
@@ -41,8 +42,8 @@ pub(crate) fn spread_part(task: &TaskRun, part: &Input, brought: Brought<'_>) ->
     })
 }
 
-/// Says that all parts of an input have been copied. `brought` is what it brings beside elements. Returns the units that
-/// are complete.
+/// Says that all parts of an input have been copied. `brought` is what it brings beside elements.
+/// Returns the units that are complete.
 pub(crate) fn end_parts(
     task: &TaskRun,
     input: &Input,
@@ -68,7 +69,8 @@ fn add_digest(task: &TaskRun, input: &Input, brought: Brought<'_>) -> Result<(),
     Ok(())
 }
 
-/// Does `work` with every unit that `region` meets and that is to be filled; last with those that another lane was at.
+/// Does `work` with every unit that `region` meets and that is to be filled; last with those that
+/// another lane was at.
 fn each_unit(
     task: &TaskRun,
     region: &Region,
@@ -118,8 +120,8 @@ fn open(task: &TaskRun, ordinal: u64, index: &[u64]) -> Result<Option<Arc<Unit>>
     Ok(Some(task.units.get_or_insert(unit)))
 }
 
-/// Copies what an input has of a unit into it. False if that is nothing; else that is what `common` is then, which is used
-/// again: what it holds before means nothing.
+/// Copies what an input has of a unit into it. False if that is nothing; else that is what `common`
+/// is then, which is used again: what it holds before means nothing.
 fn copy_in(
     task: &TaskRun,
     input: &Input,
@@ -149,8 +151,8 @@ fn copy_in(
     Ok(true)
 }
 
-/// Makes the unit's buffer, if it has none and needs one. False if it needs none: what is missing needs no elements as
-/// long as nothing else of the unit is there.
+/// Makes the unit's buffer, if it has none and needs one. False if it needs none: what is missing
+/// needs no elements as long as nothing else of the unit is there.
 fn make_buffer(
     task: &TaskRun,
     brought: Brought<'_>,

@@ -81,7 +81,8 @@ impl StageRun {
         };
         let swaps = stage.input.is_source() && source.element_order().endian != endian;
         let swap_bytes = if swaps { data_type.swap_bytes() } else { 1 };
-        // More threads than lanes would have nothing to do. A plan without any has its jobs run in place.
+        // More threads than lanes would have nothing to do. A plan without any has its jobs run in
+        // place.
         let planned = execution.plan.threads;
         let threads = stage.workers(planned).min(u64::from(planned));
         let has_fill = target.spec().fill_value.is_some();
@@ -233,7 +234,8 @@ impl StageRun {
         }
     }
 
-    /// A unit has bytes that no input brings: outside of the array, or of what the source holds of it.
+    /// A unit has bytes that no input brings: outside of the array, or of what the source holds of
+    /// it.
     pub(crate) fn is_padded(&self, index: &[u64], region: &Region) -> bool {
         self.held.as_ref().is_some_and(|held| !held.contains(region))
             || !self.geometry.writes_pieces() && self.geometry.output_grid().is_clipped(index)

@@ -17,8 +17,8 @@ pub(crate) const STEP_MARK_INTERVAL: Duration = Duration::from_millis(100);
 /// completed in it and before it have been written.
 pub(crate) struct StepMarks<'a> {
     task: &'a TaskRun,
-    /// Units still to be written of each step from the first that is not done to the one that began last:
-    /// of those that it completes and that have all their inputs.
+    /// Units still to be written of each step from the first that is not done to the one that began
+    /// last: of those that it completes and that have all their inputs.
     left: VecDeque<u64>,
     /// All inputs of the steps before this one are in.
     taken: u64,
@@ -28,8 +28,8 @@ pub(crate) struct StepMarks<'a> {
     last: Instant,
     /// Units that have been written since the last mark.
     units: u64,
-    /// Digest of the units of steps that are done, those of earlier runs included; `None` if that is
-    /// not known.
+    /// Digest of the units of steps that are done, those of earlier runs included; `None` if that
+    /// is not known.
     digest: Option<Digest>,
     /// Of other units, by the step that completes what they become visible with.
     digests: BTreeMap<u64, Digest>,

@@ -1,4 +1,5 @@
-//! Equal grids and codecs in one store: it copies each object itself, and no byte passes through here.
+//! Equal grids and codecs in one store: it copies each object itself, and no byte passes through
+//! here.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -36,8 +37,8 @@ impl StoreCopies {
     }
 }
 
-/// Has the store copy an input, a chunk or a whole shard. What is missing stays missing. False if it
-/// is to be read and written instead.
+/// Has the store copy an input, a chunk or a whole shard. What is missing stays missing. False if
+/// it is to be read and written instead.
 pub(crate) async fn input(task: &TaskRun, index: &[u64]) -> Result<bool, Fault> {
     let stage = &task.stage;
     if !stage.store_copies.is_on() {

@@ -1,5 +1,5 @@
-//! What the threads of the pool hold while they decode and encode, where the plan has them pay for it
-//! and not the lanes: of many chunks in flight, most only wait for a store.
+//! What the threads of the pool hold while they decode and encode, where the plan has them pay for
+//! it and not the lanes: of many chunks in flight, most only wait for a store.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -47,14 +47,14 @@ impl Workers {
         Self { worker_bytes, lane_bytes, idle: Mutex::default() }
     }
 
-    /// Bytes of a lane that are left for a stored form, where it also holds `held_bytes` of something
-    /// else.
+    /// Bytes of a lane that are left for a stored form, where it also holds `held_bytes` of
+    /// something else.
     pub(crate) fn room_bytes(&self, needs: Needs, held_bytes: u64) -> u64 {
         self.lane_bytes.saturating_sub(self.beside(needs)).saturating_sub(held_bytes)
     }
 
-    /// Gives buffers of a lane up, to `buffers`, that would not fit beside what its next chunk needs: a
-    /// stored form of up to `encoded_bytes`, and `held_bytes` of something else.
+    /// Gives buffers of a lane up, to `buffers`, that would not fit beside what its next chunk
+    /// needs: a stored form of up to `encoded_bytes`, and `held_bytes` of something else.
     pub(crate) fn make_room(
         &self,
         lane: &mut Lane,

@@ -34,7 +34,8 @@ impl ElementOrder {
     }
 }
 
-/// How the elements of a chunk are stored that is stored as it is: any of them can be read by themselves.
+/// How the elements of a chunk are stored that is stored as it is: any of them can be read by
+/// themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Plain {
     /// As they are decoded, padding and all.
@@ -49,8 +50,8 @@ pub enum Plain {
 /// of the chunks inside.
 ///
 /// Chunks are whole: a decoded chunk always has `spec().chunk_shape` elements (where the spec has
-/// edges, those that [`rechunk_grid::ChunkGrid::chunk`] says), edge chunks padded. How much of an edge
-/// chunk is stored is the format's own affair.
+/// edges, those that [`rechunk_grid::ChunkGrid::chunk`] says), edge chunks padded. How much of an
+/// edge chunk is stored is the format's own affair.
 pub trait Layout: Debug + Send + Sync {
     /// The array.
     fn spec(&self) -> &ArraySpec;
@@ -71,8 +72,8 @@ pub trait Layout: Debug + Send + Sync {
     /// The codecs in a few words, for people: `blosc(lz4, level 5, shuffle)`.
     fn codec_summary(&self) -> &str;
 
-    /// True if a codec of every chunk has a checksum of what is stored: a bit that flips there leads to
-    /// an error when the chunk is decoded, or does not change an element.
+    /// True if a codec of every chunk has a checksum of what is stored: a bit that flips there
+    /// leads to an error when the chunk is decoded, or does not change an element.
     fn has_checksum(&self) -> bool {
         false
     }
@@ -96,9 +97,9 @@ pub trait Layout: Debug + Send + Sync {
         }
     }
 
-    /// The bytes of its object that chunk `index` is, offset and length, where that is known without
-    /// looking: files of raw elements. Then the object has to be there. `None` if the object is the
-    /// chunk, whatever its size, or has an index.
+    /// The bytes of its object that chunk `index` is, offset and length, where that is known
+    /// without looking: files of raw elements. Then the object has to be there. `None` if the
+    /// object is the chunk, whatever its size, or has an index.
     fn chunk_range(&self, index: &[u64]) -> Option<(u64, u64)> {
         let _ = index;
         None
@@ -122,10 +123,10 @@ pub trait Layout: Debug + Send + Sync {
         false
     }
 
-    /// Decodes chunk `index`. Returns exactly the bytes of a full chunk: a slice of `encoded` itself
-    /// where the layout is raw, else of `scratch`, which is resized (and may be replaced) as
-    /// needed. Never allocates more than the decoded size and the declared workspace, whatever
-    /// the bytes claim.
+    /// Decodes chunk `index`. Returns exactly the bytes of a full chunk: a slice of `encoded`
+    /// itself where the layout is raw, else of `scratch`, which is resized (and may be replaced) as
+    /// needed. Never allocates more than the decoded size and the declared workspace, whatever the
+    /// bytes claim.
     fn decode<'a>(
         &self,
         index: &[u64],
@@ -133,9 +134,9 @@ pub trait Layout: Debug + Send + Sync {
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError>;
 
-    /// [`Layout::decode`] for somebody who looks at the bytes `wanted` of the chunk and at no other:
-    /// returns as many bytes, of which those elsewhere may be anything. Codecs that encode block by
-    /// block save what they can.
+    /// [`Layout::decode`] for somebody who looks at the bytes `wanted` of the chunk and at no
+    /// other: returns as many bytes, of which those elsewhere may be anything. Codecs that encode
+    /// block by block save what they can.
     fn decode_part<'a>(
         &self,
         index: &[u64],
@@ -153,17 +154,18 @@ pub trait Layout: Debug + Send + Sync {
         None
     }
 
-    /// Decoded bytes of the blocks that chunks are probably made of, where [`Layout::decode_part`] passes over
-    /// those of which nothing is wanted (the last of a chunk may be shorter); `None` where it decodes all.
+    /// Decoded bytes of the blocks that chunks are probably made of, where [`Layout::decode_part`]
+    /// passes over those of which nothing is wanted (the last of a chunk may be shorter); `None`
+    /// where it decodes all.
     fn block_bytes(&self) -> Option<u64> {
         None
     }
 
     /// What of a stored chunk of `stored_bytes` has to be read to decode no more than the bytes
-    /// `wanted`: its first [`Layout::head_bytes`], which are shown, and behind them the range that is
-    /// returned. `head` is changed so that the two together are taken by [`Layout::decode_part`], which
-    /// makes the same of them or refuses them; then all has to be read. `None`, and `head` is as it was, if it has
-    /// to be anyhow.
+    /// `wanted`: its first [`Layout::head_bytes`], which are shown, and behind them the range that
+    /// is returned. `head` is changed so that the two together are taken by
+    /// [`Layout::decode_part`], which makes the same of them or refuses them; then all has to be
+    /// read. `None`, and `head` is as it was, if it has to be anyhow.
     fn narrow(
         &self,
         index: &[u64],
@@ -175,16 +177,17 @@ pub trait Layout: Debug + Send + Sync {
         None
     }
 
-    /// An error if the stored bytes of chunk `index` cannot be right, as far as that is told without decoding
-    /// them: by their number, a checksum around them, a header.
+    /// An error if the stored bytes of chunk `index` cannot be right, as far as that is told
+    /// without decoding them: by their number, a checksum around them, a header.
     fn check_stored(&self, index: &[u64], encoded: &[u8]) -> Result<(), FormatError> {
         let _ = (index, encoded);
         Ok(())
     }
 
-    /// Encodes the elements of chunk `index`, a full one, laid out as [`Layout::element_order`] says, into
-    /// `encoded`, whose contents are lost and whose capacity is used again. Where the layout is
-    /// raw this is a copy that a caller can save itself: the elements are the stored bytes.
+    /// Encodes the elements of chunk `index`, a full one, laid out as [`Layout::element_order`]
+    /// says, into `encoded`, whose contents are lost and whose capacity is used again. Where the
+    /// layout is raw this is a copy that a caller can save itself: the elements are the stored
+    /// bytes.
     fn encode(
         &self,
         index: &[u64],

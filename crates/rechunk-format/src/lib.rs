@@ -5,8 +5,8 @@
 //! decoded chunk stay in the order and byte order they are stored in ([`ElementOrder`]); whoever
 //! copies them deals with strides and swaps, so that no transposed copy is ever made.
 //!
-//! Documents are read alike by all formats: [`json`] and [`field`]. [`cast`] reads elements as another
-//! type.
+//! Documents are read alike by all formats: [`json`] and [`field`]. [`cast`] reads elements as
+//! another type.
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 
 pub mod cast;

@@ -13,8 +13,8 @@ const BLOCK_BYTES: usize = 64 << 10;
 /// Bytes of the length that stands before each record.
 const LENGTH_BYTES: usize = 4;
 
-/// A list of byte strings that takes a small part of their size. Reading them in their order is cheap;
-/// each jump decompresses a block of 64 KiB.
+/// A list of byte strings that takes a small part of their size. Reading them in their order is
+/// cheap; each jump decompresses a block of 64 KiB.
 #[derive(Default)]
 pub struct Packed {
     blocks: Vec<Block>,

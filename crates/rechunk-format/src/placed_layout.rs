@@ -9,7 +9,8 @@ use crate::view::View;
 use crate::{FormatError, Layout, Plain};
 
 /// The layout of an array, to read it as the part of a larger one that lies at a place in that. Its
-/// chunks stay what they are; those at its ends stand for the gap beside them too ([`rechunk_grid::AxisEdges`]).
+/// chunks stay what they are; those at its ends stand for the gap beside them too
+/// ([`rechunk_grid::AxisEdges`]).
 #[derive(Debug)]
 pub struct PlacedLayout {
     inner: Arc<dyn Layout>,
@@ -18,8 +19,8 @@ pub struct PlacedLayout {
 }
 
 impl PlacedLayout {
-    /// The array of `inner` at `start` in an array of `shape`, into which it fits. It has no shards,
-    /// unless it is all of that array.
+    /// The array of `inner` at `start` in an array of `shape`, into which it fits. It has no
+    /// shards, unless it is all of that array.
     pub fn new(inner: Arc<dyn Layout>, start: &[u64], shape: &[u64]) -> Result<Self, GridError> {
         let own = inner.spec();
         let place = Region::new(start.to_vec(), own.shape.clone());

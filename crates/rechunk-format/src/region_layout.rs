@@ -9,9 +9,9 @@ use rechunk_grid::{ArraySpec, AxisChunks, ChunkGrid, Edges, GridError, Region};
 use crate::view::View;
 use crate::{CodecCost, ElementOrder, FormatError, Layout, ShardFormat};
 
-/// The layout of a region of an array, to read it: its chunks are those of the array which the region
-/// meets. Of a chunk that begins before the region, only what lies in it is decoded; what a chunk has
-/// behind the region is padding, as at the end of any array.
+/// The layout of a region of an array, to read it: its chunks are those of the array which the
+/// region meets. Of a chunk that begins before the region, only what lies in it is decoded; what a
+/// chunk has behind the region is padding, as at the end of any array.
 ///
 /// Where a region begins inside a chunk, the grid has edges (its first chunk is shorter).
 #[derive(Debug)]
@@ -30,8 +30,8 @@ pub struct RegionLayout {
 }
 
 impl RegionLayout {
-    /// `region` of an array with `inner` layout, in which it lies. Where there are shards, it begins
-    /// where one does, on every axis.
+    /// `region` of an array with `inner` layout, in which it lies. Where there are shards, it
+    /// begins where one does, on every axis.
     pub fn new(inner: Arc<dyn Layout>, region: &Region) -> Result<Self, GridError> {
         let inner_grid = inner.spec().grid()?;
         let rank = inner_grid.rank();
@@ -96,8 +96,8 @@ impl RegionLayout {
     }
 }
 
-/// How the region cuts `axis`: the first chunk that it meets, the elements of it that lie before the
-/// region, and the chunks as the region has them.
+/// How the region cuts `axis`: the first chunk that it meets, the elements of it that lie before
+/// the region, and the chunks as the region has them.
 fn cut(
     grid: &ChunkGrid,
     axis: usize,
@@ -121,7 +121,8 @@ fn cut(
     Ok((first, start - begins, AxisChunks::of_runs(axis, extent, rest)?))
 }
 
-/// Whether the region ends inside an object (not at its end, nor at that of the array) on some axis.
+/// Whether the region ends inside an object (not at its end, nor at that of the array) on some
+/// axis.
 fn ends_inside(layout: &dyn Layout, grid: &ChunkGrid, region: &Region) -> bool {
     (0..region.rank()).any(|axis| {
         let end = region.end(axis);

@@ -8,8 +8,8 @@ use rechunk_grid::ArraySpec;
 
 use crate::{CodecCost, ElementOrder, FormatError, Layout, Plain, ShardFormat};
 
-/// A layout that is another but for what it says itself. What a [`Layout`] can be asked is handed on here
-/// and nowhere else, so that no view forgets it.
+/// A layout that is another but for what it says itself. What a [`Layout`] can be asked is handed
+/// on here and nowhere else, so that no view forgets it.
 ///
 /// How elements lie in raw files ([`Layout::runs`]) is not handed on: of a view that is not known.
 pub(crate) trait View: Debug + Send + Sync {
@@ -37,8 +37,8 @@ pub(crate) trait View: Debug + Send + Sync {
         self.inner().codec_summary()
     }
 
-    /// [`Layout::plain`], which follows from the cost by default: where a view cuts chunks, what is clipped at the end
-    /// of one array may not be at that of the other.
+    /// [`Layout::plain`], which follows from the cost by default: where a view cuts chunks, what is
+    /// clipped at the end of one array may not be at that of the other.
     fn plain(&self) -> Option<Plain> {
         (self.cost().is_raw && self.inner().shards().is_none()).then_some(Plain::Padded)
     }

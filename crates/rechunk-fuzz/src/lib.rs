@@ -1,9 +1,9 @@
 //! Fuzz targets: a function per reader of what others wrote.
 //!
-//! A target takes any bytes and must neither panic nor ask for much memory or time; where it accepts
-//! them, it asserts what the rest relies on, and says so: one that never does would test nothing. `tests/replay.rs` runs the corpus in `fixtures/fuzz` and
-//! a fixed number of mutations of it with every `cargo test`; `just fuzz TARGET SECONDS` searches
-//! with libFuzzer.
+//! A target takes any bytes and must neither panic nor ask for much memory or time; where it
+//! accepts them, it asserts what the rest relies on, and says so: one that never does would test
+//! nothing. `tests/replay.rs` runs the corpus in `fixtures/fuzz` and a fixed number of mutations of
+//! it with every `cargo test`; `just fuzz TARGET SECONDS` searches with libFuzzer.
 
 mod memory;
 mod targets;

@@ -1,5 +1,5 @@
-//! Every target over its corpus and over a fixed number of mutations of it: no coverage, no luck, the
-//! same inputs on every machine.
+//! Every target over its corpus and over a fixed number of mutations of it: no coverage, no luck,
+//! the same inputs on every machine.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use std::collections::BTreeMap;
@@ -98,8 +98,9 @@ fn mutated(numbers: &mut Numbers, seeds: &[(PathBuf, Vec<u8>)]) -> Vec<u8> {
     input
 }
 
-/// Panics that are no target's way out: also those of threads that a reader starts, which it hears of as
-/// of any error. The crate `parquet` has assertions that hostile files meet, and those are contained.
+/// Panics that are no target's way out: also those of threads that a reader starts, which it hears
+/// of as of any error. The crate `parquet` has assertions that hostile files meet, and those are
+/// contained.
 static PANICS: AtomicU64 = AtomicU64::new(0);
 
 fn count_panics() {
@@ -112,8 +113,8 @@ fn count_panics() {
     }));
 }
 
-/// Runs a target: whether it accepts the input, or what to say of one that it does not survive, which is
-/// kept.
+/// Runs a target: whether it accepts the input, or what to say of one that it does not survive,
+/// which is kept.
 fn run(name: &str, target: Target, input: &[u8], from: &str) -> Result<bool, String> {
     let before = PANICS.load(Ordering::Relaxed);
     let done = catch_unwind(AssertUnwindSafe(|| target(input)));

@@ -76,7 +76,8 @@ impl ArraySpec {
         self.axes_named(name).next()
     }
 
-    /// All axes of this name, slowest first. A name may stand twice: a covariance is bands by bands.
+    /// All axes of this name, slowest first. A name may stand twice: a covariance is bands by
+    /// bands.
     pub fn axes_named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
         let names = self.dimension_names.as_deref().unwrap_or_default();
         let is_named = move |other: &Option<String>| other.as_deref() == Some(name);

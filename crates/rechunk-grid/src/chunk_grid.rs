@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AxisEdges, Edges, GridError, RANK_MAX, Region, element_count};
 
-/// A grid over an array: chunk `i` of an axis covers `i * chunk .. (i + 1) * chunk`, or on an axis with
-/// edges, what lies between two of them; clipped to the array.
+/// A grid over an array: chunk `i` of an axis covers `i * chunk .. (i + 1) * chunk`, or on an axis
+/// with edges, what lies between two of them; clipped to the array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ChunkGrid {
     array_shape: Vec<u64>,
@@ -101,8 +101,8 @@ impl ChunkGrid {
         self.edges.as_ref()?.axis(axis)
     }
 
-    /// Elements of a full chunk (edge chunks are stored padded to it in Zarr); of the largest, where
-    /// chunks differ.
+    /// Elements of a full chunk (edge chunks are stored padded to it in Zarr); of the largest,
+    /// where chunks differ.
     pub fn chunk_elements(&self) -> u64 {
         self.chunk_shape.iter().product()
     }
@@ -146,7 +146,8 @@ impl ChunkGrid {
         Region::whole(&(0..self.rank()).map(|axis| self.count_along(axis)).collect::<Vec<_>>())
     }
 
-    /// The elements of chunk `index`, clipped to the array; with those of the gaps for which it stands.
+    /// The elements of chunk `index`, clipped to the array; with those of the gaps for which it
+    /// stands.
     pub fn region(&self, index: &[u64]) -> Region {
         if self.edges.is_some() {
             let reach = |(axis, &at): (usize, &u64)| {

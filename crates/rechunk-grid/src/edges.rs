@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{GridError, Region};
 
-/// Most chunks of an array along the axes where lengths differ, all those axes together. A few bytes
-/// of metadata can claim any number (`[[1, 1000000000], 2]`), and each costs memory and time.
+/// Most chunks of an array along the axes where lengths differ, all those axes together. A few
+/// bytes of metadata can claim any number (`[[1, 1000000000], 2]`), and each costs memory and time.
 pub const EDGES_MAX: usize = 1 << 20;
 
 /// Ends of chunks beyond this are refused, so that sums cannot overflow.
@@ -23,11 +23,11 @@ pub enum AxisChunks {
     Edges(AxisEdges),
 }
 
-/// Where the chunks of one axis end. There are at least two, and their lengths are not all equal; or
-/// they hold only some of the elements, and there is a gap before them or behind.
+/// Where the chunks of one axis end. There are at least two, and their lengths are not all equal;
+/// or they hold only some of the elements, and there is a gap before them or behind.
 ///
-/// Stored as text, runs of equal lengths as `length` or `length x count`: `31 28 31 30x2`; before them,
-/// where there is a gap, the elements that are held: `3..13: 4x3`.
+/// Stored as text, runs of equal lengths as `length` or `length x count`: `31 28 31 30x2`; before
+/// them, where there is a gap, the elements that are held: `3..13: 4x3`.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AxisEdges {
@@ -75,9 +75,9 @@ impl AxisChunks {
         AxisEdges::expand(&taken, None).map(Self::Edges).map_err(fault)
     }
 
-    /// An axis of `extent` elements of which only those from `held.0` up to and without `held.1` are
-    /// in chunks, which begin there and are cut as `chunks`, an axis by itself, is. The first chunk
-    /// stands for the gap before it too, the last for the one behind.
+    /// An axis of `extent` elements of which only those from `held.0` up to and without `held.1`
+    /// are in chunks, which begin there and are cut as `chunks`, an axis by itself, is. The first
+    /// chunk stands for the gap before it too, the last for the one behind.
     pub fn within(self, axis: usize, extent: u64, held: (u64, u64)) -> Result<Self, GridError> {
         let fault = |reason: &str| GridError::ChunkLengths { axis, reason: reason.to_owned() };
         if held.0 >= held.1 || held.1 > extent {
@@ -187,8 +187,8 @@ impl AxisEdges {
         Some((start, end - start))
     }
 
-    /// First element and end of what chunk `position` stands for on an axis of `extent` elements: what
-    /// it has of the axis, and the gap beside it.
+    /// First element and end of what chunk `position` stands for on an axis of `extent` elements:
+    /// what it has of the axis, and the gap beside it.
     pub fn reach(&self, position: u64, extent: u64) -> Option<(u64, u64)> {
         let (start, length) = self.chunk(position)?;
         let is_last = self.held.is_some() && position + 1 == self.count();

@@ -51,8 +51,8 @@ impl Region {
         self.intersect_into(other, &mut common).then_some(common)
     }
 
-    /// As [`Region::intersect`], into a region that is used again; false if they share no element, and
-    /// what is in it means nothing then.
+    /// As [`Region::intersect`], into a region that is used again; false if they share no element,
+    /// and what is in it means nothing then.
     #[must_use]
     pub fn intersect_into(&self, other: &Self, common: &mut Self) -> bool {
         common.start.clear();
@@ -111,8 +111,8 @@ impl Region {
         IndexIter::new(self, axes_slowest_first.to_vec())
     }
 
-    /// The positions from number `start` to before number `end` in C order, as boxes that share none:
-    /// at most two for each axis.
+    /// The positions from number `start` to before number `end` in C order, as boxes that share
+    /// none: at most two for each axis.
     pub fn boxes_between(&self, start: u64, end: u64) -> Vec<Self> {
         let end = end.min(self.elements());
         let mut boxes = Vec::new();

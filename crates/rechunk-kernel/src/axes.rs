@@ -4,8 +4,8 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::{Buffer, KernelError};
 
-/// Loops, outermost first. Boxes are often a few hundred bytes: for those, asking the allocator for this
-/// takes as long as the copy.
+/// Loops, outermost first. Boxes are often a few hundred bytes: for those, asking the allocator for
+/// this takes as long as the copy.
 pub(crate) type Axes = SmallVec<[Axis; 6]>;
 
 /// One loop: how often, and how far each side moves per turn.

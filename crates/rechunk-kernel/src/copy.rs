@@ -88,8 +88,8 @@ fn run<E: InRuns, const SWAP: bool>(loops: &Loops, source: &[u8], target: &mut [
             for_each(around, source_start, target_start, |from, to| {
                 let (from, to) = ((source, from), (&mut *target, to));
                 // SAFETY: `Loops::new` has checked that every turn of all loops together stays
-                // inside both buffers, and `from`, `to` are one turn of the loops around these two. A run is a loop of two
-                // turns or more.
+                // inside both buffers, and `from`, `to` are one turn of the loops around these two.
+                // A run is a loop of two turns or more.
                 unsafe {
                     if SWAP {
                         move_rows::<E, true>(line, row_bytes, from, to);

@@ -1,19 +1,19 @@
 //! A digest of an array that does not depend on how the array is cut, stored or walked.
 //!
-//! Elements are taken as 64-bit words of their canonical little-endian bytes: elements of 1, 2 and 4
-//! bytes share words with their neighbours on the last axis, larger ones have several words, as if
-//! on one more axis. The digest is the sum of all words, each times a weight that depends on its
-//! position alone, modulo the prime 2^127 − 1. The weight is a product with one factor per axis, and
-//! a factor is a 64-bit key of the position within a block of 256, times a key of the block in the
-//! whole field. So a row is an inner product with 64-bit keys in a table, along whichever axis is
-//! fastest in memory, and everything else is done once per row.
+//! Elements are taken as 64-bit words of their canonical little-endian bytes: elements of 1, 2 and
+//! 4 bytes share words with their neighbours on the last axis, larger ones have several words, as
+//! if on one more axis. The digest is the sum of all words, each times a weight that depends on its
+//! position alone, modulo the prime 2^127 − 1. The weight is a product with one factor per axis,
+//! and a factor is a 64-bit key of the position within a block of 256, times a key of the block in
+//! the whole field. So a row is an inner product with 64-bit keys in a table, along whichever axis
+//! is fastest in memory, and everything else is done once per row.
 //!
 //! This is multilinear hashing (Carter and Wegman, "Universal classes of hash functions", 1979;
 //! Halevi and Krawczyk, "MMH: software message authentication in the Gbit/second rates", 1997) with
-//! keys that factor by axis. Keys are never zero, so a single changed word always changes the digest.
-//! Any other fixed change (words swapped, chunks swapped) is missed for at most `axes + 1` in 2^64
-//! choices of the keys (Schwartz and Zippel, axis by axis). The keys are fixed and public: this
-//! detects accidents, not attacks.
+//! keys that factor by axis. Keys are never zero, so a single changed word always changes the
+//! digest. Any other fixed change (words swapped, chunks swapped) is missed for at most `axes + 1`
+//! in 2^64 choices of the keys (Schwartz and Zippel, axis by axis). The keys are fixed and public:
+//! this detects accidents, not attacks.
 
 use std::fmt;
 use std::iter::Sum;
@@ -132,9 +132,9 @@ impl DigestKeys {
         }
     }
 
-    /// The digest of the box of `shape` elements from position `start` of the array on, which begins
-    /// in `bytes` at an offset, neighbours along an axis a stride apart, in bytes. Every group of
-    /// `swap_bytes` bytes of an element is reversed on the way to its canonical form, as
+    /// The digest of the box of `shape` elements from position `start` of the array on, which
+    /// begins in `bytes` at an offset, neighbours along an axis a stride apart, in bytes. Every
+    /// group of `swap_bytes` bytes of an element is reversed on the way to its canonical form, as
     /// [`crate::copy_region`] does.
     pub fn region(
         &self,

@@ -1,5 +1,5 @@
-//! The inner loops, over elements of a size known to the compiler. Like those of [`crate::rows`] and [`crate::transpose`] they
-//! are unsafe: whoever calls them has checked the box as a whole.
+//! The inner loops, over elements of a size known to the compiler. Like those of [`crate::rows`]
+//! and [`crate::transpose`] they are unsafe: whoever calls them has checked the box as a whole.
 
 use crate::axes::Axis;
 
@@ -44,8 +44,8 @@ impl<E: Element, const COUNT: usize> Element for Parts<E, COUNT> {
     }
 }
 
-/// An element of which there are runs: so many bytes of them are moved together. (No run of two is shorter than what
-/// stands for sizes that an element does not fit.)
+/// An element of which there are runs: so many bytes of them are moved together. (No run of two is
+/// shorter than what stands for sizes that an element does not fit.)
 pub(crate) trait InRuns: Element {
     type Of2: Element;
     type Of4: Element;

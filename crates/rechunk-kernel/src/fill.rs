@@ -34,8 +34,9 @@ pub fn fill_region(
         fill(item, &mut row);
         let line = Axis { source_step: 0, ..*line };
         for_each(around, loops.target_start, loops.target_start, |_, start| {
-            // SAFETY: `Loops::new` has checked that every turn of all loops together stays inside the target, and `start` is
-            // one turn of the loops around `line`; the source is the row at every turn.
+            // SAFETY: `Loops::new` has checked that every turn of all loops together stays inside
+            // the target, and `start` is one turn of the loops around `line`; the source is the row
+            // at every turn.
             unsafe { move_rows::<u8, false>(line, row_bytes, (&row, 0), (&mut *target, start)) };
         });
         return Ok(());

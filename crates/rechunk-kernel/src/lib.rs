@@ -1,9 +1,10 @@
 //! Moves elements between n-dimensional buffers. Pure, and the only crate with unsafe code.
 //!
 //! A box of `shape` elements lies in a byte buffer at an offset, with a byte distance (stride)
-//! between neighbours along each axis. [`copy_region`] moves such a box from one buffer to
-//! another, whatever the order of the axes in either, and swaps the bytes of each element (or of
-//! each of its parts) on the way if asked to; [`fill_region`] sets it; [`compare_region`] compares two, bit for bit.
+//! between neighbours along each axis. [`copy_region`] moves such a box from one buffer to another,
+//! whatever the order of the axes in either, and swaps the bytes of each element (or of each of its
+//! parts) on the way if asked to; [`fill_region`] sets it; [`compare_region`] compares two, bit for
+//! bit.
 //!
 //! Every function checks the whole box against the buffers once, before the first byte moves, and
 //! refuses with a [`KernelError`]; the loops after that check need no bounds checks. Strides of 0

@@ -16,16 +16,18 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Decodes the first bytes of an LZ4 block, as many as `prefix` has, and stops there: what follows is not
-/// looked at. How many there are, fewer if the block decodes to fewer; `None` if it is damaged up to there, or
-/// one of the two is longer than 2 GiB. (The bindings, and safe crates on top of them, decode whole blocks only.)
+/// Decodes the first bytes of an LZ4 block, as many as `prefix` has, and stops there: what follows
+/// is not looked at. How many there are, fewer if the block decodes to fewer; `None` if it is
+/// damaged up to there, or one of the two is longer than 2 GiB. (The bindings, and safe crates on
+/// top of them, decode whole blocks only.)
 #[expect(unsafe_code, reason = "a function of the C library, which knows nothing of slices")]
 pub fn decode_lz4_prefix(encoded: &[u8], prefix: &mut [u8]) -> Option<usize> {
     let encoded_bytes = c_int::try_from(encoded.len()).ok()?;
     let prefix_bytes = c_int::try_from(prefix.len()).ok()?;
-    // SAFETY: the library reads `encoded_bytes` from the first pointer and writes `prefix_bytes` to the second
-    // at most, whatever the block says ("safe": it is made for input that nobody vouches for). Both are the
-    // lengths of slices that live until it returns, one of which is ours alone; of these bytes none is uninitialized.
+    // SAFETY: the library reads `encoded_bytes` from the first pointer and writes `prefix_bytes` to
+    // the second at most, whatever the block says ("safe": it is made for input that nobody vouches
+    // for). Both are the lengths of slices that live until it returns, one of which is ours alone;
+    // of these bytes none is uninitialized.
     let decoded_bytes = unsafe {
         decompress_safe_partial(
             encoded.as_ptr().cast(),

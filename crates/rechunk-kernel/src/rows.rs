@@ -1,5 +1,5 @@
-//! Runs of bytes that are too short for a `memcpy` each: the call, and finding out how long the run is, would take a good part of
-//! the time. Unsafe code, as in [`crate::element`].
+//! Runs of bytes that are too short for a `memcpy` each: the call, and finding out how long the run
+//! is, would take a good part of the time. Unsafe code, as in [`crate::element`].
 
 use crate::axes::Axis;
 use crate::element::{Element, InRuns, debug_check, move_element};
@@ -9,17 +9,18 @@ const BLOCK: usize = 32;
 /// Longest run that has code of its own, and what longer ones are moved by, in blocks.
 const BLOCKS_MAX: usize = 8;
 const GROUP_BLOCKS: usize = 4;
-/// Longest run, bytes. The processors that `memcpy` is made for move as much as a page faster by it; from 300 bytes to
-/// that, blocks take half to nine tenths of its time.
+/// Longest run, bytes. The processors that `memcpy` is made for move as much as a page faster by
+/// it; from 300 bytes to that, blocks take half to nine tenths of its time.
 const RUN_BYTES_MAX: usize = 4095;
-/// Bytes at the beginning of a long run that are asked for while the run before is moved. A processor reads ahead inside of
-/// a run, but cannot know where the next one begins.
+/// Bytes at the beginning of a long run that are asked for while the run before is moved. A
+/// processor reads ahead inside of a run, but cannot know where the next one begins.
 const AHEAD_BYTES: usize = 256;
 /// What a processor fetches at once, bytes.
 #[cfg(target_arch = "x86_64")]
 const LINE_BYTES: usize = 64;
 
-/// Whether runs of so many bytes are moved here faster than by `memcpy`. (Those that are swapped always are.)
+/// Whether runs of so many bytes are moved here faster than by `memcpy`. (Those that are swapped
+/// always are.)
 pub(crate) fn are_short(row_bytes: usize) -> bool {
     (2..=RUN_BYTES_MAX).contains(&row_bytes)
 }
@@ -81,8 +82,8 @@ unsafe fn rows<E: InRuns, const SWAP: bool>(
     source: (*const u8, usize),
     target: (*mut u8, usize),
 ) {
-    // SAFETY: the caller's promise is handed on; a run has one or two elements, the second of which may begin in the first,
-    // more than BLOCKS - 1 blocks, or more than BLOCKS_MAX.
+    // SAFETY: the caller's promise is handed on; a run has one or two elements, the second of which
+    // may begin in the first, more than BLOCKS - 1 blocks, or more than BLOCKS_MAX.
     unsafe {
         match row_bytes.div_ceil(BLOCK) {
             _ if row_bytes < 4 => pairs::<E::Of2, SWAP>(axis, row_bytes, source, target),
@@ -176,8 +177,9 @@ unsafe fn groups<E: InRuns, const SWAP: bool>(
         let (source_at, target_at) = axis.at(turn, (source_start, target_start));
         ask_for(source, source_at + axis.source_step);
         let mut at = 0;
-        // SAFETY: a run begins at each of the two, and all blocks lie in it: those of a group end with the run at the latest,
-        // others begin before the last does, and that ends where the run does.
+        // SAFETY: a run begins at each of the two, and all blocks lie in it: those of a group end
+        // with the run at the latest, others begin before the last does, and that ends where the
+        // run does.
         unsafe {
             while at + GROUP_BLOCKS * BLOCK <= row_bytes {
                 for block in 0..GROUP_BLOCKS {

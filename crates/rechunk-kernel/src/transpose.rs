@@ -3,11 +3,11 @@
 use crate::axes::Axis;
 use crate::element::{Element, debug_check, move_element};
 
-/// Edge of the square tiles a transposition is cut into, elements. Larger tiles fall out of the first-level cache when strides
-/// are powers of two, smaller ones waste cache lines.
+/// Edge of the square tiles a transposition is cut into, elements. Larger tiles fall out of the
+/// first-level cache when strides are powers of two, smaller ones waste cache lines.
 const TILE: usize = 16;
-/// Edge of tiles that are moved in squares, bytes, where that is more: a square takes a few lines of the cache at once, and a
-/// line that two tiles share is fetched for both.
+/// Edge of tiles that are moved in squares, bytes, where that is more: a square takes a few lines
+/// of the cache at once, and a line that two tiles share is fetched for both.
 const TILE_BYTES: usize = 256;
 
 /// Moves the elements of two axes in small square tiles: `outer` is the source's fastest axis,
@@ -50,7 +50,8 @@ pub(crate) unsafe fn move_tiles<E: Element, const SWAP: bool>(
             for o in (outer_start..outer_whole).step_by(side) {
                 for i in (inner_start..inner_whole).step_by(side) {
                     let (source_at, target_at) = at(o, i);
-                    // SAFETY: all `side` turns from `o` and from `i` are below their extents, and their elements are packed.
+                    // SAFETY: all `side` turns from `o` and from `i` are below their extents, and
+                    // their elements are packed.
                     unsafe {
                         square::transpose::<E>(
                             (source.add(source_at), inner.source_step),
@@ -63,7 +64,8 @@ pub(crate) unsafe fn move_tiles<E: Element, const SWAP: bool>(
                 let from = if o < outer_whole { inner_whole } else { inner_start };
                 for i in from..inner_end {
                     let (source_at, target_at) = at(o, i);
-                    // SAFETY: `o` and `i` are below their extents, so the caller's promise covers both accesses.
+                    // SAFETY: `o` and `i` are below their extents, so the caller's promise covers
+                    // both accesses.
                     unsafe { move_element::<E, SWAP>(source, source_at, target, target_at) };
                 }
             }
@@ -98,7 +100,8 @@ mod square {
         source: (*const u8, usize),
         target: (*mut u8, usize),
     ) {
-        // SAFETY: the caller's promise is handed on, and all x86-64 processors have these instructions.
+        // SAFETY: the caller's promise is handed on, and all x86-64 processors have these
+        // instructions.
         unsafe {
             match size_of::<E>() {
                 1 => of::<16>(source, target, |a, b| {
@@ -117,8 +120,8 @@ mod square {
         }
     }
 
-    /// A square of `EDGE` rows. Rows that lie half of them apart are interleaved: after as many turns as `EDGE` has powers of
-    /// two, each has what was a column.
+    /// A square of `EDGE` rows. Rows that lie half of them apart are interleaved: after as many
+    /// turns as `EDGE` has powers of two, each has what was a column.
     #[expect(unsafe_code, reason = "as in `move_tiles`")]
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the rows are to stay in registers")]

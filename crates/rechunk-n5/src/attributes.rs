@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use crate::ATTRIBUTES_KEY;
 use crate::lenient::to_json;
 
-/// The object in a document: JSON, or what N5's Java library takes for it. Bare tokens such as `NaN`
-/// are kept as [`rechunk_format::json`] keeps them.
+/// The object in a document: JSON, or what N5's Java library takes for it. Bare tokens such as
+/// `NaN` are kept as [`rechunk_format::json`] keeps them.
 pub(crate) fn read_attributes(document: &[u8]) -> Result<Map<String, Value>, FormatError> {
     let strict = read_object(ATTRIBUTES_KEY, document);
     let text = match (&strict, std::str::from_utf8(document)) {

@@ -21,7 +21,8 @@ pub(crate) enum HeaderError {
     Variable(u16),
 }
 
-/// Reads the header of a block of `rank` axes: its size along each, in N5's order, and what follows.
+/// Reads the header of a block of `rank` axes: its size along each, in N5's order, and what
+/// follows.
 pub(crate) fn read(block: &[u8], rank: usize) -> Result<(Vec<u32>, &[u8]), HeaderError> {
     let short = || HeaderError::Damaged(format!("{} bytes are too few for a header", block.len()));
     let word = |at: usize| Some(u16::from_be_bytes([*block.get(at)?, *block.get(at + 1)?]));

@@ -12,8 +12,8 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// The rows of a box of `sizes` at the origin of one of `full`, which is no smaller; elements of
-    /// `item_bytes`.
+    /// The rows of a box of `sizes` at the origin of one of `full`, which is no smaller; elements
+    /// of `item_bytes`.
     pub(crate) fn new(sizes: &[usize], full: &[usize], item_bytes: usize) -> Self {
         // Axes that are whole are one with the next.
         let whole = sizes.iter().zip(full).take_while(|(size, full)| size == full).count();

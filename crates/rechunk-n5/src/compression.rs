@@ -115,7 +115,8 @@ impl Compression {
         }
     }
 
-    /// The same with a shuffle that says its name: N5 has no word for one that Blosc chooses itself.
+    /// The same with a shuffle that says its name: N5 has no word for one that Blosc chooses
+    /// itself.
     #[must_use]
     pub fn with_named_shuffle(self, item_bytes: u64) -> Self {
         match (self, self.resolved(item_bytes)) {

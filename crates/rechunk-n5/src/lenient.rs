@@ -1,7 +1,7 @@
 //! JSON as Gson, the library of N5's Java code, accepts it in its lenient mode.
 //!
-//! Comments, single quotes, names and strings without quotes, `=` and `;` are made into what JSON has
-//! for them. Whatever is wrong beyond that is left to the strict reader.
+//! Comments, single quotes, names and strings without quotes, `=` and `;` are made into what JSON
+//! has for them. Whatever is wrong beyond that is left to the strict reader.
 
 use rechunk_format::json::DOCUMENT_BYTES_MAX;
 use serde_json::Value;

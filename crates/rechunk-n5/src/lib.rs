@@ -1,8 +1,8 @@
 //! N5 as a format: attributes and blocks. Pure: no I/O, no async.
 //!
-//! [`parse_dataset`] reads an `attributes.json` into [`N5Metadata`], [`N5Metadata::new_target`] makes
-//! that of an array to be written, and [`N5Metadata::document`] its document. [`N5Layout`] says where
-//! blocks are and codes them.
+//! [`parse_dataset`] reads an `attributes.json` into [`N5Metadata`], [`N5Metadata::new_target`]
+//! makes that of an array to be written, and [`N5Metadata::document`] its document. [`N5Layout`]
+//! says where blocks are and codes them.
 //!
 //! N5 counts axes fastest first; everything else here counts them slowest first. [`AxisOrder`] says
 //! how one becomes the other. No element moves either way.

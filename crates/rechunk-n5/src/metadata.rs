@@ -45,8 +45,8 @@ pub struct N5Metadata {
     pub compression: Compression,
     /// The version of a dataset that is the root of its container, if it says one.
     pub version: Option<N5Version>,
-    /// Everything else in the document, in its order, dimension names too. Bare tokens such as `NaN`
-    /// are kept as strings that only [`rechunk_format::json`] knows.
+    /// Everything else in the document, in its order, dimension names too. Bare tokens such as
+    /// `NaN` are kept as strings that only [`rechunk_format::json`] knows.
     pub attributes: Map<String, Value>,
 }
 
@@ -72,8 +72,8 @@ impl N5Metadata {
         Self { dimensions: axis_order.turn(shape), ..self.clone() }
     }
 
-    /// The attributes without the one that the dimension names come from: what another format, which
-    /// has its own place for names, keeps.
+    /// The attributes without the one that the dimension names come from: what another format,
+    /// which has its own place for names, keeps.
     pub fn user_attributes(&self) -> Map<String, Value> {
         let mut attributes = self.attributes.clone();
         let rank = self.dimensions.len();

@@ -51,9 +51,9 @@ fn raw(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String
     Ok(())
 }
 
-/// Everything that writers mean by "lz4": the blocks of lz4-java, which is what N5 means; a frame; a
-/// block behind its size, as numcodecs has it; a block alone, as z5 has it. Their first bytes tell
-/// them apart: no block can begin like the first two.
+/// Everything that writers mean by "lz4": the blocks of lz4-java, which is what N5 means; a frame;
+/// a block behind its size, as numcodecs has it; a block alone, as z5 has it. Their first bytes
+/// tell them apart: no block can begin like the first two.
 fn lz4(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
     if encoded.starts_with(lz4_stream::MAGIC) {
         return lz4_stream::decode(encoded, decoded, bound);

@@ -28,8 +28,8 @@ pub struct N5Target {
 }
 
 impl N5Metadata {
-    /// The metadata of a dataset that holds the array `spec`, with chunks of `spec.chunk_shape`, and a
-    /// sentence for whatever cannot be kept.
+    /// The metadata of a dataset that holds the array `spec`, with chunks of `spec.chunk_shape`,
+    /// and a sentence for whatever cannot be kept.
     pub fn new_target(
         spec: &ArraySpec,
         attributes: &Map<String, Value>,

@@ -81,7 +81,8 @@ fn find(name: &str) -> Option<&'static Typed> {
     TYPED.iter().find(|typed| typed.name == name)
 }
 
-/// Whether `value` is what readers of N5 expect of the attribute `name` of a dataset of `rank` axes.
+/// Whether `value` is what readers of N5 expect of the attribute `name` of a dataset of `rank`
+/// axes.
 pub fn suits_dataset(name: &str, value: &Value, rank: usize) -> bool {
     let Some(typed) = find(name) else { return true };
     let of_rank = |is: fn(&Value) -> bool| {
@@ -106,8 +107,8 @@ pub fn suits_dataset(name: &str, value: &Value, rank: usize) -> bool {
     }
 }
 
-/// Whether a dataset is not opened, or taken for another, by some reader where the attribute `name` does not
-/// suit it. Other attributes only mislead who looks at them.
+/// Whether a dataset is not opened, or taken for another, by some reader where the attribute `name`
+/// does not suit it. Other attributes only mislead who looks at them.
 pub fn keeps_from_opening(name: &str) -> bool {
     let is_strict = |typed: &Typed| {
         let wanted = typed.wanted;
@@ -122,8 +123,8 @@ pub(crate) fn are_distinct(labels: &[&str]) -> bool {
     labels.iter().enumerate().all(is_first)
 }
 
-/// The attribute `name` with its items in the opposite order of axes, of which there are `rank`, or any
-/// number in a group.
+/// The attribute `name` with its items in the opposite order of axes, of which there are `rank`, or
+/// any number in a group.
 pub fn turned(name: &str, value: &Value, rank: Option<usize>) -> Turned {
     if find(name).is_none_or(|typed| !typed.is_by_axis) {
         return Turned::Free;
@@ -167,7 +168,8 @@ fn is_text(value: &Value) -> bool {
 }
 
 fn is_number(value: &Value) -> bool {
-    // A number too large or too fine for JSON's reader is kept as a token, but no NaN is a number here.
+    // A number too large or too fine for JSON's reader is kept as a token, but no NaN is a number
+    // here.
     let of_token = |token: &str| token.parse::<f64>().is_ok_and(f64::is_finite);
     value.is_number() || value.as_str().and_then(bare_token).is_some_and(of_token)
 }

@@ -1,5 +1,5 @@
-//! Against tensorstore, zarr-python 2 and z5py: what they write is read here, and what is written here
-//! they read.
+//! Against tensorstore, zarr-python 2 and z5py: what they write is read here, and what is written
+//! here they read.
 #![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
 
@@ -58,7 +58,8 @@ fn digest(bytes: &[u8]) -> String {
     format!("{:x}", Sha256::digest(bytes))
 }
 
-/// Calls `each` with the place of every element of chunk `index` in the chunk and in the array, bytes.
+/// Calls `each` with the place of every element of chunk `index` in the chunk and in the array,
+/// bytes.
 fn places(layout: &N5Layout, index: &[u64], mut each: impl FnMut(usize, usize)) {
     let spec = layout.spec();
     let region = spec.grid().unwrap().region(index);

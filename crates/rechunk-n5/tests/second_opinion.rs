@@ -1,6 +1,6 @@
-//! Against another implementation: the `n5` crate reads the documents and blocks that are written here,
-//! and its blocks are read here. Only what it does right is compared: its grids, its lz4 and its xz are
-//! not.
+//! Against another implementation: the `n5` crate reads the documents and blocks that are written
+//! here, and its blocks are read here. Only what it does right is compared: its grids, its lz4 and
+//! its xz are not.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use n5::{

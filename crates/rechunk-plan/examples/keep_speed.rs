@@ -1,5 +1,5 @@
-//! How long the search for a keep schedule takes, the best of five: `cargo run --release -p rechunk-plan --example
-//! keep_speed`.
+//! How long the search for a keep schedule takes, the best of five: `cargo run --release -p
+//! rechunk-plan --example keep_speed`.
 #![expect(clippy::disallowed_methods, reason = "it measures time")]
 #![expect(clippy::print_stdout, reason = "it is what the example is for")]
 

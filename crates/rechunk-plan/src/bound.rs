@@ -1,5 +1,5 @@
-//! The least that a plan with an intermediate can cost, whatever its boxes: where a plan without one is
-//! cheaper, none has to be searched for.
+//! The least that a plan with an intermediate can cost, whatever its boxes: where a plan without
+//! one is cheaper, none has to be searched for.
 
 use crate::PlanRequest;
 use crate::count::product;
@@ -9,10 +9,10 @@ use crate::families::axis_extents;
 use crate::price::{Parallel, price};
 use crate::sizing::Sizing;
 
-/// Seconds below which no plan with an intermediate is priced, reading chunks or, with `reads_shards`,
-/// whole shards: each input is read once and each object written once, the intermediate is one object,
-/// and everything runs as much at once as it may. A price grows with every count and falls with what
-/// runs at once (`price.rs`), so boxes can only add to it.
+/// Seconds below which no plan with an intermediate is priced, reading chunks or, with
+/// `reads_shards`, whole shards: each input is read once and each object written once, the
+/// intermediate is one object, and everything runs as much at once as it may. A price grows with
+/// every count and falls with what runs at once (`price.rs`), so boxes can only add to it.
 pub(crate) fn staged_seconds_min(
     request: &PlanRequest,
     cuts: &Cuts<'_>,
@@ -32,8 +32,8 @@ pub(crate) fn staged_seconds_min(
         // Smaller objects may take no parts.
         figures.traffic.intermediate.part_requests = 0;
         if request.source.plain_order().is_some() {
-            // Smaller boxes may leave the padding out that lies between the rows of a chunk, or what they take of
-            // chunks of many lengths is less on average.
+            // Smaller boxes may leave the padding out that lies between the rows of a chunk, or
+            // what they take of chunks of many lengths is less on average.
             figures.passed_over = 1.0;
             let elements = product(request.shape.iter().copied());
             let role = &mut figures.traffic.source;

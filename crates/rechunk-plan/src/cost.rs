@@ -39,7 +39,8 @@ pub struct RoleEstimate {
     /// begins it, and one for each part. Exact where objects have the expected size.
     #[serde(default)]
     pub part_requests: u64,
-    /// Objects that the store copies itself, from others it has; those that will not be there included.
+    /// Objects that the store copies itself, from others it has; those that will not be there
+    /// included.
     #[serde(default)]
     pub copy_requests: u64,
     /// Files opened to move runs of bytes.
@@ -143,11 +144,11 @@ pub(crate) struct StageDraft {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Figures {
     pub tasks: u64,
-    /// Bytes of the array over those of a whole task: as many tasks as there would be, were the last
-    /// ones no smaller.
+    /// Bytes of the array over those of a whole task: as many tasks as there would be, were the
+    /// last ones no smaller.
     pub whole_tasks: f64,
-    /// Steps of all tasks together, about: boxes that end inside of a step may take one more, the last
-    /// ones fewer.
+    /// Steps of all tasks together, about: boxes that end inside of a step may take one more, the
+    /// last ones fewer.
     pub steps: u64,
     pub traffic: Estimate,
     /// Chunks that the lanes of a task can share while reading.
@@ -162,11 +163,11 @@ pub(crate) struct Figures {
     pub is_stepped: bool,
     /// The most units that are resident at once.
     pub resident_units: u64,
-    /// The part of a task's units that leave while others are taken in, from 0 to 1: those that are not
-    /// resident with the most. 0 where steps do not overlap.
+    /// The part of a task's units that leave while others are taken in, from 0 to 1: those that are
+    /// not resident with the most. 0 where steps do not overlap.
     pub flow: f64,
-    /// The part of the decoded bytes read that codecs pass over, because no box takes anything of their blocks, from 0
-    /// to 1.
+    /// The part of the decoded bytes read that codecs pass over, because no box takes anything of
+    /// their blocks, from 0 to 1.
     pub passed_over: f64,
     pub resident_bytes: u64,
     pub shard_state_bytes: u64,
@@ -501,8 +502,8 @@ impl StageDraft {
     }
 }
 
-/// Counts what is read of the target: chunks that have elements which the source does not hold, each
-/// once, and the indexes of the shards that these are in.
+/// Counts what is read of the target: chunks that have elements which the source does not hold,
+/// each once, and the indexes of the shards that these are in.
 fn count_kept(request: &PlanRequest, role: &mut RoleEstimate) {
     let Some(held) = request.held() else { return };
     let (side, shape) = (&request.target, &request.shape);
@@ -527,8 +528,8 @@ fn border(shape: &[u64], cell: &[u64], held: &Region) -> u64 {
     cells(shape, cell).saturating_sub(product(inside))
 }
 
-/// What the store copies itself is neither read nor written here. (The memory is that of reading and
-/// writing all the same, for a store that turns out not to copy.)
+/// What the store copies itself is neither read nor written here. (The memory is that of reading
+/// and writing all the same, for a store that turns out not to copy.)
 fn only_copies(traffic: &mut Estimate) {
     let (source, target) = (&mut traffic.source, &mut traffic.target);
     target.copy_requests = std::mem::take(&mut target.put_requests);

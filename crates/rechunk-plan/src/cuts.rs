@@ -1,5 +1,6 @@
 //! Counts over a source whose chunks differ in length: where regular grids have closed forms, lists
-//! are walked, each question once. What was counted of regular axes lives as long, so it is kept here.
+//! are walked, each question once. What was counted of regular axes lives as long, so it is kept
+//! here.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -72,8 +73,8 @@ impl<'a> Cuts<'a> {
         self.axes.get(axis)?.as_ref()
     }
 
-    /// Number of pairs (box of a regular grid, source chunk) that share an element, and the elements
-    /// of the chunks of all pairs.
+    /// Number of pairs (box of a regular grid, source chunk) that share an element, and the
+    /// elements of the chunks of all pairs.
     pub(crate) fn pairs(&self, request: &PlanRequest, boxes: &[u64]) -> (u64, u64) {
         (0..boxes.len()).fold((1, 1), |(pairs, elements): (u64, u64), axis| {
             let along = self.pairs_on(request, boxes, axis);
@@ -176,7 +177,8 @@ impl<'a> AxisCuts<'a> {
         self.windows.get(chunks, || {
             let ends = self.edges.ends();
             let step = usize::try_from(chunks.min(self.count())).unwrap_or(ends.len()).max(1);
-            // A gap at the end is met with the last chunk; one that is padded has no more than before.
+            // A gap at the end is met with the last chunk; one that is padded has no more than
+            // before.
             let end = |at: usize| if at + 1 < ends.len() { ends[at] } else { self.end() };
             let window = |(first, (start, _)): (usize, (u64, u64))| end(first + step - 1) - start;
             self.reaches().enumerate().map(window).max().unwrap_or(0)

@@ -30,8 +30,8 @@ pub(crate) fn tiles(sizing: &Sizing<'_>, tile: &[u64]) -> Draft {
     stream(sizing, tile, &step_chunks, (0..tile.len()).collect())
 }
 
-/// Source → target in one pass, each `tile` (or box of it) in steps of `step_chunks` source chunks (or shards),
-/// loops over `step_axes` slowest first.
+/// Source → target in one pass, each `tile` (or box of it) in steps of `step_chunks` source chunks
+/// (or shards), loops over `step_axes` slowest first.
 pub(crate) fn stream(
     sizing: &Sizing<'_>,
     tile: &[u64],

@@ -154,12 +154,14 @@ fn passthrough_drafts(sizing: &Sizing<'_>) -> Drafts {
     Ok(drafts)
 }
 
-/// As many of the target's objects as make a task large enough, and leave some for `tasks_min` tasks.
+/// As many of the target's objects as make a task large enough, and leave some for `tasks_min`
+/// tasks.
 fn passthrough_tile(request: &PlanRequest, copied_by_store: bool, tasks_min: u64) -> Vec<u64> {
     /// Encoded bytes after which a task is large enough, and most objects of one.
     const TASK_BYTES: u64 = 256 << 20;
     const TASK_OBJECTS: u64 = 1024;
-    /// Objects of a task that moves no bytes: as many requests as may usefully be in flight at once.
+    /// Objects of a task that moves no bytes: as many requests as may usefully be in flight at
+    /// once.
     const TASK_COPIES: u64 = 256;
     let target = &request.target;
     let unit = target.commit_shape();
@@ -212,12 +214,13 @@ fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
     Ok(drafts.into_iter().map(shorter).collect())
 }
 
-/// `draft` in smaller tasks, where one has very many pieces and cutting it costs nothing: what meets
-/// nothing that is stored is passed over by the task, and what is marked in the journal or lost with a
-/// worker is a task.
+/// `draft` in smaller tasks, where one has very many pieces and cutting it costs nothing: what
+/// meets nothing that is stored is passed over by the task, and what is marked in the journal or
+/// lost with a worker is a task.
 fn with_smaller_tasks(sizing: &Sizing<'_>, mut draft: Draft) -> Draft {
     const SLOWER_MAX: f64 = 1.01;
-    /// What inputs have of chunks of the target, in a task that is small enough: about as many copies.
+    /// What inputs have of chunks of the target, in a task that is small enough: about as many
+    /// copies.
     const PIECES_MAX: u64 = 1 << 18;
     if sizing.request.budget.box_bytes.is_some() {
         return draft; // plans are compared by their counts
@@ -414,8 +417,8 @@ fn stream_drafts(sizing: &Sizing<'_>, tile_lists: &[Vec<u64>]) -> Vec<Draft> {
 }
 
 /// Order of the loops over steps: Smith's rule, the axis with the largest carry per remaining
-/// extent fastest (facts: minimal over all orders, for the bound); what carries nothing is slowest, so
-/// that nothing is carried over it. Ties keep C order.
+/// extent fastest (facts: minimal over all orders, for the bound); what carries nothing is slowest,
+/// so that nothing is carried over it. Ties keep C order.
 fn walk_order(sizing: &Sizing<'_>, tile: &[u64], step_chunks: &[u64]) -> Vec<usize> {
     let (input, unit) = (sizing.read_unit(), &sizing.request.target.chunk_shape);
     let ratio = |axis: usize| {

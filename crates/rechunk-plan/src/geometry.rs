@@ -166,13 +166,14 @@ impl StageGeometry {
         self.step_of(tile, |axis| touching.start[axis])
     }
 
-    /// How many units of `tile` have their first piece from a step that takes `inputs`, a box of indices as
-    /// [`StageGeometry::steps`] has them.
+    /// How many units of `tile` have their first piece from a step that takes `inputs`, a box of
+    /// indices as [`StageGeometry::steps`] has them.
     pub fn units_begun(&self, tile: &Region, inputs: &Region) -> u64 {
         let Some(taken) = self.input.region_of(inputs).intersect(tile) else { return 0 };
         let units = self.output.covering(&taken);
         product((0..tile.rank()).map(|axis| {
-            // A unit that begins before what is taken has met an input that came before, along this axis.
+            // A unit that begins before what is taken has met an input that came before, along this
+            // axis.
             let begin = (units.start[axis] * self.output.chunk_shape()[axis]).max(tile.start[axis]);
             units.shape[axis] - u64::from(begin < taken.start[axis])
         }))

@@ -1,10 +1,10 @@
 //! The memory formula: what a task holds at most, in one place.
 //!
-//! A task holds the output units that are being filled (`resident`) and, per lane, one chunk on
-//! its way in or out. A unit's buffer exists from the step that brings its first piece to the
-//! step that brings its last, so the bound follows the proof of the keep strategy's memory bound
-//! (docs/concepts/planner.md) with whole units in place of pieces. Where they can be, units are counted
-//! (`unit_counts.rs`).
+//! A task holds the output units that are being filled (`resident`) and, per lane, one chunk on its
+//! way in or out. A unit's buffer exists from the step that brings its first piece to the step that
+//! brings its last, so the bound follows the proof of the keep strategy's memory bound
+//! (docs/concepts/planner.md) with whole units in place of pieces. Where they can be, units are
+//! counted (`unit_counts.rs`).
 
 use crate::count::{cells_touched_max, product};
 use crate::{PlanRequest, Side, StageInput};
@@ -124,31 +124,31 @@ const STATE_IN_FIXED_BYTES: u64 = 256 << 10;
 fn unit_state_bytes(rank: usize) -> u64 {
     /// Measured with a million units on two axes: 450 bytes each, in all.
     const PER_UNIT: u64 = 400;
-    /// Its index, its box (two) and where that is in its buffer (two): five numbers, and what the allocator
-    /// rounds up.
+    /// Its index, its box (two) and where that is in its buffer (two): five numbers, and what the
+    /// allocator rounds up.
     const PER_AXIS: u64 = 48;
     let axes = u64::try_from(rank).unwrap_or(u64::MAX);
     PER_AXIS.saturating_mul(axes).saturating_add(PER_UNIT)
 }
 
-/// The most output units of `unit_bytes` bytes each, on `rank` axes, that `resident_bytes` of a stage have
-/// been reserved for (see [`crate::Stage::resident_bytes`]).
+/// The most output units of `unit_bytes` bytes each, on `rank` axes, that `resident_bytes` of a
+/// stage have been reserved for (see [`crate::Stage::resident_bytes`]).
 pub fn units_within(resident_bytes: u64, unit_bytes: u64, rank: usize) -> u64 {
     let each_bytes = unit_bytes.saturating_add(unit_state_bytes(rank));
     let with_state = resident_bytes.saturating_add(STATE_IN_FIXED_BYTES) / each_bytes;
     with_state.min(resident_bytes / unit_bytes.max(1))
 }
 
-/// Steps may overlap where there are any, but not where shards are read or written: the memory of their
-/// indexes is reserved step by step.
+/// Steps may overlap where there are any, but not where shards are read or written: the memory of
+/// their indexes is reserved step by step.
 pub(crate) fn steps_overlap(is_stepped: bool, input: &StageInput, shard_state_bytes: u64) -> bool {
     is_stepped && *input != StageInput::SourceShards && shard_state_bytes == 0
 }
 
 /// What chunks on their way in or out take beside the units, bytes. Decoding and encoding take more
-/// than a chunk's stored form, and can be paid for in two ways: by each lane, or by each thread. Lanes
-/// that wait for a store need none of it, so threads are fewer where many chunks are in flight; but a
-/// lane needs either the way in or the way out, and pays for the larger alone.
+/// than a chunk's stored form, and can be paid for in two ways: by each lane, or by each thread.
+/// Lanes that wait for a store need none of it, so threads are fewer where many chunks are in
+/// flight; but a lane needs either the way in or the way out, and pays for the larger alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LaneBytes {
     /// A lane that pays for all.
@@ -175,9 +175,9 @@ impl LaneBytes {
         Self::of(fetched_bytes, decoded.saturating_add(side.decode_workspace_bytes))
     }
 
-    /// A lane that sends a target chunk out. `unit_bytes` is the unit's own buffer where the lane has
-    /// to pay for it: in a tile that is taken in steps, units are sent out while the next step already
-    /// fills others.
+    /// A lane that sends a target chunk out. `unit_bytes` is the unit's own buffer where the lane
+    /// has to pay for it: in a tile that is taken in steps, units are sent out while the next step
+    /// already fills others.
     pub(crate) fn encoding(side: &Side, unit_bytes: u64) -> Self {
         let encoded = if side.is_raw { 0 } else { side.encoded_bytes_max };
         Self::of(encoded.saturating_add(unit_bytes), side.encode_workspace_bytes)
@@ -187,8 +187,8 @@ impl LaneBytes {
         Self { alone: lane.saturating_add(worker), shared: lane, worker }
     }
 
-    /// A lane that does one or the other at a time. A thread keeps what its encoder has set up while it
-    /// decodes, and the other way round.
+    /// A lane that does one or the other at a time. A thread keeps what its encoder has set up
+    /// while it decodes, and the other way round.
     #[must_use]
     pub(crate) fn or(self, other: Self) -> Self {
         /// The most that threads keep: larger contexts go when a chunk is done (`zstd_frames.rs`).
@@ -208,8 +208,8 @@ impl LaneBytes {
         Self { alone: more(self.alone), shared: more(self.shared), ..self }
     }
 
-    /// What a lane and a thread take where `lanes` lanes are served by `workers` threads, in the way that
-    /// takes less.
+    /// What a lane and a thread take where `lanes` lanes are served by `workers` threads, in the
+    /// way that takes less.
     pub(crate) fn divided(self, lanes: u64, workers: u64) -> (u64, u64) {
         let alone = self.alone.saturating_mul(lanes);
         let shared = self.shared.saturating_mul(lanes);

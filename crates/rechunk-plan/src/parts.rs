@@ -1,5 +1,5 @@
-//! What a task that takes a part of each chunk reads and decodes, where chunks have parts: blocks of which it
-//! takes nothing are passed over (Blosc); without a codec all but what it takes is.
+//! What a task that takes a part of each chunk reads and decodes, where chunks have parts: blocks
+//! of which it takes nothing are passed over (Blosc); without a codec all but what it takes is.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,19 +20,21 @@ pub struct PartsSide {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parts {
-    /// Elements, stored as they are: what is taken is read by itself, however much that is, and is not decoded.
+    /// Elements, stored as they are: what is taken is read by itself, however much that is, and is
+    /// not decoded.
     Elements,
     /// Blocks, each encoded by itself.
     Blocks {
         /// Decoded bytes of one; the last of a chunk may be shorter.
         block_bytes: u64,
-        /// Those of which nothing is taken are not read either, where most of a chunk is spared by that.
+        /// Those of which nothing is taken are not read either, where most of a chunk is spared by
+        /// that.
         are_read_apart: bool,
     },
 }
 
-/// Bytes from the first element that a box of shape `boxes` takes of a chunk to the last, at most. `order` is that of
-/// the axes in the chunk, slowest first.
+/// Bytes from the first element that a box of shape `boxes` takes of a chunk to the last, at most.
+/// `order` is that of the axes in the chunk, slowest first.
 pub fn part_bytes_max(chunk: &[u64], order: &[usize], boxes: &[u64], item_bytes: u64) -> u64 {
     let (mut stride_bytes, mut part_bytes) = (item_bytes, item_bytes);
     for &axis in order.iter().rev() {
@@ -43,8 +45,8 @@ pub fn part_bytes_max(chunk: &[u64], order: &[usize], boxes: &[u64], item_bytes:
     part_bytes
 }
 
-/// Bytes that boxes of shape `boxes` read of chunks that are stored as they are, from the first element that each takes
-/// of a chunk to the last. Exact where chunks are of one length.
+/// Bytes that boxes of shape `boxes` read of chunks that are stored as they are, from the first
+/// element that each takes of a chunk to the last. Exact where chunks are of one length.
 pub(crate) fn plain_read_bytes(request: &PlanRequest, order: &[usize], boxes: &[u64]) -> u64 {
     let (chunk, shape) = (&request.source.chunk_shape, &request.shape);
     let all = pairs(shape, boxes, chunk);
@@ -60,7 +62,8 @@ pub(crate) fn plain_read_bytes(request: &PlanRequest, order: &[usize], boxes: &[
     bytes
 }
 
-/// A part of a chunk is read where it is no more than this of the whole (as `blosc_blocks.rs` in rechunk-codec has it).
+/// A part of a chunk is read where it is no more than this of the whole (as `blosc_blocks.rs` in
+/// rechunk-codec has it).
 const READ_APART_MAX: f64 = 0.75;
 
 /// Parts of the bytes of the chunks that boxes meet, from 0 to 1.
@@ -75,10 +78,10 @@ pub(crate) struct Taken {
 impl Taken {
     const ALL: Self = Self { read: 1.0, decoded: 1.0 };
 
-    /// On average over all pairs of a box of shape `boxes` and a source chunk that share an element: from the first
-    /// element that a box takes of a chunk to the last, and to the ends of the blocks they lie in. Exact where
-    /// boxes cut chunks along the slowest axis alone, all cuts or none are ends of blocks, and none goes through a
-    /// shorter last one.
+    /// On average over all pairs of a box of shape `boxes` and a source chunk that share an
+    /// element: from the first element that a box takes of a chunk to the last, and to the ends of
+    /// the blocks they lie in. Exact where boxes cut chunks along the slowest axis alone, all cuts
+    /// or none are ends of blocks, and none goes through a shorter last one.
     pub(crate) fn new(request: &PlanRequest, cuts: &Cuts<'_>, boxes: &[u64]) -> Self {
         let Some(side) = &request.source.parts else { return Self::ALL };
         let chunk = &request.source.chunk_shape;
@@ -95,7 +98,8 @@ impl Taken {
             let boxes_of_each = cuts.boxes_of_each(request, boxes, axis);
             taken_bytes += (chunk[axis] as f64 / boxes_of_each - 1.0) * stride_bytes;
             if boxes_of_each > 1.0 {
-                // Where faster axes are cut as well, no end is sure to be that of a block of several elements.
+                // Where faster axes are cut as well, no end is sure to be that of a block of
+                // several elements.
                 let may_end_there =
                     side.parts == Parts::Elements || all <= 1.0 && cuts.axis(axis).is_none();
                 let grain_bytes = gcd(boxes[axis], chunk[axis]) as f64 * stride_bytes;

@@ -53,8 +53,8 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// What the run may use and will use.
     pub memory: PlanMemory,
-    /// CPU workers the memory was planned for. With 0, which no planner says, CPU work is done on the
-    /// thread that asks for it: a simulation is then the same each time.
+    /// CPU workers the memory was planned for. With 0, which no planner says, CPU work is done on
+    /// the thread that asks for it: a simulation is then the same each time.
     pub threads: u32,
     /// Predicted requests, bytes and time.
     pub estimate: Estimate,
@@ -67,8 +67,9 @@ pub struct Plan {
     /// How those of an intermediate are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intermediate_uploads: Option<Uploads>,
-    /// SHA-256 of everything above but the estimate, its profiles, how objects are sent and who copies
-    /// them, hex: two plans with the same fingerprint write the same objects in the same tasks.
+    /// SHA-256 of everything above but the estimate, its profiles, how objects are sent and who
+    /// copies them, hex: two plans with the same fingerprint write the same objects in the same
+    /// tasks.
     pub fingerprint: String,
 }
 
@@ -176,15 +177,15 @@ pub struct Stage {
     pub output: StageOutput,
     /// Encoded chunks are copied as they are.
     pub passthrough: bool,
-    /// The store that holds source and target copies each of their objects itself. Where it turns out
-    /// that it cannot, or what is copied has to be seen, they are read and written instead: lanes have the
-    /// memory for it.
+    /// The store that holds source and target copies each of their objects itself. Where it turns
+    /// out that it cannot, or what is copied has to be seen, they are read and written instead:
+    /// lanes have the memory for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub copied_by_store: bool,
     /// The region one task owns, elements: no output chunk or object has two writers.
     pub tile: Vec<u64>,
-    /// What is filled of the tile at a time, elements, where that is less: a part of a shard that is
-    /// too large to be filled at once. Boxes divide the tile evenly, or it spans the axis.
+    /// What is filled of the tile at a time, elements, where that is less: a part of a shard that
+    /// is too large to be filled at once. Boxes divide the tile evenly, or it spans the axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub box_shape: Option<Vec<u64>>,
     /// Input chunks taken at once along each axis within a tile. Output chunks that a step leaves
@@ -210,7 +211,8 @@ pub struct Stage {
     pub target_shard_bytes: u64,
     /// What one lane holds beside them, bytes.
     pub lane_bytes: u64,
-    /// What each thread holds while it decodes or encodes a chunk, bytes; 0 where lanes pay for that.
+    /// What each thread holds while it decodes or encodes a chunk, bytes; 0 where lanes pay for
+    /// that.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub worker_bytes: u64,
     /// A task may take more than one step. Units are then sent out while the next step is taken
@@ -380,8 +382,8 @@ impl Plan {
 }
 
 impl Stage {
-    /// A step of a task may begin before those before it have ended, as far as [`Stage::resident_bytes`] has
-    /// room for the units of both.
+    /// A step of a task may begin before those before it have ended, as far as
+    /// [`Stage::resident_bytes`] has room for the units of both.
     pub fn steps_overlap(&self) -> bool {
         steps_overlap(self.is_stepped, &self.input, self.shard_state_bytes)
     }

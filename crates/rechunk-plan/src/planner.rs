@@ -1,5 +1,6 @@
 //! The planner: enumerates plan kinds, sizes the boxes of each by search, prices what fits and
-//! takes the cheapest. What is rejected is kept with its price or the reason, unless nobody asks for it.
+//! takes the cheapest. What is rejected is kept with its price or the reason, unless nobody asks
+//! for it.
 
 use rechunk_grid::{ChunkGrid, ITEM_BYTES_MAX};
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,8 @@ const OF_A_KIND_MAX: usize = 3;
 pub struct Planned {
     /// The cheapest plan that fits.
     pub plan: Plan,
-    /// Every candidate that was searched for, the chosen one first, then by price, then those that do not fit.
+    /// Every candidate that was searched for, the chosen one first, then by price, then those that
+    /// do not fit.
     pub candidates: Vec<Candidate>,
 }
 
@@ -73,8 +75,8 @@ pub fn plan(request: &PlanRequest) -> Result<Planned, PlanError> {
     plan_of(request, Searched::All)
 }
 
-/// The plan that [`plan`] chooses, found sooner: kinds that cannot be cheaper than what was found are not
-/// among the candidates.
+/// The plan that [`plan`] chooses, found sooner: kinds that cannot be cheaper than what was found
+/// are not among the candidates.
 pub fn cheapest(request: &PlanRequest) -> Result<Planned, PlanError> {
     plan_of(request, Searched::MayBeCheaper)
 }
@@ -177,9 +179,10 @@ pub(crate) struct Least {
 }
 
 impl Least {
-    /// Of all drafts of all families. A search from nothing may end above what another comes to that
-    /// has a little more room, so each is followed by one with a byte less than what was found, until
-    /// that finds nothing less: what is named as the least works, and a byte less does not.
+    /// Of all drafts of all families. A search from nothing may end above what another comes to
+    /// that has a little more room, so each is followed by one with a byte less than what was
+    /// found, until that finds nothing less: what is named as the least works, and a byte less does
+    /// not.
     fn of_all(request: &PlanRequest, cuts: &Cuts<'_>) -> Option<Self> {
         /// Most searches; there were no more than a few in thousands of random requests.
         const ROUNDS_MAX: usize = 32;
@@ -302,8 +305,8 @@ fn choose(
     {
         first.outcome = CandidateOutcome::Chosen { estimate, memory_bytes };
     }
-    // Several searches may end in the same boxes: the cheapest stands for all, and a few of each kind
-    // say enough.
+    // Several searches may end in the same boxes: the cheapest stands for all, and a few of each
+    // kind say enough.
     let mut seen: Vec<(Strategy, Vec<Vec<u64>>)> = Vec::new();
     candidates.retain(|candidate| {
         let key = (candidate.kind, candidate.boxes.clone());
@@ -321,8 +324,8 @@ fn choose(
 /// Times within a hundredth of each other are the same to a model.
 pub(crate) const NEAR: f64 = 1.01;
 
-/// Of the plans that are as fast as the fastest (see [`NEAR`]), the one with the fewest dollars, then requests,
-/// then the least memory comes first.
+/// Of the plans that are as fast as the fastest (see [`NEAR`]), the one with the fewest dollars,
+/// then requests, then the least memory comes first.
 fn prefer_fewer_requests(fitting: &mut [(Plan, Candidate)]) {
     let Some(fastest) = fitting.first().map(|(plan, _)| plan.estimate.seconds) else { return };
     let near = fitting.iter().take_while(|(plan, _)| plan.estimate.seconds <= fastest * NEAR);
@@ -337,8 +340,9 @@ fn prefer_fewer_requests(fitting: &mut [(Plan, Candidate)]) {
     prefer_encoded_chunks(fitting, fastest);
 }
 
-/// Chunks that pass encoded cost no codec and no more requests than any other plan. Where that looks
-/// slower all the same, it is by how few requests are divided among tasks: in jobs of milliseconds.
+/// Chunks that pass encoded cost no codec and no more requests than any other plan. Where that
+/// looks slower all the same, it is by how few requests are divided among tasks: in jobs of
+/// milliseconds.
 fn prefer_encoded_chunks(fitting: &mut [(Plan, Candidate)], fastest_seconds: f64) {
     const SLOWER_MAX: f64 = 1.25;
     let requests = fitting.first().map_or(0, |(plan, _)| plan.estimate.requests());

@@ -4,15 +4,15 @@
 //!         + alone · (bytes / bandwidth + decoded, encoded and copied bytes / (speed · cores))
 //!         + (tasks · 0.5 ms + further steps of tasks · 0.05 ms) / tasks at once
 //!
-//! where of decoded bytes those count that codecs do not pass over (`parts.rs`),
-//! and `alone` is 1.1 for a stage with one task at a time and falls to 1 with two at once on
-//! average; as far as a task sends units out while it takes others in, it is 1.1 for as many lanes as
-//! threads or fewer and falls to 1 with twice as many, and 0.02 more with one task at a time. The sum is taken
-//! without overlap of I/O and CPU: an upper estimate that is strictly
-//! monotone in every count of plans that have as much at once. Under `--box-bytes` everything runs at
-//! the stores' full concurrency and the last line and `alone` do not count: there a plan that is
-//! cheapest is never worse in all counts than another. That a price grows with every count and falls with
-//! what runs at once is what `bound.rs` relies on.
+//! where of decoded bytes those count that codecs do not pass over (`parts.rs`), and `alone` is 1.1
+//! for a stage with one task at a time and falls to 1 with two at once on average; as far as a task
+//! sends units out while it takes others in, it is 1.1 for as many lanes as threads or fewer and
+//! falls to 1 with twice as many, and 0.02 more with one task at a time. The sum is taken without
+//! overlap of I/O and CPU: an upper estimate that is strictly monotone in every count of plans that
+//! have as much at once. Under `--box-bytes` everything runs at the stores' full concurrency and
+//! the last line and `alone` do not count: there a plan that is cheapest is never worse in all
+//! counts than another. That a price grows with every count and falls with what runs at once is
+//! what `bound.rs` relies on.
 
 use serde::{Deserialize, Serialize};
 
@@ -77,13 +77,13 @@ const STEP_SECONDS: f64 = 0.05e-3;
 
 /// How much longer bytes and codecs take, as a part of their time, where a stage has one task at a
 /// time: cores wait for the task's first input and its last output, and threads that write to one
-/// file for each other (`docs/design/005-cost-model.md`). Also where units leave while others are taken in
-/// (see [`Figures::flow`]) and no thread has a second lane, which has something to do while the first one
-/// waits for its write.
+/// file for each other (`docs/design/005-cost-model.md`). Also where units leave while others are
+/// taken in (see [`Figures::flow`]) and no thread has a second lane, which has something to do
+/// while the first one waits for its write.
 const ALONE: f64 = 0.1;
 
-/// The same for one task at a time of which all units leave while others are taken in: only its beginning
-/// and its end.
+/// The same for one task at a time of which all units leave while others are taken in: only its
+/// beginning and its end.
 const ENDS: f64 = 0.02;
 
 /// Counts the requests of multipart uploads that objects take of which only the average size is

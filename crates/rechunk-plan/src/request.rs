@@ -45,7 +45,8 @@ pub struct Side {
     /// Shape of a chunk, what is encoded by itself, elements. Where chunks differ in length, the
     /// largest.
     pub chunk_shape: Vec<u64>,
-    /// Where chunks end, on axes where they differ in length. Only a source without shards has some.
+    /// Where chunks end, on axes where they differ in length. Only a source without shards has
+    /// some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edges: Option<Edges>,
     /// The shards that chunks lie in, if they do.
@@ -90,7 +91,8 @@ impl Side {
         }
     }
 
-    /// Its axes as a chunk stores them, slowest first, if any part of a chunk can be read by itself, as it is.
+    /// Its axes as a chunk stores them, slowest first, if any part of a chunk can be read by
+    /// itself, as it is.
     pub(crate) fn plain_order(&self) -> Option<&[usize]> {
         Some(&self.parts.as_ref().filter(|side| side.parts == Parts::Elements)?.order)
     }
@@ -258,7 +260,8 @@ pub struct PlanRequest {
 }
 
 impl PlanRequest {
-    /// Any plan between two local stores, for one process of two threads, in which nothing passes as it is stored.
+    /// Any plan between two local stores, for one process of two threads, in which nothing passes
+    /// as it is stored.
     pub fn local(
         shape: &[u64],
         item_bytes: u64,
@@ -288,8 +291,8 @@ impl PlanRequest {
         }
     }
 
-    /// The elements that the source holds; `None` if that is all of the array. The others are kept as the target has
-    /// them.
+    /// The elements that the source holds; `None` if that is all of the array. The others are kept
+    /// as the target has them.
     pub(crate) fn held(&self) -> Option<Region> {
         self.source.edges.as_ref().and_then(|edges| edges.held(&self.shape))
     }

@@ -119,8 +119,8 @@ pub(crate) fn plan(
 /// Seconds that a byte of memory takes when it is first used, about a microsecond for each page.
 const FRESH_SECONDS: f64 = 0.25e-9;
 
-/// A schedule whose memory takes longer than that is looked for once more, with half of it: about what the search
-/// takes.
+/// A schedule whose memory takes longer than that is looked for once more, with half of it: about
+/// what the search takes.
 const LOOKED_FOR_SECONDS: f64 = 4e-3;
 
 /// A schedule, what it holds and what it costs.
@@ -136,7 +136,8 @@ impl Scheduled {
         self.resident_bytes as f64 * FRESH_SECONDS
     }
 
-    /// It takes less time, that of its memory included, by more than is the same to a model; and costs no more.
+    /// It takes less time, that of its memory included, by more than is the same to a model; and
+    /// costs no more.
     fn is_better_than(&self, other: &Self) -> bool {
         let seconds = |of: &Self| of.estimate.seconds + of.fresh_seconds();
         seconds(self) * NEAR < seconds(other) && self.estimate.usd <= other.estimate.usd

@@ -159,8 +159,8 @@ impl<'a> Sizing<'a> {
         draft
     }
 
-    /// Predicted seconds of a draft with the memory divided anew for each stage; if that does not fit,
-    /// [`INFEASIBLE`] times how much too large it is.
+    /// Predicted seconds of a draft with the memory divided anew for each stage; if that does not
+    /// fit, [`INFEASIBLE`] times how much too large it is.
     pub(crate) fn cost(&self, draft: &Draft) -> f64 {
         let kept_bytes = self.kept_bytes(draft);
         let limit_bytes = self.limit_bytes.saturating_sub(kept_bytes);

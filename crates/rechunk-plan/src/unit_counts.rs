@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use crate::count::gcd;
 
-/// One axis of a tile that is filled in steps, where the chunks of both grids are regular. Elements,
-/// but for the steps.
+/// One axis of a tile that is filled in steps, where the chunks of both grids are regular.
+/// Elements, but for the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct RegularAxis {
     /// Extent of the array.
@@ -56,8 +56,8 @@ impl RegularAxis {
             }
             self.steps_of(self.tile.checked_mul(phase)?, &mut found)?;
         }
-        // What is searched for grows or falls with what has begun, of steps that are alike else: the
-        // first or the last of them has most.
+        // What is searched for grows or falls with what has begun, of steps that are alike else:
+        // the first or the last of them has most.
         let alike = |step: &StepUnits| (step.open, step.begins, step.ends);
         found.sort_unstable_by_key(|step| (alike(step), step.begun));
         let groups = found.chunk_by(|a, b| alike(a) == alike(b));
@@ -68,8 +68,8 @@ impl RegularAxis {
         (steps.len() <= Search::LOOKS_MAX).then_some(steps) // more are not searched
     }
 
-    /// The steps of the tile that begins at `start`, as if the array did not end in it: there a unit is
-    /// resident for a part of the steps in which it is in a whole tile.
+    /// The steps of the tile that begins at `start`, as if the array did not end in it: there a
+    /// unit is resident for a part of the steps in which it is in a whole tile.
     fn steps_of(&self, start: u64, found: &mut Vec<StepUnits>) -> Option<()> {
         let window = self.input.checked_mul(self.step_chunks)?;
         let phase = start % self.input;
@@ -118,10 +118,10 @@ fn outermost(count: u64, round: u64) -> Option<(Range<u64>, Range<u64>)> {
 
 /// Counts the units that are resident at once where [`crate::memory::resident_units`] bounds them.
 ///
-/// A unit is resident from the step that brings its first piece to the one that brings its last. Of the
-/// units that have begun by a step, those that began before it on the slowest axis have begun wherever
-/// the step is on the others, and for those that begin with it the faster axes decide; the same of units
-/// that have ended. So the largest difference is found axis by axis.
+/// A unit is resident from the step that brings its first piece to the one that brings its last. Of
+/// the units that have begun by a step, those that began before it on the slowest axis have begun
+/// wherever the step is on the others, and for those that begin with it the faster axes decide; the
+/// same of units that have ended. So the largest difference is found axis by axis.
 #[derive(Debug, Default)]
 pub(crate) struct UnitCounts {
     /// Steps that were looked at before.
@@ -129,8 +129,8 @@ pub(crate) struct UnitCounts {
 }
 
 impl UnitCounts {
-    /// Units that are resident at once, of the tile that holds most, with steps in the order of `axes`
-    /// (slowest first). `None` if there is too much to count.
+    /// Units that are resident at once, of the tile that holds most, with steps in the order of
+    /// `axes` (slowest first). `None` if there is too much to count.
     pub(crate) fn resident(&self, axes: &[RegularAxis]) -> Option<u64> {
         let steps = |axis: &RegularAxis| {
             let mut known = self.steps.borrow_mut();
@@ -323,7 +323,8 @@ mod tests {
     #[test]
     fn what_is_too_much_is_not_counted() {
         let counts = UnitCounts::default();
-        // Tiles that begin anywhere in inputs; rounds as long as a unit; numbers that are too large.
+        // Tiles that begin anywhere in inputs; rounds as long as a unit; numbers that are too
+        // large.
         let phases =
             RegularAxis { extent: 1 << 30, tile: 10_007, unit: 1, input: 1 << 20, step_chunks: 1 };
         let rounds = axis(1 << 30, 10_007, 4999, 1);

@@ -89,8 +89,8 @@ impl PlanRequest {
         Some(Uploads::new(multipart, &self.budget, 0))
     }
 
-    /// The same with the smallest parts that the store takes, where shards are filled in larger ones.
-    /// What fits at all fits so: also in the budget that is named when nothing has fitted.
+    /// The same with the smallest parts that the store takes, where shards are filled in larger
+    /// ones. What fits at all fits so: also in the budget that is named when nothing has fitted.
     pub(crate) fn with_least_parts(&self) -> Option<Self> {
         let multipart = self.profile.target.multipart.filter(|_| self.target.shard.is_some())?;
         let part_bytes = multipart.part_bytes.min(Multipart::PART_BYTES_MIN);

@@ -1,7 +1,8 @@
 //! Announcing what will be read soon, so that a disk fetches it while something else is done.
 //!
-//! Reading ahead is the system's own business inside of a file. It knows nothing of the next file, which is what
-//! comes next where each chunk is one. Announced, many are under way at once, though no thread waits for them.
+//! Reading ahead is the system's own business inside of a file. It knows nothing of the next file,
+//! which is what comes next where each chunk is one. Announced, many are under way at once, though
+//! no thread waits for them.
 
 use std::fs::File;
 use std::io;
@@ -11,22 +12,22 @@ use crate::Store;
 use crate::local_files::{self, special_kind};
 
 impl Store {
-    /// Announcing may be of use: a local directory whose rate of bytes is not bounded (what is announced would be read
-    /// faster), and a system that can be told.
+    /// Announcing may be of use: a local directory whose rate of bytes is not bounded (what is
+    /// announced would be read faster), and a system that can be told.
     pub fn takes_announcements(&self) -> bool {
         cfg!(target_os = "linux") && self.writes_in_place()
     }
 
-    /// What was announced lately was not in memory: it pays to announce what will be read. At first that is
-    /// not known, and this says so. False where nothing can be announced.
+    /// What was announced lately was not in memory: it pays to announce what will be read. At first
+    /// that is not known, and this says so. False where nothing can be announced.
     pub fn reads_from_disk(&self) -> bool {
         self.takes_announcements() && self.habits.reading.is_from_disk()
     }
 
-    /// Tells the system of a local directory that `range` of the object will be read, unless it is in memory. Waits for no
-    /// disk, if that has room for more to do. Nothing is counted, and what goes wrong does so again when it is
-    /// read. To be called by a thread that may block: the file is opened. False if no more is to be announced now:
-    /// it does not pay.
+    /// Tells the system of a local directory that `range` of the object will be read, unless it is
+    /// in memory. Waits for no disk, if that has room for more to do. Nothing is counted, and what
+    /// goes wrong does so again when it is read. To be called by a thread that may block: the file
+    /// is opened. False if no more is to be announced now: it does not pay.
     pub fn announce(&self, key: &str, range: Range<u64>) -> bool {
         if self.takes_announcements() {
             match self.announced(key, range) {
@@ -48,19 +49,20 @@ impl Store {
     }
 }
 
-/// Has the system fetch a range of a file that is not empty, unless it is in memory, and says whether it is. An error where the
-/// system cannot say.
+/// Has the system fetch a range of a file that is not empty, unless it is in memory, and says
+/// whether it is. An error where the system cannot say.
 #[cfg(target_os = "linux")]
 fn ask_for(file: &File, range: Range<u64>) -> io::Result<bool> {
     use std::num::NonZeroU64;
 
     use rustix::fs::{Advice, fadvise};
 
-    /// It takes in no more at once than it reads ahead of itself: this, unless somebody has set it otherwise.
+    /// It takes in no more at once than it reads ahead of itself: this, unless somebody has set it
+    /// otherwise.
     const AT_ONCE_BYTES: u64 = 128 << 10;
 
-    // What is small comes with its first byte, which the system begins to fetch when it is asked for it. The first of what
-    // is large may be there because something before it was read.
+    // What is small comes with its first byte, which the system begins to fetch when it is asked
+    // for it. The first of what is large may be there because something before it was read.
     let is_small = range.end - range.start <= AT_ONCE_BYTES;
     if is_in_memory(file, if is_small { range.start } else { range.end - 1 })? {
         return Ok(true);
@@ -78,8 +80,8 @@ fn ask_for(_: &File, _: Range<u64>) -> io::Result<bool> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether the byte at `offset` can be read without waiting for a disk. An error where the file system cannot say. (If not,
-/// Linux begins to fetch it.)
+/// Whether the byte at `offset` can be read without waiting for a disk. An error where the file
+/// system cannot say. (If not, Linux begins to fetch it.)
 #[cfg(target_os = "linux")]
 fn is_in_memory(file: &File, offset: u64) -> io::Result<bool> {
     use rustix::io::{Errno, ReadWriteFlags, preadv2};
@@ -110,7 +112,8 @@ mod tests {
         assert!(!store.reads_from_disk());
     }
 
-    /// A file of which the system has nothing in memory; `None` if it does not forget it, or does not say.
+    /// A file of which the system has nothing in memory; `None` if it does not forget it, or does
+    /// not say.
     fn on_the_disk(directory: &std::path::Path, name: &str) -> io::Result<Option<File>> {
         let forgotten = |name: &str| {
             fs::write(directory.join(name), vec![7; 4 << 20])?;

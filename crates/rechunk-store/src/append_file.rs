@@ -44,7 +44,8 @@ impl AppendFile {
         self.store.moment(&self.key, "lock", 0, lock).await
     }
 
-    /// False if it is no longer the file at its key: somebody has removed it, or put another one there.
+    /// False if it is no longer the file at its key: somebody has removed it, or put another one
+    /// there.
     pub async fn is_there(&self) -> Result<bool, StoreError> {
         let path = self.store.file_path(&self.key, "be looked at")?;
         let file = Arc::clone(&self.file);

@@ -87,8 +87,8 @@ impl Store {
         .await
     }
 
-    /// The store's clock, seconds since 1970: that of an object written at `key` and removed. Somebody else may
-    /// remove it meanwhile, who clears the place up: then it is asked again.
+    /// The store's clock, seconds since 1970: that of an object written at `key` and removed.
+    /// Somebody else may remove it meanwhile, who clears the place up: then it is asked again.
     pub async fn clock_seconds(&self, key: &str) -> Result<i64, StoreError> {
         for _ in 0..CLOCK_TRIES {
             self.put(key, vec![Bytes::from_static(b"what time is it?")]).await?;

@@ -1,9 +1,9 @@
 //! Objects that a store copies itself: their bytes do not pass through this machine.
 //!
 //! S3 (`CopyObject`) and Google Cloud Storage do it at once and as a whole. The others do not: on a
-//! local disk `object_store` makes a hard link, and what is later written to one array would be in the
-//! other; Azure may answer before the copy is there, and `object_store` does not say so; in memory
-//! there is nothing to save.
+//! local disk `object_store` makes a hard link, and what is later written to one array would be in
+//! the other; Azure may answer before the copy is there, and `object_store` does not say so; in
+//! memory there is nothing to save.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -25,8 +25,8 @@ pub enum Copied {
     Done,
     /// There is nothing to copy.
     Missing,
-    /// The store does not copy it, whatever is tried: it is too large for that (5 GiB on S3), it may be
-    /// read and written but not copied, or the store copies nothing. Says which.
+    /// The store does not copy it, whatever is tried: it is too large for that (5 GiB on S3), it
+    /// may be read and written but not copied, or the store copies nothing. Says which.
     Refused(StoreError),
 }
 
@@ -40,8 +40,8 @@ impl Store {
     /// Has the store copy the object at `source_key` of `source` to `key`, in place of any that was
     /// there. Readers see the old one or the new one, never a part. Refused where
     /// [`Store::can_copy_from`] is false. Counted as one copy where there is something to copy, and
-    /// as a missing object of the source where not. What was written since `source` is watched is copied
-    /// all the same: see [`Store::check_unchanged_objects`].
+    /// as a missing object of the source where not. What was written since `source` is watched is
+    /// copied all the same: see [`Store::check_unchanged_objects`].
     pub async fn copy_from(
         &self,
         source: &Self,
@@ -84,9 +84,9 @@ impl Store {
     }
 
     /// An error if an object below this place was written since it is watched ([`Store::watched`]):
-    /// who has had them copied, or has taken a list for what is there, has not seen when they were written.
-    /// Of those that `is_wanted` by their key, of up to `depth` names. They are listed; a store whose
-    /// lists are late may be late to tell.
+    /// who has had them copied, or has taken a list for what is there, has not seen when they were
+    /// written. Of those that `is_wanted` by their key, of up to `depth` names. They are listed; a
+    /// store whose lists are late may be late to tell.
     pub async fn check_unchanged_objects(
         &self,
         depth: usize,

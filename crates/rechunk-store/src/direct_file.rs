@@ -1,4 +1,5 @@
-//! Writing past the page cache (`O_DIRECT`): whole blocks, from a place in memory that a disk can take them from.
+//! Writing past the page cache (`O_DIRECT`): whole blocks, from a place in memory that a disk can
+//! take them from.
 
 use std::fs::File;
 use std::io;
@@ -24,10 +25,10 @@ impl<'a> DirectFile<'a> {
         Ok(Self { file, direct })
     }
 
-    /// Writes `parts`, one behind the other, from `offset` on: whole blocks from where they are, if they begin at one
-    /// of `block_bytes` there too, others by way of `bounce`, which begins at a block and has a whole number of
-    /// them. What lies in blocks that are not filled goes through the cache.
-    /// Fails where a file system cannot do it; then any of the bytes may be there.
+    /// Writes `parts`, one behind the other, from `offset` on: whole blocks from where they are, if
+    /// they begin at one of `block_bytes` there too, others by way of `bounce`, which begins at a
+    /// block and has a whole number of them. What lies in blocks that are not filled goes through
+    /// the cache. Fails where a file system cannot do it; then any of the bytes may be there.
     pub(crate) fn write<'b>(
         &self,
         mut offset: u64,

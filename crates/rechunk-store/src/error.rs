@@ -216,7 +216,8 @@ impl StoreError {
             || chain(self).any(is_denial)
     }
 
-    /// The server's certificate is not trusted: signed by nobody we know, expired, or of another name.
+    /// The server's certificate is not trusted: signed by nobody we know, expired, or of another
+    /// name.
     pub fn is_untrusted(&self) -> bool {
         is_untrusted(self)
     }

@@ -22,12 +22,13 @@ pub struct Run {
     pub length: usize,
 }
 
-/// Bytes that a buffer needs beside those that go to a file, so that [`start_as_in_page`] finds a place for them.
+/// Bytes that a buffer needs beside those that go to a file, so that [`start_as_in_page`] finds a
+/// place for them.
 pub const AS_IN_PAGE_BYTES: usize = 4096;
 
-/// Where in `buffer` bytes that go to `offset` of a file begin best: as far behind the beginning of a page in memory
-/// as they do there. Then whole pages of them can go past the page cache without another copy. Less than
-/// [`AS_IN_PAGE_BYTES`].
+/// Where in `buffer` bytes that go to `offset` of a file begin best: as far behind the beginning of
+/// a page in memory as they do there. Then whole pages of them can go past the page cache without
+/// another copy. Less than [`AS_IN_PAGE_BYTES`].
 pub fn start_as_in_page(buffer: &[u8], offset: u64) -> usize {
     let to_page = buffer.as_ptr().align_offset(AS_IN_PAGE_BYTES) % AS_IN_PAGE_BYTES;
     let in_page = usize::try_from(offset % wide(AS_IN_PAGE_BYTES)).unwrap_or(0);

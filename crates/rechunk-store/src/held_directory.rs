@@ -1,12 +1,13 @@
-//! A directory that stays open, in which names are looked up: the names of the directories above it are not, which
-//! takes a third of what opening a small file does.
+//! A directory that stays open, in which names are looked up: the names of the directories above it
+//! are not, which takes a third of what opening a small file does.
 
 use std::fs::File;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The directory of a store, if it is to be held. It is that one for as long, whatever its name comes to mean.
+/// The directory of a store, if it is to be held. It is that one for as long, whatever its name
+/// comes to mean.
 #[derive(Debug, Default)]
 pub(crate) struct HeldDirectory {
     is_wanted: AtomicBool,
@@ -24,8 +25,8 @@ impl HeldDirectory {
         self.is_wanted.store(true, Ordering::Relaxed);
     }
 
-    /// Opens the file `name` of the directory, which is at `path`, for reading, without waiting, if that works; why it
-    /// does not, whoever opens it by all of its path is told.
+    /// Opens the file `name` of the directory, which is at `path`, for reading, without waiting, if
+    /// that works; why it does not, whoever opens it by all of its path is told.
     #[cfg(unix)]
     pub(crate) fn open(&self, path: &Path, name: &str) -> Option<File> {
         use rustix::fs::{Mode, OFlags, openat};

@@ -33,8 +33,8 @@ pub(crate) fn join_object(location: &str, prefix: &Path, key: &str) -> Result<Pa
     join(location, prefix, key)
 }
 
-/// Why `path` does not name something below a place, wherever that is: on a disk, in a bucket or behind
-/// a URL. What is read from metadata is asked before a location is made of it.
+/// Why `path` does not name something below a place, wherever that is: on a disk, in a bucket or
+/// behind a URL. What is read from metadata is asked before a location is made of it.
 pub fn check_below(path: &str) -> Result<(), &'static str> {
     /// As URLs may write them.
     const DOTS: [&str; 4] = ["%2e", ".%2e", "%2e.", "%2e%2e"];
@@ -63,8 +63,8 @@ fn check_names(relative: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Where the file at `path` may be written before it gets that name; swept by [`Store::remove_staging`](crate::Store::remove_staging)
-/// if its writer is killed.
+/// Where the file at `path` may be written before it gets that name; swept by
+/// [`Store::remove_staging`](crate::Store::remove_staging) if its writer is killed.
 pub(crate) fn staged(path: &FilePath) -> PathBuf {
     let mut staged = path.as_os_str().to_owned();
     staged.push("#0");

@@ -174,7 +174,8 @@ impl Lease {
         self.beating.abort();
         let released =
             async { if self.check().await? { self.store.delete(&self.key).await } else { Ok(()) } };
-        // Nothing is heard of it any more: then another one may take it, which is not to be deleted.
+        // Nothing is heard of it any more: then another one may take it, which is not to be
+        // deleted.
         timeout(STALE.saturating_sub(2 * HEARTBEAT), released).await.unwrap_or(Ok(()))
     }
 }
@@ -263,7 +264,8 @@ fn machine() -> (String, String) {
     #[cfg(not(unix))]
     let host = std::env::var("COMPUTERNAME").unwrap_or_default();
     let boot = read("/proc/sys/kernel/random/boot_id");
-    // Processes of another container have numbers of their own: where that is not known, nothing is.
+    // Processes of another container have numbers of their own: where that is not known, nothing
+    // is.
     let space = std::fs::read_link("/proc/self/ns/pid").ok().filter(|_| !boot.is_empty());
     (host, space.map_or(String::new(), |space| format!("{boot} {}", space.display())))
 }

@@ -55,8 +55,9 @@ impl LocalFiles {
         }
     }
 
-    /// The file of `location`. [`LocalFileSystem`] makes a URL of it, and a path of that, which counts where
-    /// files are small. Where that changes nothing, the name is added to the root instead.
+    /// The file of `location`. [`LocalFileSystem`] makes a URL of it, and a path of that, which
+    /// counts where files are small. Where that changes nothing, the name is added to the root
+    /// instead.
     fn path(&self, location: &Path) -> Result<PathBuf> {
         match plain_name(location) {
             Some(name) => Ok(self.root.join(name)),
@@ -262,8 +263,8 @@ pub(crate) fn is_same(_: &Metadata, _: &Metadata) -> bool {
     true
 }
 
-/// When a file was last written, as far as that is a time: file systems have any, of which those beyond the year 262142
-/// cannot be said, and panic where they are converted.
+/// When a file was last written, as far as that is a time: file systems have any, of which those
+/// beyond the year 262142 cannot be said, and panic where they are converted.
 pub(crate) fn modified(metadata: &Metadata) -> io::Result<SystemTime> {
     Ok(within_reason(metadata.modified()?))
 }

@@ -21,8 +21,8 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes the directory at `path` if there is nothing in it. One that is not empty stays, and none is
-/// fine.
+/// Removes the directory at `path` if there is nothing in it. One that is not empty stays, and none
+/// is fine.
 pub(crate) fn remove_empty(path: &Path) -> io::Result<()> {
     match fs::remove_dir(path) {
         Err(error)
@@ -52,8 +52,8 @@ pub(crate) fn rename(from: &Path, to: &Path, fsyncs: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a directory and those above it that are missing; if it `fsyncs`, their names are durable then.
-/// (To sync the file system would wait for whatever else was written to it.)
+/// Makes a directory and those above it that are missing; if it `fsyncs`, their names are durable
+/// then. (To sync the file system would wait for whatever else was written to it.)
 pub(crate) fn create_directories(directory: &Path, fsyncs: bool) -> io::Result<()> {
     let missing = directory.ancestors().take_while(|at| !at.exists()).count();
     fs::create_dir_all(directory)?;
@@ -69,8 +69,8 @@ pub(crate) fn create_directories(directory: &Path, fsyncs: bool) -> io::Result<(
 }
 
 /// Writes a whole file so that there is all of it under its name or what was there before. If it
-/// `fsyncs`, that holds after a power cut too: its bytes are durable before it gets the name, and the
-/// name when this returns.
+/// `fsyncs`, that holds after a power cut too: its bytes are durable before it gets the name, and
+/// the name when this returns.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], fsyncs: bool) -> io::Result<()> {
     let parent = path.parent().unwrap_or(path);
     fs::create_dir_all(parent)?;
@@ -129,9 +129,9 @@ fn each_leftover(root: &Path, mut visit: impl FnMut(&Path) -> io::Result<()>) ->
     Ok(())
 }
 
-/// Calls `visit` with the path below `root`, names joined by `/`, of everything down to `depth` names,
-/// until it breaks: of directories, and links to some, with a `/` at the end. What is no Unicode is no key.
-/// What cannot be looked at is an error, but links to nothing.
+/// Calls `visit` with the path below `root`, names joined by `/`, of everything down to `depth`
+/// names, until it breaks: of directories, and links to some, with a `/` at the end. What is no
+/// Unicode is no key. What cannot be looked at is an error, but links to nothing.
 pub(crate) fn each_name(
     root: &Path,
     depth: usize,
@@ -169,7 +169,8 @@ pub(crate) fn each_name(
     Ok(())
 }
 
-/// The first directory found, `root` or one at most `depth` names below it, that was changed since then.
+/// The first directory found, `root` or one at most `depth` names below it, that was changed since
+/// then.
 pub(crate) fn changed_directory(
     root: &Path,
     depth: usize,

@@ -33,8 +33,8 @@ pub fn is_remote(location: &str) -> bool {
     matches!(parse(location), Ok(Place::Remote(_)))
 }
 
-/// Two places in remote stores, as names of which one begins with the other if it is at it or below it,
-/// whatever the spelling of their URLs; `None` if one is elsewhere.
+/// Two places in remote stores, as names of which one begins with the other if it is at it or below
+/// it, whatever the spelling of their URLs; `None` if one is elsewhere.
 pub fn remote_names(a: &str, b: &str) -> Option<[String; 2]> {
     match (parse(a), parse(b)) {
         (Ok(Place::Remote(a)), Ok(Place::Remote(b))) => Some(a.names(&b)),
@@ -104,8 +104,8 @@ pub(crate) fn percent_decode(text: &str) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
-/// The ZIP file that `path` is or leads into, and the `/`-separated rest: the outermost file that has the name of
-/// one. A directory of such a name is a directory.
+/// The ZIP file that `path` is or leads into, and the `/`-separated rest: the outermost file that
+/// has the name of one. A directory of such a name is a directory.
 pub(crate) fn zip_file(
     location: &str,
     path: &Path,
@@ -139,7 +139,8 @@ pub(crate) fn names_behind(
     Ok(below.join("/"))
 }
 
-/// Whether the last name of a path is that of a ZIP file: `.zip`, and `.ozx` for an OME-Zarr in one (RFC-9).
+/// Whether the last name of a path is that of a ZIP file: `.zip`, and `.ozx` for an OME-Zarr in one
+/// (RFC-9).
 pub fn has_zip_name(path: &Path) -> bool {
     let is_ending = |extension: &OsStr| {
         ["zip", "ozx"].iter().any(|ending| extension.eq_ignore_ascii_case(ending))

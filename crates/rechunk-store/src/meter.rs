@@ -28,8 +28,8 @@ pub enum Role {
 pub struct RoleTraffic {
     /// Reads of objects or ranges that were there (whether or not they succeeded).
     pub get_requests: u64,
-    /// Reads of objects that were not there; objects and chunks that were known not to be there by a
-    /// list or by their shard's index, and not asked for.
+    /// Reads of objects that were not there; objects and chunks that were known not to be there by
+    /// a list or by their shard's index, and not asked for.
     pub get_missing: u64,
     /// Writes that were started; one that is tried again by the caller counts again.
     pub put_requests: u64,
@@ -271,8 +271,8 @@ impl Meter {
         }
     }
 
-    /// Objects, or chunks of shards, that are known not to be there: they were looked for, and the store
-    /// not asked.
+    /// Objects, or chunks of shards, that are known not to be there: they were looked for, and the
+    /// store not asked.
     pub fn add_gets_missing(&self, role: Role, gets: u64) {
         if let Some(counters) = self.role(role) {
             counters.get_missing.add(gets);

@@ -1,5 +1,5 @@
-//! Where work is done that is over in a moment, as most that is asked of a local file system is: opening a file,
-//! looking at one, removing one, a small document.
+//! Where work is done that is over in a moment, as most that is asked of a local file system is:
+//! opening a file, looking at one, removing one, a small document.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::local_files::may_block;
 
-/// Handing work to another thread and waiting for it takes a twentieth to a tenth of a millisecond. What takes longer
-/// than this is no moment.
+/// Handing work to another thread and waiting for it takes a twentieth to a tenth of a millisecond.
+/// What takes longer than this is no moment.
 const LONG: Duration = Duration::from_micros(250);
 /// So much of the work that follows is then handed over, before that is tried again.
 const HANDED_OVER: u32 = 16;
@@ -26,8 +26,8 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Does `work`, which reads or writes so many bytes: on this thread, if it is in no runtime or such work is over in a
-    /// moment here, else on one that has nothing else to do.
+    /// Does `work`, which reads or writes so many bytes: on this thread, if it is in no runtime or
+    /// such work is over in a moment here, else on one that has nothing else to do.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         bytes: u64,

@@ -36,8 +36,8 @@ impl fmt::Debug for Narrow {
 }
 
 impl Narrow {
-    /// `choose` is shown the first `head_bytes` of an object that has more, which it may change, and its
-    /// size, and says which range behind them is needed; `None` if all is.
+    /// `choose` is shown the first `head_bytes` of an object that has more, which it may change,
+    /// and its size, and says which range behind them is needed; `None` if all is.
     pub fn new(
         head_bytes: usize,
         choose: impl Fn(&mut [u8], u64) -> Option<Range<u64>> + Send + Sync + 'static,
@@ -45,8 +45,9 @@ impl Narrow {
         Self { head_bytes: wide(head_bytes), choose: Arc::new(choose) }
     }
 
-    /// Reads what is needed of a file of `size_bytes`, which is at its beginning, into `bytes`, which is
-    /// empty. Returns how many bytes that should be; there are fewer if the file was cut meanwhile.
+    /// Reads what is needed of a file of `size_bytes`, which is at its beginning, into `bytes`,
+    /// which is empty. Returns how many bytes that should be; there are fewer if the file was cut
+    /// meanwhile.
     pub(crate) fn read(
         &self,
         mut file: &File,
@@ -79,9 +80,9 @@ impl Narrow {
 }
 
 impl Store {
-    /// [`Store::get_into`] where not all may be needed. A part is read from a local directory only, and
-    /// counts as one request and the bytes that were read. Elsewhere a second answer would be waited for,
-    /// and what says whether all of an object came (its ETag) says nothing of parts.
+    /// [`Store::get_into`] where not all may be needed. A part is read from a local directory only,
+    /// and counts as one request and the bytes that were read. Elsewhere a second answer would be
+    /// waited for, and what says whether all of an object came (its ETag) says nothing of parts.
     pub async fn get_part_into(
         &self,
         key: &str,

@@ -14,9 +14,10 @@ use crate::{Store, StoreError};
 /// [`ObjectWriter::finish`].
 ///
 /// In a local directory parts go to a file without a name, or to one beside the object (swept by
-/// [`Store::remove_staging`] if the process dies), at their place. A store that takes parts is sent them as they become full:
-/// no more than two of [`crate::PartSizes::log_part_bytes`] are in memory, and those in which a
-/// head lies that is written last. Elsewhere all is held in memory until the object is whole.
+/// [`Store::remove_staging`] if the process dies), at their place. A store that takes parts is sent
+/// them as they become full: no more than two of [`crate::PartSizes::log_part_bytes`] are in
+/// memory, and those in which a head lies that is written last. Elsewhere all is held in memory
+/// until the object is whole.
 #[derive(Debug)]
 pub struct ObjectWriter {
     store: Store,
@@ -50,7 +51,8 @@ impl Store {
 
 impl ObjectWriter {
     /// Writes `bytes` at `offset`. Parts must not overlap; they may be written at the same time.
-    /// One may wait for those that lie before it, so all of them have to be driven. Gives the bytes back, so that their buffer can be used again.
+    /// One may wait for those that lie before it, so all of them have to be driven. Gives the bytes
+    /// back, so that their buffer can be used again.
     pub async fn write_at(&self, offset: u64, bytes: Bytes) -> Result<Bytes, StoreError> {
         match &self.parts {
             Parts::File(staged) => {

@@ -55,8 +55,8 @@ impl Store {
         Ok(())
     }
 
-    /// [`Store::put`] of a small document that must not be there by halves even after a power
-    /// cut: durable when it returns, and never under its name before (see [`Stores::without_fsync`]).
+    /// [`Store::put`] of a small document that must not be there by halves even after a power cut:
+    /// durable when it returns, and never under its name before (see [`Stores::without_fsync`]).
     pub async fn put_durable(&self, key: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
         if self.local_root().is_none() {
             return self.put(key, vec![Bytes::from(bytes)]).await;
@@ -151,7 +151,8 @@ impl Store {
         self.delete_stream(prefix, place.listed_below()).await
     }
 
-    /// The paths of all objects, to be deleted; an error where a store names one that is not below this place.
+    /// The paths of all objects, to be deleted; an error where a store names one that is not below
+    /// this place.
     fn listed_below(&self) -> BoxStream<'static, object_store::Result<Path>> {
         let place = self.prefix.clone();
         let listed = self.inner.list(self.list_prefix());
@@ -240,10 +241,11 @@ impl Store {
         objects.boxed()
     }
 
-    /// Hands every key to `take`, until it breaks: of all objects, and in a local store, where they have up
-    /// to `depth` names, of all else that stands where one would be looked for; of directories with a `/` at
-    /// the end. What has been taken when it ends is returned. An error where a store names objects that are
-    /// not below its own place: whoever relies on the keys would miss those.
+    /// Hands every key to `take`, until it breaks: of all objects, and in a local store, where they
+    /// have up to `depth` names, of all else that stands where one would be looked for; of
+    /// directories with a `/` at the end. What has been taken when it ends is returned. An error
+    /// where a store names objects that are not below its own place: whoever relies on the keys
+    /// would miss those.
     pub async fn fold_keys<T: Send + 'static>(
         &self,
         depth: usize,
@@ -276,8 +278,9 @@ impl Store {
         Ok(taken)
     }
 
-    /// A directory of a local store, at most `depth` names deep, in which names were added or removed since then; `None`
-    /// if there is none, and in stores without directories. Times in the future say nothing.
+    /// A directory of a local store, at most `depth` names deep, in which names were added or
+    /// removed since then; `None` if there is none, and in stores without directories. Times in the
+    /// future say nothing.
     pub async fn changed_directory(
         &self,
         depth: usize,
@@ -337,8 +340,8 @@ impl Store {
         Ok(found.is_none())
     }
 
-    /// An object of the store that is not at one of `keys`, if it has one. A remote store is asked for
-    /// what it lists: a listing may be late and have what is gone.
+    /// An object of the store that is not at one of `keys`, if it has one. A remote store is asked
+    /// for what it lists: a listing may be late and have what is gone.
     async fn first_there_but(&self, keys: &[&str]) -> Result<Option<String>, StoreError> {
         let mut listed = self.list("");
         while let Some((key, _)) = listed.try_next().await? {
@@ -465,8 +468,8 @@ impl Store {
         StoreError::Short { location, key, wanted_bytes, got_bytes }
     }
 
-    /// Runs work on files that waits for a disk, or may meet many of them, away from the async threads; here, if this is
-    /// none of them.
+    /// Runs work on files that waits for a disk, or may meet many of them, away from the async
+    /// threads; here, if this is none of them.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         key: &str,
@@ -476,7 +479,8 @@ impl Store {
         self.moment(key, action, NO_MOMENT, work).await
     }
 
-    /// [`Store::blocking`] of what only looks, opens, and reads or writes so many bytes: here, if that is over in a moment.
+    /// [`Store::blocking`] of what only looks, opens, and reads or writes so many bytes: here, if
+    /// that is over in a moment.
     pub(crate) async fn moment<T: Send + 'static>(
         &self,
         key: &str,

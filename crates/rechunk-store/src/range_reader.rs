@@ -1,6 +1,6 @@
-//! A range of an object that is read bit by bit, where it is a file: whoever has a use for each bit at once needs no
-//! buffer for all of it. It counts as the request for an object that it is; a [`ReadFile`](crate::ReadFile), which moves runs
-//! of raw files, counts opens and seeks.
+//! A range of an object that is read bit by bit, where it is a file: whoever has a use for each bit
+//! at once needs no buffer for all of it. It counts as the request for an object that it is; a
+//! [`ReadFile`](crate::ReadFile), which moves runs of raw files, counts opens and seeks.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -14,7 +14,8 @@ use crate::reads::Wanted;
 use crate::remote::Like;
 use crate::{Store, StoreError};
 
-/// A range of an object of a local directory. What is read waits for a disk where it is: for threads that may.
+/// A range of an object of a local directory. What is read waits for a disk where it is: for
+/// threads that may.
 #[derive(Debug)]
 pub struct RangeReader {
     store: Store,
@@ -26,8 +27,9 @@ pub struct RangeReader {
 }
 
 impl Store {
-    /// `length` bytes from `start` on, to be read bit by bit: one request, as [`Store::get_range`]. Fewer than that, or no
-    /// object, is an error; so is a store that [does not work in place](Store::works_in_place).
+    /// `length` bytes from `start` on, to be read bit by bit: one request, as [`Store::get_range`].
+    /// Fewer than that, or no object, is an error; so is a store that [does not work in
+    /// place](Store::works_in_place).
     pub async fn open_range(
         &self,
         key: &str,
@@ -38,8 +40,8 @@ impl Store {
         opened.ok_or_else(|| self.not_found(key))
     }
 
-    /// `range` of an object of exactly `size_bytes`, in which it lies, to be read likewise: as [`Store::get_range_of_into`].
-    /// `None` if there is no object.
+    /// `range` of an object of exactly `size_bytes`, in which it lies, to be read likewise: as
+    /// [`Store::get_range_of_into`]. `None` if there is no object.
     pub async fn open_range_of(
         &self,
         key: &str,
@@ -78,8 +80,8 @@ impl Store {
 }
 
 impl RangeReader {
-    /// The next `length` bytes, in place of what `buffer` held. Where it has to grow, it gets room for `room_bytes`, so that
-    /// it grows once.
+    /// The next `length` bytes, in place of what `buffer` held. Where it has to grow, it gets room
+    /// for `room_bytes`, so that it grows once.
     pub fn read_into(
         &mut self,
         length: usize,
@@ -99,7 +101,8 @@ impl RangeReader {
 }
 
 impl Drop for RangeReader {
-    /// Whether a disk was waited for is a matter of the whole range, as of one that is read in one go: the first bytes wait.
+    /// Whether a disk was waited for is a matter of the whole range, as of one that is read in one
+    /// go: the first bytes wait.
     fn drop(&mut self) {
         self.store.habits.reading.took(self.took, self.read_bytes);
     }

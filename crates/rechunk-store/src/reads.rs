@@ -124,9 +124,10 @@ impl Store {
         is_there.then_some(()).ok_or_else(|| self.not_found(key))
     }
 
-    /// `range` of an object of exactly `size_bytes`, in which it lies, into a buffer that is used again; what
-    /// it held is lost, and where it has to grow it gets a capacity of `room_bytes`. An object of another size is an
-    /// error. False if there is no object. (Of a part of an object the ETag, which says whether all came, says nothing.)
+    /// `range` of an object of exactly `size_bytes`, in which it lies, into a buffer that is used
+    /// again; what it held is lost, and where it has to grow it gets a capacity of `room_bytes`. An
+    /// object of another size is an error. False if there is no object. (Of a part of an object the
+    /// ETag, which says whether all came, says nothing.)
     pub async fn get_range_of_into(
         &self,
         key: &str,
@@ -284,8 +285,9 @@ impl Store {
         Ok((response, length))
     }
 
-    /// An error where a web server sends something else than what it has: compressed, though nobody asked
-    /// for that. (What an object store says of an object is for browsers; it sends what was stored.)
+    /// An error where a web server sends something else than what it has: compressed, though nobody
+    /// asked for that. (What an object store says of an object is for browsers; it sends what was
+    /// stored.)
     fn check_encoding(&self, key: &str, response: &GetResult) -> Result<(), StoreError> {
         let encoding = response.attributes.get(&Attribute::ContentEncoding);
         let encoding = encoding.filter(|encoding| !encoding.eq_ignore_ascii_case("identity"));
@@ -344,8 +346,8 @@ impl Store {
         self.inner.get_opts(path, options).await
     }
 
-    /// A range of an object is taken from all of it: a file is opened whatever is read of it, and one that is
-    /// shorter says how long it is; and an HTTP server may know no ranges.
+    /// A range of an object is taken from all of it: a file is opened whatever is read of it, and
+    /// one that is shorter says how long it is; and an HTTP server may know no ranges.
     fn answers_with_all(&self, wanted: Wanted<'_>) -> bool {
         matches!(wanted, Wanted::RangeOf { .. })
             && matches!(self.kind, Kind::Directory(_) | Kind::Http)
@@ -367,7 +369,8 @@ impl Store {
         })
     }
 
-    /// What came of a read. Stores refuse a range behind the end: then the object is not of its size.
+    /// What came of a read. Stores refuse a range behind the end: then the object is not of its
+    /// size.
     async fn why_refused(
         &self,
         key: &str,
@@ -463,7 +466,8 @@ impl Store {
         if got == expected { Ok(got) } else { Err(self.short(key, expected, got)) }
     }
 
-    /// Empties a buffer for `length` bytes of an object. Where it has to grow it gets room for `room` (at least `length`).
+    /// Empties a buffer for `length` bytes of an object. Where it has to grow it gets room for
+    /// `room` (at least `length`).
     pub(crate) fn make_room(
         &self,
         key: &str,
@@ -480,8 +484,8 @@ impl Store {
         Ok(())
     }
 
-    /// Reads what is wanted of a body whose `size` has been accepted into `buffer`, making `room` for so
-    /// many bytes.
+    /// Reads what is wanted of a body whose `size` has been accepted into `buffer`, making `room`
+    /// for so many bytes.
     async fn body_into(
         &self,
         key: &str,

@@ -9,7 +9,8 @@ use crate::file_runs::{OpenSlot, OpenSlots, write_all_at};
 use crate::habits::Habits;
 use crate::key;
 
-/// Most of them that are open from their first part to their last, in the whole process. Any number can be under way.
+/// Most of them that are open from their first part to their last, in the whole process. Any number
+/// can be under way.
 const OPEN_MAX: usize = 64;
 static OPEN: OpenSlots = OpenSlots::new(OPEN_MAX);
 

@@ -51,7 +51,8 @@ pub struct Store {
     pub(crate) copies: bool,
     /// Makes durable what an `object_store` has answered for; `None` where an answer means that.
     pub(crate) durability: Option<Arc<dyn Durability>>,
-    /// What has to survive a power cut is waited for; else it is left to the system when it is written.
+    /// What has to survive a power cut is waited for; else it is left to the system when it is
+    /// written.
     pub(crate) fsyncs: bool,
     /// Its operations wait for nobody but the disk, and need no runtime.
     pub(crate) in_place: bool,
@@ -237,8 +238,8 @@ impl Store {
         self
     }
 
-    /// [`Store::wrapped`], where operations are still done on the thread that first polls them, up to where what `wrap`
-    /// adds has to wait. For tests.
+    /// [`Store::wrapped`], where operations are still done on the thread that first polls them, up
+    /// to where what `wrap` adds has to wait. For tests.
     #[must_use]
     pub fn wrapped_in_place(
         self,
@@ -262,8 +263,8 @@ impl Store {
         Self { durability: Some(durability), ..self.clone() }
     }
 
-    /// The same place, where reading is taken to be slow until `reads` more were fast than slow. For
-    /// tests.
+    /// The same place, where reading is taken to be slow until `reads` more were fast than slow.
+    /// For tests.
     #[must_use]
     pub fn with_slow_reads(&self, reads: i32) -> Self {
         let habits = Habits { reading: Reading::slow_for(reads), ..Habits::default() };
@@ -359,8 +360,8 @@ impl Store {
         !matches!(self.kind, Kind::Http)
     }
 
-    /// A range of an object is asked for as an object is. Not of every HTTP server; and what is packed in a ZIP file
-    /// is unpacked from its beginning.
+    /// A range of an object is asked for as an object is. Not of every HTTP server; and what is
+    /// packed in a ZIP file is unpacked from its beginning.
     pub fn reads_ranges(&self) -> bool {
         !matches!(self.kind, Kind::Http | Kind::Archive(_))
     }
@@ -381,7 +382,8 @@ impl Store {
         }
     }
 
-    /// The comment of the ZIP file it is inside of; `None` where there is none, or none that can be read.
+    /// The comment of the ZIP file it is inside of; `None` where there is none, or none that can be
+    /// read.
     pub async fn archive_comment(&self) -> Option<String> {
         let Kind::Archive(zip) = &self.kind else { return None };
         zip.comment().await.ok().filter(|comment| !comment.is_empty())
@@ -396,8 +398,8 @@ impl Store {
         }
     }
 
-    /// What has to survive a power cut is waited for (see [`Stores::without_fsync`]). Where it is not,
-    /// "durable" means what the system makes of it, except for documents that are replaced.
+    /// What has to survive a power cut is waited for (see [`Stores::without_fsync`]). Where it is
+    /// not, "durable" means what the system makes of it, except for documents that are replaced.
     pub fn fsyncs(&self) -> bool {
         self.fsyncs
     }
@@ -408,9 +410,9 @@ impl Store {
     }
 
     /// Its operations are done on the thread that first polls them, without waiting for another
-    /// one, if that thread is in no runtime. So a thread that may block does them from beginning
-    /// to end, but for large writes that go past the page cache. (Local directories, unless the rate of
-    /// bytes is bounded.)
+    /// one, if that thread is in no runtime. So a thread that may block does them from beginning to
+    /// end, but for large writes that go past the page cache. (Local directories, unless the rate
+    /// of bytes is bounded.)
     pub fn works_in_place(&self) -> bool {
         self.in_place && self.pace.is_none() && self.patience.is_none()
     }
@@ -420,10 +422,11 @@ impl Store {
         self.works_in_place() && self.local_root().is_some()
     }
 
-    /// The directory of a local store is opened for the next object that is read, and names of objects are looked up in it
-    /// first from then on: for the chunks of a source, which are as many as there may be. What is not found in it, listed,
-    /// or opened to be read in runs is looked for by all of its path, as before: whoever has to know whether
-    /// another directory has taken its name meanwhile asks [`Store::is_same_directory`].
+    /// The directory of a local store is opened for the next object that is read, and names of
+    /// objects are looked up in it first from then on: for the chunks of a source, which are as
+    /// many as there may be. What is not found in it, listed, or opened to be read in runs is
+    /// looked for by all of its path, as before: whoever has to know whether another directory has
+    /// taken its name meanwhile asks [`Store::is_same_directory`].
     pub fn hold_directory(&self) {
         self.habits.directory.hold();
     }

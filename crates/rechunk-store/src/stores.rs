@@ -57,8 +57,8 @@ impl Stores {
         Self { meter: Arc::clone(meter), ..self.clone() }
     }
 
-    /// The same connections, but nothing waits for a local disk: what has to survive a power cut is as
-    /// durable as the system makes it by itself, in its own time and order.
+    /// The same connections, but nothing waits for a local disk: what has to survive a power cut is
+    /// as durable as the system makes it by itself, in its own time and order.
     #[must_use]
     pub fn without_fsync(&self) -> Self {
         Self { skips_fsync: true, ..self.clone() }
@@ -70,9 +70,9 @@ impl Stores {
     }
 
     /// Opens a path or a URL: `file://`, `memory://NAME` (shared by name in this process),
-    /// `memory:` (gone with its last clone), `s3://`, `gs://`, `az://`, `http(s)://` (read only).
-    /// A path to or into a ZIP file is read only, and so are references of kerchunk or VirtualiZarr (a
-    /// `.json` file, a directory of Parquet files). Nothing is created, nothing need exist, and
+    /// `memory:` (gone with its last clone), `s3://`, `gs://`, `az://`, `http(s)://` (read only). A
+    /// path to or into a ZIP file is read only, and so are references of kerchunk or VirtualiZarr
+    /// (a `.json` file, a directory of Parquet files). Nothing is created, nothing need exist, and
     /// nothing is sent. It counts as [`crate::Role::Control`] until told otherwise.
     pub fn open(&self, location: &str) -> Result<Store, StoreError> {
         Store::open_with(location, self)

@@ -1,6 +1,6 @@
 //! Files that have no name before they are whole. Where the system has them, a put is half of the
-//! work that it is to make a file under another name and rename it, and a process that is killed leaves
-//! nothing of a new file behind.
+//! work that it is to make a file under another name and rename it, and a process that is killed
+//! leaves nothing of a new file behind.
 
 use std::fs::File;
 use std::io;
@@ -27,8 +27,8 @@ impl UnnamedFiles {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Makes or replaces the file at `path`, with the directories above it. False if that cannot be done here:
-    /// nothing is there that was not before, and another way says what is wrong.
+    /// Makes or replaces the file at `path`, with the directories above it. False if that cannot be
+    /// done here: nothing is there that was not before, and another way says what is wrong.
     #[cfg(target_os = "linux")]
     pub(crate) fn put(&self, path: &Path, payload: &PutPayload, way: Way) -> bool {
         let put = || -> io::Result<bool> {
@@ -44,8 +44,8 @@ impl UnnamedFiles {
         false
     }
 
-    /// A file where one can be given the name `path`, with the directories above it; `None` if there are no such files
-    /// here.
+    /// A file where one can be given the name `path`, with the directories above it; `None` if
+    /// there are no such files here.
     #[cfg(target_os = "linux")]
     pub(crate) fn make(&self, path: &Path) -> io::Result<Option<File>> {
         use rustix::fs::{Mode, OFlags};
@@ -123,8 +123,8 @@ fn write(mut file: &File, payload: &PutPayload, way: Way) -> io::Result<()> {
     )
 }
 
-/// Gives a file without a name that of another, by way of one that is swept if this is killed. False if that
-/// cannot be done.
+/// Gives a file without a name that of another, by way of one that is swept if this is killed.
+/// False if that cannot be done.
 #[cfg(target_os = "linux")]
 fn replace(unnamed: &str, path: &Path) -> io::Result<bool> {
     use rustix::fs::{AtFlags, CWD};
@@ -155,7 +155,8 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"0123");
         assert!(put(&path, &PutPayload::from_static(b"other")));
         assert_eq!(std::fs::read(&path).unwrap(), b"other");
-        // Below a file there can be none, nor in place of a directory; that is for the other way to say.
+        // Below a file there can be none, nor in place of a directory; that is for the other way to
+        // say.
         assert!(!put(&path.join("2"), &parts));
         assert!(!put(&folder.path().join("c/0"), &parts));
         assert_eq!(std::fs::read_dir(folder.path().join("c")).unwrap().count(), 1);

@@ -169,8 +169,8 @@ impl Upload {
         Ok(())
     }
 
-    /// Whether the object at the key is, as far as can be told, that of this upload: of its size, of as many parts where its
-    /// tag says so, and not older. Nobody else writes there.
+    /// Whether the object at the key is, as far as can be told, that of this upload: of its size,
+    /// of as many parts where its tag says so, and not older. Nobody else writes there.
     async fn is_there(&self, bytes: u64, parts: usize) -> Result<bool, StoreError> {
         let Some(found) = self.store.look_at(&self.key).await? else { return Ok(false) };
         let said = found.e_tag.as_deref().and_then(parts_of_tag);

@@ -81,7 +81,8 @@ impl Store {
     }
 
     async fn abort_noted(&self, multipart: &Multipart, begun: &Begun) -> Result<(), StoreError> {
-        // What is no path is of no upload. Without an id a store may take it for a deletion of the object.
+        // What is no path is of no upload. Without an id a store may take it for a deletion of the
+        // object.
         let Ok(path) = Path::parse(&begun.path) else { return Ok(()) };
         if begun.upload_id.is_empty() {
             return Ok(());

@@ -13,8 +13,8 @@ use crate::{Store, StoreError, local_files};
 /// The clock of a server, as its answers say.
 #[derive(Debug)]
 pub(crate) struct ServerClock {
-    /// How far it is ahead of ours, milliseconds. Answers give whole seconds, and take time: the latest that one
-    /// says is the nearest.
+    /// How far it is ahead of ours, milliseconds. Answers give whole seconds, and take time: the
+    /// latest that one says is the nearest.
     ahead: AtomicI64,
     /// When the first answer came, by our clock, milliseconds since 1970.
     first: AtomicI64,
@@ -34,7 +34,8 @@ impl ServerClock {
         self.first.fetch_min(now, Ordering::Relaxed);
     }
 
-    /// When by this machine's clock it was so many seconds since 1970 by the server's; `None` if that has never said what it is.
+    /// When by this machine's clock it was so many seconds since 1970 by the server's; `None` if
+    /// that has never said what it is.
     pub(crate) fn of_this_machine(&self, seconds: i64) -> Option<SystemTime> {
         let ahead = Some(self.ahead.load(Ordering::Relaxed)).filter(|&ahead| ahead != i64::MIN)?;
         let milliseconds =
@@ -49,9 +50,9 @@ impl ServerClock {
         }
     }
 
-    /// How much later than it was a time may be that is taken from it, if it is held against `time` of ours. The
-    /// first answers name seconds that had begun before them, and so before any time after them; of a time before
-    /// them a second is in doubt.
+    /// How much later than it was a time may be that is taken from it, if it is held against `time`
+    /// of ours. The first answers name seconds that had begun before them, and so before any time
+    /// after them; of a time before them a second is in doubt.
     fn doubt_milliseconds(&self, time: i64) -> i64 {
         if time < self.first.load(Ordering::Relaxed) { 1000 } else { 0 }
     }
@@ -66,8 +67,8 @@ pub(crate) struct Watch {
     /// Objects read that were written since then, but before this run.
     late: Arc<AtomicU64>,
     clock: Option<Arc<ServerClock>>,
-    /// The directory, if it is a local one that was there: while it is open no other one has its number, and no
-    /// file system forgets it.
+    /// The directory, if it is a local one that was there: while it is open no other one has its
+    /// number, and no file system forgets it.
     directory: Option<Arc<File>>,
 }
 
@@ -118,8 +119,8 @@ impl Store {
         Ok(())
     }
 
-    /// False if a local directory is no more where it was since it is watched, or another one has taken its place: what
-    /// is in that may be older.
+    /// False if a local directory is no more where it was since it is watched, or another one has
+    /// taken its place: what is in that may be older.
     pub fn is_same_directory(&self) -> bool {
         let watched = self.watch.as_ref().and_then(|watch| watch.directory.as_ref());
         let Some((watched, root)) = watched.zip(self.local_root()) else { return true };
@@ -131,7 +132,8 @@ impl Store {
         }
     }
 
-    /// When the object at `key` was last written, by the clock of the store; `None` if there is none.
+    /// When the object at `key` was last written, by the clock of the store; `None` if there is
+    /// none.
     pub async fn modified(&self, key: &str) -> Result<Option<SystemTime>, StoreError> {
         let found = self.look_at(key).await?;
         Ok(found.map(|found| found.last_modified.into()))
@@ -229,8 +231,8 @@ mod tests {
         assert!(store.is_same_directory());
     }
 
-    /// An answer of a server with the right clock, at the end of one of its seconds, may be taken for one of a
-    /// clock that is almost a second behind.
+    /// An answer of a server with the right clock, at the end of one of its seconds, may be taken
+    /// for one of a clock that is almost a second behind.
     #[test]
     fn a_second_before_the_first_answer_is_in_doubt() {
         let clock = Arc::new(ServerClock::default());

@@ -1,8 +1,10 @@
-//! How bytes get into local files: by way of the system's page cache, or past it, whichever has been faster.
+//! How bytes get into local files: by way of the system's page cache, or past it, whichever has
+//! been faster.
 //!
-//! Neither always is. Copying into pages that are at hand takes less time than any disk; but a system that has
-//! to find pages first (a virtual machine asks its host for them, a full cache has to write others out)
-//! takes longer than a fast disk, and all of it is CPU time. So both are timed.
+//! Neither always is. Copying into pages that are at hand takes less time than any disk; but a
+//! system that has to find pages first (a virtual machine asks its host for them, a full cache has
+//! to write others out) takes longer than a fast disk, and all of it is CPU time. So both are
+//! timed.
 
 use std::io;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -15,7 +17,8 @@ use crate::file_runs::AS_IN_PAGE_BYTES;
 use crate::local_files::may_block;
 use crate::operations::wide;
 
-/// Least bytes of a write that may go past the cache: to wait for a disk takes longer than to copy less.
+/// Least bytes of a write that may go past the cache: to wait for a disk takes longer than to copy
+/// less.
 const DIRECT_BYTES_MIN: u64 = 128 << 10;
 /// Bytes that go past the cache in one call, and what holds them meanwhile.
 const BOUNCE_BYTES: usize = 1 << 20;
@@ -27,7 +30,8 @@ const FAILURES_MAX: u32 = 16;
 const SAMPLES_MIN: u32 = 3;
 /// Writes that say how long a way takes: the latest, of which the median counts.
 const LATEST: usize = 5;
-/// Most bytes of one of them: it is not known yet how slow a disk is. (Who writes larger ones only keeps to the cache.)
+/// Most bytes of one of them: it is not known yet how slow a disk is. (Who writes larger ones only
+/// keeps to the cache.)
 const FIRST_BYTES_MAX: u64 = 64 << 20;
 /// Least writes that try the slower way again, one after the other.
 const TRIAL_WRITES: u32 = 3;
@@ -70,7 +74,8 @@ struct Timed {
     failures: u32,
 }
 
-/// How long a way takes: all who go it at the same time together, because disks and cores are shared.
+/// How long a way takes: all who go it at the same time together, because disks and cores are
+/// shared.
 #[derive(Debug, Default, Clone, Copy)]
 struct Rate {
     /// Seconds per byte of the latest writes, and how many there have been.
@@ -108,9 +113,10 @@ pub(crate) enum Way {
     Direct(Bounce),
 }
 
-/// Whose turn it is to write to a file that several write to. Most file systems let one at a time copy into the cache
-/// of a file, and who waits for it spins. Past the cache go several. Waiting here takes no time of a core, and is not
-/// timed. (A lock that is fair in the end: where all copy, those that go past the cache would never come in.)
+/// Whose turn it is to write to a file that several write to. Most file systems let one at a time
+/// copy into the cache of a file, and who waits for it spins. Past the cache go several. Waiting
+/// here takes no time of a core, and is not timed. (A lock that is fair in the end: where all copy,
+/// those that go past the cache would never come in.)
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Turns(Arc<RwLock<()>>);
 
@@ -137,8 +143,9 @@ impl Turns {
 }
 
 impl Way {
-    /// Comes before [`Way::write`]. Where that is going to wait for a disk, a thread that has other things to do is
-    /// left (`CpuPool::drive` goes on elsewhere), and writes that go past the cache are waited for.
+    /// Comes before [`Way::write`]. Where that is going to wait for a disk, a thread that has other
+    /// things to do is left (`CpuPool::drive` goes on elsewhere), and writes that go past the cache
+    /// are waited for.
     pub(crate) async fn ready(&mut self) {
         let Self::Direct(bounce) = self else { return };
         if may_block() {
@@ -147,8 +154,8 @@ impl Way {
         bounce.place = Arc::clone(&bounce.of.places.free).acquire_owned().await.ok();
     }
 
-    /// Writes `bytes` that way: past the cache with `direct`, which is given a place in memory that begins at a
-    /// block; or, if that fails or is not the way, with `cached`.
+    /// Writes `bytes` that way: past the cache with `direct`, which is given a place in memory that
+    /// begins at a block; or, if that fails or is not the way, with `cached`.
     pub(crate) fn write(
         self,
         bytes: u64,
@@ -184,8 +191,8 @@ impl Default for Writing {
 }
 
 impl Writing {
-    /// How the next `bytes` are to go, which are in so many runs of files. What is soon `read_again` comes from the
-    /// disk, if it has gone past the cache.
+    /// How the next `bytes` are to go, which are in so many runs of files. What is soon
+    /// `read_again` comes from the disk, if it has gone past the cache.
     pub(crate) fn choose(self: &Arc<Self>, bytes: u64, runs: usize, read_again: bool) -> Way {
         if !are_large(bytes, runs) {
             return Way::Small;
@@ -210,7 +217,8 @@ impl Writing {
         write: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<()> {
         let before = self.timed().begins(is_direct);
-        // Who waits for a disk leaves the cores to others; who copies needs one, and waits if they are busy.
+        // Who waits for a disk leaves the cores to others; who copies needs one, and waits if they
+        // are busy.
         let waited = || if is_direct { waited_for_core() } else { Duration::ZERO };
         let (begun, waited_before) = (Instant::now(), waited());
         let written = write();
@@ -249,7 +257,8 @@ impl Timed {
         }
         let (cached, direct) = (self.cached.seconds_per_byte(), self.direct.seconds_per_byte());
         let direct_is_faster = handicap * direct < cached;
-        // As many as go at once, or the slower way would be timed alone, and the faster one in company.
+        // As many as go at once, or the slower way would be timed alone, and the faster one in
+        // company.
         let at_once = if direct_is_faster { self.direct.chosen_now } else { self.cached.now };
         let writes = at_once.max(TRIAL_WRITES);
         let trial = cached.max(direct) * bytes as f64 * f64::from(writes);
@@ -385,8 +394,8 @@ fn waited_for_core() -> Duration {
     waited.map_or(Duration::ZERO, Duration::from_nanos)
 }
 
-/// What goes past the cache begins and ends at whole pages: any disk takes those, and what others write through the
-/// cache beside it is in other pages.
+/// What goes past the cache begins and ends at whole pages: any disk takes those, and what others
+/// write through the cache beside it is in other pages.
 #[cfg(target_os = "linux")]
 fn block_bytes() -> usize {
     rustix::param::page_size().clamp(AS_IN_PAGE_BYTES, BOUNCE_BYTES)
@@ -420,8 +429,8 @@ mod tests {
     /// Bytes of a write in these tests.
     const BYTES: u64 = 1 << 20;
 
-    /// `writes` writes one after the other, where each way takes so many seconds: how many of them went direct,
-    /// and the seconds of all.
+    /// `writes` writes one after the other, where each way takes so many seconds: how many of them
+    /// went direct, and the seconds of all.
     fn write(writing: &Arc<Writing>, writes: usize, cached: f64, direct: f64) -> (usize, f64) {
         let (mut directly, mut seconds) = (0, 0.0);
         for _ in 0..writes {

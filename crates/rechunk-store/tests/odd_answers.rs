@@ -21,8 +21,8 @@ const HELD: &str = "X-Held";
 /// An answer: its status line, its headers, its body.
 type Answer = (&'static str, String, String);
 
-/// Gives each request, by its method and path, an answer; the requests, and where it is. On a thread of its own: an
-/// answer may sleep, and then holds up nobody who looks at the clock.
+/// Gives each request, by its method and path, an answer; the requests, and where it is. On a
+/// thread of its own: an answer may sleep, and then holds up nobody who looks at the clock.
 async fn answering(
     answer: impl Fn(&str) -> Answer + Send + 'static,
 ) -> (Arc<Mutex<Vec<String>>>, String) {
@@ -253,7 +253,8 @@ async fn an_answer_to_a_write_that_stops_is_not_waited_for() {
     assert!(text_of(&error).contains("no answer within 1 s"), "{}", text_of(&error));
 }
 
-/// An upload that the store does not know any more has become the object, or somebody has given it up.
+/// An upload that the store does not know any more has become the object, or somebody has given it
+/// up.
 #[tokio::test]
 async fn an_object_from_before_an_upload_is_not_what_was_uploaded() {
     const BYTES: usize = 6 << 20;

@@ -48,8 +48,8 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What may befall any request and is over when that is repeated: refusals and lost connections,
-    /// before and after it was executed.
+    /// What may befall any request and is over when that is repeated: refusals and lost
+    /// connections, before and after it was executed.
     pub const MOMENTARY: [Self; 7] = [
         Self::InternalError,
         Self::InternalErrorAfter,

@@ -46,7 +46,8 @@ impl Halt {
     pub(crate) async fn meet(self, request: RequestRecord) -> Outcome {
         match self {
             Self::Hold { reached, outcome } => {
-                // If nobody waits any more the outcome's sender is gone too, and the request goes on.
+                // If nobody waits any more the outcome's sender is gone too, and the request goes
+                // on.
                 reached.send(request).unwrap_or_default();
                 outcome.await.unwrap_or(Outcome::GoOn)
             }

@@ -26,8 +26,8 @@ pub(crate) fn stat(path: &Path) -> Option<Listed> {
     Some(Listed { size_bytes: metadata.len(), modified: metadata.modified().ok()? })
 }
 
-/// The name of a file that stands for an empty object whose key is that of its directory and a `/`: what consoles and
-/// file managers make for a folder.
+/// The name of a file that stands for an empty object whose key is that of its directory and a `/`:
+/// what consoles and file managers make for a folder.
 pub const FOLDER_MARKER: &str = ".folder-marker";
 
 /// All files below the directory of a bucket.

@@ -70,7 +70,8 @@ impl Server {
             .map_err(TestkitError::Runtime)?;
         let handle = runtime.handle().clone();
         let (quit, quitting) = oneshot::channel();
-        // The runtime lives and ends on this thread: a test with a runtime of its own must not drop it.
+        // The runtime lives and ends on this thread: a test with a runtime of its own must not drop
+        // it.
         let thread = std::thread::Builder::new()
             .name("testkit".into())
             .spawn(move || {
@@ -120,7 +121,8 @@ impl Server {
         }
     }
 
-    /// Listens again at the same port after [`Server::stop`], with the same objects, log and faults.
+    /// Listens again at the same port after [`Server::stop`], with the same objects, log and
+    /// faults.
     pub fn restart(&self) -> Result<()> {
         self.stop();
         let port = self.address.port();

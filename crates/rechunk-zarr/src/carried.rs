@@ -1,7 +1,7 @@
 //! An array as one of the numbers that its filters of each number store.
 //!
-//! `scale_offset` and `cast_value` do the same to a number wherever it lies. So a copy that keeps them need
-//! not undo them: it moves what is stored, and only the metadata says what it stands for.
+//! `scale_offset` and `cast_value` do the same to a number wherever it lies. So a copy that keeps
+//! them need not undo them: it moves what is stored, and only the metadata says what it stands for.
 
 use rechunk_grid::DataType;
 
@@ -11,8 +11,9 @@ use crate::element_type::ElementType;
 use crate::metadata::ArrayMetadata;
 use crate::shard_codec::ShardCodec;
 
-/// The filters of each number that elements go through before any other codec, and the other codecs.
-/// `reshape` may stand between: it moves no element. Those in a shard are looked at if `into_shards`.
+/// The filters of each number that elements go through before any other codec, and the other
+/// codecs. `reshape` may stand between: it moves no element. Those in a shard are looked at if
+/// `into_shards`.
 pub(crate) fn split(codecs: &[CodecSpec], into_shards: bool) -> (Vec<CodecSpec>, Vec<CodecSpec>) {
     let (mut numbers, mut others) = (Vec::new(), Vec::new());
     let mut codecs = codecs.iter();
@@ -60,8 +61,8 @@ pub(crate) fn fault(source: &ArrayMetadata, filters: &[CodecSpec]) -> Option<&'s
 }
 
 impl ArrayMetadata {
-    /// The filters that do the same to each number, as far as elements go through them before any other
-    /// codec, also in shards: equal for arrays that store numbers alike.
+    /// The filters that do the same to each number, as far as elements go through them before any
+    /// other codec, also in shards: equal for arrays that store numbers alike.
     pub fn number_filters(&self) -> Vec<CodecSpec> {
         let (numbers, _) = split(&self.codecs, true);
         numbers.into_iter().map(CodecSpec::little_endian).collect()
@@ -74,9 +75,9 @@ impl ArrayMetadata {
         (!numbers.is_empty()).then_some(stored.data_type)
     }
 
-    /// The same array as one of what [`ArrayMetadata::number_filters`] leave: of their type, with the fill
-    /// value as they store it, and without them. `None` where there is no such filter, or where missing
-    /// chunks hold what they do not give back.
+    /// The same array as one of what [`ArrayMetadata::number_filters`] leave: of their type, with
+    /// the fill value as they store it, and without them. `None` where there is no such filter, or
+    /// where missing chunks hold what they do not give back.
     #[must_use]
     pub fn as_stored(&self) -> Option<Self> {
         let (numbers, mut codecs) = split(&self.codecs, true);

@@ -39,7 +39,8 @@ pub(crate) fn parse_chunk_grid(
     Ok((field.shape(chunk)?, None))
 }
 
-/// Refuses chunks that decode to more elements than they add to the array, whatever else the grid says of them.
+/// Refuses chunks that decode to more elements than they add to the array, whatever else the grid
+/// says of them.
 fn refuse_encoded_shapes(
     field: &Field,
     configuration: &Map<String, Value>,

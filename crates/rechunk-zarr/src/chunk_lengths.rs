@@ -1,8 +1,8 @@
 //! The chunk grid `rectilinear` of zarr-extensions: chunks of different lengths along an axis.
 //!
 //! The metadata lists for each axis the lengths of its chunks, or gives one number where they are
-//! equal. The list may go on beyond the end of the axis. A chunk is stored with all of its own length,
-//! also beyond the end.
+//! equal. The list may go on beyond the end of the axis. A chunk is stored with all of its own
+//! length, also beyond the end.
 
 use rechunk_format::FormatError;
 use rechunk_grid::{ArraySpec, AxisChunks, AxisEdges, Edges, GridError};
@@ -73,8 +73,8 @@ fn refusal(field: &Field, error: &GridError) -> FormatError {
     field.invalid(error.to_string())
 }
 
-/// Refuses shards that the chunks inside, of `inner` elements, do not divide evenly. Axis `i` of those is axis
-/// `axes[i]` of the array.
+/// Refuses shards that the chunks inside, of `inner` elements, do not divide evenly. Axis `i` of
+/// those is axis `axes[i]` of the array.
 pub(crate) fn check_shards(
     edges: &Edges,
     axes: &[usize],

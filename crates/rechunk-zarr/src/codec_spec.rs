@@ -21,8 +21,8 @@ use crate::shard_codec::ShardCodec;
 pub use crate::tiff_codecs::{Predictor, TiffCompressor};
 
 /// One codec or filter, with its settings: what it does to the bytes of a chunk.
-// A tag of its own: without one, rustc 1.95 at opt-level 1 takes one variant for another in a `match`
-// (a chunk of Pcodec was handled as a shard; tests/e2e has the arrays that show it).
+// A tag of its own: without one, rustc 1.95 at opt-level 1 takes one variant for another in a
+// `match` (a chunk of Pcodec was handled as a shard; tests/e2e has the arrays that show it).
 #[repr(u8)]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CodecSpec {
@@ -224,8 +224,8 @@ impl CodecSpec {
         matches!(self, Self::ScaleOffset(_) | Self::CastValue(_))
     }
 
-    /// True for what notices that the bytes it wrote have changed, or that what it reads from them has.
-    /// Checksums inside Blosc's compressors do not cover its header and are not counted on.
+    /// True for what notices that the bytes it wrote have changed, or that what it reads from them
+    /// has. Checksums inside Blosc's compressors do not cover its header and are not counted on.
     pub(crate) fn has_checksum(&self) -> bool {
         match self {
             Self::Zstd { checksum, .. } => *checksum,

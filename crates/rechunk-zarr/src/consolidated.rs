@@ -51,8 +51,8 @@ pub struct GroupDocuments {
 }
 
 /// A consolidated document. What is not changed is written as it was read: every member in its
-/// order, if its readers bear with that, bare tokens such as `NaN` too. Its members are held compressed:
-/// there may be thousands.
+/// order, if its readers bear with that, bare tokens such as `NaN` too. Its members are held
+/// compressed: there may be thousands.
 #[derive(Debug, Clone)]
 pub struct Consolidated {
     version: ZarrVersion,
@@ -208,8 +208,8 @@ impl Consolidated {
         }
     }
 
-    /// Changes the shape of the array at `path`; all else that is said of it stays. False if there is
-    /// none.
+    /// Changes the shape of the array at `path`; all else that is said of it stays. False if there
+    /// is none.
     pub fn set_shape(&mut self, path: &str, shape: &[u64]) -> bool {
         let name = match self.version {
             ZarrVersion::V2 => format!("{path}/.zarray"),
@@ -224,8 +224,8 @@ impl Consolidated {
         true
     }
 
-    /// Has the attributes of the group at `path`, itself if that is empty, changed; nothing where none are
-    /// described.
+    /// Has the attributes of the group at `path`, itself if that is empty, changed; nothing where
+    /// none are described.
     pub fn change_attributes(&mut self, path: &str, change: impl FnOnce(&mut Map<String, Value>)) {
         let name = match self.version {
             ZarrVersion::V2 if path.is_empty() => ".zattrs".to_owned(),
@@ -249,7 +249,8 @@ impl Consolidated {
         self.members.put(name, &Value::Object(document));
     }
 
-    /// The whole document, to be stored under [`Consolidated::key`]; the nodes of a group stand together.
+    /// The whole document, to be stored under [`Consolidated::key`]; the nodes of a group stand
+    /// together.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.pieces().flatten().collect()
     }
@@ -274,8 +275,8 @@ impl Consolidated {
     }
 }
 
-/// The text of an object around the members of the one at `path` in it, which has none: up to the bracket that opens
-/// that one, and from its end on.
+/// The text of an object around the members of the one at `path` in it, which has none: up to the
+/// bracket that opens that one, and from its end on.
 fn around(object: &Map<String, Value>, path: &[&str], depth: usize) -> [String; 2] {
     let [mut before, mut after] = ["{".to_owned(), String::new()];
     let mut is_behind = false;
@@ -339,7 +340,8 @@ impl ConsolidatedReader {
         )
     }
 
-    /// The document without its members, as bytes; and the whole if it is one of a group that has consolidated metadata.
+    /// The document without its members, as bytes; and the whole if it is one of a group that has
+    /// consolidated metadata.
     pub fn finish(self) -> Result<(Vec<u8>, Option<Consolidated>), FormatError> {
         let Self { version, scanner, mut members } = self;
         let (bytes, found) = scanner.finish();

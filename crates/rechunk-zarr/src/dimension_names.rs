@@ -1,9 +1,9 @@
 //! Where a Zarr array has the names of its dimensions, and which of these places is believed.
 //!
-//! First to last: the field `dimension_names` of v3; the attribute `_ARRAY_DIMENSIONS`, which xarray
-//! keeps in v2 (early versions in v3 too, and a v2 store that was migrated still has it); the
-//! references that netCDF-C writes, in `.zarray` up to version 4.9 and among the attributes later.
-//! Names that only a group has for its arrays are not known here.
+//! First to last: the field `dimension_names` of v3; the attribute `_ARRAY_DIMENSIONS`, which
+//! xarray keeps in v2 (early versions in v3 too, and a v2 store that was migrated still has it);
+//! the references that netCDF-C writes, in `.zarray` up to version 4.9 and among the attributes
+//! later. Names that only a group has for its arrays are not known here.
 
 use serde_json::{Map, Value};
 
@@ -57,8 +57,8 @@ pub(crate) fn take_attribute(attributes: &mut Map<String, Value>, rank: usize) -
     Some(names)
 }
 
-/// Drops what netCDF-C says of an array of v2 beside its names, which it does not say so of one of v3;
-/// xarray hides it in v2 alone. Returns a sentence for people.
+/// Drops what netCDF-C says of an array of v2 beside its names, which it does not say so of one of
+/// v3; xarray hides it in v2 alone. Returns a sentence for people.
 pub(crate) fn drop_nczarr(attributes: &mut Map<String, Value>) -> Option<String> {
     let known = NCZARR_ARRAY.iter().chain(&NCZARR_TYPES);
     let dropped: Vec<&str> =

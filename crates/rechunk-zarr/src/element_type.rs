@@ -76,7 +76,8 @@ impl ElementType {
         self.data_type == DataType::Bool || self.is_integer() || self.is_float()
     }
 
-    /// What `scale_offset` and `cast_value` count with: also integers of 2 and 4 bits, and bfloat16.
+    /// What `scale_offset` and `cast_value` count with: also integers of 2 and 4 bits, and
+    /// bfloat16.
     pub(crate) fn is_counted(self) -> bool {
         let is_small = matches!(
             self.data_type,

@@ -1,7 +1,7 @@
 //! Members of a v3 document that nobody here knows.
 //!
-//! The specification asks to refuse them, because they may change the meaning of what is known, unless they say
-//! themselves that they need not be understood.
+//! The specification asks to refuse them, because they may change the meaning of what is known,
+//! unless they say themselves that they need not be understood.
 
 use rechunk_format::FormatError;
 use serde_json::{Map, Value};
@@ -21,8 +21,8 @@ pub(crate) fn may_ignore(value: &Value) -> bool {
     value.get("must_understand") == Some(&Value::Bool(false))
 }
 
-/// Refuses members of an extension that are not `known` in its configuration, or have no place beside it.
-/// `value` is the extension as it stands in the document: an object, or a name alone.
+/// Refuses members of an extension that are not `known` in its configuration, or have no place
+/// beside it. `value` is the extension as it stands in the document: an object, or a name alone.
 pub(crate) fn refuse_unknown_members(
     field: &Field,
     value: &Value,
@@ -51,8 +51,8 @@ fn refuse_others(
     }
 }
 
-/// [`refuse_unknown_members`] for codec `name` of the core specification. Others read what they know: of numcodecs'
-/// no setting that came later changes how a chunk is decoded.
+/// [`refuse_unknown_members`] for codec `name` of the core specification. Others read what they
+/// know: of numcodecs' no setting that came later changes how a chunk is decoded.
 pub(crate) fn refuse_unknown_settings(
     field: &Field,
     value: &Value,

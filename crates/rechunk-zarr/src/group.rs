@@ -28,8 +28,8 @@ impl GroupMetadata {
         Self { attributes, extensions: Map::new() }
     }
 
-    /// Reads the `.zattrs` or the `zarr.json` of a group. Fields that are not known have to say that
-    /// they need not be understood.
+    /// Reads the `.zattrs` or the `zarr.json` of a group. Fields that are not known have to say
+    /// that they need not be understood.
     pub fn parse(version: ZarrVersion, document: &[u8]) -> Result<Self, FormatError> {
         let key = match version {
             ZarrVersion::V2 => ".zattrs",

@@ -3,8 +3,8 @@
 //! A copy writes the elements it has read, and another reader must find the same ones. Most codecs
 //! give back what they are given. Filters that round do not, so they are kept only where this is
 //! certain: for every stored value there can be, and for the fill value, which stands in the
-//! target's chunks where the source has none. Those that do the same to each number are not undone at all
-//! (`carried.rs`).
+//! target's chunks where the source has none. Those that do the same to each number are not undone
+//! at all (`carried.rs`).
 
 use crate::carried;
 use crate::choice::bind;
@@ -230,8 +230,8 @@ fn holds_integers(types: TypePair) -> bool {
     decoded.is_integer() && is_wider(TypePair { decoded: encoded, encoded: decoded })
 }
 
-/// zarr-python cannot write or read it in v3, with its own filters: it takes what they make of single bytes for
-/// bytes, too, which have no byte order.
+/// zarr-python cannot write or read it in v3, with its own filters: it takes what they make of
+/// single bytes for bytes, too, which have no byte order.
 fn widens_bytes(codec: &CodecSpec) -> bool {
     codec
         .input()
@@ -298,8 +298,8 @@ pub enum Naming {
     Kept,
 }
 
-/// The codec by a name that most readers of v3 know, if there is one; a sentence for people where it is another
-/// codec, or where there is none.
+/// The codec by a name that most readers of v3 know, if there is one; a sentence for people where
+/// it is another codec, or where there is none.
 pub fn said_in_v3(codec: CodecSpec, naming: Naming, warnings: &mut Vec<String>) -> CodecSpec {
     if codec.is_core_v3() {
         return codec;
@@ -319,9 +319,11 @@ pub fn said_in_v3(codec: CodecSpec, naming: Naming, warnings: &mut Vec<String>) 
     nearest
 }
 
-/// The compressor of Zarr v3 that is most like one it has no name for. Both give back what they are given.
+/// The compressor of Zarr v3 that is most like one it has no name for. Both give back what they are
+/// given.
 fn nearest_in_v3(codec: &CodecSpec) -> Option<CodecSpec> {
-    /// What bzip2 and LZMA are chosen for is size: the level at which zstd still writes as fast as they do.
+    /// What bzip2 and LZMA are chosen for is size: the level at which zstd still writes as fast as
+    /// they do.
     const SMALL: CodecSpec = CodecSpec::Zstd { level: 9, checksum: false };
     Some(match codec {
         // The same compression in another envelope.

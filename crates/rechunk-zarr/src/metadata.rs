@@ -179,8 +179,8 @@ impl ArrayMetadata {
         whole
     }
 
-    /// The codecs as metadata of this version names them, without `bytes` and `transpose`. Of elements of variable
-    /// length none is known here.
+    /// The codecs as metadata of this version names them, without `bytes` and `transpose`. Of
+    /// elements of variable length none is known here.
     pub fn codec_names(&self) -> Vec<String> {
         let name = |codec: &CodecSpec| match self.version {
             ZarrVersion::V3 if !codec.is_core_v3() => format!("numcodecs.{}", codec.name()),
@@ -244,7 +244,8 @@ impl ArrayMetadata {
         self.sharding.as_ref().map_or(&self.spec.chunk_shape, ShardFormat::shard_shape)
     }
 
-    /// Bytes of a decoded chunk; of the largest, where chunks differ. Checked metadata has at most [`CHUNK_BYTES_MAX`].
+    /// Bytes of a decoded chunk; of the largest, where chunks differ. Checked metadata has at most
+    /// [`CHUNK_BYTES_MAX`].
     pub fn chunk_bytes(&self) -> u64 {
         let elements = rechunk_grid::element_count(&self.spec.chunk_shape).unwrap_or(u64::MAX);
         elements.saturating_mul(self.spec.item_bytes())
@@ -296,7 +297,8 @@ impl ArrayMetadata {
         self.check_parts()
     }
 
-    /// Chunks of different lengths are something of v3. Where they are shards, the chunks inside divide each.
+    /// Chunks of different lengths are something of v3. Where they are shards, the chunks inside
+    /// divide each.
     fn check_chunk_lengths(&self, chunks: &Field) -> Result<(), FormatError> {
         if self.version == ZarrVersion::V2 {
             let what = "chunks of different lengths in Zarr v2";
@@ -354,8 +356,8 @@ impl ArrayMetadata {
         })
     }
 
-    /// Refuses filters that have no place for the fill value. Others ask for it where they are read: nobody
-    /// else would open the array.
+    /// Refuses filters that have no place for the fill value. Others ask for it where they are
+    /// read: nobody else would open the array.
     fn check_fill(&self) -> Result<(), FormatError> {
         if self.spec.data_type.is_variable() {
             return Ok(());

@@ -1,10 +1,11 @@
 //! Which elements xarray takes for missing, from one version to the other.
 //!
-//! In v2 that is the fill value: xarray (2024.10 and later, `FillValueCoder` in its Zarr backend) reads
-//! it as the CF attribute `_FillValue`, and writes no such attribute. In v3 it is the attribute alone,
-//! with floats in Base64 of a little-endian `float64`; another float there is an error to it, and so is
-//! the attribute of text, bytes and NumPy's own times, of which nothing is missing in v3. So what is to
-//! be the same data set to xarray has to say the same thing in another way.
+//! In v2 that is the fill value: xarray (2024.10 and later, `FillValueCoder` in its Zarr backend)
+//! reads it as the CF attribute `_FillValue`, and writes no such attribute. In v3 it is the
+//! attribute alone, with floats in Base64 of a little-endian `float64`; another float there is an
+//! error to it, and so is the attribute of text, bytes and NumPy's own times, of which nothing is
+//! missing in v3. So what is to be the same data set to xarray has to say the same thing in another
+//! way.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -24,8 +25,8 @@ const FILL_VALUE: &str = "_FillValue";
 enum Kind {
     /// Numbers and truth values: the fill value of v2, the attribute of v3.
     Number,
-    /// Text, bytes and NumPy's own times: the fill value of v2. xarray opens no v3 array of such a type
-    /// that has the attribute.
+    /// Text, bytes and NumPy's own times: the fill value of v2. xarray opens no v3 array of such a
+    /// type that has the attribute.
     InV2Only,
     /// Types that xarray does not read.
     Neither,
@@ -45,11 +46,11 @@ impl Kind {
     }
 }
 
-/// Has `target`, of another version than `source`, say which elements are missing. Returns a sentence
-/// for people where that takes another fill value, or cannot be said.
+/// Has `target`, of another version than `source`, say which elements are missing. Returns a
+/// sentence for people where that takes another fill value, or cannot be said.
 ///
-/// Arrays without dimension names are none of xarray's and stay as they are, and so do types that it
-/// does not read. A scalar of v3 is one of its arrays without names.
+/// Arrays without dimension names are none of xarray's and stay as they are, and so do types that
+/// it does not read. A scalar of v3 is one of its arrays without names.
 pub fn carry_missing_value(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option<String> {
     if source.spec.dimension_names.is_none() && !source.is_v3_scalar() {
         return None;
@@ -98,8 +99,8 @@ fn nothing_missing(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option
     })
 }
 
-/// Leaves the older attribute of the CF conventions out where it says that NaN is missing, which it is anyway: as
-/// text, which is what JSON has for it, xarray could not write the array again.
+/// Leaves the older attribute of the CF conventions out where it says that NaN is missing, which it
+/// is anyway: as text, which is what JSON has for it, xarray could not write the array again.
 ///
 /// `target` has its attributes from another format; returns a sentence for people.
 pub fn leave_out_missing_nan(target: &mut ArrayMetadata) -> Option<String> {
@@ -144,8 +145,8 @@ pub fn is_same_missing_value(one: &FillValue, other: &FillValue, data_type: Data
     one.bytes.len() == other.bytes.len() && parts.into_iter().all(is_same_part)
 }
 
-/// The fill value of v2 becomes what is missing; null where nothing is. Then chunks that the source has
-/// not are written, as nothing else says what they hold.
+/// The fill value of v2 becomes what is missing; null where nothing is. Then chunks that the source
+/// has not are written, as nothing else says what they hold.
 fn to_v2(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option<String> {
     let data_type = source.spec.data_type;
     let fill = source.spec.fill_value.as_ref()?;
@@ -182,8 +183,8 @@ fn is_nat(fill: &FillValue, array: &ArrayMetadata) -> bool {
 }
 
 /// Has `cast`, which is `source` with elements of another type, go on saying which are missing: its
-/// attribute is that of `source`, made a value of the new type by `convert`. Where there is no such value
-/// it is dropped, for xarray opens no array with another; returns a sentence for people then.
+/// attribute is that of `source`, made a value of the new type by `convert`. Where there is no such
+/// value it is dropped, for xarray opens no array with another; returns a sentence for people then.
 pub fn recast_missing_value(
     source: &ArrayMetadata,
     cast: &mut ArrayMetadata,
@@ -210,7 +211,8 @@ pub fn respell_missing_value(source: &ArrayMetadata, target: &mut ArrayMetadata)
     }
 }
 
-/// How the attribute is spelled in v3, for elements of `data_type`, where it comes from another format.
+/// How the attribute is spelled in v3, for elements of `data_type`, where it comes from another
+/// format.
 pub fn missing_value_in_v3(said: &Value, data_type: DataType) -> MissingValue {
     if !is_numeric(data_type) || decoded(said, data_type).is_some() {
         return MissingValue::Right;
@@ -232,7 +234,8 @@ pub enum MissingValue {
     Wrong,
 }
 
-/// The value of the attribute in a version; also the one that was meant where it is spelt otherwise.
+/// The value of the attribute in a version; also the one that was meant where it is spelt
+/// otherwise.
 fn read(said: &Value, data_type: DataType, version: ZarrVersion) -> Option<FillValue> {
     let in_v3 = (version == ZarrVersion::V3).then(|| decoded(said, data_type)).flatten();
     in_v3.or_else(|| plain(said, data_type))

@@ -1,8 +1,9 @@
-//! `n5_default`: a block of N5 as a codec of Zarr v3, so that one set of chunks is an array of both.
+//! `n5_default`: a block of N5 as a codec of Zarr v3, so that one set of chunks is an array of
+//! both.
 //!
-//! A header that says mode, number of axes and the size along each (which is smaller at the edges, where
-//! the writer clips), then the elements: the first axis fastest, big-endian, and compressed by at most one
-//! codec. zarr-extensions has it as `codecs/n5_default`.
+//! A header that says mode, number of axes and the size along each (which is smaller at the edges,
+//! where the writer clips), then the elements: the first axis fastest, big-endian, and compressed
+//! by at most one codec. zarr-extensions has it as `codecs/n5_default`.
 
 use rechunk_format::FormatError;
 use rechunk_grid::DataType;
@@ -32,8 +33,8 @@ pub struct N5BlockCodec {
 }
 
 impl N5BlockCodec {
-    /// The codec with these `codecs` in its configuration, for elements of `data_type`: behind them they lie in the
-    /// order of `axes`.
+    /// The codec with these `codecs` in its configuration, for elements of `data_type`: behind them
+    /// they lie in the order of `axes`.
     pub(crate) fn new(
         field: &Field,
         (axes, codecs): (&[usize], Vec<CodecSpec>),
@@ -70,8 +71,8 @@ impl N5BlockCodec {
     }
 }
 
-/// `source` as if its chunks were no blocks of N5: its elements in the same order, and compressed alike. `None` if
-/// they are none.
+/// `source` as if its chunks were no blocks of N5: its elements in the same order, and compressed
+/// alike. `None` if they are none.
 pub(crate) fn without_n5_blocks(source: &ArrayMetadata) -> Option<ArrayMetadata> {
     let at = source.codecs.iter().position(|codec| matches!(codec, CodecSpec::N5Block(_)))?;
     let mut plain = source.clone();
@@ -84,8 +85,8 @@ pub(crate) fn without_n5_blocks(source: &ArrayMetadata) -> Option<ArrayMetadata>
     Some(plain)
 }
 
-/// True for a `zarr.json` that says that it stands for what the `attributes.json` beside it describes: its chunks
-/// are blocks of N5, or it repeats that document.
+/// True for a `zarr.json` that says that it stands for what the `attributes.json` beside it
+/// describes: its chunks are blocks of N5, or it repeats that document.
 pub fn stands_for_n5(zarr_json: &[u8]) -> bool {
     let has = |text: &str| zarr_json.windows(text.len()).any(|found| found == text.as_bytes());
     if !has(NAME) && !has(REPEATED) {

@@ -38,7 +38,8 @@ pub fn node_kind(zarr_json: &[u8]) -> Result<NodeKind, FormatError> {
     kind_of(&mut read_object(KEY, zarr_json)?)
 }
 
-/// Refuses the documents of the drafts before version 3: their entry point names the specification by its URL.
+/// Refuses the documents of the drafts before version 3: their entry point names the specification
+/// by its URL.
 fn check_no_draft(map: &Map<String, Value>) -> Result<(), FormatError> {
     let named_by_url =
         map.get("zarr_format").and_then(text).is_some_and(|format| format.contains("://"));
@@ -288,8 +289,8 @@ fn parse_codecs(
     Ok((ElementOrder { axes, endian }, codecs))
 }
 
-/// True for filters behind which it is known what a missing chunk of a shard holds. (Rounded bits stay as
-/// they are.)
+/// True for filters behind which it is known what a missing chunk of a shard holds. (Rounded bits
+/// stay as they are.)
 fn keeps_fill(codec: &CodecSpec) -> bool {
     codec.is_of_each_number() || matches!(codec, CodecSpec::BitRound { .. })
 }
@@ -346,7 +347,8 @@ fn stored_endian(list: &[Value]) -> Result<Option<Endian>, FormatError> {
             ("bytes" | "endian", configuration) => {
                 return parse_endian(&field.child("configuration"), &configuration);
             }
-            // A shard's elements have the byte order of its chunks, and a block's that of what is in it.
+            // A shard's elements have the byte order of its chunks, and a block's that of what is
+            // in it.
             (sharding::NAME | n5_block::NAME, configuration) => {
                 let inner = configuration.get("codecs").and_then(Value::as_array);
                 return inner.map_or(Ok(None), |list| stored_endian(list));

@@ -32,9 +32,9 @@ impl ShardCodec {
         self.chunk_shape.iter().fold(item_bytes, |bytes, extent| bytes.saturating_mul(*extent))
     }
 
-    /// Tells every shard of `codecs`, also one inside another, what a missing chunk holds, and blocks of
-    /// N5 what they do not have: the fill value as the filters before them leave it. Fails where those
-    /// have no place for it.
+    /// Tells every shard of `codecs`, also one inside another, what a missing chunk holds, and
+    /// blocks of N5 what they do not have: the fill value as the filters before them leave it.
+    /// Fails where those have no place for it.
     pub(crate) fn set_fill(codecs: &mut [CodecSpec], fill: &[u8]) -> Result<(), String> {
         let mut fill = fill.to_vec();
         for codec in codecs {
@@ -53,8 +53,8 @@ impl ShardCodec {
         Ok(())
     }
 
-    /// `codecs` for a shard of `shape`, elements; axes as the shard has them. Where shards differ in shape, each has
-    /// an index of its own size.
+    /// `codecs` for a shard of `shape`, elements; axes as the shard has them. Where shards differ
+    /// in shape, each has an index of its own size.
     pub(crate) fn for_shape(
         codecs: &[CodecSpec],
         shape: &[u64],

@@ -117,8 +117,8 @@ pub fn target_metadata(
     Ok((target, warnings))
 }
 
-/// Warns of shards that zarr-python does not open: it tries the filters inside on zero, whatever the fill
-/// value is.
+/// Warns of shards that zarr-python does not open: it tries the filters inside on zero, whatever
+/// the fill value is.
 fn unread_shards(target: &ArrayMetadata) -> Option<String> {
     target.sharding.as_ref()?;
     let zero = FillValue::zero(target.spec.item_bytes()).bytes;
@@ -147,7 +147,8 @@ fn without_uneven(
     even
 }
 
-/// `source` as if its chunks were no shards themselves, and a sentence for people; `None` if none is.
+/// `source` as if its chunks were no shards themselves, and a sentence for people; `None` if none
+/// is.
 pub fn without_inner_shards(source: &ArrayMetadata) -> Option<(ArrayMetadata, String)> {
     if !source.codecs.iter().any(|codec| matches!(codec, CodecSpec::Shards(_))) {
         return None;
@@ -198,7 +199,8 @@ fn record_type(source: &ArrayMetadata, version: ZarrVersion) -> Result<Option<Va
     spelled.map(Some).map_err(|what| type_field(source).unsupported(what, "keep the format"))
 }
 
-/// An error if arrays of `version` cannot have elements of the type of `source`, whatever else is asked for.
+/// An error if arrays of `version` cannot have elements of the type of `source`, whatever else is
+/// asked for.
 pub fn check_type(source: &ArrayMetadata, version: ZarrVersion) -> Result<(), FormatError> {
     if version == source.version { Ok(()) } else { record_type(source, version).map(|_| ()) }
 }

@@ -34,8 +34,8 @@ pub struct MoreMemory {
 }
 
 impl MoreMemory {
-    /// The least budget tried that makes the plan of `request` nearly as short as any of them does, if that is at least
-    /// four times as short, and the plan takes longer than ten minutes.
+    /// The least budget tried that makes the plan of `request` nearly as short as any of them does,
+    /// if that is at least four times as short, and the plan takes longer than ten minutes.
     pub fn advice(request: &PlanRequest, planned: &Planned) -> Option<Self> {
         let given_bytes = request.budget.memory_bytes;
         let instead_of_seconds = planned.plan.estimate.seconds;
@@ -124,7 +124,8 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Scenes in chunks of `source` that are to be read as series of `side` × `side`, at an object store.
+    /// Scenes in chunks of `source` that are to be read as series of `side` × `side`, at an object
+    /// store.
     fn series(shape: [u64; 3], source: [u64; 3], side: u64, memory_bytes: u64) -> PlanRequest {
         let s3 = StoreProfile::built_in("s3").unwrap();
         let sides = (Side::raw(&source, 4), Side::raw(&[shape[0], side, side], 4));

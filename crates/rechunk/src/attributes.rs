@@ -1,8 +1,8 @@
 //! Attributes between formats that give some of their names a meaning of their own.
 //!
-//! What belongs to the axes is listed in their order. What would mean something else in the target, or
-//! would keep its readers from opening it, is kept aside in [`KEPT`], and is put back by a copy into a
-//! format in which it means what it meant.
+//! What belongs to the axes is listed in their order. What would mean something else in the target,
+//! or would keep its readers from opening it, is kept aside in [`KEPT`], and is put back by a copy
+//! into a format in which it means what it meant.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,8 @@ struct Aside<'a> {
     kept: Map<String, Value>,
 }
 
-/// Attributes as they are meant: those that are kept aside in their places, unless something else is there now.
+/// Attributes as they are meant: those that are kept aside in their places, unless something else
+/// is there now.
 pub(crate) fn meant(attributes: &Map<String, Value>) -> Cow<'_, Map<String, Value>> {
     let Some(Value::Object(kept)) = attributes.get(KEPT) else { return Cow::Borrowed(attributes) };
     let mut meant = attributes.clone();
@@ -56,8 +57,8 @@ pub(crate) fn meant(attributes: &Map<String, Value>) -> Cow<'_, Map<String, Valu
 }
 
 impl Way {
-    /// Makes the attributes of the source those of the target, an array of `spec`; sentences for people.
-    /// `source` has them all, also what the target has another place for.
+    /// Makes the attributes of the source those of the target, an array of `spec`; sentences for
+    /// people. `source` has them all, also what the target has another place for.
     pub(crate) fn carry(
         self,
         spec: &ArraySpec,
@@ -163,8 +164,8 @@ impl<'a> Aside<'a> {
         attributes.insert(KEPT.to_owned(), Value::Object(kept));
     }
 
-    /// Puts those of `kept` in their places that are `right` there, where something may be now; the others stay
-    /// aside.
+    /// Puts those of `kept` in their places that are `right` there, where something may be now; the
+    /// others stay aside.
     fn put_back(
         &mut self,
         kept: Map<String, Value>,
@@ -198,7 +199,8 @@ impl<'a> Aside<'a> {
         })
     }
 
-    /// Keeps what N5's readers take for something else. `is_back` is true for an array that came from N5.
+    /// Keeps what N5's readers take for something else. `is_back` is true for an array that came
+    /// from N5.
     fn for_n5(&mut self, spec: &ArraySpec, is_back: bool) -> Vec<String> {
         let rank = spec.shape.len();
         let is_taken = self.make_room_for_names(spec, is_back);
@@ -214,8 +216,9 @@ impl<'a> Aside<'a> {
         odd.into_iter().chain(no_json).collect()
     }
 
-    /// N5 has the names of axes in an attribute. One of that name comes back as it is, also where it says the
-    /// names; but not in an array that has it from N5. True if it says something else than the names.
+    /// N5 has the names of axes in an attribute. One of that name comes back as it is, also where
+    /// it says the names; but not in an array that has it from N5. True if it says something else
+    /// than the names.
     fn make_room_for_names(&mut self, spec: &ArraySpec, is_back: bool) -> bool {
         let Some(axes) = self.attributes.get(N5_AXES).cloned() else { return false };
         let names = spec.dimension_names.as_ref();
@@ -265,8 +268,8 @@ impl<'a> Aside<'a> {
     }
 }
 
-/// Has the attributes that belong to axes follow their order; sentences for people about those that do
-/// not.
+/// Has the attributes that belong to axes follow their order; sentences for people about those that
+/// do not.
 fn turn_all(attributes: &mut Map<String, Value>, rank: Option<usize>) -> Vec<String> {
     let mut stuck = Vec::new();
     for (name, value) in attributes.iter_mut() {

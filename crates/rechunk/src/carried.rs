@@ -1,6 +1,6 @@
-//! Copies that keep the filters of each number (`scale_offset`, `cast_value`): both sides are read and written
-//! as arrays of what these store, which is planned, moved and verified in place of what it stands for. Metadata
-//! alone says the filters.
+//! Copies that keep the filters of each number (`scale_offset`, `cast_value`): both sides are read
+//! and written as arrays of what these store, which is planned, moved and verified in place of what
+//! it stands for. Metadata alone says the filters.
 
 use std::sync::Arc;
 
@@ -49,8 +49,9 @@ impl Job {
     }
 }
 
-/// A target, or what is written of it, and its source as arrays of what their filters of each number store, where both
-/// have the same; else as they are. `layout` makes a layout of the target's metadata.
+/// A target, or what is written of it, and its source as arrays of what their filters of each
+/// number store, where both have the same; else as they are. `layout` makes a layout of the
+/// target's metadata.
 pub(crate) fn carry(
     source: OpenArray,
     target: &Metadata,
@@ -74,7 +75,8 @@ fn stored_alike(source: &OpenArray, target: &Metadata) -> Option<Metadata> {
     theirs.as_stored().map(|stored| Metadata::Zarr(Box::new(stored)))
 }
 
-/// Two arrays as what they store, where the same filters stand before it: if that is equal, so is what it stands for.
+/// Two arrays as what they store, where the same filters stand before it: if that is equal, so is
+/// what it stands for.
 pub(crate) fn both_stored(
     a: &OpenArray,
     b: &OpenArray,

@@ -9,7 +9,8 @@ use crate::tree::check_rules;
 use crate::{ChunkSpec, Error, Selection};
 
 impl CopyRequest {
-    /// Refuses what no source could make sense of: specifications that cannot be read. Opens nothing.
+    /// Refuses what no source could make sense of: specifications that cannot be read. Opens
+    /// nothing.
     pub fn check(&self, selection: &Selection) -> Result<(), Error> {
         ChunkSpec::parse(&self.chunks)?;
         if let Some(text) = &self.shards {
@@ -38,7 +39,8 @@ pub(crate) fn check_shards(text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// True for what `--codec` says where codecs stay as they are, by whatever name the target has for them.
+/// True for what `--codec` says where codecs stay as they are, by whatever name the target has for
+/// them.
 pub(crate) fn is_keep(text: &str) -> bool {
     text.trim() == "keep"
 }

@@ -1,8 +1,9 @@
 //! Arrays whose chunks lie under other keys than their metadata says.
 //!
-//! Chunks written by a nested store before there was a `dimension_separator`, metadata that was copied without its
-//! chunks, a `zarr.json` with the other encoding: by the letter no chunk of such an array is there, and it reads as
-//! nothing but its fill value. Looked for only where chunks are missing.
+//! Chunks written by a nested store before there was a `dimension_separator`, metadata that was
+//! copied without its chunks, a `zarr.json` with the other encoding: by the letter no chunk of such
+//! an array is there, and it reads as nothing but its fill value. Looked for only where chunks are
+//! missing.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -39,7 +40,8 @@ pub(crate) struct OtherKeys {
 enum Convention {
     /// Zarr's other encodings: the array with that one.
     Zarr(KeyEncoding, Box<OpenArray>),
-    /// Blocks of N5 in one directory (`0.1`). N5 knows no such thing, so which axis comes first is not said.
+    /// Blocks of N5 in one directory (`0.1`). N5 knows no such thing, so which axis comes first is
+    /// not said.
     FlatN5(Arc<dyn Layout>),
 }
 
@@ -108,8 +110,8 @@ impl OpenArray {
     }
 }
 
-/// Looks for chunks of `open`, of which those at `asked` are missing, under other keys. `None` where there are none;
-/// an error where it is not clear under which keys all of them are.
+/// Looks for chunks of `open`, of which those at `asked` are missing, under other keys. `None`
+/// where there are none; an error where it is not clear under which keys all of them are.
 pub(crate) async fn look(open: &OpenArray, asked: &[Vec<u64>]) -> Result<Option<OtherKeys>, Error> {
     let conventions = Convention::all(open)?;
     if conventions.is_empty() {
@@ -151,8 +153,8 @@ pub(crate) async fn look(open: &OpenArray, asked: &[Vec<u64>]) -> Result<Option<
     found.pop().map(|(convention, example)| settle(open, convention, &example)).transpose()
 }
 
-/// The array with the keys that its chunks have, and which ones these are if its metadata says others. Where its first
-/// chunk is there, nothing else is asked for.
+/// The array with the keys that its chunks have, and which ones these are if its metadata says
+/// others. Where its first chunk is there, nothing else is asked for.
 pub(crate) async fn settled(open: OpenArray) -> Result<(OpenArray, Option<String>), Error> {
     let first = vec![0; open.spec().shape.len()];
     if !open.array.has_whole_objects() || !open.object_grid()?.contains(&first) {
@@ -230,7 +232,8 @@ fn two_conventions(open: &OpenArray, one: &str, other: &str) -> Error {
     }
 }
 
-/// Refuses an array of which chunks were missing, with keys like `missing`, and are there under other keys.
+/// Refuses an array of which chunks were missing, with keys like `missing`, and are there under
+/// other keys.
 pub(crate) async fn check_missing(open: &OpenArray, missing: &[String]) -> Result<(), Error> {
     let conventions = Convention::all(open)?;
     let Some(first) = missing.first().filter(|_| !conventions.is_empty()) else { return Ok(()) };

@@ -14,7 +14,8 @@ pub struct SizeSummary {
     pub median: u64,
     /// The largest.
     pub max: u64,
-    /// How many there are of which size, smallest first, without those of which there are none; exact.
+    /// How many there are of which size, smallest first, without those of which there are none;
+    /// exact.
     pub histogram: Vec<SizeBin>,
 }
 

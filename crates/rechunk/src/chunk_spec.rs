@@ -29,8 +29,8 @@ pub enum Extent {
     Keep,
     /// Sized so that a chunk is near the wanted bytes (`auto`).
     Auto,
-    /// As many elements as the coordinate of the axis has in that time (`30D`); also where the axis is
-    /// shorter, if `is_kept` (`30D!`).
+    /// As many elements as the coordinate of the axis has in that time (`30D`); also where the axis
+    /// is shorter, if `is_kept` (`30D!`).
     Span {
         /// The time.
         span: TimeSpan,
@@ -80,8 +80,8 @@ impl ChunkSpec {
         }
     }
 
-    /// Extents that the axes of `source` cut, by position: `time=10 (3)`. `lengths` are how long a chunk
-    /// (or a shard) can be along each axis.
+    /// Extents that the axes of `source` cut, by position: `time=10 (3)`. `lengths` are how long a
+    /// chunk (or a shard) can be along each axis.
     pub(crate) fn cut(&self, source: &ArraySpec, lengths: &[u64]) -> Result<Vec<String>, Error> {
         let wanted = self.extents("--chunks", source)?;
         let cut = wanted.iter().zip(lengths).enumerate().filter_map(|(axis, (extent, &length))| {

@@ -1,5 +1,6 @@
-//! Removes what an interrupted run has left: its state, its intermediate, and the chunks of a target
-//! that never became an array. Nothing else: every key is one that the saved job says is its own.
+//! Removes what an interrupted run has left: its state, its intermediate, and the chunks of a
+//! target that never became an array. Nothing else: every key is one that the saved job says is its
+//! own.
 
 use rechunk_format::Layout;
 use rechunk_store::{Role, Store, Stores};
@@ -89,7 +90,8 @@ async fn clean_others(target: &str, tree: &SavedTree, stores: &Stores) -> Result
     remove_begun_others(target, &store, tree.others()).await
 }
 
-/// What the run of a group has left of one of its arrays; a run of that array alone keeps what it has.
+/// What the run of a group has left of one of its arrays; a run of that array alone keeps what it
+/// has.
 async fn clean_member(location: &str, stores: &Stores, cleaned: &mut Cleaned) -> Result<(), Error> {
     let work = WorkDir::of(location, stores)?;
     if !work.exists().await? {
@@ -112,8 +114,8 @@ async fn clean_member(location: &str, stores: &Stores, cleaned: &mut Cleaned) ->
     Ok(())
 }
 
-/// Removes the objects of a small array that the run of a group has begun at an object store, and keeps no state of:
-/// nothing was there before, and nothing says that it is an array.
+/// Removes the objects of a small array that the run of a group has begun at an object store, and
+/// keeps no state of: nothing was there before, and nothing says that it is an array.
 async fn remove_unmade(location: &str, stores: &Stores) -> Result<u64, Error> {
     let store = open_target(location, stores)?;
     if store.local_root().is_some() {
@@ -150,8 +152,8 @@ async fn clean_array(
     Ok(())
 }
 
-/// What a run has written of the elements of an array. Before anything goes, what says that it is written
-/// does: a kill meanwhile leaves a job that is to be begun again.
+/// What a run has written of the elements of an array. Before anything goes, what says that it is
+/// written does: a kill meanwhile leaves a job that is to be begun again.
 async fn remove_elements(
     target: &str,
     left: &Left,
@@ -182,8 +184,8 @@ async fn remove_elements(
     Ok(())
 }
 
-/// The chunks behind the end of an array that was to grow, and has not: those wholly behind it. Chunks
-/// that have an element of the array stay, and all of an array that has another shape.
+/// The chunks behind the end of an array that was to grow, and has not: those wholly behind it.
+/// Chunks that have an element of the array stay, and all of an array that has another shape.
 async fn remove_grown(
     target: &str,
     saved: &SavedJob,

@@ -1,5 +1,6 @@
-//! Is what is at a target already the result of a job? A run that has ended leaves nothing that says so: its
-//! documents have to be those that the job writes, and its elements those of the source, by samples.
+//! Is what is at a target already the result of a job? A run that has ended leaves nothing that
+//! says so: its documents have to be those that the job writes, and its elements those of the
+//! source, by samples.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -38,8 +39,9 @@ pub(crate) async fn holds(store: &Store, documents: &[(String, Vec<u8>)]) -> Res
     Ok(true)
 }
 
-/// True if the array at `target` is the one that `job` writes. An error if it looks like that one, and holds other
-/// elements or those of another state of the source, unless all of it is to be verified (`is_verified`).
+/// True if the array at `target` is the one that `job` writes. An error if it looks like that one,
+/// and holds other elements or those of another state of the source, unless all of it is to be
+/// verified (`is_verified`).
 pub(crate) async fn is_result_of(
     job: &Job,
     target: &Store,
@@ -62,8 +64,8 @@ pub(crate) async fn is_result_of(
     check_elements_of(job, target, opened, SAMPLES, cancel).await.map(|()| true)
 }
 
-/// Refuses a target whose documents are those of `job` if its elements are not those of the source: of at most
-/// `samples` of its chunks.
+/// Refuses a target whose documents are those of `job` if its elements are not those of the source:
+/// of at most `samples` of its chunks.
 pub(crate) async fn check_elements(
     job: &Job,
     target: &Store,
@@ -135,7 +137,8 @@ async fn written_at(metadata: &Metadata, target: &Store) -> Result<Option<System
     target.with_role(Role::Control).modified(key).await.map_err(failed)
 }
 
-/// True if samples of the source are in the target as they are read. What cannot be cut is compared as a whole.
+/// True if samples of the source are in the target as they are read. What cannot be cut is compared
+/// as a whole.
 async fn has_equal_samples(
     job: &Job,
     target: OpenArray,

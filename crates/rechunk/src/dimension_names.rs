@@ -1,8 +1,9 @@
 //! Names of axes that an array has not itself, but the group of an OME-Zarr image it is a level of.
 //!
-//! What an array says of itself comes first, in the order that its format's crate knows. These names
-//! are for options and for the field `dimension_names` of Zarr v3, which version 0.5 of OME-Zarr asks
-//! for. Into the attributes of a target they are not written: the group goes on saying them.
+//! What an array says of itself comes first, in the order that its format's crate knows. These
+//! names are for options and for the field `dimension_names` of Zarr v3, which version 0.5 of
+//! OME-Zarr asks for. Into the attributes of a target they are not written: the group goes on
+//! saying them.
 
 use std::collections::{BTreeMap, HashSet};
 

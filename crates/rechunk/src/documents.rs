@@ -111,8 +111,8 @@ impl Documents {
         Ok(documents)
     }
 
-    /// [`Documents::fetch`] of a place that is waited for, or hardly one of Zarr v3: where answers take long all
-    /// are asked for at once, for a few requests more if it is one.
+    /// [`Documents::fetch`] of a place that is waited for, or hardly one of Zarr v3: where answers
+    /// take long all are asked for at once, for a few requests more if it is one.
     pub(crate) async fn fetch_at_once(store: &Store) -> Result<Self, StoreError> {
         // A web server may have its own mind about some of these names, and let one wait for it.
         if !store.answers_late() || !store.can_list() {
@@ -132,7 +132,8 @@ impl Documents {
     async fn fetch_others(store: &Store) -> Result<Self, StoreError> {
         let get = |key| store.get(key, METADATA_BYTES_MAX).boxed();
         let mut documents = Self::default();
-        // All at once, because answers may take long; what comes of those that are not looked at is nobody's.
+        // All at once, because answers may take long; what comes of those that are not looked at is
+        // nobody's.
         let (zarray, zgroup, zattrs, array_json, attributes_json) = futures::join!(
             get(".zarray"),
             get(".zgroup"),
@@ -320,8 +321,8 @@ impl Documents {
         }))
     }
 
-    /// The group they describe; one without attributes where they describe none. What makes a place a group of
-    /// v2 is only here asked to be in order: whatever it says, no array is there.
+    /// The group they describe; one without attributes where they describe none. What makes a place
+    /// a group of v2 is only here asked to be in order: whatever it says, no array is there.
     pub(crate) fn group(&self) -> Result<GroupMetadata, FormatError> {
         let Some(Node::Group(format)) = self.node()? else { return Ok(GroupMetadata::default()) };
         self.zgroup.as_deref().map_or(Ok(()), check_zgroup)?;
@@ -340,8 +341,8 @@ impl Documents {
         found.or(self.attributes_json.as_ref())
     }
 
-    /// The document that says the shape of an array, and its key; `None` where none does, or where it is
-    /// not one that is ever changed.
+    /// The document that says the shape of an array, and its key; `None` where none does, or where
+    /// it is not one that is ever changed.
     pub(crate) fn shape_document(&self) -> Option<(&'static str, Bytes)> {
         let found = [
             ("zarr.json", &self.zarr_json),

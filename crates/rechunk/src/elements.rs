@@ -16,8 +16,8 @@ use crate::open::OpenArray;
 /// Most bytes that reading a chunk may take: what is read so is no part of a plan.
 const CHUNK_BYTES_MAX: u64 = 128 << 20;
 
-/// The chunks of an array, each of which can be read by itself; where they lie in shards, those. Requests are not
-/// counted.
+/// The chunks of an array, each of which can be read by itself; where they lie in shards, those.
+/// Requests are not counted.
 pub(crate) struct Chunks {
     layout: Arc<dyn Layout>,
     grid: ChunkGrid,
@@ -81,21 +81,23 @@ impl Chunks {
         decoded.map_err(|error| self.reader.decode_error(index, error))
     }
 
-    /// The element that a chunk that is missing holds everywhere, little-endian; `None` if nothing says so.
+    /// The element that a chunk that is missing holds everywhere, little-endian; `None` if nothing
+    /// says so.
     pub(crate) fn fill(&self) -> Option<&[u8]> {
         let fill = self.spec().fill_value.as_ref().filter(|_| !self.layout.tells_absence());
         fill.map(|fill| &*fill.bytes)
     }
 
-    /// A few at once where answers take long, and no more than the bytes of the largest chunk allowed.
+    /// A few at once where answers take long, and no more than the bytes of the largest chunk
+    /// allowed.
     fn at_once(&self) -> usize {
         let most = usize::try_from(CHUNK_BYTES_MAX / self.bytes.max(1)).unwrap_or(1).max(1);
         at_once(self.reader.store()).min(most)
     }
 }
 
-/// The elements of `region` of an array, in C order and little-endian. Its requests are not counted; its
-/// bytes are the caller's to bound.
+/// The elements of `region` of an array, in C order and little-endian. Its requests are not
+/// counted; its bytes are the caller's to bound.
 pub(crate) async fn read_region(array: &OpenArray, region: &Region) -> Result<Vec<u8>, Error> {
     let chunks = Chunks::of(array)?;
     let (grid, spec) = (chunks.grid(), chunks.spec());
@@ -128,7 +130,8 @@ pub(crate) async fn read_region(array: &OpenArray, region: &Region) -> Result<Ve
     Ok(elements)
 }
 
-/// Bytes that reading one chunk of an array takes, as stored and decoded; a shard if they lie in those.
+/// Bytes that reading one chunk of an array takes, as stored and decoded; a shard if they lie in
+/// those.
 pub(crate) fn chunk_bytes(array: &OpenArray) -> Result<u64, Error> {
     let layout = array.without_shards()?;
     let (spec, cost) = (layout.spec(), layout.codec_cost());

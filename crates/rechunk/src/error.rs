@@ -246,7 +246,8 @@ impl Error {
         Self::Member { path: path.to_owned(), source: Box::new(self) }
     }
 
-    /// Why two arrays could not be compared: both are read, as no task of a copy that somebody knows of.
+    /// Why two arrays could not be compared: both are read, as no task of a copy that somebody
+    /// knows of.
     pub(crate) fn compare(error: ExecError) -> Self {
         let source: Box<dyn StdError + Send + Sync> = match error {
             ExecError::Task { fault: Fault::Source(error) | Fault::Target(error), .. }
@@ -371,8 +372,8 @@ impl Error {
         }
     }
 
-    /// The error and what caused it, outermost first, each once; without what the URLs in it may have of
-    /// passwords and signatures.
+    /// The error and what caused it, outermost first, each once; without what the URLs in it may
+    /// have of passwords and signatures.
     pub fn chain(&self) -> Vec<String> {
         let mut chain = vec![without_secrets(&self.to_string())];
         let mut next = StdError::source(self);

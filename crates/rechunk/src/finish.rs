@@ -1,5 +1,5 @@
-//! How a run ends: the target is verified and made visible, and leftovers are removed; or what is done is
-//! kept.
+//! How a run ends: the target is verified and made visible, and leftovers are removed; or what is
+//! done is kept.
 
 use std::sync::Arc;
 
@@ -94,7 +94,8 @@ impl Job {
         Ok(verified)
     }
 
-    /// The layout of the file that is not whole yet, of an array that is one and not packed afterwards.
+    /// The layout of the file that is not whole yet, of an array that is one and not packed
+    /// afterwards.
     fn file_under_way(&self, folder: &Store) -> Result<Option<Arc<dyn Layout>>, Error> {
         let Some((root, name)) = folder.local_root().zip(self.target.file_name()) else {
             return Ok(None);
@@ -141,8 +142,8 @@ impl Job {
         Ok(())
     }
 
-    /// Removes the intermediate while the work directory still says where it is: its pieces by their names, where a
-    /// listing may be late; all of it where it lies outside of that directory.
+    /// Removes the intermediate while the work directory still says where it is: its pieces by
+    /// their names, where a listing may be late; all of it where it lies outside of that directory.
     async fn remove_pieces(&self, place: &Place) -> Result<(), Error> {
         let listed = |store: &&Store| store.local_root().is_none() && !store.is_volatile();
         if let Some(store) = place.intermediate.as_ref().filter(listed) {
@@ -169,9 +170,9 @@ impl Job {
     }
 }
 
-/// Removes what a run that was taken over has sent to an intermediate outside of its work directory when the other
-/// run had ended: nothing says any more that it is there. While a run writes the target, or one is to be gone on
-/// with, it is left to that one.
+/// Removes what a run that was taken over has sent to an intermediate outside of its work directory
+/// when the other run had ended: nothing says any more that it is there. While a run writes the
+/// target, or one is to be gone on with, it is left to that one.
 async fn remove_late(target: &str, place: &Place) -> Result<(), Error> {
     let Some((work, outside)) = place.work.as_ref().zip(place.temp_to_remove.as_ref()) else {
         return Ok(());

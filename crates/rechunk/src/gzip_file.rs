@@ -95,8 +95,8 @@ pub(crate) fn has_stale_unpacked(source: &OpenArray, folder: &Store) -> bool {
     kept.zip(written).is_some_and(|(kept, written)| is_stale(&kept, written))
 }
 
-/// True if a file was unpacked from an older one than that which was written then. Some file systems round
-/// times to two seconds.
+/// True if a file was unpacked from an older one than that which was written then. Some file
+/// systems round times to two seconds.
 fn is_stale(kept: &Metadata, written: SystemTime) -> bool {
     const ROUNDED: Duration = Duration::from_secs(2);
     let later = kept.modified().ok().and_then(|modified| written.duration_since(modified).ok());

@@ -56,8 +56,8 @@ pub struct ArrayInfo {
     pub dimension_names: Option<Vec<Option<String>>>,
     /// Data type.
     pub data_type: String,
-    /// Data type that its numbers are stored as, where codecs shift, scale or cast them (`scale_offset`,
-    /// `cast_value`).
+    /// Data type that its numbers are stored as, where codecs shift, scale or cast them
+    /// (`scale_offset`, `cast_value`).
     pub stored_type: Option<String>,
     /// Shape of a chunk, elements; of the largest, where chunks differ.
     pub chunk_shape: Vec<u64>,
@@ -133,8 +133,8 @@ impl KeyCount {
     }
 }
 
-/// Reads the metadata at `location`; of an array, lists the chunks too. Says what it takes to read an
-/// array, or each in a group, in the ways of `access`.
+/// Reads the metadata at `location`; of an array, lists the chunks too. Says what it takes to read
+/// an array, or each in a group, in the ways of `access`.
 ///
 /// Fails with [`Error::Usage`] if there is no such axis.
 pub async fn info(
@@ -315,8 +315,8 @@ struct Stored {
     chunks: Option<u64>,
     /// Decoded bytes of the stored chunks, where they differ in length.
     lengths_bytes: Option<u64>,
-    /// There are too many to ask for each, and they cannot be listed; or there are shards that cannot be looked
-    /// into.
+    /// There are too many to ask for each, and they cannot be listed; or there are shards that
+    /// cannot be looked into.
     is_uncounted: bool,
     /// Shards whose index cannot be read.
     damaged: KeyCount,
@@ -421,7 +421,8 @@ impl Stored {
         let found = array.read_index(format, index).await;
         if let Err(error) = &found {
             self.damaged.add(key);
-            // What is damaged holds nothing that could be read; of what is not to be had, nobody knows.
+            // What is damaged holds nothing that could be read; of what is not to be had, nobody
+            // knows.
             self.is_uncounted |= !error.is_damage();
         }
         let chunks = found.ok().flatten().map_or(0, |found| found.count());

@@ -1,4 +1,5 @@
-//! Where the intermediate of a job is, and how it goes where `--temp` has put it elsewhere than beside the target.
+//! Where the intermediate of a job is, and how it goes where `--temp` has put it elsewhere than
+//! beside the target.
 
 use rechunk_plan::Plan;
 use rechunk_store::{Role, Store, Stores};
@@ -62,7 +63,8 @@ impl Outside {
     }
 }
 
-/// Removes the intermediate that a saved job has outside of its work directory. True if something was there.
+/// Removes the intermediate that a saved job has outside of its work directory. True if something
+/// was there.
 pub(crate) async fn remove_outside_of(saved: &SavedJob, stores: &Stores) -> Result<bool, Error> {
     let Some(outside) = Outside::of_saved(saved, stores)? else { return Ok(false) };
     let is_there = outside.exists().await?;
@@ -71,7 +73,8 @@ pub(crate) async fn remove_outside_of(saved: &SavedJob, stores: &Stores) -> Resu
     Ok(is_there)
 }
 
-/// True if the directory that `--temp` names is a local one and not there yet, so that the job makes it.
+/// True if the directory that `--temp` names is a local one and not there yet, so that the job
+/// makes it.
 pub(crate) async fn makes_temp(job: &Job) -> Result<bool, Error> {
     let Some(temp) = named_place(&job.request, &job.planned.plan) else { return Ok(false) };
     let folder = open(temp, &job.stores)?;
@@ -115,7 +118,8 @@ fn is_same(a: Option<&str>, b: Option<&str>) -> bool {
     }
 }
 
-/// The place that `--temp` names, where the plan has an intermediate and that does not stay in memory.
+/// The place that `--temp` names, where the plan has an intermediate and that does not stay in
+/// memory.
 fn named_place<'a>(request: &'a CopyRequest, plan: &Plan) -> Option<&'a str> {
     let temp = request.temp.as_deref().filter(|temp| !temp_is_memory(temp));
     temp.filter(|_| plan.stages.len() > 1)
@@ -148,8 +152,8 @@ pub(crate) fn check_temp(job: &Job) -> Result<(), Error> {
     check_writable(temp, &store)
 }
 
-/// The place of the intermediate, where the plan has one; and what is to be removed by itself, because it lies
-/// outside the work directory.
+/// The place of the intermediate, where the plan has one; and what is to be removed by itself,
+/// because it lies outside the work directory.
 pub(crate) fn intermediate(
     job: &Job,
     work: Option<&WorkDir>,

@@ -62,8 +62,8 @@ pub struct Job {
     /// It is a part of the copy of a group, which makes the groups above it and describes it in
     /// consolidated metadata when all arrays are complete.
     pub(crate) in_tree: bool,
-    /// No state of it is kept: the run of the group above it is gone on with, and this array, which is
-    /// small, is then begun again.
+    /// No state of it is kept: the run of the group above it is gone on with, and this array, which
+    /// is small, is then begun again.
     pub(crate) keeps_no_state: bool,
     /// The directory that `--temp` names was not there before.
     pub(crate) makes_temp: bool,
@@ -109,8 +109,8 @@ impl Job {
         self.target.file_name().is_some() && unpacked_name(&self.request.target).is_some()
     }
 
-    /// [`Job::prepare`] for a source that is open. One of whose chunks a few were looked for, and none was there, is
-    /// looked for under other keys.
+    /// [`Job::prepare`] for a source that is open. One of whose chunks a few were looked for, and
+    /// none was there, is looked for under other keys.
     pub(crate) async fn plan(
         request: CopyRequest,
         source: OpenArray,
@@ -154,8 +154,8 @@ impl Job {
         Ok(Self { notes, times, ..Box::pin(planned).await? })
     }
 
-    /// [`Job::plan`] where the source goes into what is there; `begun`: as an interrupted run was to
-    /// do it. `path`: of an array in a group, whose other arrays are somebody else's to compare.
+    /// [`Job::plan`] where the source goes into what is there; `begun`: as an interrupted run was
+    /// to do it. `path`: of an array in a group, whose other arrays are somebody else's to compare.
     pub(crate) async fn plan_growth(
         request: CopyRequest,
         source: OpenArray,
@@ -251,7 +251,8 @@ impl Job {
     }
 }
 
-/// Elements of a member of a group, bytes, of which fewer chunks are looked at: there may be thousands of such arrays.
+/// Elements of a member of a group, bytes, of which fewer chunks are looked at: there may be
+/// thousands of such arrays.
 const SMALL_MEMBER_BYTES: u64 = 8 << 20;
 
 /// What cannot be cut has to be copied as it is: refuses requests that ask for more.
@@ -397,7 +398,8 @@ pub(crate) fn source_side(source: &Array, location: &str, ratio: f64) -> Side {
     Side { parts, ..side(source.layout().as_ref(), ratio) }
 }
 
-/// The parts of the source's chunks. Blocks of which nothing is wanted are not read where chunks are files.
+/// The parts of the source's chunks. Blocks of which nothing is wanted are not read where chunks
+/// are files.
 fn parts_side(source: &Array, location: &str, ratio: f64) -> Option<PartsSide> {
     let layout = source.layout();
     let order = layout.element_order().axes.clone();

@@ -1,7 +1,8 @@
 //! Opens, plans, runs, resumes and verifies: the public library.
 //!
 //! [`prepare`] opens a source and plans its copy without writing anything: a [`Job`] for an array,
-//! a [`TreeJob`] for a group. [`Job::run`] and [`TreeJob::run`] run it; [`verify_any`] compares two arrays or two groups; [`info`] describes an array or a group. The command line is a thin face
+//! a [`TreeJob`] for a group. [`Job::run`] and [`TreeJob::run`] run it; [`verify_any`] compares two
+//! arrays or two groups; [`info`] describes an array or a group. The command line is a thin face
 //! over this crate, and so will be the Python package.
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 

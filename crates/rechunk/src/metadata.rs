@@ -86,8 +86,8 @@ impl Metadata {
         }
     }
 
-    /// Gives its axes names where it has none itself, and the names are as many; false if it does not
-    /// take them. N5 and raw files keep to their own.
+    /// Gives its axes names where it has none itself, and the names are as many; false if it does
+    /// not take them. N5 and raw files keep to their own.
     pub(crate) fn take_names(&mut self, names: &[String]) -> bool {
         let Self::Zarr(metadata) = self else { return false };
         let spec = &mut metadata.spec;
@@ -235,8 +235,8 @@ fn region_of(layout: Arc<dyn Layout>, region: &Region) -> Result<Arc<dyn Layout>
     Ok(Arc::new(of_region))
 }
 
-/// The documents that make a place this group, by key; what makes it one comes last. `n5_version` is what
-/// a container of N5 says, `None` for a group in one.
+/// The documents that make a place this group, by key; what makes it one comes last. `n5_version`
+/// is what a container of N5 says, `None` for a group in one.
 pub(crate) fn group_documents(
     format: Format,
     group: &GroupMetadata,
@@ -253,8 +253,8 @@ pub(crate) fn group_documents(
     Vec::new()
 }
 
-/// Makes attributes that come from another format to Zarr v3 JSON that every reader takes. Says of which it has made text;
-/// `place` is what has them.
+/// Makes attributes that come from another format to Zarr v3 JSON that every reader takes. Says of
+/// which it has made text; `place` is what has them.
 pub(crate) fn in_strict_json(place: &str, attributes: &mut Map<String, Value>) -> Option<String> {
     let names: Vec<String> =
         json::make_strict(attributes).into_iter().map(|name| format!("{name:?}")).collect();

@@ -16,7 +16,8 @@ const NAMED_MAX: usize = 3;
 /// Source chunks that were missing, in the report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingReport {
-    /// Chunks that were not there, and were read as the fill value. Each counts once, however often it was asked for.
+    /// Chunks that were not there, and were read as the fill value. Each counts once, however often
+    /// it was asked for.
     pub chunks: u64,
     /// All chunks of the source.
     pub of: u64,
@@ -26,7 +27,8 @@ pub struct MissingReport {
     /// Not one chunk of the source was found.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_all: bool,
-    /// Keys of the first objects (chunks, or shards where chunks lie in some) that were missing, at most 16.
+    /// Keys of the first objects (chunks, or shards where chunks lie in some) that were missing, at
+    /// most 16.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub first: Vec<String>,
 }
@@ -104,8 +106,9 @@ impl Job {
         self.request.max_missing.as_deref().map(MaxMissing::parse).transpose()
     }
 
-    /// Has what is missing counted from now on, and refuses a source of which more is missing than is allowed, as far
-    /// as a list of what is there can say so. Writes nothing. Without `--max-missing` nothing is listed.
+    /// Has what is missing counted from now on, and refuses a source of which more is missing than
+    /// is allowed, as far as a list of what is there can say so. Writes nothing. Without
+    /// `--max-missing` nothing is listed.
     pub async fn check_missing(&mut self) -> Result<(), Error> {
         let Some(most) = self.max_missing()? else { return Ok(()) };
         if self.source.packed.is_some() || self.source.array.missing().is_some() {
@@ -120,8 +123,8 @@ impl Job {
         }
     }
 
-    /// Looks at what was missing when all is read, before the target is made known: an error where it was removed in
-    /// the meantime, lies under other keys, or is more than is allowed.
+    /// Looks at what was missing when all is read, before the target is made known: an error where
+    /// it was removed in the meantime, lies under other keys, or is more than is allowed.
     pub(crate) async fn check_missing_after(
         &self,
         missing: Option<&Missing>,
@@ -141,8 +144,8 @@ impl Job {
         if is_resumed { self.check_missing_now(most).await } else { Ok(()) }
     }
 
-    /// [`Job::check_missing_after`] where earlier runs have read a part: what is missing now was so then, too, or was
-    /// removed since, which is refused elsewhere as what was written since is.
+    /// [`Job::check_missing_after`] where earlier runs have read a part: what is missing now was so
+    /// then, too, or was removed since, which is refused elsewhere as what was written since is.
     async fn check_missing_now(&self, most: MaxMissing) -> Result<(), Error> {
         source_check::check_directories_since(self, self.begun_at).await?;
         let array = self.source.array.clone().counting_missing(&[]);

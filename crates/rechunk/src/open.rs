@@ -54,7 +54,8 @@ pub struct OpenArray {
     pub(crate) packed: Option<PathBuf>,
     /// The type that its elements are read as, if that was asked for.
     pub(crate) cast: Option<CastTo>,
-    /// It is read as the numbers that its filters store: both sides of a copy have the same filters.
+    /// It is read as the numbers that its filters store: both sides of a copy have the same
+    /// filters.
     pub(crate) is_carried: bool,
     /// How its times are counted anew, if they are read as another array counts them.
     pub(crate) recount: Option<Arc<Recount>>,
@@ -297,8 +298,8 @@ impl DocumentedArray {
     }
 }
 
-/// The names that a group above has for the axes of an array that has none itself, as far as they are
-/// known or of use.
+/// The names that a group above has for the axes of an array that has none itself, as far as they
+/// are known or of use.
 async fn names_above(
     location: &str,
     options: &OpenOptions,

@@ -86,8 +86,8 @@ pub(crate) async fn check_place(job: &Job) -> Result<(Around, InTheWay), Error> 
     Ok((Around { groups: groups?, left, target, work }, found))
 }
 
-/// Looks for what is where a job is to write a new array: not where one is to grow, nor in a group where nothing was, or
-/// what an earlier run of its copy has written.
+/// Looks for what is where a job is to write a new array: not where one is to grow, nor in a group
+/// where nothing was, or what an earlier run of its copy has written.
 async fn in_the_way_of(job: &Job, target: &Store) -> InTheWay {
     if job.growth.is_some() || job.keeps_no_state {
         return Ok(None);
@@ -169,8 +169,8 @@ impl Place {
         }
     }
 
-    /// The rest, when no other run writes the target: one that did may have ended since. `was_late`: before
-    /// the lock there was what a run has sent too late.
+    /// The rest, when no other run writes the target: one that did may have ended since.
+    /// `was_late`: before the lock there was what a run has sent too late.
     async fn begin(
         job: &mut Job,
         running: Running,
@@ -386,8 +386,8 @@ pub(crate) fn nothing_begun(location: &str) -> Error {
     )
 }
 
-/// Decides whether a fresh run may start; returns whether it replaces what is at the target, which is
-/// what was `found` there.
+/// Decides whether a fresh run may start; returns whether it replaces what is at the target, which
+/// is what was `found` there.
 pub(crate) async fn may_start(
     job: &Job,
     running: Running,

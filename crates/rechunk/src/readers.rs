@@ -1,5 +1,5 @@
-//! Who else reads an array, by the table that the tests make (`docs/support.md`): each library there has read what
-//! this program wrote in that codec and type.
+//! Who else reads an array, by the table that the tests make (`docs/support.md`): each library
+//! there has read what this program wrote in that codec and type.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,8 @@ pub(crate) fn readers(metadata: &Metadata) -> Option<Vec<&'static str>> {
 }
 
 fn of_zarr(metadata: &ArrayMetadata) -> Option<BTreeSet<&'static str>> {
-    // Neither chunks of different lengths were tried, nor is it known here what elements of variable length go through.
+    // Neither chunks of different lengths were tried, nor is it known here what elements of
+    // variable length go through.
     if metadata.spec.edges.is_some() || metadata.spec.data_type.is_variable() {
         return None;
     }

@@ -1,5 +1,5 @@
-//! Times that count from another moment or in another unit than the target's, read as the target counts
-//! them.
+//! Times that count from another moment or in another unit than the target's, read as the target
+//! counts them.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::elements::read_region;
 use crate::open::OpenArray;
 use crate::{Error, format_shape};
 
-/// Most bytes of times that are looked at before anything is written; of more, one that cannot be counted
-/// stops the run.
+/// Most bytes of times that are looked at before anything is written; of more, one that cannot be
+/// counted stops the run.
 const LOOKED_AT_BYTES_MAX: u64 = 64 << 20;
 
 /// How two arrays count times, otherwise than each other.
@@ -31,8 +31,8 @@ pub(crate) struct Counts {
 pub(crate) type Said<'a> = (&'a Map<String, Value>, &'a Map<String, Value>);
 
 impl Counts {
-    /// How `source` and `target` count times by these attributes; `None` where they count alike, or one of
-    /// them counts no times, or times of a calendar that has no counterpart in the other.
+    /// How `source` and `target` count times by these attributes; `None` where they count alike, or
+    /// one of them counts no times, or times of a calendar that has no counterpart in the other.
     pub(crate) fn of(source: &OpenArray, target: &OpenArray, said: Said<'_>) -> Option<Self> {
         let is_packed = |attributes: &Map<String, Value>| {
             ["scale_factor", "add_offset"].iter().any(|name| attributes.contains_key(*name))
@@ -54,8 +54,8 @@ impl Counts {
         Some(Self { own, theirs, recount: Recount::new(from, to)? })
     }
 
-    /// The source, its times counted as the target counts them. Refuses times that the target cannot count
-    /// exactly, by their place; `units` are those of source and target.
+    /// The source, its times counted as the target counts them. Refuses times that the target
+    /// cannot count exactly, by their place; `units` are those of source and target.
     pub(crate) async fn apply(
         self,
         source: OpenArray,
@@ -122,7 +122,8 @@ impl Counts {
     }
 }
 
-/// The identity of an array whose times are counted anew, if they are: read so, it is another array.
+/// The identity of an array whose times are counted anew, if they are: read so, it is another
+/// array.
 pub(crate) fn counted_identity(identity: String, recount: Option<&Recount>) -> String {
     match recount {
         Some(recount) => format!("{identity} counted {recount:?}"),
@@ -131,8 +132,8 @@ pub(crate) fn counted_identity(identity: String, recount: Option<&Recount>) -> S
 }
 
 impl OpenArray {
-    /// A layout of its elements as they are stored or cast, as one that counts times as the target does,
-    /// if it is read so.
+    /// A layout of its elements as they are stored or cast, as one that counts times as the target
+    /// does, if it is read so.
     pub(crate) fn recount_layout(&self, layout: Arc<dyn Layout>) -> Result<Arc<dyn Layout>, Error> {
         let Some(recount) = &self.recount else { return Ok(layout) };
         let spec = layout.spec();
@@ -148,8 +149,8 @@ impl OpenArray {
         Ok(Arc::new(counted))
     }
 
-    /// The fill value as the target counts it. Where it has no counterpart, no chunk may be missing:
-    /// that was looked at, unless there are too many.
+    /// The fill value as the target counts it. Where it has no counterpart, no chunk may be
+    /// missing: that was looked at, unless there are too many.
     fn recounted_fill(
         &self,
         recount: &Recount,

@@ -43,14 +43,15 @@ pub struct Report {
     /// was taken, or not of all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<DigestReport>,
-    /// What was missing of the source, and was read as the fill value; absent for a plan that was not run, and where
-    /// chunks are ranges of files, which have to be there.
+    /// What was missing of the source, and was read as the fill value; absent for a plan that was
+    /// not run, and where chunks are ranges of files, which have to be there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingReport>,
     /// True if an earlier run had written all of the target, so that nothing was copied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub already_complete: bool,
-    /// True if the target was read back and found equal; absent, too, where no chunk of the source was found.
+    /// True if the target was read back and found equal; absent, too, where no chunk of the source
+    /// was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
     /// What was changed or could not be kept.

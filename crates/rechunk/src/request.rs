@@ -25,22 +25,23 @@ pub struct CopyRequest {
     /// Shard shape, as `--shards` takes it; `None`: the source's, where chunks divide them.
     #[serde(default)]
     pub shards: Option<String>,
-    /// Numbers in `chunks` and `shards` are kept where an axis is shorter, as `--keep-extent` has it.
+    /// Numbers in `chunks` and `shards` are kept where an axis is shorter, as `--keep-extent` has
+    /// it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_extent: bool,
     /// Bytes an `auto` chunk aims at.
     pub chunk_bytes: u64,
     /// Format of the target; `None`: by its name.
     pub format: Option<Format>,
-    /// What becomes of axes between N5 or NIfTI and other formats; `None`: as the source notes, else
-    /// reversed.
+    /// What becomes of axes between N5 or NIfTI and other formats; `None`: as the source notes,
+    /// else reversed.
     #[serde(default)]
     pub axes: Option<Axes>,
     /// What is in the source, if that is a file without a header.
     #[serde(default)]
     pub raw: Option<RawFile>,
-    /// Format whose documents say what the source is, where it has those of several; `None`: that of
-    /// the group it is in, else the newest.
+    /// Format whose documents say what the source is, where it has those of several; `None`: that
+    /// of the group it is in, else the newest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_format: Option<Format>,
     /// Where in an existing target the source goes; `None`: a new array is written.
@@ -55,8 +56,8 @@ pub struct CopyRequest {
     /// The type that elements are cast to, as `--cast` takes it; `None`: the source's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cast: Option<String>,
-    /// What stands between the numbers in the names of chunks of Zarr: `.` or `/`; `None`: as in the
-    /// source, where it is of the same version, else as is usual.
+    /// What stands between the numbers in the names of chunks of Zarr: `.` or `/`; `None`: as in
+    /// the source, where it is of the same version, else as is usual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separator: Option<char>,
     /// Version that a new N5 container says; `None`: one that old readers take.
@@ -73,8 +74,8 @@ pub struct CopyRequest {
     pub planning: Planning,
     /// Where an intermediate goes; `None`: beside the target; `memory:`: in memory.
     pub temp: Option<String>,
-    /// The array is one of a data set that is copied: what other members and readers of the whole rely
-    /// on is kept true.
+    /// The array is one of a data set that is copied: what other members and readers of the whole
+    /// rely on is kept true.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_member: bool,
 }
@@ -155,12 +156,12 @@ pub struct Planning {
     pub box_bytes: Option<u64>,
     /// Worker processes.
     pub workers: u32,
-    /// A store that holds source and target may copy objects itself, where they are the same in both.
-    /// False where all that is copied is to be seen, as when its digest is taken.
+    /// A store that holds source and target may copy objects itself, where they are the same in
+    /// both. False where all that is copied is to be seen, as when its digest is taken.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub store_copies: bool,
-    /// What the plan was compared with is told: kinds that cannot be cheaper are searched all the same.
-    /// No part of the job: the plan is the same.
+    /// What the plan was compared with is told: kinds that cannot be cheaper are searched all the
+    /// same. No part of the job: the plan is the same.
     #[serde(skip, default = "yes")]
     pub candidates: bool,
     /// Names of the store profiles of source, intermediate and target; `None`: by location.
@@ -258,6 +259,7 @@ pub struct Running {
     pub verify: bool,
     /// Leave the intermediate and the journal.
     pub keep_temp: bool,
-    /// Wait for the disk: before a task counts as done, and before the target is said to be complete.
+    /// Wait for the disk: before a task counts as done, and before the target is said to be
+    /// complete.
     pub durable: bool,
 }

@@ -1,5 +1,5 @@
-//! Going on where an interrupted run has stopped: is it the same job, is what it has done still there, and of
-//! a source that is still the same?
+//! Going on where an interrupted run has stopped: is it the same job, is what it has done still
+//! there, and of a source that is still the same?
 
 use rechunk_exec::{DoneSet, Journal};
 use rechunk_grid::Region;
@@ -53,8 +53,8 @@ pub(crate) fn damaged(location: &str, reason: &str) -> Error {
     }
 }
 
-/// What is left, with a job that cannot be read put together again from this one, if the journal was begun by the same
-/// plan.
+/// What is left, with a job that cannot be read put together again from this one, if the journal
+/// was begun by the same plan.
 pub(crate) async fn rebuilt(
     job: &Job,
     target: &Store,
@@ -101,9 +101,9 @@ pub(crate) async fn check_target_of(
     check_still_its(&job.request.target, target, &documents).await
 }
 
-/// What a run that goes on does first. What the earlier one has done counts if it is there, and of a source
-/// that is still the same (`is_kept`: and was not lost with that process); else its chunks go: one that is left out
-/// now would stay.
+/// What a run that goes on does first. What the earlier one has done counts if it is there, and of
+/// a source that is still the same (`is_kept`: and was not lost with that process); else its chunks
+/// go: one that is left out now would stay.
 pub(crate) async fn go_on(
     job: &Job,
     work: &WorkDir,
@@ -147,8 +147,8 @@ pub(crate) async fn go_on(
 }
 
 impl Job {
-    /// Has what an interrupted run has written of a target be written again, where that was found to be damaged since
-    /// (`error`). What is to be said of it; `None` if it was not that.
+    /// Has what an interrupted run has written of a target be written again, where that was found
+    /// to be damaged since (`error`). What is to be said of it; `None` if it was not that.
     pub(crate) async fn take_back_damaged(
         &self,
         place: &Place,
@@ -209,8 +209,9 @@ async fn check_source_of(
     check_read(job, done, since).await
 }
 
-/// True if the journal says that some of the target is written, and nothing of it is there: somebody has
-/// removed it. What was done is not, then. (What has taken the place of an old array is at the target.)
+/// True if the journal says that some of the target is written, and nothing of it is there:
+/// somebody has removed it. What was done is not, then. (What has taken the place of an old array
+/// is at the target.)
 async fn is_gone(
     job: &Job,
     work: &WorkDir,

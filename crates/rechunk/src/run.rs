@@ -271,8 +271,8 @@ impl Job {
         Ok((run_report, verified))
     }
 
-    /// Ends a run that was killed when all was written: what was to grow is made known, and leftovers are
-    /// removed.
+    /// Ends a run that was killed when all was written: what was to grow is made known, and
+    /// leftovers are removed.
     async fn done_before(
         &self,
         running: Running,
@@ -369,11 +369,12 @@ impl Job {
         })
     }
 
-    /// The source, where reading what was written since the job was planned (or, of an array that grows,
-    /// begun) is an error.
+    /// The source, where reading what was written since the job was planned (or, of an array that
+    /// grows, begun) is an error.
     fn watched_source(&self) -> Array {
         let array = &self.source.array;
-        // What is put into an array that exists cannot be started again: it is of one state, or refused.
+        // What is put into an array that exists cannot be started again: it is of one state, or
+        // refused.
         let since = if self.growth.is_some() { self.begun_at } else { self.planned_at };
         let counting = match array.missing() {
             Some(_) => array.clone(),
@@ -390,8 +391,8 @@ impl Job {
         })
     }
 
-    /// When the source is listed. Who wants to verify is to see what is there, not what a remote store
-    /// lists, which may be late; and what grows is of one state of its source.
+    /// When the source is listed. Who wants to verify is to see what is there, not what a remote
+    /// store lists, which may be late; and what grows is of one state of its source.
     fn list_after_missing(&self, verify: bool) -> Option<u64> {
         let is_local = self.source.array.store().local_root().is_some();
         let is_asked_for = verify && !is_local || self.growth.is_some();

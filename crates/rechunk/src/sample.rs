@@ -29,8 +29,9 @@ pub(crate) async fn sample_ratio(source: &OpenArray) -> Result<f64, Error> {
     Ok(sample(source, false).await?.ratio)
 }
 
-/// Looks at a few objects spread over the source, where answers take long and it `is_sparing` at one if that is there. Of one
-/// that is stored as it is nothing has to be known to plan: remote ones are not asked then.
+/// Looks at a few objects spread over the source, where answers take long and it `is_sparing` at
+/// one if that is there. Of one that is stored as it is nothing has to be known to plan: remote
+/// ones are not asked then.
 pub(crate) async fn sample(source: &OpenArray, is_sparing: bool) -> Result<Sample, Error> {
     let positions = spread(&source.object_grid()?.indices());
     if is_sparing && source.array.store().answers_late() && positions.len() > 1 {
@@ -87,8 +88,9 @@ async fn sample_at(
     Ok(sample)
 }
 
-/// Positions of `grid`: all if they are few, else of [`SAMPLES`] equal parts of each axis one in each, for
-/// what is stored often changes along one axis (a Latin hypercube; McKay, Beckman and Conover, 1979).
+/// Positions of `grid`: all if they are few, else of [`SAMPLES`] equal parts of each axis one in
+/// each, for what is stored often changes along one axis (a Latin hypercube; McKay, Beckman and
+/// Conover, 1979).
 pub(crate) fn spread(grid: &Region) -> Vec<Vec<u64>> {
     if grid.elements() <= SAMPLES {
         return grid.positions().collect();

@@ -34,8 +34,8 @@ pub struct SavedJob {
     /// When it was planned: the source must not be written after that.
     #[serde(default = "now")]
     pub planned_at: SystemTime,
-    /// When it was gone on with, and what was read had not been written since it was planned: what was read
-    /// later was held against that.
+    /// When it was gone on with, and what was read had not been written since it was planned: what
+    /// was read later was held against that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_at: Option<SystemTime>,
     /// The target's metadata documents, by key: which objects of it are chunks.
@@ -91,7 +91,8 @@ impl SavedJob {
         serde_json::to_vec_pretty(&value).map_err(state)
     }
 
-    /// Reads what [`SavedJob::to_checked_json`] has written; what older versions wrote has no checksum.
+    /// Reads what [`SavedJob::to_checked_json`] has written; what older versions wrote has no
+    /// checksum.
     pub(crate) fn from_checked_json(path: &str, bytes: &[u8]) -> Result<Self, Error> {
         if let Ok(mut value) = serde_json::from_slice::<Value>(bytes)
             && let Some(said) = value.as_object_mut().and_then(|members| members.remove(CHECKSUM))
@@ -168,8 +169,8 @@ impl SavedJob {
     }
 }
 
-/// The checksum of a document: members in their order, white space aside. Members are removed and added at its end, so
-/// that the others keep their order.
+/// The checksum of a document: members in their order, white space aside. Members are removed and
+/// added at its end, so that the others keep their order.
 fn checksum_of(document: &Value) -> String {
     hex(&Sha256::digest(document.to_string()))[..32].to_owned()
 }

@@ -17,8 +17,9 @@ use crate::job::Job;
 use crate::open::{OpenArray, Opened, open_array, open_node};
 use crate::recount::counted_identity;
 
-/// An error if the metadata of the source is not what was planned with, or was written since, even if it says the
-/// same: who writes an array anew begins with that, and what is missing then is no gap.
+/// An error if the metadata of the source is not what was planned with, or was written since, even
+/// if it says the same: who writes an array anew begins with that, and what is missing then is no
+/// gap.
 pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
     let source = &job.source;
     if source.described_by.is_some() {
@@ -69,9 +70,9 @@ pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
     Err(changed("its metadata has changed while it was copied"))
 }
 
-/// An error if objects were written meanwhile that nobody has seen being read: the store has copied them
-/// by itself, they were not on its list when that was made, or their files were open. All are looked at when
-/// all is done.
+/// An error if objects were written meanwhile that nobody has seen being read: the store has copied
+/// them by itself, they were not on its list when that was made, or their files were open. All are
+/// looked at when all is done.
 pub(crate) async fn check_unseen(job: &Job) -> Result<(), Error> {
     let source = &job.source;
     let checked =
@@ -79,9 +80,10 @@ pub(crate) async fn check_unseen(job: &Job) -> Result<(), Error> {
     checked.map_err(|error| Error::source_store(&job.request.source, error))
 }
 
-/// Refuses a source on a local disk of which chunks were missing, if a directory of it has changed since the job was
-/// planned: then they may have been removed, and are no gaps. (Who appends to it writes its metadata, too, which is
-/// refused elsewhere.) Elsewhere nothing says when something was removed.
+/// Refuses a source on a local disk of which chunks were missing, if a directory of it has changed
+/// since the job was planned: then they may have been removed, and are no gaps. (Who appends to it
+/// writes its metadata, too, which is refused elsewhere.) Elsewhere nothing says when something was
+/// removed.
 pub(crate) async fn check_directories(job: &Job) -> Result<(), Error> {
     check_directories_since(job, job.planned_at).await
 }
@@ -108,9 +110,10 @@ pub(crate) async fn check_directories_since(job: &Job, since: SystemTime) -> Res
     }
 }
 
-/// Refuses to go on with a run that has read what was written after `since`: what it has copied of that is of
-/// another state. What it has not read may have been repaired. True if all of it was looked at; where the
-/// source cannot be listed, or not for little, only what is read once more is noticed.
+/// Refuses to go on with a run that has read what was written after `since`: what it has copied of
+/// that is of another state. What it has not read may have been repaired. True if all of it was
+/// looked at; where the source cannot be listed, or not for little, only what is read once more is
+/// noticed.
 #[expect(clippy::disallowed_methods, reason = "times of the one file that the source is")]
 pub(crate) async fn check_read(
     job: &Job,
@@ -160,8 +163,8 @@ pub(crate) async fn check_read(
     }
 }
 
-/// The first object of the source that was written after `since`, in words; `None` if there is none, or nobody can
-/// tell.
+/// The first object of the source that was written after `since`, in words; `None` if there is
+/// none, or nobody can tell.
 #[expect(clippy::disallowed_methods, reason = "times of the one file that the source is")]
 pub(crate) async fn check_unwritten_since(
     job: &Job,
@@ -189,7 +192,8 @@ pub(crate) async fn check_unwritten_since(
     }
 }
 
-/// Looks at the documents of `source` in `store`, a watched one: chunks that were removed have no time.
+/// Looks at the documents of `source` in `store`, a watched one: chunks that were removed have no
+/// time.
 async fn check_documents(source: &OpenArray, store: &Store) -> Result<(), StoreError> {
     if source.metadata.file_name().is_some() || source.described_by.is_some() {
         return Ok(());
@@ -197,8 +201,8 @@ async fn check_documents(source: &OpenArray, store: &Store) -> Result<(), StoreE
     Documents::fetch_wanted(&store.with_role(Role::Control), source.wanted).await.map(drop)
 }
 
-/// Looks at the objects of `source` in `store`, a watched one, of which the index in `grid` is wanted; at all of an array
-/// that is one file.
+/// Looks at the objects of `source` in `store`, a watched one, of which the index in `grid` is
+/// wanted; at all of an array that is one file.
 async fn check_objects(
     source: &OpenArray,
     grid: ChunkGrid,

@@ -339,7 +339,8 @@ async fn what_is_at(store: &Store) -> Result<Option<Node>, Error> {
         Ok(None) => None,
         Ok(Some(documents::Node::Group(format))) => Some(Node::Group(format)),
         Ok(Some(documents::Node::Array(_))) => Some(Node::Array),
-        // What cannot be understood is there all the same, and may be a group: it is never replaced.
+        // What cannot be understood is there all the same, and may be a group: it is never
+        // replaced.
         Err(_) => Some(Node::Group(found.document_format())),
     })
 }

@@ -1,9 +1,10 @@
-//! Places with the documents of two formats: a store that is half moved from Zarr v2 to v3, or an N5 whose
-//! nodes a converter has given a `zarr.json` each.
+//! Places with the documents of two formats: a store that is half moved from Zarr v2 to v3, or an
+//! N5 whose nodes a converter has given a `zarr.json` each.
 //!
-//! Members of a group are read in the format the group is read in. At the place that was named itself N5
-//! goes first, whose blocks these are: a container that says its version, or a `zarr.json` that says that it
-//! stands for what `attributes.json` describes. Else the newest that can be read counts.
+//! Members of a group are read in the format the group is read in. At the place that was named
+//! itself N5 goes first, whose blocks these are: a container that says its version, or a
+//! `zarr.json` that says that it stands for what `attributes.json` describes. Else the newest that
+//! can be read counts.
 
 use rechunk_format::FormatError;
 use rechunk_store::{Store, StoreError};

@@ -62,8 +62,8 @@ impl Comparison {
     }
 }
 
-/// Compares the arrays at two locations; `options` are of both of them, but what is said of a file without a header
-/// is of those that are one.
+/// Compares the arrays at two locations; `options` are of both of them, but what is said of a file
+/// without a header is of those that are one.
 pub async fn verify(
     a: &str,
     b: &str,
@@ -106,7 +106,8 @@ pub async fn verify(
     compare_with(&a, &of(&b), planning, observer, cancel).await
 }
 
-/// What is said of each of two arrays. What is said of a file without a header is of one of them at least.
+/// What is said of each of two arrays. What is said of a file without a header is of one of them at
+/// least.
 async fn options_of_each(
     a: &str,
     b: &str,
@@ -185,15 +186,16 @@ fn second_of_one_shape(a: OpenArray, b: OpenArray) -> Result<(OpenArray, OpenArr
     }
 }
 
-/// True if two arrays that are open hold the same elements; false too if they cannot be compared. Of `small` ones all is
-/// done where it is asked for: no threads are started.
+/// True if two arrays that are open hold the same elements; false too if they cannot be compared.
+/// Of `small` ones all is done where it is asked for: no threads are started.
 pub(crate) async fn compare_opened(
     (a, b): (OpenArray, OpenArray),
     small: bool,
     planning: &Planning,
     cancel: &CancellationToken,
 ) -> Result<bool, Error> {
-    // The type that elements are read as, which is another than that of the metadata where they are cast.
+    // The type that elements are read as, which is another than that of the metadata where they are
+    // cast.
     let (x, y) = (a.spec(), b.spec());
     if x.shape != y.shape || x.data_type != y.data_type {
         return Ok(false);
@@ -332,8 +334,8 @@ async fn plan_comparison(
     cheaper.map_err(|error| Error::no_plan(request.budget.memory_bytes, error))
 }
 
-/// The cheaper of two plans; of two that cost about the same the one that needs less memory. Its tasks are smaller,
-/// and of arrays of which little is stored whole tasks are passed over.
+/// The cheaper of two plans; of two that cost about the same the one that needs less memory. Its
+/// tasks are smaller, and of arrays of which little is stored whole tasks are passed over.
 fn less_memory_of_like(pull: Planned, keep: Planned) -> Planned {
     const LIKE: f64 = 1.05;
     let seconds = |planned: &Planned| planned.plan.estimate.seconds;

@@ -17,15 +17,17 @@ pub(crate) const DIRECTORIES_MAX: usize = 200_000;
 pub(crate) enum Visited<'a> {
     /// One with these documents, or none.
     Documents(&'a Documents),
-    /// What is directly in one that is gone into; told before what is below it. The answer does not matter.
+    /// What is directly in one that is gone into; told before what is below it. The answer does not
+    /// matter.
     Level(&'a Level),
-    /// That of the state of a run: below it there may be half an array, which is none. It is not gone into.
+    /// That of the state of a run: below it there may be half an array, which is none. It is not
+    /// gone into.
     State,
 }
 
-/// Has `store` and every directory below it looked at, at most `limit` of them; `visit` is given its path
-/// and what it is by the documents that are `wanted`, and says whether there may be more below it. The first place that was not looked at, if there is
-/// more than was.
+/// Has `store` and every directory below it looked at, at most `limit` of them; `visit` is given
+/// its path and what it is by the documents that are `wanted`, and says whether there may be more
+/// below it. The first place that was not looked at, if there is more than was.
 pub(crate) async fn walk(
     store: &Store,
     limit: usize,

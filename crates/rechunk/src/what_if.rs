@@ -1,8 +1,8 @@
 //! What other budgets and more workers would make of a plan. Pure: it only plans.
 //!
 //! Several requests are the arrays of a group, which are copied one after the other, each with the
-//! whole budget: their times and prices add up. (Small ones, into an object store, at once, within the budget too: that
-//! is left out here, and takes less time.)
+//! whole budget: their times and prices add up. (Small ones, into an object store, at once, within
+//! the budget too: that is left out here, and takes less time.)
 
 use rechunk_plan::{Estimate, PlanError, PlanRequest, Planned, Strategy, cheapest};
 
@@ -139,8 +139,8 @@ impl WhatIf {
         self.budgets.iter().find(|rung| rung.memory_bytes == memory_bytes)
     }
 
-    /// The least budget tried whose time is nearly the best that was found: more memory is not worth
-    /// having.
+    /// The least budget tried whose time is nearly the best that was found: more memory is not
+    /// worth having.
     pub fn knee(&self) -> Option<&Rung> {
         let seconds = |rung: &Rung| rung.total().map_or(f64::INFINITY, |total| total.seconds);
         let best = self.budgets.iter().map(seconds).fold(f64::INFINITY, f64::min);

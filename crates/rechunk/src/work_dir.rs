@@ -31,7 +31,8 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 pub(crate) const JOB_KEY: &str = "job.json";
 /// Key of the job again, once its target is complete: only leftovers are to be removed then.
 const DONE_KEY: &str = "done.json";
-/// Key of the saved copy of a whole group. It goes last of what is saved: while it is there, a run can go on.
+/// Key of the saved copy of a whole group. It goes last of what is saved: while it is there, a run
+/// can go on.
 const TREE_KEY: &str = "tree.json";
 /// Key of the mark that all arrays of a group have their chunks, and begin to be made known.
 const WRITTEN_KEY: &str = "written";
@@ -44,8 +45,8 @@ const UPLOADS: &str = "uploads";
 /// What there may be in a work directory, in the order in which it is removed; the journal goes
 /// before all that it speaks of.
 const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
-/// After the lock only goes what the next one, who may have taken it by then, does not write before his
-/// own end.
+/// After the lock only goes what the next one, who may have taken it by then, does not write before
+/// his own end.
 const KEYS: [&str; 7] =
     [JOURNAL_KEY, REPORT_KEY, JOB_KEY, TREE_KEY, WRITTEN_KEY, LOCK_KEY, DONE_KEY];
 /// Those that say by their names whose the directory is.
@@ -65,8 +66,8 @@ pub(crate) enum Left {
     Unfinished(SavedJob),
     /// A job that has begun, of which what it was to do cannot be read: why.
     Damaged(String),
-    /// Leftovers of a job of which all is written, and the job if it still says which. What was to grow
-    /// may not have been made known yet.
+    /// Leftovers of a job of which all is written, and the job if it still says which. What was to
+    /// grow may not have been made known yet.
     Done(Option<SavedJob>),
     /// What a run has sent late, when another one had completed the target and removed all else.
     Late,
@@ -256,8 +257,8 @@ impl WorkDir {
         }
     }
 
-    /// Refuses a link to somewhere, and a directory in which somebody has put something. False if nothing is
-    /// there at all.
+    /// Refuses a link to somewhere, and a directory in which somebody has put something. False if
+    /// nothing is there at all.
     async fn check_ours(&self) -> Result<bool, Error> {
         let conflict = |reason: String| Error::Conflict {
             location: self.location.clone(),
@@ -306,8 +307,9 @@ impl WorkDir {
         }
     }
 
-    /// Has a replaced array that was put aside take its place again, where the new one has not taken it: of
-    /// the two renames the second is missing. Otherwise it would go with what a run has left.
+    /// Has a replaced array that was put aside take its place again, where the new one has not
+    /// taken it: of the two renames the second is missing. Otherwise it would go with what a run
+    /// has left.
     pub(crate) async fn put_back(&self, target: &Store) -> Result<bool, Error> {
         if target.local_root().is_none() {
             return Ok(false); // nothing is put aside there
@@ -361,8 +363,8 @@ impl WorkDir {
         self.put(DONE_KEY, job.to_checked_json()?).await
     }
 
-    /// Says of a job that it has done nothing, before what it has done is removed. `was_done`: it had said
-    /// that all of it is written.
+    /// Says of a job that it has done nothing, before what it has done is removed. `was_done`: it
+    /// had said that all of it is written.
     pub(crate) async fn take_back(&self, job: &SavedJob, was_done: bool) -> Result<(), Error> {
         self.forget().await?;
         if was_done {
@@ -373,7 +375,8 @@ impl WorkDir {
         Ok(())
     }
 
-    /// What the journal of a plan says. Its first line is known from the saved job, should it be damaged.
+    /// What the journal of a plan says. Its first line is known from the saved job, should it be
+    /// damaged.
     pub(crate) async fn read_journal(&self, fingerprint: &str) -> Result<JournalContents, Error> {
         let header = JournalHeader::new(fingerprint, serde_json::Value::Null);
         let contents = Journal::read_known(&self.store, &header).await;
@@ -464,7 +467,8 @@ impl WorkDir {
         self.put(JOB_KEY, job.to_checked_json()?).await
     }
 
-    /// Keeps what is said of a run beside its journal. It helps; that it cannot be kept hides nothing else.
+    /// Keeps what is said of a run beside its journal. It helps; that it cannot be kept hides
+    /// nothing else.
     pub(crate) async fn put_report(&self, report: &Report) {
         if let Ok(bytes) = serde_json::to_vec_pretty(report) {
             let _ = self.put(REPORT_KEY, bytes).await;
@@ -498,8 +502,9 @@ impl WorkDir {
     }
 }
 
-/// The name of a target that its work directory is named after: one for all runs that write there. Its own
-/// path, if it is given by a link, by a URL of a file, or ends in dots; else as it is given.
+/// The name of a target that its work directory is named after: one for all runs that write there.
+/// Its own path, if it is given by a link, by a URL of a file, or ends in dots; else as it is
+/// given.
 fn own_name(target: &str) -> String {
     let given = target.trim_end_matches('/');
     let path = Path::new(given);
@@ -519,8 +524,8 @@ fn holder_in(text: &[u8]) -> Option<Holder> {
     text.split(|&byte| byte == b'\n').rev().find(|line| !line.is_empty()).and_then(Holder::of)
 }
 
-/// The key is that of a part of a journal, of an object of an intermediate, or of a question for the
-/// time.
+/// The key is that of a part of a journal, of an object of an intermediate, or of a question for
+/// the time.
 fn is_late(key: &str) -> bool {
     let is_number = |text: &str| text.parse::<u64>().is_ok();
     match key.split('/').collect::<Vec<_>>()[..] {

@@ -24,8 +24,8 @@ impl WriterLock {
         }
     }
 
-    /// Does `work` until another run has taken the target: what it is about to delete may be that one's by then. The lock is
-    /// not to be given up meanwhile.
+    /// Does `work` until another run has taken the target: what it is about to delete may be that
+    /// one's by then. The lock is not to be given up meanwhile.
     pub(crate) async fn while_held<T>(
         &self,
         target: &str,
@@ -38,8 +38,8 @@ impl WriterLock {
         }
     }
 
-    /// An error if another run has taken it, or somebody has removed it, and what this run has written
-    /// may be gone as well: asked before what cannot be undone.
+    /// An error if another run has taken it, or somebody has removed it, and what this run has
+    /// written may be gone as well: asked before what cannot be undone.
     pub(crate) async fn check(&self, target: &str) -> Result<(), Error> {
         let failed = |source| store_error("look at the lock of", target, source);
         match self {

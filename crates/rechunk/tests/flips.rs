@@ -1,4 +1,5 @@
-//! A bit that flips in a finished target is found by `verify`, whatever the codec; a thousand of them.
+//! A bit that flips in a finished target is found by `verify`, whatever the codec; a thousand of
+//! them.
 #![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

@@ -1,5 +1,5 @@
-//! NetCDF files as a source, through the references that kerchunk and VirtualiZarr have made of them: what
-//! comes out is what netCDF4 reads in the files themselves (`fixtures/references`).
+//! NetCDF files as a source, through the references that kerchunk and VirtualiZarr have made of
+//! them: what comes out is what netCDF4 reads in the files themselves (`fixtures/references`).
 #![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
 

@@ -53,8 +53,8 @@ fn print(name: &str, times: &[Duration]) {
     }
 }
 
-/// Copies an array of `chunks` chunks, and looks at what is in flight meanwhile. `options` say where
-/// they go; the plan is of that kind.
+/// Copies an array of `chunks` chunks, and looks at what is in flight meanwhile. `options` say
+/// where they go; the plan is of that kind.
 fn copy_is_busy(chunks: u64, options: &str, kind: &str, least_share: f64) {
     // Chunks of 4 KiB, 100 or fewer in a row.
     let row = (chunks / 10).min(100);

@@ -169,7 +169,8 @@ impl Emulator {
         format!("{scheme}://{BOX}/{key}")
     }
 
-    /// The keys of all objects; `unfinished KEY` for an upload of which nobody said that it is whole.
+    /// The keys of all objects; `unfinished KEY` for an upload of which nobody said that it is
+    /// whole.
     pub(super) fn objects(&self) -> Vec<String> {
         self.ask("list", &[]).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
     }

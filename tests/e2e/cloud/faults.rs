@@ -17,7 +17,8 @@ const MIB: u64 = 1 << 20;
 
 const PUSH_PULL: [&str; 6] = ["--chunks", "24,8,16", "--strategy", "push-pull", "--timeout", "120"];
 
-/// A copy while `faults` befall its requests; how many there were, and how many of these were faulty.
+/// A copy while `faults` befall its requests; how many there were, and how many of these were
+/// faulty.
 fn requests_under(s3: &S3, faults: Faults, options: &[&str]) -> (f64, f64) {
     s3.server.clear_requests();
     s3.server.set_faults(faults);

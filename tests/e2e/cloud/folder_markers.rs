@@ -1,4 +1,5 @@
-//! Empty objects that stand for folders, as consoles and file managers make them: nothing, wherever they are.
+//! Empty objects that stand for folders, as consoles and file managers make them: nothing, wherever
+//! they are.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! A group whose arrays are mostly small: some are copied at once, as if one had been copied after the other.
+//! A group whose arrays are mostly small: some are copied at once, as if one had been copied after
+//! the other.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,7 +16,8 @@ use crate::report::number;
 const SMALL: usize = 6;
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Paths of the arrays, in the order in which they are copied: `a0` to `a5`, a large one, `z0` to `z5`.
+/// Paths of the arrays, in the order in which they are copied: `a0` to `a5`, a large one, `z0` to
+/// `z5`.
 fn paths() -> Vec<String> {
     let named = |letter: &'static str| (0..SMALL).map(move |n| format!("{letter}{n}"));
     named("a").chain(["large".to_owned()]).chain(named("z")).collect()

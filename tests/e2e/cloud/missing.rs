@@ -1,4 +1,5 @@
-//! Missing chunks, and chunks under other keys, at stores that are asked: what it costs, and what is noticed.
+//! Missing chunks, and chunks under other keys, at stores that are asked: what it costs, and what
+//! is noticed.
 
 use std::fs;
 use std::time::Duration;
@@ -41,7 +42,8 @@ fn missing_chunks_of_a_bucket_are_told_and_refused() {
     }
 }
 
-/// A store that cannot be listed says it only when it was asked for each: then nothing is published.
+/// A store that cannot be listed says it only when it was asked for each: then nothing is
+/// published.
 #[test]
 fn a_web_server_is_refused_at_the_end() {
     let server = HttpServer::start(&ServerOptions::default()).unwrap();
@@ -58,7 +60,8 @@ fn a_web_server_is_refused_at_the_end() {
     run(&[&copy[..], &["1", "--overwrite"]].concat(), &[]).go().ok();
 }
 
-/// What was there when it was planned, or when the run had listed it, is no gap when it is missing later.
+/// What was there when it was planned, or when the run had listed it, is no gap when it is missing
+/// later.
 #[test]
 fn what_was_there_before_is_not_missing() {
     for options in [
@@ -120,7 +123,8 @@ fn chunks_under_other_keys_are_read_from_a_bucket_and_over_http() {
     assert_same(raw.as_ref(), target.as_ref());
     let info = run(&["info", &source], &[]).go().ok().stdout;
     assert!(info.contains("none missing"), "{info}");
-    // Of what is stored as it is nothing is asked for when it is planned: it is refused at the end, by name.
+    // Of what is stored as it is nothing is asked for when it is planned: it is refused at the end,
+    // by name.
     let nested = s3.disk("nested.zarr");
     RawArray::v2(&[24, 32], &[6, 32]).write(&nested.display().to_string());
     for chunk in 0..4 {

@@ -1,5 +1,5 @@
-//! Source and target in one store with equal chunks: it copies the objects itself. Its log shows the
-//! copies, and not one byte of a chunk.
+//! Source and target in one store with equal chunks: it copies the objects itself. Its log shows
+//! the copies, and not one byte of a chunk.
 
 use std::thread::sleep;
 use std::time::Duration;

@@ -39,11 +39,12 @@ fn asked_for_chunks(s3: &S3) -> u64 {
     count(&requests, |r| r.operation == Operation::Get && r.key.starts_with("source.zarr/c/"))
 }
 
-/// Each answer comes so late that the list, for which the server takes 25 to 75 ms while it is busy, is there before many
-/// chunks have been asked for.
+/// Each answer comes so late that the list, for which the server takes 25 to 75 ms while it is
+/// busy, is there before many chunks have been asked for.
 const LATENCY: Duration = Duration::from_millis(20);
 
-/// Of the requests for chunks, how many came before a list was asked for, and how many when it had been answered.
+/// Of the requests for chunks, how many came before a list was asked for, and how many when it had
+/// been answered.
 fn around_the_list(s3: &S3, operation: Operation) -> (u64, u64) {
     let requests = s3.server.requests();
     let list = |r: &&RequestRecord| {

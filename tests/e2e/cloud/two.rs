@@ -6,8 +6,8 @@ use crate::harness::{Done, Run};
 /// Rounds of the normal run.
 const ROUNDS: usize = 10;
 
-/// Makes two runs of one target at once: one of them writes it, and who does not is refused. How many
-/// were.
+/// Makes two runs of one target at once: one of them writes it, and who does not is refused. How
+/// many were.
 pub(super) fn refused_of(one: Run, other: Run, round: usize) -> usize {
     let done: Vec<Done> = std::thread::scope(|scope| {
         let (one, other) = (scope.spawn(|| one.go()), scope.spawn(|| other.go()));

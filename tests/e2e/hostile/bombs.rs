@@ -1,5 +1,5 @@
-//! Group 6, bombs and lies: little that decodes to very much, and sizes that are not what they claim.
-//! Refused or stopped in the memory and time of any other refusal.
+//! Group 6, bombs and lies: little that decodes to very much, and sizes that are not what they
+//! claim. Refused or stopped in the memory and time of any other refusal.
 
 use serde_json::{Value, json};
 
@@ -339,7 +339,8 @@ fn numbers() -> Vec<Case> {
     ]
 }
 
-/// An array that claims to be enormous, and of which two chunks are stored: the rest is passed over.
+/// An array that claims to be enormous, and of which two chunks are stored: the rest is passed
+/// over.
 fn enormous(name: &str, shape: &'static [u64], chunks: &'static [u64], target: &str) -> Case {
     let build = move |scene: &Scene| {
         let document = json!({

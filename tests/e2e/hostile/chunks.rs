@@ -1,5 +1,6 @@
 //! Group 1, damaged chunks: for each codec cut, empty, too long, followed by rubbish, with flipped
-//! bits, in another codec. The copy stops at the chunk and names it; damage is never a missing chunk.
+//! bits, in another codec. The copy stops at the chunk and names it; damage is never a missing
+//! chunk.
 
 use serde_json::json;
 
@@ -90,7 +91,8 @@ fn foreign(name: &str, compressor: serde_json::Value, chunk: Vec<u8>) -> Case {
         .with(&["--chunks", "8,2"])
 }
 
-/// Chunks that are copied as they are stored: what tells without decoding that they cannot be right is seen.
+/// Chunks that are copied as they are stored: what tells without decoding that they cannot be right
+/// is seen.
 fn not_decoded() -> Vec<Case> {
     let checked = CODECS.into_iter().filter(|&(name, _, version, _)| {
         name == "none" || name.starts_with("blosc") || version == 3

@@ -1,9 +1,10 @@
 //! Hostile input as tables: what is wrong, odd or malicious, and the outcome it must have.
 //!
-//! A [`Case`] is a name, a builder that lays out a source, and an [`Outcome`]: the array copied with
-//! the right elements, or a refusal with its exit code, its words and what may be left behind. Every
-//! case runs the real binary in 64 MiB and is held to the same limits: no panic, no signal, no control
-//! characters or endless text in what it says, little memory, a short time, the source untouched.
+//! A [`Case`] is a name, a builder that lays out a source, and an [`Outcome`]: the array copied
+//! with the right elements, or a refusal with its exit code, its words and what may be left behind.
+//! Every case runs the real binary in 64 MiB and is held to the same limits: no panic, no signal,
+//! no control characters or endless text in what it says, little memory, a short time, the source
+//! untouched.
 
 mod bombs;
 mod build;
@@ -62,7 +63,8 @@ impl Scene {
         let folder = if is_public { Folder::public() } else { Folder::new() };
         std::fs::create_dir(folder.at("out")).unwrap();
         if is_public {
-            // The build directory may be closed to others; the binary has to be where they may look.
+            // The build directory may be closed to others; the binary has to be where they may
+            // look.
             open_to_all(folder.path(), 0o755);
             std::fs::copy(BINARY, folder.at("rechunk")).unwrap();
         }

@@ -150,7 +150,8 @@ fn check_copied(done: &Done, elements: &Elements, scene: &Scene) -> Result<(), S
     Err(format!("{found} bytes are not the {wanted} wanted: they differ from byte {same} on"))
 }
 
-/// The elements of a Zarr v2 array of one uncompressed chunk (or of none, where it has no elements).
+/// The elements of a Zarr v2 array of one uncompressed chunk (or of none, where it has no
+/// elements).
 fn read_whole(array: &Path) -> Result<Elements, String> {
     let document = std::fs::read(array.join(".zarray")).map_err(|error| error.to_string())?;
     let document: Value = serde_json::from_slice(&document).map_err(|error| error.to_string())?;

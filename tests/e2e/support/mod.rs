@@ -1,6 +1,6 @@
-//! The tables of what is read and written, `docs/support.md`: every codec of every version with every
-//! group of data types, written by us, decoded again by us, and read and written by others; then N5
-//! and raw files.
+//! The tables of what is read and written, `docs/support.md`: every codec of every version with
+//! every group of data types, written by us, decoded again by us, and read and written by others;
+//! then N5 and raw files.
 //!
 //! `RECHUNK_BLESS=1` writes the table anew.
 

@@ -1,5 +1,5 @@
-//! The table of raw files: every type in every kind of file, written by us, read again, and read and
-//! written by NumPy.
+//! The table of raw files: every type in every kind of file, written by us, read again, and read
+//! and written by NumPy.
 
 use std::fmt::Write;
 use std::path::Path;

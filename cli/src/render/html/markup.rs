@@ -198,7 +198,8 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// Text as character data or attribute value; what a reader or a terminal would obey is spelled out.
+/// Text as character data or attribute value; what a reader or a terminal would obey is spelled
+/// out.
 pub(super) fn escaped(text: &str) -> String {
     escape(&harmless_line(text))
 }

@@ -1,4 +1,5 @@
-//! An array with boxes in it as a small drawing by itself; its caption stands on the page around it.
+//! An array with boxes in it as a small drawing by itself; its caption stands on the page around
+//! it.
 
 use super::canvas::{Canvas, escape, px, text_width};
 use super::solid::{Liberties, Solid};

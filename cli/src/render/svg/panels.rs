@@ -200,7 +200,8 @@ impl<'a> Frame<'a> {
         liberties
     }
 
-    /// A grid of objects (chunks, or shards) with the first highlighted, and in a shard the first chunk.
+    /// A grid of objects (chunks, or shards) with the first highlighted, and in a shard the first
+    /// chunk.
     fn chunks(
         &self,
         canvas: &mut Canvas,

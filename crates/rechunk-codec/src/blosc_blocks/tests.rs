@@ -71,8 +71,8 @@ fn what_is_wanted_behind_the_end_is_not_there() {
     }
 }
 
-/// A stream of LZ4 is decoded up to the last byte that is wanted: damage behind it does not matter to that part, and
-/// does to the whole.
+/// A stream of LZ4 is decoded up to the last byte that is wanted: damage behind it does not matter
+/// to that part, and does to the whole.
 #[test]
 fn streams_of_lz4_are_decoded_as_far_as_they_are_wanted() {
     const LENGTH: usize = 64 << 10;

@@ -1,5 +1,5 @@
-//! The header that zfp can put before its blocks: magic, type and shape, parameters.
-//! [zfp 1.0, `zfp_write_header`](https://zfp.readthedocs.io/en/release1.0.1/high-level-api.html#header).
+//! The header that zfp can put before its blocks: magic, type and shape, parameters. [zfp 1.0,
+//! `zfp_write_header`](https://zfp.readthedocs.io/en/release1.0.1/high-level-api.html#header).
 //!
 //! It is read here and not by the library, which would believe it.
 
@@ -146,7 +146,8 @@ fn short_mode(params: &Params) -> Option<u32> {
     if min_bits == max_bits && max_planes == PLANES_MAX && min_exponent == EXPONENT_MIN {
         return (max_bits <= SHORT_RATES).then(|| max_bits - 1);
     }
-    // zfp says other parameters one by one; more bits than the default too, which would be forgotten.
+    // zfp says other parameters one by one; more bits than the default too, which would be
+    // forgotten.
     if min_bits != BLOCK_BITS_MIN || max_bits != BLOCK_BITS_MAX {
         return None;
     }

@@ -126,8 +126,8 @@ impl Params {
     }
 
     /// Most bits of a block: its head, its planes, and a bit for each value but one that says where
-    /// it becomes significant. A reversible block says itself how many planes it has, and zfp's decoder does not
-    /// hold that against `max_planes`.
+    /// it becomes significant. A reversible block says itself how many planes it has, and zfp's
+    /// decoder does not hold that against `max_planes`.
     fn block_bits_max(&self, field: &Field) -> u32 {
         let values = field.block_values();
         let all = field.scalar.bits();
@@ -207,7 +207,8 @@ mod tests {
         assert!(of(ZfpMode::Reversible, true).unwrap().is_reversible());
     }
 
-    /// A stream whose header allows few planes and says that it is reversible was read beyond its buffer.
+    /// A stream whose header allows few planes and says that it is reversible was read beyond its
+    /// buffer.
     #[test]
     fn a_reversible_block_may_have_all_planes() {
         let solid = field(Scalar::Int64, &[5, 7, 3]);

@@ -69,8 +69,8 @@ impl DoneSet {
         }
     }
 
-    /// The digest of what the tasks of a stage that are done took from the source, if it is known of
-    /// all of them.
+    /// The digest of what the tasks of a stage that are done took from the source, if it is known
+    /// of all of them.
     pub fn digest(&self, stage: usize) -> Option<Digest> {
         let done = self.stages.get(&stage);
         done.into_iter().flat_map(|done| done.ranges.values()).map(|range| range.digest).sum()

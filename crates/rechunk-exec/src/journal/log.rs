@@ -182,7 +182,8 @@ fn key(number: u64) -> String {
     format!("{SEGMENTS}/{number:08}")
 }
 
-/// The lines of a segment behind the first, which says who wrote it. If that is damaged they count all the same.
+/// The lines of a segment behind the first, which says who wrote it. If that is damaged they count
+/// all the same.
 pub(crate) fn lines(segment: &[u8]) -> &[u8] {
     let Some(end) = segment.iter().position(|&byte| byte == b'\n') else { return &[] };
     &segment[end + 1..]

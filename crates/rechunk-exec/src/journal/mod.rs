@@ -1,9 +1,10 @@
 //! The journal: which tasks are done, so that a run that was killed can go on.
 //!
-//! Lines, in a local file or in numbered objects ([`log`]). The first says which plan the tasks are numbered by, each of the others
-//! marks tasks (or steps of a task) as done; every line ends with a checksum of itself. A mark is
-//! written only after what it stands for is durable (see [`writer`]), so a line that can be read
-//! can be believed. A damaged line costs what it marks, which is done again.
+//! Lines, in a local file or in numbered objects ([`log`]). The first says which plan the tasks are
+//! numbered by, each of the others marks tasks (or steps of a task) as done; every line ends with a
+//! checksum of itself. A mark is written only after what it stands for is durable (see [`writer`]),
+//! so a line that can be read can be believed. A damaged line costs what it marks, which is done
+//! again.
 
 mod done;
 mod line;
@@ -28,8 +29,8 @@ pub const JOURNAL_KEY: &str = "journal";
 /// What the segments of a journal are below, where there are no files that grow.
 pub const SEGMENTS: &str = "segments";
 
-/// How often a number may be taken by somebody else while a journal is opened: a writer that does so
-/// again and again is not late, it lives.
+/// How often a number may be taken by somebody else while a journal is opened: a writer that does
+/// so again and again is not late, it lives.
 const CLAIMS: u32 = 8;
 
 /// Why a journal cannot be used.
@@ -80,7 +81,8 @@ pub struct JournalContents {
     pub header: JournalHeader,
     /// What is done.
     pub done: DoneSet,
-    /// Bytes of lines that are damaged, or torn: a kill in the middle of a write leaves a part of a line.
+    /// Bytes of lines that are damaged, or torn: a kill in the middle of a write leaves a part of a
+    /// line.
     pub damaged_bytes: u64,
     /// Whole lines that are damaged, which a kill leaves none of.
     pub damaged_lines: u64,
@@ -107,7 +109,8 @@ impl Journal {
 
     /// Begins a journal in the work directory `store`, durably, in place of any that is there. On a
     /// store without files there must be none, but for one with this very header: a run that ended
-    /// before it was told that it had begun its journal. `writer` is unlike the name of any other run.
+    /// before it was told that it had begun its journal. `writer` is unlike the name of any other
+    /// run.
     pub async fn create(
         store: &Store,
         header: JournalHeader,
@@ -153,10 +156,10 @@ impl Journal {
         reader::read(store, Some(known)).await.map(|(contents, _)| contents)
     }
 
-    /// Opens the journal in `store` to go on with it. A file with damaged lines, or a torn end, is written anew
-    /// without them, so that what is added later begins a line. A journal of segments gets
-    /// an empty one in the name of `writer`: whatever an earlier writer still sends comes too late
-    /// for its number, and cannot take one from this one.
+    /// Opens the journal in `store` to go on with it. A file with damaged lines, or a torn end, is
+    /// written anew without them, so that what is added later begins a line. A journal of segments
+    /// gets an empty one in the name of `writer`: whatever an earlier writer still sends comes too
+    /// late for its number, and cannot take one from this one.
     pub async fn open(store: &Store, writer: &str) -> Result<Self, JournalError> {
         Self::open_as(store, writer, None).await
     }
@@ -214,8 +217,8 @@ impl Journal {
         Ok(Self { log, header, done })
     }
 
-    /// Has the tasks of `stage` and of those after it be done again. What is left is written anew, in the name of
-    /// `writer` where there are no files; `known` is what the first line says.
+    /// Has the tasks of `stage` and of those after it be done again. What is left is written anew,
+    /// in the name of `writer` where there are no files; `known` is what the first line says.
     pub async fn forget_stage(
         store: &Store,
         known: &JournalHeader,

@@ -10,8 +10,8 @@ use crate::frame::wide;
 
 /// What is read of a journal at a time, bytes; a longer line is damage.
 const PIECE_BYTES: u64 = 1 << 20;
-/// Most ranges of tasks, and tasks begun, that are kept in mind. Tasks are begun in order, so that a
-/// run leaves as many as it has tasks at once; what comes after more is done again.
+/// Most ranges of tasks, and tasks begun, that are kept in mind. Tasks are begun in order, so that
+/// a run leaves as many as it has tasks at once; what comes after more is done again.
 const PARTS_MAX: usize = 1 << 16;
 
 /// What has been read.
@@ -28,8 +28,8 @@ struct Reader {
 /// The journal is of a version that is not known.
 struct OtherVersion(u32);
 
-/// Reads the journal in `store`, and how many segments it has; a file has none. If its first line is damaged,
-/// `known` is what it says, where that is known.
+/// Reads the journal in `store`, and how many segments it has; a file has none. If its first line
+/// is damaged, `known` is what it says, where that is known.
 pub(super) async fn read(
     store: &Store,
     known: Option<&JournalHeader>,
@@ -88,8 +88,8 @@ impl Reader {
         }
     }
 
-    /// Does what lines say, and passes over those that are damaged or torn: each says by itself what is done. How
-    /// many bytes are of lines that count. The first line of all is the header.
+    /// Does what lines say, and passes over those that are damaged or torn: each says by itself
+    /// what is done. How many bytes are of lines that count. The first line of all is the header.
     fn take(&mut self, bytes: &[u8]) -> Result<usize, OtherVersion> {
         let mut taken_bytes = 0;
         for text in bytes.split_inclusive(|&byte| byte == b'\n') {

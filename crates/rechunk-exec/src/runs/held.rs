@@ -13,12 +13,13 @@ use crate::Fault;
 use crate::frame::{self, Frame, buffer_bytes};
 use crate::pool::BufferPool;
 
-/// Pieces that are written after the same buffer are put into blocks of so many bytes, but for the last. An allocator gives
-/// smaller ones places in pages that it shares among blocks of one size, and keeps a page while one of them is in use: pieces
-/// have many sizes, which change from buffer to buffer.
+/// Pieces that are written after the same buffer are put into blocks of so many bytes, but for the
+/// last. An allocator gives smaller ones places in pages that it shares among blocks of one size,
+/// and keeps a page while one of them is in use: pieces have many sizes, which change from buffer
+/// to buffer.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Pieces of more bytes begin a block, and so where a page of memory does: from there a file can be written past the system's
-/// cache.
+/// Pieces of more bytes begin a block, and so where a page of memory does: from there a file can be
+/// written past the system's cache.
 const LARGE_BYTES: usize = 512 << 10;
 
 /// The pieces of the buffer that is read.
@@ -197,7 +198,8 @@ impl Full {
         self.held.number
     }
 
-    /// The elements of the piece of target file `file`, if it is to be written and has not been taken.
+    /// The elements of the piece of target file `file`, if it is to be written and has not been
+    /// taken.
     fn take(&mut self, file: &[u64]) -> Option<Bytes> {
         self.pieces[self.held.number_of(file)?].take()
     }

@@ -38,9 +38,9 @@ pub(super) async fn buffer(
     Ok(())
 }
 
-/// Announces what the next buffer is made of, if there is one: the disk is read while the one before is written. Where
-/// all seems to be in memory, one file is looked for there. Nobody waits for it, but nothing is announced while what was
-/// `before` is under way.
+/// Announces what the next buffer is made of, if there is one: the disk is read while the one
+/// before is written. Where all seems to be in memory, one file is looked for there. Nobody waits
+/// for it, but nothing is announced while what was `before` is under way.
 pub(super) fn announce(pass: &Pass, next: Option<&u64>, before: &mut Option<JoinHandle<()>>) {
     let Some(&number) = next else { return };
     let (source, buffers) = (&pass.source, &pass.buffers);
@@ -103,8 +103,9 @@ fn batch(
     batch.map_err(|error| Fault::Source(pass.source.array.file_error(&part.file, error)))
 }
 
-/// Reads a slab, to there in the lane, and copies it into the pieces: on one thread while files are in memory, which is
-/// where its bytes are then near; else threads that may wait read, more of them than there are cores.
+/// Reads a slab, to there in the lane, and copies it into the pieces: on one thread while files are
+/// in memory, which is where its bytes are then near; else threads that may wait read, more of them
+/// than there are cores.
 async fn take_in(
     pass: Arc<Pass>,
     held: Arc<Held>,

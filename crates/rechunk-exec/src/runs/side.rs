@@ -30,7 +30,8 @@ pub(super) enum Place {
     Piece(usize),
     /// In the lane, from its first byte on.
     Lane,
-    /// In the lane, the first of them as it lies in the pages of its file, if there is room for that.
+    /// In the lane, the first of them as it lies in the pages of its file, if there is room for
+    /// that.
     LaneAsInFile,
 }
 
@@ -52,8 +53,8 @@ impl Side {
         Frame::of_region_in(region, &self.order, self.item_bytes)
     }
 
-    /// What of `part` of a file, whose elements are `file`, goes through a lane of `lane_bytes` at a
-    /// time, one after the other as they lie in the file.
+    /// What of `part` of a file, whose elements are `file`, goes through a lane of `lane_bytes` at
+    /// a time, one after the other as they lie in the file.
     pub(super) fn slabs(
         &self,
         file: &Region,
@@ -65,8 +66,9 @@ impl Side {
         Slabs::new(part, &self.order, elements).map_err(Fault::Grid)
     }
 
-    /// Makes a lane ready to move `slab` of a file whose elements are `file`: it has the runs, which
-    /// lie one behind the other in memory, and room for their bytes, if they go through it. Returns where these are.
+    /// Makes a lane ready to move `slab` of a file whose elements are `file`: it has the runs,
+    /// which lie one behind the other in memory, and room for their bytes, if they go through it.
+    /// Returns where these are.
     pub(super) fn put_runs(
         &self,
         (file, slab): (&Region, &Region),
@@ -103,7 +105,8 @@ impl Side {
         Ok(first..first + bytes)
     }
 
-    /// The bytes of a file, whose elements are `file`, that `part` of it lies in, if it has most of them.
+    /// The bytes of a file, whose elements are `file`, that `part` of it lies in, if it has most of
+    /// them.
     pub(super) fn range(&self, file: &Region, part: &Region) -> Option<Range<u64>> {
         let range = hull(file, part, &self.order, wide(self.item_bytes))?;
         Some(self.offset_bytes + range.start..self.offset_bytes + range.end)
@@ -114,8 +117,8 @@ impl Side {
     }
 }
 
-/// From the first byte of `part` in a file of elements alone, which are `file`, to the last; `None` if half of that is
-/// others' or more.
+/// From the first byte of `part` in a file of elements alone, which are `file`, to the last; `None`
+/// if half of that is others' or more.
 fn hull(file: &Region, part: &Region, order: &[usize], item_bytes: u64) -> Option<Range<u64>> {
     if part.is_empty() {
         return None;

@@ -37,7 +37,8 @@ fn swapped(mut case: Case, axes: &[usize]) -> Case {
     case
 }
 
-/// The target chunks of which nothing is stored are told from those that hold fill values: pieces have marks.
+/// The target chunks of which nothing is stored are told from those that hold fill values: pieces
+/// have marks.
 fn marked(mut case: Case) -> Case {
     let rank = case.shape.len();
     let shards = |per_shard: u64| Some((vec![per_shard; rank], false));
@@ -46,7 +47,8 @@ fn marked(mut case: Case) -> Case {
     Case { missing: !0b100_0000, seed: 7, ..case }
 }
 
-/// Any array whose elements are so large that few of them are a slab, its chunks as they are in their files or not.
+/// Any array whose elements are so large that few of them are a slab, its chunks as they are in
+/// their files or not.
 fn of_large_elements() -> impl Strategy<Value = Case> {
     let kinds = [Kind::Pull, Kind::Keep, Kind::PushPull, Kind::Multistage];
     let codec = prop::sample::select(vec![Codec::Raw, Codec::Clipped, Codec::Runs]);
@@ -58,7 +60,8 @@ fn of_large_elements() -> impl Strategy<Value = Case> {
         .prop_filter("too large", |case| case.shape.iter().product::<u64>() <= 300)
 }
 
-/// Runs a case in directories; what was moved. The elements are those of a naive copy, their digest too.
+/// Runs a case in directories; what was moved. The elements are those of a naive copy, their digest
+/// too.
 fn run(case: &Case) -> Option<Traffic> {
     let mut request = case.request();
     if matches!(case.source.codec, Codec::Raw | Codec::Clipped) {

@@ -38,7 +38,8 @@ pub(crate) struct SideCase {
 }
 
 impl SideCase {
-    /// Chunks of this shape, each an object of its own, little-endian and in C order, without a fill value.
+    /// Chunks of this shape, each an object of its own, little-endian and in C order, without a
+    /// fill value.
     pub(crate) fn plain(chunk: &[u64], codec: Codec) -> Self {
         let order = ElementOrder::c_little(chunk.len());
         Self { chunk: chunk.to_vec(), edges: None, shards: None, order, codec, fill: None }

@@ -87,7 +87,8 @@ impl TestLayout {
 }
 
 impl TestLayout {
-    /// Where, in the decoded chunk, the elements of the array are, in the order that they are stored in.
+    /// Where, in the decoded chunk, the elements of the array are, in the order that they are
+    /// stored in.
     fn offsets(&self, index: &[u64]) -> Vec<usize> {
         let grid = self.spec.grid().unwrap();
         let (chunk, region) = (grid.chunk(index), grid.region(index));

@@ -15,7 +15,8 @@ use rechunk_store::Meter;
 use crate::case::{Case, SideCase, execute, runtime};
 use crate::layout::Codec;
 
-/// Chunks of 40 x 40 become those of 70 x 70, in units too large to be sent out by who completes them.
+/// Chunks of 40 x 40 become those of 70 x 70, in units too large to be sent out by who completes
+/// them.
 fn case() -> Case {
     let side = |chunk: u64| SideCase::plain(&[chunk, chunk], Codec::Runs);
     Case {

@@ -43,8 +43,8 @@ fn plan_of_files(case: &Case) -> Option<Plan> {
     case.plan_of(request)
 }
 
-/// Runs a case in directories, its source as `change` leaves it: what was read of it, and whether the
-/// elements are those of a naive copy.
+/// Runs a case in directories, its source as `change` leaves it: what was read of it, and whether
+/// the elements are those of a naive copy.
 fn run(
     case: &Case,
     plan: &Plan,
@@ -64,8 +64,8 @@ fn run(
     })
 }
 
-/// What was read to run a case, and what all chunks that were asked for have; the elements are those of
-/// a naive copy.
+/// What was read to run a case, and what all chunks that were asked for have; the elements are
+/// those of a naive copy.
 fn read(case: &Case, refuses_parts: bool) -> Option<(RoleTraffic, u64)> {
     let plan = case.plan()?;
     let refuses = |layout: &mut TestLayout, store, _: &Path| {
@@ -199,7 +199,8 @@ fn a_chunk_of_another_size_is_an_error() {
     }
 }
 
-/// While a disk is waited for, other threads read; a part that is refused is read again by one of them.
+/// While a disk is waited for, other threads read; a part that is refused is read again by one of
+/// them.
 #[test]
 fn parts_are_read_while_reading_is_slow() {
     let case = Case { threads: 2, ..eighths() };

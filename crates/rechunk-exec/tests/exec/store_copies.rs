@@ -1,5 +1,5 @@
-//! Objects that the store copies itself: the same target, counted as planned; read and written where
-//! that is not possible or not wanted.
+//! Objects that the store copies itself: the same target, counted as planned; read and written
+//! where that is not possible or not wanted.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,5 +1,5 @@
-//! What is read ahead of its step saves time, and so do steps that overlap; neither takes more requests at
-//! once.
+//! What is read ahead of its step saves time, and so do steps that overlap; neither takes more
+//! requests at once.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -175,8 +175,8 @@ impl Driver {
         let observer = Arc::new(self.findings.clone());
         let token = CancellationToken::new();
         let report = run(Arc::new(execution), Some(journal), observer, token).await?;
-        // Marks that were read wrongly are made again, and may then overlap: what they took from the
-        // source is not known, and the report says so.
+        // Marks that were read wrongly are made again, and may then overlap: what they took from
+        // the source is not known, and the report says so.
         let is_unknown = report.digest.is_none() && self.scenario.faults.flipped > 0;
         if report.digest != self.expected.digest && !is_unknown {
             let (found, right) = (report.digest, &self.expected.digest);

@@ -2,8 +2,8 @@
 //!
 //! A seed says everything: the array, the plan, how long calls take, what goes wrong with them, and
 //! where the process dies. After every run that ends, whichever way, what is stored is checked
-//! ([`check`]). `RECHUNK_SIM_SEEDS` is how many seeds to try, `RECHUNK_SIM_FIRST` the first of them,
-//! and `RECHUNK_SIM_SEED` one alone.
+//! ([`check`]). `RECHUNK_SIM_SEEDS` is how many seeds to try, `RECHUNK_SIM_FIRST` the first of
+//! them, and `RECHUNK_SIM_SEED` one alone.
 #![expect(clippy::disallowed_methods, reason = "tests make files and look at them")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of a test fails the test")]
 

@@ -27,9 +27,9 @@ impl fmt::Debug for Convert {
 }
 
 impl Convert {
-    /// Casts the elements of `source`, in `endian`, from position `from` on, into as many of `target`,
-    /// little-endian. The position of the first that does not fit, if one does not; those behind it
-    /// are not touched.
+    /// Casts the elements of `source`, in `endian`, from position `from` on, into as many of
+    /// `target`, little-endian. The position of the first that does not fit, if one does not; those
+    /// behind it are not touched.
     pub fn run(
         &self,
         source: &[u8],

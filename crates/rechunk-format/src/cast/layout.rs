@@ -11,9 +11,9 @@ use crate::{CodecCost, ElementOrder, FormatError, Layout};
 
 /// Makes elements of one type elements of another, one by one.
 pub trait ElementMap: Debug + Send + Sync {
-    /// Maps the elements of `stored`, in `endian`, from position `from` on, into as many of `mapped`,
-    /// little-endian. The position of the first that has no counterpart, if there is one; those
-    /// behind it are not touched.
+    /// Maps the elements of `stored`, in `endian`, from position `from` on, into as many of
+    /// `mapped`, little-endian. The position of the first that has no counterpart, if there is one;
+    /// those behind it are not touched.
     fn run(&self, stored: &[u8], endian: Endian, mapped: &mut [u8], from: usize) -> Option<usize>;
 
     /// Why an element has no counterpart.
@@ -37,11 +37,11 @@ impl ElementMap for Cast {
     }
 }
 
-/// The layout of an array, to read its elements as those of another type. An element that does not fit
-/// is an error; what a chunk has behind the end of the array is not looked at.
+/// The layout of an array, to read its elements as those of another type. An element that does not
+/// fit is an error; what a chunk has behind the end of the array is not looked at.
 ///
-/// Nobody but this layout knows of it: to planner and executor the array is one of the new type, and its
-/// encoded chunks are like no other's.
+/// Nobody but this layout knows of it: to planner and executor the array is one of the new type,
+/// and its encoded chunks are like no other's.
 #[derive(Debug)]
 pub struct CastLayout {
     inner: Arc<dyn Layout>,
@@ -56,8 +56,8 @@ pub struct CastLayout {
 }
 
 impl CastLayout {
-    /// An array with `inner` layout, its elements as `to`. Refuses types that are no numbers, and a fill
-    /// value that does not fit.
+    /// An array with `inner` layout, its elements as `to`. Refuses types that are no numbers, and a
+    /// fill value that does not fit.
     pub fn new(inner: Arc<dyn Layout>, to: DataType) -> Result<Self, FormatError> {
         let from = inner.spec().data_type;
         let convert = pair(from, to)?;
@@ -69,8 +69,8 @@ impl CastLayout {
         Self::with_map(inner, (to, fill_value), map, &name, summary)
     }
 
-    /// An array with `inner` layout, its elements mapped to those of type `to`. `name` tells the map from
-    /// others, `summary` says it to people behind the codecs.
+    /// An array with `inner` layout, its elements mapped to those of type `to`. `name` tells the
+    /// map from others, `summary` says it to people behind the codecs.
     pub fn with_map(
         inner: Arc<dyn Layout>,
         (to, fill_value): (DataType, Option<FillValue>),

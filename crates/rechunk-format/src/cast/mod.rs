@@ -1,5 +1,5 @@
-//! Elements of one type as elements of another, where that is possible: what does not fit is an error,
-//! never another value. To round is what a cast to a float means; nothing else is.
+//! Elements of one type as elements of another, where that is possible: what does not fit is an
+//! error, never another value. To round is what a cast to a float means; nothing else is.
 
 mod convert;
 mod layout;
@@ -26,8 +26,8 @@ pub struct CastTo {
 }
 
 impl CastTo {
-    /// A type by its name (`float32`), or as NumPy spells it (`<f4`, `>i2`, `f4`); without a byte order
-    /// it is little-endian. `None` if it is none, or not of numbers.
+    /// A type by its name (`float32`), or as NumPy spells it (`<f4`, `>i2`, `f4`); without a byte
+    /// order it is little-endian. `None` if it is none, or not of numbers.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (kind, endian) = match text.split_at_checked(1) {
@@ -61,8 +61,9 @@ pub fn cast_fill_value(
     Err(FormatError::Cast { reason: format!("the fill value {}", value_fault(&value, to)) })
 }
 
-/// Whether some value of type `from` would be rounded in `to`, where it is cast to a float. Equal to
-/// what `numpy.can_cast` calls unsafe, but for 64-bit integers in float64, which are rounded too.
+/// Whether some value of type `from` would be rounded in `to`, where it is cast to a float. Equal
+/// to what `numpy.can_cast` calls unsafe, but for 64-bit integers in float64, which are rounded
+/// too.
 pub fn rounds(from: DataType, to: DataType) -> bool {
     let Some(kept) = number::float_bits(to) else { return false };
     // What is near 0 in bfloat16 is 0 in float16, which has more digits and smaller exponents.

@@ -178,8 +178,8 @@ fn nearest(value: f64) -> Option<f32> {
     (near.is_finite() || !value.is_finite()).then_some(near)
 }
 
-/// A 32-bit float that rounds to the same float of 16 bits as `wide` does: what does not fit is rounded
-/// to the neighbour whose last bit is set, so that it is not taken for the middle of two.
+/// A 32-bit float that rounds to the same float of 16 bits as `wide` does: what does not fit is
+/// rounded to the neighbour whose last bit is set, so that it is not taken for the middle of two.
 fn to_odd(wide: Wide) -> Option<f32> {
     let value = match wide {
         Wide::Float(value) => value,

@@ -162,7 +162,8 @@ fn check(from: DataType, to: DataType, bytes: &[u8]) {
     }
 }
 
-/// How far apart two finite values are: exact where both are integers of 64 bits or floats near each other.
+/// How far apart two finite values are: exact where both are integers of 64 bits or floats near
+/// each other.
 fn distance(a: Value, b: Value) -> f64 {
     match (a, b) {
         (Value::Integer(a), Value::Integer(b)) => a.abs_diff(b) as f64,

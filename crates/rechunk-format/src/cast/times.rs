@@ -25,15 +25,15 @@ impl Count {
         Self { data_type, unit_nanoseconds, origin_nanoseconds, missing: None }
     }
 
-    /// The moment that an element, little-endian, stands for, to the nanosecond; `None` if it is no number, or
-    /// beyond what is counted.
+    /// The moment that an element, little-endian, stands for, to the nanosecond; `None` if it is no
+    /// number, or beyond what is counted.
     pub fn moment_of(&self, element: &[u8]) -> Option<i128> {
         let numbers = converter(self.data_type, self.data_type)?;
         self.moment(numbers.read(element, Endian::Little))
     }
 
-    /// The moment that an element stands for, to the nanosecond; `None` for one that is no number or beyond
-    /// what is counted.
+    /// The moment that an element stands for, to the nanosecond; `None` for one that is no number
+    /// or beyond what is counted.
     fn moment(&self, value: Wide) -> Option<i128> {
         let since = match value {
             Wide::Signed(value) => i128::from(value).checked_mul(self.unit_nanoseconds)?,
@@ -55,8 +55,8 @@ impl Count {
     }
 }
 
-/// `value * factor` in whole numbers, rounded to the nearest from the exact product; `None` where it has no
-/// room, or the value is no number.
+/// `value * factor` in whole numbers, rounded to the nearest from the exact product; `None` where
+/// it has no room, or the value is no number.
 fn scaled(value: f64, factor: i128) -> Option<i128> {
     const MANTISSA_BITS: i32 = 52;
     if !value.is_finite() {
@@ -83,8 +83,8 @@ fn scaled(value: f64, factor: i128) -> Option<i128> {
     Some(if value.is_sign_negative() { -magnitude } else { magnitude })
 }
 
-/// Counts times anew: each element becomes the one that stands for the same moment, to the nanosecond, which is
-/// what readers tell apart. Where there is none, there is no counterpart.
+/// Counts times anew: each element becomes the one that stands for the same moment, to the
+/// nanosecond, which is what readers tell apart. Where there is none, there is no counterpart.
 #[derive(Debug, Clone)]
 pub struct Recount {
     from: Count,
@@ -96,7 +96,8 @@ pub struct Recount {
 }
 
 impl Recount {
-    /// From one count to another; `None` if the elements of one of them are no numbers, or a unit is none.
+    /// From one count to another; `None` if the elements of one of them are no numbers, or a unit
+    /// is none.
     pub fn new(from: Count, to: Count) -> Option<Self> {
         let are_units = from.unit_nanoseconds > 0 && to.unit_nanoseconds > 0;
         let numbers = converter(from.data_type, to.data_type).filter(|_| are_units)?;

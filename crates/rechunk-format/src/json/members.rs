@@ -5,8 +5,9 @@ use super::read::DOCUMENT_BYTES_MAX;
 /// Bytes after which sizes are looked at.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Splits a document that comes piece by piece into the members of one object in it, and what is around
-/// that object. What a member or the rest says is not looked at: [`super::read_object`] does that.
+/// Splits a document that comes piece by piece into the members of one object in it, and what is
+/// around that object. What a member or the rest says is not looked at: [`super::read_object`] does
+/// that.
 #[derive(Debug)]
 pub struct MemberScanner {
     /// Where the object is: a key, one in the object there, …

@@ -16,7 +16,8 @@ pub use write::{write_pretty, write_pretty_at};
 /// Starts the string that stands for a bare token in a [`serde_json::Value`].
 const MARKER: &str = "\0token:";
 
-/// Starts the string that stands for one which a document has, and which would be taken for the other.
+/// Starts the string that stands for one which a document has, and which would be taken for the
+/// other.
 const QUOTED: &str = "\0quoted:";
 
 /// True for a token that JSON or `serde_json` cannot hold but Python reads and writes: `NaN`,
@@ -94,8 +95,9 @@ pub fn plain(value: &Value) -> Value {
     }
 }
 
-/// Makes what JSON has not, and no reader of JSON but Python's takes, the text that Python would print: `NaN`, infinities and
-/// numbers beyond any float. Names the members of `map` where there was such a token.
+/// Makes what JSON has not, and no reader of JSON but Python's takes, the text that Python would
+/// print: `NaN`, infinities and numbers beyond any float. Names the members of `map` where there
+/// was such a token.
 pub fn make_strict(map: &mut Map<String, Value>) -> Vec<String> {
     let mut names = Vec::new();
     for (name, value) in map {

@@ -23,9 +23,9 @@ const KEY_SHOWN_CHARS_MAX: usize = 60;
 
 /// Parses the document stored under `key`, which must be an object.
 ///
-/// Bare tokens become marker strings (see [`super::bare_token`], and [`super::unquoted`] for strings
-/// that look like one); a key that appears twice in an object is refused, because readers disagree
-/// about which one counts.
+/// Bare tokens become marker strings (see [`super::bare_token`], and [`super::unquoted`] for
+/// strings that look like one); a key that appears twice in an object is refused, because readers
+/// disagree about which one counts.
 pub fn read_object(key: &str, document: &[u8]) -> Result<Map<String, Value>, FormatError> {
     let refuse = |reason: String| FormatError::Metadata { key: key.to_owned(), reason };
     if document.len() > DOCUMENT_BYTES_MAX {
@@ -112,8 +112,8 @@ fn protect_tokens(text: &str) -> Result<Cow<'_, str>, String> {
     Ok(Cow::Owned(protected))
 }
 
-/// A string that would be taken for a marker, as one that is not; `None` for every other, and for keys.
-/// `rest` follows the string.
+/// A string that would be taken for a marker, as one that is not; `None` for every other, and for
+/// keys. `rest` follows the string.
 fn quoted_token(string: &str, rest: &[u8]) -> Option<String> {
     let is_key = || rest.trim_ascii_start().first() == Some(&b':');
     if !string.starts_with("\"\\u0000") || is_key() {

@@ -11,7 +11,8 @@ pub fn write_pretty(value: &Value) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Writes a value as [`write_pretty`] does where it is so many objects deep in a document, without the newline.
+/// Writes a value as [`write_pretty`] does where it is so many objects deep in a document, without
+/// the newline.
 pub fn write_pretty_at(value: &Value, depth: usize) -> String {
     let mut text = String::new();
     write_value(&mut text, value, depth);

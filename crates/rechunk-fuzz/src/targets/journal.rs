@@ -8,8 +8,8 @@ use rechunk_store::Store;
 /// Stages whose done tasks are counted.
 const STAGES: usize = 4;
 
-/// A journal as it is; and, behind a first byte that is a 0, its lines with the checksums they should
-/// have.
+/// A journal as it is; and, behind a first byte that is a 0, its lines with the checksums they
+/// should have.
 pub(crate) fn target(data: &[u8]) -> bool {
     match data.split_first() {
         Some((0, lines)) => read(&with_checksums(lines)),

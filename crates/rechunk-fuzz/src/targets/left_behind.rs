@@ -10,7 +10,8 @@ const KEYS: [&str; 3] = ["tree.json", "done.json", "lock"];
 /// Most seconds that are asked of a writer's silence.
 const SILENT: [u64; 3] = [0, 60, u64::MAX];
 
-/// By the first byte: the saved copy of a group, the mark of a job that is done, or who holds a lock.
+/// By the first byte: the saved copy of a group, the mark of a job that is done, or who holds a
+/// lock.
 pub(crate) fn target(data: &[u8]) -> bool {
     let Some((&first, document)) = data.split_first() else { return false };
     let kind = usize::from(first) % KEYS.len();

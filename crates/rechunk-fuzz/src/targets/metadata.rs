@@ -62,7 +62,8 @@ pub(crate) fn other_version(data: &[u8]) -> bool {
     is_accepted
 }
 
-/// What xarray takes for missing stays so; and where that is to be spelt only, elements stay the same.
+/// What xarray takes for missing stays so; and where that is to be spelt only, elements stay the
+/// same.
 fn says_what_is_missing(source: &ArrayMetadata, target: ArrayMetadata) {
     let mut respelt = target.clone();
     respell_missing_value(source, &mut respelt);

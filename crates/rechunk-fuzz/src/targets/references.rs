@@ -17,11 +17,13 @@ const OBJECT_BYTES_MAX: u64 = 1 << 20;
 /// Objects that are read.
 const OBJECTS_MAX: usize = 16;
 
-/// What reading a document may take, bytes: its buffers; and for each byte of it a part of an index.
+/// What reading a document may take, bytes: its buffers; and for each byte of it a part of an
+/// index.
 const MEMORY_BYTES_MAX: u64 = 4 << 20;
 const MEMORY_BYTES_PER_BYTE: u64 = 64;
 
-/// What reading a file of Parquet may take: its columns unpacked, and its rows, as many as there may be.
+/// What reading a file of Parquet may take: its columns unpacked, and its rows, as many as there
+/// may be.
 const PARQUET_BYTES_MAX: u64 = 384 << 20;
 
 /// The array that a file of Parquet is of.
@@ -35,9 +37,10 @@ thread_local! {
     static RUNTIME: OnceCell<Option<Runtime>> = const { OnceCell::new() };
 }
 
-/// A document; or, by its first bytes, a file of Parquet; or, behind a 0 byte, a document of tables, and
-/// behind another one a file of Parquet. Nobody outside of this process is to be asked: what could name
-/// one is left out as far as it is seen, and `just fuzz` sets a proxy that is not there.
+/// A document; or, by its first bytes, a file of Parquet; or, behind a 0 byte, a document of
+/// tables, and behind another one a file of Parquet. Nobody outside of this process is to be asked:
+/// what could name one is left out as far as it is seen, and `just fuzz` sets a proxy that is not
+/// there.
 pub(crate) fn target(data: &[u8]) -> bool {
     if names_others(data) {
         return false;
@@ -102,8 +105,8 @@ async fn put_and_read(data: &[u8], tables: Option<&[u8]>) -> Result<usize, Store
     read(&format!("{place}/refs.json")).await
 }
 
-/// Lists and reads; how many objects could be read. Keys stay inside, each is there once, and a range is
-/// a part of the whole.
+/// Lists and reads; how many objects could be read. Keys stay inside, each is there once, and a
+/// range is a part of the whole.
 async fn read(location: &str) -> Result<usize, StoreError> {
     let store = Store::open(location)?;
     assert!(store.read_only().is_some());

@@ -10,8 +10,8 @@ const SLACK_BYTES: u64 = 16 << 10;
 /// What is in a buffer before it is used.
 const STALE: u8 = 0xa5;
 
-/// If somebody reads only what a part of a chunk needs, and it decodes, all of the chunk does so, to the
-/// same elements there; if the chunk is as it should be, or not. How many parts did.
+/// If somebody reads only what a part of a chunk needs, and it decodes, all of the chunk does so,
+/// to the same elements there; if the chunk is as it should be, or not. How many parts did.
 pub(super) fn parts_are_those_of_the_whole(
     layout: &dyn Layout,
     index: &[u64],
@@ -46,9 +46,9 @@ pub(super) fn parts_are_those_of_the_whole(
     decoded
 }
 
-/// Decodes a stored chunk; true if it can be. What decodes is a whole chunk, whatever the buffer held
-/// before, its parts are those of the whole, and it survives another round through the codecs (every
-/// bit of it if it `keeps_all`); each way takes no more memory than the layout says.
+/// Decodes a stored chunk; true if it can be. What decodes is a whole chunk, whatever the buffer
+/// held before, its parts are those of the whole, and it survives another round through the codecs
+/// (every bit of it if it `keeps_all`); each way takes no more memory than the layout says.
 pub(crate) fn round_trip(layout: &dyn Layout, chunk: &[u8], keeps_all: bool) -> bool {
     let cost = layout.codec_cost();
     let index = &vec![0; layout.spec().shape.len()];

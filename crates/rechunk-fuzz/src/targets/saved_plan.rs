@@ -12,8 +12,8 @@ const STAGES_MAX: usize = 8;
 /// Most of each kind of thing in a stage that are looked at.
 const PARTS_MAX: usize = 16;
 
-/// A saved job; and the same with the versions that are current and the fingerprint that its plan has,
-/// which whoever edits one can compute.
+/// A saved job; and the same with the versions that are current and the fingerprint that its plan
+/// has, which whoever edits one can compute.
 pub(crate) fn target(data: &[u8]) -> bool {
     let as_it_is = SavedJob::from_json("plan.json", data);
     let repaired = repaired(data).map(|repaired| SavedJob::from_json("plan.json", &repaired));

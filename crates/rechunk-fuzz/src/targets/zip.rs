@@ -42,8 +42,8 @@ pub(crate) fn target(data: &[u8]) -> bool {
     })
 }
 
-/// Lists and reads; how many objects could be read. Names stay inside, each is there once, and a range is
-/// a part of the whole.
+/// Lists and reads; how many objects could be read. Names stay inside, each is there once, and a
+/// range is a part of the whole.
 async fn read(path: &str) -> Result<usize, StoreError> {
     let store = Store::open(path)?;
     if store.archive().is_none() {

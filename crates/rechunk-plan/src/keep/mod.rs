@@ -1,12 +1,12 @@
 //! The *keep* strategy for raw files: files whose runs of bytes can be read and written by
 //! themselves.
 //!
-//! The array is read in buffers, one after the other; every element is read once and written
-//! once. A target file that goes on behind the end of a buffer is, on a *kept* axis, carried in
-//! memory until it is complete, and on the others written in parts. [`search`] looks for the
-//! buffer, kept axes and order with the fewest seeks that fit the memory; [`Baseline`] has the
-//! literature's strategies. [`Model`] counts and bounds any [`Schedule`]; [`Buffers`] says where its
-//! buffers are and what they read and write.
+//! The array is read in buffers, one after the other; every element is read once and written once.
+//! A target file that goes on behind the end of a buffer is, on a *kept* axis, carried in memory
+//! until it is complete, and on the others written in parts. [`search`] looks for the buffer, kept
+//! axes and order with the fewest seeks that fit the memory; [`Baseline`] has the literature's
+//! strategies. [`Model`] counts and bounds any [`Schedule`]; [`Buffers`] says where its buffers are
+//! and what they read and write.
 //!
 //! The method is that of Guédon, Glatard and Hayot-Sasson ("A heuristic to repartition large
 //! multi-dimensional arrays with reduced disk seeking"), with closed forms for its counts and its

@@ -1,4 +1,5 @@
-//! The chunks of an array in a directory of references: their names, and their numbers in its files.
+//! The chunks of an array in a directory of references: their names, and their numbers in its
+//! files.
 
 use super::Fault;
 use super::index::KEY_BYTES_MAX;

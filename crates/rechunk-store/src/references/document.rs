@@ -1,4 +1,5 @@
-//! A document of references in JSON, of version 0 (`{KEY: VALUE}`) or 1 (`{"version": 1, "refs": …}`).
+//! A document of references in JSON, of version 0 (`{KEY: VALUE}`) or 1 (`{"version": 1, "refs":
+//! …}`).
 
 use std::io::Read;
 
@@ -122,7 +123,8 @@ impl Document {
         Ok(())
     }
 
-    /// Reads the value of an entry. One that is no reference is kept as such, and the next one is read.
+    /// Reads the value of an entry. One that is no reference is kept as such, and the next one is
+    /// read.
     fn reference<R: Read>(&mut self, json: &mut Json<R>, key: &str) -> Result<(), Fault> {
         match self.value(json, key) {
             Err(Fault::Value { what, .. }) => self.builder.add_odd(key, &what),

@@ -1,7 +1,7 @@
 //! The files that references lead to: from the name in a reference to a store and a key in it.
 //!
-//! A document of references is somebody else's, and it names what this machine is to open. What it may name
-//! depends on where it lies: see `docs/design/019-references.md`.
+//! A document of references is somebody else's, and it names what this machine is to open. What it
+//! may name depends on where it lies: see `docs/design/019-references.md`.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};

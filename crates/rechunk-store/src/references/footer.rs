@@ -1,8 +1,9 @@
 //! The footer of a Parquet file: which fields it may have, of which kinds.
 //!
-//! The crate that reads it takes what it knows for what it should be, whatever kind it says it is; and it passes over
-//! lists of booleans one by one, though they take no bytes: six of them keep it busy for seconds. So a footer is passed
-//! over here before, and is to be as the format says (parquet-format 2.12, `parquet.thrift`).
+//! The crate that reads it takes what it knows for what it should be, whatever kind it says it is;
+//! and it passes over lists of booleans one by one, though they take no bytes: six of them keep it
+//! busy for seconds. So a footer is passed over here before, and is to be as the format says
+//! (parquet-format 2.12, `parquet.thrift`).
 
 use super::Fault;
 use super::thrift::{DOUBLE, FALSE, LIST, LONG, SHORT, STRUCT, TEXT, TRUE, Thrift};
@@ -16,8 +17,8 @@ const MAGIC_BYTES: usize = 4;
 /// Field of the footer: columns and groups of them.
 const SCHEMA: i64 = 2;
 
-/// What a field is. Numbers of 16, 32 and 64 bits are written alike, and fastparquet mixes them. Of structs those
-/// fields are named that may be known to a reader.
+/// What a field is. Numbers of 16, 32 and 64 bits are written alike, and fastparquet mixes them. Of
+/// structs those fields are named that may be known to a reader.
 enum Is {
     Number,
     Value(u8),
@@ -104,7 +105,8 @@ const BOX: Fields = &[
 ];
 const KEY_VALUE: Fields = &[(1, Is::Value(TEXT)), (2, Is::Value(TEXT))];
 
-/// What `nodes` reads of the list of columns in the footer of `bytes`, once the rest of it is known to be in order.
+/// What `nodes` reads of the list of columns in the footer of `bytes`, once the rest of it is known
+/// to be in order.
 pub(super) fn of_footer<'a, T>(
     bytes: &'a [u8],
     nodes: impl Fn(&mut Thrift<'a>) -> Option<T>,
@@ -184,7 +186,8 @@ mod tests {
 
     #[test]
     fn what_the_format_has_is_passed_over() {
-        // Rows, a group of no columns, sorted by one, its number; a key and its value; who has written it.
+        // Rows, a group of no columns, sorted by one, its number; a key and its value; who has
+        // written it.
         let group = [0x19, 0x0c, 0x16, 2, 0x16, 2, 0x19, 0x1c, 0x15, 0, 0x11, 0x12, 0, 0x34, 0, 0];
         let keys = [0x19, 0x1c, 0x18, 1, b'k', 0x18, 1, b'v', 0, 0x18, 2, b'm', b'e'];
         assert!(is_read(&[&[0x16, 2, 0x19, 0x1c][..], &group, &keys].concat()));

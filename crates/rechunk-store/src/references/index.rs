@@ -18,7 +18,8 @@ pub(super) const KEY_BYTES_MAX: usize = 4 << 10;
 const WHOLE: u64 = u64::MAX;
 /// Stands for "in the document itself" where the number of a file would be.
 const INLINE: u32 = u32::MAX;
-/// Stands for "it cannot be read" where the number of a file would be; the start is that of the reason.
+/// Stands for "it cannot be read" where the number of a file would be; the start is that of the
+/// reason.
 const ODD: u32 = u32::MAX - 1;
 
 /// Documents that say whether an array has no axes.
@@ -167,8 +168,8 @@ impl Builder {
         Fault::TooLarge { limit_bytes: self.limit_bytes }
     }
 
-    /// The index, in whose names of files `templates` are named. Every key is there once. A template can
-    /// make a long name of a short one: names are made when they are asked for.
+    /// The index, in whose names of files `templates` are named. Every key is there once. A
+    /// template can make a long name of a short one: names are made when they are asked for.
     pub(super) fn finish(self, templates: Templates) -> Result<Index, Fault> {
         if self.held_bytes() + templates.held_bytes() > self.limit_bytes {
             return Err(self.too_large());
@@ -229,8 +230,8 @@ impl Index {
         });
     }
 
-    /// What an entry stands for whose key has too many slashes: the chunk of an array without axes, which
-    /// VirtualiZarr calls `crs/`; else something that cannot be read.
+    /// What an entry stands for whose key has too many slashes: the chunk of an array without axes,
+    /// which VirtualiZarr calls `crs/`; else something that cannot be read.
     fn understood(&mut self, (key, entry): &(String, Entry)) -> Option<(String, Entry)> {
         let plain = without_extra_slashes(key);
         let chunk = plain.as_ref().filter(|plain| format!("{plain}/") == *key);

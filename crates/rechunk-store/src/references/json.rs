@@ -1,5 +1,5 @@
-//! JSON read from front to back, a value at a time: a document of references can be larger than memory
-//! should be.
+//! JSON read from front to back, a value at a time: a document of references can be larger than
+//! memory should be.
 //!
 //! As Python writes it: bare `NaN` and `Infinity` pass as values that nobody looks into.
 

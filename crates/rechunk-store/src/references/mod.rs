@@ -1,9 +1,10 @@
 //! References as a place to read from: keys of Zarr that lead to ranges of other files.
 //!
 //! kerchunk and VirtualiZarr write them, as one document of JSON or as a directory of Parquet files
-//! (<https://fsspec.github.io/kerchunk/spec.html>). What is referred to is read through [`crate::Stores`] like
-//! all else, and counted once, where it is read. Nothing in a document is believed: names, ranges and
-//! sizes are checked when it is read, and against the files when they are.
+//! (<https://fsspec.github.io/kerchunk/spec.html>). What is referred to is read through
+//! [`crate::Stores`] like all else, and counted once, where it is read. Nothing in a document is
+//! believed: names, ranges and sizes are checked when it is read, and against the files when they
+//! are.
 
 mod chunks;
 mod document;
@@ -185,8 +186,8 @@ enum Content {
 }
 
 impl References {
-    /// References in `place`: the document at `key` there, or the directory that `place` is. Names in
-    /// them are relative to `base`. Nothing is read.
+    /// References in `place`: the document at `key` there, or the directory that `place` is. Names
+    /// in them are relative to `base`. Nothing is read.
     fn new(label: &str, form: Form, place: Store, key: &str, base: Base, stores: &Stores) -> Self {
         let (label, key) = (label.into(), key.to_owned());
         let files = Files::new(base, stores.clone());

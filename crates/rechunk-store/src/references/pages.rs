@@ -1,16 +1,16 @@
 //! What the pages of a column of a Parquet file say of themselves, before any is unpacked.
 //!
-//! The crate that reads them asks for as much memory as a page says. Of the headers,
-//! which are Thrift, sizes, encodings and the lengths of dictionaries are read here and the rest is passed
-//! over. That crate does not look at the kinds of fields that it knows and takes the last of two: a header
-//! that it would read otherwise than it is read here is refused.
+//! The crate that reads them asks for as much memory as a page says. Of the headers, which are
+//! Thrift, sizes, encodings and the lengths of dictionaries are read here and the rest is passed
+//! over. That crate does not look at the kinds of fields that it knows and takes the last of two: a
+//! header that it would read otherwise than it is read here is refused.
 
 use super::Fault;
 use super::partition::ROWS_MAX;
 use super::thrift::{NUMBER, STRUCT, Thrift};
 
-/// Fields of a page header: the sizes of the page, unpacked and as it is stored; then what pages of data,
-/// dictionaries, indexes, and pages of data in their second version have.
+/// Fields of a page header: the sizes of the page, unpacked and as it is stored; then what pages of
+/// data, dictionaries, indexes, and pages of data in their second version have.
 const UNPACKED: i64 = 2;
 const STORED: i64 = 3;
 const DATA: i64 = 5;
@@ -103,7 +103,8 @@ mod tests {
         thrift::varint(u64::from(number) << 1)
     }
 
-    /// A page of 3 stored bytes that says it has `unpacked`, with `fields` behind those in its header.
+    /// A page of 3 stored bytes that says it has `unpacked`, with `fields` behind those in its
+    /// header.
     fn page(unpacked: u32, fields: &[u8]) -> Vec<u8> {
         let sizes = [&[0x15, 0, 0x15][..], &varint(unpacked), &[0x15, 6]].concat();
         [&sizes, fields, b"\0xyz"].concat()

@@ -20,7 +20,8 @@ use crate::operations::wide;
 
 /// Most rows of a file.
 pub(super) const ROWS_MAX: u64 = 1 << 20;
-/// Most bytes of a file, of its pages once they are unpacked, and of the names and values that rows of it have.
+/// Most bytes of a file, of its pages once they are unpacked, and of the names and values that rows
+/// of it have.
 pub(super) const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Stands for "no such chunk", and for "in the file itself", where the number of a file would be.
@@ -160,7 +161,8 @@ impl Partition {
         Ok(number)
     }
 
-    /// That so many more bytes may be kept. Of a value in a dictionary every row has one of its own here.
+    /// That so many more bytes may be kept. Of a value in a dictionary every row has one of its own
+    /// here.
     fn check_room(&self, inline_bytes: usize, more_bytes: usize) -> Result<(), Fault> {
         let bytes = wide(self.urls_bytes + inline_bytes).saturating_add(wide(more_bytes));
         if bytes > FILE_BYTES_MAX {

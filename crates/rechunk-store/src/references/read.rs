@@ -1,5 +1,5 @@
-//! Reading through references: the same operations as of any store, done in the store that a reference
-//! leads to, or on what is kept beside the references.
+//! Reading through references: the same operations as of any store, done in the store that a
+//! reference leads to, or on what is kept beside the references.
 
 use std::io::{self, Read};
 use std::sync::Arc;

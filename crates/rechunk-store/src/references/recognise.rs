@@ -53,14 +53,15 @@ pub(super) fn at_local(path: &Path) -> Option<Form> {
     (by_name == Some(Form::Json) || begins_like_references(path)).then_some(Form::Json)
 }
 
-/// A directory whose `.zmetadata` says how many rows the files beside it have: that of a group of Zarr
-/// says nothing of the kind.
+/// A directory whose `.zmetadata` says how many rows the files beside it have: that of a group of
+/// Zarr says nothing of the kind.
 fn is_tables(path: &Path) -> bool {
     let Ok((mut file, found)) = open(&path.join(TABLES_KEY)) else { return false };
     if !found.is_file() {
         return false;
     }
-    // The consolidated metadata of a group of Zarr may be long: it is not read just to be told apart.
+    // The consolidated metadata of a group of Zarr may be long: it is not read just to be told
+    // apart.
     let mut look = |from: SeekFrom| {
         let mut bytes = Vec::new();
         let read = file.seek(from).and_then(|_| (&file).take(LOOK_BYTES).read_to_end(&mut bytes));
@@ -86,8 +87,8 @@ fn begins_like_references(path: &Path) -> bool {
     member.is_some_and(|(name, rest)| MEMBERS.contains(&name) && rest.trim_start().starts_with(':'))
 }
 
-/// The `/`-separated names that lead to references by their endings, those behind them, and their form.
-/// The place itself is not asked.
+/// The `/`-separated names that lead to references by their endings, those behind them, and their
+/// form. The place itself is not asked.
 pub(super) fn in_names(names: &str) -> Option<(String, String, Form)> {
     let mut end = 0;
     for name in names.split('/') {

@@ -1,7 +1,8 @@
 //! The columns of a Parquet file, from its footer.
 //!
-//! The crate that reads the rest asks for as much memory as a group of columns says it has of them, and goes into
-//! groups inside of groups without end. So it is told what columns there are, and does not read them.
+//! The crate that reads the rest asks for as much memory as a group of columns says it has of them,
+//! and goes into groups inside of groups without end. So it is told what columns there are, and
+//! does not read them.
 
 use std::sync::Arc;
 

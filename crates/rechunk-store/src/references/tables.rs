@@ -155,7 +155,8 @@ impl Tables {
         let Some((array, chunks, chunk)) = self.array_of(key) else { return Ok(None) };
         let chunks = match chunks {
             Ok(chunks) => chunks,
-            // Of an array that is not understood other keys are still missing, as metadata of other formats.
+            // Of an array that is not understood other keys are still missing, as metadata of other
+            // formats.
             Err(reason) if chunk.bytes().all(|b| b.is_ascii_digit() || b"./c".contains(&b)) => {
                 return Err(reason.clone());
             }
@@ -243,8 +244,8 @@ impl Tables {
         below.map(|(key, document)| (key.clone(), Found::Inline(document.clone()))).collect()
     }
 
-    /// The files of references, by array and number, in which keys below `prefix` may be. Where there may
-    /// be many, `place` is asked which there are.
+    /// The files of references, by array and number, in which keys below `prefix` may be. Where
+    /// there may be many, `place` is asked which there are.
     pub(super) async fn files_below(
         &self,
         place: &Store,

@@ -1,7 +1,7 @@
 //! Templates: short names for parts of the names of files, `{{u}}/a.nc`.
 //!
-//! Only text is put for a name. What Jinja can do beyond that (templates with arguments, expressions,
-//! generators of references) is a program to be run, and is refused.
+//! Only text is put for a name. What Jinja can do beyond that (templates with arguments,
+//! expressions, generators of references) is a program to be run, and is refused.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -57,7 +57,8 @@ impl Templates {
         self.put(url, |_| {})
     }
 
-    /// `url` with the text of a template for each `{{name}}`. What is put there is not looked through again.
+    /// `url` with the text of a template for each `{{name}}`. What is put there is not looked
+    /// through again.
     pub(super) fn expand(&self, url: &str) -> Result<String, Fault> {
         let mut expanded = String::new();
         self.put(url, |text| expanded.push_str(text)).map(|()| expanded)

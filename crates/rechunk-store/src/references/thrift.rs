@@ -1,7 +1,7 @@
 //! Thrift in its compact protocol, as far as the headers and footers of Parquet files have it.
 //!
-//! What is read twice, here and by the crate `parquet`, has to mean the same to both: what could be read in two ways is
-//! nothing here.
+//! What is read twice, here and by the crate `parquet`, has to mean the same to both: what could be
+//! read in two ways is nothing here.
 
 /// Deepest nesting inside what is passed over.
 const DEPTH_MAX: usize = 16;
@@ -24,7 +24,8 @@ pub(super) struct Thrift<'a> {
 }
 
 impl<'a> Thrift<'a> {
-    /// The fields of a struct, each of them once: `take` is given their numbers and kinds, and reads them.
+    /// The fields of a struct, each of them once: `take` is given their numbers and kinds, and
+    /// reads them.
     pub(super) fn fields(
         &mut self,
         mut take: impl FnMut(&mut Self, i64, u8) -> Option<()>,
@@ -87,7 +88,8 @@ impl<'a> Thrift<'a> {
         Some((byte & 0xf, count))
     }
 
-    /// How many structs are in a list of them that begins here. (Of none, fastparquet does not say what they are.)
+    /// How many structs are in a list of them that begins here. (Of none, fastparquet does not say
+    /// what they are.)
     pub(super) fn structs(&mut self) -> Option<u64> {
         let (kind, count) = self.list()?;
         (kind == STRUCT || count == 0).then_some(count)

@@ -50,8 +50,8 @@ impl Address {
         format!("{}/{}", self.root, self.below)
     }
 
-    /// Both places, as names of which one begins with the other if it is at it or below it: schemes are spelled in
-    /// one way, and where only one of two names its account it may be the same.
+    /// Both places, as names of which one begins with the other if it is at it or below it: schemes
+    /// are spelled in one way, and where only one of two names its account it may be the same.
     pub(crate) fn names(&self, other: &Self) -> [String; 2] {
         let parts = |of: &Self| {
             let authority = of.root.split_once("://").map_or("", |(_, authority)| authority);

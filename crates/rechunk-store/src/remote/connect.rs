@@ -57,7 +57,8 @@ pub(crate) fn connect(
     })
 }
 
-/// What a client says, unless it repeats the value of an option or of a variable: then only the name of that.
+/// What a client says, unless it repeats the value of an option or of a variable: then only the
+/// name of that.
 #[expect(clippy::disallowed_methods, reason = "values of variables are kept out of a message")]
 fn without_values(said: &str, options: &[(&str, &str)]) -> String {
     let repeats = |value: &str| !value.is_empty() && said.contains(value);

@@ -63,7 +63,8 @@ impl<T: Debug + Send + Sync> CredentialProvider for Prompt<T> {
 }
 
 impl<T: Debug + Send + Sync> Prompt<T> {
-    /// The library below panics at answers that are none of such a service, like the page of a captive portal.
+    /// The library below panics at answers that are none of such a service, like the page of a
+    /// captive portal.
     async fn get(&self) -> object_store::Result<Arc<T>> {
         let got = AssertUnwindSafe(self.inner.get_credential()).catch_unwind().await;
         got.unwrap_or_else(|_| Err(none("the answer makes no sense")))

@@ -1,9 +1,10 @@
 //! Pages of a listing: a server that goes on for ever is noticed, and one that ends too early.
 //!
-//! A listing ends with a page that names no next one. The library below asks for the next one as long as there
-//! is one to ask for, and says nothing before it has found an object. It takes any document for a page, one
-//! without objects if it is something else; and does not look whether a page says that it is cut off, as
-//! servers do that know only the first version of listings and do not say where to go on
+//! A listing ends with a page that names no next one. The library below asks for the next one as
+//! long as there is one to ask for, and says nothing before it has found an object. It takes any
+//! document for a page, one without objects if it is something else; and does not look whether a
+//! page says that it is cut off, as servers do that know only the first version of listings and do
+//! not say where to go on
 //! (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>).
 
 use std::borrow::Cow;
@@ -12,8 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use bytes::Bytes;
 use url::form_urlencoded;
 
-/// Most pages in a row without a name on them. A store may have to say that it found nothing yet (Azure does
-/// at the ends of its partitions), but not that often.
+/// Most pages in a row without a name on them. A store may have to say that it found nothing yet
+/// (Azure does at the ends of its partitions), but not that often.
 const EMPTY_PAGES_MAX: u32 = 200;
 /// What a page has of each object, or of what stands for several: in S3 and GCS, and in Azure.
 const NAMES: [&str; 4] = ["<Contents>", "<CommonPrefixes>", "<Blob>", "<BlobPrefix>"];
@@ -90,11 +91,12 @@ impl Pages {
 
 /// What a page has of one object, its key and its size: in S3 and GCS, and in Azure.
 const OBJECTS: [[&str; 3]; 2] = [["Contents", "Key", "Size"], ["Blob", "Name", "Content-Length"]];
-/// Ends of the names of empty objects that stand for folders: those of consoles and file managers, and of Hadoop.
+/// Ends of the names of empty objects that stand for folders: those of consoles and file managers,
+/// and of Hadoop.
 const MARKER_ENDS: [&str; 2] = ["/", "_$folder$"];
 
-/// A page without the empty objects that stand for folders: where nothing else is, there is nothing. The library below
-/// takes `a/` for an object `a`. `None` if there are none.
+/// A page without the empty objects that stand for folders: where nothing else is, there is
+/// nothing. The library below takes `a/` for an object `a`. `None` if there are none.
 fn without_markers(text: &str) -> Option<String> {
     let may_have_some = OBJECTS
         .iter()

@@ -38,13 +38,14 @@ impl Asked {
         }
     }
 
-    /// The status that is known before the body. Without it, that of an object of another length would be taken for the object.
+    /// The status that is known before the body. Without it, that of an object of another length
+    /// would be taken for the object.
     pub(super) fn of_head(self, status: u16) -> u16 {
         match status {
             // A part, of which nobody asked.
             206 if self.is_whole => 502,
-            // The library below takes it for an object that is not there. (Many servers refuse to HEAD: what is asked for so is not
-            // read as missing.)
+            // The library below takes it for an object that is not there. (Many servers refuse to
+            // HEAD: what is asked for so is not read as missing.)
             405 if self.is_read => 403,
             status => status,
         }
@@ -61,8 +62,9 @@ impl Asked {
         }
     }
 
-    /// Where an object is missing, its elements have the fill value: whoever else says 404 must not be believed. S3 and Azure
-    /// always say what they do not have, except where an answer has no body.
+    /// Where an object is missing, its elements have the fill value: whoever else says 404 must not
+    /// be believed. S3 and Azure always say what they do not have, except where an answer has no
+    /// body.
     fn of_what_is_missing(self, body: &Bytes) -> u16 {
         let text = String::from_utf8_lossy(body);
         let code = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
@@ -99,9 +101,11 @@ impl Asked {
     }
 }
 
-/// Nothing, or a document that says so. S3 begins to answer while it copies: 200, and then a document that says how it
-/// ended, which may be an error (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html>). `object_store` looks for
-/// two of the errors there can be; any other, and the page of somebody else, would be taken for a copy that is there.
+/// Nothing, or a document that says so. S3 begins to answer while it copies: 200, and then a
+/// document that says how it ended, which may be an error
+/// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html>). `object_store` looks
+/// for two of the errors there can be; any other, and the page of somebody else, would be taken for
+/// a copy that is there.
 fn is_copied(body: &Bytes) -> bool {
     let text = String::from_utf8_lossy(body);
     let text = text.trim_start_matches('\u{feff}').trim_start();

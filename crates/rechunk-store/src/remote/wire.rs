@@ -25,9 +25,11 @@ use crate::{Meter, Role};
 
 /// Most bytes of what an error says that are read.
 const ERROR_BYTES_MAX: usize = 64 << 10;
-/// Bytes per second that are sent at least, of each of many requests at once: slower ones are given up.
+/// Bytes per second that are sent at least, of each of many requests at once: slower ones are given
+/// up.
 const SENT_BYTES_MIN: u64 = 128 << 10;
-/// Most bytes of a page of a listing, of at most 5000 names of 1 KiB, and of what is said of as many that were removed.
+/// Most bytes of a page of a listing, of at most 5000 names of 1 KiB, and of what is said of as
+/// many that were removed.
 const PAGE_BYTES_MAX: usize = 32 << 20;
 /// Most bytes of another answer that is read as a whole.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
@@ -88,7 +90,8 @@ impl Connector {
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let connector = ReqwestConnector::default();
-        // A client that bounds silence takes a request that is still being sent for a silent answer.
+        // A client that bounds silence takes a request that is still being sent for a silent
+        // answer.
         let sending = options.clone().with_read_timeout_disabled().with_timeout_disabled();
         let (reads, writes) = (connector.connect(options)?, connector.connect(&sending)?);
         let (limiter, clock) = (Arc::clone(&self.limiter), Arc::clone(&self.clock));
@@ -126,14 +129,15 @@ fn is_answer(response: &HttpResponse) -> bool {
     !(status.is_server_error() || matches!(status.as_u16(), 408 | 429))
 }
 
-/// The body of the answer is an object, which is read as it comes. Others are read as a whole by the library
-/// below, however long they are: pages of listings, and what is said of writes and removals.
+/// The body of the answer is an object, which is read as it comes. Others are read as a whole by
+/// the library below, however long they are: pages of listings, and what is said of writes and
+/// removals.
 fn is_streamed(request: &HttpRequest) -> bool {
     request.method() == "GET" && !request.uri().query().is_some_and(is_listing)
 }
 
-/// A part, the end or the giving up of an upload without a name: what is left of that is a request for the object itself,
-/// which some stores take it for.
+/// A part, the end or the giving up of an upload without a name: what is left of that is a request
+/// for the object itself, which some stores take it for.
 fn names_no_upload(query: &str) -> bool {
     query.split('&').any(|pair| matches!(pair, "uploadId" | "uploadId="))
 }

@@ -16,7 +16,8 @@ use uploads::Uploads;
 /// A server of Google's XML API with one bucket. [`Server`] is what else it can do.
 ///
 /// Objects are files: `root()/BUCKET/key`. So there can be no object below another one, and files
-/// that a test puts there are objects. Credentials are not checked. Uploads under way are in memory.
+/// that a test puts there are objects. Credentials are not checked. Uploads under way are in
+/// memory.
 #[derive(Debug)]
 pub struct GcsServer {
     server: Server,

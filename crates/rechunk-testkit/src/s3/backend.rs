@@ -25,7 +25,8 @@ use crate::uri::{bucket_and_key, parameter};
 use crate::xml_api::{error_answer, operation, values, xml_answer};
 use crate::{Operation, S3Server};
 
-/// What s3s-fs calls the file of an upload under way begins with; the upload's id and `.json` follow.
+/// What s3s-fs calls the file of an upload under way begins with; the upload's id and `.json`
+/// follow.
 pub(super) const UPLOAD_PREFIX: &str = ".upload-";
 
 pub(super) struct S3Backend {

@@ -152,7 +152,8 @@ impl SimStore {
         self.lock().sync_does_nothing = true;
     }
 
-    /// From now on this is a store that does not know conditional writes, and does them all the same.
+    /// From now on this is a store that does not know conditional writes, and does them all the
+    /// same.
     pub fn ignore_conditions(&self) {
         self.lock().ignores_conditions = true;
     }

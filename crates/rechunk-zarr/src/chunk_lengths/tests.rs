@@ -132,7 +132,8 @@ fn shards_of_different_shapes_have_indexes_of_different_sizes() {
             assert_eq!(layout.decode(&index, &encoded, &mut scratch).unwrap(), chunk);
             layout.check_stored(&index, &encoded).unwrap();
             if metadata.codecs.len() == 1 {
-                // One entry for each chunk of 2 × 3, also of those beyond the array; the first chunk is at 0.
+                // One entry for each chunk of 2 × 3, also of those beyond the array; the first
+                // chunk is at 0.
                 let index_bytes = usize::try_from(elements / 6 * 16 + 4).unwrap();
                 assert_eq!(encoded[encoded.len() - index_bytes..][..8], [0; 8], "{index:?}");
             }

@@ -15,8 +15,9 @@ use crate::packed_numbers::{PackedNumbers, Parts};
 /// Most decimal digits either side of the point: beyond them the scale is infinite or zero.
 const DIGITS_MAX: i64 = 300;
 
-/// Refuses little-endian types in the settings of a stored filter whose elements are big-endian. zarr-python
-/// looks at the stored bytes by those types, others by what the codec `bytes` says: readers differ.
+/// Refuses little-endian types in the settings of a stored filter whose elements are big-endian.
+/// zarr-python looks at the stored bytes by those types, others by what the codec `bytes` says:
+/// readers differ.
 pub(crate) fn refuse_little_endian(
     field: &Field,
     settings: &Map<String, Value>,

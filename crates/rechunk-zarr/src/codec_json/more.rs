@@ -43,8 +43,9 @@ impl Settings<'_> {
         };
         let element_bytes =
             self.integer("elementsize", i64::try_from(default).ok(), (0, 1 << 20))?;
-        // netCDF-C writes 0 and shuffles by the size of the type. (numcodecs takes 0 for no shuffle, and never writes
-        // it of itself: what netCDF-C has written is another array to zarr-python.)
+        // netCDF-C writes 0 and shuffles by the size of the type. (numcodecs takes 0 for no
+        // shuffle, and never writes it of itself: what netCDF-C has written is another array to
+        // zarr-python.)
         let element_bytes = match element_bytes {
             0 => i64::try_from(self.input.item_bytes()).unwrap_or(1),
             bytes => bytes,

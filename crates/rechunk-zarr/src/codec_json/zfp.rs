@@ -160,8 +160,9 @@ pub(super) fn write_zfp(mode: ZfpMode) -> Value {
     }
 }
 
-/// The settings of numcodecs' codec. Reversible is what it does without a tolerance; of its mode 5 it
-/// can only read chunks. zarrs refuses integers with a tolerance, even with none, so they get mode 5.
+/// The settings of numcodecs' codec. Reversible is what it does without a tolerance; of its mode 5
+/// it can only read chunks. zarrs refuses integers with a tolerance, even with none, so they get
+/// mode 5.
 pub(super) fn write_zfpy(mode: ZfpMode, element: ElementType) -> Value {
     let mut settings = json!({"mode": ACCURACY, "tolerance": -1, "rate": -1, "precision": -1});
     match mode {

@@ -11,8 +11,8 @@ use crate::field::Field;
 use crate::metadata::CHUNK_BYTES_MAX;
 use crate::packed_numbers::reshaped;
 
-/// Filters may make so many bytes of one: more than any do that follow on each other, and few enough
-/// that a chain of those that do not stays within bounds.
+/// Filters may make so many bytes of one: more than any do that follow on each other, and few
+/// enough that a chain of those that do not stays within bounds.
 const GROWTH_MAX: u64 = 64;
 /// Bytes that they may add to a chunk beside that: checksums.
 const ADDED_MAX: u64 = 4096;

@@ -44,8 +44,8 @@ pub(super) fn workspace_bytes(
     cost.encoded_bytes_max.max(decoded).saturating_add(of(&cost))
 }
 
-/// Decodes a block into `decoded`, a chunk of `shape` as its elements lie, the slowest axis first. What the block
-/// has not is filled.
+/// Decodes a block into `decoded`, a chunk of `shape` as its elements lie, the slowest axis first.
+/// What the block has not is filled.
 pub(super) fn decode(
     encoded: &[u8],
     decoded: &mut Vec<u8>,

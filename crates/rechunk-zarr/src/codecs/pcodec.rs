@@ -92,8 +92,8 @@ pub(super) fn encoded_bytes_max(spec: &PcodecSpec, element: ElementType, decoded
     bytes.saturating_add(decoded / 8).saturating_add(64 << 10)
 }
 
-/// Elements cut into as few pages as possible, of nearly equal length. (Pcodec has the same as a list,
-/// which a document can make longer than memory.)
+/// Elements cut into as few pages as possible, of nearly equal length. (Pcodec has the same as a
+/// list, which a document can make longer than memory.)
 struct Pages {
     elements: u64,
     count: u64,

@@ -152,8 +152,8 @@ impl Stage {
         .map_err(|reason| self.damaged(reason))
     }
 
-    /// [`Stage::decode`] where only the bytes `wanted` are looked at. False, and nothing is decoded,
-    /// if the codec has no parts.
+    /// [`Stage::decode`] where only the bytes `wanted` are looked at. False, and nothing is
+    /// decoded, if the codec has no parts.
     pub(super) fn decode_part(
         &self,
         encoded: &[u8],

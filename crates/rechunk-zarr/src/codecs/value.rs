@@ -50,7 +50,8 @@ impl Value {
             DataType::Bfloat16 => Self::Brain(bf16::from_le_bytes([b0, b1])),
             DataType::Float32 => Self::Single(f32::from_le_bytes([b0, b1, b2, b3])),
             DataType::Float64 => Self::Double(f64::from_bits(word)),
-            // Unsigned, 64 bits: no filter takes any other type (`ElementType::is_number`, `is_counted`).
+            // Unsigned, 64 bits: no filter takes any other type (`ElementType::is_number`,
+            // `is_counted`).
             _ => Self::Integer(i128::from(word)),
         }
     }
@@ -221,7 +222,8 @@ impl Value {
     }
 }
 
-/// The number of an integer of fewer than 8 bits, which are the lowest of its byte: others are not looked at.
+/// The number of an integer of fewer than 8 bits, which are the lowest of its byte: others are not
+/// looked at.
 fn small(byte: u8, data_type: DataType) -> i16 {
     let (bits, is_signed) = match data_type {
         DataType::Int2 => (2, true),

@@ -1,12 +1,13 @@
-//! The order of members. It means nothing, but zarr-python 3.1 takes the nodes of one group from where they
-//! stand one after the other, and loses those that stand apart, or does not open the hierarchy.
+//! The order of members. It means nothing, but zarr-python 3.1 takes the nodes of one group from
+//! where they stand one after the other, and loses those that stand apart, or does not open the
+//! hierarchy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metadata::ZarrVersion;
 
-/// Names of members in an order in which the nodes of each group stand together, where the first of them stands. Where those of
-/// one depth are together already, nothing moves.
+/// Names of members in an order in which the nodes of each group stand together, where the first of
+/// them stands. Where those of one depth are together already, nothing moves.
 pub(super) fn together<'a>(
     names: impl Iterator<Item = &'a str>,
     version: ZarrVersion,

@@ -3,7 +3,8 @@ use serde_json::json;
 use super::*;
 use crate::parse_v3;
 
-/// An array of 6 × 5 elements in chunks of 4 × 5, as `chunk_grid`, `data_type` and so on are changed in it.
+/// An array of 6 × 5 elements in chunks of 4 × 5, as `chunk_grid`, `data_type` and so on are
+/// changed in it.
 fn with(changes: &[(&str, Value)]) -> Result<(), String> {
     let mut document = json!({
         "zarr_format": 3, "node_type": "array", "shape": [6, 5], "data_type": "int16",

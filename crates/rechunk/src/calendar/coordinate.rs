@@ -11,7 +11,8 @@ use crate::elements::Chunks;
 use crate::open::{OpenArray, OpenOptions, open_array};
 use crate::tree::member_location;
 
-/// Most chunks, or shards, of a coordinate that are read: of more, the first, the last, and some between.
+/// Most chunks, or shards, of a coordinate that are read: of more, the first, the last, and some
+/// between.
 const CHUNKS_MAX: u64 = 64;
 
 /// What is known of a coordinate.
@@ -23,8 +24,8 @@ pub(super) struct Coordinate {
 }
 
 impl Coordinate {
-    /// Reads the coordinate of `axis` of `source`; why that cannot be done otherwise. What is asked of
-    /// the store is no part of the copy and is not counted.
+    /// Reads the coordinate of `axis` of `source`; why that cannot be done otherwise. What is asked
+    /// of the store is no part of the copy and is not counted.
     pub(super) async fn read(
         source: &OpenArray,
         axis: usize,

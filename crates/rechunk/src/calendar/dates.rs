@@ -46,8 +46,8 @@ impl DayCount {
         })
     }
 
-    /// The number of a day, of the calendars of real days since 1970-01-01; `None` if there is no such
-    /// day. Years before 1 are counted in more than one way, and so not here.
+    /// The number of a day, of the calendars of real days since 1970-01-01; `None` if there is no
+    /// such day. Years before 1 are counted in more than one way, and so not here.
     pub(super) fn number(self, date: Date) -> Option<i64> {
         let Date { year, month, day } = date;
         if !(1..=999_999).contains(&year) || !(1..=12).contains(&month) || day < 1 {

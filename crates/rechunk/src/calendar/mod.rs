@@ -1,5 +1,5 @@
-//! Chunks as long as a time: `--chunks time=30D` means as many elements as the coordinate of the axis
-//! has in 30 days.
+//! Chunks as long as a time: `--chunks time=30D` means as many elements as the coordinate of the
+//! axis has in 30 days.
 
 mod coordinate;
 mod dates;
@@ -21,8 +21,8 @@ use crate::open::OpenArray;
 use crate::{CopyRequest, Error};
 use coordinate::Coordinate;
 
-/// Puts numbers of elements in the place of times in `--chunks` and `--shards`; what each became, in
-/// words: `time=30D (720)`. Reads coordinates, where there are times.
+/// Puts numbers of elements in the place of times in `--chunks` and `--shards`; what each became,
+/// in words: `time=30D (720)`. Reads coordinates, where there are times.
 pub(crate) async fn resolve(
     request: &mut CopyRequest,
     source: &OpenArray,

@@ -24,8 +24,8 @@ pub(crate) struct Since {
 }
 
 impl Since {
-    /// By the attributes `units` and `calendar`; `None` if they do not say it, or say it in months or years,
-    /// which differ in length.
+    /// By the attributes `units` and `calendar`; `None` if they do not say it, or say it in months
+    /// or years, which differ in length.
     pub(crate) fn of_attributes(attributes: &Map<String, Value>) -> Option<Self> {
         let text = |name: &str| attributes.get(name).and_then(Value::as_str);
         let calendar = DayCount::from_name(text("calendar").unwrap_or("standard").trim())?;
@@ -73,7 +73,8 @@ impl Since {
         moment_nanoseconds >= i128::from(FIRST_GREGORIAN) * DAY
     }
 
-    /// The moment that a number of units stands for, nanoseconds; `None` if it is beyond what is counted.
+    /// The moment that a number of units stands for, nanoseconds; `None` if it is beyond what is
+    /// counted.
     pub(crate) fn moment(&self, units: i128) -> Option<i128> {
         units.checked_mul(self.unit_nanoseconds)?.checked_add(self.origin_nanoseconds)
     }
@@ -117,7 +118,8 @@ fn nanoseconds(seconds: f64) -> Option<i128> {
     (1.0..1e30).contains(&nanoseconds).then_some(nanoseconds as i128)
 }
 
-/// `2021-01-01`, with a time of the day and a time zone behind it, as UDUNITS and ISO 8601 write them.
+/// `2021-01-01`, with a time of the day and a time zone behind it, as UDUNITS and ISO 8601 write
+/// them.
 fn moment_of(text: &str, calendar: DayCount) -> Option<i128> {
     let text = text.trim();
     let text = ["Z", "UTC", "GMT"].iter().find_map(|zone| text.strip_suffix(zone)).unwrap_or(text);

@@ -1,4 +1,5 @@
-//! How far apart the values of a coordinate are. They are looked at one after the other; two are kept.
+//! How far apart the values of a coordinate are. They are looked at one after the other; two are
+//! kept.
 
 use std::cmp::Ordering;
 

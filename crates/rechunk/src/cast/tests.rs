@@ -14,8 +14,8 @@ use crate::{
 const SHAPE: [u64; 2] = [11, 7];
 const COUNT: i32 = 77;
 
-/// An array of Zarr v2 in chunks of 4 × 3 without codecs, big-endian, column after column: element `i`
-/// in C order is `element(i)`. What is behind its end is the largest number there is.
+/// An array of Zarr v2 in chunks of 4 × 3 without codecs, big-endian, column after column: element
+/// `i` in C order is `element(i)`. What is behind its end is the largest number there is.
 fn write(place: &Path, element: impl Fn(i32) -> i32, attributes: &Value) {
     fs::create_dir_all(place).unwrap();
     let document = json!({

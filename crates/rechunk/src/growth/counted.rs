@@ -10,12 +10,12 @@ use crate::recount::Counts;
 use crate::request::CopyRequest;
 use crate::{Axes, Error};
 
-/// Attributes that name the array with the limits of cells, which count as the array itself does (CF
-/// conventions, sections 7.1, 7.4).
+/// Attributes that name the array with the limits of cells, which count as the array itself does
+/// (CF conventions, sections 7.1, 7.4).
 pub(super) const BOUNDS: [&str; 2] = ["bounds", "climatology"];
 
-/// `source`, its times counted as `target` counts times, where both count them and otherwise; and what is to
-/// be said of that.
+/// `source`, its times counted as `target` counts times, where both count them and otherwise; and
+/// what is to be said of that.
 pub(crate) async fn counted(
     source: OpenArray,
     target: &OpenArray,
@@ -39,8 +39,8 @@ pub(crate) async fn counted(
     Ok((source, Some(note)))
 }
 
-/// The attributes that say how an array counts: its own, or where it has no units and holds the limits of
-/// cells, those of the coordinate that these are of.
+/// The attributes that say how an array counts: its own, or where it has no units and holds the
+/// limits of cells, those of the coordinate that these are of.
 async fn counting(
     array: &OpenArray,
     axes: Option<Axes>,

@@ -14,18 +14,19 @@ use crate::open::OpenArray;
 
 /// How times are counted (CF conventions, section 4.4).
 const COUNTS: [&str; 2] = ["calendar", "units"];
-/// Attributes without which elements mean something else, also where one side has none (CF conventions, sections
-/// 2.5.1, 3.1, 4.3, 8.1, 8.2; NetCDF attribute conventions for `_Unsigned`). For `_FillValue` see
-/// [`check_missing`].
+/// Attributes without which elements mean something else, also where one side has none (CF
+/// conventions, sections 2.5.1, 3.1, 4.3, 8.1, 8.2; NetCDF attribute conventions for `_Unsigned`).
+/// For `_FillValue` see [`check_missing`].
 const ENCODINGS: [&str; 6] =
     ["scale_factor", "add_offset", "missing_value", "_Unsigned", "positive", "compress"];
-/// Attributes that mean something else where both sides have them and differ (CF conventions, sections 3.3,
-/// 3.5, 4, 4.3.3).
+/// Attributes that mean something else where both sides have them and differ (CF conventions,
+/// sections 3.3, 3.5, 4, 4.3.3).
 const DESCRIPTIONS: [&str; 6] =
     ["standard_name", "axis", "flag_values", "flag_masks", "flag_meanings", "formula_terms"];
 /// Attributes that tell a grid mapping from other arrays (CF conventions, section 5.6; GDAL).
 const GRID_MAPPING: [&str; 3] = ["grid_mapping_name", "crs_wkt", "spatial_ref"];
-/// Attributes that are no parameters of a grid mapping: texts for people, and what says how it is stored.
+/// Attributes that are no parameters of a grid mapping: texts for people, and what says how it is
+/// stored.
 const NO_PARAMETERS: [&str; 13] = [
     "_ARRAY_DIMENSIONS",
     "_FillValue",
@@ -58,8 +59,8 @@ const AS_TARGET: &str = "write the source with the encoding of the target (in xa
                          ds[NAME].encoding.update(...)), or give --trust NAME if you know that it \
                          means the same";
 
-/// Refuses a source whose elements would mean something else in the target. `is_recounted`: its times are
-/// read as the target counts them.
+/// Refuses a source whose elements would mean something else in the target. `is_recounted`: its
+/// times are read as the target counts them.
 pub(super) fn check(
     location: &str,
     source: &OpenArray,
@@ -107,8 +108,8 @@ fn parameters(own: &Map<String, Value>, theirs: &Map<String, Value>) -> Vec<Stri
     names.filter(|name| !NO_PARAMETERS.contains(&name.as_str())).cloned().collect()
 }
 
-/// Refuses a source whose missing elements are others than those of the target, as far as both say which
-/// these are.
+/// Refuses a source whose missing elements are others than those of the target, as far as both say
+/// which these are.
 fn check_missing(location: &str, source: &OpenArray, target: &OpenArray) -> Result<(), Error> {
     let (Some(own), Some(theirs)) = (source.metadata.zarr(), target.metadata.zarr()) else {
         return Ok(());
@@ -147,7 +148,8 @@ fn said(attributes: &Map<String, Value>, name: &str) -> Option<Value> {
     }
 }
 
-/// A calendar by one of its names; where nothing is said it is the standard one (CF conventions, section 4.4.1).
+/// A calendar by one of its names; where nothing is said it is the standard one (CF conventions,
+/// section 4.4.1).
 fn calendar_said(name: &str) -> Option<Value> {
     match name.to_ascii_lowercase().as_str() {
         "standard" | "gregorian" => None,

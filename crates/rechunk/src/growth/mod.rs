@@ -159,8 +159,8 @@ fn conflict(location: &str, reason: String, hint: &str) -> Error {
     Error::Conflict { location: location.to_owned(), reason, hint: Some(hint.to_owned()) }
 }
 
-/// Refuses to append a coordinate whose values do not go on those that are there. `source` and `target` are
-/// as they were before [`specify`].
+/// Refuses to append a coordinate whose values do not go on those that are there. `source` and
+/// `target` are as they were before [`specify`].
 pub(crate) async fn check_order(
     location: &str,
     source: &OpenArray,
@@ -174,8 +174,8 @@ pub(crate) async fn check_order(
     order::check(location, source, target, growth).await
 }
 
-/// Refuses an array that stays as it is where the target has it otherwise; a sentence where its values could not
-/// be compared.
+/// Refuses an array that stays as it is where the target has it otherwise; a sentence where its
+/// values could not be compared.
 pub(crate) async fn check_unmoved(
     request: &CopyRequest,
     source: OpenArray,
@@ -195,8 +195,8 @@ pub(crate) struct Begun {
     pub is_written: bool,
 }
 
-/// What becomes of the target when `source` goes where `request` says; `begun` is what an interrupted
-/// run has begun there. What the elements mean is not compared if `is_trusted`.
+/// What becomes of the target when `source` goes where `request` says; `begun` is what an
+/// interrupted run has begun there. What the elements mean is not compared if `is_trusted`.
 pub(crate) fn specify(
     request: &CopyRequest,
     placement: &Placement,

@@ -1,5 +1,5 @@
-//! What lies beside an array that is written and says where its elements are: coordinates, limits of cells,
-//! grid mappings. In the source it has to say the same as in the target.
+//! What lies beside an array that is written and says where its elements are: coordinates, limits
+//! of cells, grid mappings. In the source it has to say the same as in the target.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -121,8 +121,8 @@ impl<'a> Neighbours<'a> {
     }
 }
 
-/// Opens the array of a name in the group that the array at `location`, of that format, is in, if there is
-/// one.
+/// Opens the array of a name in the group that the array at `location`, of that format, is in, if
+/// there is one.
 pub(super) async fn open_beside(
     (location, format): (&str, Format),
     name: &str,
@@ -142,7 +142,8 @@ pub(super) async fn open_beside(
     }
 }
 
-/// The dimensions of what is written, by name; `None` for an array that is no part of a target that stays.
+/// The dimensions of what is written, by name; `None` for an array that is no part of a target that
+/// stays.
 fn stretches(job: &Job) -> Option<BTreeMap<String, Stretch>> {
     let growth = job.growth.as_ref()?;
     let (theirs, own) = (job.target.spec(), job.source.metadata.spec());
@@ -163,8 +164,8 @@ fn stretches(job: &Job) -> Option<BTreeMap<String, Stretch>> {
     Some(stretches)
 }
 
-/// The arrays that the attributes of an array name: further coordinates, grid mappings (CF conventions,
-/// sections 5, 5.6).
+/// The arrays that the attributes of an array name: further coordinates, grid mappings (CF
+/// conventions, sections 5, 5.6).
 fn named(attributes: &Map<String, Value>) -> Vec<String> {
     let text = |name: &str| attributes.get(name).and_then(Value::as_str).unwrap_or_default();
     let mappings: Vec<&str> = text("grid_mapping").split_whitespace().collect();
@@ -237,9 +238,9 @@ fn part(array: OpenArray, region: Region) -> Result<OpenArray, Error> {
     array.part(region)
 }
 
-/// Refuses an array of the source that says something else than that of the target: in its type, in its
-/// attributes, or in its values, of which those of the target begin at `start`. A sentence where the values
-/// could not be compared.
+/// Refuses an array of the source that says something else than that of the target: in its type, in
+/// its attributes, or in its values, of which those of the target begin at `start`. A sentence
+/// where the values could not be compared.
 pub(super) async fn check_same(
     own: OpenArray,
     theirs: &OpenArray,

@@ -1,4 +1,5 @@
-//! Do the values of a coordinate go on where those of the archive end? None twice, all in one direction.
+//! Do the values of a coordinate go on where those of the archive end? None twice, all in one
+//! direction.
 
 use std::cmp::Ordering;
 
@@ -19,8 +20,9 @@ const LABEL_CHUNKS_MAX: u64 = 64;
 const HINT: &str = "--select takes the part of the source that is new, --region writes again what is there; \
                     --trust NAME appends it as it is";
 
-/// Refuses to append `source`, a coordinate of one axis that is read as `target` counts, where its values do
-/// not go on those of `target`. Labels (numbers in no order that count no times) only have to be others.
+/// Refuses to append `source`, a coordinate of one axis that is read as `target` counts, where its
+/// values do not go on those of `target`. Labels (numbers in no order that count no times) only
+/// have to be others.
 pub(super) async fn check(
     location: &str,
     source: &OpenArray,

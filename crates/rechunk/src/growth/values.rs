@@ -12,7 +12,8 @@ use crate::open::OpenArray;
 use crate::request::Planning;
 use crate::{Error, verify};
 
-/// Arrays and chunks up to so many bytes are read as a whole; of larger ones a plan bounds the memory.
+/// Arrays and chunks up to so many bytes are read as a whole; of larger ones a plan bounds the
+/// memory.
 const SMALL_BYTES_MAX: u64 = 4 << 20;
 
 /// What was found of two arrays of one shape and type.
@@ -135,7 +136,8 @@ fn parts(data_type: DataType) -> Option<usize> {
     }
 }
 
-/// Whether two elements, little-endian, are the same: to the bit, but every NaN is NaN, and -0 is 0.
+/// Whether two elements, little-endian, are the same: to the bit, but every NaN is NaN, and -0 is
+/// 0.
 fn is_same(one: &[u8], other: &[u8], data_type: DataType) -> bool {
     if one == other {
         return true;

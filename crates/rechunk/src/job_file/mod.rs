@@ -1,5 +1,6 @@
-//! Job files: what is asked for, in TOML, YAML or JSON. Here they become one tree of values, each with
-//! the place where it stands; what they mean is said where options are known (the command line).
+//! Job files: what is asked for, in TOML, YAML or JSON. Here they become one tree of values, each
+//! with the place where it stands; what they mean is said where options are known (the command
+//! line).
 
 mod json;
 mod toml;

@@ -74,7 +74,8 @@ pub(super) async fn at(store: &Store) -> Option<NotOurs> {
     first_shown(store, &DIRECTORIES).await
 }
 
-/// The format of a directory in which nothing of ours was found: of its files, where these have one.
+/// The format of a directory in which nothing of ours was found: of its files, where these have
+/// one.
 pub(super) async fn of_what_is_in(store: &Store) -> Option<NotOurs> {
     match first_shown(store, &CONTAINERS).await {
         None if store.can_list() => collection(store).await,

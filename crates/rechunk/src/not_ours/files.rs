@@ -103,8 +103,8 @@ fn is_nifti(first: &[u8]) -> bool {
     has_at(first, 344, b"n+1\0") || has_at(first, 4, b"n+2\0")
 }
 
-/// The text that a file begins with, without a byte order mark; `None` where it is no text. What was read may end
-/// inside of a character.
+/// The text that a file begins with, without a byte order mark; `None` where it is no text. What
+/// was read may end inside of a character.
 fn text(first: &[u8]) -> Option<&str> {
     let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
     let text = match std::str::from_utf8(first) {

@@ -1,7 +1,7 @@
 //! Names the format of a place that is not read here, and says what to do about it.
 //!
-//! Asked only where nothing of ours was found: a few small requests more do not matter then, and no more than a few
-//! kilobytes of any object are read.
+//! Asked only where nothing of ours was found: a few small requests more do not matter then, and no
+//! more than a few kilobytes of any object are read.
 
 mod directories;
 mod files;
@@ -77,7 +77,8 @@ async fn file_at(store: &Store) -> Option<NotOurs> {
     first_bytes(&folder, &name).await.and_then(|bytes| of_bytes(&bytes))
 }
 
-/// That a path of this machine leads through a file, and what that is; `None` if it does not, or nobody knows the file.
+/// That a path of this machine leads through a file, and what that is; `None` if it does not, or
+/// nobody knows the file.
 #[expect(clippy::disallowed_methods, reason = "a file above a location is no object of a store")]
 pub(crate) fn leads_through(location: &str) -> Option<Error> {
     let above =

@@ -67,7 +67,8 @@ impl<'a> CopyOthers<'a> {
         Ok(resumed)
     }
 
-    /// Refuses a target that is complete if one of the files is not there, or has another size. How many there are.
+    /// Refuses a target that is complete if one of the files is not there, or has another size. How
+    /// many there are.
     pub(crate) async fn check_there(&self) -> Result<u64, Error> {
         for file in self.files {
             let found = self.target.with_role(Role::Control).head(&file.path).await;

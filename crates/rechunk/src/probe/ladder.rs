@@ -53,8 +53,8 @@ pub(super) struct Limits {
     pub cancel: CancellationToken,
 }
 
-/// Climbs: `request` is asked with the number of the slot it is in. A slot asks one request after the
-/// other.
+/// Climbs: `request` is asked with the number of the slot it is in. A slot asks one request after
+/// the other.
 pub(super) async fn climb<F>(
     limits: &Limits,
     request: impl Fn(u32) -> F + Clone + Send + 'static,

@@ -1,8 +1,8 @@
 //! Measures a store and this machine's codecs, and makes a profile of what was measured.
 //!
-//! Objects of ours go below the location, into a directory with a random name that is removed in the
-//! end, whatever happens on the way. A number that cannot be measured is not made up: it stays the
-//! built-in profile's, and is said not to be measured.
+//! Objects of ours go below the location, into a directory with a random name that is removed in
+//! the end, whatever happens on the way. A number that cannot be measured is not made up: it stays
+//! the built-in profile's, and is said not to be measured.
 
 mod codecs;
 mod ladder;

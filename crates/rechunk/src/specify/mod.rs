@@ -60,7 +60,8 @@ pub(crate) fn specify_target(
     Ok((target, warnings))
 }
 
-/// What of `--chunks` and `--shards` the axes cut, in a sentence; `target` is the shape of the chunks.
+/// What of `--chunks` and `--shards` the axes cut, in a sentence; `target` is the shape of the
+/// chunks.
 pub(crate) fn cut_extents(
     request: &CopyRequest,
     source: &OpenArray,

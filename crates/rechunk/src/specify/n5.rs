@@ -66,8 +66,8 @@ fn number(data_type: DataType) -> Result<N5Type, FormatError> {
     })
 }
 
-/// The version it says: only a container does, and this array may be all there is in one. Of a group the
-/// root says it.
+/// The version it says: only a container does, and this array may be all there is in one. Of a
+/// group the root says it.
 fn version(wish: &Wish<'_>) -> Option<N5Version> {
     let is_in_container = wish.request.is_member || is_inside_n5(&wish.request.target);
     (!is_in_container).then(|| wish.request.n5_version())

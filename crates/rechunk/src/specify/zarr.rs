@@ -84,8 +84,8 @@ pub(super) fn target(
     if options.chosen().is_none() {
         warnings.extend(lost);
     }
-    // N5 and raw files have no fill value that anybody takes for missing data. A scalar has no names by
-    // which a reader could tell whether it is a part of a data set.
+    // N5 and raw files have no fill value that anybody takes for missing data. A scalar has no
+    // names by which a reader could tell whether it is a part of a data set.
     let is_of_data_set = wish.request.is_member || seen.spec.shape.is_empty();
     if is_of_data_set && matches!(source, Metadata::Zarr(_)) {
         warnings.extend(carry_missing_value(&seen, &mut target));

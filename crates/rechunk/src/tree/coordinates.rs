@@ -53,7 +53,8 @@ impl Coords {
     }
 }
 
-/// The chunks of a coordinate whose dimension is to have chunks longer than it is now: it will grow too.
+/// The chunks of a coordinate whose dimension is to have chunks longer than it is now: it will grow
+/// too.
 fn longer(spec: &ArraySpec, of_all: &Wishes) -> Option<String> {
     let chunks = ChunkSpec::parse(&of_all.chunks).ok()?.keeping_extents(of_all.keep_extent);
     let ChunkSpec::Named(named) = chunks else { return None };

@@ -1,4 +1,5 @@
-//! What makes the arrays of a group that have grown known, and what is left of a run that did not get so far.
+//! What makes the arrays of a group that have grown known, and what is left of a run that did not
+//! get so far.
 
 use rechunk_store::{Role, Store, Stores};
 use rechunk_zarr::ZarrVersion;
@@ -117,8 +118,8 @@ impl GrownArray {
     }
 }
 
-/// True if all chunks of an array that grows have been written by the run that is gone on with, in a
-/// group whose arrays are being made known if `group_is_written`.
+/// True if all chunks of an array that grows have been written by the run that is gone on with, in
+/// a group whose arrays are being made known if `group_is_written`.
 pub(super) async fn is_written(job: &Job, group_is_written: bool) -> Result<bool, Error> {
     let location = &job.request.target;
     let store = open_target(location, &job.stores)?;
@@ -170,7 +171,8 @@ pub(super) async fn check_fresh(job: &TreeJob) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses to give up a run of which some arrays are known and others are not: they would not agree.
+/// Refuses to give up a run of which some arrays are known and others are not: they would not
+/// agree.
 pub(crate) async fn check_not_between(
     target: &str,
     saved: &SavedTree,

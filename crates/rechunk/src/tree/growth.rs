@@ -1,4 +1,5 @@
-//! A group whose arrays go into those of a group that exists: which go where, and do the groups fit?
+//! A group whose arrays go into those of a group that exists: which go where, and do the groups
+//! fit?
 
 use std::collections::{BTreeMap, BTreeSet};
 

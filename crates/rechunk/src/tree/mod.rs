@@ -74,8 +74,8 @@ pub struct TreeJob {
     pub request: CopyRequest,
     /// Which arrays, and what differs for some.
     pub selection: Selection,
-    /// The arrays, in the order in which they are copied: the first thousand. Others are planned again when
-    /// their turn comes; [`TreeJob::array_count`] counts them too.
+    /// The arrays, in the order in which they are copied: the first thousand. Others are planned
+    /// again when their turn comes; [`TreeJob::array_count`] counts them too.
     pub arrays: Vec<TreeArray>,
     later: Later,
     /// Arrays that stay as they are, where others grow.
@@ -277,7 +277,8 @@ impl TreeJob {
         sum
     }
 
-    /// Everything that is to be said: of the group, and of arrays after their path; once of many that are alike.
+    /// Everything that is to be said: of the group, and of arrays after their path; once of many
+    /// that are alike.
     pub fn all_warnings(&self) -> Vec<String> {
         let mut said = Said::default();
         for TreeArray { path, job } in &self.arrays {
@@ -334,7 +335,8 @@ pub(crate) fn member_location(root: &str, path: &str) -> String {
     if root.is_empty() {
         return String::new();
     }
-    // A URL's % are read as codes, and behind ? and # there is no path; names of buckets are taken as they are.
+    // A URL's % are read as codes, and behind ? and # there is no path; names of buckets are taken
+    // as they are.
     let is_url = ["file://", "http://", "https://"].iter().any(|scheme| root.starts_with(scheme));
     let path = if is_url {
         path.replace('%', "%25").replace('?', "%3F").replace('#', "%23")

@@ -14,7 +14,8 @@ const ESCAPES: &str = "to mean a [, ], * or ? itself write [[], []], [*] or [?]"
 pub(crate) struct Pattern {
     option: &'static str,
     text: String,
-    /// As a glob; what is wrong with it, if it is none. It may be the name of an array all the same.
+    /// As a glob; what is wrong with it, if it is none. It may be the name of an array all the
+    /// same.
     glob: Result<Glob, &'static str>,
     /// A node of exactly this name is there: then it means that, whatever stands in it.
     is_name: OnceLock<bool>,
@@ -31,7 +32,8 @@ impl Pattern {
         Ok(Self { option, text, glob, is_name: OnceLock::new() })
     }
 
-    /// Says which nodes there are: a pattern that is the name of one means that one, and what is below it.
+    /// Says which nodes there are: a pattern that is the name of one means that one, and what is
+    /// below it.
     pub(crate) fn know<'a>(&self, mut paths: impl Iterator<Item = &'a str>) {
         self.is_name.get_or_init(|| paths.any(|path| self.is_at_or_above(path)));
     }

@@ -1,5 +1,5 @@
-//! Plans the copies of the arrays of a group: all of them before the first is copied, and those that are too many to
-//! be held again when their turn comes.
+//! Plans the copies of the arrays of a group: all of them before the first is copied, and those
+//! that are too many to be held again when their turn comes.
 
 use futures::stream::{self, StreamExt};
 use rechunk_format::Packed;
@@ -149,8 +149,8 @@ impl TreeJob {
 }
 
 impl Planner {
-    /// Plans the copy of every array, or says what is in the way: all that cannot be read at once, and
-    /// the most memory that is needed.
+    /// Plans the copy of every array, or says what is in the way: all that cannot be read at once,
+    /// and the most memory that is needed.
     pub(super) async fn plan_all(
         self,
         mut fit: Fit,

@@ -13,12 +13,14 @@ use crate::others::OthersReport;
 use crate::report::{MemoryReport, Report, TaskReport};
 use crate::system;
 
-/// Everything said about the copy of a group: the plan before a run; with traffic and times after it.
+/// Everything said about the copy of a group: the plan before a run; with traffic and times after
+/// it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TreeReport {
     /// The arrays, in the order in which they are copied: the first thousand.
     pub arrays: Vec<ArrayReport>,
-    /// Arrays after those, whose own reports are left out: what they add up to is in all other figures.
+    /// Arrays after those, whose own reports are left out: what they add up to is in all other
+    /// figures.
     #[serde(default, skip_serializing_if = "is_none")]
     pub arrays_left_out: u64,
     /// Arrays that an earlier run had completed, and the bytes of elements of the others.
@@ -37,7 +39,8 @@ pub struct TreeReport {
     /// Counted traffic of all arrays and other files; absent for a plan that was not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Traffic>,
-    /// Memory; the planned peak is that of the array that needs most, or of those that are copied at once.
+    /// Memory; the planned peak is that of the array that needs most, or of those that are copied
+    /// at once.
     pub memory: MemoryReport,
     /// Tasks of all arrays; absent for a plan that was not run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,8 +51,8 @@ pub struct TreeReport {
     /// True if an earlier run had written all of the target, so that nothing was copied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub already_complete: bool,
-    /// True if every array was read back and found equal, and every other file byte by byte; arrays that
-    /// an earlier run completed are not read again.
+    /// True if every array was read back and found equal, and every other file byte by byte; arrays
+    /// that an earlier run completed are not read again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
     /// What was changed or could not be kept, of arrays after their path.

@@ -140,8 +140,8 @@ impl Rules {
         (self.include.is_empty() || one_of(&self.include)) && !one_of(&self.exclude)
     }
 
-    /// Refuses patterns that mean none of `all` arrays and none of the other files, and rules for none
-    /// of the arrays that are `selected`: they are misspelt.
+    /// Refuses patterns that mean none of `all` arrays and none of the other files, and rules for
+    /// none of the arrays that are `selected`: they are misspelt.
     pub(crate) fn check_used(
         &self,
         all: &[String],

@@ -1,5 +1,5 @@
-//! Runs the copy of a group: arrays one after the other, each with the whole budget; small ones some at once
-//! where answers take long.
+//! Runs the copy of a group: arrays one after the other, each with the whole budget; small ones
+//! some at once where answers take long.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -234,8 +234,8 @@ impl TreeJob {
         Ok(target)
     }
 
-    /// True if the run that is gone on with has written all arrays, and has begun to make known that they
-    /// have grown.
+    /// True if the run that is gone on with has written all arrays, and has begun to make known
+    /// that they have grown.
     async fn is_written(&self, target: &Store, start: Start) -> Result<bool, Error> {
         match self.work_dir(target)? {
             Some(work) if self.grows() && start == Start::Resume => work.is_written().await,
@@ -249,8 +249,9 @@ impl TreeJob {
     }
 }
 
-/// True for an array that is sooner begun again than its state is kept: a small one, of which nothing is left elsewhere, and
-/// whose objects are each sent at once. One that an earlier run has left the state of keeps it.
+/// True for an array that is sooner begun again than its state is kept: a small one, of which
+/// nothing is left elsewhere, and whose objects are each sent at once. One that an earlier run has
+/// left the state of keeps it.
 async fn keeps_no_state(job: &Job, resumes: bool) -> Result<bool, Error> {
     let plan = &job.planned.plan;
     let may = Figures::of(plan).is_small()
@@ -288,8 +289,8 @@ async fn run_array(
     Box::pin(job.run(running, observer, cancel.clone())).await
 }
 
-/// Refuses an array of a group that is there already, and was not written by a run that has left its state, if it is
-/// not the result of its copy.
+/// Refuses an array of a group that is there already, and was not written by a run that has left
+/// its state, if it is not the result of its copy.
 async fn check_member(
     job: &Job,
     is_there: bool,

@@ -41,7 +41,8 @@ pub(crate) struct SavedTree {
     /// Files beside arrays and documents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     others: Vec<OtherFile>,
-    /// It was given up: what it has written is being removed, and nothing of that is whole any more.
+    /// It was given up: what it has written is being removed, and nothing of that is whole any
+    /// more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_given_up: bool,
 }
@@ -333,9 +334,9 @@ async fn is_node(target: &Store) -> Result<bool, Error> {
     Ok(documents.node().map_or(true, |node| node.is_some()))
 }
 
-/// Removes all that a run has written at `location`, which is given up. It is said before that nothing of it
-/// is whole: a kill meanwhile leaves arrays that look complete. Refuses to remove what that run has not
-/// written, and what is being written.
+/// Removes all that a run has written at `location`, which is given up. It is said before that
+/// nothing of it is whole: a kill meanwhile leaves arrays that look complete. Refuses to remove
+/// what that run has not written, and what is being written.
 pub(crate) async fn remove_begun(
     location: &str,
     saved: &SavedTree,

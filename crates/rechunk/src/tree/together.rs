@@ -1,5 +1,5 @@
-//! Small arrays of a group, some at once where answers take long: copying one of them is mostly waiting, for
-//! who writes it, what is there, its journal and its metadata.
+//! Small arrays of a group, some at once where answers take long: copying one of them is mostly
+//! waiting, for who writes it, what is there, its journal and its metadata.
 
 use std::mem;
 use std::ops::Range;
@@ -17,14 +17,15 @@ use crate::target::open_target;
 
 /// Most arrays that are copied at once.
 const AT_ONCE: usize = 16;
-/// Largest array that is copied beside others, bytes of elements, and the most objects that are read and
-/// written for it.
+/// Largest array that is copied beside others, bytes of elements, and the most objects that are
+/// read and written for it.
 const SMALL_BYTES: u64 = 8 << 20;
 const SMALL_OBJECTS: u64 = 64;
 
 impl TreeJob {
-    /// The arrays in turns, by their numbers: those of one are copied at once, and their planned peaks together
-    /// are within the budget. A run that verifies reads back with memory of its own, one array after the other.
+    /// The arrays in turns, by their numbers: those of one are copied at once, and their planned
+    /// peaks together are within the budget. A run that verifies reads back with memory of its own,
+    /// one array after the other.
     pub fn turns(&self, verifies: bool) -> Vec<Range<usize>> {
         let target = open_target(&self.request.target, &self.stores);
         let is_late = target.is_ok_and(|target| target.answers_late());
@@ -73,16 +74,17 @@ impl Figures {
     }
 }
 
-/// Leaves an array that is copied beside others what it is planned to take: what the budget has beside that, for
-/// reading ahead, is not each one's.
+/// Leaves an array that is copied beside others what it is planned to take: what the budget has
+/// beside that, for reading ahead, is not each one's.
 pub(super) fn share_budget(job: &mut Job) {
     let memory = &mut job.planned.plan.memory;
     memory.budget_bytes = memory.planned_peak_bytes;
 }
 
-/// Makes copies at once, each with what is told before it and the path of its array. Their results come in
-/// that order, as if one had been made after the other: of failures the first is returned, and the others are
-/// ended; what happened to these is told all the same, as what they have written stays.
+/// Makes copies at once, each with what is told before it and the path of its array. Their results
+/// come in that order, as if one had been made after the other: of failures the first is returned,
+/// and the others are ended; what happened to these is told all the same, as what they have written
+/// stays.
 pub(super) async fn at_once<T, F>(
     copies: impl Iterator<Item = (Event, String, F)>,
     observer: &Arc<dyn Observer>,

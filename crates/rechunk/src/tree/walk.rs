@@ -56,7 +56,8 @@ impl FoundDocuments {
 }
 
 impl Found {
-    /// Looks through the group at `location`, which is read in `format`, for the documents that are `wanted`.
+    /// Looks through the group at `location`, which is read in `format`, for the documents that are
+    /// `wanted`.
     pub(crate) async fn below(
         location: &str,
         store: &Store,
@@ -143,8 +144,9 @@ impl Found {
         Ok(found)
     }
 
-    /// Takes directories without a document, in which there is nothing but other files, for no groups; in a bucket also those in
-    /// which there is nothing: only a marker of a folder shows them.
+    /// Takes directories without a document, in which there is nothing but other files, for no
+    /// groups; in a bucket also those in which there is nothing: only a marker of a folder shows
+    /// them.
     fn drop_folders(&mut self, plain: Vec<String>, is_bucket: bool) {
         let mut plain: BTreeSet<String> = plain.into_iter().collect();
         // Those below others come first.

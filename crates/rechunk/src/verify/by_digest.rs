@@ -62,8 +62,8 @@ fn filled(source: &OpenArray, written: &Array) -> Option<Array> {
     Some(Array::new(Arc::new(placed), written.store().clone()))
 }
 
-/// The digest of an array, which is what counts of `written`; every chunk is decoded, whatever it is a
-/// digest of.
+/// The digest of an array, which is what counts of `written`; every chunk is decoded, whatever it
+/// is a digest of.
 async fn read(
     array: &Array,
     written: &Array,
@@ -90,7 +90,8 @@ async fn read(
     Ok(report.map_err(Error::compare)?.digest)
 }
 
-/// The plan to read an array and decode what can be decoded. `None` if the budget does not allow it.
+/// The plan to read an array and decode what can be decoded. `None` if the budget does not allow
+/// it.
 fn plan_reading(
     array: &Array,
     written: &Array,

@@ -9,14 +9,14 @@ use crate::work_dir::{
     DONE_KEY, JOB_KEY, KEYS, LOCK_KEY, Left, PLACES, UPLOADS, WorkDir, store_error,
 };
 
-/// How many of the keys of a work directory, the first, say nothing of whose it is; and how many after these
-/// say what was to be done. Where answers take long, those of a kind go at once.
+/// How many of the keys of a work directory, the first, say nothing of whose it is; and how many
+/// after these say what was to be done. Where answers take long, those of a kind go at once.
 const PLAIN: usize = 2;
 const JOBS: usize = 2;
 
 impl WorkDir {
-    /// Removes everything; what says that the target is complete goes last. The lock is gone before that:
-    /// another run may have taken it again, and the directory with it.
+    /// Removes everything; what says that the target is complete goes last. The lock is gone before
+    /// that: another run may have taken it again, and the directory with it.
     pub(crate) async fn remove(&self) -> Result<(), Error> {
         let failed = |source| store_error("remove", self.store.label(), source);
         if self.store.local_root().is_none() {
@@ -27,15 +27,17 @@ impl WorkDir {
         self.store.remove_empty().await.map_err(failed)
     }
 
-    /// Removes what has none of our names, while there is a lock: without one it may be another run's.
+    /// Removes what has none of our names, while there is a lock: without one it may be another
+    /// run's.
     async fn remove_others(&self) -> Result<(), Error> {
         let failed = |source| store_error("remove", self.store.label(), source);
         let ours = [&KEYS[..], &PLACES, &[UPLOADS, SEGMENTS]].concat();
         self.store.delete_all_but(&ours).await.map_err(failed)
     }
 
-    /// Removes everything of a run that has said that its target is complete, and does `more` before
-    /// that is forgotten. Where answers take long all at once: what a kill leaves of it says so still.
+    /// Removes everything of a run that has said that its target is complete, and does `more`
+    /// before that is forgotten. Where answers take long all at once: what a kill leaves of it says
+    /// so still.
     pub(crate) async fn remove_done(
         &self,
         more: impl Future<Output = Result<(), Error>> + Send,
@@ -46,8 +48,9 @@ impl WorkDir {
         }
         let failed = |source| store_error("remove", self.store.label(), source);
         let last = [LOCK_KEY, DONE_KEY];
-        // By name what a listing may not have yet, and nothing twice at once: some stores take it for a
-        // fault if what they are to delete is not there. Uploads are given up before their notes go.
+        // By name what a listing may not have yet, and nothing twice at once: some stores take it
+        // for a fault if what they are to delete is not there. Uploads are given up before their
+        // notes go.
         let named = KEYS.iter().filter(|key| !last.contains(key));
         let named = named.map(|key| self.delete_but(std::slice::from_ref(key), &[]));
         let others = async {
@@ -90,7 +93,8 @@ impl WorkDir {
         let failed = |source| store_error("remove", self.store.label(), source);
         self.forget().await?;
         let is_late = self.store.answers_late();
-        // In their order on a disk, where a replaced array is put aside; at once where answers take long.
+        // In their order on a disk, where a replaced array is put aside; at once where answers take
+        // long.
         let at_once = if is_late { PLACES.len() } else { 1 };
         let removed = PLACES.map(|place| self.store.delete_prefix(place));
         let removed = stream::iter(removed).buffered(at_once).try_collect::<()>();
@@ -120,8 +124,8 @@ impl WorkDir {
         self.delete_but(rest, kept).await
     }
 
-    /// Deletes keys one after the other, but those that are kept. (One request for several is no good
-    /// here: some stores take it for a fault if one of them is not there.)
+    /// Deletes keys one after the other, but those that are kept. (One request for several is no
+    /// good here: some stores take it for a fault if one of them is not there.)
     async fn delete_but(&self, keys: &[&str], kept: &[&str]) -> Result<(), Error> {
         for key in keys.iter().filter(|key| !kept.contains(key)) {
             let deleted = self.store.delete(key).await;

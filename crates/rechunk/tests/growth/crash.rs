@@ -1,4 +1,5 @@
-//! A process that dies at any point, and what comes after it. `RECHUNK_GROWTH_EVERY=1` tries every call.
+//! A process that dies at any point, and what comes after it. `RECHUNK_GROWTH_EVERY=1` tries every
+//! call.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

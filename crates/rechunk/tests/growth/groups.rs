@@ -152,7 +152,8 @@ async fn a_process_may_die_at_many_calls() {
                 fresh(&disk, request()).await.unwrap();
             }
             assert_days(&disk, 10).await;
-            // Whoever dies while he removes his last traces leaves a mark, which the next one removes.
+            // Whoever dies while he removes his last traces leaves a mark, which the next one
+            // removes.
             let is_trace = |key: &String| key.ends_with("/lock") || key.ends_with("/written");
             let is_left = |key: &String| key.contains(".rechunk/") && !is_trace(key);
             assert!(!disk.keys().iter().any(is_left), "at {call}: {:?}", disk.keys());

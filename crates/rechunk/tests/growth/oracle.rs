@@ -1,5 +1,5 @@
-//! Any array in any steps, of any format, equals what is put together by hand; and what was planned is
-//! what was counted.
+//! Any array in any steps, of any format, equals what is put together by hand; and what was planned
+//! is what was counted.
 
 use proptest::prelude::*;
 use rechunk::planner::RoleEstimate;
@@ -79,8 +79,8 @@ struct Case {
     axis: usize,
     /// Of each axis: extent, chunk of the target.
     axes: Vec<(u64, u64)>,
-    /// Of each step: how much longer, chunks of its source, every how many chunks one is missing, its
-    /// fill value.
+    /// Of each step: how much longer, chunks of its source, every how many chunks one is missing,
+    /// its fill value.
     steps: Vec<(u64, Vec<u64>, u64, u64)>,
     kind: Kind,
 }
@@ -170,7 +170,8 @@ proptest! {
     }
 }
 
-/// Steps that end on the borders of chunks pass encoded chunks through, and read nothing of the target.
+/// Steps that end on the borders of chunks pass encoded chunks through, and read nothing of the
+/// target.
 #[tokio::test(start_paused = true)]
 async fn what_is_aligned_passes() {
     let disk = SimStore::new(1);

@@ -1,4 +1,5 @@
-//! Somebody else is faster: what an interrupted run was about to say is true already, and not its doing.
+//! Somebody else is faster: what an interrupted run was about to say is true already, and not its
+//! doing.
 
 use bytes::Bytes;
 use rechunk::{Class, CopyRequest, Error, Existing};
@@ -57,8 +58,8 @@ async fn resumed(disk: &SimStore, request: &CopyRequest, verify: bool) -> Result
     }
 }
 
-/// The array has the length that it was to get, but before this run had written all: what is there is of
-/// somebody else, who has appended as much.
+/// The array has the length that it was to get, but before this run had written all: what is there
+/// is of somebody else, who has appended as much.
 #[tokio::test(start_paused = true)]
 async fn an_array_that_another_one_has_made_as_long_is_not_written() {
     let request = append("more.zarr", "target.zarr", "0");
@@ -116,8 +117,8 @@ async fn a_group_that_another_one_has_made_as_long_is_not_taken_for_done() {
     assert!(met > 5, "{met}");
 }
 
-/// What the run of a group has written of one array is made known with the others, and not by a run of
-/// that array.
+/// What the run of a group has written of one array is made known with the others, and not by a run
+/// of that array.
 #[tokio::test(start_paused = true)]
 async fn an_array_of_a_group_is_not_gone_on_with_by_itself() {
     let whole = append("more.zarr", "target.zarr", "time");

@@ -116,8 +116,8 @@ pub(crate) async fn read(disk: &SimStore, path: &str) -> Expected {
     Expected { shape, elements: elements.collect() }
 }
 
-/// Goes on with an interrupted run as a user does, when the dead one's lease is over; false if there
-/// was none.
+/// Goes on with an interrupted run as a user does, when the dead one's lease is over; false if
+/// there was none.
 pub(crate) async fn resume(disk: &SimStore, request: &CopyRequest) -> Result<bool, Error> {
     loop {
         match run(&disk.client(), request.clone(), Existing::Resume, false).await {
@@ -146,8 +146,8 @@ pub(crate) async fn clean(disk: &SimStore, target: &str) -> Result<(), Error> {
     }
 }
 
-/// Every how many calls a process dies: `RECHUNK_GROWTH_EVERY`, or as many as an ordinary run has time
-/// for.
+/// Every how many calls a process dies: `RECHUNK_GROWTH_EVERY`, or as many as an ordinary run has
+/// time for.
 pub(crate) fn every(usual: usize) -> usize {
     let every = std::env::var("RECHUNK_GROWTH_EVERY").ok().and_then(|text| text.parse().ok());
     every.unwrap_or(usual)

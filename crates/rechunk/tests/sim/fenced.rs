@@ -60,7 +60,8 @@ async fn what_a_dead_process_holds_is_taken_over_after_60_seconds() {
 
 #[tokio::test(start_paused = true)]
 async fn who_was_paused_too_long_writes_no_metadata() {
-    // Of the 66 calls before it is made known: while it looks around, as it takes the target, while it copies.
+    // Of the 66 calls before it is made known: while it looks around, as it takes the target, while
+    // it copies.
     for calls in [20, 26, 28, 29, 30, 31, 32, 33, 34, 36, 40, 44, 48, 50, 55, 60, 65] {
         let disk = disk(calls);
         disk.set_faults(SimFaults::NONE, LATENCY);
@@ -94,8 +95,9 @@ async fn who_was_paused_too_long_writes_no_metadata() {
         }
         check_complete(&disk).unwrap();
         assert!(findings.lock().unwrap().is_empty(), "{findings:?}");
-        // What it had sent when it was paused may have come last: the next run takes it away. Its job it
-        // sends when it has just taken the target: that looks as if it were still to be done.
+        // What it had sent when it was paused may have come last: the next run takes it away. Its
+        // job it sends when it has just taken the target: that looks as if it were still to be
+        // done.
         let left = || disk.keys().into_iter().filter(|key| key.contains("rechunk"));
         let is_late = |key: String| key.contains("/segments/") || key.ends_with("/job.json");
         assert!(left().all(is_late), "{:?}", left().collect::<Vec<_>>());
@@ -166,8 +168,8 @@ async fn nothing_is_listed_and_deleted_when_the_lock_is_gone() {
     assert!(disk.keys().iter().all(|key| !key.contains("rechunk")), "{:?}", disk.keys());
 }
 
-/// An object of an intermediate elsewhere that was on its way when its run was paused comes when the other run has ended,
-/// and nothing says any more that it is there.
+/// An object of an intermediate elsewhere that was on its way when its run was paused comes when
+/// the other run has ended, and nothing says any more that it is there.
 #[tokio::test(start_paused = true)]
 async fn what_comes_too_late_to_an_intermediate_elsewhere_is_removed() {
     let mut was_paused = 0;

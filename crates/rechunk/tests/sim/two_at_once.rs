@@ -116,9 +116,9 @@ fn is_left(key: &str) -> bool {
     key.starts_with(WORK) && key != LOCK
 }
 
-/// All is complete, and there are marks or pieces of no job: of a process that was paused, and wrote
-/// on when another had finished its work and cleaned up. Nothing can keep it from that; `clean`
-/// removes them. (Who cleans up removes the job after all that it speaks of.)
+/// All is complete, and there are marks or pieces of no job: of a process that was paused, and
+/// wrote on when another had finished its work and cleaned up. Nothing can keep it from that;
+/// `clean` removes them. (Who cleans up removes the job after all that it speaks of.)
 fn is_late(disk: &SimStore) -> bool {
     let mut left = disk.keys().into_iter().filter(|key| is_left(key)).peekable();
     left.peek().is_some() && left.all(|key| key != JOB) && check_complete(disk).is_ok()
