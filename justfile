@@ -64,6 +64,10 @@ test-kill:
 test-cloud:
     cargo test --release --workspace --test e2e -- --ignored --show-output cloud::
 
+# Plan 50 000 arrays and copy 5 000 within memory: 10 minutes.
+test-many:
+    cargo test --release --workspace --test e2e -- --ignored --show-output many_arrays::
+
 # Cross with every peer, also those that take minutes to install, and note what was found in docs/support.md.
 test-crossings: oracles
     tests/oracle/setup.sh crossings webknossos
@@ -71,7 +75,7 @@ test-crossings: oracles
     RECHUNK_BLESS=1 cargo test --workspace --test e2e -- support::
 
 # What is too long for every change.
-test-nightly: test-memory test-kill test-cloud
+test-nightly: test-memory test-kill test-cloud test-many
 
 # What libFuzzer needs to see where an input leads; stable Rust has it.
 fuzz-flags := "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares"

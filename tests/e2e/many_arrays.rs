@@ -80,6 +80,29 @@ fn memory_does_not_grow_with_the_arrays() {
     assert!(peak_bytes <= (32 + 48) * MIB, "{} MiB", peak_bytes / MIB);
 }
 
+/// The plan of 50 000 arrays, and a copy of 5 000.
+#[test]
+#[ignore = "minutes: just test-many"]
+fn fifty_thousand_arrays_take_little_memory() {
+    let folder = Folder::new();
+    let [source, target] = ["s.zarr", "t.zarr"].map(|name| folder.at(name));
+    for (verb, arrays) in [("plan", 50_000), ("copy", 5000)] {
+        group(Path::new(&source), 3, arrays);
+        let options = ["--chunks", "x=4", "--max-mem", "64MiB", "--json"];
+        let no_fsync = if verb == "copy" { &["--no-fsync"][..] } else { &[] };
+        let run = Run::rechunk(&[&[verb, &source, &target], &options[..], no_fsync].concat());
+        let (done, peak_bytes) = run.go_measured();
+        let left_out = number(&done.ok().json(), "arrays_left_out");
+        println!("{verb} of {arrays} arrays: {} MiB at the peak", peak_bytes / MIB);
+        assert_eq!(left_out, arrays as u64 - 1000);
+        assert!(peak_bytes <= (64 + 48) * MIB, "{} MiB", peak_bytes / MIB);
+        fs::remove_dir_all(&source).unwrap();
+    }
+    let document = fs::read(format!("{target}/zarr.json")).unwrap();
+    let document: Value = serde_json::from_slice(&document).unwrap();
+    assert_eq!(document["consolidated_metadata"]["metadata"].as_object().unwrap().len(), 5000);
+}
+
 /// More than are held: the last are planned again when their turn comes, also when a run goes on.
 #[test]
 fn arrays_that_are_not_held_are_copied_too() {
