@@ -4,7 +4,9 @@
 //! `consolidated_metadata` of the group's `zarr.json`, kind `inline`: a map from paths to
 //! documents. Neither is in the specification; zarr-python's own reader is what counts.
 
+mod form;
 mod members;
+mod siblings;
 
 use rechunk_format::FormatError;
 use rechunk_format::json::{MemberScanner, write_pretty_at};
@@ -15,22 +17,9 @@ use crate::field::Field;
 use crate::group::GroupMetadata;
 use crate::json::{read_object, write_pretty};
 use crate::metadata::{ArrayMetadata, ZarrVersion};
+pub use form::ConsolidatedKind;
+use form::{V3_KEY, V3_MEMBER, key_of, members_field, members_path, parent_of};
 use members::{Members, Refused};
-
-mod siblings;
-
-const V2_KEY: &str = ".zmetadata";
-const V3_KEY: &str = "zarr.json";
-const V3_MEMBER: &str = "consolidated_metadata";
-
-/// What a consolidated document says a path is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConsolidatedKind {
-    /// An array.
-    Array,
-    /// A group.
-    Group,
-}
 
 /// The documents of an array, as bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,10 +55,7 @@ pub struct Consolidated {
 impl Consolidated {
     /// Key of the document that may hold consolidated metadata, relative to the group.
     pub fn key(version: ZarrVersion) -> &'static str {
-        match version {
-            ZarrVersion::V2 => V2_KEY,
-            ZarrVersion::V3 => V3_KEY,
-        }
+        key_of(version)
     }
 
     /// Reads `.zmetadata`, or the `zarr.json` of a group. `None` if that group has none.
@@ -371,31 +357,8 @@ impl ConsolidatedReader {
     }
 }
 
-/// The object of members in a document.
-pub(super) fn members_field(version: ZarrVersion) -> Field {
-    match version {
-        ZarrVersion::V2 => Field::new(V2_KEY, "metadata"),
-        ZarrVersion::V3 => Field::new(V3_KEY, V3_MEMBER).child("metadata"),
-    }
-}
-
-fn members_path(version: ZarrVersion) -> &'static [&'static str] {
-    match version {
-        ZarrVersion::V2 => &["metadata"],
-        ZarrVersion::V3 => &[V3_MEMBER, "metadata"],
-    }
-}
-
 fn attributes_of(group: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> {
     group.get_mut("attributes")?.as_object_mut()
-}
-
-/// The path of the node whose document a member is.
-fn parent_of(name: &str, version: ZarrVersion) -> &str {
-    match version {
-        ZarrVersion::V2 => name.rsplit_once('/').map_or("", |(path, _)| path),
-        ZarrVersion::V3 => name,
-    }
 }
 
 /// Puts groups without attributes in above `path` where there are none.

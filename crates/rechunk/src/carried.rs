@@ -9,7 +9,6 @@ use rechunk_format::Layout;
 use rechunk_zarr::ArrayMetadata;
 
 use crate::Error;
-use crate::job::Job;
 use crate::metadata::Metadata;
 use crate::open::OpenArray;
 
@@ -31,21 +30,6 @@ impl Carried {
             return self.data_type.clone();
         }
         format!("{} as {}", self.data_type, self.stored_type)
-    }
-}
-
-impl Job {
-    /// The filters that stay and are not undone, if there are some.
-    pub fn carried(&self) -> Option<Carried> {
-        if !self.source.is_carried {
-            return None;
-        }
-        let filters = self.target.zarr()?.number_filters();
-        Some(Carried {
-            data_type: self.target.data_type_name(),
-            stored_type: self.target_layout.spec().data_type.name(),
-            filters: filters.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + "),
-        })
     }
 }
 

@@ -3,7 +3,7 @@
 use rechunk_grid::ArraySpec;
 
 use crate::Error;
-use crate::calendar::{TimeSpan, unresolved};
+use crate::calendar::span::{TimeSpan, unresolved};
 
 /// A parsed chunk specification.
 #[derive(Debug, Clone, PartialEq, Eq)]

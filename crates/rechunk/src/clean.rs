@@ -3,20 +3,23 @@
 //! own.
 
 use rechunk_format::Layout;
-use rechunk_store::{Role, Store, Stores};
+use rechunk_store::{Role, Stores};
 use serde::Serialize;
 use std::sync::Arc;
 
 use crate::Error;
+use crate::chunk_objects::remove_keys_of;
 use crate::documents::Documents;
+use crate::error::store_error;
 use crate::growth::{Growth, describe_grown};
 use crate::gzip_file::part_of;
 use crate::intermediate::remove_outside_of;
+use crate::member_location::member_location;
 use crate::others::remove_begun as remove_begun_others;
 use crate::saved_job::SavedJob;
 use crate::target::{is_array, open_target};
-use crate::tree::{SavedTree, check_not_between, member_location, remove_begun};
-use crate::work_dir::{Left, WorkDir, store_error};
+use crate::tree::{SavedTree, check_not_between, remove_begun};
+use crate::work_dir::{Left, WorkDir};
 use crate::writer_lock::{WriterLock, held_by};
 
 /// What was removed.
@@ -250,24 +253,6 @@ async fn remove_chunks(
         control.delete_prefix("").await.map_err(failed)?; // its directories
     }
     Ok(())
-}
-
-/// Removes the objects whose keys are those of chunks, or shards, that are meant.
-pub(crate) async fn remove_keys_of(
-    store: &Store,
-    layout: &Arc<dyn Layout>,
-    is_meant: impl Fn(&[u64]) -> bool,
-) -> Result<u64, rechunk_store::StoreError> {
-    let mut keys = Vec::new();
-    for (key, _) in store.list_first("", usize::MAX).await? {
-        let part = key.strip_suffix(".part").unwrap_or(&key);
-        if layout.object_index(part).is_some_and(|index| is_meant(&index)) {
-            keys.push(key);
-        }
-    }
-    let removed = keys.len() as u64;
-    store.delete_keys(keys).await?;
-    Ok(removed)
 }
 
 /// The layout of the target that a job writes.

@@ -11,13 +11,13 @@ use rechunk_store::{Meter, Role, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::Error;
+use crate::error::store_error;
 use crate::job::Job;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, OpenOptions, open_array};
 use crate::sample::spread;
 use crate::source_check::check_unwritten_since;
 use crate::verify::{compare_opened, turned_like};
-use crate::work_dir::store_error;
 
 /// Chunks that are compared of one array, at most.
 pub(crate) const SAMPLES: usize = 8;

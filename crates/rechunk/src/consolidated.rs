@@ -8,10 +8,10 @@ use rechunk_zarr::{Consolidated, ZarrVersion};
 
 use crate::Error;
 use crate::documents::Documents;
+use crate::error::store_error;
 use crate::format::Format;
 use crate::large_document;
 use crate::metadata::Metadata;
-use crate::work_dir::store_error;
 
 /// Most levels above an array that are looked at.
 const LEVELS_MAX: usize = 32;

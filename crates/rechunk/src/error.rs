@@ -434,6 +434,11 @@ fn within(budget_bytes: u64, reason: &PlanError) -> String {
     }
 }
 
+/// Error of a store while `doing` something at a place, in words: "write", "look at".
+pub(crate) fn store_error(doing: &str, what: &str, source: StoreError) -> Error {
+    Error::Store { doing: format!("{doing} {what}"), source: Box::new(source) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,7 @@ use rechunk_format::Layout;
 use rechunk_store::{Role, Store};
 use tokio_util::sync::CancellationToken;
 
+use crate::error::store_error;
 use crate::growth::{describe_grown, describe_in_groups};
 use crate::gzip_file::{pack, part_of};
 use crate::job::{Job, array_at};
@@ -15,7 +16,7 @@ use crate::place::Place;
 use crate::report::Report;
 use crate::request::Running;
 use crate::target::commit;
-use crate::work_dir::{Left, store_error};
+use crate::work_dir::Left;
 use crate::{Error, consolidated, source_check, verify};
 
 impl Job {

@@ -6,7 +6,7 @@ use rechunk_format::{FormatError, ShardFormat};
 use rechunk_grid::ArraySpec;
 use rechunk_n5::parse_group;
 use rechunk_store::{Role, Store};
-use rechunk_zarr::{Consolidated, ConsolidatedKind, GroupMetadata, ZarrVersion, group_attributes};
+use rechunk_zarr::{Consolidated, ConsolidatedKind, GroupMetadata, group_attributes};
 use serde::Serialize;
 
 use crate::Error;
@@ -313,26 +313,4 @@ async fn walked(reads: &Reads<'_>, store: &Store, limit: usize) -> Result<(Found
     });
     let left_out = cut.await.map_err(|source| Error::source_store(reads.location, source))?;
     Ok((found, left_out.is_some()))
-}
-
-/// Paths of the arrays below a place, in order, for a message: those that are found soon.
-pub(crate) async fn arrays_below(store: &Store) -> Vec<String> {
-    const LOOKED_AT_MAX: usize = 1000;
-    let store = store.with_role(Role::Control);
-    let reads = Reads { location: "", wanted: Wanted::Newest, access: &[] };
-    let mut found = Vec::new();
-    for version in [ZarrVersion::V3, ZarrVersion::V2] {
-        if let Ok(Some(document)) = consolidated::fetch(&store, version).await {
-            found.extend(of_document(&document, &reads).members);
-        }
-    }
-    if found.is_empty() {
-        // What cannot be listed is not named.
-        let below = walked(&reads, &store, LOOKED_AT_MAX).await;
-        found = below.map(|(found, _)| found.members).unwrap_or_default();
-    }
-    found.retain(|member| !matches!(member.kind, MemberKind::Group));
-    let mut paths: Vec<String> = found.into_iter().map(|member| member.path).collect();
-    paths.sort_unstable();
-    paths
 }

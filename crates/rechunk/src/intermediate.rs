@@ -6,12 +6,13 @@ use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
+use crate::error::store_error;
 use crate::job::{Job, temp_is_memory};
 use crate::open::hex;
 use crate::request::CopyRequest;
 use crate::saved_job::SavedJob;
 use crate::target::{canonical, check_apart, check_writable};
-use crate::work_dir::{WorkDir, store_error};
+use crate::work_dir::WorkDir;
 
 /// An intermediate outside of the work directory, which has to be removed by itself.
 #[derive(Debug, Clone)]

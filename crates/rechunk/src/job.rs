@@ -15,13 +15,12 @@ use rechunk_store::{Meter, Role, Stores};
 use crate::Error;
 use crate::advice::MoreMemory;
 use crate::calendar;
-use crate::carried::carry;
-use crate::chunk_keys;
-use crate::growth::{self, Begun, Change, Growth, Neighbours, Trust};
+use crate::carried::{Carried, carry};
+use crate::growth::{self, Begun, Change, Growth, Trust};
 use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
-use crate::open::{OpenArray, open_array};
-use crate::place::{Around, begun_growth};
+use crate::open::OpenArray;
+use crate::place::Around;
 use crate::repeats;
 use crate::report::Report;
 use crate::request::{CopyRequest, is_local, takes_parts};
@@ -82,13 +81,6 @@ pub struct Job {
 }
 
 impl Job {
-    /// Opens the source and plans. Reads metadata and a few chunk sizes; writes nothing.
-    pub async fn prepare(request: CopyRequest, stores: &Stores) -> Result<Self, Error> {
-        let stores = stores.with_meter(&Meter::new());
-        let source = open_array(&request.source, &request.open_options(), &stores).await?;
-        Self::plan(request, source, stores).await
-    }
-
     /// What is said of the plan before it is run.
     pub fn plan_report(&self) -> Report {
         Report {
@@ -104,42 +96,30 @@ impl Job {
         Arc::clone(self.stores.meter())
     }
 
+    /// The filters that stay and are not undone, if there are some.
+    pub fn carried(&self) -> Option<Carried> {
+        if !self.source.is_carried {
+            return None;
+        }
+        let filters = self.target.zarr()?.number_filters();
+        Some(Carried {
+            data_type: self.target.data_type_name(),
+            stored_type: self.target_layout.spec().data_type.name(),
+            filters: filters.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + "),
+        })
+    }
+
     /// The target is one file that is compressed as a whole.
     pub(crate) fn is_packed(&self) -> bool {
         self.target.file_name().is_some() && unpacked_name(&self.request.target).is_some()
     }
 
-    /// [`Job::prepare`] for a source that is open. One of whose chunks a few were looked for, and
-    /// none was there, is looked for under other keys.
-    pub(crate) async fn plan(
-        request: CopyRequest,
-        source: OpenArray,
-        stores: Stores,
-    ) -> Result<Self, Error> {
-        let declared = source.clone();
-        let again = (request.clone(), stores.clone());
-        let planned = Box::pin(Self::plan_as_declared(request, source, stores)).await?;
-        if planned.asked_in_vain.is_empty() {
-            return Ok(planned);
-        }
-        let Some(other) = chunk_keys::look(&declared, &planned.asked_in_vain).await? else {
-            return Ok(planned);
-        };
-        let (request, stores) = again;
-        let mut job = Box::pin(Self::plan_as_declared(request, other.array, stores)).await?;
-        job.warnings.insert(0, other.said);
-        Ok(job)
-    }
-
-    async fn plan_as_declared(
+    /// Plans the copy of an open source into a new target.
+    pub(crate) async fn plan_new(
         mut request: CopyRequest,
         source: OpenArray,
         stores: Stores,
     ) -> Result<Self, Error> {
-        if request.placement.is_some() {
-            let begun = begun_growth(&request.target, &stores).await?;
-            return Box::pin(Self::plan_growth(request, source, stores, begun, None)).await;
-        }
         let times = Box::pin(calendar::resolve(&mut request, &source, &stores)).await?;
         let (mut target, mut warnings) = specify_target(&request, &source)?;
         // Of a group all arrays are looked at together.
@@ -164,7 +144,7 @@ impl Job {
         path: Option<&str>,
     ) -> Result<Self, Error> {
         let Some(placement) = &request.placement else {
-            return Box::pin(Self::plan_as_declared(request, source, stores)).await;
+            return Box::pin(Self::plan_new(request, source, stores)).await;
         };
         growth::check_request(&request, placement)?;
         let trust = Trust::parse(&request)?;
@@ -183,20 +163,13 @@ impl Job {
         let target = (grown.target, grown.layout);
         let planned =
             Self::plan_target(request.clone(), grown.source, target, Vec::new(), stores.clone());
-        let mut job = Self {
+        let job = Self {
             growth: Some(grown.growth),
             change: Some(grown.change),
             is_begun: begun.is_some(),
             notes: note.into_iter().collect(),
             ..Box::pin(planned).await?
         };
-        if path.is_none() {
-            let mut neighbours =
-                Neighbours::new(&request, &trust, &stores, [name.as_str()].into_iter());
-            neighbours.check(&name, &job).await?;
-            trust.check_used(neighbours.seen().chain([name.as_str()]))?;
-            job.warnings.append(&mut neighbours.warnings);
-        }
         Ok(job)
     }
 

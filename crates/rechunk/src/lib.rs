@@ -8,6 +8,7 @@
 
 mod access;
 mod advice;
+mod arrays_below;
 mod attributes;
 mod axes;
 mod block_files;
@@ -17,6 +18,7 @@ mod carried;
 mod cast;
 mod check;
 mod chunk_keys;
+mod chunk_objects;
 mod chunk_sizes;
 mod chunk_spec;
 mod clean;
@@ -36,12 +38,16 @@ mod intermediate;
 mod job;
 mod job_file;
 mod large_document;
+mod member_location;
 mod metadata;
 mod missing;
+mod missing_report;
 mod not_ours;
 mod open;
+mod option_words;
 mod others;
 mod place;
+mod prepare;
 mod probe;
 mod profile;
 mod readers;
@@ -88,7 +94,8 @@ pub use job_file::{
     JOB_FILE_BYTES_MAX, JobEntry, JobFault, JobNode, JobSyntax, JobValue, Position, parse_job_file,
 };
 pub use metadata::Metadata;
-pub use missing::{MaxMissing, MissingReport};
+pub use missing::MaxMissing;
+pub use missing_report::MissingReport;
 pub use open::{OpenArray, OpenOptions, open_array};
 pub use others::{Counted, ListedFile, OthersInfo, OthersReport};
 pub use probe::{

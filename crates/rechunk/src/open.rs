@@ -12,13 +12,13 @@ use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
+use crate::arrays_below::arrays_below;
 use crate::axes::Axes;
 use crate::block_files::check_blocks;
 use crate::consolidated;
 use crate::dimension_names::{AxisNames, look_above};
 use crate::documents::{Documents, Node, Wanted};
 use crate::format::{Format, has_ending};
-use crate::group::arrays_below;
 use crate::metadata::{Metadata, has_names};
 use crate::not_ours;
 use crate::select::Selected;

@@ -6,6 +6,7 @@ use rechunk_store::{Role, Store, Stores};
 use crate::Error;
 use crate::consolidated;
 use crate::documents::METADATA_KEYS;
+use crate::error::store_error;
 use crate::growth::Begun;
 use crate::gzip_file::part_of;
 use crate::intermediate::{Outside, check_temp, intermediate, makes_temp, remove_outside_of};
@@ -17,7 +18,7 @@ use crate::target::{
     GroupAbove, InTheWay, check_apart, check_file, check_no_group, check_replaceable, groups_above,
     in_the_way, is_array, open_target, refuse_found,
 };
-use crate::work_dir::{Left, WorkDir, store_error};
+use crate::work_dir::{Left, WorkDir};
 use crate::writer_lock::{WriterLock, held_by};
 
 /// Where a run reads, writes and keeps its state.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Growth;
 use crate::advice::MoreMemory;
-use crate::missing::MissingReport;
+use crate::missing_report::MissingReport;
 
 /// Everything said about a job: the plan before a run; with traffic and times after it.
 #[derive(Debug, Clone, Serialize, Deserialize)]

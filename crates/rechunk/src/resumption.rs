@@ -6,8 +6,9 @@ use rechunk_grid::Region;
 use rechunk_store::{Role, Store};
 
 use crate::Error;
-use crate::clean::remove_keys_of;
+use crate::chunk_objects::remove_keys_of;
 use crate::documents::Documents;
+use crate::error::store_error;
 use crate::gzip_file::{has_stale_unpacked, part_of};
 use crate::intermediate::check_same_temp;
 use crate::job::Job;
@@ -15,7 +16,7 @@ use crate::place::Place;
 use crate::saved_job::SavedJob;
 use crate::source_check::check_read;
 use crate::target::{check_still_its, is_array};
-use crate::work_dir::{Left, WorkDir, store_error};
+use crate::work_dir::{Left, WorkDir};
 
 /// Goes on with the plan an interrupted run left, if it is the same job.
 pub(crate) fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {

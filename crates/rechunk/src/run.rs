@@ -20,7 +20,7 @@ use crate::gzip_file::unpack;
 use crate::intermediate::remove_outside_of;
 use crate::job::{Job, array_at, temp_is_memory};
 use crate::metadata::Metadata;
-use crate::missing::MissingReport;
+use crate::missing_report::MissingReport;
 use crate::place::{Around, Place, check_place, folder, may_grow, may_start, work_dir};
 use crate::report::{DigestReport, Report, TaskReport};
 use crate::request::{Existing, Running, takes_parts};

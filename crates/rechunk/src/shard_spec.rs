@@ -4,7 +4,7 @@ use rechunk_format::{IndexLocation, ShardFormat};
 use rechunk_grid::ArraySpec;
 use rechunk_plan::ShardSide;
 
-use crate::calendar::unresolved;
+use crate::calendar::span::unresolved;
 use crate::chunk_spec::{ChunkSpec, Extent, size_auto};
 use crate::{Error, Format};
 

@@ -4,6 +4,7 @@ use rechunk_store::Stores;
 use serde::Serialize;
 
 use crate::Error;
+use crate::member_location::member_location;
 use crate::saved_job::SavedJob;
 use crate::tree::SavedTree;
 use crate::work_dir::{Left, WorkDir};
@@ -97,7 +98,7 @@ pub async fn status(target: &str, stores: &Stores) -> Result<Status, Error> {
     let left = match work.saved_tree().await? {
         Some(tree) => {
             for path in SavedTree::from_json(&tree)?.paths() {
-                let member = WorkDir::of(&crate::tree::member_location(target, path), stores)?;
+                let member = WorkDir::of(&member_location(target, path), stores)?;
                 let array = match member.left().await? {
                     Left::Unfinished(saved) => Some(array_status(&member, &saved).await?),
                     Left::Nothing | Left::Done(_) | Left::Late | Left::Damaged(_) => None,

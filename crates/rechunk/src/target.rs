@@ -12,10 +12,10 @@ use rechunk_zarr::{GroupMetadata, NodeKind, node_kind};
 use crate::Error;
 use crate::consolidated::at_once;
 use crate::documents::{self, Documents};
+use crate::error::store_error;
 use crate::format::Format;
 use crate::metadata::{Metadata, group_documents};
 use crate::open::METADATA_BYTES_MAX;
-use crate::work_dir::store_error;
 
 /// Opens the target's place; nothing is created.
 pub(crate) fn open_target(location: &str, stores: &Stores) -> Result<Store, Error> {

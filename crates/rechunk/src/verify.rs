@@ -21,6 +21,7 @@ use crate::Error;
 use crate::axes::Axes;
 use crate::carried::both_stored;
 use crate::chunk_keys;
+use crate::error::store_error;
 use crate::gzip_file::unpack;
 use crate::job::{array_at, side, source_side};
 use crate::open::{OpenArray, OpenOptions, open_array, open_store};
@@ -28,7 +29,6 @@ use crate::request::Planning;
 use crate::run::MISSING_BEFORE_LISTING;
 use crate::sample::sample_ratio;
 use crate::single_file::is_headerless;
-use crate::work_dir::store_error;
 
 pub(crate) use by_digest::check_copy;
 pub use groups::{Compared, GroupComparison, MemberComparison, verify_any};

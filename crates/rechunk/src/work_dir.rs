@@ -15,6 +15,7 @@ use rechunk_store::{
 };
 
 use crate::Error;
+use crate::error::store_error;
 use crate::report::Report;
 use crate::saved_job::SavedJob;
 use crate::target::canonical;
@@ -536,8 +537,4 @@ fn is_late(key: &str) -> bool {
         [key] => key.starts_with(CLOCK),
         _ => false,
     }
-}
-
-pub(crate) fn store_error(doing: &str, what: &str, source: rechunk_store::StoreError) -> Error {
-    Error::Store { doing: format!("{doing} {what}"), source: Box::new(source) }
 }

@@ -4,7 +4,7 @@ use rechunk_store::{AppendFile, Holder, Lease};
 use tokio_util::sync::CancellationToken;
 
 use crate::Error;
-use crate::work_dir::store_error;
+use crate::error::store_error;
 
 /// The right to write a target, until it is dropped or lost.
 #[derive(Debug)]

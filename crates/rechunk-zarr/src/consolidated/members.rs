@@ -5,7 +5,7 @@ use rechunk_format::json::Member;
 use rechunk_format::{FormatError, Packed};
 use serde_json::{Map, Value};
 
-use super::{ConsolidatedKind, V3_MEMBER, members_field};
+use super::form::{ConsolidatedKind, V3_MEMBER, key_of, members_field};
 use crate::json::{read_object, write_pretty};
 use crate::metadata::ZarrVersion;
 
@@ -38,7 +38,7 @@ impl Members {
         (key, value): Member<'_>,
     ) -> Result<(), Refused> {
         let document = [b"{", key, b":", value, b"}"].concat();
-        let document = read_object(super::Consolidated::key(version), &document);
+        let document = read_object(key_of(version), &document);
         let document = document.map_err(Refused::Member)?;
         for (name, value) in document {
             check(version, &name, &value).map_err(Refused::Member)?;

@@ -8,8 +8,8 @@ use super::TimeSpan;
 use super::spacing::{Irregular, Number, Spacing, Spacings};
 use super::units::Units;
 use crate::elements::Chunks;
+use crate::member_location::member_location;
 use crate::open::{OpenArray, OpenOptions, open_array};
-use crate::tree::member_location;
 
 /// Most chunks, or shards, of a coordinate that are read: of more, the first, the last, and some
 /// between.

@@ -5,12 +5,13 @@ mod coordinate;
 mod dates;
 mod since;
 mod spacing;
-mod span;
+pub(crate) mod span;
 mod units;
 
 pub(crate) use coordinate::{beside, number};
 pub(crate) use since::Since;
 pub(crate) use spacing::Number;
+use span::usage;
 pub use span::{SpanUnit, TimeSpan};
 
 use rechunk_grid::ArraySpec;
@@ -128,16 +129,6 @@ fn name_of(option: &str, span: TimeSpan, spec: &ArraySpec, axis: usize) -> Resul
         let reason = format!("{span} along {axis}: it has no name, and so no coordinate");
         usage(option, &reason, "give a number of elements")
     })
-}
-
-/// That a time was given where no coordinate says what it is.
-pub(crate) fn unresolved(option: &str, span: TimeSpan) -> Error {
-    let reason = format!("{span} is a time, and there is no coordinate that says how long that is");
-    usage(option, &reason, "give a number of elements")
-}
-
-fn usage(option: &str, reason: &str, hint: &str) -> Error {
-    Error::Usage { message: format!("{option}: {reason}"), hint: Some(hint.to_owned()) }
 }
 
 #[cfg(test)]

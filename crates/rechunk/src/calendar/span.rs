@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Error;
+
 /// A length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSpan {
@@ -119,4 +121,15 @@ impl fmt::Display for Length {
         let plural = if (rounded - 1.0).abs() < f64::EPSILON { "" } else { "s" };
         write!(f, "{rounded} {name}{plural}")
     }
+}
+
+/// Refusal of a time in `option` where no coordinate says how many elements it is.
+pub(crate) fn unresolved(option: &str, span: TimeSpan) -> Error {
+    let reason = format!("{span} is a time, and there is no coordinate that says how long that is");
+    usage(option, &reason, "give a number of elements")
+}
+
+/// Refusal of what `option` says.
+pub(super) fn usage(option: &str, reason: &str, hint: &str) -> Error {
+    Error::Usage { message: format!("{option}: {reason}"), hint: Some(hint.to_owned()) }
 }

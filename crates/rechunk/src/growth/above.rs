@@ -7,9 +7,9 @@ use super::commit::update_one;
 use super::{Change, Growth};
 use crate::Error;
 use crate::documents::METADATA_BYTES_MAX;
+use crate::error::store_error;
 use crate::metadata::Metadata;
 use crate::repeats::{Changes, GrownGroups};
-use crate::work_dir::store_error;
 
 /// Most groups above an array that are looked at.
 const LEVELS_MAX: usize = 32;

@@ -12,9 +12,9 @@ use rechunk_zarr::{Consolidated, ZarrVersion};
 use serde_json::Value;
 
 use crate::documents::{Documents, METADATA_BYTES_MAX};
+use crate::error::store_error;
 use crate::metadata::Metadata;
 use crate::repeats::GrownGroups;
-use crate::work_dir::store_error;
 use crate::{Error, consolidated, large_document};
 
 /// The document of an array that says its shape, before and after.

@@ -5,11 +5,11 @@ use rechunk_store::{Role, Stores};
 use super::Change;
 use crate::Error;
 use crate::documents::Documents;
+use crate::error::store_error;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, OpenOptions, Opened, open_node};
 use crate::request::CopyRequest;
 use crate::target::open_target;
-use crate::work_dir::store_error;
 
 /// Opens the array at the target, and the documents that say its shape.
 pub(crate) async fn open_existing(

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{OtherFile, Others, first_difference};
 use crate::Error;
+use crate::error::store_error;
 use crate::open::open_store;
-use crate::work_dir::store_error;
 
 /// Largest file that is copied beside others, bytes, and the most files at once.
 const SMALL_BYTES: u64 = 1 << 20;

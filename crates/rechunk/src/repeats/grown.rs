@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::{Changes, follow, is_in};
 use crate::Error;
 use crate::documents::METADATA_BYTES_MAX;
-use crate::work_dir::store_error;
+use crate::error::store_error;
 
 /// Documents of groups that repeat the shapes of arrays which grow.
 #[derive(Debug, Default)]

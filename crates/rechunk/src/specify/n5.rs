@@ -9,9 +9,9 @@ use super::{Wish, codecs, is_inside_n5};
 use crate::Error;
 use crate::attributes::Way;
 use crate::axes::Axes;
-use crate::check::is_keep;
 use crate::format::Format;
 use crate::metadata::Metadata;
+use crate::option_words::is_keep;
 
 /// The metadata of a target in N5.
 pub(super) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> {

@@ -9,11 +9,11 @@ use rechunk_zarr::{Consolidated, GroupMetadata};
 
 use super::TreeJob;
 use crate::complete::holds;
+use crate::error::store_error;
 use crate::format::Format;
 use crate::metadata::group_documents;
 use crate::specify::is_inside_n5;
 use crate::target::{create_groups, groups_above};
-use crate::work_dir::store_error;
 use crate::{Error, consolidated, large_document};
 
 /// What is written when all arrays are complete.

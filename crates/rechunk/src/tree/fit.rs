@@ -6,7 +6,7 @@ use rechunk_format::cast::is_number;
 use rechunk_grid::ArraySpec;
 
 use super::rules::Wishes;
-use crate::check::is_keep;
+use crate::option_words::is_keep;
 use crate::select::Selected;
 use crate::{ChunkSpec, CopyRequest, Error, Extent};
 

@@ -6,16 +6,18 @@ use rechunk_zarr::ZarrVersion;
 
 use super::coordinates::is_coordinate;
 use super::state::SavedTree;
-use super::{TreeArray, TreeJob, member_location};
+use super::{TreeArray, TreeJob};
 use crate::documents::Documents;
+use crate::error::store_error;
 use crate::growth::{Change, Growth, update_consolidated};
 use crate::intermediate::remove_outside_of;
 use crate::job::Job;
+use crate::member_location::member_location;
 use crate::metadata::Metadata;
 use crate::place::work_dir;
 use crate::repeats::GrownGroups;
 use crate::target::open_target;
-use crate::work_dir::{Left, WorkDir, store_error};
+use crate::work_dir::{Left, WorkDir};
 use crate::{Axes, Error};
 
 /// What makes the arrays known when all of them have their chunks.

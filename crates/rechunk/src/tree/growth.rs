@@ -12,12 +12,14 @@ use super::plans::Later;
 use super::rules::{Rules, Selection};
 use super::state::SavedTree;
 use super::walk::Found;
-use super::{NAMED_MAX, Source, TreeArray, TreeJob, member_location, member_options, select};
+use super::{NAMED_MAX, Source, TreeArray, TreeJob, member_options, select};
 use crate::Error;
 use crate::documents::Wanted;
+use crate::error::store_error;
 use crate::format::Format;
 use crate::growth::{self, Begun, Neighbours, Placement, Trust, check_unmoved, of_target};
 use crate::job::Job;
+use crate::member_location::member_location;
 use crate::open::{OpenArray, OpenOptions, Opened, open_array, open_node};
 use crate::others::{self, Others};
 use crate::place::work_dir;
@@ -25,7 +27,6 @@ use crate::repeats::{Changes, GrownGroups};
 use crate::request::CopyRequest;
 use crate::select::Selected;
 use crate::target::open_target;
-use crate::work_dir::store_error;
 
 /// What becomes of the arrays of a group.
 #[derive(Debug, Default)]

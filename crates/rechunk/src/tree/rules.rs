@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::coordinates::Coords;
 use super::pattern::Pattern;
 use crate::cast::parse_cast;
-use crate::check::{check_codec, check_shards};
 use crate::format::Format;
+use crate::option_words::{check_codec, check_shards};
 use crate::others::Others;
 use crate::{ChunkSpec, CopyRequest, Error};
 

@@ -17,6 +17,7 @@ use super::state::{Left, Start, TreePlace, start};
 use super::together::{at_once, share_budget};
 use super::{TreeArray, TreeJob};
 use crate::complete::{self, holds};
+use crate::error::store_error;
 use crate::intermediate::check_temp;
 use crate::job::{Job, temp_is_memory};
 use crate::others::CopyOthers;
@@ -24,7 +25,7 @@ use crate::place::work_dir;
 use crate::report::{Report, TaskReport};
 use crate::request::{Existing, Running};
 use crate::target::{check_apart, groups_above, is_array, open_target};
-use crate::work_dir::{WorkDir, store_error};
+use crate::work_dir::WorkDir;
 use crate::writer_lock::lost;
 use crate::{Error, consolidated, verify};
 

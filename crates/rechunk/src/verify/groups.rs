@@ -10,10 +10,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Comparison, verify};
 use crate::Error;
+use crate::member_location::member_location;
 use crate::open::{OpenOptions, Opened, open_node, open_store};
 use crate::others::{OtherFile, Others, first_difference};
 use crate::request::Planning;
-use crate::tree::{Found, member_location};
+use crate::tree::Found;
 
 /// The outcome of comparing two arrays, or two groups.
 #[derive(Debug, Clone, Serialize)]

@@ -5,9 +5,8 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use rechunk_exec::{Journal, SEGMENTS};
 
 use crate::Error;
-use crate::work_dir::{
-    DONE_KEY, JOB_KEY, KEYS, LOCK_KEY, Left, PLACES, UPLOADS, WorkDir, store_error,
-};
+use crate::error::store_error;
+use crate::work_dir::{DONE_KEY, JOB_KEY, KEYS, LOCK_KEY, Left, PLACES, UPLOADS, WorkDir};
 
 /// How many of the keys of a work directory, the first, say nothing of whose it is; and how many
 /// after these say what was to be done. Where answers take long, those of a kind go at once.
