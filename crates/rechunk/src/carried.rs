@@ -1,6 +1,6 @@
-//! Copies that keep the filters of each number (`scale_offset`, `cast_value`): both sides are read
-//! and written as arrays of what these store, which is planned, moved and verified in place of what
-//! it stands for. Metadata alone says the filters.
+//! Copies that keep the filters of each number (`scale_offset`, `cast_value`). Both sides are read
+//! and written as arrays of the stored numbers, which are planned, moved and verified in place of
+//! what they stand for. Metadata alone says the filters.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::job::Job;
 use crate::metadata::Metadata;
 use crate::open::OpenArray;
 
-/// What a job carries without looking into it, for people.
+/// Filters that a job carries without undoing them, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
     /// Data type of the array.
@@ -49,9 +49,9 @@ impl Job {
     }
 }
 
-/// A target, or what is written of it, and its source as arrays of what their filters of each
-/// number store, where both have the same; else as they are. `layout` makes a layout of the
-/// target's metadata.
+/// Returns the source, and a layout of the target, as arrays of the numbers that their filters
+/// store, where both have the same filters. Else both are as they are. `layout` makes a layout of
+/// the target's metadata, or of what is written of it.
 pub(crate) fn carry(
     source: OpenArray,
     target: &Metadata,
