@@ -34,8 +34,8 @@ pub struct MoreMemory {
 }
 
 impl MoreMemory {
-    /// Returns the least budget tried that makes the plan of `request` nearly as short as any of
-    /// them does. `None` if that is less than four times as short, or the plan takes ten minutes at
+    /// Finds the least budget that makes the plan of `request` nearly as short as any tried one
+    /// does. `None` if that is less than four times as short, or the plan takes ten minutes at
     /// most.
     pub fn advice(request: &PlanRequest, planned: &Planned) -> Option<Self> {
         let given_bytes = request.budget.memory_bytes;
