@@ -9,7 +9,7 @@ use crate::format_byte_size;
 const WORTH_SECONDS: f64 = 600.0;
 /// Least factor by which the advised plan has to be shorter than the plan as it is.
 const TIMES_SHORTER: f64 = 4.0;
-/// Most times as long as the shortest plan tried, that an advised plan may take.
+/// Factor over the shortest time tried that an advised plan may take.
 const NEAR_THE_BEST: f64 = 2.0;
 /// Multiples of the budget that are tried, ascending: what is more than that is another machine.
 const MULTIPLES: [f64; 4] = [std::f64::consts::SQRT_2, 2.0, 2.0 * std::f64::consts::SQRT_2, 4.0];

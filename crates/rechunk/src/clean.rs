@@ -19,7 +19,7 @@ use crate::tree::{SavedTree, check_not_between, member_location, remove_begun};
 use crate::work_dir::{Left, WorkDir, store_error};
 use crate::writer_lock::{WriterLock, held_by};
 
-/// Counts of what was removed.
+/// Counts of removed things.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Cleaned {
     /// The target.

@@ -111,8 +111,9 @@ impl Documents {
         Ok(documents)
     }
 
-    /// [`Documents::fetch`] of a place that is waited for, or hardly one of Zarr v3. Where answers
-    /// take long, it requests all documents at once, for a few requests more if it is one.
+    /// Fetches, as [`Documents::fetch`] does, from a place that is waited for, or is hardly one of
+    /// Zarr v3. Where answers take long, all documents are requested at once, for a few requests
+    /// more if it is one.
     pub(crate) async fn fetch_at_once(store: &Store) -> Result<Self, StoreError> {
         // A web server may have its own mind about some of these names, and let one wait for it.
         if !store.answers_late() || !store.can_list() {

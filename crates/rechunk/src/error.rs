@@ -228,7 +228,7 @@ pub enum Error {
     State {
         /// The file.
         path: String,
-        /// Difference, in words.
+        /// Reason why it cannot be used.
         reason: String,
     },
 }

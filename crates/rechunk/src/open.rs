@@ -70,7 +70,7 @@ pub struct OpenArray {
 }
 
 impl OpenArray {
-    /// Applies the region and the type that are wished.
+    /// Applies the region and the type of the options.
     fn read_as_asked(self, options: &OpenOptions) -> Result<Self, Error> {
         self.selected(options.select.as_deref())?.cast(options.cast.as_deref())
     }

@@ -160,7 +160,7 @@ pub struct Planning {
     /// both. False where all that is copied is to be seen, as when its digest is taken.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub store_copies: bool,
-    /// Plans that the chosen one was compared with are told: kinds that cannot be cheaper are
+    /// True if the plans compared with the chosen one are told: kinds that cannot be cheaper are
     /// searched all the same. No part of the job: the plan is the same.
     #[serde(skip, default = "yes")]
     pub candidates: bool,

@@ -34,8 +34,8 @@ pub struct SavedJob {
     /// When it was planned: the source must not be written after that.
     #[serde(default = "now")]
     pub planned_at: SystemTime,
-    /// Time at which it was gone on with, when its reads had not been written since it was planned.
-    /// Later reads were held against this time.
+    /// Time at which a run went on with it, having found that nothing read before was written since
+    /// it was planned. Later reads were held against this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_at: Option<SystemTime>,
     /// The target's metadata documents, by key: which objects of it are chunks.

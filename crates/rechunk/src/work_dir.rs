@@ -22,7 +22,8 @@ use crate::writer_lock::{WriterLock, held};
 
 /// Key of the file that a running process holds locked.
 const LOCK_KEY: &str = "lock";
-/// Beginning of the names of questions for the time, which a process asks that finds it locked.
+/// Beginning of the keys that are written to read the store's clock, where another run has the
+/// lock.
 const CLOCK: &str = "lock-clock-";
 /// Number of tries to take the lock, and the pause between them.
 const LOCK_TRIES: u32 = 20;
@@ -42,7 +43,7 @@ const REPORT_KEY: &str = "report.json";
 const LATE_MAX: usize = 1000;
 /// Name of the directory that notes uploads under way.
 const UPLOADS: &str = "uploads";
-/// Directories of a work directory, in the order in which they are removed; the journal goes before
+/// Directories in a work directory, in the order in which they are removed. The journal goes before
 /// all that it speaks of.
 const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
 /// After the lock only goes what the next one, who may have taken it by then, does not write before

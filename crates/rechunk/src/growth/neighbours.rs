@@ -1,5 +1,5 @@
 //! Arrays beside one that is written, which say where its elements are: coordinates, limits of
-//! cells, grid mappings. In the source it has to say the same as in the target.
+//! cells, grid mappings. In the source they have to say the same as in the target.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -20,7 +20,7 @@ use files::LOOK_BYTES;
 pub(crate) struct NotOurs {
     /// Its name, with an article: `an HDF5 file`.
     name: &'static str,
-    /// Advice about such a thing.
+    /// Advice for a user who has such data.
     hint: &'static str,
 }
 

@@ -149,8 +149,8 @@ impl TreeJob {
 }
 
 impl Planner {
-    /// Plans the copy of every array, or says all that is in the way: the arrays that cannot be
-    /// read, and the most memory that is needed.
+    /// Plans the copy of every array. An error names all arrays that cannot be read, or the most
+    /// memory that is needed.
     pub(super) async fn plan_all(
         self,
         mut fit: Fit,

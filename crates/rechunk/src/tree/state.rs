@@ -1,5 +1,5 @@
-//! State of the copy of a group. It is saved in `TARGET.rechunk/`; an earlier run may have left
-//! some there, which decides whether a run may start.
+//! State of the copy of a group: saved in `TARGET.rechunk/`, and read there by a later run to
+//! decide whether it may start.
 
 use std::collections::{BTreeMap, BTreeSet};
 
