@@ -22,8 +22,7 @@ use crate::writer_lock::{WriterLock, held};
 
 /// Key of the file that a running process holds locked.
 const LOCK_KEY: &str = "lock";
-/// Beginning of the keys that are written to read the store's clock, where another run has the
-/// lock.
+/// Beginning of the keys that are written to read the store's clock, while another run writes.
 const CLOCK: &str = "lock-clock-";
 /// Number of tries to take the lock, and the pause between them.
 const LOCK_TRIES: u32 = 20;

@@ -140,8 +140,8 @@ impl Rules {
         (self.include.is_empty() || one_of(&self.include)) && !one_of(&self.exclude)
     }
 
-    /// Refuses misspelt patterns. Those of `--include` and `--exclude` mean none of `all` arrays
-    /// and none of the other files; those of rules mean none of the `selected` arrays.
+    /// Refuses misspelt patterns. Those that choose arrays mean none of `all` arrays and none of
+    /// the other files; those of rules mean none of the `selected` arrays.
     pub(crate) fn check_used(
         &self,
         all: &[String],
