@@ -1,4 +1,4 @@
-//! What it takes to read an array the way people do: one place through all times, or one map.
+//! Cost of reading an array the way people do: one place through all times, or one map.
 //!
 //! Pure: from shape, chunks and shards. It is the number of chunks that such a read meets and what
 //! they decode to, beside what is wanted of them; how long that takes on the array's kind of store,
@@ -61,14 +61,14 @@ impl Access {
     }
 }
 
-/// What one read takes.
+/// Cost of one read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AccessCost {
     /// The way it is read: `map`, or the axis that is read whole.
     pub access: String,
-    /// What is wanted, elements.
+    /// Shape of the read, elements.
     pub shape: Vec<u64>,
-    /// The same in bytes.
+    /// Size of the read, bytes.
     pub wanted_bytes: u64,
     /// Chunks that it lies in.
     pub chunks: u64,
@@ -78,8 +78,8 @@ pub struct AccessCost {
     pub decoded_bytes: u64,
     /// Decoded bytes for each byte that is wanted.
     pub amplification: f64,
-    /// Seconds by the built-in profile of the array's kind of store, one request after the other;
-    /// the bytes are taken as if they were not compressed.
+    /// Seconds by the built-in profile of the array's kind of store, one request after the other.
+    /// The bytes are taken as if they were not compressed.
     pub seconds: f64,
     /// Chunks that would take a fourth of the time, or less.
     pub better: Option<BetterChunks>,
@@ -98,9 +98,9 @@ pub struct BetterChunks {
     pub seconds: f64,
 }
 
-/// What `access` takes of an array at `location` with objects of `object_shape` (shards; `None`
-/// where each chunk is an object). `None` if the array has no such axes, or no elements, or
-/// elements that differ in length.
+/// Cost of `access` to an array at `location` with objects of `object_shape` (shards; `None` where
+/// each chunk is an object). `None` if the array has no such axes, or no elements, or elements that
+/// differ in length.
 pub(crate) fn access_cost(
     access: &Access,
     location: &str,
@@ -165,8 +165,8 @@ impl Touched {
     }
 }
 
-/// The axes that are read whole in one chunk and the others shared out; where that is too large for
-/// a chunk, the others single and these shared out.
+/// Chunks that hold the axes of `whole` in one piece and share the others out. Where these would be
+/// too large, the other axes are single and those of `whole` are shared out.
 fn better(
     spec: &ArraySpec,
     whole: &[usize],

@@ -7,35 +7,36 @@ use crate::format_byte_size;
 
 /// Plans that take no longer than this are not worth a word, seconds.
 const WORTH_SECONDS: f64 = 600.0;
-/// How many times as long a plan has to take as the one with more memory.
+/// Least factor by which the advised plan has to be shorter than the plan as it is.
 const TIMES_SHORTER: f64 = 4.0;
-/// How many times as long as with the most that is tried a plan may take that is advised for less.
+/// Factor over the shortest time tried that an advised plan may take.
 const NEAR_THE_BEST: f64 = 2.0;
 /// Multiples of the budget that are tried, ascending: what is more than that is another machine.
 const MULTIPLES: [f64; 4] = [std::f64::consts::SQRT_2, 2.0, 2.0 * std::f64::consts::SQRT_2, 4.0];
 
-/// What a modest multiple of the memory would make of a plan.
+/// Plan that a modest multiple of the memory would allow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MoreMemory {
     /// The budget that would do, bytes.
     pub memory_bytes: u64,
-    /// How many times the given budget that is.
+    /// Multiple of the given budget.
     pub times: f64,
     /// The kind of plan it would be.
     pub kind: Strategy,
     /// Its time under the profile, seconds.
     pub seconds: f64,
-    /// What it would read of source and intermediate, bytes, expected.
+    /// Reads of source and intermediate with that budget, bytes, expected.
     pub read_bytes: u64,
     /// The time of the plan as it is, seconds.
     pub instead_of_seconds: f64,
-    /// What the plan as it is reads, bytes, expected.
+    /// Reads of the plan as it is, bytes, expected.
     pub instead_of_read_bytes: u64,
 }
 
 impl MoreMemory {
-    /// The least budget tried that makes the plan of `request` nearly as short as any of them does,
-    /// if that is at least four times as short, and the plan takes longer than ten minutes.
+    /// Finds the least budget that makes the plan of `request` nearly as short as any tried one
+    /// does. `None` if that is less than four times as short, or the plan takes ten minutes at
+    /// most.
     pub fn advice(request: &PlanRequest, planned: &Planned) -> Option<Self> {
         let given_bytes = request.budget.memory_bytes;
         let instead_of_seconds = planned.plan.estimate.seconds;

@@ -34,11 +34,11 @@ const TRANSFORM: &str = "transform";
 pub(crate) struct Way {
     pub from: Format,
     pub to: Format,
-    /// What becomes of axes on it.
+    /// Order of the axes on that way.
     pub axes: Axes,
 }
 
-/// What is kept aside of the attributes of one array or group.
+/// Attributes of one array or group, and those of them that are kept aside.
 struct Aside<'a> {
     attributes: &'a mut Map<String, Value>,
     kept: Map<String, Value>,

@@ -13,7 +13,7 @@ use crate::format::Format;
 /// Attribute that notes what was done to the axes of an array that came from another format.
 const NOTE: &str = "rechunk_axes";
 
-/// What becomes of axes between N5 or NIfTI and formats that count slowest first.
+/// Order of axes between N5 or NIfTI and formats that count slowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 #[serde(rename_all = "lowercase")]
 pub enum Axes {
@@ -33,7 +33,7 @@ impl Axes {
         }
     }
 
-    /// What a name means.
+    /// Returns the order of this name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Reverse, Self::Keep].into_iter().find(|axes| axes.name() == name)
     }
@@ -54,7 +54,7 @@ impl Axes {
         }
     }
 
-    /// What `attributes` note.
+    /// Returns the order that `attributes` note, if they do.
     pub(crate) fn noted(attributes: &Map<String, Value>) -> Option<Self> {
         attributes.get(NOTE).and_then(Value::as_str).and_then(Self::from_name)
     }

@@ -1,7 +1,7 @@
 //! Byte sizes as people write them.
 
-/// Parses `512MiB`, `2GB`, `1.5g`, `4096`: binary units with an `i` (and the bare letters `k m g
-/// t`, as in most tools), decimal ones with a `B` alone. `None` if it is not a size.
+/// Parses `512MiB`, `2GB`, `1.5g`, `4096`. Units with an `i` are binary, and the bare letters `k m
+/// g t`, as in most tools; those with a `B` alone are decimal. `None` if it is not a size.
 pub fn parse_byte_size(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());

@@ -1,6 +1,6 @@
-//! Copies that keep the filters of each number (`scale_offset`, `cast_value`): both sides are read
-//! and written as arrays of what these store, which is planned, moved and verified in place of what
-//! it stands for. Metadata alone says the filters.
+//! Copies that keep the filters of each number (`scale_offset`, `cast_value`). Both sides are read
+//! and written as arrays of the stored numbers, which are planned, moved and verified in place of
+//! what they stand for. Metadata alone says the filters.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::Error;
 use crate::metadata::Metadata;
 use crate::open::OpenArray;
 
-/// What a job carries without looking into it, for people.
+/// Filters that a job carries without undoing them, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
     /// Data type of the array.

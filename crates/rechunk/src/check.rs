@@ -1,4 +1,4 @@
-//! What can be said of a request before anything is opened: are its words words?
+//! Checks of a request before anything is opened: are its words words?
 
 use crate::cast::parse_cast;
 use crate::format::Format;

@@ -95,7 +95,7 @@ impl Convention {
 }
 
 impl OpenArray {
-    /// The same array with other keys of its chunks.
+    /// Returns this array with other keys of its chunks.
     fn with_key_encoding(&self, encoding: KeyEncoding) -> Result<Self, Error> {
         let Metadata::Zarr(metadata) = &self.metadata else { return Ok(self.clone()) };
         let metadata = ArrayMetadata { key_encoding: encoding, ..(**metadata).clone() };
@@ -205,7 +205,7 @@ fn settle(open: &OpenArray, found: Convention, example: &str) -> Result<OtherKey
     }
 }
 
-/// What the metadata would have to say, where it can.
+/// Hint of what the metadata would have to say; empty where it cannot.
 fn remedy(metadata: &Metadata, KeyEncoding { style, separator }: KeyEncoding) -> String {
     match (metadata.zarr().map(|zarr| zarr.version), style) {
         (Some(ZarrVersion::V2), KeyStyle::V2) => {

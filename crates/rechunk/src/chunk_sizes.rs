@@ -1,4 +1,4 @@
-//! How large stored chunks are, in little memory however many there are.
+//! Sizes of stored chunks, in little memory however many there are.
 
 use serde::Serialize;
 
@@ -14,8 +14,7 @@ pub struct SizeSummary {
     pub median: u64,
     /// The largest.
     pub max: u64,
-    /// How many there are of which size, smallest first, without those of which there are none;
-    /// exact.
+    /// Numbers of chunks by size, smallest first, without empty bins; exact.
     pub histogram: Vec<SizeBin>,
 }
 
@@ -24,7 +23,7 @@ pub struct SizeSummary {
 pub struct SizeBin {
     /// The smallest that belongs here, bytes: a power of two, or 0.
     pub from: u64,
-    /// How many there are, up to twice as large.
+    /// Number of chunks, up to twice as large.
     pub count: u64,
 }
 
@@ -37,7 +36,7 @@ pub(crate) struct ChunkSizes {
     /// Every `stride`-th size.
     kept: Vec<u64>,
     stride: u64,
-    /// How many have so many binary digits.
+    /// Numbers of chunks by the binary digits of their size.
     by_digits: [u64; 65],
 }
 

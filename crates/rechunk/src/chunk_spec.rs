@@ -12,11 +12,11 @@ pub enum ChunkSpec {
     Positional(Vec<Extent>),
     /// By dimension name, axes that are not named as the source: `time=-1,lat=30`.
     Named(Vec<(String, Extent)>),
-    /// The same for every axis: `keep`, `auto`, `-1`.
+    /// One wish for every axis: `keep`, `auto`, `-1`.
     Every(Extent),
 }
 
-/// What one axis shall be.
+/// Extent of chunks that is wished along one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// That many elements; cut to the axis where that is shorter.
@@ -63,7 +63,8 @@ impl ChunkSpec {
         Ok(Self::Positional(entries.into_iter().map(Extent::parse).collect::<Result<_, _>>()?))
     }
 
-    /// The same where no axis cuts a number of elements, as `--keep-extent` has it, if `keeps`.
+    /// Returns this with no number of elements cut by its axis, as `--keep-extent` has it, if
+    /// `keeps`.
     #[must_use]
     pub fn keeping_extents(self, keeps: bool) -> Self {
         if !keeps {
@@ -112,7 +113,7 @@ impl ChunkSpec {
         Ok(chunk)
     }
 
-    /// What each axis shall be; `option` is what the user gave it to.
+    /// Returns the wish for each axis; `option` is the option that the user gave it to.
     pub(crate) fn extents(&self, option: &str, source: &ArraySpec) -> Result<Vec<Extent>, Error> {
         let rank = source.shape.len();
         match self {
@@ -133,7 +134,7 @@ impl ChunkSpec {
 }
 
 impl Extent {
-    /// The same where the axis does not cut it.
+    /// Returns this extent, not cut by its axis.
     fn kept(self) -> Self {
         match self {
             Self::Elements(elements) => Self::Exactly(elements),

@@ -22,7 +22,7 @@ use crate::tree::{SavedTree, check_not_between, remove_begun};
 use crate::work_dir::{Left, WorkDir};
 use crate::writer_lock::{WriterLock, held_by};
 
-/// What was removed.
+/// Counts of removed things.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Cleaned {
     /// The target.
@@ -93,8 +93,8 @@ async fn clean_others(target: &str, tree: &SavedTree, stores: &Stores) -> Result
     remove_begun_others(target, &store, tree.others()).await
 }
 
-/// What the run of a group has left of one of its arrays; a run of that array alone keeps what it
-/// has.
+/// Removes what the run of a group has left of one of its arrays, but not the state of a run of
+/// that array alone.
 async fn clean_member(location: &str, stores: &Stores, cleaned: &mut Cleaned) -> Result<(), Error> {
     let work = WorkDir::of(location, stores)?;
     if !work.exists().await? {
@@ -117,8 +117,9 @@ async fn clean_member(location: &str, stores: &Stores, cleaned: &mut Cleaned) ->
     Ok(())
 }
 
-/// Removes the objects of a small array that the run of a group has begun at an object store, and
-/// keeps no state of: nothing was there before, and nothing says that it is an array.
+/// Removes the objects of a small array that the run of a group has begun at an object store. No
+/// state of it is kept: nothing was there before, and nothing says that it is an array. Returns
+/// their number.
 async fn remove_unmade(location: &str, stores: &Stores) -> Result<u64, Error> {
     let store = open_target(location, stores)?;
     if store.local_root().is_some() {
@@ -155,8 +156,8 @@ async fn clean_array(
     Ok(())
 }
 
-/// What a run has written of the elements of an array. Before anything goes, what says that it is
-/// written does: a kill meanwhile leaves a job that is to be begun again.
+/// Removes what a run has written of the elements of an array. Before anything goes, what says that
+/// it is written does: a kill meanwhile leaves a job that is to be begun again.
 async fn remove_elements(
     target: &str,
     left: &Left,

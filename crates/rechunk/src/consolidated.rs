@@ -1,5 +1,5 @@
-//! Consolidated metadata of the groups above an array: read where the array has no document of its
-//! own, and kept true when an array is written.
+//! Consolidated metadata of the groups above an array. It is read where the array has no document
+//! of its own, and kept true when an array is written.
 
 use futures::stream::{self, StreamExt};
 use rechunk_format::FormatError;
@@ -95,7 +95,7 @@ pub(crate) async fn above(store: &Store) -> Result<Vec<Above>, Fault> {
     Ok(found)
 }
 
-/// How many levels above a place are looked at at once.
+/// Number of levels above a place that are looked at together.
 pub(crate) fn at_once(store: &Store) -> usize {
     if store.answers_late() { AT_ONCE } else { 1 }
 }
@@ -148,15 +148,16 @@ pub(crate) async fn check(location: &str, target: &Store, format: Format) -> Res
     Ok(())
 }
 
-/// Puts the array that now is at `target` into every consolidated document above it, the outermost
-/// last: whoever opens the hierarchy there sees all of the change. Doing it again changes nothing.
+/// Puts the array that now is at `target` into every consolidated document above it. The outermost
+/// goes last: whoever opens the hierarchy there sees all of the change. Doing it again changes
+/// nothing.
 pub(crate) async fn update(location: &str, target: &Store, array: &Metadata) -> Result<(), Error> {
     let Some(array) = array.zarr() else { return Ok(()) };
     update_with(location, target, array.version, |document, path| document.set_array(path, array))
         .await
 }
 
-/// The same for whatever `change` puts in at the path of `target`.
+/// Has `change` applied, with the path of `target`, to every consolidated document above it.
 pub(crate) async fn update_with(
     location: &str,
     target: &Store,

@@ -86,8 +86,8 @@ fn levels(attributes: &Map<String, Value>) -> Vec<(String, AxisNames)> {
     found
 }
 
-/// The names of an image's axes, if each axis has one of its own: objects with a name (0.4, 0.5; of
-/// 0.6 in its first coordinate system), or bare names (0.3).
+/// Names of an image's axes, if each axis has one of its own. They are objects with a name (0.4,
+/// 0.5; of 0.6 in its first coordinate system), or bare names (0.3).
 fn axes(image: &Value) -> Option<AxisNames> {
     let systems = image.get("coordinateSystems").and_then(Value::as_array);
     let of_system = systems.and_then(|systems| systems.first()?.get("axes"));

@@ -27,7 +27,7 @@ const DOCUMENT_BYTES_USUAL: usize = 256 << 10;
 pub(crate) const METADATA_KEYS: [&str; 6] =
     ["zarr.json", ".zarray", ".zgroup", ".zattrs", ATTRIBUTES_KEY, ARRAY_JSON];
 
-/// What was found at a place.
+/// Documents that were found at a place.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Documents {
     zarr_json: Option<Bytes>,
@@ -52,7 +52,7 @@ pub(crate) enum Wanted {
     Only(Format),
 }
 
-/// What documents say that a place is.
+/// Kind of a place, by its documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Node {
     Array(Format),
@@ -111,8 +111,9 @@ impl Documents {
         Ok(documents)
     }
 
-    /// [`Documents::fetch`] of a place that is waited for, or hardly one of Zarr v3: where answers
-    /// take long all are asked for at once, for a few requests more if it is one.
+    /// Fetches, as [`Documents::fetch`] does, from a place that is waited for, or is hardly one of
+    /// Zarr v3. Where answers take long, all documents are requested at once, for a few requests
+    /// more if it is one.
     pub(crate) async fn fetch_at_once(store: &Store) -> Result<Self, StoreError> {
         // A web server may have its own mind about some of these names, and let one wait for it.
         if !store.answers_late() || !store.can_list() {
@@ -268,7 +269,7 @@ impl Documents {
         found.into_iter().all(Option::is_none)
     }
 
-    /// What they say the place is; `None` where there are none.
+    /// Kind of the place; `None` without documents.
     pub(crate) fn node(&self) -> Result<Option<Node>, FormatError> {
         if let Some(document) = &self.zarr_json {
             return Ok(Some(match node_kind(document)? {
@@ -341,8 +342,8 @@ impl Documents {
         found.or(self.attributes_json.as_ref())
     }
 
-    /// The document that says the shape of an array, and its key; `None` where none does, or where
-    /// it is not one that is ever changed.
+    /// Returns the document that says the shape of an array, and its key. `None` where none does,
+    /// or where it is not one that is ever changed.
     pub(crate) fn shape_document(&self) -> Option<(&'static str, Bytes)> {
         let found = [
             ("zarr.json", &self.zarr_json),

@@ -22,7 +22,7 @@ pub(crate) struct Chunks {
     layout: Arc<dyn Layout>,
     grid: ChunkGrid,
     reader: Array,
-    /// What reading one takes.
+    /// Memory that reading a chunk takes, bytes.
     bytes: u64,
 }
 
@@ -48,17 +48,17 @@ impl Chunks {
         Ok(Self { layout, grid, reader, bytes })
     }
 
-    /// Where they are.
+    /// Grid of the chunks.
     pub(crate) fn grid(&self) -> &ChunkGrid {
         &self.grid
     }
 
-    /// What is in them.
+    /// Specification of the array.
     pub(crate) fn spec(&self) -> &ArraySpec {
         self.layout.spec()
     }
 
-    /// How elements lie in a chunk that is decoded.
+    /// Order of elements in a decoded chunk.
     pub(crate) fn element_order(&self) -> &ElementOrder {
         self.layout.element_order()
     }
@@ -140,7 +140,7 @@ pub(crate) fn chunk_bytes(array: &OpenArray) -> Result<u64, Error> {
     Ok(decoded.saturating_add(encoded).saturating_add(cost.decode_workspace_bytes))
 }
 
-/// What a chunk has of a region.
+/// Common part of a chunk and a region.
 struct Part<'a> {
     grid: &'a ChunkGrid,
     index: &'a [u64],

@@ -1,4 +1,4 @@
-//! What can go wrong with a job, in classes that scripts can tell apart.
+//! Errors of a job, in classes that scripts can tell apart.
 
 use std::error::Error as StdError;
 
@@ -12,14 +12,14 @@ use thiserror::Error;
 
 use crate::format_byte_size;
 
-/// What to do where a server's certificate is not trusted.
+/// Hint where a server's certificate is not trusted.
 const TRUST: &str = "if the server is yours, or a proxy signs for it, name a file with its \
                      certificate authority in SSL_CERT_FILE";
 
-/// What to do about a source that was written while it was read.
+/// Hint about a source that was written while it was read.
 pub(crate) const SOURCE_CHANGED_HINT: &str = "start again when nothing writes the source: with --overwrite, or after `rechunk clean TARGET` where it \
      goes into an array that stays";
-/// What to do where a disk is full.
+/// Hint where a disk is full.
 const ROOM: &str = "make room, then run the same command with --resume";
 
 /// Class of an outcome; the command line exits with its number.
@@ -48,9 +48,9 @@ pub enum Error {
     /// The request itself is wrong.
     #[error("{message}")]
     Usage {
-        /// What is wrong.
+        /// Mistake, in a sentence.
         message: String,
-        /// What to do instead.
+        /// Advice for another request, if there is any.
         hint: Option<String>,
     },
     /// The location holds no array that can be read.
@@ -58,9 +58,9 @@ pub enum Error {
     NotAnArray {
         /// The location.
         location: String,
-        /// What is there instead.
+        /// Reason, which may say what is there instead.
         reason: String,
-        /// What to do instead.
+        /// Advice, if there is any.
         hint: Option<String>,
     },
     /// The group cannot be copied as it is.
@@ -70,7 +70,7 @@ pub enum Error {
         location: String,
         /// Which of its members are in the way, and why.
         reason: String,
-        /// What to do instead.
+        /// Advice, if there is any.
         hint: Option<String>,
     },
     /// Chunks of the source are missing, or are not where they should be.
@@ -80,7 +80,7 @@ pub enum Error {
         location: String,
         /// Which chunks, and what is wrong with them.
         reason: String,
-        /// What to do.
+        /// Advice, if there is any.
         hint: Option<String>,
     },
     /// An array of a group is to blame.
@@ -97,7 +97,7 @@ pub enum Error {
     SourceMetadata {
         /// The location.
         location: String,
-        /// What is wrong with it.
+        /// Fault in its metadata.
         #[source]
         source: Box<FormatError>,
     },
@@ -122,9 +122,9 @@ pub enum Error {
     Conflict {
         /// The location.
         location: String,
-        /// What is in the way.
+        /// Obstacle, in words.
         reason: String,
-        /// What to do.
+        /// Advice, if there is any.
         hint: Option<String>,
     },
     /// No plan.
@@ -148,7 +148,7 @@ pub enum Error {
     /// A store refused.
     #[error("cannot {doing}")]
     Store {
-        /// What was being done.
+        /// Operation that failed, in words.
         doing: String,
         /// Why.
         #[source]
@@ -163,7 +163,7 @@ pub enum Error {
         resumed: u64,
         /// All tasks.
         total: u64,
-        /// What to do.
+        /// Advice, if there is any.
         hint: Option<String>,
         /// Why.
         #[source]
@@ -206,7 +206,7 @@ pub enum Error {
     /// Something other than a run was interrupted; nothing is left of it.
     #[error("{doing} was interrupted; nothing is left of it")]
     Interrupted {
-        /// What.
+        /// Operation that was ended, in words.
         doing: String,
     },
     /// The target is not what was read from the source, but what the source holds now.
@@ -228,7 +228,7 @@ pub enum Error {
     State {
         /// The file.
         path: String,
-        /// What is wrong.
+        /// Reason why it cannot be used.
         reason: String,
     },
 }
@@ -327,7 +327,7 @@ impl Error {
         }
     }
 
-    /// What to do about it, in a sentence, where we know.
+    /// Advice in a sentence, where there is some.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Usage { hint, .. }

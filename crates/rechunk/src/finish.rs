@@ -1,5 +1,5 @@
-//! How a run ends: the target is verified and made visible, and leftovers are removed; or what is
-//! done is kept.
+//! End of a run: the target is verified and made visible, and leftovers are removed; or the
+//! finished part is kept.
 
 use std::sync::Arc;
 
@@ -143,8 +143,9 @@ impl Job {
         Ok(())
     }
 
-    /// Removes the intermediate while the work directory still says where it is: its pieces by
-    /// their names, where a listing may be late; all of it where it lies outside of that directory.
+    /// Removes the intermediate while the work directory still says where it is. Its pieces go by
+    /// their names, where a listing may be late; all of it goes where it lies outside of that
+    /// directory.
     async fn remove_pieces(&self, place: &Place) -> Result<(), Error> {
         let listed = |store: &&Store| store.local_root().is_none() && !store.is_volatile();
         if let Some(store) = place.intermediate.as_ref().filter(listed) {
@@ -171,9 +172,9 @@ impl Job {
     }
 }
 
-/// Removes what a run that was taken over has sent to an intermediate outside of its work directory
-/// when the other run had ended: nothing says any more that it is there. While a run writes the
-/// target, or one is to be gone on with, it is left to that one.
+/// Removes what a run that was taken over has sent late to an intermediate outside of its work
+/// directory. The other run had ended, and nothing says any more that it is there. While a run
+/// writes the target, or one is to be gone on with, it is left to that one.
 async fn remove_late(target: &str, place: &Place) -> Result<(), Error> {
     let Some((work, outside)) = place.work.as_ref().zip(place.temp_to_remove.as_ref()) else {
         return Ok(());

@@ -72,7 +72,7 @@ impl Format {
         }
     }
 
-    /// What the name of a container of arrays ends with; `None` if there are no containers.
+    /// Ending of the names of containers of arrays; `None` if there are no containers.
     pub(crate) fn container_ending(self) -> Option<&'static str> {
         match self {
             Self::Zarr3 | Self::Zarr2 => Some("zarr"),
@@ -81,7 +81,7 @@ impl Format {
         }
     }
 
-    /// What it is to people, without its version: `a Zarr`.
+    /// Name for people, without the version: `a Zarr`.
     pub(crate) fn with_article(self) -> &'static str {
         match self {
             Self::Zarr3 | Self::Zarr2 => "a Zarr",

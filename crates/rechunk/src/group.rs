@@ -1,4 +1,4 @@
-//! What is in a group: its arrays and groups, from its consolidated metadata or by walking down.
+//! Members of a group: its arrays and groups, from its consolidated metadata or by walking down.
 
 use std::collections::BTreeSet;
 
@@ -25,10 +25,10 @@ use crate::walk::{Visited, walk};
 /// Most directories that are looked at.
 const DIRECTORIES_MAX: usize = 10_000;
 
-/// What `rechunk info` shows of a group.
+/// Description of a group, as `rechunk info` shows it.
 #[derive(Debug, Clone, Serialize)]
 pub struct GroupInfo {
-    /// Where it is.
+    /// Location of the group.
     pub location: String,
     /// `zarr2` or `zarr3`.
     pub format: String,
@@ -42,7 +42,7 @@ pub struct GroupInfo {
     pub members: Vec<Member>,
     /// There are more than were looked at.
     pub truncated: bool,
-    /// What is worth a look.
+    /// Advice about it, in sentences.
     pub hints: Vec<String>,
     /// Files beside arrays and metadata documents; absent where the store cannot be asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,12 +54,12 @@ pub struct GroupInfo {
 pub struct Member {
     /// Path below the group.
     pub path: String,
-    /// What it is.
+    /// Kind of the member, with its description.
     #[serde(flatten)]
     pub kind: MemberKind,
 }
 
-/// What a member is.
+/// Kind of a member, with its description.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "node", rename_all = "lowercase")]
 pub enum MemberKind {
@@ -91,7 +91,7 @@ pub struct MemberArray {
     pub codecs: String,
     /// Bytes of the elements, without padding.
     pub decoded_bytes: Option<u64>,
-    /// What it takes to read it in the ways that were asked about and that it has the axes for.
+    /// Costs of the ways of reading that were asked about, of which it has the axes.
     pub access: Vec<AccessCost>,
 }
 
@@ -190,7 +190,7 @@ impl Reads<'_> {
     }
 }
 
-/// What is below a group: its members, and what the groups among them say.
+/// Nodes below a group: its members, and the metadata of the groups among them.
 #[derive(Default)]
 struct Found {
     members: Vec<Member>,
@@ -265,7 +265,7 @@ fn of_document(document: &Consolidated, reads: &Reads<'_>) -> Found {
     found
 }
 
-/// What documents describe; `None` where there are none.
+/// Describes the node of these documents; `None` where there are none.
 fn member_kind(documents: &Documents, reads: &Reads<'_>) -> Option<MemberKind> {
     let unreadable =
         |error: &dyn std::error::Error| Some(MemberKind::Unreadable { reason: error.to_string() });

@@ -1,5 +1,5 @@
-//! What is stored: an array's metadata, how many of its chunks exist and how large they are; or
-//! what is in a group.
+//! Description of stored data: an array's metadata, how many of its chunks exist and how large they
+//! are; or the members of a group.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub enum Info {
 /// An array.
 #[derive(Debug, Clone, Serialize)]
 pub struct ArrayInfo {
-    /// Where it is.
+    /// Location of the array.
     pub location: String,
     /// `zarr2` or `zarr3`.
     pub format: String,
@@ -73,7 +73,7 @@ pub struct ArrayInfo {
     pub endian: String,
     /// Codecs in words.
     pub codecs: String,
-    /// What is stored carries checksums: a bit that flips there is noticed when it is read.
+    /// True if stored data carries checksums: a bit that flips there is noticed when it is read.
     pub checksums: bool,
     /// Libraries that read such an array, of those the tests try; `None` where none was tried.
     pub readers: Option<Vec<String>>,
@@ -107,18 +107,18 @@ pub struct ArrayInfo {
     pub consolidated_in: Option<String>,
     /// The comment of the ZIP file it is in.
     pub archive_comment: Option<String>,
-    /// What it takes to read it in the ways that were asked about.
+    /// Costs of the ways of reading that were asked about.
     pub access: Vec<AccessCost>,
     /// User attributes.
     pub attributes: serde_json::Value,
-    /// What may be wrong with it.
+    /// Faults that it may have, in sentences.
     pub hints: Vec<String>,
 }
 
 /// Keys of one sort.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct KeyCount {
-    /// How many.
+    /// Number of keys.
     pub count: u64,
     /// One of them, the first in order.
     pub example: Option<String>,
@@ -258,7 +258,7 @@ async fn also_there(open: &OpenArray, store: &Store) -> Result<Vec<String>, Erro
     found.map_err(|source| Error::source_store(&open.location, source))
 }
 
-/// What it takes to read an array in each way.
+/// Costs of reading an array, for each way.
 fn array_access(open: &OpenArray, access: &[Access]) -> Result<Vec<AccessCost>, Error> {
     if access.is_empty() {
         return Ok(Vec::new());
@@ -307,7 +307,7 @@ async fn described_above(
     Ok((Some(group), hint))
 }
 
-/// What is stored at the place of an array.
+/// Objects that are stored at the place of an array.
 #[derive(Debug, Default)]
 struct Stored {
     sizes: ChunkSizes,
@@ -325,7 +325,7 @@ struct Stored {
 }
 
 impl Stored {
-    /// What is stored under other keys, where nothing is under those that the metadata says.
+    /// Counts objects under other keys, if none are under those that the metadata says.
     async fn or_under_other_keys(
         self,
         open: &OpenArray,

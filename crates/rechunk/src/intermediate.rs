@@ -28,7 +28,7 @@ impl Outside {
         Self::of(&saved.request, &saved.plan, saved.makes_temp, stores)
     }
 
-    /// The same of a request and its plan; `makes_temp`: the directory was not there before.
+    /// Intermediate of a request and its plan; `makes_temp`: the directory was not there before.
     pub(crate) fn of(
         request: &CopyRequest,
         plan: &Plan,

@@ -31,42 +31,42 @@ use crate::specify::{cut_extents, specify_target};
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Job {
-    /// What was asked for.
+    /// Request that it was planned from.
     pub request: CopyRequest,
     /// The source.
     pub source: OpenArray,
-    /// Where the source goes in a target that exists; `None`: it becomes a new one.
+    /// Place of the source in a target that exists; `None`: it becomes a new one.
     pub growth: Option<Growth>,
     /// Metadata of the target.
     pub target: Metadata,
     /// Layout of the target, or of what is written of it.
     pub target_layout: Arc<dyn Layout>,
-    /// What was planned for: to plan again under other conditions ([`crate::what_if`]).
+    /// Request to the planner: to plan again under other conditions ([`crate::what_if`]).
     pub plan_request: Box<PlanRequest>,
     /// The plan and its rivals.
     pub planned: Planned,
-    /// What the target cannot keep of the source.
+    /// Losses of the target against the source, in sentences.
     pub warnings: Vec<String>,
-    /// What was done otherwise than it may seem, without harm: in sentences.
+    /// Harmless choices that may surprise: in sentences.
     pub notes: Vec<String>,
-    /// What became of the times in `--chunks` and `--shards`: `time=30D (720)`.
+    /// Results for the times in `--chunks` and `--shards`: `time=30D (720)`.
     pub times: Vec<String>,
-    /// What a modest multiple of the memory would save, where that is most of a long time.
+    /// Savings by a modest multiple of the memory, where they are most of a long time.
     pub more_memory: Option<MoreMemory>,
     pub(crate) stores: Stores,
     /// When it was planned.
     pub(crate) planned_at: SystemTime,
-    /// The same of the run it goes on with.
+    /// When the run was planned that it goes on with.
     pub(crate) begun_at: SystemTime,
-    /// It is a part of the copy of a group, which makes the groups above it and describes it in
-    /// consolidated metadata when all arrays are complete.
+    /// True for a part of the copy of a group. The group's run makes the groups above it, and
+    /// describes it in consolidated metadata when all arrays are complete.
     pub(crate) in_tree: bool,
-    /// No state of it is kept: the run of the group above it is gone on with, and this array, which
-    /// is small, is then begun again.
+    /// No state of it is kept: a run of the group that is gone on with begins this array, a small
+    /// one, again.
     pub(crate) keeps_no_state: bool,
     /// The directory that `--temp` names was not there before.
     pub(crate) makes_temp: bool,
-    /// What makes the new shape of the target known.
+    /// Change of metadata that makes the new shape of the target known.
     pub(crate) change: Option<Change>,
     /// It was planned as a run that had begun, and not ended, was to do it.
     pub(crate) is_begun: bool,
@@ -76,7 +76,7 @@ pub struct Job {
     pub(crate) asked_in_vain: Vec<Vec<u64>>,
     /// [`Job::check_target`] has found that the target is the result of this job already.
     pub(crate) is_complete: bool,
-    /// What [`Job::check_target`] has found around the target, for the run that follows.
+    /// Findings of [`Job::check_target`] around the target, for the run that follows.
     pub(crate) around: Option<Box<Around>>,
 }
 
@@ -228,7 +228,7 @@ impl Job {
 /// thousands of such arrays.
 const SMALL_MEMBER_BYTES: u64 = 8 << 20;
 
-/// What cannot be cut has to be copied as it is: refuses requests that ask for more.
+/// Has an array that cannot be cut copied as it is: refuses requests that say otherwise.
 fn force_passthrough(
     location: &str,
     request: &CopyRequest,
@@ -249,7 +249,7 @@ fn force_passthrough(
     Ok(())
 }
 
-/// What is to be planned; `ratio` is encoded over decoded bytes of the source, expected.
+/// Makes the request to the planner; `ratio` is encoded over decoded bytes of the source, expected.
 fn plan_request(
     request: &CopyRequest,
     source: &OpenArray,
@@ -293,7 +293,7 @@ fn plan_request(
     })
 }
 
-/// What chunks of the target take that are read before they are written.
+/// Adds the memory of target chunks that are read before they are written.
 fn reads_kept(side: &mut Side, target: &dyn Layout) {
     let (spec, cost) = (target.spec(), target.codec_cost());
     let chunk_bytes = spec.chunk_shape.iter().product::<u64>().saturating_mul(spec.item_bytes());
@@ -321,7 +321,7 @@ fn store_can_copy(
         })
 }
 
-/// What the stores cost. Object stores are sent large objects in parts, whatever a profile leaves
+/// Profile of the stores. Object stores are sent large objects in parts, whatever a profile leaves
 /// unsaid: else a shard would have to be held as a whole. None of them is faster than is allowed.
 pub(crate) fn profile(
     request: &CopyRequest,

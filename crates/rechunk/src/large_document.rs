@@ -17,7 +17,7 @@ const PIECE_BYTES: usize = 4 << 20;
 /// A document of a group, without what it says of all nodes below.
 #[derive(Debug)]
 pub(crate) struct Split {
-    /// What it says beside that.
+    /// Rest of the document.
     pub rest: Bytes,
     /// The whole, where it is consolidated.
     pub consolidated: Option<Consolidated>,

@@ -1,4 +1,4 @@
-//! What the documents of an array say, in the terms of its format. One place that knows them all.
+//! Metadata of an array in the terms of its format. Here alone all formats are known.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Metadata {
         })
     }
 
-    /// The same array in the file that it is in until it is whole, if it is one file.
+    /// Returns this array in the file that holds it until it is whole, if it is one file.
     pub(crate) fn under_way(&self) -> Option<Self> {
         let Self::Raw(metadata) = self else { return None };
         let Files::Single { name, offset_bytes, header } = &metadata.files else { return None };
@@ -66,8 +66,7 @@ impl Metadata {
         Some(Self::Raw(Box::new(RawMetadata { files, ..(**metadata).clone() })))
     }
 
-    /// What says the same of an array of another shape. Chunks that differ in length are no longer
-    /// said.
+    /// Returns this metadata with another shape. Chunks that differ in length are no longer said.
     #[must_use]
     pub(crate) fn with_shape(&self, shape: &[u64]) -> Self {
         let resized = |spec: &ArraySpec| ArraySpec { shape: shape.to_vec(), ..spec.clone() };

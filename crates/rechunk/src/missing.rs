@@ -1,4 +1,4 @@
-//! How much of a source was missing: counted, told, and refused where it is more than is allowed.
+//! Missing chunks of a source: counted, told, and refused where they are more than is allowed.
 
 use rechunk_array::Missing;
 
@@ -52,8 +52,8 @@ impl Job {
         self.request.max_missing.as_deref().map(MaxMissing::parse).transpose()
     }
 
-    /// Has what is missing counted from now on, and refuses a source of which more is missing than
-    /// is allowed, as far as a list of what is there can say so. Writes nothing. Without
+    /// Has missing chunks counted from now on. Refuses a source of which more is missing than is
+    /// allowed, as far as a list of what is there can say so. Writes nothing. Without
     /// `--max-missing` nothing is listed.
     pub async fn check_missing(&mut self) -> Result<(), Error> {
         let Some(most) = self.max_missing()? else { return Ok(()) };
@@ -69,8 +69,8 @@ impl Job {
         }
     }
 
-    /// Looks at what was missing when all is read, before the target is made known: an error where
-    /// it was removed in the meantime, lies under other keys, or is more than is allowed.
+    /// Checks the missing chunks when all is read, before the target is made known. Refuses them
+    /// where they were removed in the meantime, lie under other keys, or are more than is allowed.
     pub(crate) async fn check_missing_after(
         &self,
         missing: Option<&Missing>,
@@ -90,8 +90,9 @@ impl Job {
         if is_resumed { self.check_missing_now(most).await } else { Ok(()) }
     }
 
-    /// [`Job::check_missing_after`] where earlier runs have read a part: what is missing now was so
-    /// then, too, or was removed since, which is refused elsewhere as what was written since is.
+    /// [`Job::check_missing_after`] where earlier runs have read a part. Chunks that are missing
+    /// now were so then, too, or were removed since; that is refused elsewhere, as what was written
+    /// since is.
     async fn check_missing_now(&self, most: MaxMissing) -> Result<(), Error> {
         source_check::check_directories_since(self, self.begun_at).await?;
         let array = self.source.array.clone().counting_missing(&[]);

@@ -27,7 +27,7 @@ use crate::two_documents::decide;
 
 pub(crate) use crate::documents::{METADATA_BYTES_MAX, hex};
 
-/// What makes a place an array or a group.
+/// Names of documents that make a place an array or a group.
 const NO_DOCUMENT: &str = "none of zarr.json, .zarray, attributes.json and array.json";
 
 /// Most arrays named in a message.
@@ -57,11 +57,11 @@ pub struct OpenArray {
     /// It is read as the numbers that its filters store: both sides of a copy have the same
     /// filters.
     pub(crate) is_carried: bool,
-    /// How its times are counted anew, if they are read as another array counts them.
+    /// Way to count its times anew, if they are read as another array counts them.
     pub(crate) recount: Option<Arc<Recount>>,
     /// The group whose consolidated metadata describes it, where it has no document of its own.
     pub described_by: Option<String>,
-    /// How the documents that describe it are found again.
+    /// Way to find the documents that describe it again.
     pub(crate) wanted: Wanted,
     /// The names of its axes are those that a group above it has for it.
     pub(crate) is_named_by_group: bool,
@@ -70,7 +70,7 @@ pub struct OpenArray {
 }
 
 impl OpenArray {
-    /// What of it, and as what, it is to be read.
+    /// Applies the region and the type of the options.
     fn read_as_asked(self, options: &OpenOptions) -> Result<Self, Error> {
         self.selected(options.select.as_deref())?.cast(options.cast.as_deref())
     }
@@ -124,7 +124,7 @@ impl OpenArray {
         self.recount_layout(self.cast_layout(layout)?)
     }
 
-    /// What it is.
+    /// Specification of the array.
     pub fn spec(&self) -> &ArraySpec {
         self.array.layout().spec()
     }
@@ -144,12 +144,12 @@ impl OpenArray {
     }
 }
 
-/// What somebody says about an array that is opened.
+/// Options for an array that is opened.
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
-    /// What is to become of the axes of N5 or NIfTI.
+    /// Order of the axes of N5 or NIfTI.
     pub axes: Option<Axes>,
-    /// What is in a file that has no header.
+    /// Description of a file that has no header.
     pub raw: Option<RawFile>,
     /// A region of it, as `--select` takes it, which is then taken for the array.
     pub select: Option<String>,
@@ -180,7 +180,7 @@ pub async fn open_array(
     }
 }
 
-/// What a location holds.
+/// Array or group at a location.
 #[derive(Debug)]
 pub(crate) enum Opened {
     Array(Box<OpenArray>),
@@ -298,8 +298,8 @@ impl DocumentedArray {
     }
 }
 
-/// The names that a group above has for the axes of an array that has none itself, as far as they
-/// are known or of use.
+/// Names that a group above has for the axes of an array without names of its own. `None` where
+/// they are not known, or of no use.
 async fn names_above(
     location: &str,
     options: &OpenOptions,

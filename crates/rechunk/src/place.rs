@@ -39,18 +39,18 @@ pub(crate) struct Place {
     pub resumes: bool,
     /// Held until the run ends, so that no other process writes the same target.
     pub lock: Option<WriterLock>,
-    /// What is to be said of what was found.
+    /// Warnings about what was found.
     pub warnings: Vec<String>,
 }
 
-/// What is around a target, and what an earlier run has left there.
+/// Surroundings of a target, and the leftovers of an earlier run.
 #[derive(Debug)]
 pub(crate) struct Around {
     /// The target's own place.
     pub target: Store,
     /// Groups to create above it.
     pub groups: Vec<GroupAbove>,
-    /// Where the state of a run goes; `None` in memory.
+    /// Directory of the state of a run; `None` in memory.
     pub work: Option<WorkDir>,
     pub left: Left,
 }
@@ -87,8 +87,8 @@ pub(crate) async fn check_place(job: &Job) -> Result<(Around, InTheWay), Error> 
     Ok((Around { groups: groups?, left, target, work }, found))
 }
 
-/// Looks for what is where a job is to write a new array: not where one is to grow, nor in a group
-/// where nothing was, or what an earlier run of its copy has written.
+/// Looks for anything in the way of a new array. Nothing is, where an array is to grow, or in a
+/// group where nothing was, or what an earlier run of its copy has written.
 async fn in_the_way_of(job: &Job, target: &Store) -> InTheWay {
     if job.growth.is_some() || job.keeps_no_state {
         return Ok(None);
@@ -96,7 +96,7 @@ async fn in_the_way_of(job: &Job, target: &Store) -> InTheWay {
     in_the_way(&job.request.target, target, job.target.file_name().is_some()).await
 }
 
-/// Where the state of a run goes; `None` in memory.
+/// Opens the directory of the state of a run; `None` in memory.
 pub(crate) fn work_dir(
     location: &str,
     target: &Store,
@@ -105,7 +105,7 @@ pub(crate) fn work_dir(
     if target.is_volatile() { Ok(None) } else { WorkDir::of(location, stores).map(Some) }
 }
 
-/// What a run that was interrupted, or has left its traces, was to do with the array at `location`.
+/// Growth of the array at `location` that a run was to do, if one was interrupted or left traces.
 pub(crate) async fn begun_growth(location: &str, stores: &Stores) -> Result<Option<Begun>, Error> {
     let target = open_target(location, stores)?;
     let work = work_dir(location, &target, stores)?;
@@ -117,7 +117,7 @@ pub(crate) async fn begun_growth(location: &str, stores: &Stores) -> Result<Opti
     Ok(saved.growth.map(|growth| Begun { growth, is_written }))
 }
 
-/// What an earlier run has left in a work directory, if there is one.
+/// Leftovers of an earlier run in a work directory, if there is one.
 pub(crate) async fn left_of(work: Option<&WorkDir>) -> Result<Left, Error> {
     match work {
         Some(work) => work.left().await,
@@ -369,7 +369,7 @@ pub(crate) fn begun_before(location: &str) -> Error {
     )
 }
 
-/// What was planned was of a run that has ended since.
+/// Error that the plan was of a run that has ended since.
 pub(crate) fn ended_meanwhile(location: &str) -> Error {
     refuse_growth(
         location,

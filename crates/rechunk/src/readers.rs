@@ -1,5 +1,5 @@
-//! Who else reads an array, by the table that the tests make (`docs/support.md`): each library
-//! there has read what this program wrote in that codec and type.
+//! Other programs that read an array, by the table that the tests make (`docs/support.md`). Each
+//! library there has read what this program wrote in that codec and type.
 
 use std::collections::BTreeSet;
 
@@ -104,7 +104,7 @@ fn group(spec: &ArraySpec) -> &'static str {
     }
 }
 
-/// Who reads all that a cell stands for; `None` if there is no such cell.
+/// Libraries that read all that a cell stands for; `None` if there is no such cell.
 fn cell(section: &str, row: &str, column: &str) -> Option<BTreeSet<&'static str>> {
     let lines = TABLE.lines().skip_while(|line| *line != section).skip(1);
     let mut lines = lines.take_while(|line| !line.starts_with("## "));

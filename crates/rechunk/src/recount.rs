@@ -19,7 +19,7 @@ use crate::{Error, format_shape};
 /// counted stops the run.
 const LOOKED_AT_BYTES_MAX: u64 = 64 << 20;
 
-/// How two arrays count times, otherwise than each other.
+/// Ways in which two arrays count times, otherwise than each other.
 #[derive(Debug)]
 pub(crate) struct Counts {
     own: Since,
@@ -31,8 +31,9 @@ pub(crate) struct Counts {
 pub(crate) type Said<'a> = (&'a Map<String, Value>, &'a Map<String, Value>);
 
 impl Counts {
-    /// How `source` and `target` count times by these attributes; `None` where they count alike, or
-    /// one of them counts no times, or times of a calendar that has no counterpart in the other.
+    /// Compares how `source` and `target` count times by these attributes. `None` where they count
+    /// alike, or one of them counts no times, or times of a calendar that has no counterpart in the
+    /// other.
     pub(crate) fn of(source: &OpenArray, target: &OpenArray, said: Said<'_>) -> Option<Self> {
         let is_packed = |attributes: &Map<String, Value>| {
             ["scale_factor", "add_offset"].iter().any(|name| attributes.contains_key(*name))

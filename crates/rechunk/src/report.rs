@@ -12,9 +12,9 @@ use crate::missing_report::MissingReport;
 /// Everything said about a job: the plan before a run; with traffic and times after it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Report {
-    /// What was planned.
+    /// Plan of the job.
     pub plan: PlanReport,
-    /// Where the source goes in a target that exists; absent where it becomes a new one.
+    /// Place of the source in a target that exists; absent where it becomes a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
     /// Predicted traffic.
@@ -25,7 +25,7 @@ pub struct Report {
     /// The profiles the estimate is by; absent for a plan of an older version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileNames>,
-    /// What a modest multiple of the memory would save, where that is most of a long time.
+    /// Savings by a modest multiple of the memory, where they are most of a long time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more_memory: Option<MoreMemory>,
     /// Counted traffic; absent for a plan that was not run.
@@ -43,7 +43,7 @@ pub struct Report {
     /// was taken, or not of all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<DigestReport>,
-    /// What was missing of the source, and was read as the fill value; absent for a plan that was
+    /// Missing chunks of the source, which were read as the fill value. Absent for a plan that was
     /// not run, and where chunks are ranges of files, which have to be there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingReport>,
@@ -54,9 +54,9 @@ pub struct Report {
     /// was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
-    /// What was changed or could not be kept.
+    /// Changes and losses, in sentences.
     pub warnings: Vec<String>,
-    /// What was done otherwise than it may seem, without harm.
+    /// Harmless choices that may surprise, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Every plan that was searched for, with its price or the reason it was not taken.
@@ -97,12 +97,12 @@ pub struct PlanReport {
 pub struct StageReport {
     /// `copy`, `push`, `pass` or `pull`.
     pub name: String,
-    /// What a task reads at once, elements: its tile, or the chunks of one step.
+    /// Extent that a task reads at once, elements: its tile, or the chunks of one step.
     pub read_box: Vec<u64>,
-    /// What a task fills at a time, elements, where that is less than its tile: a part of a shard.
+    /// Extent that a task fills at a time, elements, if less than its tile: a part of a shard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filled_box: Option<Vec<u64>>,
-    /// What a task writes, elements.
+    /// Extent that a task writes, elements.
     pub write_box: Vec<u64>,
     /// Number of tasks.
     pub tasks: u64,
@@ -110,7 +110,7 @@ pub struct StageReport {
     pub tasks_at_once: u32,
     /// Chunks in flight within a task.
     pub lanes: u32,
-    /// What one task reserves, bytes.
+    /// Memory that one task reserves, bytes.
     pub memory_bytes: u64,
     /// The store that holds source and target copies the objects itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -120,7 +120,7 @@ pub struct StageReport {
 /// Memory, bytes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct MemoryReport {
-    /// What was allowed.
+    /// Memory that was allowed.
     pub budget_bytes: u64,
     /// The most the run reserves.
     pub planned_peak_bytes: u64,
@@ -132,7 +132,7 @@ pub struct MemoryReport {
 /// A digest of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DigestReport {
-    /// What it is a digest of, and how. Digests of other methods say nothing about each other.
+    /// Method and subject of the digest. Digests of other methods say nothing about each other.
     pub method: String,
     /// The digest, hex.
     pub value: String,

@@ -1,4 +1,4 @@
-//! What a user asks for, as data: it is saved with the plan and with an interrupted run.
+//! Request of a user, as data: it is saved with the plan and with an interrupted run.
 
 use rechunk_grid::WriteEmpty;
 use rechunk_n5::N5Version;
@@ -33,18 +33,18 @@ pub struct CopyRequest {
     pub chunk_bytes: u64,
     /// Format of the target; `None`: by its name.
     pub format: Option<Format>,
-    /// What becomes of axes between N5 or NIfTI and other formats; `None`: as the source notes,
-    /// else reversed.
+    /// Order of axes between N5 or NIfTI and other formats; `None`: as the source notes, else
+    /// reversed.
     #[serde(default)]
     pub axes: Option<Axes>,
-    /// What is in the source, if that is a file without a header.
+    /// Description of the source, if that is a file without a header.
     #[serde(default)]
     pub raw: Option<RawFile>,
     /// Format whose documents say what the source is, where it has those of several; `None`: that
     /// of the group it is in, else the newest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_format: Option<Format>,
-    /// Where in an existing target the source goes; `None`: a new array is written.
+    /// Place in an existing target where the source goes; `None`: a new array is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
     /// Arrays that are not compared with those of the target, as `--trust` takes them.
@@ -56,8 +56,8 @@ pub struct CopyRequest {
     /// The type that elements are cast to, as `--cast` takes it; `None`: the source's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cast: Option<String>,
-    /// What stands between the numbers in the names of chunks of Zarr: `.` or `/`; `None`: as in
-    /// the source, where it is of the same version, else as is usual.
+    /// Separator of the numbers in the names of chunks of Zarr: `.` or `/`. `None`: as in the
+    /// source, where it is of the same version, else as is usual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separator: Option<char>,
     /// Version that a new N5 container says; `None`: one that old readers take.
@@ -67,12 +67,12 @@ pub struct CopyRequest {
     pub codec: Option<String>,
     /// When all-fill chunks are written.
     pub write_empty: WriteEmpty,
-    /// How much of the source may be missing, as `--max-missing` takes it; `None`: any part of it.
+    /// Most of the source that may be missing, as `--max-missing` takes it; `None`: all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_missing: Option<String>,
-    /// How to plan.
+    /// Options of planning.
     pub planning: Planning,
-    /// Where an intermediate goes; `None`: beside the target; `memory:`: in memory.
+    /// Location of an intermediate; `None`: beside the target; `memory:`: in memory.
     pub temp: Option<String>,
     /// The array is one of a data set that is copied: what other members and readers of the whole
     /// rely on is kept true.
@@ -110,7 +110,7 @@ impl CopyRequest {
         }
     }
 
-    /// What is said of the source.
+    /// Options for opening the source.
     pub(crate) fn open_options(&self) -> OpenOptions {
         OpenOptions {
             axes: self.axes,
@@ -139,7 +139,7 @@ impl CopyRequest {
     }
 }
 
-/// How to plan.
+/// Options of planning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Planning {
     /// Memory budget of the process, bytes; `None`: half of what is free.
@@ -160,13 +160,13 @@ pub struct Planning {
     /// both. False where all that is copied is to be seen, as when its digest is taken.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub store_copies: bool,
-    /// What the plan was compared with is told: kinds that cannot be cheaper are searched all the
-    /// same. No part of the job: the plan is the same.
+    /// True if the plans compared with the chosen one are told: kinds that cannot be cheaper are
+    /// searched all the same. No part of the job: the plan is the same.
     #[serde(skip, default = "yes")]
     pub candidates: bool,
     /// Names of the store profiles of source, intermediate and target; `None`: by location.
     pub profiles: [Option<String>; 3],
-    /// What the user's own stores cost; `None`: the built-in profiles.
+    /// Profiles of the user's own stores; `None`: the built-in profiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileFile>,
 }
@@ -239,7 +239,7 @@ pub(crate) fn profile_of(location: &str) -> &'static str {
     }
 }
 
-/// What to do about something that exists at the target.
+/// Treatment of something that exists at the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     /// Refuse.
@@ -250,10 +250,10 @@ pub enum Existing {
     Resume,
 }
 
-/// How to run a job.
+/// Options of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Running {
-    /// What to do about an existing target.
+    /// Treatment of an existing target.
     pub existing: Existing,
     /// Read the target back before it is made visible.
     pub verify: bool,

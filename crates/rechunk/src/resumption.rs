@@ -1,4 +1,4 @@
-//! Going on where an interrupted run has stopped: is it the same job, is what it has done still
+//! Going on where an interrupted run has stopped. Is it the same job, is its finished part still
 //! there, and of a source that is still the same?
 
 use rechunk_exec::{DoneSet, Journal};
@@ -54,7 +54,7 @@ pub(crate) fn damaged(location: &str, reason: &str) -> Error {
     }
 }
 
-/// What is left, with a job that cannot be read put together again from this one, if the journal
+/// Returns what is left, with an unreadable job put together again from this one, if the journal
 /// was begun by the same plan.
 pub(crate) async fn rebuilt(
     job: &Job,
@@ -102,9 +102,9 @@ pub(crate) async fn check_target_of(
     check_still_its(&job.request.target, target, &documents).await
 }
 
-/// What a run that goes on does first. What the earlier one has done counts if it is there, and of
-/// a source that is still the same (`is_kept`: and was not lost with that process); else its chunks
-/// go: one that is left out now would stay.
+/// Takes the first steps of a run that goes on. The finished part of the earlier one counts if it
+/// is there, and of a source that is still the same (`is_kept`: and was not lost with that
+/// process). Else its chunks go: one that is left out now would stay.
 pub(crate) async fn go_on(
     job: &Job,
     work: &WorkDir,

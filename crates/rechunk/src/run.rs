@@ -34,7 +34,7 @@ use crate::{Error, system, verify};
 /// When so many chunks of a source were missing, and no more were there, it is listed: a request or
 /// two for many more.
 pub(crate) const MISSING_BEFORE_LISTING: u64 = 64;
-/// How long a run that has failed may take to leave.
+/// Time that a run that has failed may take to leave.
 const LEAVING: Duration = Duration::from_secs(4);
 
 impl Job {
@@ -111,9 +111,9 @@ impl Job {
         Ok(())
     }
 
-    /// Checks, without writing anything, that [`Job::run`] may write its target, and takes over
-    /// the plan it would resume: so that a refusal comes before anything else is said, and what is
-    /// said is what will run.
+    /// Checks, without writing anything, that [`Job::run`] may write its target, and takes over the
+    /// plan it would resume. So a refusal comes before anything else is said, and what is said is
+    /// what will run.
     pub async fn check_target(&mut self, running: Running) -> Result<(), Error> {
         self.check_missing().await?;
         let (around, found) = check_place(self).await?;

@@ -1,4 +1,4 @@
-//! How well a source is compressed, from the sizes of a few of its objects.
+//! Compression of a source, from the sizes of a few of its objects.
 
 use futures::future::try_join_all;
 use rechunk_grid::Region;
@@ -10,7 +10,7 @@ use crate::open::OpenArray;
 /// Objects, chunks or shards, whose size is looked up to predict encoded bytes.
 const SAMPLES: u64 = 8;
 
-/// What a few objects spread over a source are like.
+/// Compression and presence of a few objects spread over a source.
 #[derive(Debug)]
 pub(crate) struct Sample {
     /// Encoded over decoded bytes.
@@ -88,9 +88,9 @@ async fn sample_at(
     Ok(sample)
 }
 
-/// Positions of `grid`: all if they are few, else of [`SAMPLES`] equal parts of each axis one in
-/// each, for what is stored often changes along one axis (a Latin hypercube; McKay, Beckman and
-/// Conover, 1979).
+/// Positions of `grid`: all if they are few, else as many as [`SAMPLES`], of which each lies in
+/// another equal part of every axis. What is stored often changes along one axis (a Latin
+/// hypercube; McKay, Beckman and Conover, 1979).
 pub(crate) fn spread(grid: &Region) -> Vec<Vec<u64>> {
     if grid.elements() <= SAMPLES {
         return grid.positions().collect();

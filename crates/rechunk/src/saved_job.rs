@@ -23,7 +23,7 @@ const CHECKSUM: &str = "checksum";
 pub struct SavedJob {
     /// Version of this form.
     pub version: u32,
-    /// What was asked for.
+    /// Request that it was planned from.
     pub request: CopyRequest,
     /// SHA-256 of the source's metadata documents when it was planned, hex.
     pub source_identity: String,
@@ -34,8 +34,8 @@ pub struct SavedJob {
     /// When it was planned: the source must not be written after that.
     #[serde(default = "now")]
     pub planned_at: SystemTime,
-    /// When it was gone on with, and what was read had not been written since it was planned: what
-    /// was read later was held against that.
+    /// Time at which a run went on with it, having found that nothing read before was written since
+    /// it was planned. Later reads were held against this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked_at: Option<SystemTime>,
     /// The target's metadata documents, by key: which objects of it are chunks.
@@ -44,7 +44,7 @@ pub struct SavedJob {
     /// The run replaces an array that existed.
     #[serde(default)]
     pub replaces: bool,
-    /// Where the source goes in a target that exists.
+    /// Place of the source in a target that exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
     /// The directory that `--temp` names was not there before: it goes with the intermediate.
@@ -106,7 +106,7 @@ impl SavedJob {
         Self::from_json(path, bytes)
     }
 
-    /// What differs between this job and another, in words; `None` if they are the same job.
+    /// Difference between this job and another, in words; `None` if they are the same job.
     pub fn difference(&self, other: &Self) -> Option<String> {
         if self.request.source != other.request.source {
             return Some(format!("its source is {}", self.request.source));
@@ -149,7 +149,7 @@ impl SavedJob {
         None
     }
 
-    /// What differs between the targets of two jobs, which are not the same, in words.
+    /// Difference between the targets of two jobs, which are not the same, in words.
     fn target_difference(&self, other: &Self) -> String {
         let chunks = |job: &Self| {
             let shards = job.plan.target_shard.as_ref();

@@ -49,8 +49,8 @@ impl Selected {
         Ok(Self::Named(named))
     }
 
-    /// The entries, as they were typed, of dimensions that an array has of many that are selected
-    /// from: `None` if it has none of them, or if it goes by position.
+    /// Entries, as they were typed, of the selected dimensions that this array has. `None` if it
+    /// has none of them, or if the selection goes by position.
     pub(crate) fn part(&self, spec: &ArraySpec) -> Option<String> {
         let Self::Named(named) = self else { return None };
         let entries = named.iter().filter(|(name, _)| spec.axis_named(name).is_some());

@@ -11,7 +11,7 @@ use crate::{Error, Format};
 /// Bytes an `auto` shard aims at: few enough objects, and still quick to fetch as a whole.
 const AUTO_BYTES: u64 = 512 << 20;
 
-/// What the shards of a target follow from.
+/// Wishes and facts that the shards of a target follow from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ShardWish<'a> {
     /// As `--shards` takes it; `None` if it was not given.
@@ -26,8 +26,8 @@ pub(crate) struct ShardWish<'a> {
     pub keeps_extents: bool,
 }
 
-/// The shards that `text` (as `--shards` takes it) means for an array like `source` in chunks of
-/// `chunk`, as a plan has them; no axis cuts a number if `keeps_extents`.
+/// Shards that `text` (as `--shards` takes it) means for an array like `source`, as a plan has
+/// them. Chunks have the shape `chunk`; no axis cuts a number if `keeps_extents`.
 pub fn plan_shards(
     text: Option<&str>,
     source: &ArraySpec,

@@ -15,7 +15,7 @@ use crate::metadata::Metadata;
 use crate::not_ours;
 use crate::open::OpenOptions;
 
-/// What somebody says of a file that has no header.
+/// Description of a file that has no header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RawFile {
     /// Extent of each axis, elements, slowest first.

@@ -17,9 +17,8 @@ use crate::job::Job;
 use crate::open::{OpenArray, Opened, open_array, open_node};
 use crate::recount::counted_identity;
 
-/// An error if the metadata of the source is not what was planned with, or was written since, even
-/// if it says the same: who writes an array anew begins with that, and what is missing then is no
-/// gap.
+/// Refuses a source whose metadata is not that of the plan, or was written since, even if it says
+/// the same. Who writes an array anew begins with its metadata, and what is missing then is no gap.
 pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
     let source = &job.source;
     if source.described_by.is_some() {
@@ -70,9 +69,9 @@ pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
     Err(changed("its metadata has changed while it was copied"))
 }
 
-/// An error if objects were written meanwhile that nobody has seen being read: the store has copied
-/// them by itself, they were not on its list when that was made, or their files were open. All are
-/// looked at when all is done.
+/// Refuses objects that were written meanwhile and that nobody has seen being read. The store has
+/// copied them by itself, they were not on its list when that was made, or their files were open.
+/// All are looked at when all is done.
 pub(crate) async fn check_unseen(job: &Job) -> Result<(), Error> {
     let source = &job.source;
     let checked =
@@ -80,10 +79,9 @@ pub(crate) async fn check_unseen(job: &Job) -> Result<(), Error> {
     checked.map_err(|error| Error::source_store(&job.request.source, error))
 }
 
-/// Refuses a source on a local disk of which chunks were missing, if a directory of it has changed
-/// since the job was planned: then they may have been removed, and are no gaps. (Who appends to it
-/// writes its metadata, too, which is refused elsewhere.) Elsewhere nothing says when something was
-/// removed.
+/// Refuses a source on a local disk with missing chunks, if a directory of it has changed since the
+/// job was planned. Then they may have been removed, and are no gaps. (Who appends to it writes its
+/// metadata, too, which is refused elsewhere.) Elsewhere nothing says when something was removed.
 pub(crate) async fn check_directories(job: &Job) -> Result<(), Error> {
     check_directories_since(job, job.planned_at).await
 }
@@ -201,8 +199,8 @@ async fn check_documents(source: &OpenArray, store: &Store) -> Result<(), StoreE
     Documents::fetch_wanted(&store.with_role(Role::Control), source.wanted).await.map(drop)
 }
 
-/// Looks at the objects of `source` in `store`, a watched one, of which the index in `grid` is
-/// wanted; at all of an array that is one file.
+/// Checks the objects of `source` in `store`, a watched one, whose index in `grid` is wanted. An
+/// array that is one file is checked as a whole.
 async fn check_objects(
     source: &OpenArray,
     grid: ChunkGrid,
@@ -227,7 +225,7 @@ async fn check_objects(
     store.check_unchanged_objects(source.array.key_depth(), is_of_array).await
 }
 
-/// What a stage has read of the source.
+/// Reads of the source that a stage has done.
 struct Reading {
     stage: usize,
     geometry: StageGeometry,

@@ -1,4 +1,4 @@
-//! What became of a run: is it going on, was it interrupted, how far had it come?
+//! State of a run: is it going on, was it interrupted, how far had it come?
 
 use rechunk_store::Stores;
 use serde::Serialize;
@@ -14,9 +14,9 @@ use crate::work_dir::{Left, WorkDir};
 pub struct Status {
     /// The target.
     pub target: String,
-    /// What it does now.
+    /// State of the run.
     pub state: RunState,
-    /// Who writes it, if somebody does.
+    /// Process that writes it, if one does.
     pub writer: Option<WriterStatus>,
     /// The array that is copied, or was; `None` for a group, and where nothing is left of a run.
     pub array: Option<ArrayStatus>,
@@ -38,18 +38,18 @@ pub enum RunState {
     Finished,
 }
 
-/// Who writes.
+/// Process that writes a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WriterStatus {
     /// The machine.
     pub host: String,
     /// The process.
     pub pid: u32,
-    /// How long ago he was heard of, seconds; `None` where the system keeps the lock.
+    /// Time since the process was heard of, seconds; `None` where the system keeps the lock.
     pub silent_seconds: Option<u64>,
 }
 
-/// How far the copy of an array has come.
+/// Progress of the copy of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ArrayStatus {
     /// The source.
@@ -62,11 +62,11 @@ pub struct ArrayStatus {
     pub tasks_total: u64,
     /// Those that are done.
     pub tasks_done: u64,
-    /// The same by stage.
+    /// Progress by stage.
     pub stages: Vec<StageStatus>,
 }
 
-/// How far a stage has come.
+/// Progress of a stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StageStatus {
     /// Its name.
@@ -82,11 +82,11 @@ pub struct StageStatus {
 pub struct MemberStatus {
     /// Its path in the group.
     pub path: String,
-    /// How far it has come; `None` before it is begun and when it is complete.
+    /// Progress of its copy; `None` before it is begun and when it is complete.
     pub array: Option<ArrayStatus>,
 }
 
-/// What became of the run at `target`. Writes nothing.
+/// Looks at the run at `target`. Writes nothing.
 pub async fn status(target: &str, stores: &Stores) -> Result<Status, Error> {
     let work = WorkDir::of(target, stores)?;
     let writer = work.writer().await?.map(|(holder, silent_seconds)| WriterStatus {

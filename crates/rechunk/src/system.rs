@@ -1,4 +1,4 @@
-//! What the machine has: cores, free memory, and what this process has used.
+//! Resources of the machine: cores, free memory, and what this process has used.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Where the new array goes: nothing may be there, nothing may be in each other's way, and the
+//! Place of the new array. Nothing may be there, nothing may be in each other's way, and the
 //! metadata that makes it an array is written last.
 
 use std::path::{Path, PathBuf};
@@ -53,8 +53,8 @@ pub(crate) fn check_writable(location: &str, store: &Store) -> Result<(), Error>
     })
 }
 
-/// Refuses a target that is the source, lies in it, or holds it; and the same for the place of an
-/// intermediate, because the source is never written to.
+/// Refuses a target that is the source, lies in it, or holds it, because the source is never
+/// written to. An intermediate's place is checked likewise.
 pub(crate) fn check_apart(source: &str, other: &str, what: &str) -> Result<(), Error> {
     let conflict = |reason: &str| Error::Conflict {
         location: other.to_owned(),
@@ -131,7 +131,7 @@ pub(crate) async fn check_absent(
     refuse_found(location, store, is_file, in_the_way(location, store, is_file).await).await
 }
 
-/// What is at a target already, in words; `None` if nothing is.
+/// Obstacle at a target, in words; `None` if nothing is there.
 pub(crate) type InTheWay = Result<Option<&'static str>, Error>;
 
 /// [`check_absent`], when [`in_the_way`] was asked before.
@@ -284,10 +284,9 @@ pub(crate) struct GroupAbove {
     is_there: bool,
 }
 
-/// The groups above a target, outermost first, that are to exist when it is committed: from
-/// the outermost group that exists, or the nearest directory named like a container of
-/// the format, down to its parent. Refuses a place inside an array, or in a container of another
-/// format.
+/// Groups above a target, outermost first, that are to exist when it is committed. They begin at
+/// the outermost group that exists, or the nearest directory named like a container of the format,
+/// and end at its parent. Refuses a place inside an array, or in a container of another format.
 pub(crate) async fn groups_above(target: &Store, format: Format) -> Result<Vec<GroupAbove>, Error> {
     if target.is_volatile() {
         return Ok(Vec::new());
@@ -324,7 +323,7 @@ pub(crate) async fn groups_above(target: &Store, format: Format) -> Result<Vec<G
     Ok(groups)
 }
 
-/// What is at a place; `None` if it is no array and no group.
+/// Kind of the node at a place; `None` if it is no array and no group.
 async fn what_is_at(store: &Store) -> Result<Option<Node>, Error> {
     if let Some(path) = store.local_root() {
         return Ok(what_is(path));

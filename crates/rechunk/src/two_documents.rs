@@ -1,5 +1,5 @@
-//! Places with the documents of two formats: a store that is half moved from Zarr v2 to v3, or an
-//! N5 whose nodes a converter has given a `zarr.json` each.
+//! Places with the documents of two formats. A store may be half moved from Zarr v2 to v3, or a
+//! converter may have given each node of an N5 a `zarr.json`.
 //!
 //! Members of a group are read in the format the group is read in. At the place that was named
 //! itself N5 goes first, whose blocks these are: a container that says its version, or a

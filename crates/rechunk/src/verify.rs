@@ -62,8 +62,8 @@ impl Comparison {
     }
 }
 
-/// Compares the arrays at two locations; `options` are of both of them, but what is said of a file
-/// without a header is of those that are one.
+/// Compares the arrays at two locations. `options` are of both of them, but the description of a
+/// file without a header is of those that are one.
 pub async fn verify(
     a: &str,
     b: &str,
@@ -106,7 +106,7 @@ pub async fn verify(
     compare_with(&a, &of(&b), planning, observer, cancel).await
 }
 
-/// What is said of each of two arrays. What is said of a file without a header is of one of them at
+/// Options for each of two arrays. The description of a file without a header is of one of them at
 /// least.
 async fn options_of_each(
     a: &str,

@@ -12,22 +12,22 @@ const DEPTH_MAX: usize = 32;
 /// Most directories that are looked at where all have to be: more arrays than a job can plan.
 pub(crate) const DIRECTORIES_MAX: usize = 200_000;
 
-/// What a directory is.
+/// Directory that is visited.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Visited<'a> {
     /// One with these documents, or none.
     Documents(&'a Documents),
-    /// What is directly in one that is gone into; told before what is below it. The answer does not
-    /// matter.
+    /// Contents of a directory that is gone into; told before those of directories below it. The
+    /// answer does not matter.
     Level(&'a Level),
     /// That of the state of a run: below it there may be half an array, which is none. It is not
     /// gone into.
     State,
 }
 
-/// Has `store` and every directory below it looked at, at most `limit` of them; `visit` is given
-/// its path and what it is by the documents that are `wanted`, and says whether there may be more
-/// below it. The first place that was not looked at, if there is more than was.
+/// Has `store` and every directory below it looked at, at most `limit` of them. `visit` gets each
+/// path and its contents, by the documents that are `wanted`, and says whether there may be more
+/// below it. Returns the first place that was not looked at, if there is one.
 pub(crate) async fn walk(
     store: &Store,
     limit: usize,

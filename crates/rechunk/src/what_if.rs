@@ -1,4 +1,4 @@
-//! What other budgets and more workers would make of a plan. Pure: it only plans.
+//! Results of planning with other budgets and more workers. Pure: it only plans.
 //!
 //! Several requests are the arrays of a group, which are copied one after the other, each with the
 //! whole budget: their times and prices add up. (Small ones, into an object store, at once, within
@@ -19,7 +19,7 @@ const WORKERS_MAX: u32 = 64;
 /// Times that differ by less than this part are the same to who looks for the knee.
 const KNEE_SLACK: f64 = 0.05;
 
-/// What a plan, or the plans of several arrays, come to.
+/// Costs of a plan, or of the plans of several arrays.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outlook {
     /// The kinds of plans, each once, in the order of the arrays.
@@ -38,7 +38,7 @@ pub struct Outlook {
     pub planned_peak_bytes: u64,
 }
 
-/// What one condition comes to.
+/// Result of one condition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rung {
     /// Budget of one process, bytes.
@@ -49,7 +49,7 @@ pub struct Rung {
     pub arrays: Vec<Option<Outlook>>,
 }
 
-/// What other conditions come to.
+/// Results of other conditions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIf {
     /// The budget that was given, bytes.
@@ -134,7 +134,7 @@ impl WhatIf {
         })
     }
 
-    /// What is planned with `memory_bytes`, if that was tried.
+    /// Result with `memory_bytes`, if that was tried.
     pub fn budget(&self, memory_bytes: u64) -> Option<&Rung> {
         self.budgets.iter().find(|rung| rung.memory_bytes == memory_bytes)
     }
@@ -198,8 +198,8 @@ fn rungs_max(arrays: usize) -> u32 {
     rungs.clamp(6, RUNGS_MAX)
 }
 
-/// Budgets from `minimum` to eight times `given`, by factors of √2, or of 2, 4, … where that would
-/// be more than `rungs_max`; the half and the double of the given one among them.
+/// Budgets from `minimum` to eight times `given`, by factors of √2. The factors are 2, 4, … where
+/// there would be more than `rungs_max`; the half and the double of the given one are among them.
 fn ladder(minimum: u64, given: u64, rungs_max: u32) -> Vec<u64> {
     const DOUBLINGS_UP: i32 = 3;
     let scaled = |half_steps: i32| times(given, 2_f64.powf(f64::from(half_steps) / 2.0));

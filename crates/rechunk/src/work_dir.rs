@@ -1,4 +1,4 @@
-//! Where a run keeps its state: `TARGET.rechunk/` beside the target, with the journal, the saved
+//! Directory of a run's state: `TARGET.rechunk/` beside the target. It holds the journal, the saved
 //! job, the intermediate, and (when replacing) the new array until it takes the old one's place.
 
 mod removal;
@@ -23,9 +23,9 @@ use crate::writer_lock::{WriterLock, held};
 
 /// Key of the file that a running process holds locked.
 const LOCK_KEY: &str = "lock";
-/// How the names of questions for the time begin, which somebody asks who finds it locked.
+/// Beginning of the keys that are written to read the store's clock, while another run writes.
 const CLOCK: &str = "lock-clock-";
-/// How often, and how long apart, the lock is asked for.
+/// Number of tries to take the lock, and the pause between them.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 /// Key of the saved job.
@@ -41,10 +41,10 @@ const WRITTEN_KEY: &str = "written";
 const REPORT_KEY: &str = "report.json";
 /// A run that was taken over has sent fewer parts of a journal than that.
 const LATE_MAX: usize = 1000;
-/// Where uploads under way are noted down.
+/// Name of the directory that notes uploads under way.
 const UPLOADS: &str = "uploads";
-/// What there may be in a work directory, in the order in which it is removed; the journal goes
-/// before all that it speaks of.
+/// Directories in a work directory, in the order in which they are removed. The journal goes before
+/// all that it speaks of.
 const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
 /// After the lock only goes what the next one, who may have taken it by then, does not write before
 /// his own end.
@@ -58,7 +58,7 @@ const JOB_BYTES_MAX: u64 = 16 << 20;
 /// Largest saved copy of a group that is read, bytes.
 const TREE_BYTES_MAX: u64 = 256 << 20;
 
-/// What an earlier run has left beside its target.
+/// Leftovers of an earlier run beside its target.
 #[derive(Debug)]
 pub(crate) enum Left {
     /// Nothing, or not enough to have written anything.
@@ -70,7 +70,7 @@ pub(crate) enum Left {
     /// Leftovers of a job of which all is written, and the job if it still says which. What was to
     /// grow may not have been made known yet.
     Done(Option<SavedJob>),
-    /// What a run has sent late, when another one had completed the target and removed all else.
+    /// Objects that a run sent late, when another had completed the target and removed all else.
     Late,
 }
 
@@ -96,22 +96,22 @@ impl WorkDir {
         &self.location
     }
 
-    /// Where the intermediate goes if nothing else was said.
+    /// Place of the intermediate if nothing else was said.
     pub(crate) fn intermediate(&self) -> Result<Store, Error> {
         self.child("intermediate")
     }
 
-    /// Where a replacing array is built.
+    /// Place to build a replacing array.
     pub(crate) fn staging(&self) -> Result<Store, Error> {
         self.child("target")
     }
 
-    /// Where a replaced array is put aside.
+    /// Place to put a replaced array aside.
     pub(crate) fn replaced(&self) -> Result<Store, Error> {
         self.child("replaced")
     }
 
-    /// Where a compressed source is unpacked.
+    /// Place to unpack a compressed source.
     pub(crate) fn unpacked(&self) -> Result<Store, Error> {
         self.child("source")
     }
@@ -131,7 +131,7 @@ impl WorkDir {
         self.store.child(name).map_err(|source| store_error("open", name, source))
     }
 
-    /// What an earlier run has left. Refuses a place that is not ours: it is removed at the end.
+    /// Looks for leftovers of a run. Refuses a place that is not ours: it is removed at the end.
     pub(crate) async fn left(&self) -> Result<Left, Error> {
         self.left_where(self.check_ours().boxed()).await
     }
@@ -145,7 +145,7 @@ impl WorkDir {
         self.left_where(future::ready(Ok(false)).boxed()).await
     }
 
-    /// What is left in a place, if something is.
+    /// Looks for leftovers in a place, if something is there.
     async fn left_where(
         &self,
         is_there: BoxFuture<'_, Result<bool, Error>>,
@@ -187,8 +187,8 @@ impl WorkDir {
         Ok(if self.is_only_late().await? { Left::Late } else { Left::Nothing })
     }
 
-    /// True if there is what a run may still have sent when another one had taken over its target,
-    /// completed it and removed all else, and nothing besides.
+    /// True if there are only objects that a run may have sent too late. By then, another one had
+    /// taken over its target, completed it and removed all else.
     async fn is_only_late(&self) -> Result<bool, Error> {
         if self.store.local_root().is_some() {
             return Ok(false); // a lock of the system is not taken over
@@ -290,7 +290,7 @@ impl WorkDir {
         Err(conflict("holds what no run has written".to_owned()))
     }
 
-    /// What is written would go where a link leads, and what is removed might be somebody's.
+    /// Finds a link in the directory: where it leads, nothing may be written or removed.
     fn link_inside(&self) -> Option<&'static str> {
         let root = self.store.local_root()?;
         let mut names = KEYS.into_iter().chain(PLACES).chain([UPLOADS]);
@@ -309,7 +309,7 @@ impl WorkDir {
     }
 
     /// Has a replaced array that was put aside take its place again, where the new one has not
-    /// taken it: of the two renames the second is missing. Otherwise it would go with what a run
+    /// taken it. Of the two renames the second is missing; otherwise it would go with what a run
     /// has left.
     pub(crate) async fn put_back(&self, target: &Store) -> Result<bool, Error> {
         if target.local_root().is_none() {
@@ -376,7 +376,7 @@ impl WorkDir {
         Ok(())
     }
 
-    /// What the journal of a plan says. Its first line is known from the saved job, should it be
+    /// Reads the journal of a plan. Its first line is known from the saved job, should it be
     /// damaged.
     pub(crate) async fn read_journal(&self, fingerprint: &str) -> Result<JournalContents, Error> {
         let header = JournalHeader::new(fingerprint, serde_json::Value::Null);
@@ -438,13 +438,13 @@ impl WorkDir {
         Err(held(target, self.last_holder().await.map(|holder| (holder, None))))
     }
 
-    /// Who has last locked the file, if it can be read.
+    /// Process that has last locked the file, if it can be read.
     async fn last_holder(&self) -> Option<Holder> {
         let text = self.store.get(LOCK_KEY, LOCK_BYTES_MAX).await.ok()??;
         holder_in(&text)
     }
 
-    /// Who writes the target now, and how many seconds ago he was heard of where that is known.
+    /// Process that writes the target now, and seconds since it was heard of, where they are known.
     pub(crate) async fn writer(&self) -> Result<Option<(Holder, Option<u64>)>, Error> {
         let failed = |source| store_error("look at", self.store.label(), source);
         if self.store.local_root().is_none() {
@@ -520,7 +520,7 @@ fn own_name(target: &str) -> String {
     real.unwrap_or_else(|| given.to_owned())
 }
 
-/// Who has last locked a file with this text.
+/// Process that has last locked a file with this text.
 fn holder_in(text: &[u8]) -> Option<Holder> {
     text.split(|&byte| byte == b'\n').rev().find(|line| !line.is_empty()).and_then(Holder::of)
 }

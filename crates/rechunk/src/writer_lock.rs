@@ -1,4 +1,4 @@
-//! Who may write a target: one run at a time.
+//! Right to write a target: one run at a time.
 
 use rechunk_store::{AppendFile, Holder, Lease};
 use tokio_util::sync::CancellationToken;
@@ -38,8 +38,8 @@ impl WriterLock {
         }
     }
 
-    /// An error if another run has taken it, or somebody has removed it, and what this run has
-    /// written may be gone as well: asked before what cannot be undone.
+    /// Refuses to go on if another run has taken the lock, or somebody has removed it. What this
+    /// run has written may then be gone as well; asked before what cannot be undone.
     pub(crate) async fn check(&self, target: &str) -> Result<(), Error> {
         let failed = |source| store_error("look at the lock of", target, source);
         match self {

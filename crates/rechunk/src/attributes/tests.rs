@@ -26,8 +26,8 @@ fn carried(
     (attributes, warnings)
 }
 
-/// Every attribute of a real array there is as it was after the way to N5 and back, and what N5
-/// says is what its readers read.
+/// Every attribute of a real array there is as it was after the way to N5 and back. What N5 says is
+/// what its readers read.
 #[test]
 fn what_means_something_else_in_n5_comes_back() {
     let array = spec(&[3, 4, 5], None);

@@ -15,7 +15,7 @@ use crate::open::{OpenArray, OpenOptions, open_array};
 /// between.
 const CHUNKS_MAX: u64 = 64;
 
-/// What is known of a coordinate.
+/// Name, units and spacing of a coordinate.
 #[derive(Debug)]
 pub(super) struct Coordinate {
     name: String,

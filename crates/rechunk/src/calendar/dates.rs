@@ -7,7 +7,7 @@ pub(super) const FIRST_GREGORIAN: i64 = -141_427;
 /// Days that a Julian date is behind the Gregorian one with the same numbers, at 0000-03-01.
 const JULIAN_BEHIND: i64 = 2;
 
-/// How long years and months are.
+/// Lengths of years and months.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DayCount {
     /// Julian up to 1582-10-04, then Gregorian (`standard`, `gregorian`).

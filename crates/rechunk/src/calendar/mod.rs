@@ -45,7 +45,7 @@ pub(crate) async fn resolve(
     Ok(notes)
 }
 
-/// What times are along the axes of an array.
+/// Turns times along the axes of an array into numbers of elements.
 struct Sizes<'a> {
     source: &'a OpenArray,
     stores: &'a Stores,

@@ -13,7 +13,7 @@ use super::units::{of_numpy, of_word};
 const SECOND: i128 = 1_000_000_000;
 const DAY: i128 = 86_400 * SECOND;
 
-/// How an array counts times.
+/// Way in which an array counts times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Since {
     /// Length of the unit, nanoseconds.
@@ -87,7 +87,7 @@ impl Since {
         self.count(data_type).moment_of(element)
     }
 
-    /// How elements of `data_type` count so.
+    /// Count of such times in elements of `data_type`.
     pub(crate) fn count(&self, data_type: DataType) -> Count {
         Count::new(data_type, self.unit_nanoseconds, self.origin_nanoseconds)
     }

@@ -1,5 +1,4 @@
-//! How far apart the values of a coordinate are. They are looked at one after the other; two are
-//! kept.
+//! Spacing of the values of a coordinate. They are looked at one after the other; two are kept.
 
 use std::cmp::Ordering;
 
@@ -54,7 +53,7 @@ pub(super) struct Spacings {
 pub(super) struct Spacing {
     /// Between neighbours, in the unit of the values; not negative.
     pub step: f64,
-    /// How far it may be off, because of the precision of the values.
+    /// Error that the step may have, because of the precision of the values.
     pub slack: f64,
 }
 
@@ -88,7 +87,7 @@ impl Spacings {
         }
     }
 
-    /// How far a difference of two values may be off.
+    /// Error that a difference of two values may have.
     fn slack(&self) -> f64 {
         2.0 * self.epsilon * self.largest
     }

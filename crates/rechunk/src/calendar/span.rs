@@ -7,7 +7,7 @@ use crate::Error;
 /// A length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSpan {
-    /// How many of the unit; not 0.
+    /// Number of units; not 0.
     pub count: u64,
     /// The unit.
     pub unit: SpanUnit,
@@ -61,7 +61,7 @@ impl TimeSpan {
         SpanUnit::from_name(text.get(digits..)?.trim_start()).map(|unit| Self { count, unit })
     }
 
-    /// How long it is.
+    /// Length of the span.
     pub(super) fn length(self) -> Length {
         let count = self.count as f64;
         match self.unit {

@@ -1,21 +1,21 @@
-//! What a coordinate counts, by the conventions of CF (`units`, `calendar`) or by its data type.
+//! Units of a coordinate, by the conventions of CF (`units`, `calendar`) or by its data type.
 
 use rechunk_grid::{DataType, TimeUnit};
 use serde_json::{Map, Value};
 
 use super::span::Length;
 
-/// What the values of a coordinate mean.
+/// Meaning of the values of a coordinate.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Units {
-    /// How long it is from a value to the next number.
+    /// Length from a value to the next number.
     pub one: Length,
     pub calendar: Calendar,
     /// As it is written, for people.
     pub text: String,
 }
 
-/// How long months and years are.
+/// Lengths of months and years.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Calendar {
     /// Every year has so many days.

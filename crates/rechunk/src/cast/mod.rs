@@ -80,7 +80,7 @@ impl OpenArray {
     }
 }
 
-/// What is to be said of a cast of an array with these attributes, into Zarr or another format.
+/// Warnings of a cast of an array with these attributes, into Zarr or another format.
 pub(crate) fn warnings(
     from: DataType,
     to: DataType,
@@ -120,7 +120,7 @@ pub(crate) fn warnings(
 /// Metadata from which a target of elements of another type follows.
 pub(crate) struct Recast {
     pub metadata: ZarrMetadata,
-    /// What its codecs lose.
+    /// Losses of its codecs, in sentences.
     pub left_out: Vec<String>,
     /// That it no longer says which elements are missing.
     pub dropped: Option<String>,

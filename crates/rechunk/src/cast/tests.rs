@@ -67,7 +67,7 @@ fn run(
     .boxed_local()
 }
 
-/// What was predicted is what was counted, and the target holds what was read.
+/// Holds the counted traffic to the prediction, and the target to the source.
 fn assert_as_planned(report: &Report, what: &str) {
     assert_eq!(report.verified, Some(true), "{what}");
     let report = serde_json::to_value(report).unwrap();

@@ -32,7 +32,7 @@ pub(super) fn axis(placement: &Placement, text: &str, spec: &ArraySpec) -> Resul
     })
 }
 
-/// What has to be so of arrays that stay.
+/// Hint about arrays that stay and differ.
 pub(super) const ALIKE: &str = "arrays that stay as they are have to be the same in both; --trust NAME leaves one \
                                 unchecked";
 

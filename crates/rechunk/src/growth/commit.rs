@@ -76,8 +76,8 @@ impl Change {
         now.map_err(|source| store_error("read the metadata of", location, source))
     }
 
-    /// Refuses an array that is not what it was when it was looked at: another run may have made it
-    /// as long as this one would, and what is there would be lost.
+    /// Refuses an array that has changed since it was looked at. Another run may have made it as
+    /// long as this one would, and what is there would be lost.
     pub(crate) async fn check_unchanged(
         &self,
         location: &str,
@@ -112,9 +112,9 @@ fn changed(location: &str) -> Error {
     }
 }
 
-/// Puts arrays of the group at `root` that have grown into every consolidated document: of the
-/// groups in it, nested first, of the group, and of those above. Each is written once, with all of
-/// them.
+/// Puts arrays of the group at `root` that have grown into every consolidated document. Those are
+/// documents of the groups in it, nested first, of the group, and of those above. Each is written
+/// once, with all of the arrays.
 pub(crate) async fn update_consolidated(
     location: &str,
     root: &Store,

@@ -39,8 +39,8 @@ pub(crate) async fn counted(
     Ok((source, Some(note)))
 }
 
-/// The attributes that say how an array counts: its own, or where it has no units and holds the
-/// limits of cells, those of the coordinate that these are of.
+/// Attributes that say how an array counts. They are its own, or where it has no units and holds
+/// the limits of cells, those of the coordinate that these are of.
 async fn counting(
     array: &OpenArray,
     axes: Option<Axes>,

@@ -12,11 +12,11 @@ use crate::calendar::Since;
 use crate::metadata::Metadata;
 use crate::open::OpenArray;
 
-/// How times are counted (CF conventions, section 4.4).
+/// Attributes that say how times are counted (CF conventions, section 4.4).
 const COUNTS: [&str; 2] = ["calendar", "units"];
-/// Attributes without which elements mean something else, also where one side has none (CF
-/// conventions, sections 2.5.1, 3.1, 4.3, 8.1, 8.2; NetCDF attribute conventions for `_Unsigned`).
-/// For `_FillValue` see [`check_missing`].
+/// Attributes without which elements mean something else, also where one side has none. See the CF
+/// conventions, sections 2.5.1, 3.1, 4.3, 8.1, 8.2, and the NetCDF attribute conventions for
+/// `_Unsigned`; for `_FillValue` see [`check_missing`].
 const ENCODINGS: [&str; 6] =
     ["scale_factor", "add_offset", "missing_value", "_Unsigned", "positive", "compress"];
 /// Attributes that mean something else where both sides have them and differ (CF conventions,

@@ -62,26 +62,26 @@ impl Placement {
         }
     }
 
-    /// What is typed behind it.
+    /// Returns the text of the option.
     pub fn text(&self) -> &str {
         let (Self::Append(text) | Self::Region(text)) = self;
         text
     }
 }
 
-/// Where in an array that exists the source goes.
+/// Place of the source in an array that exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Growth {
     /// Shape of the target before, elements.
     pub before: Vec<u64>,
     /// Shape of the target when it is done, elements.
     pub after: Vec<u64>,
-    /// What the source fills of it.
+    /// Region of the target that the source fills.
     pub region: Region,
     /// The axis along which it grows; `None` where it keeps its shape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<usize>,
-    /// What is written: the region up to the ends of the chunks (or shards) that it meets.
+    /// Region that is written: the filled one up to the ends of chunks (or shards) that it meets.
     pub written: Region,
     /// In words: `appends 365 to 1460 along time`.
     pub summary: String,
@@ -111,7 +111,7 @@ impl Growth {
     }
 }
 
-/// What a target becomes, and how the source is read for it.
+/// Target as it will be, and the source as it is read for it.
 #[derive(Debug)]
 pub(crate) struct Grown {
     pub growth: Growth,
@@ -121,7 +121,7 @@ pub(crate) struct Grown {
     pub target: Metadata,
     /// The layout of what is written.
     pub layout: Arc<dyn Layout>,
-    /// What makes the new shape known.
+    /// Change of metadata that makes the new shape known.
     pub change: Change,
 }
 
@@ -187,7 +187,7 @@ pub(crate) async fn check_unmoved(
     neighbours::check_same(source, target, &start, request, stores).await
 }
 
-/// What an interrupted run has begun at a target.
+/// Growth that an interrupted run has begun at a target.
 #[derive(Debug, Clone)]
 pub(crate) struct Begun {
     pub growth: Growth,
@@ -195,8 +195,8 @@ pub(crate) struct Begun {
     pub is_written: bool,
 }
 
-/// What becomes of the target when `source` goes where `request` says; `begun` is what an
-/// interrupted run has begun there. What the elements mean is not compared if `is_trusted`.
+/// Works out the target that follows when `source` goes where `request` says; `begun` is the growth
+/// that an interrupted run has begun there. What the elements mean is not compared if `is_trusted`.
 pub(crate) fn specify(
     request: &CopyRequest,
     placement: &Placement,
@@ -249,7 +249,7 @@ fn before(location: &str, now: &[u64], begun: &Begun) -> Result<Vec<u64>, Error>
     })
 }
 
-/// Where the source goes.
+/// Works out the place of the source in the target.
 fn place(
     placement: &Placement,
     source: &OpenArray,

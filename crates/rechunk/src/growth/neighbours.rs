@@ -1,5 +1,5 @@
-//! What lies beside an array that is written and says where its elements are: coordinates, limits
-//! of cells, grid mappings. In the source it has to say the same as in the target.
+//! Arrays beside one that is written, which say where its elements are: coordinates, limits of
+//! cells, grid mappings. In the source they have to say the same as in the target.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,11 +29,11 @@ pub(crate) struct Neighbours<'a> {
     written: BTreeSet<&'a str>,
     /// Paths that were looked at, or would have been but for `--trust`.
     seen: BTreeSet<String>,
-    /// What could not be compared, and why.
+    /// Sentences about neighbours that could not be compared, and why.
     pub warnings: Vec<String>,
 }
 
-/// Where a dimension of what is written lies in the source and in the target.
+/// Part of a dimension that is written, in the source and in the target.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
     own_start: u64,
@@ -202,7 +202,7 @@ fn check_long_enough(
     Ok(())
 }
 
-/// What of a neighbour goes with what is written, in the source and in the target.
+/// Regions of a neighbour, in the source and in the target, that belong to the written elements.
 fn regions(
     own: &OpenArray,
     theirs: &OpenArray,
@@ -238,9 +238,8 @@ fn part(array: OpenArray, region: Region) -> Result<OpenArray, Error> {
     array.part(region)
 }
 
-/// Refuses an array of the source that says something else than that of the target: in its type, in
-/// its attributes, or in its values, of which those of the target begin at `start`. A sentence
-/// where the values could not be compared.
+/// Refuses an array of the source whose type, attributes or values differ from those of the target.
+/// The target's values begin at `start`. Returns a sentence where the values could not be compared.
 pub(super) async fn check_same(
     own: OpenArray,
     theirs: &OpenArray,

@@ -109,7 +109,7 @@ enum Place {
     New(usize),
 }
 
-/// What is wrong with the first value of the source with which something is.
+/// Fault of the first value of the source that has one.
 #[derive(Debug, PartialEq, Eq)]
 enum Fault {
     /// It is NaN, or no time.

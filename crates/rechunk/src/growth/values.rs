@@ -16,7 +16,7 @@ use crate::{Error, verify};
 /// memory.
 const SMALL_BYTES_MAX: u64 = 4 << 20;
 
-/// What was found of two arrays of one shape and type.
+/// Result of comparing two arrays of one shape and type.
 #[derive(Debug)]
 pub(super) enum Found {
     Equal,

@@ -1,5 +1,5 @@
-//! Job files in JSON: the text is checked by the parser that reads all other JSON, then walked once
-//! more for the places of its values.
+//! Job files in JSON. The parser that reads all other JSON checks the text, which is then walked
+//! once more for the places of its values.
 
 use serde::de::IgnoredAny;
 

@@ -59,7 +59,7 @@ impl fmt::Display for Position {
 /// Why a text is no job file, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobFault {
-    /// Where.
+    /// Position of the fault.
     pub at: Position,
     /// Why.
     pub reason: String,
@@ -75,9 +75,9 @@ impl JobFault {
 /// A value, and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobNode {
-    /// Where it begins.
+    /// Position where it begins.
     pub at: Position,
-    /// What it is.
+    /// Value at that position.
     pub value: JobValue,
 }
 
@@ -103,14 +103,14 @@ pub enum JobValue {
 pub struct JobEntry {
     /// The key.
     pub key: String,
-    /// Where the key begins.
+    /// Position of the key.
     pub key_at: Position,
     /// Its value.
     pub node: JobNode,
 }
 
 impl JobValue {
-    /// What it is, in a word or two: `a list`.
+    /// Kind of the value, in a word or two: `a list`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -164,7 +164,7 @@ impl Entries {
     }
 }
 
-/// How much of a file has been read, whatever language it is in.
+/// Count of the values that were read, for limits of a file in any language.
 #[derive(Default)]
 struct Limits {
     values: usize,
@@ -202,7 +202,7 @@ fn check_depth(depth: usize, at: Position) -> Result<(), JobFault> {
 /// Bytes after which the characters so far are noted: a whole file may be one line.
 const NOTED_BYTES: usize = 1 << 10;
 
-/// Where the lines of a text begin.
+/// Beginnings of the lines of a text.
 #[derive(Debug)]
 struct Lines<'a> {
     text: &'a str,

@@ -133,7 +133,7 @@ fn position(span: Span) -> Position {
     Position { line: span.start.line().max(1), column: span.start.col() + 1 }
 }
 
-/// What a scalar is in the core schema.
+/// Value of a scalar in the core schema.
 fn scalar(
     text: &str,
     style: ScalarStyle,

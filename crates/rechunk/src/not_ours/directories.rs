@@ -4,7 +4,7 @@ use rechunk_store::Store;
 
 use super::{CONVERT, ICECHUNK, NotOurs, REFERENCES, WEBKNOSSOS, files, first_bytes};
 
-/// What lies in a directory of a format.
+/// Sign of a format in a directory.
 #[derive(Debug, Clone, Copy)]
 enum Sign {
     /// A file of this name, in whose first bytes this text stands.
@@ -59,7 +59,7 @@ const CONTAINERS: [(Sign, NotOurs); 1] = [(
     NotOurs::new("a dataset of webknossos", WEBKNOSSOS),
 )];
 
-/// What a directory of files of one format is called, by their format.
+/// Names of directories of files of one format, by that format.
 const COLLECTIONS: [(&str, NotOurs); 6] = [
     ("HDF5", NotOurs::new("a directory of HDF5 or NetCDF-4 files", REFERENCES)),
     ("NetCDF-3", NotOurs::new("a directory of NetCDF-3 files", REFERENCES)),

@@ -2,10 +2,10 @@
 
 use super::{CONVERT, NotOurs, REFERENCES, UNPACK};
 
-/// How many first bytes of a file are looked at.
+/// Number of first bytes of a file that are looked at.
 pub(super) const LOOK_BYTES: u64 = 4096;
 
-/// How a format shows in the first bytes of a file.
+/// Sign of a format in the first bytes of a file.
 #[derive(Debug, Clone, Copy)]
 enum Sign {
     /// These bytes at this offset.

@@ -20,7 +20,7 @@ use files::LOOK_BYTES;
 pub(crate) struct NotOurs {
     /// Its name, with an article: `an HDF5 file`.
     name: &'static str,
-    /// What to do instead.
+    /// Advice for a user who has such data.
     hint: &'static str,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn of_bytes(first: &[u8]) -> Option<NotOurs> {
     files::of_bytes(first)
 }
 
-/// What is at `location` as an error; `None` if nobody knows it.
+/// Error that names the format at `location`; `None` if nobody knows it.
 pub(crate) async fn recognise(location: &str, store: &Store) -> Option<Error> {
     let store = store.with_role(Role::Control);
     if let Some(found) = file_at(&store).await {

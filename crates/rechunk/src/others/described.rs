@@ -15,7 +15,7 @@ const DESCRIPTIONS: [(&str, &str); 4] = [
 ];
 
 impl Others {
-    /// What is to be said of such files where members are left out or regions are copied.
+    /// Warnings about such files where members are left out or regions are copied.
     pub(crate) fn warnings_of_a_part(&self) -> Vec<String> {
         let said = |path: &str| {
             let name = path.rsplit('/').next().unwrap_or(path);

@@ -66,7 +66,7 @@ pub(crate) struct Others {
     pub listed_at: SystemTime,
 }
 
-/// How many files, and how many bytes.
+/// Number of files, and of their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// Files.
@@ -197,7 +197,7 @@ impl Others {
         })
     }
 
-    /// What is to be said of what is not copied.
+    /// Warnings about files that are not copied.
     pub(crate) fn warnings(&self, no_others: bool) -> Vec<String> {
         let mut warnings = Vec::new();
         if no_others && self.left_out.files > 0 {

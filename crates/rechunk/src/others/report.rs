@@ -1,4 +1,4 @@
-//! What is reported of other files.
+//! Reports of other files.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub struct OthersReport {
 /// Other files in a group that `rechunk info` describes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct OthersInfo {
-    /// How many.
+    /// Number of files.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,

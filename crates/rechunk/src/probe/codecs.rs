@@ -1,4 +1,4 @@
-//! How fast this machine's codecs are, on one core, and how fast it copies.
+//! Speeds of this machine's codecs, on one core, and of its copies.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use crate::Error;
 /// Decoded bytes of a chunk.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// What a codec achieved on one core.
+/// Speeds of a codec on one core.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CodecMeasurement {
     /// Name as in the profile.
@@ -29,7 +29,7 @@ pub struct CodecMeasurement {
     pub ratio: f64,
 }
 
-/// What this machine achieved.
+/// Speeds of this machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CodecsMeasurement {
     /// The codecs.

@@ -14,7 +14,7 @@ pub(super) const IN_FLIGHT: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 const FLAT_RUNGS: usize = 2;
 const GROWTH: f64 = 1.1;
 
-/// What a number of requests in flight achieved.
+/// Results of a number of requests in flight.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rung {
     /// Requests in flight.
@@ -41,7 +41,7 @@ impl Rung {
     }
 }
 
-/// How far a ladder is climbed.
+/// Limits to climbing a ladder.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
     /// Bytes of one request.
@@ -102,8 +102,8 @@ pub(super) fn enough(rungs: &[Rung]) -> Option<u32> {
     rungs.iter().find(|rung| rung.requests_per_second() * GROWTH >= best).map(|r| r.concurrency)
 }
 
-/// One rung: what is under way when the time is up, or when a request fails, is waited for, so that
-/// nothing is written after the end.
+/// Measures one rung. Requests under way when the time is up, or when one fails, are waited for, so
+/// that nothing is written after the end.
 #[expect(clippy::disallowed_methods, reason = "it measures")]
 async fn rung<F>(
     limits: &Limits,

@@ -23,7 +23,7 @@ pub use codecs::{CodecMeasurement, CodecsMeasurement};
 pub use ladder::Rung;
 pub use place::StoreMeasurement;
 
-/// How much a probe may take.
+/// Limits of a probe.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProbeOptions {
     /// Most bytes written to the store, and most bytes read from it.
@@ -35,7 +35,7 @@ pub struct ProbeOptions {
     pub read: Option<String>,
 }
 
-/// What was measured.
+/// Results of a probe.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Probed {
     /// The location as it was given.
@@ -92,7 +92,7 @@ impl Probed {
         }
     }
 
-    /// What was measured of the store, by the names of [`StoreEntry`].
+    /// Fields of the store that were measured, by the names of [`StoreEntry`].
     fn measured(&self) -> Vec<String> {
         let store = &self.store;
         let fields = [

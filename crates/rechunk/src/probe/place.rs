@@ -1,4 +1,4 @@
-//! How fast a store is: small and large objects, with more and more requests in flight.
+//! Speeds of a store: small and large objects, with more and more requests in flight.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const SMALL_BYTES: u64 = 4 << 10;
 /// Bytes of a large object, at most and at least: its time is the transfer.
 const LARGE_BYTES: (u64, u64) = (64 << 10, 4 << 20);
 
-/// What a store achieved. `None` and no rungs: not measured.
+/// Speeds of a store. `None` and no rungs: not measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct StoreMeasurement {
     /// Time of one small read, the median, seconds.

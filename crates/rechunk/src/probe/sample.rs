@@ -10,7 +10,7 @@ pub(super) fn float32(elements: usize) -> Vec<u8> {
     field(elements).flat_map(element).collect()
 }
 
-/// The same packed into int16, in hundredths, little-endian.
+/// The field packed into int16, in hundredths, little-endian.
 pub(super) fn int16(elements: usize) -> Vec<u8> {
     #[expect(clippy::cast_possible_truncation, reason = "within ±3500")]
     let element = |value: f64| ((value * 100.0).round() as i16).to_le_bytes();

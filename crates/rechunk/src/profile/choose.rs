@@ -1,5 +1,5 @@
-//! Which profile applies to which store: one asked for by name, else that of the longest location
-//! which the store lies below, else that of its kind; the file's before the built-in ones.
+//! Choice of the profile of each store. A name asked for goes first, then the longest location
+//! which the store lies below, then its kind; the file's profiles go before the built-in ones.
 
 use std::path::{Path, absolute};
 
@@ -71,8 +71,8 @@ pub(crate) fn key_place(key: &str) -> Option<String> {
     is_place.then(|| place_of(key)).flatten()
 }
 
-/// A location in the one form in which they are compared: URLs as they are, files by their absolute
-/// path, without a slash at the end. `None` for none, and for nameless spaces in memory.
+/// Returns a location in the form in which they are compared. URLs are as they are, files by their
+/// absolute path, without a slash at the end. `None` for none, and for nameless spaces in memory.
 pub(crate) fn place_of(location: &str) -> Option<String> {
     if location.is_empty() || location == "memory:" {
         return None;

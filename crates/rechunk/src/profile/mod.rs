@@ -18,13 +18,13 @@ pub(crate) use choose::{choose, key_place, place_of};
 /// Version of the form.
 pub(crate) const VERSION: u32 = 1;
 
-/// What `--profile` reads and `probe` writes.
+/// Profile file: `--profile` reads it, and `probe` writes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileFile {
     /// Version of this form: 1.
     pub version: u32,
-    /// What plans call it.
+    /// Name of the profile in plans.
     pub name: String,
     /// Stores by location (`s3://bucket/data`, `/data`: what lies below it too), kind (`s3`), or a
     /// name of the user's own.
@@ -73,7 +73,7 @@ pub struct StoreEntry {
     /// Price of 2^30 bytes read, US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub egress_usd_per_gib: Option<f64>,
-    /// How large objects are sent in parts.
+    /// Multipart uploads of large objects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multipart: Option<Multipart>,
     /// Which of these fields were measured by `probe`; for people.

@@ -13,7 +13,7 @@ impl Affine {
         Self::of_numbers(&numbers.collect::<Option<Vec<Number>>>()?)
     }
 
-    /// The same of numbers.
+    /// Transform of these numbers; `None` if they are not six, or not finite.
     pub(super) fn of_numbers(numbers: &[Number]) -> Option<Self> {
         let numbers: [Number; 6] = <&[Number; 6]>::try_from(numbers).ok()?.clone();
         let is_finite = |number: &Number| number.as_f64().is_some_and(f64::is_finite);

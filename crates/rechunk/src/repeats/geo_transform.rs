@@ -8,7 +8,7 @@ use super::rasters::{Raster, raster};
 use super::{Changes, in_words};
 
 const NAME: &str = "GeoTransform";
-/// Where GDAL has the six numbers of an affine transform: `c a b f d e`.
+/// Positions at GDAL of the six numbers of an affine transform: `c a b f d e`.
 const ORDER: [usize; 6] = [1, 2, 0, 4, 5, 3];
 
 pub(super) fn is_in(attributes: &Map<String, Value>) -> bool {

@@ -93,8 +93,8 @@ impl GrownGroups {
         Ok(())
     }
 
-    /// Says the same in consolidated metadata of a group: `path_in` is the path of a group of the
-    /// target in that document, `None` if it does not have it.
+    /// Makes these changes in consolidated metadata of a group, too. `path_in` is the path of a
+    /// group of the target in that document, `None` if it does not have it.
     pub(crate) fn describe_in(
         &self,
         document: &mut Consolidated,

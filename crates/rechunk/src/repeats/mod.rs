@@ -21,7 +21,7 @@ pub(crate) use grown::GrownGroups;
 use crate::metadata::Metadata;
 use crate::open::OpenArray;
 
-/// What becomes of one axis of an array.
+/// Change of one axis of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AxisChange {
     /// The name of its dimension.
@@ -42,7 +42,7 @@ impl AxisChange {
     }
 }
 
-/// What becomes of an array.
+/// Change of an array.
 #[derive(Debug)]
 struct ArrayChange {
     /// Its path in the group.
@@ -50,7 +50,7 @@ struct ArrayChange {
     axes: Vec<AxisChange>,
 }
 
-/// What becomes of the arrays of a group.
+/// Changes of the arrays of a group.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     arrays: Vec<ArrayChange>,
@@ -58,7 +58,7 @@ pub(crate) struct Changes {
     is_of_old_nczarr: bool,
 }
 
-/// What becomes of a dimension.
+/// Change of a dimension.
 #[derive(Debug, PartialEq, Eq)]
 enum Dimension<'a> {
     /// No array has it.
@@ -188,8 +188,8 @@ impl Changes {
         above.chain([String::new()]).collect()
     }
 
-    /// The dimension `name`, as it is meant by the node at `path`: its own, that of the arrays
-    /// directly in it, of those beside it, or of all below it.
+    /// Finds the dimension `name` as the node at `path` means it. It is its own, else that of the
+    /// arrays directly in it, of those beside it, or of all below it.
     fn dimension(&self, path: &str, name: &str) -> Dimension<'_> {
         let parent = |of: &str| match of.rsplit_once('/') {
             Some((above, _)) => above.to_owned(),

@@ -6,7 +6,7 @@ use super::{AxisChange, Changes, Dimension};
 const USUAL: [[&str; 2]; 5] =
     [["y", "x"], ["lat", "lon"], ["latitude", "longitude"], ["Y", "X"], ["northing", "easting"]];
 
-/// What becomes of the rows and columns of a raster.
+/// Change of the rows and columns of a raster.
 pub(super) enum Raster<'a> {
     /// Nothing changes, or it is not known what is a row.
     Same,

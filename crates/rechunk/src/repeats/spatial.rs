@@ -7,7 +7,7 @@ use super::affine::Affine;
 use super::rasters::{Raster, raster};
 use super::{AxisChange, Changes, in_words};
 
-/// What the names of the attributes begin with.
+/// Beginnings of the attributes' names.
 const PREFIXES: [&str; 2] = ["spatial", "proj"];
 /// Names of what repeats where a raster is.
 const REPEATED: [&str; 3] = ["transform", "shape", "bbox"];

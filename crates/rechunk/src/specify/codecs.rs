@@ -3,7 +3,7 @@
 use rechunk_n5::Compression;
 use rechunk_zarr::{CodecSpec, LzmaCheck, LzmaFormat, LzmaSpec};
 
-/// What a target of N5 is compressed with where the source says nothing.
+/// Compression of a target of N5 where the source says nothing.
 pub(super) const N5_DEFAULT: Compression = Compression::Gzip { level: 5, use_zlib: false };
 
 /// Level of gzip and zlib that encoders choose by themselves.

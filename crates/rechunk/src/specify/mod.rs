@@ -1,4 +1,4 @@
-//! What the target is to be: what was asked for, the rest as the source.
+//! Specification of the target: as it was asked for, the rest as the source.
 
 mod codecs;
 mod n5;
@@ -17,7 +17,7 @@ use crate::request::CopyRequest;
 use crate::shard_spec::ShardWish;
 use crate::{ChunkSpec, Error};
 
-/// What a target follows from.
+/// Wishes and facts that a target follows from.
 #[derive(Debug, Clone, Copy)]
 struct Wish<'a> {
     request: &'a CopyRequest,
@@ -60,8 +60,8 @@ pub(crate) fn specify_target(
     Ok((target, warnings))
 }
 
-/// What of `--chunks` and `--shards` the axes cut, in a sentence; `target` is the shape of the
-/// chunks.
+/// Extents of `--chunks` and `--shards` that the axes cut, in a sentence; `target` is the shape of
+/// the chunks.
 pub(crate) fn cut_extents(
     request: &CopyRequest,
     source: &OpenArray,
@@ -98,7 +98,7 @@ fn shard_wish<'a>(
 }
 
 impl Wish<'_> {
-    /// What becomes of axes between this source and a target of `format`.
+    /// Order of axes between this source and a target of `format`.
     fn axes(&self) -> Axes {
         match &self.source.metadata {
             Metadata::N5(_, axes) => return *axes,

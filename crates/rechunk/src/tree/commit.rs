@@ -1,5 +1,5 @@
-//! Makes the copy of a group visible: the groups in it, nested first, then those above it, and the
-//! root last, with consolidated metadata where the format has it.
+//! Makes the copy of a group visible. The groups in it go first, nested ones before others, then
+//! those above it, and the root last, with consolidated metadata where the format has it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::specify::is_inside_n5;
 use crate::target::{create_groups, groups_above};
 use crate::{Error, consolidated, large_document};
 
-/// What is written when all arrays are complete.
+/// Documents that are written when all arrays are complete.
 #[derive(Debug)]
 pub(super) struct TreeDocuments {
     location: String,

@@ -9,7 +9,7 @@ use crate::{ChunkSpec, Extent};
 /// Most bytes of elements that are put into one chunk; a longer coordinate gets `auto` chunks.
 const SINGLE_MAX_BYTES: u64 = 64 << 20;
 
-/// What becomes of coordinates that no rule is about.
+/// Chunks and shards of coordinates that no rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Coords {
@@ -17,7 +17,7 @@ pub enum Coords {
     Single,
     /// Their chunks and shards stay as they are.
     Keep,
-    /// What is asked for the other arrays is for them too.
+    /// They follow the wishes for the other arrays.
     Follow,
 }
 
@@ -32,12 +32,12 @@ impl Coords {
         }
     }
 
-    /// What is meant where nothing is said: who asks for other chunks means those of the data.
+    /// Returns the choice where nothing is said: who asks for other chunks means those of the data.
     pub(crate) fn usual(chunks: &str) -> Self {
         if chunks.trim() == "keep" { Self::Follow } else { Self::Single }
     }
 
-    /// What is asked of a coordinate, in place of what is asked of all arrays.
+    /// Wishes for a coordinate, in place of those for all arrays.
     pub(crate) fn wishes(self, spec: &ArraySpec, of_all: Wishes) -> Wishes {
         match self {
             Self::Single => {

@@ -16,7 +16,7 @@ pub(crate) struct Fit {
     used: BTreeMap<(&'static str, String), Use>,
 }
 
-/// What has become of a specification.
+/// Findings about a specification.
 #[derive(Debug, Default)]
 struct Use {
     /// It was of use to an array.
@@ -37,7 +37,7 @@ impl Fit {
         Ok(fit)
     }
 
-    /// What an array takes of `--select`.
+    /// Returns the part of `--select` that is for an array.
     pub(crate) fn select(
         &mut self,
         whole: &CopyRequest,
@@ -125,7 +125,7 @@ impl Fit {
         used.fits = true;
     }
 
-    /// What an array takes of a specification.
+    /// Returns the part of a specification that is for an array.
     fn part(
         &mut self,
         option: &'static str,
@@ -206,7 +206,7 @@ fn misfit(option: &str, text: &str, spec: &ArraySpec, then: &str) -> String {
     format!("it has {axes}, which `{option} {}` does not fit: {then}", text.trim())
 }
 
-/// What cannot be cut is copied chunk by chunk, whatever was asked for the others.
+/// Has an array that cannot be cut copied chunk by chunk, whatever was asked for the others.
 fn as_it_is(request: CopyRequest, wishes: &Wishes) -> (CopyRequest, Vec<String>) {
     let asks = wishes.chunks.trim() != "keep"
         || wishes.codec.as_deref().is_some_and(|codec| !is_keep(codec))

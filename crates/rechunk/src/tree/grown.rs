@@ -1,5 +1,5 @@
-//! What makes the arrays of a group that have grown known, and what is left of a run that did not
-//! get so far.
+//! Arrays of a group that have grown: makes them known, and looks after runs that did not get so
+//! far.
 
 use rechunk_store::{Role, Store, Stores};
 use rechunk_zarr::ZarrVersion;
@@ -20,7 +20,7 @@ use crate::target::open_target;
 use crate::work_dir::{Left, WorkDir};
 use crate::{Axes, Error};
 
-/// What makes the arrays known when all of them have their chunks.
+/// Changes of metadata that make the arrays known when all of them have their chunks.
 #[derive(Debug)]
 pub(super) struct GrownArrays {
     location: String,
@@ -120,8 +120,8 @@ impl GrownArray {
     }
 }
 
-/// True if all chunks of an array that grows have been written by the run that is gone on with, in
-/// a group whose arrays are being made known if `group_is_written`.
+/// True if the run that is gone on with has written all chunks of an array that grows. The arrays
+/// of its group are being made known if `group_is_written`.
 pub(super) async fn is_written(job: &Job, group_is_written: bool) -> Result<bool, Error> {
     let location = &job.request.target;
     let store = open_target(location, &job.stores)?;

@@ -28,7 +28,7 @@ use crate::request::CopyRequest;
 use crate::select::Selected;
 use crate::target::open_target;
 
-/// What becomes of the arrays of a group.
+/// Arrays of a group, by what becomes of them.
 #[derive(Debug, Default)]
 struct Sorted {
     arrays: Vec<TreeArray>,
@@ -36,7 +36,7 @@ struct Sorted {
     unmoved: Vec<String>,
     /// Those that the target does not have.
     missing: Vec<String>,
-    /// What is wrong with the first of those that would stay.
+    /// Fault of the first of those that would stay.
     unlike: Option<Error>,
     warnings: Vec<String>,
 }
@@ -282,7 +282,7 @@ impl Target {
     }
 }
 
-/// What an interrupted run has begun, by path.
+/// Growths that an interrupted run has begun, by path.
 async fn begun(request: &CopyRequest, stores: &Stores) -> Result<BTreeMap<String, Begun>, Error> {
     let store = open_target(&request.target, stores)?;
     let Some(work) = work_dir(&request.target, &store, stores)? else {
@@ -301,10 +301,10 @@ enum Planned {
     Unmoved(Result<Option<String>, Error>),
 }
 
-/// What is asked of the group.
+/// Wishes for the group.
 struct Asked<'a> {
     whole: &'a CopyRequest,
-    /// How its arrays are opened.
+    /// Options for opening its arrays.
     options: OpenOptions,
     placement: &'a Placement,
     trust: &'a Trust,
@@ -355,7 +355,7 @@ async fn theirs(location: &str, whole: &CopyRequest, stores: &Stores) -> Result<
     opened.map_err(|error| of_target(location, error))
 }
 
-/// What an array takes of where the group goes; `None` if it has no such dimension.
+/// Part of the group's placement that is for an array; `None` if it has no such dimension.
 fn part_of(placement: &Placement, array: &OpenArray) -> Result<Option<Placement>, Error> {
     Ok(match placement {
         Placement::Append(name) => array.spec().axis_named(name.trim()).map(|_| placement.clone()),
@@ -386,7 +386,7 @@ async fn left_behind(
     Ok(left)
 }
 
-/// What becomes of the arrays that grow.
+/// Changes of the arrays that grow.
 fn changes(arrays: &[TreeArray]) -> Changes {
     let mut changes = Changes::default();
     for TreeArray { path, job } in arrays {

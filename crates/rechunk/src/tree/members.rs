@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::walk::in_words;
 
-/// What a group has below it in the source, and what of that is copied.
+/// Nodes below a group in the source, and those of them that are copied.
 #[derive(Debug)]
 pub(super) struct MemberLists {
     /// Paths of all nodes of the source.
@@ -20,17 +20,17 @@ pub(super) struct MemberLists {
 
 /// A list of members.
 struct List {
-    /// What it is called in a message.
+    /// Name of the list in a message.
     name: &'static str,
-    /// Where it is, by the names that lead there; `*` stands for every element of a list.
+    /// Names that lead to the list; `*` stands for every element of a list.
     place: &'static [&'static str],
     /// The field of an entry that names the member; `None`: the entry is the name.
     field: Option<&'static str>,
-    /// What the paths of its members begin at.
+    /// Group at which the paths of its members begin.
     base: Base,
 }
 
-/// What the paths in a list begin at.
+/// Group at which the paths in a list begin.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Base {
     /// The group that has the list.

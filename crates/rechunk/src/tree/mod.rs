@@ -70,7 +70,7 @@ pub enum Prepared {
 /// A planned copy of a group with everything below it.
 #[derive(Debug)]
 pub struct TreeJob {
-    /// What was asked for; of an array in it, [`Job::request`] says what is.
+    /// Request for the whole group; each array in it has its own, [`Job::request`].
     pub request: CopyRequest,
     /// Which arrays, and what differs for some.
     pub selection: Selection,
@@ -80,7 +80,7 @@ pub struct TreeJob {
     later: Later,
     /// Arrays that stay as they are, where others grow.
     pub(crate) unmoved: Vec<String>,
-    /// What is lost or worth a look, beside what the arrays warn of.
+    /// Warnings beside those of the arrays.
     pub warnings: Vec<String>,
     pub(crate) format: Format,
     /// The groups below the root, by path.
@@ -146,7 +146,7 @@ impl Source {
     }
 }
 
-/// How the arrays of a group that is read in `format` are opened.
+/// Options for opening the arrays of a group that is read in `format`.
 fn member_options(whole: &CopyRequest, format: Format) -> OpenOptions {
     OpenOptions { select: None, is_member: true, reached_as: Some(format), ..whole.open_options() }
 }

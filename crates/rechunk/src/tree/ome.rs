@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::walk::in_words;
 use crate::Format;
 
-/// What is to be said of the group at `path` if it is such an image, of which `arrays` are copied:
-/// `selects` of a region each. What the source does not have is told too.
+/// Warnings about the group at `path` if it is such an image, of which `arrays` are copied. A
+/// region of each is copied if it `selects`. What the source does not have is told too.
 pub(super) fn warnings(
     (path, group): (&str, &GroupMetadata),
     arrays: &[String],

@@ -6,7 +6,7 @@ use glob::{MatchOptions, Pattern as Glob};
 
 use crate::Error;
 
-/// How a name with brackets is written, where one without them matches too.
+/// Spelling of a name with brackets, where one without them matches too.
 const ESCAPES: &str = "to mean a [, ], * or ? itself write [[], []], [*] or [?]";
 
 /// A pattern, and what it was given to.
@@ -58,7 +58,7 @@ impl Pattern {
         self.glob.as_ref().is_ok_and(|glob| glob.matches_with(path, options))
     }
 
-    /// What is said of a pattern that means no array.
+    /// Error about a pattern that means no array.
     pub(crate) fn unused(&self) -> Error {
         if let Err(reason) = &self.glob {
             return wrong(self.option, &self.text, reason);

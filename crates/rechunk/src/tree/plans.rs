@@ -1,5 +1,5 @@
-//! Plans the copies of the arrays of a group: all of them before the first is copied, and those
-//! that are too many to be held again when their turn comes.
+//! Plans the copies of the arrays of a group. All are planned before the first is copied; those
+//! that are too many to be held are planned again when their turn comes.
 
 use futures::stream::{self, StreamExt};
 use rechunk_format::Packed;
@@ -150,8 +150,8 @@ impl TreeJob {
 }
 
 impl Planner {
-    /// Plans the copy of every array, or says what is in the way: all that cannot be read at once,
-    /// and the most memory that is needed.
+    /// Plans the copy of every array. An error names all arrays that cannot be read, or the most
+    /// memory that is needed.
     pub(super) async fn plan_all(
         self,
         mut fit: Fit,
@@ -250,7 +250,7 @@ impl Planner {
     }
 }
 
-/// What is asked of one array, and what is to be said of that.
+/// Request for one array, with warnings about it.
 struct Asked {
     request: CopyRequest,
     source: OpenArray,
@@ -267,7 +267,7 @@ impl Asked {
     }
 }
 
-/// What is asked of the array at `path`: of all arrays, of coordinates, by rules, the last counts.
+/// Wishes for the array at `path`, by options for all arrays, coordinates, rules: the last counts.
 fn wishes(
     rules: &Rules,
     fit: &mut Fit,

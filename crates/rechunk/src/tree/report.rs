@@ -51,15 +51,15 @@ pub struct TreeReport {
     /// True if an earlier run had written all of the target, so that nothing was copied.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub already_complete: bool,
-    /// True if every array was read back and found equal, and every other file byte by byte; arrays
+    /// True if every array was read back and found equal, and every other file byte by byte. Arrays
     /// that an earlier run completed are not read again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
-    /// What was changed or could not be kept, of arrays after their path.
+    /// Changes and losses, in sentences; of arrays after their path.
     pub warnings: Vec<String>,
 }
 
-/// What a run has done with the arrays of a group.
+/// Counts of a run over the arrays of a group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Arrays that an earlier run had completed.

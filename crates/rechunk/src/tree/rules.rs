@@ -12,7 +12,7 @@ use crate::option_words::{check_codec, check_shards};
 use crate::others::Others;
 use crate::{ChunkSpec, CopyRequest, Error};
 
-/// What a rule of `--var` can set, by name.
+/// Names of settings that a rule of `--var` can have.
 pub const RULE_SETTINGS: [&str; 5] = ["chunks", "codec", "shards", "write-empty", "cast"];
 
 /// Which arrays of a group are copied, and what differs for some: as it is typed.
@@ -25,7 +25,7 @@ pub struct Selection {
     pub include: Vec<String>,
     /// Arrays that are left out, as `--exclude` takes them.
     pub exclude: Vec<String>,
-    /// What becomes of coordinates, as `--coords` takes it; `None`: see [`Coords`].
+    /// Treatment of coordinates, as `--coords` takes it; `None`: see [`Coords`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coords: Option<Coords>,
     /// Files that are neither metadata nor chunks are left out.
@@ -63,7 +63,7 @@ impl Selection {
     }
 }
 
-/// What is asked of one array.
+/// Wishes for one array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wishes {
     pub chunks: String,
@@ -75,7 +75,7 @@ pub(crate) struct Wishes {
 }
 
 impl Wishes {
-    /// What is asked of all arrays.
+    /// Wishes for all arrays.
     pub(crate) fn of(request: &CopyRequest) -> Self {
         Self {
             chunks: request.chunks.clone(),
@@ -97,7 +97,7 @@ pub(crate) struct Rules {
     pub coords: Option<Coords>,
 }
 
-/// What differs for the arrays of a pattern.
+/// Settings for the arrays of a pattern.
 #[derive(Debug)]
 struct Rule {
     pattern: Pattern,
@@ -140,8 +140,8 @@ impl Rules {
         (self.include.is_empty() || one_of(&self.include)) && !one_of(&self.exclude)
     }
 
-    /// Refuses patterns that mean none of `all` arrays and none of the other files, and rules for
-    /// none of the arrays that are `selected`: they are misspelt.
+    /// Refuses misspelt patterns. Those that choose arrays mean none of `all` arrays and none of
+    /// the other files; those of rules mean none of the `selected` arrays.
     pub(crate) fn check_used(
         &self,
         all: &[String],
@@ -162,8 +162,7 @@ impl Rules {
         Ok(())
     }
 
-    /// What is asked of the array at `path`: of each setting, what the last rule says, else
-    /// `wishes`.
+    /// Wishes for the array at `path`: of each setting, what the last rule says, else `wishes`.
     pub(crate) fn apply(&self, path: &str, mut wishes: Wishes) -> Wishes {
         for rule in self.settings.iter().filter(|rule| rule.pattern.means(path)) {
             if let Some(chunks) = &rule.chunks {

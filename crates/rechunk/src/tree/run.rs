@@ -175,7 +175,7 @@ impl TreeJob {
         target.answers_late() && !target.is_volatile() && !self.grows() && !running.keep_temp
     }
 
-    /// What is said when it is an array's turn, with its path.
+    /// Events that announce the arrays, each with its path.
     fn announced(&self) -> impl Iterator<Item = (Event, String)> + use<> {
         let written_bytes = |figures: Figures| figures.written_bytes;
         let arrays: Vec<(String, u64)> =
@@ -244,15 +244,15 @@ impl TreeJob {
         }
     }
 
-    /// Where the state of a run goes; `None` in memory.
+    /// Opens the directory of the state of a run; `None` in memory.
     pub(super) fn work_dir(&self, target: &Store) -> Result<Option<WorkDir>, Error> {
         work_dir(&self.request.target, target, &self.stores)
     }
 }
 
-/// True for an array that is sooner begun again than its state is kept: a small one, of which
-/// nothing is left elsewhere, and whose objects are each sent at once. One that an earlier run has
-/// left the state of keeps it.
+/// True for an array that is sooner begun again than its state is kept. It is small, nothing of it
+/// is left elsewhere, and its objects are each sent at once. One that an earlier run has left the
+/// state of keeps it.
 async fn keeps_no_state(job: &Job, resumes: bool) -> Result<bool, Error> {
     let plan = &job.planned.plan;
     let may = Figures::of(plan).is_small()
@@ -290,8 +290,8 @@ async fn run_array(
     Box::pin(job.run(running, observer, cancel.clone())).await
 }
 
-/// Refuses an array of a group that is there already, and was not written by a run that has left
-/// its state, if it is not the result of its copy.
+/// Refuses an array of a group that is there already, if it is not the result of its copy. An array
+/// written by a run that has left its state is not refused.
 async fn check_member(
     job: &Job,
     is_there: bool,

@@ -1,4 +1,4 @@
-//! What is said of many arrays alike is said once, with how many they are.
+//! Warnings about many arrays alike are said once, with the number of arrays.
 
 use std::collections::BTreeMap;
 

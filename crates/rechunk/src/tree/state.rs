@@ -1,5 +1,5 @@
-//! The state of the copy of a group: what is saved in `TARGET.rechunk/`, what an earlier run has
-//! left there, and whether a run may start.
+//! State of the copy of a group: saved in `TARGET.rechunk/`, and read there by a later run to
+//! decide whether it may start.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,7 +56,7 @@ struct SavedArray {
     source_identity: String,
     /// SHA-256 of the target's metadata documents, hex.
     target_identity: String,
-    /// Where it goes in an array that exists.
+    /// Place of the source in an array that exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     growth: Option<Growth>,
 }
@@ -123,7 +123,7 @@ impl SavedTree {
         self.others.iter().map(|file| file.path.as_str())
     }
 
-    /// What was said of axes.
+    /// Order of axes that was asked for.
     pub(super) fn axes(&self) -> Option<Axes> {
         self.request.axes
     }
@@ -133,7 +133,7 @@ impl SavedTree {
         self.arrays.into_iter().map(|array| (array.path, array.growth))
     }
 
-    /// What differs between this copy and another, in words; `None` if they are the same.
+    /// Difference between this copy and another, in words; `None` if they are the same.
     fn difference(&self, other: &Self) -> Option<String> {
         if self.request.source != other.request.source {
             return Some(format!("its source is {}", self.request.source));
@@ -180,7 +180,7 @@ impl SavedTree {
 }
 
 impl SavedTree {
-    /// What differs between the other files of two copies, in words.
+    /// Difference between the other files of two copies, in words.
     fn difference_in_others(&self, now: &Self) -> Option<String> {
         let find = |files: &[OtherFile], path: &str| {
             files.binary_search_by(|file| file.path.as_str().cmp(path)).is_ok()
@@ -220,7 +220,7 @@ fn groups_identity(job: &TreeJob) -> String {
     hex(&hash.finalize())
 }
 
-/// What an earlier run has left.
+/// Leftovers of an earlier run.
 #[derive(Debug)]
 pub(crate) enum Left {
     /// Nothing that counts.
@@ -248,7 +248,7 @@ impl Left {
     }
 }
 
-/// What a run does with what is there.
+/// Action of a run on what is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
     /// It starts where nothing is.

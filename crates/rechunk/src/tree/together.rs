@@ -1,5 +1,5 @@
-//! Small arrays of a group, some at once where answers take long: copying one of them is mostly
-//! waiting, for who writes it, what is there, its journal and its metadata.
+//! Small arrays of a group, some at once where answers take long. Copying one of them is mostly
+//! waiting: for who writes it, what is there, its journal and its metadata.
 
 use std::mem;
 use std::ops::Range;
@@ -74,8 +74,8 @@ impl Figures {
     }
 }
 
-/// Leaves an array that is copied beside others what it is planned to take: what the budget has
-/// beside that, for reading ahead, is not each one's.
+/// Leaves an array that is copied beside others only the memory that it is planned to take. The
+/// rest of the budget, for reading ahead, is not each one's.
 pub(super) fn share_budget(job: &mut Job) {
     let memory = &mut job.planned.plan.memory;
     memory.budget_bytes = memory.planned_peak_bytes;
@@ -122,7 +122,7 @@ where
 /// Tells what happens to an array when it is that one's turn to be spoken of.
 struct InOrder {
     inner: Arc<dyn Observer>,
-    /// What has happened before.
+    /// Events that wait for the array's turn.
     held: Mutex<Option<Vec<Event>>>,
 }
 

@@ -1,4 +1,4 @@
-//! What is in a group that is to be copied: all of it, or an error.
+//! Contents of a group that is to be copied: all of it, or an error.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,7 +20,7 @@ pub(crate) struct Found {
     pub arrays: Vec<String>,
     /// The groups, without the root.
     pub groups: BTreeMap<String, GroupMetadata>,
-    /// What should be an array or a group, and why it cannot be read.
+    /// Paths of places that should be an array or a group, and why they cannot be read.
     pub unreadable: Vec<(String, String)>,
     /// Groups that this version cannot read, and why. What grows has no need of what they say.
     pub unreadable_groups: Vec<(String, String)>,
@@ -30,7 +30,7 @@ pub(crate) struct Found {
     pub others: Others,
     /// The documents of the arrays.
     pub documents: FoundDocuments,
-    /// What is to be said.
+    /// Warnings about the group.
     pub warnings: Vec<String>,
 }
 
@@ -145,8 +145,7 @@ impl Found {
     }
 
     /// Takes directories without a document, in which there is nothing but other files, for no
-    /// groups; in a bucket also those in which there is nothing: only a marker of a folder shows
-    /// them.
+    /// groups. In a bucket empty ones are none either: only a marker of a folder shows them.
     fn drop_folders(&mut self, plain: Vec<String>, is_bucket: bool) {
         let mut plain: BTreeSet<String> = plain.into_iter().collect();
         // Those below others come first.

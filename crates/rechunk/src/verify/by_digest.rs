@@ -49,8 +49,9 @@ pub(crate) async fn check_copy(
     }
 }
 
-/// What of `written` is of the source: all of it, or where some stays as it was, the part that the
-/// source holds. `None` if that cannot be read by itself: chunks of shards.
+/// Returns the part of `written` that is of the source. That is all of it, or where some stays as
+/// it was, the part that the source holds. `None` if that cannot be read by itself: chunks of
+/// shards.
 fn filled(source: &OpenArray, written: &Array) -> Option<Array> {
     let spec = source.spec();
     let Some(held) = spec.edges.as_ref().and_then(|edges| edges.held(&spec.shape)) else {

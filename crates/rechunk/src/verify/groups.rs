@@ -50,7 +50,7 @@ pub struct GroupComparison {
 pub struct MemberComparison {
     /// Their path in the groups.
     pub path: String,
-    /// What was found; absent where they cannot be equal, whatever they hold.
+    /// Result of the comparison; absent where they cannot be equal, whatever they hold.
     #[serde(flatten)]
     pub comparison: Option<Comparison>,
     /// In what they differ, where they cannot be equal.
@@ -173,7 +173,7 @@ impl GroupComparison {
     }
 }
 
-/// What both have, what only the first has, and what only the second has.
+/// Paths that both have, that only the first has, and that only the second has.
 fn sorted(
     first: &BTreeSet<String>,
     second: &BTreeSet<String>,

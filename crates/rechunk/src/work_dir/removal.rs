@@ -8,8 +8,8 @@ use crate::Error;
 use crate::error::store_error;
 use crate::work_dir::{DONE_KEY, JOB_KEY, KEYS, LOCK_KEY, Left, PLACES, UPLOADS, WorkDir};
 
-/// How many of the keys of a work directory, the first, say nothing of whose it is; and how many
-/// after these say what was to be done. Where answers take long, those of a kind go at once.
+/// Number of the first keys of a work directory, which say nothing of whose it is. After these come
+/// `JOBS` keys that say the task. Where answers take long, those of a kind go at once.
 const PLAIN: usize = 2;
 const JOBS: usize = 2;
 
@@ -68,7 +68,7 @@ impl WorkDir {
         self.delete_but(&last, &[]).await
     }
 
-    /// Removes what an earlier run has left, but not what says that this one writes, nor that
+    /// Removes what an earlier run has left. Keys stay that say that this one writes, or that
     /// chunks at the target are of an unfinished job: the next one takes the place of that.
     pub(crate) async fn clear(&self, left: &Left) -> Result<(), Error> {
         match left {
