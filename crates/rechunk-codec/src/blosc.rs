@@ -100,7 +100,7 @@ pub fn narrow(
 }
 
 /// Bytes of the blocks that a chunk of `bytes` is probably made of; `None` where [`decode_part`]
-/// has to decode all. (Who has written a chunk may have cut it otherwise: its header says how.)
+/// has to decode all. (Another writer may have cut it otherwise: its header says how.)
 pub fn block_bytes(settings: &BloscSettings, bytes: usize) -> Option<usize> {
     let &BloscSettings { cname, clevel, typesize, blocksize, .. } = settings;
     let is_ours = !matches!(cname, BloscName::BloscLz | BloscName::Snappy);

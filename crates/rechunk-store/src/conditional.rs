@@ -12,7 +12,7 @@ use crate::operations::wide;
 use crate::remote::attempts_of;
 use crate::{Store, StoreError};
 
-/// Tries to learn the store's time, if the object that is written for it is gone at once.
+/// Number of tries to learn the store's time, if the object written for it is gone at once.
 const CLOCK_TRIES: usize = 3;
 
 /// Which state of an object somebody has seen.

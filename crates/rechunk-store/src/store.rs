@@ -225,8 +225,8 @@ impl Store {
         store
     }
 
-    /// Returns this place with its requests passed through `wrap`, e.g. to inject faults or delays.
-    /// to inject faults or delays. Objects are then sent as a whole, whatever their size.
+    /// Returns this place with its requests passed through `wrap`, which may inject faults or
+    /// delays. Objects are then sent as a whole, whatever their size.
     #[must_use]
     pub fn wrapped(
         mut self,
@@ -256,8 +256,8 @@ impl Store {
         Self { patience: Some(Patience { max_retries, timeout }), ..self.clone() }
     }
 
-    /// Returns this place, where puts do not survive a power cut when they are answered, but after
-    /// `durability` is synced in [`Store::sync`].
+    /// Returns this place, where a put is durable not with its answer, but once [`Store::sync`] has
+    /// synced `durability`.
     #[must_use]
     pub fn with_durability(&self, durability: Arc<dyn Durability>) -> Self {
         Self { durability: Some(durability), ..self.clone() }
@@ -398,9 +398,8 @@ impl Store {
         }
     }
 
-    /// True if writes that have to survive a power cut are waited for (see
-    /// [`Stores::without_fsync`]). Where it is not, "durable" means what the system makes of it,
-    /// except for documents that are replaced.
+    /// True if writes that have to survive a power cut are waited for ([`Stores::without_fsync`]).
+    /// Else "durable" means what the system makes of it, except for documents that are replaced.
     pub fn fsyncs(&self) -> bool {
         self.fsyncs
     }

@@ -210,7 +210,7 @@ impl Shared {
     }
 }
 
-/// Sends an answer back, or what a fault leaves of it.
+/// Sends an answer on its way back, changed or dropped by its fault.
 fn send(
     mut answer: Response<PlainBody>,
     fault: Option<Fault>,
@@ -299,7 +299,7 @@ fn internal_error() -> Response<PlainBody> {
     )
 }
 
-/// Turns a fault of the body into one of this body; `None` if it has no bytes, or is no object's.
+/// Damage that a fault does to the body of an answer; `None` if it has no bytes, or is no object's.
 fn tamper_with(fault: Fault, detail: u64, answer: &Response<PlainBody>) -> Option<Tamper> {
     let length_bytes = answer.body().size_hint().exact().or_else(|| {
         let header = answer.headers().get(hyper::header::CONTENT_LENGTH)?;

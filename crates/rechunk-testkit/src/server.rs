@@ -37,7 +37,7 @@ pub struct ServerOptions {
     pub latency: Duration,
 }
 
-/// Abilities of all test servers. Dropping it ends the server in order.
+/// Common part of all test servers. Dropping it ends the server in order.
 ///
 /// The body of a request is in memory until it was executed; bodies of answers are streamed.
 #[derive(Debug)]

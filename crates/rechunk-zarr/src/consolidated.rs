@@ -23,7 +23,7 @@ const V2_KEY: &str = ".zmetadata";
 const V3_KEY: &str = "zarr.json";
 const V3_MEMBER: &str = "consolidated_metadata";
 
-/// What a consolidated document says a path is.
+/// Kind of a path in a consolidated document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConsolidatedKind {
     /// An array.
@@ -163,8 +163,8 @@ impl Consolidated {
         }
     }
 
-    /// Puts the array at `path` in, in the place of one that was there, and the groups above it
-    /// that are not there yet: readers build the tree from this document alone.
+    /// Puts the array at `path` in, in the place of one that was there, with the missing groups
+    /// above it. Readers build the tree from this document alone.
     pub fn set_array(&mut self, path: &str, array: &ArrayMetadata) -> Result<(), FormatError> {
         let mut documents = Vec::new();
         for (key, bytes) in array.documents() {
@@ -275,8 +275,8 @@ impl Consolidated {
     }
 }
 
-/// The text of an object around the members of the one at `path` in it, which has none: up to the
-/// bracket that opens that one, and from its end on.
+/// The text of an object around the members of the one at `path` in it, which has none. It is in
+/// two parts: up to the bracket that opens that one, and from its end on.
 fn around(object: &Map<String, Value>, path: &[&str], depth: usize) -> [String; 2] {
     let [mut before, mut after] = ["{".to_owned(), String::new()];
     let mut is_behind = false;
