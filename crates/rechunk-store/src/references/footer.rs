@@ -105,8 +105,8 @@ const BOX: Fields = &[
 ];
 const KEY_VALUE: Fields = &[(1, Is::Value(TEXT)), (2, Is::Value(TEXT))];
 
-/// Runs `nodes` on the list of columns in the footer of `bytes`, once the rest of it is found in
-/// order.
+/// Returns the result of `nodes` on the list of columns in the footer of `bytes`, if all else in it
+/// is in order.
 pub(super) fn of_footer<'a, T>(
     bytes: &'a [u8],
     nodes: impl Fn(&mut Thrift<'a>) -> Option<T>,

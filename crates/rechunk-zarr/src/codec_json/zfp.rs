@@ -10,7 +10,7 @@ use crate::codec_spec::{CodecSpec, Real, ZfpElement, ZfpMode, ZfpSpec};
 use crate::element_type::ElementType;
 use crate::field::{Field, shown};
 
-/// Names of the codec, of which zarrs writes the first.
+/// Names of the codec in metadata.
 pub(crate) const NAMES: [&str; 3] =
     ["zfp", "zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"];
 
