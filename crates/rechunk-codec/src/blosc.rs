@@ -70,9 +70,9 @@ pub fn decode_part(
     Ok(())
 }
 
-/// How many first bytes of a chunk of at most `bound` decoded bytes say where its blocks are,
-/// unless these are smaller than the metadata says (0: than 16 KiB, which c-blosc makes of large
-/// chunks at its lowest level) by more than what is no whole element.
+/// Returns the number of a chunk's first bytes that hold the places of its blocks, for at most
+/// `bound` decoded bytes. More are needed if blocks are smaller than `blocksize` (0: than 16 KiB,
+/// which c-blosc makes of large chunks at its lowest level) by more than an incomplete element.
 pub fn head_bytes(bound: usize, blocksize: u32) -> usize {
     let block_bytes = usize::try_from(blocksize).ok().filter(|&bytes| bytes > 0);
     let blocks = bound.div_ceil(block_bytes.unwrap_or(16 << 10));
@@ -80,8 +80,8 @@ pub fn head_bytes(bound: usize, blocksize: u32) -> usize {
     places.saturating_mul(4).saturating_add(HEADER_BYTES).clamp(512, 64 << 10)
 }
 
-/// What of a chunk of `stored_bytes` has to be read for [`decode_part`], told by its first bytes:
-/// these, and the range behind them that is returned. `head` is changed so that both together are a
+/// Returns the range behind `head`, the first bytes of a chunk of `stored_bytes`, that
+/// [`decode_part`] needs for the `wanted` parts. `head` is changed so that both together are a
 /// chunk of which these parts can be decoded, to the same bytes as of all of it. (It is an error to
 /// decode others; and, because blocks are taken to end where others begin, one that does not is an
 /// error there though it is none in the whole chunk.) `None`, and nothing is changed, where nothing
@@ -99,9 +99,8 @@ pub fn narrow(
     Some(narrowed.body)
 }
 
-/// Bytes of the blocks that a chunk of `bytes` is probably made of, and of which [`decode_part`]
-/// looks at those that are wanted; `None` where it has to decode all. (Who has written a chunk may
-/// have cut it otherwise: its header says how.)
+/// Bytes of the blocks that a chunk of `bytes` is probably made of; `None` where [`decode_part`]
+/// has to decode all. (Another writer may have cut it otherwise: its header says how.)
 pub fn block_bytes(settings: &BloscSettings, bytes: usize) -> Option<usize> {
     let &BloscSettings { cname, clevel, typesize, blocksize, .. } = settings;
     let is_ours = !matches!(cname, BloscName::BloscLz | BloscName::Snappy);
@@ -111,8 +110,8 @@ pub fn block_bytes(settings: &BloscSettings, bytes: usize) -> Option<usize> {
     })
 }
 
-/// What a whole chunk decodes to, bytes, as its header says; an error if it cannot be right. Blocks
-/// may be of any size: nothing is decoded.
+/// Returns the decoded size of a whole chunk, bytes, as its header says; an error if it cannot be
+/// right. Blocks may be of any size: nothing is decoded.
 pub fn decoded_bytes(encoded: &[u8], bound: usize) -> Result<usize, String> {
     check_header(encoded, encoded.len() as u64, bound, u32::MAX).map(|(length, _)| length)
 }

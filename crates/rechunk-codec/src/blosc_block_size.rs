@@ -1,4 +1,4 @@
-//! How long the blocks are that c-blosc cuts a chunk into (1.21, `compute_blocksize` and
+//! Length of the blocks that c-blosc cuts a chunk into (1.21, `compute_blocksize` and
 //! `split_block`).
 
 use crate::BloscName;

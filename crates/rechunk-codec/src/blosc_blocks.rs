@@ -30,7 +30,7 @@ const ZLIB: u8 = 3;
 pub(crate) const ZSTD: u8 = 4;
 pub(crate) const FORMAT_SHIFT: u8 = 5;
 
-/// Where the header says how many bytes are stored.
+/// Offset in the header of the number of stored bytes.
 const STORED_BYTES_AT: usize = 12;
 
 /// A part of a chunk is read where it is no more than three quarters of what is stored.
@@ -59,7 +59,7 @@ pub(crate) fn is_split(typesize: usize, block_bytes: usize) -> bool {
     typesize <= STREAMS_MAX && block_bytes / typesize >= STREAM_BYTES_MIN
 }
 
-/// What streams are encoded with.
+/// Codec of the streams.
 #[derive(Debug, Clone, Copy)]
 enum Inner {
     Lz4,
@@ -122,8 +122,9 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// What of the chunk, of which this has the first bytes, is needed for `wanted` of the `length`
-    /// bytes it decodes to. `None` where that cannot be told from those, or is nearly all.
+    /// Returns the part of the chunk, of which this has the first bytes, that is needed for
+    /// `wanted` of its `length` decoded bytes. `None` where that cannot be told from those, or is
+    /// nearly all.
     pub(crate) fn narrowed(
         &self,
         length: usize,
@@ -236,7 +237,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Where a chunk says where a block is.
+/// Offset in a chunk of the entry that says where a block begins.
 fn place_of(block: usize) -> Option<usize> {
     block.checked_mul(4)?.checked_add(HEADER_BYTES)
 }
@@ -246,7 +247,7 @@ fn place_of(block: usize) -> Option<usize> {
 pub(crate) struct Narrowed {
     /// Bytes of the chunk that follow its head.
     pub body: Range<u64>,
-    /// How many blocks the chunk has, and those that are there.
+    /// Number of blocks of the chunk, and the blocks that are there.
     count: usize,
     blocks: Range<usize>,
     /// Bytes between the head and the body that are not there.

@@ -1,6 +1,6 @@
-//! Blosc 1 with LZ4 or zstd, encoded into a buffer that is there: byte for byte what c-blosc makes,
-//! whose wrapper would allocate for each chunk, and whose zstd for each block (see
-//! `blosc_blocks.rs`, which has the format).
+//! Encodes Blosc 1 with LZ4 or zstd into a buffer that is there: byte for byte as c-blosc does. Its
+//! wrapper would allocate for each chunk, and its zstd for each block (see `blosc_blocks.rs`, which
+//! has the format).
 
 use std::cell::RefCell;
 
@@ -22,7 +22,7 @@ thread_local! {
     static BUFFERS: RefCell<(Vec<u8>, Vec<u8>)> = const { RefCell::new((Vec::new(), Vec::new())) };
 }
 
-/// What streams are made with.
+/// Codec of the streams, with its setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inner {
     /// With an acceleration: the lower, the less is skipped.
@@ -31,7 +31,7 @@ enum Inner {
     Zstd(i32),
 }
 
-/// What c-blosc does where it is told [`BloscSettings`].
+/// Blocks that c-blosc makes by [`BloscSettings`].
 #[derive(Debug, Clone, Copy)]
 struct Blocks {
     inner: Inner,
@@ -144,7 +144,7 @@ impl Blocks {
 }
 
 impl Inner {
-    /// How many bytes a stream takes; `None` if there are more than there is room for.
+    /// Encodes a stream and returns its bytes; `None` if there are more than there is room for.
     fn encode(self, content: &[u8], stream: &mut [u8]) -> Option<usize> {
         match self {
             Self::Lz4(acceleration) => {
@@ -172,8 +172,8 @@ mod tests {
         ]
     }
 
-    /// What is made of `length` bytes with these settings is what c-blosc makes of them; how many
-    /// were made, and how many of those are copies.
+    /// Compares encoded `length` bytes with those of c-blosc; returns the number of comparisons,
+    /// and of copies among them.
     fn compared(settings: BloscSettings, length: usize) -> (usize, usize) {
         let (mut same, mut copied) = (0, 0);
         for content in contents(length) {

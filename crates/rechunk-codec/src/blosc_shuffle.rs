@@ -1,6 +1,6 @@
-//! How Blosc 1 rearranges the bytes, or the bits, of a block's elements, so that what is alike lies
-//! together (c-blosc 1.21, `shuffle.c`; for bits Masui et al. 2015, "A compression scheme for radio
-//! data in high performance computing").
+//! Rearranges the bytes, or the bits, of a block's elements as Blosc 1 does: like ones lie
+//! together. See c-blosc 1.21, `shuffle.c`; for bits Masui et al. 2015, "A compression scheme for
+//! radio data in high performance computing".
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -17,8 +17,8 @@ thread_local! {
 }
 
 impl Shuffle {
-    /// What of this, which is not `Auto`, is done to a block of `bytes`: bits are rearranged only
-    /// where there are whole bytes of them.
+    /// Resolves this, which is not `Auto`, for a block of `bytes`: bits are rearranged only where
+    /// there are whole bytes of them.
     pub(crate) fn of_block(self, typesize: usize, bytes: usize) -> Self {
         match self {
             Self::Byte if typesize > 1 => Self::Byte,

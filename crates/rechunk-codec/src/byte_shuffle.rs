@@ -49,8 +49,8 @@ fn shuffle_8(elements: &[[u8; 8]], planes: &mut [u8]) {
     }
 }
 
-/// Puts the bytes of the first `count` of each of some `words` into their planes, behind those of
-/// `some` times [`LANES`]; there is at least one.
+/// Puts the bytes of the first `count` of each of some `words` into their planes. They go behind
+/// those of `some` times [`LANES`]; there is at least one.
 fn into_planes<const N: usize>(
     words: &[[u16; LANES]; N],
     some: usize,
@@ -65,9 +65,9 @@ fn into_planes<const N: usize>(
     }
 }
 
-/// Takes the two halves of words apart: a loop that the compiler makes vectors of, at 20 to 60 GB/s
-/// for all levels of elements of 8 to 2 bytes; one plane after the other, a shift and a byte of
-/// each word, it is 7 to 38.
+/// Takes the two halves of words apart, in a loop that the compiler makes vectors of. It does 20 to
+/// 60 GB/s for all levels of elements of 8 to 2 bytes; one plane after the other, a shift and a
+/// byte of each word, it is 7 to 38.
 #[inline]
 fn split<W: Copy, H>(words: &[W], low: &mut [H], high: &mut [H], halves: impl Fn(W) -> [H; 2]) {
     for ((word, low), high) in words.iter().zip(low).zip(high) {
@@ -144,8 +144,8 @@ pub(crate) fn unshuffle_8<'a>(plane: impl Fn(usize) -> &'a [[u8; 1]], elements: 
     }
 }
 
-/// Puts the two halves of elements together: a loop that the compiler makes vectors of, at 10 to
-/// 35 GB/s; byte by byte, elements of 4 bytes take four times as long.
+/// Puts the two halves of elements together, in a loop that the compiler makes vectors of. It does
+/// 10 to 35 GB/s; byte by byte, elements of 4 bytes take four times as long.
 #[inline]
 fn interleave<const H: usize, const N: usize>(
     low: &[[u8; H]],

@@ -20,7 +20,7 @@ pub const ENCODE_WORKSPACE_BYTES: u64 = 704 * KIB;
 /// Bytes at the end of a gzip member: CRC-32 and length, little-endian.
 const GZIP_TRAILER_BYTES: usize = 8;
 
-/// How a gzip member begins.
+/// First bytes of a gzip member.
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b, 8];
 
 /// Bytes at the end of a zlib stream: Adler-32, big-endian.

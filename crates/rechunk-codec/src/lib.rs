@@ -32,7 +32,7 @@ pub use settings::{
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// What an encoder other than ours may have added beyond an eighth: headers and empty blocks.
+/// Bytes beyond an eighth that other encoders may have added: headers and empty blocks.
 const SLACK_BYTES: u64 = 64 * KIB;
 
 /// Most bytes that `decoded` bytes can become in any of the streams; generous where other encoders

@@ -6,7 +6,7 @@ use lz4_flex::frame::FrameDecoder;
 
 use crate::MIB;
 
-/// How a frame begins.
+/// First bytes of a frame.
 pub const MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
 /// A decoder's buffers: blocks of at most 4 MiB before and twice after decoding, and a window.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 use twox_hash::XxHash32;
 
-/// How every record begins.
+/// First bytes of every record.
 pub const MAGIC: &[u8; 8] = b"LZ4Block";
 
 /// Sizes of a block that lz4-java takes, bytes.
@@ -25,7 +25,7 @@ const TOKEN_BASE_BITS: u32 = 10;
 const CHECKSUM_SEED: u32 = 0x9747_b28c;
 const CHECKSUM_MASK: u32 = 0x0fff_ffff;
 
-/// What stands before a block.
+/// Header of a block.
 struct Record {
     is_stored: bool,
     stored_bytes: usize,
@@ -182,7 +182,7 @@ fn write_record(encoded: &mut Vec<u8>, token: u8, words: [u32; 3]) {
 mod tests {
     use super::*;
 
-    /// What lz4-java 1.8 writes for `abc` in blocks of 64 KiB, by its format.
+    /// Encodes `abc` in blocks of 64 KiB as lz4-java 1.8 does, by its format.
     #[test]
     fn a_known_stream() {
         let mut encoded = Vec::new();

@@ -18,13 +18,13 @@ const DICTIONARY_BYTES_MIN: u64 = 4096;
 /// Dictionaries of the presets, KiB.
 const DICTIONARY_KIB: [u64; 10] = [256, 1024, 2048, 4096, 4096, 8192, 8192, 16_384, 32_768, 65_536];
 
-/// What a decoder allocates beside its dictionary: 65 KiB by liblzma's own estimate, and the
+/// Bytes that a decoder allocates beside its dictionary: 65 KiB by liblzma's own estimate, and the
 /// headers and the index of the xz format.
 const DECODER_BYTES: u64 = 1 << 20;
 
-/// What an encoder allocates at most for each byte of its dictionary (a power of two), and beside
-/// it: a bound of liblzma's own estimates (5.8) for all presets and dictionaries from 4 KiB to
-/// 64 MiB.
+/// Bytes that an encoder allocates at most for each byte of its dictionary (a power of two), and
+/// beside it. They bound liblzma's own estimates (5.8) for all presets and dictionaries from 4 KiB
+/// to 64 MiB.
 const ENCODER_BYTES_PER_DICTIONARY_BYTE: u64 = 12;
 const ENCODER_BYTES: u64 = 2 << 20;
 

@@ -36,7 +36,7 @@ impl BloscName {
     }
 }
 
-/// How Blosc rearranges elements before it compresses them.
+/// Rearrangement of elements by Blosc before it compresses them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shuffle {
     /// Not at all.
@@ -83,7 +83,7 @@ impl Shuffle {
         Self::ALL.into_iter().find(|shuffle| shuffle.number() == number)
     }
 
-    /// What is really done to elements of `typesize` bytes: never `Auto`.
+    /// Rearrangement that elements of `typesize` bytes really get: never `Auto`.
     #[must_use]
     pub fn resolved(self, typesize: u8) -> Self {
         match self {
@@ -151,7 +151,7 @@ impl fmt::Display for LzmaSpec {
     }
 }
 
-/// What surrounds the LZMA data.
+/// Container of the LZMA data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LzmaFormat {
     /// `.xz`

@@ -66,8 +66,8 @@ fn cases() -> Vec<Case> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// What was encoded decodes within exactly its size, is refused within less, and is never
-    /// larger than promised.
+    /// Bytes come back within exactly their size, are refused within less, and never become more
+    /// than promised.
     #[test]
     fn round_trips(bytes in prop::collection::vec(0_u8..4, 1..3000)) {
         for case in cases() {

@@ -78,7 +78,7 @@ mod tests {
         (0..hex.len()).step_by(2).map(digits).collect()
     }
 
-    /// What imagecodecs 2026.10.10 makes of bytes (`lzw_encode`, `packbits_encode`).
+    /// Bytes as imagecodecs 2026.10.10 encodes them (`lzw_encode`, `packbits_encode`).
     const LZW: &[(&str, &str)] = &[
         ("804040", ""),
         ("80186020", "61"),

@@ -12,14 +12,14 @@ use crate::Store;
 use crate::local_files::{self, special_kind};
 
 impl Store {
-    /// Announcing may be of use: a local directory whose rate of bytes is not bounded (what is
-    /// announced would be read faster), and a system that can be told.
+    /// True if announcing may be of use: on a system that can be told, in a local directory whose
+    /// rate of bytes is not bounded. (Announced bytes would be read faster than a bound allows.)
     pub fn takes_announcements(&self) -> bool {
         cfg!(target_os = "linux") && self.writes_in_place()
     }
 
-    /// What was announced lately was not in memory: it pays to announce what will be read. At first
-    /// that is not known, and this says so. False where nothing can be announced.
+    /// True if announced bytes were lately not in memory, so that it is of use to announce more, or
+    /// if that is not known yet. False where nothing can be announced.
     pub fn reads_from_disk(&self) -> bool {
         self.takes_announcements() && self.habits.reading.is_from_disk()
     }

@@ -12,7 +12,7 @@ use crate::operations::wide;
 use crate::remote::attempts_of;
 use crate::{Store, StoreError};
 
-/// How often the time is asked for, if what was written to learn it is gone at once.
+/// Number of tries to learn the store's time, if the object written for it is gone at once.
 const CLOCK_TRIES: usize = 3;
 
 /// Which state of an object somebody has seen.

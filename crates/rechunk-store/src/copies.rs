@@ -15,18 +15,19 @@ use object_store::CopyOptions;
 use crate::remote::with_attempts;
 use crate::{Store, StoreError};
 
-/// What is done, for errors.
+/// Action in messages of errors.
 const ACTION: &str = "copy inside the store to";
 
-/// What became of an object that a store was to copy.
+/// Outcome of a copy of an object by a store.
 #[derive(Debug)]
 pub enum Copied {
     /// It is there, whole.
     Done,
     /// There is nothing to copy.
     Missing,
-    /// The store does not copy it, whatever is tried: it is too large for that (5 GiB on S3), it
-    /// may be read and written but not copied, or the store copies nothing. Says which.
+    /// The store cannot copy it, whatever is tried, for the reason in the error. It is too large
+    /// for that (5 GiB on S3), it may be read and written but not copied, or the store copies
+    /// nothing.
     Refused(StoreError),
 }
 
@@ -83,10 +84,10 @@ impl Store {
         copied
     }
 
-    /// An error if an object below this place was written since it is watched ([`Store::watched`]):
-    /// who has had them copied, or has taken a list for what is there, has not seen when they were
-    /// written. Of those that `is_wanted` by their key, of up to `depth` names. They are listed; a
-    /// store whose lists are late may be late to tell.
+    /// Refuses a place with an object that was written since it is watched ([`Store::watched`]).
+    /// Whoever has had objects copied, or has taken a list for the truth, has not seen when they
+    /// were written. Looks at those that `is_wanted` by their key, of up to `depth` names. They are
+    /// listed; a store whose lists are late may be late to tell.
     pub async fn check_unchanged_objects(
         &self,
         depth: usize,

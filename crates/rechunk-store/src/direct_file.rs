@@ -25,9 +25,9 @@ impl<'a> DirectFile<'a> {
         Ok(Self { file, direct })
     }
 
-    /// Writes `parts`, one behind the other, from `offset` on: whole blocks from where they are, if
-    /// they begin at one of `block_bytes` there too, others by way of `bounce`, which begins at a
-    /// block and has a whole number of them. What lies in blocks that are not filled goes through
+    /// Writes `parts`, one behind the other, from `offset` on. Whole blocks go from where they are,
+    /// if they begin at one of `block_bytes` there too, others by way of `bounce`, which begins at
+    /// a block and has a whole number of them. What lies in blocks that are not filled goes through
     /// the cache. Fails where a file system cannot do it; then any of the bytes may be there.
     pub(crate) fn write<'b>(
         &self,

@@ -20,9 +20,9 @@ pub enum StoreError {
     Location {
         /// The location as given.
         location: String,
-        /// What is wrong with it.
+        /// Reason of the refusal.
         reason: String,
-        /// What the system said.
+        /// Error of the system.
         source: Option<io::Error>,
     },
     /// A scheme of no kind of store.
@@ -41,10 +41,10 @@ pub enum StoreError {
     Unsupported {
         /// Label of the store.
         location: String,
-        /// What was asked, as a verb phrase.
+        /// Operation, as a verb phrase.
         operation: &'static str,
     },
-    /// What is there cannot be asked for.
+    /// A store whose objects cannot be listed.
     #[error("{location} cannot be listed: an HTTP server says only what is at a name")]
     NoListing {
         /// Label of the store.
@@ -57,7 +57,7 @@ pub enum StoreError {
         location: String,
         /// The key.
         key: String,
-        /// What is wrong with it.
+        /// Reason of the refusal.
         reason: String,
     },
     /// An object that has to be there is not.
@@ -75,7 +75,7 @@ pub enum StoreError {
         location: String,
         /// The key.
         key: String,
-        /// What it is: `a directory`.
+        /// Kind of the thing that is there: `a directory`.
         what: &'static str,
     },
     /// An object larger than it may be; its body was not read.
@@ -105,10 +105,10 @@ pub enum StoreError {
         key: String,
         /// Its size.
         size_bytes: u64,
-        /// What it has to be, or what it has to be at least.
+        /// Size that it has to have, or to have at least.
         expected_bytes: u64,
     },
-    /// What came is not what was stored.
+    /// Other bytes came than were stored.
     #[error("{key} in {location} came with other bytes than its ETag says that it has")]
     Damaged {
         /// Label of the store.
@@ -142,9 +142,9 @@ pub enum StoreError {
     /// References that cannot be read, or are none.
     #[error("cannot read {location} as references: {reason}")]
     References {
-        /// Where they are.
+        /// Label of the references.
         location: String,
-        /// What is wrong with them.
+        /// Fault of the references.
         reason: String,
     },
     /// A file that a reference leads to cannot be read, or not as the reference says.
@@ -154,9 +154,9 @@ pub enum StoreError {
         location: String,
         /// The key.
         key: String,
-        /// What it leads to: which bytes, of which file as the reference names it.
+        /// Target of the reference: the bytes, and the file as the reference names it.
         what: String,
-        /// What is wrong with the file.
+        /// Error of the file.
         source: Box<StoreError>,
     },
     /// Fewer bytes than the object, or the range that was asked for, has.
@@ -178,9 +178,9 @@ pub enum StoreError {
         location: String,
         /// The key; empty for the store as a whole.
         key: String,
-        /// What was tried, a verb.
+        /// Action that was tried, a verb.
         action: &'static str,
-        /// What the store said.
+        /// Error of the store.
         source: Source,
     },
 }
@@ -232,7 +232,8 @@ impl StoreError {
         self.has_io_kind(&[io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded])
     }
 
-    /// The same operation may succeed if it is tried again. An error of unknown kind is not.
+    /// True if the operation may succeed when it is tried again; false for an error of unknown
+    /// kind.
     pub fn is_retryable(&self) -> bool {
         use io::ErrorKind as Kind;
         if let Self::Referenced { source, .. } = self {
@@ -261,7 +262,7 @@ impl StoreError {
         self.failure().is_some_and(|failure| failure.is_unexplained())
     }
 
-    /// What a remote store said, or that it said nothing.
+    /// Failure of a request to a remote store, with or without an answer.
     fn failure(&self) -> Option<Failure> {
         chain(self).find_map(Failure::of)
     }
@@ -272,7 +273,7 @@ impl StoreError {
             .any(|error| kinds.contains(&error.kind()))
     }
 
-    /// What `object_store` said, in the terms of this crate.
+    /// Translates an error of `object_store` into one of this crate.
     pub(crate) fn from_object_store(
         location: &str,
         key: &str,
@@ -289,13 +290,13 @@ impl StoreError {
         Self::Failed { location, key, action, source: Box::new(error) }
     }
 
-    /// What stands where a file should be, if that is the cause.
+    /// Kind of the thing that stands in place of a file, if that is the cause.
     pub(crate) fn not_a_file(&self) -> Option<&'static str> {
         chain(self).find_map(|error| error.downcast_ref::<NotAFile>()).map(|special| special.what)
     }
 }
 
-/// What stands where an object should be; travels inside an `object_store` error.
+/// Something else in place of an object; travels inside an `object_store` error.
 #[derive(Debug, Error)]
 #[error("{what}, not a file")]
 pub(crate) struct NotAFile {

@@ -26,9 +26,9 @@ pub struct Run {
 /// place for them.
 pub const AS_IN_PAGE_BYTES: usize = 4096;
 
-/// Where in `buffer` bytes that go to `offset` of a file begin best: as far behind the beginning of
-/// a page in memory as they do there. Then whole pages of them can go past the page cache without
-/// another copy. Less than [`AS_IN_PAGE_BYTES`].
+/// Returns the best place in `buffer` for bytes that go to `offset` of a file: as far behind a
+/// page's beginning as there. Then whole pages of them can go past the page cache without another
+/// copy. Less than [`AS_IN_PAGE_BYTES`].
 pub fn start_as_in_page(buffer: &[u8], offset: u64) -> usize {
     let to_page = buffer.as_ptr().align_offset(AS_IN_PAGE_BYTES) % AS_IN_PAGE_BYTES;
     let in_page = usize::try_from(offset % wide(AS_IN_PAGE_BYTES)).unwrap_or(0);
@@ -56,8 +56,8 @@ pub(crate) struct RunCounts {
     pub(crate) bytes: u64,
 }
 
-/// Where the last run through a handle ended. What begins there goes on with that run, however
-/// many calls it takes; what begins elsewhere is another one, and a seek.
+/// Place where the last run through a handle ended. What begins there goes on with that run,
+/// however many calls it takes; what begins elsewhere is another one, and a seek.
 #[derive(Debug)]
 pub(crate) struct Position(AtomicU64);
 
@@ -89,7 +89,7 @@ impl Position {
 
 static OPEN_FILES: OpenSlots = OpenSlots::new(OPEN_FILES_MAX);
 
-/// How many files of a kind may be open.
+/// Bounds the number of open files of a kind.
 #[derive(Debug)]
 pub(crate) struct OpenSlots {
     taken: AtomicUsize,
@@ -156,8 +156,8 @@ pub(crate) fn read(file: &File, runs: &[Run], buffer: &mut [u8]) -> io::Result<(
     Ok(())
 }
 
-/// How many of the first runs are best read in one call, and the bytes from the first byte of the
-/// first to the last of the last.
+/// Number of the first runs that are best read in one call, and the bytes from their first to their
+/// last.
 fn together(runs: &[Run]) -> (usize, usize) {
     let Some(first) = runs.first() else { return (0, 0) };
     let mut together = (1, first.length);

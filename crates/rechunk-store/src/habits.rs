@@ -1,4 +1,4 @@
-//! What the files of a local store are like, as far as it was found out.
+//! Properties of a local store's files, as far as they were found out.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) struct Habits {
     pub moments: Moments,
     /// Whether there are files without names.
     pub unnamed: UnnamedFiles,
-    /// Where names are looked up.
+    /// Directory in which names are looked up.
     pub directory: HeldDirectory,
 }
 

@@ -63,7 +63,7 @@ fn check_names(relative: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Where the file at `path` may be written before it gets that name; swept by
+/// Path of an unfinished write to `path`; swept by
 /// [`Store::remove_staging`](crate::Store::remove_staging) if its writer is killed.
 pub(crate) fn staged(path: &FilePath) -> PathBuf {
     let mut staged = path.as_os_str().to_owned();

@@ -1,5 +1,5 @@
-//! One writer per place, where there are no locks that the system keeps: an object that says who
-//! writes, written anew every few seconds while he lives.
+//! Lets one writer at a time into a place without the system's locks: an object names him, written
+//! anew every few seconds.
 //!
 //! A lease is stale when its object was not written for [`STALE`] by the clock of the store itself,
 //! or at once if its writer was a process of this machine that is gone. Whoever takes it over puts
@@ -17,15 +17,15 @@ use tokio_util::sync::CancellationToken;
 use crate::conditional::{Seen, Snapshot};
 use crate::{Store, StoreError};
 
-/// How often the object is written anew.
+/// Time between two writes of the object.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
-/// How long after the last beat another may take it.
+/// Time after the last beat when another may take it.
 pub const STALE: Duration = Duration::from_mins(1);
 /// Largest object that is read, bytes.
 const LEASE_BYTES_MAX: u64 = 64 << 10;
 const VERSION: u32 = 1;
 
-/// Who writes.
+/// The writer: a process of a machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// Version of this form.
@@ -34,12 +34,12 @@ pub struct Holder {
     pub owner: String,
     /// The machine.
     pub host: String,
-    /// What tells the processes of this start of the machine, or of this container, from others;
-    /// empty where nothing does.
+    /// Tells the processes of this start of the machine, or of this container, from others; empty
+    /// where nothing does.
     processes: String,
     /// The process.
     pub pid: u32,
-    /// How often it has beaten.
+    /// Number of beats so far.
     beat: u64,
 }
 
@@ -63,7 +63,7 @@ impl Holder {
         Bytes::from(serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// What [`Holder::bytes`] made; `None` if it is damaged or of another version.
+    /// Reads the bytes of [`Holder::bytes`]; `None` if they are damaged or of another version.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok().filter(|holder: &Self| holder.version == VERSION)
     }
@@ -80,7 +80,7 @@ impl Holder {
     }
 }
 
-/// What came of asking for a lease.
+/// Outcome of the request for a lease.
 #[derive(Debug)]
 pub enum Taken {
     /// It is ours.
@@ -186,7 +186,7 @@ impl Drop for Lease {
     }
 }
 
-/// Who holds the lease at `key`, and for how many seconds nothing was heard of him by the clock of
+/// Returns the holder of the lease at `key`, and the seconds since his last beat by the clock of
 /// this machine. Writes nothing.
 pub async fn holder(store: &Store, key: &str) -> Result<Option<(Holder, u64)>, StoreError> {
     let Some(found) = store.snapshot(key, LEASE_BYTES_MAX).await? else { return Ok(None) };
@@ -200,7 +200,7 @@ fn is_of(found: &Snapshot, owner: &str) -> bool {
     Holder::of(&found.bytes).is_some_and(|holder| holder.owner == owner)
 }
 
-/// How long ago an object was written, seconds, by the store's own clock.
+/// Seconds since an object was written, by the store's own clock.
 async fn silence(
     store: &Store,
     key: &str,

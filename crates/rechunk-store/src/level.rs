@@ -17,7 +17,7 @@ const LEADS_NOWHERE: &str = "it is a symbolic link to nothing";
 const NO_TEXT: &str = "its name is no Unicode";
 const NO_FILE: &str = "it is neither a file nor a directory";
 
-/// What is directly at a place.
+/// Directories and files directly at a place.
 #[derive(Debug, Default)]
 pub struct Level {
     /// Names of what has objects below it; in a local store also of empty directories.

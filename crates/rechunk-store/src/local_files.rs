@@ -24,9 +24,9 @@ use crate::operations::wide;
 /// Files removed at once.
 const DELETED_AT_ONCE: usize = 10;
 
-/// [`LocalFileSystem`], except that reading a directory or a dangling link is an error (there it
-/// is "missing", and a damaged array would read as fill values), and that reading a pipe is an
-/// error too (there it waits for ever). New files are made without a name where that can be.
+/// [`LocalFileSystem`], except that reading a directory, a dangling link or a pipe is an error.
+/// There it is "missing" (and a damaged array would read as fill values), and a pipe waits for
+/// ever. New files are made without a name where that can be.
 #[derive(Debug, Clone)]
 pub(crate) struct LocalFiles {
     files: Arc<LocalFileSystem>,
@@ -239,7 +239,7 @@ fn is_socket(_: &FilePath) -> bool {
     false
 }
 
-/// What `metadata` describes, unless it is a file.
+/// Kind of the thing that `metadata` describes, unless it is a file.
 pub(crate) fn special_kind(metadata: &Metadata) -> Option<&'static str> {
     if metadata.is_file() {
         None
@@ -263,8 +263,8 @@ pub(crate) fn is_same(_: &Metadata, _: &Metadata) -> bool {
     true
 }
 
-/// When a file was last written, as far as that is a time: file systems have any, of which those
-/// beyond the year 262142 cannot be said, and panic where they are converted.
+/// Time when a file was last written, put into the years 1970 to 9999. File systems have any, of
+/// which those beyond the year 262142 cannot be said, and panic where they are converted.
 pub(crate) fn modified(metadata: &Metadata) -> io::Result<SystemTime> {
     Ok(within_reason(metadata.modified()?))
 }

@@ -95,7 +95,8 @@ pub(crate) fn remove_staging(root: &Path) -> io::Result<u64> {
     Ok(removed)
 }
 
-/// How many files killed writes have left below `root`, and the key of the first in order.
+/// Counts the files that killed writes have left below `root`; returns the key of the first in
+/// order, too.
 pub(crate) fn count_staging(root: &Path) -> io::Result<(u64, Option<String>)> {
     let (mut count, mut first) = (0, None);
     each_leftover(root, |path| {
@@ -129,8 +130,8 @@ fn each_leftover(root: &Path, mut visit: impl FnMut(&Path) -> io::Result<()>) ->
     Ok(())
 }
 
-/// Calls `visit` with the path below `root`, names joined by `/`, of everything down to `depth`
-/// names, until it breaks: of directories, and links to some, with a `/` at the end. What is no
+/// Calls `visit` with the path below `root` of everything down to `depth` names, until it breaks.
+/// Names are joined by `/`; directories, and links to some, have a `/` at the end. What is no
 /// Unicode is no key. What cannot be looked at is an error, but links to nothing.
 pub(crate) fn each_name(
     root: &Path,

@@ -33,8 +33,8 @@ pub fn is_remote(location: &str) -> bool {
     matches!(parse(location), Ok(Place::Remote(_)))
 }
 
-/// Two places in remote stores, as names of which one begins with the other if it is at it or below
-/// it, whatever the spelling of their URLs; `None` if one is elsewhere.
+/// Names of two places in remote stores: one begins with the other if it is at it or below it. The
+/// spelling of their URLs does not matter; `None` if one is elsewhere.
 pub fn remote_names(a: &str, b: &str) -> Option<[String; 2]> {
     match (parse(a), parse(b)) {
         (Ok(Place::Remote(a)), Ok(Place::Remote(b))) => Some(a.names(&b)),

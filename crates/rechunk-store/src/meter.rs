@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::file_runs::RunCounts;
 
-/// What a store is used for, and so which counters its operations go to.
+/// Use of a store: chooses the counters of its operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Default)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -28,8 +28,8 @@ pub enum Role {
 pub struct RoleTraffic {
     /// Reads of objects or ranges that were there (whether or not they succeeded).
     pub get_requests: u64,
-    /// Reads of objects that were not there; objects and chunks that were known not to be there by
-    /// a list or by their shard's index, and not asked for.
+    /// Reads of objects that were not there. Counts objects and chunks, too, that were not asked
+    /// for because a list or their shard's index said that they were not there.
     pub get_missing: u64,
     /// Writes that were started; one that is tried again by the caller counts again.
     pub put_requests: u64,
@@ -77,7 +77,7 @@ pub struct ControlTraffic {
     pub delete: u64,
 }
 
-/// What has been counted so far.
+/// Counts so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Traffic {
@@ -201,7 +201,7 @@ impl Meter {
         Arc::new(Self::default())
     }
 
-    /// What has been counted so far.
+    /// Returns the counts so far.
     pub fn traffic(&self) -> Traffic {
         Traffic {
             source: self.source.snapshot(),

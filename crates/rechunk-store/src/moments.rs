@@ -1,5 +1,5 @@
-//! Where work is done that is over in a moment, as most that is asked of a local file system is:
-//! opening a file, looking at one, removing one, a small document.
+//! Chooses the thread of short work: opening, looking at or removing a local file, reading or
+//! writing a small document.
 
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,16 +18,16 @@ const BYTES_MAX: u64 = 64 << 10;
 /// More bytes than that, for what may wait for a disk, or meets many files.
 pub(crate) const NO_MOMENT: u64 = u64::MAX;
 
-/// What such work was like lately, at one place.
+/// Recent experience with short work at one place.
 #[derive(Debug, Default)]
 pub(crate) struct Moments {
-    /// How much of it is still to be handed over.
+    /// Pieces of work that are still to be handed over.
     handed_over: AtomicU32,
 }
 
 impl Moments {
-    /// Does `work`, which reads or writes so many bytes: on this thread, if it is in no runtime or
-    /// such work is over in a moment here, else on one that has nothing else to do.
+    /// Does `work`, which reads or writes so many bytes, on this thread or on one that has nothing
+    /// else to do. It stays here if this thread is in no runtime or such work is over in a moment.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         bytes: u64,

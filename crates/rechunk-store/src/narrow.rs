@@ -10,7 +10,7 @@ use crate::operations::wide;
 use crate::reads::Wanted;
 use crate::{Store, StoreError};
 
-/// What there was of an object.
+/// Outcome of reading an object, or the part of it that is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Got {
     /// There is none.
@@ -36,8 +36,9 @@ impl fmt::Debug for Narrow {
 }
 
 impl Narrow {
-    /// `choose` is shown the first `head_bytes` of an object that has more, which it may change,
-    /// and its size, and says which range behind them is needed; `None` if all is.
+    /// Takes `choose`, which gets the first `head_bytes` of a larger object, and its size, and
+    /// returns the range needed behind them. It may change the head, and returns `None` if all is
+    /// needed.
     pub fn new(
         head_bytes: usize,
         choose: impl Fn(&mut [u8], u64) -> Option<Range<u64>> + Send + Sync + 'static,

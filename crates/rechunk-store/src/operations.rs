@@ -1,5 +1,5 @@
-//! What a store does beside reading. Each operation: check the key, count, do, try again, translate
-//! the error.
+//! Operations of a store beside reading. Each operation: check the key, count, do, try again,
+//! translate the error.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -55,8 +55,9 @@ impl Store {
         Ok(())
     }
 
-    /// [`Store::put`] of a small document that must not be there by halves even after a power cut:
-    /// durable when it returns, and never under its name before (see [`Stores::without_fsync`]).
+    /// [`Store::put`] of a small document that must not be there by halves even after a power cut.
+    /// It is durable when this returns, and never under its name before (see
+    /// [`Stores::without_fsync`]).
     pub async fn put_durable(&self, key: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
         if self.local_root().is_none() {
             return self.put(key, vec![Bytes::from(bytes)]).await;
@@ -191,7 +192,7 @@ impl Store {
         self.look_at(key).await.map(|object| object.map(|object| object.size))
     }
 
-    /// What is known of an object without its bytes, or `None` if there is none.
+    /// Metadata of an object, without its bytes; `None` if there is none.
     pub(crate) async fn look_at(&self, key: &str) -> Result<Option<ObjectMeta>, StoreError> {
         if let Kind::References(references) = &self.kind {
             return Box::pin(self.look_at_reference(references, key)).await;
@@ -215,8 +216,8 @@ impl Store {
         self.head(key).await.map(|size| size.is_some())
     }
 
-    /// Key and size in bytes of every object below `prefix` (all of them if it is empty), in no
-    /// order, a few at a time however many there are. Unfinished writes are not among them.
+    /// Lists key and size in bytes of every object below `prefix` (all of them if it is empty).
+    /// They come in no order, a few at a time however many there are, without unfinished writes.
     pub fn list(&self, prefix: &str) -> BoxStream<'static, Result<(String, u64), StoreError>> {
         let place = match self.child(prefix) {
             Ok(place) => place,
@@ -241,11 +242,10 @@ impl Store {
         objects.boxed()
     }
 
-    /// Hands every key to `take`, until it breaks: of all objects, and in a local store, where they
-    /// have up to `depth` names, of all else that stands where one would be looked for; of
-    /// directories with a `/` at the end. What has been taken when it ends is returned. An error
-    /// where a store names objects that are not below its own place: whoever relies on the keys
-    /// would miss those.
+    /// Hands every key to `take`, until it breaks; returns `taken`. There are keys of all objects,
+    /// and in a local store, where they have up to `depth` names, of all else that stands where one
+    /// would be looked for; of directories with a `/` at the end. An error where a store names
+    /// objects that are not below its own place: whoever relies on the keys would miss those.
     pub async fn fold_keys<T: Send + 'static>(
         &self,
         depth: usize,
@@ -279,8 +279,8 @@ impl Store {
     }
 
     /// A directory of a local store, at most `depth` names deep, in which names were added or
-    /// removed since then; `None` if there is none, and in stores without directories. Times in the
-    /// future say nothing.
+    /// removed after `since`. `None` if there is none, and in stores without directories. Times in
+    /// the future say nothing.
     pub async fn changed_directory(
         &self,
         depth: usize,
@@ -319,8 +319,8 @@ impl Store {
         Ok(listed.common_prefixes.iter().filter_map(name).collect())
     }
 
-    /// How many files killed (or running) writes have left in a local store, and the key of one.
-    /// Nothing else lists them.
+    /// Counts the files that killed (or running) writes have left in a local store; returns the key
+    /// of one, too. Nothing else lists them.
     pub async fn count_staging(&self) -> Result<(u64, Option<String>), StoreError> {
         let Some(root) = self.local_root().map(ToOwned::to_owned) else {
             return Ok((0, None));
@@ -469,7 +469,7 @@ impl Store {
     }
 
     /// Runs work on files that waits for a disk, or may meet many of them, away from the async
-    /// threads; here, if this is none of them.
+    /// threads. Runs it here, if this is none of them.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         key: &str,
@@ -521,7 +521,7 @@ impl Store {
     }
 }
 
-/// What a listing has no business to name.
+/// Error of a listing that names a path outside its place.
 fn foreign(path: &Path) -> object_store::Error {
     let source = format!("it lists {path}, which is not below what was asked for").into();
     object_store::Error::Generic { store: "listing", source }

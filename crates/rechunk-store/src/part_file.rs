@@ -12,10 +12,10 @@ use crate::read_file::check_runs;
 use crate::writing::Turns;
 use crate::{FileSize, Role, Store, StoreError, local_tree};
 
-/// What the name of a file under way ends in.
+/// End of the name of a file under way.
 const PART_SUFFIX: &str = ".part";
 
-/// What a store that has no files is told it cannot do.
+/// Operation that a store without files refuses.
 const OPERATION: &str = "be written to in runs of bytes";
 
 /// A file under way, `KEY.part`, of a local store. Runs of it are written by any number of tasks,
@@ -125,7 +125,7 @@ impl Store {
         Ok(finished)
     }
 
-    /// What has become of a file under way: true if it has just become visible.
+    /// Translates the outcome of finishing a file under way: true if it has just become visible.
     fn finished(&self, part: &PartEnd, result: io::Result<Finished>) -> Result<bool, StoreError> {
         let (location, key) = (self.label().to_owned(), part_of(&part.key));
         match result {
@@ -284,7 +284,7 @@ fn open_with(options: &OpenOptions, path: &Path) -> io::Result<(File, OpenSlot)>
     }
 }
 
-/// What there is at `path` that does not let itself be opened.
+/// Kind of the thing at `path`, if it does not let itself be opened.
 fn special(path: &Path) -> Option<NotAFile> {
     let metadata = path.symlink_metadata().ok()?;
     let what = if metadata.is_symlink() { "a symbolic link" } else { special_kind(&metadata)? };
@@ -302,7 +302,7 @@ fn set_no_follow(options: &mut OpenOptions) {
 #[cfg(not(unix))]
 fn set_no_follow(_: &mut OpenOptions) {}
 
-/// What [`finish`] has found.
+/// Outcome of [`finish`].
 #[derive(Debug)]
 enum Finished {
     Now,

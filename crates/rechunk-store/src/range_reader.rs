@@ -1,6 +1,6 @@
-//! A range of an object that is read bit by bit, where it is a file: whoever has a use for each bit
-//! at once needs no buffer for all of it. It counts as the request for an object that it is; a
-//! [`ReadFile`](crate::ReadFile), which moves runs of raw files, counts opens and seeks.
+//! Reads a range of a file bit by bit, for callers that use each bit at once and need no buffer for
+//! all. It counts as the request for an object that it is; a [`ReadFile`](crate::ReadFile), which
+//! moves runs of raw files, counts opens and seeks.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -21,7 +21,7 @@ pub struct RangeReader {
     store: Store,
     key: String,
     file: File,
-    /// What has been read, and how long it took.
+    /// Bytes read so far, and the time that they took.
     read_bytes: u64,
     took: Duration,
 }
@@ -101,8 +101,8 @@ impl RangeReader {
 }
 
 impl Drop for RangeReader {
-    /// Whether a disk was waited for is a matter of the whole range, as of one that is read in one
-    /// go: the first bytes wait.
+    /// Judges by the whole range whether a disk was waited for, as if it were read in one go: the
+    /// first bytes wait.
     fn drop(&mut self) {
         self.store.habits.reading.took(self.took, self.read_bytes);
     }

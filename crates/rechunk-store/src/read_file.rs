@@ -8,7 +8,7 @@ use crate::file_runs::{OpenSlot, Position, Run, read};
 use crate::local_files::{self, special_kind};
 use crate::{Store, StoreError};
 
-/// What size a file has to have.
+/// Size that a file has to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileSize {
     /// This many bytes.

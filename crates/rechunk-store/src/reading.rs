@@ -14,12 +14,12 @@ const MANY: i32 = 16;
 /// So many in a row that are in memory say that all may be.
 const IN_MEMORY_MIN: u32 = 8;
 
-/// What reading was like lately.
+/// Recent experience with reading.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
-    /// How many more reads were slow than fast, the latest counting most.
+    /// Number of slow reads less that of fast ones, the latest counting most.
     slow: AtomicI32,
-    /// How many in a row were in memory before they were read, of those that were looked for there.
+    /// Reads in a row that were in memory before, of those that were looked for there.
     in_memory: AtomicU32,
 }
 

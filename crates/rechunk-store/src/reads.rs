@@ -37,12 +37,12 @@ impl End {
     }
 }
 
-/// What is asked of an object, and what is accepted.
+/// Bytes that are wanted of an object, and sizes that are accepted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wanted<'a> {
     /// All of it, if it has no more bytes than that.
     Whole { limit_bytes: u64 },
-    /// The same, or what is needed of it.
+    /// All of it, within the limit, or the part that is needed.
     Part { limit_bytes: u64, narrow: &'a Narrow },
     /// All of it, which has to be so long.
     Exactly { size_bytes: u64 },
@@ -50,7 +50,7 @@ pub(crate) enum Wanted<'a> {
     RangeOf { size_bytes: u64, start: u64, length: u64 },
     /// So many bytes from there on.
     Range { start: u64, length: u64 },
-    /// The same of an object that is not known to be so long.
+    /// So many bytes from there on, of an object that is not known to be so long.
     Within { start: u64, length: u64 },
     /// So many bytes at an end, or all it has.
     End { end: End, length: u64 },
@@ -81,7 +81,7 @@ impl Wanted<'_> {
     }
 }
 
-/// What there was of an object.
+/// Size and ETag of an object that was read.
 struct Found {
     /// Of all of it.
     size_bytes: u64,
@@ -124,10 +124,10 @@ impl Store {
         is_there.then_some(()).ok_or_else(|| self.not_found(key))
     }
 
-    /// `range` of an object of exactly `size_bytes`, in which it lies, into a buffer that is used
-    /// again; what it held is lost, and where it has to grow it gets a capacity of `room_bytes`. An
-    /// object of another size is an error. False if there is no object. (Of a part of an object the
-    /// ETag, which says whether all came, says nothing.)
+    /// Reads `range` of an object of exactly `size_bytes`, in which it lies, into a buffer that is
+    /// used again. What the buffer held is lost, and where it has to grow it gets a capacity of
+    /// `room_bytes`. An object of another size is an error. False if there is no object. (Of a part
+    /// of an object the ETag, which says whether all came, says nothing.)
     pub async fn get_range_of_into(
         &self,
         key: &str,
@@ -346,7 +346,7 @@ impl Store {
         self.inner.get_opts(path, options).await
     }
 
-    /// A range of an object is taken from all of it: a file is opened whatever is read of it, and
+    /// True if a range is taken from the whole object. A file is opened whatever is read of it, and
     /// one that is shorter says how long it is; and an HTTP server may know no ranges.
     fn answers_with_all(&self, wanted: Wanted<'_>) -> bool {
         matches!(wanted, Wanted::RangeOf { .. })
@@ -369,7 +369,7 @@ impl Store {
         })
     }
 
-    /// What came of a read. Stores refuse a range behind the end: then the object is not of its
+    /// Explains a failed read. Stores refuse a range behind the end: then the object is not of its
     /// size.
     async fn why_refused(
         &self,
@@ -388,8 +388,8 @@ impl Store {
         failed
     }
 
-    /// Where a store cannot say what is at the end of an object: the range that is to be asked for
-    /// instead, of no bytes if the object has none; `None` if there is no object.
+    /// Replaces a wanted end by a range, for a store that cannot say what is at the end of an
+    /// object. The range has no bytes if the object has none; `None` if there is no object.
     async fn end_of_other(
         &self,
         key: &str,
@@ -428,7 +428,7 @@ impl Store {
         }
     }
 
-    /// How many bytes the body of an answer has, if it is what was asked for.
+    /// Checks that an answer is the one that was asked for; returns the bytes of its body.
     fn accept(
         &self,
         key: &str,

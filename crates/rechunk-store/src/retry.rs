@@ -11,10 +11,10 @@ use crate::{Store, StoreError};
 /// First pause, and the longest.
 const PAUSE: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(10);
-/// How often what may be final is tried again.
+/// Most further tries after a failure that may be final.
 const UNEXPLAINED_MAX: u32 = 4;
 
-/// How patient a store is.
+/// Patience with a store.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
     pub(crate) max_retries: u32,
@@ -26,7 +26,7 @@ pub(crate) struct Patience {
 #[derive(Debug)]
 pub(crate) struct Attempts {
     patience: Option<Patience>,
-    /// What is tried.
+    /// Name of the thing that is tried.
     what: String,
     started: Instant,
     failed: u32,
@@ -78,8 +78,8 @@ impl Store {
     }
 }
 
-/// A number in 0..1, another for each thing that is tried and each time: the same in each run, so
-/// that a simulated one can be repeated.
+/// A number in 0..1, another for each thing that is tried and each time. It is the same in each
+/// run, so that a simulated one can be repeated.
 fn jitter(what: &str, failed: u32) -> f64 {
     let mut hasher = DefaultHasher::new();
     (what, failed).hash(&mut hasher);
@@ -92,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    /// How often an operation is tried that always fails so.
+    /// Number of tries of an operation that always fails so.
     async fn tries(text: &str) -> u32 {
         let source = Box::new(io::Error::other(text.to_owned()));
         let (location, key) = ("s3://b".to_owned(), "k".to_owned());

@@ -110,7 +110,7 @@ impl StagedFile {
         OpenOptions::new().write(true).open(self.beside())
     }
 
-    /// Where a file without a name cannot be given one.
+    /// Copies a file without a name that cannot be given one.
     fn copy_beside(&self, mut file: &File) -> io::Result<()> {
         file.seek(SeekFrom::Start(0))?;
         io::copy(&mut file, &mut self.make_beside()?).map(drop)

@@ -27,40 +27,40 @@ use crate::{Durability, Meter, Role, StoreError, key, local_tree, memory};
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) inner: Arc<dyn ObjectStore>,
-    /// Where the keys of this store begin inside `inner`.
+    /// Place in `inner` where the keys of this store begin.
     pub(crate) prefix: Path,
     label: Arc<str>,
     pub(crate) role: Role,
     pub(crate) meter: Arc<Meter>,
     pub(crate) kind: Kind,
-    /// How often and how long an operation is tried; `None`: once.
+    /// Limits on the tries of an operation; `None`: one try.
     pub(crate) patience: Option<Patience>,
     /// Bounds requests in flight to a remote store.
     pub(crate) limiter: Option<Arc<Limiter>>,
     /// The clock of a server.
     pub(crate) clock: Option<Arc<ServerClock>>,
-    /// What its ETags are.
+    /// State of the checks by its ETags.
     pub(crate) etags: Option<Arc<Etags>>,
-    /// What is read must not have been written since.
+    /// Time since which objects that are read must not have been written.
     pub(crate) watch: Option<Watch>,
-    /// How it takes large objects in parts, if it does.
+    /// Uploads of large objects in parts, if it takes them so.
     pub(crate) multipart: Option<Multipart>,
-    /// How fast bytes are moved at most.
+    /// Limit on the bytes that are moved in a second.
     pub(crate) pace: Option<Arc<Pace>>,
     /// It copies its objects itself, and a copy is there, whole and by itself, when it answers.
     pub(crate) copies: bool,
     /// Makes durable what an `object_store` has answered for; `None` where an answer means that.
     pub(crate) durability: Option<Arc<dyn Durability>>,
-    /// What has to survive a power cut is waited for; else it is left to the system when it is
-    /// written.
+    /// True if writes that have to survive a power cut are waited for; else it is left to the
+    /// system when they reach the disk.
     pub(crate) fsyncs: bool,
     /// Its operations wait for nobody but the disk, and need no runtime.
     pub(crate) in_place: bool,
-    /// What its files are like.
+    /// Properties of its files.
     pub(crate) habits: Arc<Habits>,
 }
 
-/// What a store is, as far as what it can do depends on it.
+/// Kind of a store, as far as its abilities depend on it.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
     /// This directory.
@@ -173,8 +173,8 @@ impl Store {
         Ok(store)
     }
 
-    /// A store on anything that speaks the `object_store` trait, called `label` to people: one that
-    /// keeps what it has said to be stored, tries everything once, and has no directory.
+    /// A store on anything that speaks the `object_store` trait, called `label` to people. It keeps
+    /// all that it has said to be stored, tries everything once, and has no directory.
     pub fn from_object_store(inner: Arc<dyn ObjectStore>, label: &str) -> Self {
         Self {
             inner,
@@ -198,7 +198,7 @@ impl Store {
         }
     }
 
-    /// An empty store in memory that is like a remote one in all else: it counts as one that keeps
+    /// An empty store in memory that is like a remote one in all else. It counts as one that keeps
     /// what it has, takes large objects in parts, and copies objects itself. For tests.
     pub fn objects_in_memory() -> Self {
         let store = Self::from_multipart_store(Arc::new(InMemory::new()), "objects in memory");
@@ -214,8 +214,8 @@ impl Store {
         Self { multipart, ..Self::from_object_store(inner, label) }
     }
 
-    /// The same place, with large objects sent in parts of these sizes, where the store takes parts
-    /// at all. ([`PartSizes::DEFAULT`] is what a store has.)
+    /// Returns this place, with large objects sent in parts of these sizes, where the store takes
+    /// parts at all. ([`PartSizes::DEFAULT`] is what a store has.)
     #[must_use]
     pub fn with_part_sizes(&self, sizes: PartSizes) -> Self {
         let mut store = self.clone();
@@ -225,8 +225,8 @@ impl Store {
         store
     }
 
-    /// The same place with its requests passed through `wrap`, e.g. to inject faults or delays.
-    /// Objects are then sent as a whole, whatever their size.
+    /// Returns this place with its requests passed through `wrap`, which may inject faults or
+    /// delays. Objects are then sent as a whole, whatever their size.
     #[must_use]
     pub fn wrapped(
         mut self,
@@ -249,41 +249,41 @@ impl Store {
         Self { in_place, ..self.wrapped(wrap) }
     }
 
-    /// The same place, with operations that fail for a moment tried again `max_retries` times
+    /// Returns this place, with operations that fail for a moment tried again `max_retries` times
     /// within `timeout`.
     #[must_use]
     pub fn with_retries(&self, max_retries: u32, timeout: Duration) -> Self {
         Self { patience: Some(Patience { max_retries, timeout }), ..self.clone() }
     }
 
-    /// The same place, of which an answer does not mean yet that what was put survives a power cut:
-    /// [`Store::sync`] asks `durability` for that.
+    /// Returns this place, where a put is durable not with its answer, but once [`Store::sync`] has
+    /// synced `durability`.
     #[must_use]
     pub fn with_durability(&self, durability: Arc<dyn Durability>) -> Self {
         Self { durability: Some(durability), ..self.clone() }
     }
 
-    /// The same place, where reading is taken to be slow until `reads` more were fast than slow.
-    /// For tests.
+    /// Returns this place, where reading is taken to be slow until `reads` more were fast than
+    /// slow. For tests.
     #[must_use]
     pub fn with_slow_reads(&self, reads: i32) -> Self {
         let habits = Habits { reading: Reading::slow_for(reads), ..Habits::default() };
         Self { habits: Arc::new(habits), ..self.clone() }
     }
 
-    /// The same place, where all files that are under way have names.
+    /// Returns this place, where all files that are under way have names.
     #[cfg(test)]
     pub(crate) fn without_unnamed_files(&self) -> Self {
         Self { habits: Arc::new(Habits::without_unnamed_files()), ..self.clone() }
     }
 
-    /// The same place counted as `role`.
+    /// Returns this place counted as `role`.
     #[must_use]
     pub fn with_role(&self, role: Role) -> Self {
         Self { role, ..self.clone() }
     }
 
-    /// The same place counted in `meter`.
+    /// Returns this place counted in `meter`.
     #[must_use]
     pub fn with_meter(&self, meter: &Arc<Meter>) -> Self {
         Self { meter: Arc::clone(meter), ..self.clone() }
@@ -340,7 +340,7 @@ impl Store {
         }
     }
 
-    /// What it holds is gone with the process.
+    /// True if its objects are gone with the process.
     pub fn is_volatile(&self) -> bool {
         matches!(self.kind, Kind::Memory)
     }
@@ -355,7 +355,7 @@ impl Store {
         }
     }
 
-    /// What is in it can be asked for; else keys have to be known.
+    /// True if its objects can be listed; else keys have to be known.
     pub fn can_list(&self) -> bool {
         !matches!(self.kind, Kind::Http)
     }
@@ -398,8 +398,8 @@ impl Store {
         }
     }
 
-    /// What has to survive a power cut is waited for (see [`Stores::without_fsync`]). Where it is
-    /// not, "durable" means what the system makes of it, except for documents that are replaced.
+    /// True if writes that have to survive a power cut are waited for ([`Stores::without_fsync`]).
+    /// Else "durable" means what the system makes of it, except for documents that are replaced.
     pub fn fsyncs(&self) -> bool {
         self.fsyncs
     }
@@ -422,11 +422,11 @@ impl Store {
         self.works_in_place() && self.local_root().is_some()
     }
 
-    /// The directory of a local store is opened for the next object that is read, and names of
-    /// objects are looked up in it first from then on: for the chunks of a source, which are as
-    /// many as there may be. What is not found in it, listed, or opened to be read in runs is
-    /// looked for by all of its path, as before: whoever has to know whether another directory has
-    /// taken its name meanwhile asks [`Store::is_same_directory`].
+    /// Opens the directory of a local store at the next read, and from then on looks names up in it
+    /// first. This is for the chunks of a source, which are as many as there may be. What is not
+    /// found in it, listed, or opened to be read in runs is looked for by all of its path, as
+    /// before: whoever has to know whether another directory has taken its name meanwhile asks
+    /// [`Store::is_same_directory`].
     pub fn hold_directory(&self) {
         self.habits.directory.hold();
     }

@@ -22,9 +22,9 @@ pub struct Stores {
     meter: Arc<Meter>,
     /// References that are in use, by where they are: they are read once.
     references: Arc<Mutex<BTreeMap<String, Weak<References>>>>,
-    /// What is written to local directories is left to the system.
+    /// True if writes to local directories are left to the system.
     skips_fsync: bool,
-    /// How fast bytes are moved at most, to and from all of them together.
+    /// Limit on the bytes that are moved in a second, to and from all of them together.
     pace: Option<Arc<Pace>>,
 }
 
@@ -41,8 +41,8 @@ impl Stores {
         Self { options: Arc::new(options), pace, ..Self::default() }
     }
 
-    /// The same connections, but with `client` for what is at `root` (`s3://bucket`): one of the
-    /// caller's own, or one that is no real store.
+    /// Uses `client` for the stores at `root` (`s3://bucket`): one of the caller's own, or one that
+    /// is no real store.
     #[must_use]
     pub fn with_client(mut self, root: &str, client: Arc<dyn ObjectStore>) -> Self {
         let limiter = Limiter::new(self.options.concurrency());
@@ -51,14 +51,14 @@ impl Stores {
         self
     }
 
-    /// The same connections, with what is opened counted in `meter`.
+    /// Returns these connections, with stores that are opened counted in `meter`.
     #[must_use]
     pub fn with_meter(&self, meter: &Arc<Meter>) -> Self {
         Self { meter: Arc::clone(meter), ..self.clone() }
     }
 
-    /// The same connections, but nothing waits for a local disk: what has to survive a power cut is
-    /// as durable as the system makes it by itself, in its own time and order.
+    /// Returns these connections, but nothing waits for a local disk. What has to survive a power
+    /// cut is as durable as the system makes it by itself, in its own time and order.
     #[must_use]
     pub fn without_fsync(&self) -> Self {
         Self { skips_fsync: true, ..self.clone() }
@@ -69,11 +69,11 @@ impl Stores {
         &self.meter
     }
 
-    /// Opens a path or a URL: `file://`, `memory://NAME` (shared by name in this process),
-    /// `memory:` (gone with its last clone), `s3://`, `gs://`, `az://`, `http(s)://` (read only). A
-    /// path to or into a ZIP file is read only, and so are references of kerchunk or VirtualiZarr
-    /// (a `.json` file, a directory of Parquet files). Nothing is created, nothing need exist, and
-    /// nothing is sent. It counts as [`crate::Role::Control`] until told otherwise.
+    /// Opens a path or a URL; nothing is created, nothing need exist, and nothing is sent. URLs are
+    /// `file://`, `memory://NAME` (shared by name in this process), `memory:` (gone with its last
+    /// clone), `s3://`, `gs://`, `az://`, `http(s)://` (read only). A path to or into a ZIP file is
+    /// read only, and so are references of kerchunk or VirtualiZarr (a `.json` file, a directory of
+    /// Parquet files). The store counts as [`crate::Role::Control`] until told otherwise.
     pub fn open(&self, location: &str) -> Result<Store, StoreError> {
         Store::open_with(location, self)
     }

@@ -16,7 +16,7 @@ use crate::remote::{attempts_of, with_attempts};
 use crate::upload_records::{Record, UploadRecords};
 use crate::{Store, StoreError};
 
-/// How large objects are sent to a store that takes them in parts.
+/// Sizes of the parts in which large objects are sent to a store that takes them so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartSizes {
     /// Whole objects of more bytes are sent in parts.
@@ -29,7 +29,7 @@ pub struct PartSizes {
 }
 
 impl PartSizes {
-    /// Where nobody says otherwise.
+    /// Sizes where nobody says otherwise.
     pub const DEFAULT: Self =
         Self { threshold_bytes: 64 << 20, part_bytes: 64 << 20, log_part_bytes: 16 << 20 };
     /// Most parts of one object; stores allow no more.
@@ -45,12 +45,12 @@ impl PartSizes {
     }
 }
 
-/// What a store needs to take objects in parts.
+/// State that a store needs to take objects in parts.
 #[derive(Clone)]
 pub(crate) struct Multipart {
     pub(crate) api: Arc<dyn MultipartStore>,
     pub(crate) sizes: PartSizes,
-    /// Where uploads under way are noted down.
+    /// Notes of uploads under way.
     pub(crate) records: Option<Arc<UploadRecords>>,
 }
 
@@ -146,7 +146,7 @@ impl Upload {
 
     /// Makes the object of `bytes` bytes visible; all its parts have been sent.
     pub(crate) async fn complete(&self, bytes: u64) -> Result<(), StoreError> {
-        /// What is done, for messages.
+        /// Action, for messages.
         const COMPLETE: &str = "complete the upload of";
         let Self { store, key, .. } = self;
         store.meter.count_put(store.role);
@@ -169,8 +169,8 @@ impl Upload {
         Ok(())
     }
 
-    /// Whether the object at the key is, as far as can be told, that of this upload: of its size,
-    /// of as many parts where its tag says so, and not older. Nobody else writes there.
+    /// Tells whether the object at the key is, as far as can be told, that of this upload. It has
+    /// its size, as many parts where its tag says so, and is not older. Nobody else writes there.
     async fn is_there(&self, bytes: u64, parts: usize) -> Result<bool, StoreError> {
         let Some(found) = self.store.look_at(&self.key).await? else { return Ok(false) };
         let said = found.e_tag.as_deref().and_then(parts_of_tag);
@@ -260,7 +260,7 @@ pub(crate) async fn abort(
         .await
 }
 
-/// How many parts an object was uploaded in, if its tag is like those of S3: `"HEX-COUNT"`.
+/// Number of parts that an object was uploaded in, if its tag is like those of S3: `"HEX-COUNT"`.
 fn parts_of_tag(tag: &str) -> Option<usize> {
     let (digest, count) = tag.trim_matches('"').rsplit_once('-')?;
     let is_digest = digest.len() == 32 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());

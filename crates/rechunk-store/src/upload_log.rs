@@ -1,5 +1,5 @@
-//! An object that is written piece by piece to a store that takes objects in parts: a log whose
-//! parts are sent as they become full, so that memory does not grow with the object.
+//! An object that is written piece by piece to a store that takes objects in parts. Its parts are
+//! sent as they become full, so that memory does not grow with the object.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(crate) struct UploadLog {
 
 #[derive(Debug)]
 struct State {
-    /// Where the next piece begins.
+    /// Offset of the next piece.
     end: u64,
     /// A piece was not taken whole: nothing behind it can be.
     is_broken: bool,
@@ -251,7 +251,7 @@ impl UploadLog {
         })
     }
 
-    /// What lies before `offset` was not added, or what lies there was already.
+    /// Error of a piece before which bytes are missing, or whose place is written already.
     fn broken(&self, offset: u64) -> StoreError {
         let reason = format!("what lies before byte {offset} has not been written");
         StoreError::Failed {

@@ -1,5 +1,5 @@
-//! Notes of the uploads under way, so that those of a process that was killed can be given up:
-//! stores keep the parts of an unfinished upload, and their price, but do not show them.
+//! Notes of the uploads under way, so that those of a killed process can be given up. Stores keep
+//! the parts of an unfinished upload, and their price, but do not show them.
 
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
@@ -20,12 +20,12 @@ pub(crate) struct UploadRecords {
 #[derive(Debug, Clone)]
 pub(crate) struct Record(String);
 
-/// What a note says.
+/// Contents of a note.
 #[derive(Debug, Serialize, Deserialize)]
 struct Begun {
     /// Path in the bucket.
     path: String,
-    /// What the store calls the upload.
+    /// Name of the upload in the store.
     upload_id: String,
 }
 
@@ -49,8 +49,8 @@ impl UploadRecords {
 }
 
 impl Store {
-    /// The same place, with uploads under way noted down in `records`, a place of its own in the
-    /// same bucket: [`Store::abort_uploads`] gives them up when their process is gone.
+    /// Returns this place, with uploads under way noted down in `records`, a place of its own in
+    /// the same bucket. [`Store::abort_uploads`] gives them up when their process is gone.
     #[must_use]
     pub fn with_upload_records(&self, records: &Self) -> Self {
         let mut store = self.clone();

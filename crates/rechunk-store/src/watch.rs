@@ -13,7 +13,7 @@ use crate::{Store, StoreError, local_files};
 /// The clock of a server, as its answers say.
 #[derive(Debug)]
 pub(crate) struct ServerClock {
-    /// How far it is ahead of ours, milliseconds. Answers give whole seconds, and take time: the
+    /// Milliseconds by which it is ahead of ours. Answers give whole seconds, and take time: the
     /// latest that one says is the nearest.
     ahead: AtomicI64,
     /// When the first answer came, by our clock, milliseconds since 1970.
@@ -50,8 +50,8 @@ impl ServerClock {
         }
     }
 
-    /// How much later than it was a time may be that is taken from it, if it is held against `time`
-    /// of ours. The first answers name seconds that had begun before them, and so before any time
+    /// Milliseconds by which a time taken from it may be too late, if it is held against `time` of
+    /// ours. The first answers name seconds that had begun before them, and so before any time
     /// after them; of a time before them a second is in doubt.
     fn doubt_milliseconds(&self, time: i64) -> i64 {
         if time < self.first.load(Ordering::Relaxed) { 1000 } else { 0 }
@@ -67,7 +67,7 @@ pub(crate) struct Watch {
     /// Objects read that were written since then, but before this run.
     late: Arc<AtomicU64>,
     clock: Option<Arc<ServerClock>>,
-    /// The directory, if it is a local one that was there: while it is open no other one has its
+    /// The directory, if it is a local one that was there. While it is open no other one has its
     /// number, and no file system forgets it.
     directory: Option<Arc<File>>,
 }
@@ -81,10 +81,10 @@ impl Watch {
 }
 
 impl Store {
-    /// The same place, where reading an object that was written after `since` is an error, and
-    /// those that were written after `begun` are counted ([`Store::late_objects`]). The
-    /// times are of this machine's clock; of a server's clock that differs, what its answers say
-    /// is taken into account. Times in the future say nothing and are let pass.
+    /// Returns this place, where reading an object written after `since` is an error, and those
+    /// written after `begun` are counted ([`Store::late_objects`]). The times are of this machine's
+    /// clock; of a server's clock that differs, what its answers say is taken into account. Times
+    /// in the future say nothing and are let pass.
     #[must_use]
     pub fn watched(&self, begun: SystemTime, since: SystemTime) -> Self {
         let watch = Watch {
@@ -99,14 +99,13 @@ impl Store {
         watched
     }
 
-    /// The same place, watched as `other` is.
+    /// Returns this place, watched as `other` is.
     pub(crate) fn watching_as(mut self, other: &Self) -> Self {
         self.watch = other.watch.clone().map(|watch| Watch { clock: self.clock.clone(), ..watch });
         self
     }
 
-    /// How many reads were of objects that were written between the two times of
-    /// [`Store::watched`].
+    /// Number of reads of objects that were written between the two times of [`Store::watched`].
     pub fn late_objects(&self) -> u64 {
         self.watch.as_ref().map_or(0, |watch| watch.late.load(Ordering::Relaxed))
     }
@@ -119,8 +118,8 @@ impl Store {
         Ok(())
     }
 
-    /// False if a local directory is no more where it was since it is watched, or another one has
-    /// taken its place: what is in that may be older.
+    /// False if a local directory is gone since it is watched, or another one has taken its place.
+    /// Objects in that one may be older.
     pub fn is_same_directory(&self) -> bool {
         let watched = self.watch.as_ref().and_then(|watch| watch.directory.as_ref());
         let Some((watched, root)) = watched.zip(self.local_root()) else { return true };
@@ -231,8 +230,8 @@ mod tests {
         assert!(store.is_same_directory());
     }
 
-    /// An answer of a server with the right clock, at the end of one of its seconds, may be taken
-    /// for one of a clock that is almost a second behind.
+    /// A server with the right clock may be taken for one that is almost a second behind. It is if
+    /// it answers at the end of one of its seconds.
     #[test]
     fn a_second_before_the_first_answer_is_in_doubt() {
         let clock = Arc::new(ServerClock::default());

@@ -1,5 +1,5 @@
-//! How bytes get into local files: by way of the system's page cache, or past it, whichever has
-//! been faster.
+//! Brings bytes into local files by way of the system's page cache, or past it, whichever has been
+//! faster.
 //!
 //! Neither always is. Copying into pages that are at hand takes less time than any disk; but a
 //! system that has to find pages first (a virtual machine asks its host for them, a full cache has
@@ -38,7 +38,7 @@ const TRIAL_WRITES: u32 = 3;
 /// That is done after so many times as long as it takes.
 const TRIAL_PART: f64 = 20.0;
 
-/// What is known of both ways, shared by all that write to a store.
+/// Experience with both ways, shared by all that write to a store.
 #[derive(Debug)]
 pub(crate) struct Writing {
     timed: Mutex<Timed>,
@@ -74,7 +74,7 @@ struct Timed {
     failures: u32,
 }
 
-/// How long a way takes: all who go it at the same time together, because disks and cores are
+/// Time that a way takes: for all that go it at the same time together, because disks and cores are
 /// shared.
 #[derive(Debug, Default, Clone, Copy)]
 struct Rate {
@@ -102,7 +102,7 @@ impl Rate {
     }
 }
 
-/// How some bytes go.
+/// Way that some bytes go.
 #[derive(Debug)]
 pub(crate) enum Way {
     /// Through the cache, of which nothing is to be known.
@@ -113,10 +113,10 @@ pub(crate) enum Way {
     Direct(Bounce),
 }
 
-/// Whose turn it is to write to a file that several write to. Most file systems let one at a time
-/// copy into the cache of a file, and who waits for it spins. Past the cache go several. Waiting
-/// here takes no time of a core, and is not timed. (A lock that is fair in the end: where all copy,
-/// those that go past the cache would never come in.)
+/// Gives turns to those that write to one file. Most file systems let one at a time copy into the
+/// cache of a file, and who waits for it spins. Past the cache go several. Waiting here takes no
+/// time of a core, and is not timed. (A lock that is fair in the end: where all copy, those that go
+/// past the cache would never come in.)
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Turns(Arc<RwLock<()>>);
 
@@ -154,8 +154,8 @@ impl Way {
         bounce.place = Arc::clone(&bounce.of.places.free).acquire_owned().await.ok();
     }
 
-    /// Writes `bytes` that way: past the cache with `direct`, which is given a place in memory that
-    /// begins at a block; or, if that fails or is not the way, with `cached`.
+    /// Writes `bytes` that way: past the cache with `direct`, or with `cached` if that fails or is
+    /// not the way. `direct` is given a place in memory that begins at a block.
     pub(crate) fn write(
         self,
         bytes: u64,
@@ -191,7 +191,7 @@ impl Default for Writing {
 }
 
 impl Writing {
-    /// How the next `bytes` are to go, which are in so many runs of files. What is soon
+    /// Chooses the way of the next `bytes`, which are in so many runs of files. What is soon
     /// `read_again` comes from the disk, if it has gone past the cache.
     pub(crate) fn choose(self: &Arc<Self>, bytes: u64, runs: usize, read_again: bool) -> Way {
         if !are_large(bytes, runs) {
@@ -277,14 +277,14 @@ impl Timed {
         if is_direct { &mut self.direct } else { &mut self.cached }
     }
 
-    /// How many go that way now, with the one that begins.
+    /// Counts a write that begins; returns the number that go that way now, with it.
     fn begins(&mut self, is_direct: bool) -> u32 {
         let rate = self.rate(is_direct);
         rate.now += 1;
         rate.now
     }
 
-    /// How many did until now, with the one that ends.
+    /// Counts a write that ends; returns the number that went that way until now, with it.
     fn ends(&mut self, is_direct: bool) -> u32 {
         let rate = self.rate(is_direct);
         rate.now -= 1;
@@ -383,7 +383,7 @@ fn is_of_the_file_system(error: &io::Error) -> bool {
     matches!(error.kind(), InvalidInput | Unsupported | PermissionDenied | NotFound)
 }
 
-/// How long this thread has waited for a core so far, if the system tells.
+/// Time that this thread has waited for a core so far, if the system tells.
 fn waited_for_core() -> Duration {
     let text = if cfg!(target_os = "linux") {
         std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default()
@@ -394,8 +394,8 @@ fn waited_for_core() -> Duration {
     waited.map_or(Duration::ZERO, Duration::from_nanos)
 }
 
-/// What goes past the cache begins and ends at whole pages: any disk takes those, and what others
-/// write through the cache beside it is in other pages.
+/// Size of the blocks at which writes past the cache begin and end: whole pages. Any disk takes
+/// those, and what others write through the cache beside it is in other pages.
 #[cfg(target_os = "linux")]
 fn block_bytes() -> usize {
     rustix::param::page_size().clamp(AS_IN_PAGE_BYTES, BOUNCE_BYTES)

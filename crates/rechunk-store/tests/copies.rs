@@ -230,7 +230,7 @@ async fn what_was_written_right_before_is_not_written_since() {
     }
 }
 
-/// What was copied unseen is looked at afterwards.
+/// Objects that were copied unseen are looked at afterwards.
 #[tokio::test]
 async fn objects_that_were_written_since_are_found() {
     for server in Kind::both() {

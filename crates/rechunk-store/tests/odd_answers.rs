@@ -12,7 +12,7 @@ use rechunk_store::{PartSizes, Store, StoreOptions, Stores};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What a store says of an object that it does not have.
+/// Answer of a store about an object that it does not have.
 const NO_SUCH_KEY: &str = "<Error><Code>NoSuchKey</Code><Message>none</Message></Error>";
 
 /// A header of answers after which nothing comes any more.

@@ -35,7 +35,7 @@ fn body() -> Vec<u8> {
     (0..BYTES).map(|n| u8::try_from(n * 7 % 251).unwrap()).collect()
 }
 
-/// How an object is written.
+/// Way in which an object is written.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Whole,

@@ -35,7 +35,7 @@ pub(crate) struct Serve {
     pub(crate) ignores_ranges: bool,
 }
 
-/// What is asked for; `None` if it is help.
+/// Reads the arguments; `None` if they are for help.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Option<Serve>, String> {
     let mut arguments = arguments.into_iter();
     match arguments.next().as_deref() {

@@ -1,4 +1,5 @@
-//! What a protocol has to say for itself; faults, log and sockets are the same for all.
+//! The part of a server that differs between protocols; faults, log and sockets are the same for
+//! all.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use hyper::{Request, Response};
 use crate::Operation;
 use crate::body::{BoxError, PlainBody};
 
-/// What a request is about.
+/// Object and operation of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Subject {
     pub(crate) bucket: String,
@@ -24,7 +25,7 @@ pub(crate) struct AsOf(pub(crate) Duration);
 
 /// A store behind HTTP that answers truthfully.
 pub(crate) trait Backend: Send + Sync + 'static {
-    /// What the request is about, from its head alone.
+    /// Finds the subject of a request, from its head alone.
     fn subject(&self, head: &Parts) -> Subject;
 
     /// Executes the request. An error closes the connection.

@@ -15,7 +15,7 @@ use tokio::time::{Sleep, sleep};
 use crate::log::Entry;
 
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
-/// What a backend answers with.
+/// Body of a backend's answer.
 pub(crate) type PlainBody = UnsyncBoxBody<Bytes, BoxError>;
 
 /// A body that is in memory.
@@ -23,10 +23,10 @@ pub(crate) fn full(bytes: impl Into<Bytes>) -> PlainBody {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
 }
 
-/// How long what was sent has to leave before the connection is closed.
+/// Time for sent bytes to leave before the connection is closed.
 const FLUSH: Duration = Duration::from_millis(10);
 
-/// What is wrong from a position of the body on.
+/// Fault of a body from a position on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tamper {
     /// Bytes before it are right.
@@ -61,7 +61,7 @@ impl AnswerBody {
         Self { inner, rest: Bytes::new(), position: 0, tamper, pause: None, is_cut: false, entry }
     }
 
-    /// How many of the next bytes may go before something happens.
+    /// Number of the next bytes that may go before something happens.
     fn until_tamper(&self) -> Option<u64> {
         self.tamper.map(|tamper| tamper.at.saturating_sub(self.position))
     }

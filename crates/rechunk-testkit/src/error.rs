@@ -1,4 +1,4 @@
-//! What can go wrong with a test server itself.
+//! Errors of a test server itself.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ pub enum TestkitError {
     Root {
         /// The directory.
         path: PathBuf,
-        /// What the operating system said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// No socket on loopback.
@@ -20,7 +20,7 @@ pub enum TestkitError {
     Listen {
         /// The port that was asked for; 0 for any.
         port: u16,
-        /// What the operating system said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The server's own thread or runtime cannot be started.
@@ -31,7 +31,7 @@ pub enum TestkitError {
     S3 {
         /// The directory.
         path: PathBuf,
-        /// What it said.
+        /// Message of the implementation.
         message: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What a server can do wrong, and how often it does.
+//! Faults of a server, and their rates.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What may befall any request and is over when that is repeated: refusals and lost
+    /// Faults that may befall any request and are over when it is repeated: refusals and lost
     /// connections, before and after it was executed.
     pub const MOMENTARY: [Self; 7] = [
         Self::InternalError,
@@ -80,14 +80,14 @@ impl Fault {
     }
 }
 
-/// How often which fault befalls which requests. The same seed decides the same for the same
-/// sequence of requests.
+/// Decides, by rates, which fault befalls which requests. The same seed decides the same for the
+/// same sequence of requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Faults {
     seed: u64,
     rates: Vec<(Fault, f64)>,
     filter: Filter,
-    /// The fraction of requests that are to be faulty whatever they ask for: the rates of the
+    /// Fraction of requests that are to be faulty, whatever their operation. The rates of the
     /// faults that can befall a request are scaled to it.
     total: Option<f64>,
 }
@@ -146,8 +146,8 @@ impl Faults {
             .with(Fault::StaleList(Duration::from_secs(2)), 0.50)
     }
 
-    /// A fraction of all requests is faulty, in a mix of all that an honest client can repeat:
-    /// bodies are never wrong, only short or late.
+    /// Makes a fraction of all requests faulty, in a mix that an honest client can repeat: bodies
+    /// are never wrong, only short or late.
     pub fn rate(fraction: f64) -> Self {
         let mix = Self::none()
             .with(Fault::InternalError, 0.20)
@@ -187,7 +187,7 @@ impl Faults {
         self.filter.matches(request)
     }
 
-    /// What befalls the `number`-th request, which asks for that.
+    /// Decides which fault befalls the `number`-th request, which is an `operation`.
     pub fn decide(&self, number: u64, operation: Operation) -> Option<Fault> {
         let possible = || self.rates.iter().filter(|(fault, _)| fault.can_befall(operation));
         let sum: f64 = possible().map(|(_, rate)| rate).sum();

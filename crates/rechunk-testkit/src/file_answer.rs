@@ -19,10 +19,10 @@ use tokio_util::io::ReaderStream;
 use crate::body::{BoxError, PlainBody, full};
 use crate::times::http_date;
 
-/// How much of a file is read at a time.
+/// Bytes of a file that are read at a time.
 const READ_BYTES: usize = 256 << 10;
 
-/// What differs between servers of files.
+/// Differences between servers of files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Style {
     /// Whether the `Range` header is heeded.
@@ -121,8 +121,8 @@ fn condition(headers: &HeaderMap, e_tag: &str) -> Option<StatusCode> {
     (names(IF_NONE_MATCH) == Some(true)).then_some(StatusCode::NOT_MODIFIED)
 }
 
-/// Start and end of the range that a header asks for; `Some(None)` if the file has no byte of it,
-/// `None` if the header is none to be heeded (RFC 9110, 14.2).
+/// Start and end of the range in a header. `Some(None)` if the file has no byte of it, `None` if
+/// the header is none to be heeded (RFC 9110, 14.2).
 #[expect(clippy::option_option, reason = "not asked for, and asked for what is not there, differ")]
 fn requested(range: &str, size_bytes: u64) -> Option<Option<(u64, u64)>> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;

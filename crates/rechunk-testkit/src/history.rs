@@ -1,4 +1,4 @@
-//! What a bucket was like some time ago.
+//! Earlier states of a bucket.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::listing::{Listed, Listing};
 use crate::log::lock;
 
-/// What each write found, in order.
+/// Objects that each write found, in order.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     changes: Mutex<Vec<Change>>,

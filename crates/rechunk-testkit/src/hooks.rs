@@ -1,4 +1,4 @@
-//! What is done at exactly the n-th request: a fault, a halt, a callback.
+//! Does something at exactly the n-th request: a fault, a halt, a callback.
 
 use std::fmt;
 use std::sync::{Mutex, mpsc};
@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use crate::log::lock;
 use crate::{Fault, Filter, RequestRecord};
 
-/// Where on its way a request is met.
+/// Point on its way at which a request is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// It was received whole, with its body, and is not executed yet.
@@ -20,7 +20,7 @@ pub enum Moment {
 
 type Callback = Box<dyn FnOnce(&RequestRecord) + Send>;
 
-/// What is done when a request gets to a moment.
+/// Action when a request gets to a moment.
 pub(crate) enum Halt {
     Hold { reached: mpsc::Sender<RequestRecord>, outcome: oneshot::Receiver<Outcome> },
     Call(Callback),
@@ -101,13 +101,13 @@ struct Nth {
     action: Action,
 }
 
-/// What waits for its request.
+/// Hooks that wait for their requests.
 #[derive(Debug, Default)]
 pub(crate) struct Hooks {
     waiting: Mutex<Vec<Nth>>,
 }
 
-/// What was waiting for this very request.
+/// Hooks that were waiting for this very request.
 #[derive(Debug, Default)]
 pub(crate) struct Due {
     pub(crate) fault: Option<Fault>,

@@ -22,7 +22,7 @@ use crate::throttle::Load;
 use crate::xml_api::error_answer;
 use crate::{Fault, Faults, RequestRecord};
 
-/// What all connections of a server share.
+/// State that all connections of a server share.
 pub(crate) struct Shared {
     backend: Box<dyn Backend>,
     pub(crate) log: RequestLog,
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// What a test can change while the server runs.
+/// Settings that a test can change while the server runs.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) faults: Faults,
@@ -58,7 +58,7 @@ pub(crate) enum Dropped {
     Failed(#[source] BoxError),
 }
 
-/// What befalls a request, decided when it arrives.
+/// Fate of a request, decided when it arrives.
 struct Fate {
     fault: Option<Fault>,
     /// Says where in a body, which bit and the like.
@@ -210,7 +210,7 @@ impl Shared {
     }
 }
 
-/// What happens to an answer on its way back.
+/// Sends an answer on its way back, changed or dropped by its fault.
 fn send(
     mut answer: Response<PlainBody>,
     fault: Option<Fault>,
@@ -299,7 +299,7 @@ fn internal_error() -> Response<PlainBody> {
     )
 }
 
-/// What a fault of the body does to this one; `None` if it has no bytes, or is no object's.
+/// Damage that a fault does to the body of an answer; `None` if it has no bytes, or is no object's.
 fn tamper_with(fault: Fault, detail: u64, answer: &Response<PlainBody>) -> Option<Tamper> {
     let length_bytes = answer.body().size_hint().exact().or_else(|| {
         let header = answer.headers().get(hyper::header::CONTENT_LENGTH)?;

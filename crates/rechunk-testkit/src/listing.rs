@@ -10,7 +10,7 @@ use crate::times::rfc3339;
 use crate::uri::parameter;
 use crate::xml_api::escape;
 
-/// What a list says of an object.
+/// Entry of a list, for an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Listed {
     pub(crate) size_bytes: u64,
@@ -26,8 +26,8 @@ pub(crate) fn stat(path: &Path) -> Option<Listed> {
     Some(Listed { size_bytes: metadata.len(), modified: metadata.modified().ok()? })
 }
 
-/// The name of a file that stands for an empty object whose key is that of its directory and a `/`:
-/// what consoles and file managers make for a folder.
+/// Name of a file that stands for an empty object whose key is that of its directory and a `/`.
+/// Consoles and file managers make such an object for a folder.
 pub const FOLDER_MARKER: &str = ".folder-marker";
 
 /// All files below the directory of a bucket.
@@ -49,7 +49,7 @@ pub(crate) fn scan(bucket: &Path) -> io::Result<Listing> {
     Ok(listing)
 }
 
-/// What a list is asked for.
+/// Parameters of the request for a list.
 #[derive(Debug, Default)]
 pub(crate) struct ListQuery {
     prefix: String,

@@ -59,8 +59,8 @@ impl Drop for Entry {
     }
 }
 
-/// How long how many requests were in flight: element `n` is the time with exactly `n`, from the
-/// first request's start to the last one's end, or to `now` if one is still in flight.
+/// Times for which so many requests were in flight. Element `n` is the time with exactly `n`, from
+/// the first request's start to the last one's end, or to `now` if one is still in flight.
 pub fn in_flight_times(records: &[RequestRecord], now: Instant) -> Vec<Duration> {
     let mut changes: Vec<(Instant, bool)> = Vec::with_capacity(2 * records.len());
     for record in records {

@@ -11,7 +11,7 @@ use arguments::{Protocol, Serve, USAGE, parse};
 use rechunk_testkit::{GcsServer, HttpServer, S3Server, Server, ServerOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How often the log is emptied, so that a server that runs for days does not grow.
+/// Interval at which the log is emptied, so that a server that runs for days does not grow.
 const LOG_AGE: Duration = Duration::from_mins(1);
 
 fn main() -> ExitCode {

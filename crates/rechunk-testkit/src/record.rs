@@ -1,15 +1,15 @@
-//! What the log says of one request.
+//! Entry of the log for one request.
 
 use std::time::Instant;
 
 use crate::Fault;
 
-/// What a request asks for, whatever the protocol.
+/// Operation of a request, whatever the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operation {
     /// The object, or a range of it.
     Get,
-    /// What the object is like, without its bytes.
+    /// Metadata of the object, without its bytes.
     Head,
     /// A whole object is written.
     Put,
@@ -53,7 +53,7 @@ pub struct RequestRecord {
     pub key: String,
     /// The query string as sent, empty if there was none.
     pub query: String,
-    /// What it asks for.
+    /// Operation of the request.
     pub operation: Operation,
     /// The `Range` header as sent.
     pub range: Option<String>,
@@ -63,9 +63,9 @@ pub struct RequestRecord {
     pub request_body_bytes: u64,
     /// Bytes of the answer's body that were handed to the connection.
     pub response_body_bytes: u64,
-    /// What was done wrong on purpose; `None` if the request was served truthfully.
+    /// Fault that was done on purpose; `None` if the request was served truthfully.
     pub fault: Option<Fault>,
-    /// How many times it was executed: 0 if a fault stood before it, 2 if it was delivered twice.
+    /// Number of times it was executed: 0 if a fault stood before it, 2 if it was delivered twice.
     pub executions: u32,
     /// When its head had arrived.
     pub started: Instant,

@@ -21,23 +21,23 @@ use crate::layer::Shared;
 use crate::log::{in_flight_times, lock};
 use crate::{Fault, Faults, Filter, Hold, Moment, RequestRecord, Result, TestkitError, Throttle};
 
-/// How long the end of a server waits for a callback that does not return.
+/// Time for which the end of a server waits for a callback that does not return.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How a server starts; the default is a directory of its own, any port, and the truth at once.
+/// Options of a server; the default is a directory of its own, any port, and the truth at once.
 #[derive(Debug, Clone, Default)]
 pub struct ServerOptions {
-    /// Where the objects are; `None` for a directory that is removed with the server.
+    /// Directory of the objects; `None` for one that is removed with the server.
     pub root: Option<PathBuf>,
     /// The port on 127.0.0.1; 0 for any.
     pub port: u16,
-    /// What it does wrong.
+    /// Faults of the server.
     pub faults: Faults,
-    /// How much later it answers every request.
+    /// Delay of every answer.
     pub latency: Duration,
 }
 
-/// What all test servers can do. Dropping it ends the server in order.
+/// Common part of all test servers. Dropping it ends the server in order.
 ///
 /// The body of a request is in memory until it was executed; bodies of answers are streamed.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl Server {
         Ok(())
     }
 
-    /// Where it listens: `http://127.0.0.1:PORT`.
+    /// URL of the server: `http://127.0.0.1:PORT`.
     pub fn endpoint(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -191,8 +191,8 @@ impl Server {
         self.in_flight_times().len().saturating_sub(1)
     }
 
-    /// How long how many requests of the log were in flight: element `n` is the time with exactly
-    /// `n`, from the first one's start to the last one's end.
+    /// Times for which so many requests of the log were in flight. Element `n` is the time with
+    /// exactly `n`, from the first one's start to the last one's end.
     pub fn in_flight_times(&self) -> Vec<Duration> {
         in_flight_times(&self.requests(), Instant::now())
     }

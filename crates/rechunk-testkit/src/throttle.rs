@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How much a server takes before it answers 503 SlowDown; the default is everything. Refused
+/// Load that a server takes before it answers 503 SlowDown; the default is everything. Refused
 /// requests are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Throttle {
@@ -15,7 +15,7 @@ pub struct Throttle {
     pub most_per_second: Option<u32>,
 }
 
-/// What a server is serving.
+/// Requests that a server is serving.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
     pub(crate) throttle: Throttle,

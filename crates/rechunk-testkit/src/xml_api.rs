@@ -1,4 +1,4 @@
-//! What the XML APIs of S3 and Google have in common.
+//! Common parts of the XML APIs of S3 and Google.
 
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Response, StatusCode};
@@ -7,7 +7,7 @@ use crate::Operation;
 use crate::body::{PlainBody, full};
 use crate::uri::parameter;
 
-/// What a request asks for.
+/// Operation of a request.
 pub(crate) fn operation(
     method: &Method,
     query: &str,

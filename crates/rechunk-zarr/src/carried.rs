@@ -61,8 +61,8 @@ pub(crate) fn fault(source: &ArrayMetadata, filters: &[CodecSpec]) -> Option<&'s
 }
 
 impl ArrayMetadata {
-    /// The filters that do the same to each number, as far as elements go through them before any
-    /// other codec, also in shards: equal for arrays that store numbers alike.
+    /// The filters that change each number by itself, as far as they come before any other codec,
+    /// also in shards. They are equal for arrays that store numbers alike.
     pub fn number_filters(&self) -> Vec<CodecSpec> {
         let (numbers, _) = split(&self.codecs, true);
         numbers.into_iter().map(CodecSpec::little_endian).collect()
@@ -75,8 +75,8 @@ impl ArrayMetadata {
         (!numbers.is_empty()).then_some(stored.data_type)
     }
 
-    /// The same array as one of what [`ArrayMetadata::number_filters`] leave: of their type, with
-    /// the fill value as they store it, and without them. `None` where there is no such filter, or
+    /// Returns this array as [`ArrayMetadata::number_filters`] leave it: of their type, with the
+    /// fill value as they store it, and without them. `None` where there is no such filter, or
     /// where missing chunks hold what they do not give back.
     #[must_use]
     pub fn as_stored(&self) -> Option<Self> {

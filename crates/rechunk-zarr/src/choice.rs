@@ -103,10 +103,11 @@ pub(crate) fn bind(
     }
 }
 
-/// Reads what `--codec` says: `zstd:3`, `gzip:5`, `zlib:5`, `blosc:lz4:5:shuffle` (each part may be
-/// left out from the end), `lz4`, `bz2:9`, `lzma:6`, `pcodec:8`, `crc32c`, `none`, `keep`, or JSON:
-/// a v2 object `{"id": "zstd", "level": 3}`, a v3 object `{"name": "zstd", "configuration": {…}}`,
-/// a list of those in the order of encoding, `{"filters": […], "compressor": {…}}`, or `null`.
+/// Reads the value of `--codec`. It is `zstd:3`, `gzip:5`, `zlib:5`, `blosc:lz4:5:shuffle` (each
+/// part may be left out from the end), `lz4`, `bz2:9`, `lzma:6`, `pcodec:8`, `crc32c`, `none`,
+/// `keep`, or JSON: a v2 object `{"id": "zstd", "level": 3}`, a v3 object `{"name": "zstd",
+/// "configuration": {…}}`, a list of those in the order of encoding, `{"filters": […],
+/// "compressor": {…}}`, or `null`.
 pub fn parse_codec_choice(text: &str) -> Result<CodecChoice, FormatError> {
     let text = text.trim();
     let field = Field::new("--codec", text);

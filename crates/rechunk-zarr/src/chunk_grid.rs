@@ -1,4 +1,4 @@
-//! How an array is cut, as v3 metadata says it: the grid, and the keys of its chunks.
+//! The grid of an array, and the keys of its chunks, as v3 metadata has them.
 
 use rechunk_format::FormatError;
 use rechunk_grid::Edges;
@@ -53,7 +53,7 @@ fn refuse_encoded_shapes(
     Err(field.child(ENCODED_SHAPES).unsupported(what, hint))
 }
 
-/// How chunks are named.
+/// Reads the encoding of the chunks' keys.
 pub(crate) fn parse_key_encoding(value: &Value) -> Result<KeyEncoding, FormatError> {
     let field = Field::new(KEY, "chunk_key_encoding");
     let (name, configuration) = parse_v3_extension(&field, value)?;

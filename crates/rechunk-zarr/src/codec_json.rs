@@ -21,7 +21,7 @@ pub(crate) use filters::refuse_little_endian;
 pub(crate) use write::{write_v2_codec, write_v3_codec};
 pub(crate) use zfp::{NAMES as ZFP_NAMES, zfp_element};
 
-/// What v3 puts before the names of numcodecs.
+/// Prefix that v3 gives the names of numcodecs.
 const NUMCODECS: &str = "numcodecs.";
 
 /// A numcodecs object, `{"id": "zstd", "level": 3}`, for a buffer of `input` elements. Those are
@@ -96,11 +96,11 @@ pub(crate) fn parse_v3_extension<'v>(
 struct Settings<'a> {
     field: &'a Field,
     map: &'a Map<String, Value>,
-    /// What the codec is given to encode.
+    /// Type of the elements that the codec encodes.
     input: ElementType,
     /// Byte order of types that do not say theirs.
     order: Endian,
-    /// Whose spelling this is.
+    /// Version of which this is the spelling.
     version: ZarrVersion,
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::element_type::ElementType;
 
-/// What a filter reads when it encodes, and what it writes.
+/// Types of the elements that a filter reads when it encodes, and that it writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TypePair {
     /// Before encoding.
@@ -55,16 +55,16 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// How booleans become bits.
+/// Order of the bits that booleans become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BitPacking {
     /// As numcodecs: the padding first, then bits from the highest on.
     Numcodecs,
     /// As Zarr v3: bits from the lowest on.
     LowFirst,
-    /// The same behind a byte that says the padding.
+    /// Bits from the lowest on, behind a byte that says the padding.
     LowFirstPaddingFirst,
-    /// The same before a byte that says the padding.
+    /// Bits from the lowest on, before a byte that says the padding.
     LowFirstPaddingLast,
 }
 
@@ -104,7 +104,7 @@ impl ChecksumKind {
         all.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Where numcodecs puts it if nothing is said.
+    /// True if numcodecs puts it before the bytes when nothing is said.
     pub(crate) fn is_first_by_default(self) -> bool {
         matches!(self, Self::Crc32 | Self::Adler32)
     }
@@ -117,15 +117,15 @@ pub struct PcodecSpec {
     pub level: u8,
     /// Takes numbers as they are, instead of looking for a common factor.
     pub is_classic: bool,
-    /// What is done with neighbours.
+    /// Treatment of neighbours.
     pub delta: PcodecDelta,
-    /// How many times differences are taken, 0 to 7.
+    /// Number of times that differences are taken, 0 to 7.
     pub delta_order: Option<u8>,
     /// Most elements of a page.
     pub page_elements: u32,
 }
 
-/// What Pcodec does with neighbours.
+/// Treatment of neighbours by Pcodec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum PcodecDelta {

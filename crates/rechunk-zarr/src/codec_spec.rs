@@ -59,7 +59,7 @@ pub enum CodecSpec {
     },
     /// An LZ4 block behind its size.
     Lz4 {
-        /// What numcodecs would trade for speed; our encoder has one speed.
+        /// Setting by which numcodecs trades size for speed; our encoder has one speed.
         acceleration: i32,
     },
     /// Bzip2.
@@ -71,14 +71,14 @@ pub enum CodecSpec {
     Lzma(LzmaSpec),
     /// Pcodec: numbers into bytes.
     Pcodec {
-        /// How to encode.
+        /// Settings of the encoder.
         spec: PcodecSpec,
         /// The numbers.
         element: ElementType,
     },
     /// zfp: numbers in blocks into bytes, exactly or nearly.
     Zfp {
-        /// How to encode.
+        /// Settings of the codec.
         spec: ZfpSpec,
         /// The numbers.
         element: ElementType,
@@ -287,7 +287,7 @@ impl CodecSpec {
         }
     }
 
-    /// The same filter on little-endian elements.
+    /// Returns this filter on little-endian elements.
     #[must_use]
     pub(crate) fn little_endian(self) -> Self {
         let little = ElementType::little_endian;
@@ -378,7 +378,7 @@ impl CodecSpec {
         Err(version.codec_field().unsupported(what, hint))
     }
 
-    /// The same settings with every default and automatic choice spelled out: equal for codecs
+    /// Returns these settings with every default and automatic choice spelled out: equal for codecs
     /// whose encoded bytes are interchangeable.
     pub(crate) fn resolved(&self) -> Self {
         let default_level = |level| if level < 0 { 6 } else { level };

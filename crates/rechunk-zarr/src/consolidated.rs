@@ -149,8 +149,8 @@ impl Consolidated {
         }
     }
 
-    /// Puts the array at `path` in, in the place of one that was there, and the groups above it
-    /// that are not there yet: readers build the tree from this document alone.
+    /// Puts the array at `path` in, in the place of one that was there, with the missing groups
+    /// above it. Readers build the tree from this document alone.
     pub fn set_array(&mut self, path: &str, array: &ArrayMetadata) -> Result<(), FormatError> {
         let mut documents = Vec::new();
         for (key, bytes) in array.documents() {
@@ -261,8 +261,8 @@ impl Consolidated {
     }
 }
 
-/// The text of an object around the members of the one at `path` in it, which has none: up to the
-/// bracket that opens that one, and from its end on.
+/// The text of an object around the members of the one at `path` in it, which has none. It is in
+/// two parts: up to the bracket that opens that one, and from its end on.
 fn around(object: &Map<String, Value>, path: &[&str], depth: usize) -> [String; 2] {
     let [mut before, mut after] = ["{".to_owned(), String::new()];
     let mut is_behind = false;

@@ -57,8 +57,8 @@ pub(crate) fn take_attribute(attributes: &mut Map<String, Value>, rank: usize) -
     Some(names)
 }
 
-/// Drops what netCDF-C says of an array of v2 beside its names, which it does not say so of one of
-/// v3; xarray hides it in v2 alone. Returns a sentence for people.
+/// Drops the notes that netCDF-C has of an array of v2 beside its names. Those of an array of v3
+/// differ; xarray hides them in v2 alone. Returns a sentence for people.
 pub(crate) fn drop_nczarr(attributes: &mut Map<String, Value>) -> Option<String> {
     let known = NCZARR_ARRAY.iter().chain(&NCZARR_TYPES);
     let dropped: Vec<&str> =

@@ -178,7 +178,7 @@ pub fn group_documents_of(version: ZarrVersion, group: &GroupMetadata) -> Vec<(S
     documents.map(|(key, value)| (key.to_owned(), write_pretty(&value))).collect()
 }
 
-/// The same as values.
+/// The documents of a group as values, by their keys.
 pub(crate) fn group_members(
     version: ZarrVersion,
     group: &GroupMetadata,

@@ -42,7 +42,7 @@ impl ElementType {
         Self::new(data_type, Endian::Little).is_number().then_some((data_type, endian))
     }
 
-    /// The same type, little-endian.
+    /// Returns this type, little-endian.
     #[must_use]
     pub(crate) fn little_endian(self) -> Self {
         Self::new(self.data_type, Endian::Little)
@@ -71,13 +71,14 @@ impl ElementType {
             )
     }
 
-    /// What filters can count with: booleans, integers of 8 to 64 bits, floats of 16 to 64.
+    /// True for types that filters can count with: booleans, integers of 8 to 64 bits, floats of 16
+    /// to 64.
     pub(crate) fn is_number(self) -> bool {
         self.data_type == DataType::Bool || self.is_integer() || self.is_float()
     }
 
-    /// What `scale_offset` and `cast_value` count with: also integers of 2 and 4 bits, and
-    /// bfloat16.
+    /// True for types that `scale_offset` and `cast_value` count with: also integers of 2 and 4
+    /// bits, and bfloat16.
     pub(crate) fn is_counted(self) -> bool {
         let is_small = matches!(
             self.data_type,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::field::Field;
 use crate::sharding;
 
-/// What is said of a member that is refused.
+/// Hint beside a member that is refused.
 const HINT: &str = "the specification asks to refuse what is not understood, unless it says \
                     \"must_understand\": false";
 

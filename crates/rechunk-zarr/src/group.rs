@@ -12,7 +12,7 @@ use crate::parse_v3::refuse_unknown;
 /// whoever writes a group.
 const KNOWN_FIELDS: [&str; 3] = ["zarr_format", "node_type", "consolidated_metadata"];
 
-/// What the document of a group says.
+/// Contents of the document of a group.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GroupMetadata {
     /// The user's attributes, in their order; bare tokens such as `NaN` are kept as strings that

@@ -192,8 +192,8 @@ fn stored_fill_value(source: &ArrayMetadata) -> Option<Vec<u8>> {
     Some(fill.stored(source.spec.data_type, source.order.endian))
 }
 
-/// True if every stored value of 8 or 16 bits decodes to an element that is encoded as a value
-/// that decodes to the same: all of them are tried.
+/// True if decoding every stored value of 8 or 16 bits, encoding that and decoding again gives the
+/// same elements: all are tried.
 fn gives_back(codec: &CodecSpec, types: TypePair) -> bool {
     let stored: Vec<u8> = match types.encoded.item_bytes() {
         1 => (0..=u8::MAX).collect(),
@@ -205,8 +205,8 @@ fn gives_back(codec: &CodecSpec, types: TypePair) -> bool {
     survives(std::slice::from_ref(codec), &elements)
 }
 
-/// True if the decoded type holds every number of the encoded one: nothing is rounded on the way
-/// out, so nothing can be on the way back.
+/// True if the decoded type holds every number of the encoded one, so that nothing is rounded on
+/// the way out, or back.
 fn is_wider(types: TypePair) -> bool {
     let TypePair { decoded, encoded } = types;
     let bits = |element: ElementType| 8 * element.item_bytes();
@@ -223,15 +223,15 @@ fn is_wider(types: TypePair) -> bool {
     }
 }
 
-/// True if the encoded type holds every number of the decoded one, which are integers: whatever is
-/// stored, what it decodes to is encoded as itself.
+/// True if the encoded type holds every number of the decoded one, and those are integers. Whatever
+/// is stored, its decoded number is encoded as itself.
 fn holds_integers(types: TypePair) -> bool {
     let TypePair { decoded, encoded } = types;
     decoded.is_integer() && is_wider(TypePair { decoded: encoded, encoded: decoded })
 }
 
-/// zarr-python cannot write or read it in v3, with its own filters: it takes what they make of
-/// single bytes for bytes, too, which have no byte order.
+/// True if zarr-python cannot write or read it in v3, with its own filters. It takes their output
+/// from single bytes for bytes, too, which have no byte order.
 fn widens_bytes(codec: &CodecSpec) -> bool {
     codec
         .input()
@@ -289,7 +289,7 @@ fn in_v3(codecs: Vec<CodecSpec>, naming: Naming, warnings: &mut Vec<String>) -> 
     kept
 }
 
-/// What becomes of a compressor that the specification of Zarr v3 has no name for.
+/// Treatment of a compressor that the specification of Zarr v3 has no name for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
     /// The nearest one that it has a name for stands in its place.
@@ -298,8 +298,8 @@ pub enum Naming {
     Kept,
 }
 
-/// The codec by a name that most readers of v3 know, if there is one; a sentence for people where
-/// it is another codec, or where there is none.
+/// The codec by a name that most readers of v3 know, if there is one. Adds a sentence for people
+/// where it is another codec, or where there is none.
 pub fn said_in_v3(codec: CodecSpec, naming: Naming, warnings: &mut Vec<String>) -> CodecSpec {
     if codec.is_core_v3() {
         return codec;
@@ -322,8 +322,7 @@ pub fn said_in_v3(codec: CodecSpec, naming: Naming, warnings: &mut Vec<String>) 
 /// The compressor of Zarr v3 that is most like one it has no name for. Both give back what they are
 /// given.
 fn nearest_in_v3(codec: &CodecSpec) -> Option<CodecSpec> {
-    /// What bzip2 and LZMA are chosen for is size: the level at which zstd still writes as fast as
-    /// they do.
+    /// Level at which zstd still writes as fast as bzip2 and LZMA, which are chosen for size.
     const SMALL: CodecSpec = CodecSpec::Zstd { level: 9, checksum: false };
     Some(match codec {
         // The same compression in another envelope.

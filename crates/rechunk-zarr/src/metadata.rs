@@ -68,7 +68,7 @@ impl ZarrVersion {
     }
 }
 
-/// How chunk keys start.
+/// Beginning of the keys of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyStyle {
     /// v3's own: `c/0/1`, and `c` for a scalar.
@@ -77,7 +77,7 @@ pub enum KeyStyle {
     V2,
 }
 
-/// How the key of a chunk is made from its index.
+/// Encoding of a chunk's index as its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyEncoding {
     /// With or without the `c`.
@@ -116,8 +116,8 @@ impl KeyEncoding {
     }
 }
 
-/// What is carried as it stands in the metadata, because nothing here has to understand it, or
-/// because there is more than one way to say it.
+/// Parts that are carried as they stand in the metadata. Nothing here has to understand them, or
+/// there is more than one way to say them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Verbatim {
     /// The data type where [`DataType`] alone does not say it: records, raw bits, what differs in
@@ -132,7 +132,7 @@ pub struct Verbatim {
     pub fields: Map<String, Value>,
 }
 
-/// What an array is and how its chunks are stored.
+/// An array, and the way in which its chunks are stored.
 ///
 /// Made by [`crate::parse_v2`], [`crate::parse_v3`] or [`crate::target_metadata`], which check it.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,22 +143,23 @@ pub struct ArrayMetadata {
     pub version: ZarrVersion,
     /// Order of the elements in a decoded chunk. Little-endian for types of one byte.
     pub order: ElementOrder,
-    /// What is done to the bytes of a chunk, in the order of encoding.
+    /// Codecs of the bytes of a chunk, in the order of encoding.
     pub codecs: Vec<CodecSpec>,
     /// The shards that chunks are put into, if they are.
     pub sharding: Option<ShardFormat>,
-    /// How chunks (or shards, where there are some) are named.
+    /// Encoding of the keys of chunks (or of shards, where there are some).
     pub key_encoding: KeyEncoding,
     /// The user's attributes, in their order; without the dimension names of v2, which are in
     /// `spec`. Bare tokens such as `NaN` are kept as strings that only this crate's writer knows.
     pub attributes: Map<String, Value>,
-    /// What is written again as it was read.
+    /// Parts that are written again as they were read.
     pub verbatim: Verbatim,
 }
 
 impl ArrayMetadata {
-    /// The same array with each shard as one chunk: it is read and decoded as a whole. (The codec
-    /// `sharding_indexed` alone, which [`ArrayMetadata::sharding`] stands for, as any other codec.)
+    /// Returns this array with each shard as one chunk: it is read and decoded as a whole. (The
+    /// codec `sharding_indexed` alone, which [`ArrayMetadata::sharding`] stands for, as any other
+    /// codec.)
     #[must_use]
     pub fn with_whole_shards(&self) -> Self {
         let mut whole = self.clone();

@@ -99,8 +99,8 @@ fn nothing_missing(source: &ArrayMetadata, target: &mut ArrayMetadata) -> Option
     })
 }
 
-/// Leaves the older attribute of the CF conventions out where it says that NaN is missing, which it
-/// is anyway: as text, which is what JSON has for it, xarray could not write the array again.
+/// Leaves the older attribute of the CF conventions out where it says that NaN is missing, as it is
+/// anyway. JSON has it as text, with which xarray could not write the array again.
 ///
 /// `target` has its attributes from another format; returns a sentence for people.
 pub fn leave_out_missing_nan(target: &mut ArrayMetadata) -> Option<String> {
@@ -182,7 +182,7 @@ fn is_nat(fill: &FillValue, array: &ArrayMetadata) -> bool {
         && fill.bytes == i64::MIN.to_le_bytes()
 }
 
-/// Has `cast`, which is `source` with elements of another type, go on saying which are missing: its
+/// Has `cast`, which is `source` with elements of another type, go on saying which are missing. Its
 /// attribute is that of `source`, made a value of the new type by `convert`. Where there is no such
 /// value it is dropped, for xarray opens no array with another; returns a sentence for people then.
 pub fn recast_missing_value(
@@ -211,8 +211,7 @@ pub fn respell_missing_value(source: &ArrayMetadata, target: &mut ArrayMetadata)
     }
 }
 
-/// How the attribute is spelled in v3, for elements of `data_type`, where it comes from another
-/// format.
+/// Spells the attribute for v3, for elements of `data_type`, where it comes from another format.
 pub fn missing_value_in_v3(said: &Value, data_type: DataType) -> MissingValue {
     if !is_numeric(data_type) || decoded(said, data_type).is_some() {
         return MissingValue::Right;

@@ -22,13 +22,13 @@ const REPEATED: &str = "_n5";
 /// A block as a codec: elements, with the first axis fastest and big-endian, into bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct N5BlockCodec {
-    /// What compresses the elements, if anything does.
+    /// Compressor of the elements, if there is one.
     pub compressor: Option<CodecSpec>,
     /// Axes of a block.
     pub rank: usize,
     /// Type of the elements.
     pub data_type: DataType,
-    /// What an element holds that a smaller block does not have: one, big-endian.
+    /// Element, big-endian, in place of those that a smaller block does not have.
     pub fill: Vec<u8>,
 }
 
@@ -85,8 +85,8 @@ pub(crate) fn without_n5_blocks(source: &ArrayMetadata) -> Option<ArrayMetadata>
     Some(plain)
 }
 
-/// True for a `zarr.json` that says that it stands for what the `attributes.json` beside it
-/// describes: its chunks are blocks of N5, or it repeats that document.
+/// True for a `zarr.json` of the array that the `attributes.json` beside it describes. Its chunks
+/// are blocks of N5 then, or it repeats that document.
 pub fn stands_for_n5(zarr_json: &[u8]) -> bool {
     let has = |text: &str| zarr_json.windows(text.len()).any(|found| found == text.as_bytes());
     if !has(NAME) && !has(REPEATED) {

@@ -43,18 +43,18 @@ pub struct ScaleOffset {
     pub scale: Word,
 }
 
-/// The same numbers in another type.
+/// Casts numbers to another type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CastValue {
     /// Before and after.
     pub types: TypePair,
-    /// How a number becomes one that the type has.
+    /// Rounding of a number to one that the type has.
     pub rounding: Rounding,
-    /// What becomes of a number beyond the range of the type; `None` is an error.
+    /// Replacement of a number beyond the range of the type; `None` is an error.
     pub out_of_range: Option<OutOfRange>,
     /// Numbers that become others when they are encoded, whatever the rules say.
     pub encode: ScalarMap,
-    /// The same when they are decoded.
+    /// Numbers that become others when they are decoded, whatever the rules say.
     pub decode: ScalarMap,
 }
 
@@ -70,7 +70,7 @@ impl ScalarMap {
         Self(entries)
     }
 
-    /// What a number becomes, by its key.
+    /// Replacement of a number, by its key.
     pub(crate) fn get(&self, key: Word) -> Option<Word> {
         let found = self.0.binary_search_by_key(&key, |(from, _)| *from);
         found.ok().map(|position| self.0[position].1)
@@ -85,7 +85,7 @@ impl ScalarMap {
     }
 }
 
-/// How a number is rounded to one that a type has.
+/// Rounding of a number to one that a type has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Rounding {
@@ -120,7 +120,7 @@ impl Rounding {
     }
 }
 
-/// What becomes of a number that is beyond the range of a type.
+/// Replacement of a number that is beyond the range of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OutOfRange {
     /// The nearest integer of the type; of a type of floats an infinity.

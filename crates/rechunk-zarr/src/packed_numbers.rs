@@ -13,11 +13,11 @@ pub struct PackedNumbers {
     pub first_bit: u32,
     /// The last bit that is kept.
     pub last_bit: u32,
-    /// Where the padding is said.
+    /// Place where the padding is said.
     pub padding: BitPacking,
 }
 
-/// What `packbits` packs of an element: numbers of so many bits, each in so many bytes.
+/// Parts of an element that `packbits` packs: numbers of so many bits, each in so many bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Parts {
     /// Bits of a number.
@@ -74,7 +74,7 @@ pub enum NewAxis {
     Extent(u64),
     /// As many as these axes have together.
     Axes(Vec<usize>),
-    /// What is left.
+    /// All that is left.
     Rest,
 }
 

@@ -24,7 +24,7 @@ const KEY: &str = "zarr.json";
 /// Most shards inside each other, below the one that is an object.
 const SHARD_DEPTH_MAX: usize = 4;
 
-/// What a `zarr.json` describes.
+/// Kind of the node that a `zarr.json` describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeKind {
     /// An array.
@@ -339,7 +339,8 @@ fn check_place(
     }
 }
 
-/// What the codec `bytes` says. `endian` is what a draft of the specification called it.
+/// Byte order in the configuration of the codec `bytes`. `endian` is what a draft of the
+/// specification called it.
 fn stored_endian(list: &[Value]) -> Result<Option<Endian>, FormatError> {
     for (position, item) in list.iter().enumerate() {
         let field = Field::new(KEY, &format!("codecs[{position}]"));
@@ -429,7 +430,7 @@ fn refuse_transformers(map: &mut Map<String, Value>) -> Result<(), FormatError> 
     }
 }
 
-/// What is left must be understood, unless it says that it need not be.
+/// Refuses members that are left, unless they say that they need not be understood.
 pub(crate) fn refuse_unknown(map: &Map<String, Value>) -> Result<(), FormatError> {
     match map.iter().find(|(_, value)| !may_ignore(value)) {
         None => Ok(()),

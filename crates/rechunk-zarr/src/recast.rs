@@ -9,8 +9,8 @@ use crate::n5_block::without_n5_blocks;
 use crate::shard_codec::ShardCodec;
 
 impl ArrayMetadata {
-    /// The same array with elements of another type, for a target to follow from; and the codecs
-    /// that are left out, because they are about elements of the old type.
+    /// Returns this array with elements of another type, for a target to follow from, and the
+    /// codecs that are left out. Those are about elements of the old type.
     pub fn with_elements(
         &self,
         data_type: DataType,

@@ -11,17 +11,17 @@ use crate::field::Field;
 /// A shard as a codec: elements in C order of its axes into bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ShardCodec {
-    /// How chunks lie in the shard.
+    /// Layout of chunks in the shard.
     pub format: ShardFormat,
     /// Shape of a chunk, elements; axes as the shard has them.
     pub chunk_shape: Vec<u64>,
     /// Order of the elements in a decoded chunk. The shard's own elements have the same byte order.
     pub order: ElementOrder,
-    /// What a chunk's bytes go through.
+    /// Codecs of a chunk's bytes.
     pub codecs: Vec<CodecSpec>,
     /// Type of the elements.
     pub data_type: DataType,
-    /// What a missing chunk holds: one element, in the byte order of the shard.
+    /// Element that fills a missing chunk, in the byte order of the shard.
     pub fill: Vec<u8>,
 }
 
@@ -32,9 +32,9 @@ impl ShardCodec {
         self.chunk_shape.iter().fold(item_bytes, |bytes, extent| bytes.saturating_mul(*extent))
     }
 
-    /// Tells every shard of `codecs`, also one inside another, what a missing chunk holds, and
-    /// blocks of N5 what they do not have: the fill value as the filters before them leave it.
-    /// Fails where those have no place for it.
+    /// Sets the fill element of every shard of `codecs`, also one inside another, and of blocks of
+    /// N5. It is the fill value as the filters before them leave it. Fails where those have no
+    /// place for it.
     pub(crate) fn set_fill(codecs: &mut [CodecSpec], fill: &[u8]) -> Result<(), String> {
         let mut fill = fill.to_vec();
         for codec in codecs {
@@ -73,7 +73,7 @@ impl ShardCodec {
         codecs.iter().map(fit).collect()
     }
 
-    /// The same of little-endian elements.
+    /// Returns this codec of little-endian elements.
     #[must_use]
     pub(crate) fn little_endian(mut self) -> Self {
         if self.order.endian == Endian::Big {

@@ -11,13 +11,13 @@ use crate::json::text;
 
 pub(crate) const NAME: &str = "sharding_indexed";
 
-/// What the codec says.
+/// Configuration of the codec.
 #[derive(Debug)]
 pub(crate) struct Sharding {
     pub format: ShardFormat,
     /// Shape of the chunks inside, elements.
     pub chunk_shape: Vec<u64>,
-    /// What they are encoded with, as it stands in the metadata.
+    /// Codecs of those chunks, as they stand in the metadata.
     pub codecs: Value,
 }
 

@@ -16,7 +16,7 @@ use crate::n5_block::without_n5_blocks;
 use crate::shard_codec::ShardCodec;
 use crate::{null_fill, record, types_v2, variable};
 
-/// What is asked of a target.
+/// Options of a target.
 #[derive(Debug, Clone)]
 pub struct TargetOptions {
     /// Version to write.
@@ -35,7 +35,7 @@ impl TargetOptions {
         self.codec.as_ref().filter(|choice| !choice.is_keep())
     }
 
-    /// What becomes of the source's compressors.
+    /// Treatment of the source's compressors.
     pub fn naming(&self) -> Naming {
         match &self.codec {
             Some(choice) if choice.is_keep() => Naming::Kept,
@@ -205,7 +205,7 @@ pub fn check_type(source: &ArrayMetadata, version: ZarrVersion) -> Result<(), Fo
     if version == source.version { Ok(()) } else { record_type(source, version).map(|_| ()) }
 }
 
-/// Where the data type of an array stands.
+/// Field of an array's data type.
 fn type_field(metadata: &ArrayMetadata) -> Field {
     let name = match metadata.version {
         ZarrVersion::V2 => "dtype",

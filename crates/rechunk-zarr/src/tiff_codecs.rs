@@ -46,8 +46,8 @@ impl Predictor {
     }
 }
 
-/// `source` with what every reader of Zarr knows in place of codecs of TIFF, and a sentence for
-/// people; `None` if it has none of those.
+/// Replaces codecs of TIFF in `source` by one that every reader of Zarr knows; returns a sentence
+/// for people, too. `None` if it has none of those.
 pub(crate) fn without_tiff(source: &ArrayMetadata) -> Option<(ArrayMetadata, String)> {
     let of_tiff: Vec<&str> =
         source.codecs.iter().filter(|c| c.is_of_tiff()).map(CodecSpec::name).collect();

@@ -99,7 +99,7 @@ pub(crate) fn identity(metadata: &ArrayMetadata) -> String {
     format!("variable {:?} {axes:?} {codecs}", metadata.version)
 }
 
-/// What is known of the cost: nothing is decoded.
+/// Cost as far as it is known: nothing is decoded.
 pub(crate) fn cost() -> CodecCost {
     CodecCost {
         name: "none".to_owned(),
@@ -182,7 +182,7 @@ pub(crate) fn target(
 struct Strings {
     /// `vlen-utf8` or `vlen-bytes`.
     codec: &'static str,
-    /// What their bytes go through.
+    /// Codecs of their bytes.
     codecs: Vec<CodecSpec>,
 }
 

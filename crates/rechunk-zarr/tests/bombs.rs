@@ -11,13 +11,13 @@ use rechunk_format::Layout;
 use rechunk_zarr::{ZarrLayout, parse_v2};
 use serde_json::{Value, json};
 
-/// What a bomb decodes to, bytes.
+/// Bytes that a bomb decodes to.
 const BOMB_BYTES: u64 = 1 << 30;
 
-/// The same for encoders that take their time.
+/// Bytes that a bomb decodes to, of encoders that take their time.
 const SLOW_BOMB_BYTES: u64 = 1 << 27;
 
-/// What decoding may add to the process's peak, bytes.
+/// Bytes that decoding may add to the process's peak.
 const GROWTH_BYTES_MAX: u64 = 32 << 20;
 
 fn peak_bytes() -> u64 {

@@ -74,7 +74,7 @@ fn elements(data_type: DataType) -> Vec<u8> {
     (0..count * item as u64).map(byte).collect()
 }
 
-/// The same elements in the order and byte order they are stored in.
+/// Puts elements into the order and byte order in which they are stored.
 fn laid_out(c_little: &[u8], order: &ElementOrder, item: usize, swap: usize) -> Vec<u8> {
     let strides = order.strides_bytes(&CHUNK, item as u64);
     let mut stored = vec![0; c_little.len()];

@@ -1,8 +1,8 @@
 use super::*;
 use crate::{BloscName, BloscSettings, Shuffle, blosc};
 
-/// Every inner codec, element size, block size and length that makes another kind of block,
-/// encoded by c-blosc: the same as its own decoder gives, all of it and any part.
+/// Decodes chunks that c-blosc has encoded, all of them and any part, as c-blosc does. There is one
+/// of every inner codec, element size, block size and length that makes another kind of block.
 #[test]
 fn decodes_what_c_blosc_has_made() {
     let noise = |n: usize| (n.wrapping_mul(2_654_435_761) >> 7).to_le_bytes()[0];
@@ -54,7 +54,7 @@ fn decodes_what_c_blosc_has_made() {
     assert!(left_out > 10, "{left_out}");
 }
 
-/// What is wanted may lie behind the end of a chunk that says to be shorter than it should be.
+/// Bytes may be wanted behind the end of a chunk that says to be shorter than it should be.
 #[test]
 fn what_is_wanted_behind_the_end_is_not_there() {
     let elements = compressible(5000);
@@ -71,8 +71,8 @@ fn what_is_wanted_behind_the_end_is_not_there() {
     }
 }
 
-/// A stream of LZ4 is decoded up to the last byte that is wanted: damage behind it does not matter
-/// to that part, and does to the whole.
+/// Decodes a stream of LZ4 up to the last wanted byte: damage behind it matters to the whole, not
+/// to that part.
 #[test]
 fn streams_of_lz4_are_decoded_as_far_as_they_are_wanted() {
     const LENGTH: usize = 64 << 10;
@@ -156,7 +156,7 @@ fn a_part_is_as_good_as_the_whole_for_its_blocks() {
     assert!(narrow > 50, "{narrow}");
 }
 
-/// What the store is asked to show of a chunk says where its blocks are, however many.
+/// Heads of [`blosc::head_bytes`] say where all blocks are, however many.
 #[test]
 fn heads_are_as_long_as_they_have_to_be() {
     let elements = compressible(1 << 20);
@@ -216,7 +216,7 @@ fn blocks_may_lie_in_any_order() {
     }
 }
 
-/// Whatever the head says: what decodes in a part does so in the whole, and is the same.
+/// Damaged heads: a part decodes only if the whole does, and to the same bytes.
 #[test]
 fn a_part_of_a_damaged_chunk_is_no_other() {
     let settings = BloscSettings {

@@ -1,4 +1,4 @@
-//! How far a stream of blocks reaches.
+//! Finds the end of a stream of blocks.
 //!
 //! zfp's decoder knows no end: from a stream that was cut off it reads whatever lies behind it, and
 //! does not say so. Here the same bits are walked over, without the values, so that a chunk that is

@@ -20,10 +20,10 @@ const SHORT_RATES: u32 = 2048;
 const SHORT_PLANES: u32 = 128;
 const SHORT_REVERSIBLE: u32 = SHORT_RATES + SHORT_PLANES;
 const SHORT_BITS: u32 = 12;
-/// What stands where the short form would, if it is the long one.
+/// Value that stands in place of the short form, if it is the long one.
 const LONG: u32 = (1 << SHORT_BITS) - 1;
 
-/// What a header says.
+/// Contents of a header.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub field: Field,

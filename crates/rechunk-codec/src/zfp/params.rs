@@ -8,7 +8,7 @@ pub(super) const BLOCK_BITS_MAX: u32 = 16658;
 pub(super) const PLANES_MAX: u32 = 64;
 pub(super) const EXPONENT_MIN: i32 = -1074;
 
-/// What a header can say, and so all that is taken.
+/// Bounds of the values that a header can hold; none beyond them are taken.
 const HEADER_BLOCK_BITS_MAX: u32 = 1 << 15;
 pub(super) const HEADER_EXPONENT_BIAS: i32 = 16495;
 const HEADER_EXPONENT_MAX: i32 = 0x7fff - HEADER_EXPONENT_BIAS;

@@ -1,11 +1,11 @@
-//! What metadata says of zfp.
+//! Settings of zfp, as metadata has them.
 
 use std::fmt;
 
 /// Settings of zfp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ZfpSpec {
-    /// What limits the encoded values.
+    /// Limit on the encoded values.
     pub mode: ZfpMode,
     /// True if each chunk begins with zfp's own header, as numcodecs' `zfpy` writes it. A decoder
     /// then does what the header says; without one, what the mode says.
@@ -13,7 +13,7 @@ pub struct ZfpSpec {
 }
 
 impl ZfpSpec {
-    /// The same codec, giving back what it is given.
+    /// Returns this codec in the mode that gives back exactly the values that it got.
     #[must_use]
     pub fn reversible(self) -> Self {
         Self { mode: ZfpMode::Reversible, ..self }

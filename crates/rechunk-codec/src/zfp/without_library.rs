@@ -1,4 +1,4 @@
-//! What stands for the library in a build without it. Metadata that needs it is refused before.
+//! Stands for the library in a build without it. Metadata that needs it is refused before.
 
 use super::params::Params;
 use super::settings::ZfpElement;

@@ -9,16 +9,16 @@ use super::tables::DOCUMENT_BYTES_MAX;
 /// Most axes of an array.
 const AXES_MAX: usize = 64;
 
-/// What is said of arrays of Zarr v3.
+/// Message about arrays of Zarr v3.
 pub(super) const NOT_V2: &str = "it is an array of Zarr v3: references in Parquet are read to arrays of Zarr v2 \
                                  alone; write these as JSON";
 
 /// The chunks of an array.
 #[derive(Debug, Default)]
 pub(super) struct Chunks {
-    /// How many there are along each axis.
+    /// Number of chunks along each axis.
     counts: Vec<u64>,
-    /// What is between the indices in a name.
+    /// Separator of the indices in a name.
     separator: Separator,
 }
 
@@ -78,7 +78,7 @@ impl Chunks {
         Ok(Self { counts: counts.collect(), separator })
     }
 
-    /// How many there are in all.
+    /// Number of all chunks.
     pub(super) fn count(&self) -> u64 {
         self.counts.iter().fold(1_u64, |all, &count| all.saturating_mul(count))
     }

@@ -17,9 +17,9 @@ pub(super) const URL_BYTES_MAX: usize = 8 << 10;
 /// Most bytes of an object that is kept in the document, as it is written there.
 const INLINE_BYTES_MAX: usize = 128 << 20;
 
-/// What is said of a list that is none of a file.
+/// Message about a list that is none of a file.
 const NO_FILE: &str = "it is not [FILE] or [FILE, OFFSET, LENGTH]";
-/// What is said where an offset or a length is expected.
+/// Message where an offset or a length is expected.
 pub(super) const NO_NUMBER: &str = "a whole number, 0 or more, is expected in it";
 
 /// Keys of the documents of Zarr itself, which are taken for references by mistake.
@@ -30,12 +30,12 @@ pub(super) fn read(input: impl Read) -> Result<Index, Fault> {
     Document::default().read(&mut Json::new(input))
 }
 
-/// What has been read of a document.
+/// State of reading a document.
 #[derive(Debug)]
 struct Document {
     builder: Builder,
     templates: Templates,
-    /// What members of the document itself may be: they are references until one says otherwise.
+    /// True as long as members of the document itself may be references, until one says otherwise.
     is_flat: bool,
     /// Text that is used again.
     text: String,

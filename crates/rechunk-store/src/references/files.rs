@@ -219,7 +219,7 @@ const INSIDE: [&str; 6] = [
     "metadata.goog",
 ];
 
-/// Where clouds other than those at link-local addresses give credentials to a machine of theirs.
+/// Addresses at which clouds give credentials to a machine of theirs, beside the link-local ones.
 const METADATA: [Ipv4Addr; 3] = [
     Ipv4Addr::new(100, 100, 100, 200),
     Ipv4Addr::new(168, 63, 129, 16),

@@ -17,7 +17,7 @@ const MAGIC_BYTES: usize = 4;
 /// Field of the footer: columns and groups of them.
 const SCHEMA: i64 = 2;
 
-/// What a field is. Numbers of 16, 32 and 64 bits are written alike, and fastparquet mixes them. Of
+/// Type of a field. Numbers of 16, 32 and 64 bits are written alike, and fastparquet mixes them. Of
 /// structs those fields are named that may be known to a reader.
 enum Is {
     Number,
@@ -105,8 +105,8 @@ const BOX: Fields = &[
 ];
 const KEY_VALUE: Fields = &[(1, Is::Value(TEXT)), (2, Is::Value(TEXT))];
 
-/// What `nodes` reads of the list of columns in the footer of `bytes`, once the rest of it is known
-/// to be in order.
+/// Returns the result of `nodes` on the list of columns in the footer of `bytes`, if all else in it
+/// is in order.
 pub(super) fn of_footer<'a, T>(
     bytes: &'a [u8],
     nodes: impl Fn(&mut Thrift<'a>) -> Option<T>,

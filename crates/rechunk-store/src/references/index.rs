@@ -1,4 +1,4 @@
-//! What is in a document of references, kept small: some 32 bytes for each, and its key.
+//! Contents of a document of references, kept small: some 32 bytes for each, and its key.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) struct Index {
     /// Names of files, in which templates are named.
     urls: Vec<Arc<str>>,
     templates: Templates,
-    /// What is kept in the document, one after the other.
+    /// Objects that are kept in the document, one after the other.
     inline: Bytes,
     odd: Odd,
 }
@@ -230,8 +230,8 @@ impl Index {
         });
     }
 
-    /// What an entry stands for whose key has too many slashes: the chunk of an array without axes,
-    /// which VirtualiZarr calls `crs/`; else something that cannot be read.
+    /// Interprets an entry whose key has too many slashes. It is the chunk of an array without
+    /// axes, which VirtualiZarr calls `crs/`, or else something that cannot be read.
     fn understood(&mut self, (key, entry): &(String, Entry)) -> Option<(String, Entry)> {
         let plain = without_extra_slashes(key);
         let chunk = plain.as_ref().filter(|plain| format!("{plain}/") == *key);
@@ -266,13 +266,13 @@ impl Index {
         key_of(&self.keys, &self.entries[position])
     }
 
-    /// What `key` leads to.
+    /// Finds the target of `key`.
     pub(super) fn find(&self, key: &str) -> Option<Found> {
         let found = self.entries.binary_search_by(|entry| key_of(&self.keys, entry).cmp(key));
         found.ok().map(|position| self.found(position))
     }
 
-    /// What the key at `position` leads to.
+    /// Target of the key at `position`.
     pub(super) fn found(&self, position: usize) -> Found {
         let Entry { url, start, length, .. } = self.entries[position];
         if url == ODD {

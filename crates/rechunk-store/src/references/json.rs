@@ -28,7 +28,7 @@ pub(super) struct Json<R> {
     gone: u64,
 }
 
-/// What the next value is.
+/// Kind of the next value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Object,
@@ -44,7 +44,7 @@ impl<R: Read> Json<R> {
         Self { input, buffer: Vec::new(), at: 0, gone: 0 }
     }
 
-    /// What the next value is.
+    /// Tells the kind of the next value.
     pub(super) fn kind(&mut self) -> Result<Kind, Fault> {
         Ok(match self.need()? {
             b'{' => Kind::Object,
@@ -133,7 +133,7 @@ impl<R: Read> Json<R> {
         Ok(())
     }
 
-    /// What is behind a backslash.
+    /// Reads the rest of an escape, behind the backslash.
     fn escaped(&mut self) -> Result<char, Fault> {
         Ok(match self.take()? {
             byte @ (b'"' | b'\\' | b'/') => char::from(byte),

@@ -47,7 +47,7 @@ use crate::{Store, StoreError, Stores};
 /// Most bytes that the references of a document take in memory.
 const INDEX_BYTES_MAX: usize = 1 << 30;
 
-/// What is wrong with a document of references.
+/// Fault of a document of references.
 #[derive(Debug, ThisError)]
 pub(crate) enum Fault {
     #[error("it is no JSON: {what}, at byte {at}")]
@@ -139,10 +139,10 @@ impl Fault {
     }
 }
 
-/// What a key leads to.
+/// Target of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Found {
-    /// What is kept beside the references.
+    /// Bytes that are kept beside the references.
     Inline(Bytes),
     /// A range of a file, or all of it.
     File { url: Arc<str>, range: Option<Range<u64>> },
@@ -152,7 +152,7 @@ enum Found {
 
 /// A document of references; it is read when something is first asked of it.
 pub(crate) struct References {
-    /// What it is called.
+    /// Name of the references, for people.
     label: Arc<str>,
     form: Form,
     /// The place that holds the document, or its files.
@@ -195,7 +195,7 @@ impl References {
         Self { label, form, place, key, files, loaded, is_late }
     }
 
-    /// What it is, to people.
+    /// Kind of the references, for people.
     pub(crate) fn what(&self) -> &'static str {
         match self.form {
             Form::Json => "a reference file",
@@ -278,7 +278,7 @@ impl References {
         Ok(Some((stores.references(&location, make)?, below)))
     }
 
-    /// What they are called.
+    /// Name of the references, for people.
     pub(crate) fn label(&self) -> &str {
         &self.label
     }

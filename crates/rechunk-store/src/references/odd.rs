@@ -50,7 +50,7 @@ impl Odd {
         reason.map_or("it cannot be read", String::as_str)
     }
 
-    /// What is wrong with the first.
+    /// Fault of the first such entry.
     pub(super) fn first(&self) -> Option<&str> {
         self.first.as_deref()
     }

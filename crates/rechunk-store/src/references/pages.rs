@@ -1,4 +1,4 @@
-//! What the pages of a column of a Parquet file say of themselves, before any is unpacked.
+//! Reads the page headers of a column of a Parquet file, before any page is unpacked.
 //!
 //! The crate that reads them asks for as much memory as a page says. Of the headers, which are
 //! Thrift, sizes, encodings and the lengths of dictionaries are read here and the rest is passed
@@ -9,8 +9,9 @@ use super::Fault;
 use super::partition::ROWS_MAX;
 use super::thrift::{NUMBER, STRUCT, Thrift};
 
-/// Fields of a page header: the sizes of the page, unpacked and as it is stored; then what pages of
-/// data, dictionaries, indexes, and pages of data in their second version have.
+/// Fields of a page header: the sizes of the page, unpacked and as it is stored, then the headers
+/// of each kind. The kinds are pages of data, indexes, dictionaries, and pages of data in their
+/// second version.
 const UNPACKED: i64 = 2;
 const STORED: i64 = 3;
 const DATA: i64 = 5;
@@ -46,7 +47,7 @@ pub(super) fn unpacked_bytes(column: &[u8]) -> Result<u64, Fault> {
     Ok(sum)
 }
 
-/// What is read of the header of a page.
+/// Fields that are read of the header of a page.
 #[derive(Default)]
 struct Header {
     unpacked: Option<u64>,
@@ -110,7 +111,7 @@ mod tests {
         [&sizes, fields, b"\0xyz"].concat()
     }
 
-    /// What is known of a page of data in either version, and then statistics with a text.
+    /// Fields of a page of data in either version, and then statistics with a text.
     fn data(encoding: u8) -> [Vec<u8>; 2] {
         let numbers = |count: usize| [0x15, encoding << 1].repeat(count);
         let statistics = [0x18, 2, b'a', b'b', 0x16, 0, 0, 0];

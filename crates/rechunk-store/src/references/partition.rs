@@ -32,7 +32,7 @@ const ODD: u32 = u32::MAX - 2;
 /// Stands for "the file as a whole" where a length would be.
 const WHOLE: u64 = u64::MAX;
 
-/// What a file has.
+/// Contents of a file.
 #[derive(Debug, Default)]
 pub(super) struct Partition {
     rows: Vec<Row>,
@@ -171,12 +171,12 @@ impl Partition {
         Ok(())
     }
 
-    /// How many rows it has.
+    /// Number of rows.
     pub(super) fn rows(&self) -> usize {
         self.rows.len()
     }
 
-    /// What a row leads to; `None` if it is there and says that there is no such chunk.
+    /// Target of a row; `None` if it is there and says that there is no such chunk.
     pub(super) fn found(&self, row: usize) -> Option<Found> {
         let Row { url, start, length } = *self.rows.get(row)?;
         if url == ODD {

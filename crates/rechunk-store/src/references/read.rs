@@ -1,5 +1,5 @@
-//! Reading through references: the same operations as of any store, done in the store that a
-//! reference leads to, or on what is kept beside the references.
+//! Reads through references, with the same operations as any store. They are done in the store that
+//! a reference leads to, or on bytes that are kept beside the references.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Read for Pieces {
 }
 
 impl References {
-    /// What `path` leads to, asked for by `caller`.
+    /// Finds the target of `path`, for `caller`.
     async fn find(&self, caller: &Store, path: &Path) -> Result<Option<Found>, StoreError> {
         let loaded = self.loaded().await?;
         let place = self.place.with_role(Role::Control).with_meter(caller.meter());
@@ -153,7 +153,7 @@ impl References {
 type Entry = Result<(String, Found), StoreError>;
 
 impl Store {
-    /// What [`Store`] does to read an object, where keys are those of references.
+    /// Reads an object as [`Store`] does, where keys are those of references.
     pub(crate) async fn read_reference(
         &self,
         references: &References,
@@ -226,7 +226,7 @@ impl Store {
         }
     }
 
-    /// What is known of an object without its bytes.
+    /// Metadata of an object, without its bytes.
     pub(crate) async fn look_at_reference(
         &self,
         references: &References,
@@ -296,7 +296,7 @@ impl Store {
         references.directories(&self.below()).await
     }
 
-    /// What keys below this place begin with.
+    /// Beginning of the keys below this place.
     fn below(&self) -> String {
         if self.prefix.is_root() { String::new() } else { format!("{}/", self.prefix) }
     }

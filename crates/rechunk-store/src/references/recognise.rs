@@ -13,13 +13,13 @@ pub(super) const TABLES_KEY: &str = ".zmetadata";
 const MEMBERS: [&str; 8] =
     ["version", "refs", "templates", "gen", ".zgroup", ".zattrs", ".zmetadata", "zarr.json"];
 
-/// What only the consolidated metadata of a group has.
+/// Text that only the consolidated metadata of a group has.
 const CONSOLIDATED: &str = "\"zarr_consolidated_format\"";
 
 /// Bytes at the beginning, or at the end, of a file that are looked at.
 const LOOK_BYTES: u64 = 64;
 
-/// How references are kept.
+/// Form in which references are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// A document of JSON.

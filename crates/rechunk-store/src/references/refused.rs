@@ -1,6 +1,5 @@
-//! What stands behind a [`crate::Store`] of references where other stores have a client: it refuses
-//! all. Such a store is only read, and by `read.rs`, which knows the stores that references lead
-//! to.
+//! Stands in place of a client behind a [`crate::Store`] of references: it refuses all. Such a
+//! store is only read, and by `read.rs`, which knows the stores that references lead to.
 
 use std::fmt;
 

@@ -73,7 +73,7 @@ fn node<'a>(bytes: &mut Thrift<'a>) -> Option<Node<'a>> {
     Some(node)
 }
 
-/// What is in a group.
+/// Types in a group.
 fn children<'a>(
     group: &Node<'_>,
     rest: &mut impl Iterator<Item = &'a Node<'a>>,

@@ -1,5 +1,5 @@
 //! References in Parquet: a directory with the metadata of all arrays, and for each array files of
-//! references, which are read when one of them is asked for.
+//! references. A file is read when one of its references is wanted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -134,7 +134,7 @@ impl Tables {
         has_size().unwrap_or(false)
     }
 
-    /// What `key` leads to; files of references are read in `place`.
+    /// Finds the target of `key`; files of references are read in `place`.
     pub(super) async fn find(&self, place: &Store, key: &str) -> Result<Option<Found>, StoreError> {
         if let Some(document) = self.documents.get(key) {
             return Ok(Some(Found::Inline(document.clone())));
@@ -150,7 +150,7 @@ impl Tables {
         Ok(partition.found(row))
     }
 
-    /// Where the reference of a chunk is; `None` if `key` is of no chunk of an array.
+    /// Finds the row of a chunk's reference; `None` if `key` is of no chunk of an array.
     fn row(&self, key: &str) -> Result<Option<Row>, String> {
         let Some((array, chunks, chunk)) = self.array_of(key) else { return Ok(None) };
         let chunks = match chunks {

@@ -93,7 +93,7 @@ impl Templates {
     }
 }
 
-/// What is said of what only Jinja can evaluate.
+/// Message about an expression that only Jinja can evaluate.
 const EXPRESSION: &str = "is an expression, of which only plain names are read; write the references \
                           out, e.g. json.dump(fsspec.filesystem(\"reference\", fo=…, \
                           simple_templates=False).references, …) in Python";

@@ -22,7 +22,7 @@ fn open(directory: &Path, below: &str) -> Store {
     Store::open(&location).unwrap().with_role(Role::Source)
 }
 
-/// What is wrong with a document.
+/// Fault of a document.
 async fn fault(document: &str) -> String {
     let directory = written(document);
     let error = open(directory.path(), "").get("a/0", 100).await.unwrap_err();

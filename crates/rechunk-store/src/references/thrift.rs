@@ -70,7 +70,7 @@ impl<'a> Thrift<'a> {
         }
     }
 
-    /// What follows its length.
+    /// Reads a text behind its length.
     pub(super) fn text(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.varint()?).ok()?;
         let start = self.at;
@@ -88,7 +88,7 @@ impl<'a> Thrift<'a> {
         Some((byte & 0xf, count))
     }
 
-    /// How many structs are in a list of them that begins here. (Of none, fastparquet does not say
+    /// Number of structs in a list of them that begins here. (Of none, fastparquet does not say
     /// what they are.)
     pub(super) fn structs(&mut self) -> Option<u64> {
         let (kind, count) = self.list()?;

@@ -1,4 +1,4 @@
-//! What a URL of a remote store names: the connection it needs, and the place in it.
+//! Reads URLs of remote stores: each names the connection it needs, and the place in it.
 
 use crate::StoreError;
 use crate::location::{percent_decode, refuse};
@@ -38,7 +38,7 @@ impl Scheme {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) scheme: Scheme,
-    /// What one client is made for: `s3://bucket`, `http://host:port`.
+    /// Beginning of the URL, of which one client is made: `s3://bucket`, `http://host:port`.
     pub(crate) root: String,
     /// The place in it, `/`-separated; empty for all of it.
     pub(crate) below: String,
@@ -50,8 +50,8 @@ impl Address {
         format!("{}/{}", self.root, self.below)
     }
 
-    /// Both places, as names of which one begins with the other if it is at it or below it: schemes
-    /// are spelled in one way, and where only one of two names its account it may be the same.
+    /// Names of both places: one begins with the other if it is at it or below it. Schemes are
+    /// spelled in one way, and where only one of two names its account it may be the same.
     pub(crate) fn names(&self, other: &Self) -> [String; 2] {
         let parts = |of: &Self| {
             let authority = of.root.split_once("://").map_or("", |(_, authority)| authority);

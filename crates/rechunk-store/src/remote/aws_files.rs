@@ -13,7 +13,7 @@ use object_store::aws::AmazonS3ConfigKey;
 /// Largest such file that is read, bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// What the files say for the profile that `AWS_PROFILE` names, else for `default`.
+/// Settings in the files for the profile that `AWS_PROFILE` names, else for `default`.
 #[expect(clippy::disallowed_methods, reason = "variables of AWS, where its own tools have them")]
 pub(crate) fn settings() -> Vec<(AmazonS3ConfigKey, String)> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -33,7 +33,7 @@ pub(crate) fn settings() -> Vec<(AmazonS3ConfigKey, String)> {
     of_profile(&config, &credentials, &profile)
 }
 
-/// What the texts of the two files say of a profile; credentials of the second win.
+/// Settings of a profile in the texts of the two files; credentials of the second win.
 fn of_profile(config: &str, credentials: &str, profile: &str) -> Vec<(AmazonS3ConfigKey, String)> {
     let in_config =
         if profile == "default" { profile.to_owned() } else { format!("profile {profile}") };

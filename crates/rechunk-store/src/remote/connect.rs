@@ -17,9 +17,9 @@ use super::wire::Connector;
 use super::{Address, Scheme, StoreOptions, aws_files};
 use crate::StoreError;
 
-/// How long a connection may say nothing in the middle of an answer.
+/// Time for which a connection may say nothing in the middle of an answer.
 pub(super) const SILENCE: Duration = Duration::from_secs(30);
-/// How long a connection may take to be made.
+/// Time that a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// A client, and the same for uploads in parts if the store has them.
@@ -57,7 +57,7 @@ pub(crate) fn connect(
     })
 }
 
-/// What a client says, unless it repeats the value of an option or of a variable: then only the
+/// Message of a client, unless it repeats the value of an option or of a variable: then only the
 /// name of that.
 #[expect(clippy::disallowed_methods, reason = "values of variables are kept out of a message")]
 fn without_values(said: &str, options: &[(&str, &str)]) -> String {
@@ -181,7 +181,7 @@ impl Setup<'_> {
     }
 }
 
-/// Whoever names an endpoint without TLS wants one.
+/// True for an endpoint that is named without TLS.
 fn is_plain(endpoint: Option<String>) -> bool {
     endpoint.is_some_and(|endpoint| endpoint.starts_with("http://"))
 }

@@ -14,14 +14,14 @@ use object_store::CredentialProvider;
 use thiserror::Error;
 use tokio::time::timeout;
 
-/// How long the first credentials may take.
+/// Time that the first credentials may take.
 const FIRST: Duration = Duration::from_secs(6);
 
 /// A provider that gives up soon as long as it has never given any.
 #[derive(Debug)]
 pub(super) struct Prompt<T> {
     inner: Arc<dyn CredentialProvider<Credential = T>>,
-    /// What came of the first time: nothing, or why there are none.
+    /// Outcome of the first time: nothing, or why there are none.
     first: OnceLock<Result<(), String>>,
 }
 

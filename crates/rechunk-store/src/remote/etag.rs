@@ -1,5 +1,5 @@
-//! Whether a body is the one that was stored: on S3 the ETag of an object that was sent in one
-//! piece is its MD5 (unless the bucket encrypts with keys of its own).
+//! Tells whether a body is the one that was stored, by the ETag of S3. That is the MD5 of an object
+//! that was sent in one piece (unless the bucket encrypts with keys of its own).
 //!
 //! <https://docs.aws.amazon.com/AmazonS3/latest/API/API_Object.html>. `object_store` does not look
 //! at it, and a bit that flips on the way would be decoded.
@@ -16,10 +16,10 @@ pub(crate) struct Etags {
     are_other: AtomicBool,
 }
 
-/// What a body was found to be.
+/// Result of comparing a body with its ETag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// What was stored, or there is nothing to tell by.
+    /// The stored body, or there is nothing to tell by.
     Fine,
     /// It has this sum, and the ETag another.
     Differs([u8; 16]),

@@ -1,4 +1,4 @@
-//! What a remote store's error means: is it worth trying again, and how is it said?
+//! Finds out of a remote store's error whether another try is of use, and puts it into words.
 //!
 //! `object_store` keeps the type of a failed request to itself, so that its status is read from
 //! its text; end-to-end tests against a store that fails (`tests/e2e/cloud`) hold these texts
@@ -8,7 +8,7 @@ use std::error::Error;
 
 use object_store::client::{HttpError, HttpErrorKind};
 
-/// How long the text of an answer may be in a message, characters.
+/// Longest text of an answer in a message, characters.
 const TEXT_MAX: usize = 300;
 const STATUS: &str = "Server returned non-2xx status code: ";
 const RESPONSE: &str = "Server returned error response: ";
@@ -23,7 +23,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// What one error of a chain says of a request, if it does.
+    /// Failure of a request that one error of a chain tells of, if it does.
     pub(crate) fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         if let Some(error) = error.downcast_ref::<HttpError>() {
             return Some(Self::Transport { is_passing: error.kind() != HttpErrorKind::Unknown });
@@ -37,7 +37,7 @@ impl Failure {
         Some(Self::Status { code: code.parse().ok()?, body: body.to_owned() })
     }
 
-    /// The same request may succeed another time.
+    /// True if the same request may succeed another time.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Transport { is_passing } => *is_passing,
@@ -61,7 +61,7 @@ impl Failure {
         matches!(self, Self::Status { code: 401 | 403, .. })
     }
 
-    /// What an answer said, in a line; `None` where there was none.
+    /// Text of an answer, in a line; `None` where there was none.
     pub(crate) fn text(&self) -> Option<String> {
         let Self::Status { code, body } = self else { return None };
         let said = match (element(body, "Code"), element(body, "Message")) {
@@ -89,8 +89,7 @@ pub(crate) fn retries(error: &(dyn Error + 'static)) -> Option<String> {
     count.parse::<u64>().is_ok().then(|| format!("after {count} retries"))
 }
 
-/// What to do about a store that does not let this user in, if that is what an error of a chain
-/// says.
+/// Advice about a store that does not let this user in, if an error of a chain says so.
 pub(crate) fn access_hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
     is_denial(error).then_some(
         "; check the credentials (environment, profile, --store-option) and what they allow; \
@@ -98,7 +97,7 @@ pub(crate) fn access_hint(error: &(dyn Error + 'static)) -> Option<&'static str>
     )
 }
 
-/// What to do about a web server that gives a whole file where a part was asked for.
+/// Advice about a web server that gives a whole file where a part was asked for.
 pub(crate) fn range_hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
     use object_store::Error::NotSupported;
     let said = error.downcast_ref::<object_store::Error>();

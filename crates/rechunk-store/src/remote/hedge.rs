@@ -1,6 +1,6 @@
-//! Reads that a store is far slower to answer than others like them are sent a second time while
-//! the first still runs: a hedged request (Dean and Barroso, "The Tail at Scale", 2013). Whichever
-//! is answered first is taken, and the other given up.
+//! Sends a read a second time, while the first still runs, if it takes far longer than others like
+//! it. That is a hedged request (Dean and Barroso, "The Tail at Scale", 2013). Whichever is
+//! answered first is taken, and the other given up.
 //!
 //! The race ends with the head of an answer, so there are never two bodies of which only one was
 //! paid for.
@@ -14,11 +14,11 @@ use tokio::time::{Instant, sleep};
 
 use super::{Latencies, Like, Limiter};
 
-/// What no request is sent again before.
+/// Least time after which a request is sent again.
 const SOONEST: Duration = Duration::from_secs(1);
-/// How much longer than 95 of 100 like it a request may take until it is sent again.
+/// Factor on the time of 95 of 100 like it, after which a request is sent again.
 const FACTOR: u32 = 4;
-/// How long until one that may not be sent again asks once more.
+/// Time until a request that may not be sent again is looked at once more.
 const LATER: Duration = Duration::from_millis(250);
 /// One in so many requests may be sent again,
 const SHARE: u32 = 50;
@@ -37,7 +37,7 @@ pub(crate) struct Hedge {
 #[derive(Debug)]
 struct State {
     latencies: Latencies,
-    /// What requests have earned: [`SHARE`] of it is the right to send one again.
+    /// Credit that requests have earned: [`SHARE`] of it is the right to send one again.
     earned: u32,
     /// Requests that were sent again and of which neither is answered.
     in_flight: u32,

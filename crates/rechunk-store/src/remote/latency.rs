@@ -1,4 +1,4 @@
-//! How long requests take that are like each other, until an answer begins.
+//! Times that requests like each other take until an answer begins.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -8,10 +8,10 @@ const REMEMBERED: usize = 128;
 /// Fewer say nothing.
 const FEWEST: usize = 20;
 
-/// What a request is like, as far as its time depends on it.
+/// Kind of a request, as far as its time depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Like {
-    /// What is known of an object.
+    /// Metadata of an object.
     Head,
     /// Bytes of an object: the power of four that they, or the most there may be, come to.
     Read(u32),
@@ -38,7 +38,7 @@ impl Latencies {
         times.push_back(time);
     }
 
-    /// What 95 of 100 took at most; `None` while too few are known.
+    /// Time that 95 of 100 took at most; `None` while too few are known.
     pub(crate) fn p95(&self, like: Like) -> Option<Duration> {
         let times = self.0.get(&like).filter(|times| times.len() >= FEWEST)?;
         let mut sorted: Vec<Duration> = times.iter().copied().collect();

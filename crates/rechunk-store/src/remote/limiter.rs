@@ -1,4 +1,4 @@
-//! How many requests are in flight to one bucket: fewer when it says that it is too much.
+//! Bounds the requests in flight to one bucket: fewer when it says that it is too much.
 //!
 //! Additive increase, multiplicative decrease (Chiu and Jain, 1989): halved when the store says
 //! 429 or 503, one more for every round of requests that succeed. What was in flight when it was
@@ -12,9 +12,9 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// How long what was too much is not tried again.
+/// Time for which a number that was too much is not tried again.
 const WARY: Duration = Duration::from_secs(3);
-/// What may be in flight says more than what is, if that is fewer: a store is also busy for others.
+/// Least number in flight that a reduction goes by, for a store is also busy for others.
 const FEW: u32 = 16;
 
 /// Bounds requests in flight.

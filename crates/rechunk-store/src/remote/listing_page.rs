@@ -16,13 +16,13 @@ use url::form_urlencoded;
 /// Most pages in a row without a name on them. A store may have to say that it found nothing yet
 /// (Azure does at the ends of its partitions), but not that often.
 const EMPTY_PAGES_MAX: u32 = 200;
-/// What a page has of each object, or of what stands for several: in S3 and GCS, and in Azure.
+/// Elements of a page for an object, or for several together: in S3 and GCS, and in Azure.
 const NAMES: [&str; 4] = ["<Contents>", "<CommonPrefixes>", "<Blob>", "<BlobPrefix>"];
 /// Where a page says what comes next, and what a request says for it: in S3 and GCS, and in Azure.
 const OF_S3: (&str, &str) = ("NextContinuationToken", "continuation-token");
 const OF_AZURE: (&str, &str) = ("NextMarker", "marker");
 
-/// What stands for the place where a listing that is cut off would go on.
+/// Token for the place where a listing that is cut off would go on.
 const CUT_OFF: &str = "rechunk: the listing is cut off";
 const PAGE_END: &str = "</ListBucketResult>";
 const EMPTY_TOKENS: [&str; 2] =
@@ -89,7 +89,7 @@ impl Pages {
     }
 }
 
-/// What a page has of one object, its key and its size: in S3 and GCS, and in Azure.
+/// Element of a page for an object, with its key and its size: in S3 and GCS, and in Azure.
 const OBJECTS: [[&str; 3]; 2] = [["Contents", "Key", "Size"], ["Blob", "Name", "Content-Length"]];
 /// Ends of the names of empty objects that stand for folders: those of consoles and file managers,
 /// and of Hadoop.
@@ -145,7 +145,7 @@ fn next_page<'a>(query: &str, text: &'a str) -> Option<(&'static str, &'a str)> 
     (!token.is_empty()).then_some((parameter, token))
 }
 
-/// What is wrong, if `query` asks for what comes after a page that was cut off.
+/// Fault of a `query` for the page behind one that was cut off.
 pub(super) fn asks_for_more_than_there_is(query: &str) -> Option<String> {
     let (_, parameter) = OF_S3;
     let mut pairs = form_urlencoded::parse(query.as_bytes());
@@ -214,7 +214,7 @@ mod tests {
         format!("<ListBucketResult>{names}{next}</ListBucketResult>")
     }
 
-    /// What is wrong with a page, or with the request for the one that it leads to.
+    /// Fault of a page, or of the request for the one that it leads to.
     fn fault(pages: &Pages, query: &str, body: &[u8]) -> Option<String> {
         match pages.read(query, Bytes::copy_from_slice(body)) {
             Err(fault) => Some(fault),

@@ -35,7 +35,7 @@ use wire::Connector;
 #[derive(Clone)]
 pub(crate) struct Remote {
     pub(crate) inner: Arc<dyn ObjectStore>,
-    /// The same client for uploads in parts, where there are such.
+    /// Client for uploads in parts, where there are such.
     pub(crate) multipart: Option<Arc<dyn MultipartStore>>,
     pub(crate) limiter: Arc<Limiter>,
     pub(crate) clock: Arc<ServerClock>,

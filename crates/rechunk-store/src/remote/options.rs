@@ -1,4 +1,4 @@
-//! How remote stores are reached: what a user says, and how patient to be.
+//! Options of remote stores: a user's settings, and patience.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use object_store::gcp::GoogleConfigKey;
 use crate::StoreError;
 use crate::location::refuse;
 
-/// How often a request is repeated.
+/// Most repetitions of a request.
 const MAX_RETRIES: u32 = 10;
-/// How long a store may fail to answer.
+/// Time for which a store may fail to answer.
 const TIMEOUT: Duration = Duration::from_mins(3);
 /// Requests in flight to one bucket.
 const CONCURRENCY: u32 = 256;
 
-/// How remote stores are reached. Never saved; its `Debug` form shows no value.
+/// Options of remote stores. Never saved; its `Debug` form shows no value.
 #[derive(Clone)]
 pub struct StoreOptions {
     pairs: Vec<Pair>,
@@ -30,7 +30,7 @@ pub struct StoreOptions {
 
 #[derive(Clone)]
 struct Pair {
-    /// What the locations it is for begin with; `None`: all.
+    /// Beginning of the locations it is for; `None`: all.
     location: Option<String>,
     key: String,
     value: String,
@@ -88,13 +88,14 @@ impl StoreOptions {
         Ok(())
     }
 
-    /// How often a request that fails for a moment is tried again.
+    /// Sets the number of further tries of a request that fails for a moment.
     #[must_use]
     pub fn with_max_retries(self, max_retries: u32) -> Self {
         Self { max_retries, ..self }
     }
 
-    /// How long an operation may take with all its retries while the store does not answer.
+    /// Sets the time that an operation may take with all its retries while the store does not
+    /// answer.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }

@@ -1,4 +1,4 @@
-//! What an answer means, where that is not what its status says.
+//! Finds the meaning of an answer, where its status says something else.
 
 use bytes::Bytes;
 use object_store::client::{HttpError, HttpRequest, HttpResponse};
@@ -7,9 +7,9 @@ use super::{Like, Scheme};
 
 /// Headers that make a PUT a copy.
 const COPY_SOURCES: [&str; 2] = ["x-amz-copy-source", "x-goog-copy-source"];
-/// What documents say that end a copy, of an object or into a part of one.
+/// Documents that end a copy, of an object or into a part of one.
 const COPIED: [&str; 2] = ["CopyObjectResult", "CopyPartResult"];
-/// What stores say of an object that they do not have.
+/// Codes for an object that a store does not have.
 const NO_OBJECT: [&str; 3] = ["NoSuchKey", "BlobNotFound", "PathNotFound"];
 
 /// Whether a request asks for a copy inside the store.
@@ -17,7 +17,7 @@ pub(super) fn is_copy(request: &HttpRequest) -> bool {
     COPY_SOURCES.iter().any(|name| request.headers().contains_key(*name))
 }
 
-/// What was asked, as far as the status of the answer is judged by it.
+/// Properties of a request by which the status of its answer is judged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked {
     scheme: Scheme,

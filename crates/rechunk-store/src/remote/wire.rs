@@ -1,5 +1,5 @@
-//! What goes over the wire: every attempt is counted here, retries of the library below included,
-//! and what answers say of the server is noticed.
+//! Requests on the wire: every attempt is counted here, retries of the library below included, and
+//! answers are read for news of the server.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -28,13 +28,13 @@ const ERROR_BYTES_MAX: usize = 64 << 10;
 /// Bytes per second that are sent at least, of each of many requests at once: slower ones are given
 /// up.
 const SENT_BYTES_MIN: u64 = 128 << 10;
-/// Most bytes of a page of a listing, of at most 5000 names of 1 KiB, and of what is said of as
-/// many that were removed.
+/// Most bytes of a page of a listing, of at most 5000 names of 1 KiB, and of the answer to as many
+/// removals.
 const PAGE_BYTES_MAX: usize = 32 << 20;
 /// Most bytes of another answer that is read as a whole.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
-/// Whose attempt it is; travels with a request.
+/// Counters of an attempt; travels with a request.
 #[derive(Clone)]
 struct Attempts {
     meter: Arc<Meter>,
@@ -48,7 +48,8 @@ pub(crate) fn attempts_of(meter: &Arc<Meter>, role: Role) -> Extensions {
     extensions
 }
 
-/// The same for a read, which is sent again if it is much slower than those like it.
+/// Adds to a request's extensions that it is a read, sent again if it is much slower than those
+/// like it.
 pub(crate) fn read_like(like: Like, mut extensions: Extensions) -> Extensions {
     extensions.insert(like);
     extensions
@@ -69,7 +70,7 @@ pub(crate) async fn with_attempts<F: Future>(meter: &Arc<Meter>, role: Role, wor
 #[derive(Debug)]
 pub(crate) struct Connector {
     scheme: Scheme,
-    /// How long a write may take, beside what it takes to send it.
+    /// Time that a write may take, beside the time of sending it.
     timeout: Duration,
     limiter: Arc<Limiter>,
     hedge: Arc<Hedge>,
@@ -136,13 +137,14 @@ fn is_streamed(request: &HttpRequest) -> bool {
     request.method() == "GET" && !request.uri().query().is_some_and(is_listing)
 }
 
-/// A part, the end or the giving up of an upload without a name: what is left of that is a request
-/// for the object itself, which some stores take it for.
+/// True for a part, the end or the giving up of an upload without a name. Without that it is a
+/// request for the object itself, which some stores take it for.
 fn names_no_upload(query: &str) -> bool {
     query.split('&').any(|pair| matches!(pair, "uploadId" | "uploadId="))
 }
 
-/// What an error says, as far as somebody would read it: the rest of an answer without end is left.
+/// Shortens the body of an error to as much as somebody would read: the rest of an answer without
+/// end is left.
 async fn with_a_short_body(answer: HttpResponse) -> HttpResponse {
     let (head, body) = answer.into_parts();
     let (mut said, mut parts) = (Vec::new(), body.bytes_stream());
@@ -173,7 +175,7 @@ async fn with_a_whole_body(
     Ok(HttpResponse::from_parts(head, read.into()))
 }
 
-/// What an answer says: all of it, or as much of an error as somebody would read.
+/// Reads the body of an answer: all of it, or as much of an error as somebody would read.
 async fn with_body(answer: HttpResponse, bytes_max: usize) -> Result<HttpResponse, HttpError> {
     if answer.status().is_success() {
         with_a_whole_body(answer, bytes_max).await

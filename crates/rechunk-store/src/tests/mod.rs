@@ -19,7 +19,7 @@ fn local() -> (TempDir, Store) {
     (directory, store)
 }
 
-/// What every kind of store must do alike: run `test` on each.
+/// Runs `test` on each kind of store: all must do alike.
 async fn on_each<F: AsyncFn(Store)>(test: F) {
     let (_directory, store) = local();
     test(store.clone()).await;

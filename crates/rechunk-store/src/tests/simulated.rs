@@ -28,7 +28,7 @@ async fn a_part_of_an_object_is_not_another_one() {
     }
 }
 
-/// Who clears a place up removes questions for the time, too.
+/// A question for the time may be removed, too, by a program that clears the place up.
 #[tokio::test(start_paused = true)]
 async fn the_time_is_asked_for_again() {
     for removed in [1, 2] {

@@ -16,7 +16,7 @@ fn store(threshold_bytes: u64, part_bytes: u64) -> Store {
     store.with_part_sizes(sizes).with_role(Role::Target)
 }
 
-/// What an object of `bytes` in parts takes beside its put.
+/// Requests that an object of `bytes` in parts takes beside its put.
 fn requests(bytes: usize, part_bytes: u64) -> u64 {
     let bytes = bytes as u64;
     if bytes <= part_bytes { 0 } else { 1 + bytes.div_ceil(part_bytes) }

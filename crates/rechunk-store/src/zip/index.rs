@@ -1,4 +1,4 @@
-//! What is in a ZIP file and where: its directory, kept small.
+//! Contents of a ZIP file, and their places: its directory, kept small.
 
 use std::io::Read;
 use std::ops::Range;
@@ -45,7 +45,7 @@ pub(super) struct Entry {
     at: ZipArchiveEntryWayfinder,
 }
 
-/// How the bytes of an entry are kept.
+/// Form in which the bytes of an entry are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     Stored,
@@ -59,7 +59,7 @@ impl Entry {
     }
 }
 
-/// Where the bytes of an entry are.
+/// Place of the bytes of an entry.
 #[derive(Debug)]
 pub(super) struct Data {
     pub(super) method: Method,
@@ -149,7 +149,7 @@ impl Index {
         start..start + length
     }
 
-    /// What a list says of an entry.
+    /// Metadata of an entry, as a list has it.
     pub(super) fn meta(&self, position: usize) -> Result<ObjectMeta> {
         let entry = &self.entries[position];
         Ok(meta(self, entry, Path::parse(self.name_of(entry))?))

@@ -26,7 +26,7 @@ use tokio::sync::OnceCell;
 
 use self::index::{Entry, Index};
 
-/// What is wrong with a ZIP file, or with what is asked of it.
+/// Fault of a ZIP file, or of the operation on it.
 #[derive(Debug, ThisError)]
 pub(crate) enum ZipFault {
     /// The directory cannot be read.
@@ -53,7 +53,7 @@ pub(crate) enum ZipFault {
     /// An encrypted entry.
     #[error("it is encrypted")]
     Encrypted,
-    /// What comes out is not what the directory says.
+    /// Unpacked bytes are not as the directory says.
     #[error("it is damaged: {0}")]
     Content(&'static str),
     /// Something was to be written.

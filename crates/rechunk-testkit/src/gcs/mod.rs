@@ -60,7 +60,7 @@ impl GcsServer {
         vec![("GOOGLE_SERVICE_ACCOUNT_KEY", self.service_account_key())]
     }
 
-    /// How many multipart uploads are neither completed nor aborted.
+    /// Number of multipart uploads that are neither completed nor aborted.
     pub fn unfinished_uploads(&self) -> usize {
         self.uploads.count()
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::file_answer::generation;
 
-/// Where files are written before they get their name.
+/// Directory in which files are written before they get their name.
 pub(super) const STAGING: &str = ".staging";
 
 #[derive(Debug)]

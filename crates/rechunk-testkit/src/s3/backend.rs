@@ -25,8 +25,8 @@ use crate::uri::{bucket_and_key, parameter};
 use crate::xml_api::{error_answer, operation, values, xml_answer};
 use crate::{Operation, S3Server};
 
-/// What s3s-fs calls the file of an upload under way begins with; the upload's id and `.json`
-/// follow.
+/// Beginning of the name that s3s-fs gives the file of an upload under way; the upload's id and
+/// `.json` follow.
 pub(super) const UPLOAD_PREFIX: &str = ".upload-";
 
 pub(super) struct S3Backend {
@@ -88,8 +88,8 @@ impl S3Backend {
         }
     }
 
-    /// The same answer to a GET, read in larger pieces: s3s-fs takes 4 KiB at a time, so that a
-    /// test would measure the server. The key is locked, so it is the same file.
+    /// Replaces an answer to a GET by one that is read in larger pieces. s3s-fs takes 4 KiB at a
+    /// time, so that a test would measure the server. The key is locked, so it is the same file.
     async fn quicker(
         &self,
         subject: &Subject,
@@ -126,8 +126,8 @@ impl S3Backend {
         }
     }
 
-    /// What s3s-fs takes for something: a directory for an object, an upload that is over for
-    /// another owner's.
+    /// Refuses things that s3s-fs takes for others: a directory for an object, an upload that is
+    /// over for another owner's.
     fn absent(&self, subject: &Subject, query: &str) -> Option<Response<PlainBody>> {
         let Subject { bucket, key, operation } = subject;
         if let Some(id) = parameter(query, "uploadId") {

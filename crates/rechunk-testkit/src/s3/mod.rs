@@ -23,9 +23,9 @@ pub struct S3Server {
 impl S3Server {
     /// The bucket that is there from the start.
     pub const BUCKET: &'static str = "rechunk-test";
-    /// What clients have to sign with.
+    /// Name of the key that clients have to sign with.
     pub const ACCESS_KEY_ID: &'static str = "test";
-    /// What clients have to sign with.
+    /// Secret that clients have to sign with.
     pub const SECRET_ACCESS_KEY: &'static str = "testsecret";
     /// The region to sign for.
     pub const REGION: &'static str = "us-east-1";
@@ -64,7 +64,7 @@ impl S3Server {
         ]
     }
 
-    /// How many multipart uploads are neither completed nor aborted.
+    /// Number of multipart uploads that are neither completed nor aborted.
     pub fn unfinished_uploads(&self) -> std::io::Result<usize> {
         let mut uploads = 0;
         for entry in std::fs::read_dir(self.root())? {

@@ -107,7 +107,7 @@ impl SimClient {
         self.number
     }
 
-    /// How many calls it has made.
+    /// Number of calls that it has made.
     pub fn calls(&self) -> u64 {
         self.life().calls
     }
@@ -251,7 +251,7 @@ impl SimClient {
     }
 }
 
-/// How long one way takes.
+/// Time that one way takes.
 fn latency(state: &mut State) -> Duration {
     let most = state.latency_ms;
     let drawn = state.dice.below(most + 1);

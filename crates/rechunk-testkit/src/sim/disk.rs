@@ -1,4 +1,5 @@
-//! What is stored: what readers see, what would survive a power cut, and what is still on its way.
+//! Stored objects: as readers see them, as a power cut would leave them, and those still on their
+//! way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -62,7 +63,7 @@ pub(super) struct State {
     pub deleted: BTreeMap<String, Object>,
     /// Keys below these become durable when they are synced; all others when they are written.
     buffered: Vec<String>,
-    /// What a power cut leaves of what is not durable.
+    /// Objects before the writes that are not durable: a power cut may bring them back.
     unsynced: BTreeMap<String, Option<Object>>,
     late: BTreeMap<(u64, u64), Write>,
     started: Option<Instant>,
@@ -126,7 +127,7 @@ impl SimStore {
         state.latency_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
     }
 
-    /// What is below these keys survives a power cut only after it was synced.
+    /// Has objects below these keys survive a power cut only after a sync.
     pub fn set_buffered(&self, prefixes: &[&str]) {
         self.lock().buffered = prefixes.iter().map(|&prefix| prefix.to_owned()).collect();
     }
@@ -183,7 +184,7 @@ impl SimStore {
         self.lock().log = Some(Vec::new());
     }
 
-    /// What has happened since [`SimStore::keep_log`]: when (ms), who, what.
+    /// Events since [`SimStore::keep_log`]: each with its time (ms) and its client.
     pub fn log(&self) -> Vec<String> {
         self.lock().log.clone().unwrap_or_default()
     }
@@ -198,7 +199,7 @@ impl SimStore {
         self.lock().objects.keys().cloned().collect()
     }
 
-    /// What is at `key` would survive a power cut.
+    /// True if the object at `key` would survive a power cut.
     pub fn is_durable(&self, key: &str) -> bool {
         !self.lock().unsynced.contains_key(key)
     }
@@ -210,7 +211,7 @@ impl SimStore {
         state.unsynced.retain(|key, _| !key.starts_with(prefix));
     }
 
-    /// What is not durable is lost, whole or in part, or is not: as it happens.
+    /// Loses objects that are not durable, whole or in part, or keeps them: as it happens.
     pub fn cut_power(&self) {
         let mut state = self.lock();
         for (key, before) in std::mem::take(&mut state.unsynced) {

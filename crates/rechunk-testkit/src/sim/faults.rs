@@ -4,7 +4,7 @@ use object_store::Error;
 
 use super::Dice;
 
-/// How much goes wrong: percentages of calls.
+/// Rates of faults: percentages of calls.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SimFaults {
     /// Not done, and said so: 500, 503, a timeout, a connection that is reset.
@@ -31,7 +31,7 @@ pub struct SimFaults {
     pub full: Option<(u64, u64)>,
 }
 
-/// What happens to a call.
+/// Fate of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     Well,
@@ -128,7 +128,7 @@ pub(super) fn generic(error: io::Error) -> Error {
     Error::Generic { store: "sim", source: Box::new(error) }
 }
 
-/// What a refused condition says.
+/// Error with the text of a refused condition.
 pub(super) fn said(text: &'static str) -> Box<dyn std::error::Error + Send + Sync> {
     Box::new(io::Error::other(text))
 }

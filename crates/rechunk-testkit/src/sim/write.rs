@@ -97,7 +97,7 @@ impl SimClient {
     }
 }
 
-/// What becomes of a write to `key`.
+/// Decides the fate of a write to `key`.
 fn fate(key: &str) -> impl FnOnce(&SimFaults, &mut Dice, u64) -> Fate {
     move |faults, dice, calls| faults.of_write(dice, key, calls)
 }

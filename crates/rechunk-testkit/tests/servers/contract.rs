@@ -1,4 +1,4 @@
-//! What a store that can be written has to do.
+//! Duties of a store that can be written.
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};

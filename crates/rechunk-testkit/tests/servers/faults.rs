@@ -276,7 +276,7 @@ async fn a_client_that_repeats_gets_through_a_tenth_of_faults() {
     assert!((8..40).contains(&faulty), "{faulty} of {}", log.len());
 }
 
-/// What a program does that repeats whatever it is refused.
+/// Repeats a call until it is not refused, as a program does.
 async fn insist<T>(mut ask: impl AsyncFnMut() -> object_store::Result<T>) -> T {
     for _ in 0..50 {
         if let Ok(answer) = ask().await {

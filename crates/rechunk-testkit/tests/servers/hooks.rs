@@ -37,7 +37,7 @@ async fn wait(hold: Hold) -> (Hold, Option<RequestRecord>) {
     waiting.await.unwrap()
 }
 
-/// What a held request did to the store, for each moment and end of the hold.
+/// Effect of a held request on the store, for each moment and end of the hold.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_held_request_goes_on_or_is_abandoned() {
     for (moment, is_released, succeeds, is_done) in [

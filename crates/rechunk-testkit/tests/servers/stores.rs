@@ -22,7 +22,7 @@ pub(crate) fn retries(max_retries: usize) -> RetryConfig {
     RetryConfig { backoff, max_retries, retry_timeout: Duration::from_mins(1) }
 }
 
-/// How long a client waits for an answer and its body.
+/// Time for which a client waits for an answer and its body.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) fn client() -> ClientOptions {

@@ -2,7 +2,7 @@ use rechunk_grid::DataType;
 
 use super::*;
 
-/// What is chosen for big-endian floats in v3.
+/// Codecs that are chosen for big-endian floats in v3.
 fn chosen(text: &str) -> Vec<CodecSpec> {
     parse_codec_choice(text).unwrap().bound_to(FLOATS, ZarrVersion::V3).unwrap()
 }

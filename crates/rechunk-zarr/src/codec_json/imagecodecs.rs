@@ -7,7 +7,7 @@ use super::Settings;
 use crate::codec_spec::{CodecSpec, LzmaCheck, LzmaFormat, LzmaSpec, Predictor, TiffCompressor};
 use crate::metadata::ZarrVersion;
 
-/// What is before their names.
+/// Prefix of their names.
 const PREFIX: &str = "imagecodecs_";
 
 /// Levels that zlib's stream says nothing of to a reader: what is written again has this one.

@@ -10,11 +10,11 @@ use crate::codec_spec::{CodecSpec, Real, ZfpElement, ZfpMode, ZfpSpec};
 use crate::element_type::ElementType;
 use crate::field::{Field, shown};
 
-/// What zarrs calls it, and what else.
+/// Names of the codec in metadata.
 pub(crate) const NAMES: [&str; 3] =
     ["zfp", "zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"];
 
-/// What a build without it says.
+/// Message of a build without it.
 const NOT_BUILT_IN: &str = "this program was built without zfp; `cargo build --release \
      -p rechunk-cli --features zfp` makes one that reads and writes it (needs cmake and libclang)";
 

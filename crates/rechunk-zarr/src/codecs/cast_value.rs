@@ -12,8 +12,8 @@ use crate::codec_spec::CodecSpec;
 use crate::element_type::ElementType;
 use crate::number_codecs::{CastValue, OutOfRange, Rounding, ScalarMap, ScaleOffset, Word};
 
-/// A type of floats: digits of the mantissa, the first among them; exponent of the last place of
-/// its smallest number; and the exponent that no number of it reaches.
+/// A type of floats. It has the digits of the mantissa, the first among them; the exponent of the
+/// last place of its smallest number; and the exponent that no number of it reaches.
 struct Floats {
     digits: i32,
     lowest: i32,
@@ -313,8 +313,8 @@ fn in_type(value: Value, data_type: DataType) -> Result<Value, String> {
     }
 }
 
-/// What a filter of each number makes of one element; the element itself where the codec is no such
-/// filter.
+/// Encodes one element by a filter of each number; returns the element itself where the codec is no
+/// such filter.
 pub(crate) fn encode_each(codec: &CodecSpec, element: &[u8]) -> Result<Vec<u8>, String> {
     let mut encoded = Vec::new();
     match codec {

@@ -11,8 +11,8 @@ use crate::field::Field;
 use crate::metadata::CHUNK_BYTES_MAX;
 use crate::packed_numbers::reshaped;
 
-/// Filters may make so many bytes of one: more than any do that follow on each other, and few
-/// enough that a chain of those that do not stays within bounds.
+/// Most bytes that filters may make of one. No filters that follow on each other make more, and it
+/// is few enough that a chain of those that do not stays within bounds.
 const GROWTH_MAX: u64 = 64;
 /// Bytes that they may add to a chunk beside that: checksums.
 const ADDED_MAX: u64 = 4096;
@@ -190,7 +190,7 @@ impl Chain {
         Ok(())
     }
 
-    /// What this costs.
+    /// Cost of the chain.
     pub(crate) fn cost(&self) -> CodecCost {
         // The compressor takes most of the time; without one, the first codec stands for all.
         let main = self.stages.iter().find(|stage| stage.codec.is_compressor());

@@ -21,7 +21,7 @@ fn chain(block: &N5BlockCodec, shape: &[u64]) -> Result<Chain, FormatError> {
     Chain::new(&codecs, elements.saturating_mul(block.data_type.item_bytes()), shape)
 }
 
-/// What encoding and decoding `decoded` bytes costs.
+/// Cost of encoding and decoding `decoded` bytes.
 fn cost(block: &N5BlockCodec, decoded: u64) -> Option<CodecCost> {
     let elements = decoded / block.data_type.item_bytes().max(1);
     chain(block, &[elements]).ok().map(|chain| chain.cost())

@@ -7,7 +7,7 @@ pub(super) fn encoded_bytes(count: u64, packing: BitPacking) -> u64 {
     count.div_ceil(8).saturating_add(u64::from(packing != BitPacking::LowFirst))
 }
 
-/// How many of the last byte's bits stand for nothing.
+/// Number of the last byte's bits that stand for nothing.
 fn padding(count: usize) -> u8 {
     u8::try_from((8 - count % 8) % 8).unwrap_or(0)
 }

@@ -11,7 +11,7 @@ pub(super) fn encoded_bytes(decoded: u64, codec: &PackedNumbers) -> u64 {
     bits.div_ceil(8).saturating_add(u64::from(codec.padding != BitPacking::LowFirst))
 }
 
-/// How many of the last byte's bits stand for nothing.
+/// Number of the last byte's bits that stand for nothing.
 fn padding(numbers: usize, kept_bits: u32) -> u8 {
     // Only the last three bits of either count.
     let bits = (numbers % 8) * usize::try_from(kept_bits).unwrap_or(0);

@@ -6,8 +6,8 @@ use super::value::Value;
 use crate::element_type::ElementType;
 use crate::tiff_codecs::Predictor;
 
-/// How the elements of a chunk lie: rows of elements, `step` of which lie between one and the next
-/// along the axis.
+/// Layout of a chunk's elements: rows of them, `step` of which lie between one and the next along
+/// the axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rows {
     row: usize,
@@ -125,7 +125,7 @@ mod tests {
         Predictor { is_float, element, shape: Vec::new(), axis }
     }
 
-    /// What imagecodecs 2026.10.10 makes of arrays (`delta_encode`, `floatpred_encode`).
+    /// Decodes arrays that imagecodecs 2026.10.10 has encoded (`delta_encode`, `floatpred_encode`).
     #[test]
     fn chunks_of_imagecodecs_decode_to_what_it_encoded() {
         for (is_float, kind, axis, shape, encoded, elements) in CASES {

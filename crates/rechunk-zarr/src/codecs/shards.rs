@@ -40,7 +40,7 @@ pub(super) fn workspace_bytes(shards: &ShardCodec, of: fn(&CodecCost) -> u64) ->
         .saturating_add(index_bytes)
 }
 
-/// Where a chunk is in the decoded shard.
+/// Places of the chunks in the decoded shard.
 struct Places<'a> {
     shards: &'a ShardCodec,
     item_bytes: usize,

@@ -26,7 +26,7 @@ pub(super) struct Stage {
     pub(super) is_exact: bool,
     /// Most bytes after encoding.
     pub(super) encoded_bytes_max: usize,
-    /// What the codec needs to know of the chunk's shape, where it is zfp.
+    /// Shape of the chunk as the codec needs it, where it is zfp.
     pub(super) zfp: Option<ZfpChunk>,
     /// The chunk's shape as its elements lie, where it is a block of N5.
     shape: Vec<u64>,

@@ -200,7 +200,7 @@ fn booleans_are_bits() {
     }
 }
 
-/// What numcodecs computes for the same numbers (0.16, NumPy 2).
+/// Results of numcodecs for these numbers (0.16, NumPy 2).
 #[test]
 fn filters_compute_as_numcodecs_does() {
     use DataType::{Float32, Float64, Int8, Int16};

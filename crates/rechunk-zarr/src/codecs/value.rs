@@ -205,8 +205,8 @@ impl Value {
         }
     }
 
-    /// A number from metadata in the precision of the elements it meets: NumPy gives a Python
-    /// number the type of the array, but a float among integers makes doubles of both.
+    /// A number from metadata in the precision of the elements it meets, as in NumPy. That gives a
+    /// Python number the type of the array, but a float among integers makes doubles of both.
     pub(super) fn scalar(scalar: Scalar, beside: Self) -> Self {
         let exact = match scalar {
             Scalar::Integer(value) => Self::Integer(i128::from(value)),

@@ -1,4 +1,4 @@
-//! What codecs allocate beside a chunk and its encoded form, bytes.
+//! Bytes that codecs allocate beside a chunk and its encoded form.
 
 use rechunk_codec::{blosc, bzip2_streams, deflate, lz4_block, lzma, tiff, zstd_frames};
 

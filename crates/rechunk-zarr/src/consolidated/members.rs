@@ -80,7 +80,7 @@ impl Members {
         self.names.contains_key(name)
     }
 
-    /// What the document of that name says that its place is.
+    /// Kind of a place, as the document of that name says it.
     pub(super) fn kind(&self, name: &str) -> Option<ConsolidatedKind> {
         self.names.get(name).and_then(|(_, kind)| *kind)
     }
@@ -114,7 +114,7 @@ impl PartialEq for Members {
     }
 }
 
-/// What a document says that its place is: in v2 its name does.
+/// Kind of a place, as its document says it: in v2 by its name.
 fn kind(name: &str, document: &Value) -> Option<ConsolidatedKind> {
     match name.rsplit('/').next() {
         Some(".zarray") => Some(ConsolidatedKind::Array),

@@ -43,7 +43,7 @@ fn group_of(key: &str, version: ZarrVersion) -> &str {
     parent(node)
 }
 
-/// What stands before the last slash.
+/// Part of a path before the last slash.
 fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }

@@ -61,7 +61,7 @@ fn what_people_see() {
     assert_eq!(v2(&json!(null), "C", ".").format_name(), "zarr2");
 }
 
-/// What came of single bits that were flipped in an encoded chunk.
+/// Outcomes of single bits that were flipped in an encoded chunk.
 #[derive(Debug, Default)]
 struct Flips {
     noticed: u32,
@@ -91,8 +91,8 @@ fn flip_bits(layout: &ZarrLayout, elements: &[u8]) -> Flips {
     flips
 }
 
-/// A thousand bits in each codec: none is missed by those that are said to have a checksum, and
-/// those that are said to have none do miss some.
+/// A thousand bits in each codec: none is missed where there is said to be a checksum, and some are
+/// elsewhere.
 #[test]
 fn a_flipped_bit_is_noticed_where_there_is_said_to_be_a_checksum() {
     // Numbers that compress, but not to nothing.

@@ -151,8 +151,8 @@ fn blosc_chunks_have_a_limit_of_their_own() {
     assert!(parse_v2(document.to_string().as_bytes(), None).is_ok());
 }
 
-/// What programs really write, each in its way: the document, its type, the fill value as we would
-/// write it, the key of chunk (1, 2), codecs and attributes that are left.
+/// Documents that programs really write, each in its way. Beside each are its type, the fill value
+/// as we would write it, the key of chunk (1, 2), codecs and attributes that are left.
 #[test]
 fn what_writers_write() {
     let writers = [
