@@ -528,8 +528,8 @@ fn border(shape: &[u64], cell: &[u64], held: &Region) -> u64 {
     cells(shape, cell).saturating_sub(product(inside))
 }
 
-/// Moves objects that the store copies itself from reads and writes to copies. (The memory is that
-/// of reading and writing all the same, for a store that turns out not to copy.)
+/// Counts objects that the store copies itself as copies, not as reads and writes. (The memory is
+/// for reading and writing all the same, for a store that turns out not to copy.)
 fn only_copies(traffic: &mut Estimate) {
     let (source, target) = (&mut traffic.source, &mut traffic.target);
     target.copy_requests = std::mem::take(&mut target.put_requests);

@@ -184,9 +184,8 @@ pub struct Stage {
     pub copied_by_store: bool,
     /// The region one task owns, elements: no output chunk or object has two writers.
     pub tile: Vec<u64>,
-    /// Shape of the part of the tile that is filled at a time, elements, where that is less: a part
-    /// of a shard that is too large to be filled at once. Boxes divide the tile evenly, or it spans
-    /// the axis.
+    /// Box of the tile that is filled at a time, elements, where that is less: a part of a large
+    /// shard. Boxes divide the tile evenly, or it spans the axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub box_shape: Option<Vec<u64>>,
     /// Input chunks taken at once along each axis within a tile. Output chunks that a step leaves
