@@ -178,7 +178,7 @@ pub trait Layout: Debug + Send + Sync {
     }
 
     /// Refuses stored bytes of chunk `index` that cannot be right, as far as is known without
-    /// decoding them: by their number, a checksum around them, a header.
+    /// decoding them. Looks at their number, a checksum around them, a header.
     fn check_stored(&self, index: &[u64], encoded: &[u8]) -> Result<(), FormatError> {
         let _ = (index, encoded);
         Ok(())

@@ -170,7 +170,7 @@ impl MemberScanner {
         Ok(())
     }
 
-    /// True for a byte that cannot stand where a key or a value is to come.
+    /// True for a byte that is no key, where a key is to come.
     fn is_misplaced(&self, byte: u8) -> bool {
         let wants_value = match byte {
             b',' => self.place != Place::Key,
