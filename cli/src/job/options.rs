@@ -70,7 +70,7 @@ impl Options {
         self.command.get_arguments().find(|arg| arg.get_id().as_str() == id)
     }
 
-    /// True if a file's value of option `id` is added to the typed ones: the command has it, and it
+    /// True if a file's value of option `id` is added to the typed ones. The command has it, and it
     /// was not typed, nor an option that it conflicts with. Rules and options of stores add up.
     pub(super) fn joins(&self, id: &str, is_typed: impl Fn(&str) -> bool) -> bool {
         let Some(arg) = self.find(id) else { return false };

@@ -24,8 +24,7 @@ use crate::Array;
 /// for ever.
 const KEYS_PER_OBJECT: usize = 4;
 /// Time to wait for a list that is being made, where it comes from a disk: a few thousand names. It
-/// saves requests, and comes sooner where there are none meanwhile. It saves them the questions,
-/// and comes sooner where nobody asks meanwhile.
+/// saves requests, and comes sooner where there are none meanwhile.
 const PATIENCE: Duration = Duration::from_millis(5);
 /// Bytes that an object on the list takes while it is made: its ordinal, in a set.
 const LISTED_BYTES: u64 = 32;

@@ -1,6 +1,6 @@
 //! Reads elements that are stored as they are, in a file: slab by slab, on one thread, through a
-//! small buffer into units. A buffer for all of a chunk or a piece would be new pages
-//! for most of them, and in no cache when it is copied out of.
+//! small buffer into units. A buffer for all of a chunk or a piece would be new pages for most of
+//! them, and in no cache when it is copied out of.
 
 use rechunk_grid::Region;
 use rechunk_plan::{Stage, StageGeometry, StageInput};

@@ -27,8 +27,8 @@ pub struct Execution {
     pub takes_digest: bool,
     /// Objects of the target may be there already: those that are left out are removed.
     pub in_place: bool,
-    /// Number of missing objects of the source, with no more being there, after which it is listed:
-    /// only listed objects are then requested. `None` never lists; 0 lists first. The array to
+    /// Missing objects of the source after which it is listed, if no more than those were there.
+    /// Then only listed objects are requested. `None` never lists; 0 lists first. The array to
     /// compare with is treated alike. A comparison, or a second reading, lists only local
     /// directories: a remote store may list late.
     pub list_after_missing: Option<u64>,

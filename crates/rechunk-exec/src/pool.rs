@@ -170,9 +170,9 @@ impl State {
         in_use_bytes.saturating_add(self.idle_bytes)
     }
 
-    /// Takes an idle buffer of `bytes` bytes, or else the smallest larger one. All buffers together
-    /// are at most `spare_bytes` larger than requested; beyond that, takes one of that size that a
-    /// lane has given up.
+    /// Takes an idle buffer of `bytes` bytes, or else the smallest larger one, or else one of that
+    /// size that a lane has given up. A larger one only while all buffers together are at most
+    /// `spare_bytes` larger than requested.
     fn take_idle(&mut self, bytes: usize, spare_bytes: usize) -> Option<Vec<u8>> {
         // Sizes repeat: whole units are all alike, and of pieces of them there are a few kinds.
         let from = self.idle.len().saturating_sub(SEARCHED_MAX);

@@ -37,7 +37,7 @@ pub(crate) trait View: Debug + Send + Sync {
         self.inner().codec_summary()
     }
 
-    /// Is [`Layout::plain`], which follows from the cost by default. Where a view cuts chunks, they
+    /// [`Layout::plain`], which follows from the cost by default. Where a view cuts chunks, they
     /// may be clipped at the end of one array and not at that of the other.
     fn plain(&self) -> Option<Plain> {
         (self.cost().is_raw && self.inner().shards().is_none()).then_some(Plain::Padded)

@@ -198,7 +198,8 @@ impl StageGeometry {
     }
 
     /// Place of the piece for `part`, a box of this stage, in the `object` that the stage before
-    /// wrote. Returns offset and length, bytes, with the marks of absence behind its elements.
+    /// wrote. Returns offset and length, bytes, with the marks and the checksum behind its
+    /// elements.
     pub fn piece_range(&self, object: &Region, part: &Region) -> (u64, u64) {
         let elements = piece_offset_elements(object, part).saturating_mul(self.item_bytes);
         let length = part.elements().saturating_mul(self.item_bytes);

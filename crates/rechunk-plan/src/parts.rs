@@ -1,5 +1,6 @@
 //! Reads and decoding of a task that takes a part of each chunk, where chunks have parts. Blocks of
-//! which it takes nothing are passed over (Blosc); without a codec everything else is.
+//! which it takes nothing are passed over (Blosc); without a codec, all elements that it does not
+//! take are.
 
 use serde::{Deserialize, Serialize};
 

@@ -46,7 +46,7 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_runs: Option<RunsSide>,
     /// Intermediates say of each piece, for every target chunk it meets, whether the source stored
-    /// any of that part. They have a byte each for it, behind the elements.
+    /// any of that part. A byte for each lies behind the elements.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps_absence: bool,
     /// The passes, in order.

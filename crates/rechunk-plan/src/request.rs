@@ -21,7 +21,7 @@ pub struct ShardSide {
 }
 
 /// Bytes that are kept of a shard with an index of `index_bytes` while its chunks are read or
-/// written. They are its index, twice while it is encoded or decoded, and a key for finding it.
+/// written. They are its index, twice while it is encoded or decoded, and an entry for finding it.
 pub fn shard_state_bytes(index_bytes: u64) -> u64 {
     const BESIDE_INDEX: u64 = 1 << 10;
     index_bytes.saturating_mul(2).saturating_add(BESIDE_INDEX)
