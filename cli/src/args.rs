@@ -1,4 +1,4 @@
-//! What can be typed: flags with their help, and nothing else. Meaning is given in `request.rs`.
+//! Arguments that can be typed: flags with their help. Their meaning is given in `request.rs`.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 

@@ -68,8 +68,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Threads that wait for stores and hand work out: this one where there are few CPUs, which then do
-/// not wake each other for each answer.
+/// Threads that wait for stores and hand work out. Where there are few CPUs it is this one: more
+/// would wake each other for each answer.
 fn async_threads() -> tokio::runtime::Builder {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     if cpus <= FEW_CPUS {

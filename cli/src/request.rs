@@ -1,4 +1,4 @@
-//! What was typed, given meaning: arguments become the library's requests.
+//! Gives meaning to typed arguments: they become the library's requests.
 
 use std::time::Duration;
 
@@ -36,12 +36,12 @@ pub(crate) fn shape(option: &str, text: &str) -> Result<Vec<u64>, Error> {
         .collect()
 }
 
-/// Where stores are opened.
+/// Returns the opener of stores.
 pub(crate) fn stores(args: &StoreArgs) -> Result<Stores, Error> {
     store_options(args).map(Stores::new)
 }
 
-/// Where stores are opened of which no more than `concurrency` requests are asked at once.
+/// Returns the opener of stores that get no more than `concurrency` requests at once.
 pub(crate) fn planned_stores(args: &StoreArgs, concurrency: Option<u32>) -> Result<Stores, Error> {
     let options = store_options(args)?;
     Ok(Stores::new(match concurrency {
@@ -116,7 +116,7 @@ pub(crate) fn planning(args: &PlanningArgs) -> Result<Planning, Error> {
     })
 }
 
-/// What is asked for with `copy`.
+/// Request of `copy`.
 pub(crate) fn of_copy(args: &CopyArgs) -> Result<CopyRequest, Error> {
     let (options, temp) = (&args.target_options, args.running.temp.as_deref());
     copy(&args.source, &args.target, options, &args.planning, temp)
@@ -158,23 +158,23 @@ pub(crate) fn copy(
     })
 }
 
-/// What `--max-missing` says, if it makes sense.
+/// Reads the value of `--max-missing`, if it makes sense.
 fn max_missing(text: Option<&str>) -> Result<Option<String>, Error> {
     text.map(|text| MaxMissing::parse(text).map(|_| text.to_owned())).transpose()
 }
 
-/// Where the source goes in a target that exists.
+/// Place of the source in a target that exists.
 fn placement(args: &TargetArgs) -> Option<Placement> {
     let append = args.append.clone().map(Placement::Append);
     append.or_else(|| args.region.clone().map(Placement::Region))
 }
 
-/// What `--axes` says.
+/// Reads the value of `--axes`.
 pub(crate) fn axes(name: Option<&str>) -> Option<Axes> {
     name.and_then(Axes::from_name)
 }
 
-/// What is said of files without a header.
+/// Description of files without a header.
 pub(crate) fn raw(args: &RawArgs) -> Result<Option<RawFile>, Error> {
     let (Some(text), Some(data_type)) = (&args.shape, &args.dtype) else {
         return Ok(None);
@@ -199,7 +199,7 @@ fn source_format(args: &RawArgs) -> Result<Option<Format>, Error> {
     }
 }
 
-/// How an array is opened.
+/// Options for opening an array.
 pub(crate) fn open_options(name: Option<&str>, args: &RawArgs) -> Result<OpenOptions, Error> {
     let (raw, source_format) = (raw(args)?, source_format(args)?);
     Ok(OpenOptions { axes: axes(name), raw, source_format, ..OpenOptions::default() })
@@ -216,7 +216,7 @@ pub(crate) fn selection(args: &SelectionArgs) -> Selection {
     }
 }
 
-/// How to run.
+/// Options for running.
 pub(crate) fn running(args: &RunningArgs) -> Running {
     Running {
         existing: match (args.overwrite, args.resume) {

@@ -13,7 +13,7 @@ pub(crate) fn cancel_on_signal() -> CancellationToken {
     cancel_on_signal_saying("stopping; what is done is kept")
 }
 
-/// The same with another answer.
+/// A token like that of [`cancel_on_signal`], with another answer to the signal.
 pub(crate) fn cancel_on_signal_saying(answer: &'static str) -> CancellationToken {
     let token = CancellationToken::new();
     let cancel = token.clone();
@@ -36,7 +36,7 @@ pub(crate) fn cancel_on_signal_saying(answer: &'static str) -> CancellationToken
     token
 }
 
-/// Does `work` where nobody holds it up: a file system that hangs may hold all threads of the
+/// Does `work` where nobody holds it up. A file system that hangs may hold all threads of the
 /// runtime, and a second Ctrl-C is to end the process then, too.
 fn in_own_thread(work: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
@@ -44,8 +44,8 @@ fn in_own_thread(work: impl Future<Output = ()> + Send + 'static) -> io::Result<
     thread.spawn(move || runtime.block_on(work)).map(drop)
 }
 
-/// A file that may not grow further is an error of the write, not the end of the process: who sets
-/// such limits (`ulimit -f`) gets SIGXFSZ, which ends it where nobody listens. Needs a runtime.
+/// Has writes fail, and not the process end, where a file may not grow further. A process with such
+/// limits (`ulimit -f`) gets SIGXFSZ, which ends it where nobody listens. Needs a runtime.
 #[cfg(unix)]
 pub(crate) fn survive_file_size_limits() {
     use tokio::signal::unix::{SignalKind, signal};

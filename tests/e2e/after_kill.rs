@@ -1,5 +1,5 @@
-//! What is left when a run was killed goes with the next one, wherever it was put; what was
-//! complete is said to be; and what was damaged meanwhile costs what it stood for, not the job.
+//! Leftovers of a run that was killed go with the next one, wherever they were put. Complete parts
+//! are said to be complete, and damaged ones cost their contents, not the job.
 //!
 //! As in `kill.rs`, `tests/tools/killpoint.c` does the killing.
 
@@ -188,7 +188,7 @@ fn what_is_complete_can_be_resumed() {
     }
 }
 
-/// What looks the same may be of another source, or of another state of it.
+/// A source that looks equal may be another one, or another state of it.
 #[test]
 fn another_source_is_not_taken_for_the_one_that_was_copied() {
     let folder = Folder::new();

@@ -25,7 +25,7 @@ impl RawArray {
         Self { version: 3, ..Self::v2(shape, chunks) }
     }
 
-    /// The same, of uint16.
+    /// Returns the array with elements of uint16.
     pub(crate) fn of_uint16(self) -> Self {
         Self { item_bytes: 2, ..self }
     }

@@ -20,7 +20,7 @@ pub(crate) fn refused(source: &str, target: &str, code: i32, words: &[&str]) {
     refused_with(source, target, &[], code, words);
 }
 
-/// The same, with options.
+/// Checks that a copy with options is refused.
 #[track_caller]
 pub(crate) fn refused_with(
     source: &str,
@@ -181,7 +181,7 @@ fn a_full_disk_stops_the_run_and_room_lets_it_go_on() {
     assert!(!done.stdout.contains("zarr.json"), "the target must not look finished: {done:?}");
 }
 
-/// Where nothing can be mounted: writes fail at a size of file instead.
+/// Has writes fail at a size of file, where nothing can be mounted.
 fn a_file_size_limit_stops_the_run(source: &str, folder: &Folder) {
     println!("no right to mount: a limit of the file size stands for a full disk");
     let target = folder.at("t.zarr");

@@ -1,5 +1,5 @@
-//! Metadata that is wrong, absurd, or asks for what this version does not do: exit 3, the key and
-//! the field named, and no number of it believed before it is checked.
+//! Metadata that is wrong, absurd, or asks for what this version does not do. It ends with exit 3,
+//! the key and the field named, and no number of it is believed before it is checked.
 
 use serde_json::{Value, json};
 

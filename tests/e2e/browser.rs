@@ -78,7 +78,7 @@ onload = function () {
 };";
 
 impl Shown<'_> {
-    /// What the browser says of the page.
+    /// Returns the browser's measurements of the page.
     pub(crate) fn measured(&self) -> Value {
         let dom = String::from_utf8(self.run(&["--dump-dom"], None)).unwrap();
         let title = dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next());
@@ -180,7 +180,7 @@ impl Picture {
         sum / (self.pixels.len() * 3) as f64
     }
 
-    /// How many of `bands` parts of its height have something on them.
+    /// Number of the `bands` parts of its height that have something on them.
     pub(crate) fn bands_in_use(&self, bands: usize) -> usize {
         let rows = self.height.div_ceil(bands) * self.width;
         let in_use = |band: &&[[u8; 3]]| {

@@ -1,5 +1,5 @@
-//! Consolidated metadata of groups in groups, by which zarr-python sees the whole tree without
-//! looking at anything else: of every shape, however it came to be.
+//! Consolidated metadata of groups in groups, of every shape, however it came to be. By it
+//! zarr-python sees the whole tree without looking at anything else.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -196,7 +196,8 @@ fn parts_of_trees_are_seen_by_their_consolidated_metadata() {
     looks.see();
 }
 
-/// What is put in later, in any order, and what lies in a group that has consolidated metadata too.
+/// Members may be put in later, in any order, and also into a group that has consolidated metadata
+/// too.
 #[test]
 fn what_comes_into_a_tree_is_seen_by_its_consolidated_metadata() {
     if !available() {

@@ -17,12 +17,12 @@ use crate::oracle::{World, available, python};
 
 /// A library that is not ours.
 struct Peer {
-    /// What it is called in the table of results.
+    /// Its name in the table of results.
     name: &'static str,
     /// Its program.
     script: &'static str,
     world: World,
-    /// Whose reading of a copy is compared.
+    /// Reader of the copies that are compared.
     reads: Reads,
 }
 
@@ -62,11 +62,11 @@ const fn peer(name: &'static str, script: &'static str, world: World) -> Peer {
 /// Cases that a peer has to bring along, so that a table cannot shrink to nothing unseen.
 const CASES_MIN: usize = 5;
 
-/// What a crossing has come to.
+/// Result of a crossing.
 struct Crossed {
     version: String,
     cases: usize,
-    /// What went wrong on the way to us, and on the way back.
+    /// Problems on the way to us, and on the way back.
     problems: [Vec<String>; 2],
 }
 
@@ -157,7 +157,7 @@ fn what_peers_write_and_read_is_the_same() {
     assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
 }
 
-/// Where the results of all peers are kept.
+/// Path of the results of all peers.
 fn results() -> PathBuf {
     root().join("tests/oracle/crossings/results.md")
 }

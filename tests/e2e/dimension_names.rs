@@ -116,8 +116,8 @@ fn names_in_every_place_serve_options_and_become_those_of_the_target() {
     }
 }
 
-/// An image of two levels, with axes t, c, z, y, x, and its labels z, y, x; in OME-Zarr 0.4 or as
-/// `axes` of another version says.
+/// Writes an image of two levels, with axes t, c, z, y, x, and its labels z, y, x. It is in
+/// OME-Zarr 0.4 or as `axes` of another version says.
 fn image(place: &str, axes: impl Fn(&str) -> Value) {
     let described = |names: &str, levels: &[&str]| {
         let levels: Value = levels.iter().map(|path| json!({"path": path})).collect();

@@ -79,7 +79,7 @@ impl Job {
         Run::program(&tool("killpoint"), &arguments).go()
     }
 
-    /// What there is now, without the source.
+    /// Files that are there now, without the source.
     fn left(&self) -> Vec<String> {
         let outside = |key: &String| !key.starts_with("source.zarr") && key != "log";
         tree(self.folder.path()).into_keys().filter(outside).collect()
@@ -165,8 +165,8 @@ fn no_room_for_the_journal_is_said_and_survived() {
     assert!(resumed > 0, "none came after a mark");
 }
 
-/// A file system at `$1` that only this run sees, with `$2` bytes free: the copy by `$3` from `$4`
-/// to `$5` with the options behind. Then with more room, and `--resume`.
+/// Script for a file system at `$1` that only this run sees, with `$2` bytes free. It runs the copy
+/// by `$3` from `$4` to `$5` with the options behind. Then with more room, and `--resume`.
 const SMALL: &str = r#"
 place=$1 free=$2 binary=$3 source=$4 target=$5; shift 5
 mount -t tmpfs -o size=1m none "$place" || exit 99
@@ -181,8 +181,8 @@ echo "second: $?"
 ls -A "$place"
 "#;
 
-/// The same on a real file system that is small: where the intermediate goes, and where the target
-/// goes with the journal beside it.
+/// Fills a real file system that is small: that of the intermediate, and that of the target with
+/// the journal beside it.
 #[test]
 fn small_file_systems_are_said_and_survived() {
     let may_mount = Command::new("unshare").args(["-m", "true"]).output();

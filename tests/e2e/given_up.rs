@@ -1,5 +1,5 @@
-//! What is given up, taken away or changed between two runs, or while one runs: nothing that looks
-//! finished may have holes, or be of two states.
+//! Files are given up, taken away or changed between two runs, or while one runs. No target that
+//! looks finished may have holes, or be of two states.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ impl Scene {
         Self { folder, rounds: 0 }
     }
 
-    /// What every round begins with.
+    /// Directory that every round begins with.
     fn left(&self) -> PathBuf {
         self.folder.path().join("left")
     }
@@ -180,7 +180,7 @@ fn a_clean_that_is_killed_leaves_no_job_that_believes_in_its_chunks() {
     assert!(killed > 3 && begun_anew > 1, "{killed} killed, {begun_anew} begun anew");
 }
 
-/// The same where chunks were written behind the end of an array, all of them.
+/// Kills a clean where chunks were written behind the end of an array, all of them.
 #[test]
 fn a_clean_of_an_append_that_is_killed_does_not_make_it_grow_over_nothing() {
     let folder = Folder::new();
@@ -216,7 +216,7 @@ fn a_clean_of_an_append_that_is_killed_does_not_make_it_grow_over_nothing() {
     assert!(killed > 5, "{killed}");
 }
 
-/// Who removes what a run has written, and its state, is not told afterwards that all is there.
+/// Removing the files and the state of a run does not lead to a claim that all is there.
 #[test]
 fn a_run_of_which_the_state_was_removed_does_not_finish() {
     let folder = Folder::new();
@@ -239,7 +239,7 @@ fn a_run_of_which_the_state_was_removed_does_not_finish() {
     assert!(!Path::new(&work).exists(), "nothing is left that the next run would take for its own");
 }
 
-/// What was copied of a chunk that was written since is of another state; a chunk that was not read
+/// Copied parts of a chunk that was written since are of another state; a chunk that was not read
 /// yet may have been repaired.
 #[test]
 fn a_resume_refuses_what_it_has_read_before_it_was_written() {
@@ -330,8 +330,8 @@ fn a_resume_leaves_out_what_the_run_has_left_out() {
     rechunk(&[&resume[..], &CHUNKS].concat()).ends_with(4).says(&["--write-empty"]);
 }
 
-/// Who writes an array anew removes it first, and then says the same of it: what is missing
-/// meanwhile is not left out by the writer.
+/// Writers that write an array anew remove it first. Chunks that are missing meanwhile are not
+/// those that they leave out.
 #[test]
 fn a_source_that_is_written_anew_is_found_out() {
     for how in ["document", "directory"] {
@@ -382,7 +382,7 @@ fn a_raw_file_that_is_written_meanwhile_is_found_out() {
     assert!(!Path::new(&target).join("array.json").exists());
 }
 
-/// What somebody has made at the target of an interrupted run is his.
+/// Files that somebody has made at the target of an interrupted run are his.
 #[test]
 fn what_was_made_at_the_target_since_is_not_replaced() {
     let folder = Folder::new();
@@ -470,7 +470,7 @@ fn an_old_file_stays_until_the_new_one_is_found_right() {
     assert!(!Path::new(&format!("{target}.part")).exists());
 }
 
-/// What was built to take the place of an old array, and is begun anew, keeps nothing of before.
+/// Replacements of an old array that are begun anew keep nothing of before.
 #[test]
 fn a_replacement_that_is_begun_anew_keeps_no_chunks() {
     let folder = Folder::new();
@@ -493,8 +493,8 @@ fn a_replacement_that_is_begun_anew_keeps_no_chunks() {
     assert!(!tree(Path::new(&target)).iter().any(is_chunk));
 }
 
-/// What has taken the place of an old array is complete, even if the intermediate went with its
-/// run.
+/// Replacements that have taken the place of an old array are complete, even if the intermediate
+/// went with its run.
 #[test]
 fn what_has_taken_its_place_is_not_copied_again() {
     let folder = Folder::new();

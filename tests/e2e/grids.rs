@@ -1,5 +1,5 @@
-//! What the newest writers put into a store, and how it is taken: settings that nobody knows, and
-//! an OME-Zarr in one ZIP file (`.ozx`).
+//! Settings of the newest writers, and how they are taken: those that nobody knows, and an OME-Zarr
+//! in one ZIP file (`.ozx`).
 
 use std::path::Path;
 
@@ -151,7 +151,7 @@ fn image(place: &Path) {
     );
 }
 
-/// What RFC-9 puts into the comment.
+/// Comment of a ZIP file by RFC-9.
 const COMMENT: &str =
     r#"{"ome": {"version": "0.5", "zipFile": {"centralDirectory": {"jsonFirst": true}}}}"#;
 

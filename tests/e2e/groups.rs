@@ -97,7 +97,7 @@ fn copies_into_one_group_are_all_told() {
     assert_eq!(members.len(), 16, "{:?}", members.keys().collect::<Vec<_>>());
 }
 
-/// What the consolidated document says besides stays as it is, NaN too.
+/// Other members of the consolidated document stay as they are, NaN too.
 #[test]
 fn the_rest_of_a_consolidated_document_stays() {
     let folder = Folder::new();

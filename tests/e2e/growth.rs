@@ -1,4 +1,4 @@
-//! Arrays and groups that grow (`--append`, `--region`), as the binary does it on a disk; any array
+//! Arrays and groups that grow (`--append`, `--region`), as the binary does it on a disk. Any array
 //! in any steps, and deaths at every call, are in `crates/rechunk/tests/growth`.
 
 use std::path::Path;
@@ -163,8 +163,8 @@ fn what_cannot_be_put_there_is_refused() {
     assert_eq!(elements(&folder, &target), [&once[..], &once].concat());
 }
 
-/// Source chunks so large that they go slab by slab, beside the gap between what is appended and
-/// the borders of target chunks and shards: some chunks of a shard have nothing else.
+/// Appends source chunks so large that they go slab by slab. Beside them is the gap up to the
+/// borders of target chunks and shards: some chunks of a shard have nothing else.
 #[test]
 fn an_archive_grows_by_large_chunks() {
     let folder = Folder::new();
@@ -228,7 +228,7 @@ fn a_killed_append_goes_on_or_is_given_up() {
     assert!(!Path::new(&format!("{target}.rechunk")).exists());
 }
 
-/// What is appended is of one state of the source.
+/// Appended elements are of one state of the source.
 #[test]
 fn an_append_does_not_go_on_with_another_source() {
     let folder = Folder::new();

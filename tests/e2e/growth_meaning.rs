@@ -1,5 +1,5 @@
-//! What is put into an archive is of the same places, times and units as what is there; what is not
-//! is refused by name, and nothing is written.
+//! Parts put into an archive are of the same places, times and units as those there. Others are
+//! refused by name, and nothing is written.
 
 use std::path::Path;
 
@@ -257,8 +257,8 @@ fn times_are_counted_as_the_archive_counts_them_or_refused() {
     }
 }
 
-/// Copies a data set of Zarr without its scalars, which N5 does not have, and that copy to N5,
-/// where attributes that N5 takes for something else are kept aside.
+/// Copies a data set of Zarr without its scalars, which N5 does not have, and that copy to N5.
+/// Attributes that N5 takes for something else are kept aside.
 fn in_n5(folder: &Folder, name: &str) {
     let [source, plain, n5] =
         [".zarr", "-plain.zarr", "-plain.n5"].map(|tail| folder.at(&format!("{name}{tail}")));
@@ -283,7 +283,7 @@ fn with_n5(folder: &Folder, archive: &str, day: &str) -> [(String, String); 3] {
     })
 }
 
-/// What xarray reads of an archive of N5, or of Zarr, is what is wanted.
+/// Checks that xarray reads an archive of N5, or of Zarr, as it is wanted.
 fn assert_grown(folder: &Folder, target: &str, whole: &str) {
     in_n5(folder, whole);
     let back = folder.at("back.zarr");

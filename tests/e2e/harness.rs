@@ -46,7 +46,7 @@ impl Folder {
         Self(TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
     }
 
-    /// Where every user may look.
+    /// A folder where every user may look.
     pub(crate) fn public() -> Self {
         Self(TempDir::new().unwrap())
     }
@@ -66,7 +66,7 @@ pub(crate) struct Run {
     command: Command,
 }
 
-/// What a run did.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Done {
     /// Exit code; 128 + the number of the signal that ended it.

@@ -1,5 +1,5 @@
-//! `--html`: one page of a plan and of its run, which says what `--json` says, asks for nothing
-//! from elsewhere and takes names for what they are.
+//! Page of a plan and of its run, by `--html`. It says what `--json` says, loads nothing from
+//! elsewhere and takes names for what they are.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What others wrote, copied by us, read by others again: the same elements, attributes and names.
+//! Arrays of others, copied by us, read by others again: the same elements, attributes and names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -124,7 +124,7 @@ fn answered(answers: &[(&Made, Value)]) -> usize {
     answers.iter().filter(|(_, answer)| answer["error"].is_null()).count()
 }
 
-/// What oracles find in the sources.
+/// Contents of the sources, by oracles.
 fn truth(sources: &[Source]) -> Vec<Value> {
     let told = |source: &Source| match &source.twin {
         Some((path, version)) => job(path, *version, "any"),
@@ -203,7 +203,7 @@ fn read_all<'a>(
     copies.into_iter().zip(read(world, &jobs)).collect()
 }
 
-/// What a reader found in a copy that is not what the source holds.
+/// Difference between a reader's view of a copy and the source.
 fn difference(source: &Source, truth: &Value, copy: &Made, answer: &Value) -> Option<String> {
     if is_known_refusal(copy, answer) || knows_no_type(truth, answer) {
         return None;
@@ -254,8 +254,9 @@ fn difference(source: &Source, truth: &Value, copy: &Made, answer: &Value) -> Op
     }
 }
 
-/// tensorstore does not take the checksum of Zstandard in v2, which numcodecs has and we keep, nor
-/// v2 filters, nor codecs that the v3 specification does not have.
+/// True for a refusal that is known. tensorstore does not take the checksum of Zstandard in v2,
+/// which numcodecs has and we keep, nor v2 filters, nor codecs that the v3 specification does not
+/// have.
 fn is_known_refusal(copy: &Made, answer: &Value) -> bool {
     let document = document(&copy.path, copy.version);
     let Some(error) = answer["error"].as_str() else { return false };

@@ -1,4 +1,4 @@
-//! What scripts read: one JSON object on stdout, whatever becomes of a command.
+//! Output for scripts: one JSON object on stdout, whatever becomes of a command.
 
 use std::fs;
 use std::path::Path;
@@ -80,7 +80,7 @@ fn the_report_is_kept_beside_the_journal() {
     assert_eq!(kept["plan"], resumed["plan"]);
 }
 
-/// What is asked for and cannot be had is refused, not left out.
+/// Files that are asked for and cannot be had are refused, not left out.
 #[test]
 fn a_plan_that_is_not_written_is_refused() {
     let folder = Folder::new();

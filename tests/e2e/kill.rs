@@ -1,4 +1,4 @@
-//! Killed at any file-changing call, with torn writes and lost unsynced bytes, the same command
+//! Kills runs at any file-changing call, with torn writes and lost unsynced bytes. The same command
 //! with `--resume` ends with the same target, and does not do again what its journal says is done.
 //!
 //! `tests/tools/killpoint.c` does the killing. That these tests can fail is checked by hand: leave
@@ -31,13 +31,13 @@ struct Job {
     calls: u64,
     /// Report of an undisturbed run.
     report: Value,
-    /// What each of these calls takes longer, microseconds: marks of steps are made now and then.
+    /// Microseconds that each of these calls takes longer: marks of steps are made now and then.
     slow: &'static str,
     /// Chunks of a shard of the target; 0 without shards.
     shard_chunks: usize,
 }
 
-/// How a run is killed.
+/// Manner of a kill.
 #[derive(Debug, Clone, Copy)]
 struct Kill {
     at: u64,
@@ -80,7 +80,7 @@ impl Job {
         job
     }
 
-    /// What is in an array: digests by file. The chunks of a shard stand in the order they were
+    /// Contents of an array: digests by file. The chunks of a shard stand in the order they were
     /// finished in: for a shard it is the digest of its chunks in their own order.
     fn contents(&self, array: &Path) -> BTreeMap<String, String> {
         let mut files = tree(array);
@@ -165,7 +165,7 @@ fn digest_of_shard(shard: &[u8], chunks: usize) -> String {
     format!("{:x}", digest.finalize())
 }
 
-/// What is there after a kill.
+/// State after a kill.
 #[derive(Debug)]
 struct Wreck {
     /// Target chunk files of tasks that the journal says are done: inode and time of change.
@@ -223,7 +223,7 @@ fn look(job: &Job, target: &Path) -> Wreck {
     wreck
 }
 
-/// Keys of the chunks that a task of the last stage writes, all or by its first steps: tiles stand
+/// Keys of the chunks that a task of the last stage writes, all or by its first steps. Tiles stand
 /// in C order, steps along the first axis.
 fn chunks_of(job: &Job, stage: &Value, task: u64, steps: Option<u64>) -> Vec<String> {
     let list = |value: &Value| -> Vec<u64> { serde_json::from_value(value.clone()).unwrap() };
@@ -414,7 +414,7 @@ fn check_replacement(job: &Job, target: &Path, old: &RawArray, kill: Kill) {
     assert!(!target.join("t.zarr.rechunk").exists(), "{kill:?}");
 }
 
-/// What has to be durable is for `--no-fsync` to leave to the system, all of it.
+/// With `--no-fsync` all syncs are left to the system.
 #[test]
 fn nothing_waits_for_the_disk_where_that_is_not_wanted() {
     let source = RawArray::v3(&[32, 32, 64], &[5, 32, 64]);

@@ -1,4 +1,4 @@
-//! Holds the crates to the table of layers in docs/ARCHITECTURE.md: arrows point down only, crates
+//! Holds the crates to the table of layers in docs/ARCHITECTURE.md. Arrows point down only, crates
 //! of one layer are strangers, pure crates know no I/O, and nobody uses what its row does not name.
 //!
 //! The table is the one whose head is `| crate | layer | may use |`. `layer` is `L0`, `L1`, …, with
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::harness::root;
 
 const TABLE_HEAD: [&str; 3] = ["crate", "layer", "may use"];
-/// What a pure crate may not depend on: runtimes, stores, the operating system.
+/// Crates that a pure crate may not depend on: runtimes, stores, the operating system.
 const IMPURE: [&str; 10] = [
     "async-trait",
     "futures",

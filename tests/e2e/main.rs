@@ -1,6 +1,5 @@
-//! The real binary against the promises of the command line: what it does, what others read of it,
-//! what it refuses, how much memory it takes, what is left when it is killed, and how it fares with
-//! object stores that fail.
+//! Holds the real binary to the promises of the command line. They are about its work, what others
+//! read of it, its refusals and its memory. Also about kills, and object stores that fail.
 //!
 //! Needs the Python environments that `tests/oracle/setup.sh` makes, and a C compiler for the
 //! helpers in `tests/tools`.

@@ -64,7 +64,7 @@ pub(crate) fn group(root: &Path, version: u8, arrays: usize) {
     }
 }
 
-/// What the plan of each array takes does not add up.
+/// Memory for the plans of single arrays does not add up.
 #[test]
 fn memory_does_not_grow_with_the_arrays() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! A data set means the same to xarray in both versions of Zarr: types, scalars, text, names,
-//! groups in groups; and a fill value that is null says nothing.
+//! Meaning of a data set to xarray is the same in both versions of Zarr. Types, scalars, text,
+//! names, groups in groups are kept; and a fill value that is null says nothing.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The peak of resident memory, as the operating system counts it, stays within what was allowed
+//! Peak of resident memory, as the operating system counts it. It stays within the allowed memory
 //! and 48 MiB, whatever the shapes, the plan and the threads. Arrays are larger than the budget.
 
 use std::collections::BTreeMap;
@@ -141,7 +141,7 @@ impl Sources {
     }
 }
 
-/// What a cell is allowed, bytes: its budget, or the least that its plan needs where that is more.
+/// Bytes that a cell is allowed: its budget, or the least that its plan needs where that is more.
 fn allowed_bytes(cell: Cell, source: &str, target: &str) -> u64 {
     let budget = cell.budget_mib * MIB;
     let planned = rechunk(

@@ -1,5 +1,5 @@
-//! Sources of which chunks are missing, or lie under other keys than their metadata says: counted,
-//! told, read, or refused; and what is removed while it is copied is no gap.
+//! Sources of which chunks are missing, or lie under other keys than their metadata says. They are
+//! counted, told, read, or refused; and chunks that are removed while they are copied are no gap.
 
 use std::fs;
 use std::path::Path;
@@ -238,13 +238,13 @@ fn missing_chunks_in_shards_are_refused_before_the_target_is_known() {
     assert!(looks_finished(&target));
 }
 
-/// What the documents say of the keys of chunks, and what they are.
+/// Keys of chunks by the documents, and the real ones.
 struct Keys {
     name: &'static str,
     array: RawArray,
     /// The key that a chunk is given.
     rename: fn(&str) -> String,
-    /// What becomes of the document.
+    /// Changes the document.
     says: fn(&mut Value),
     /// A part of the warning.
     told: &'static str,

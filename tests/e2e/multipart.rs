@@ -1,5 +1,5 @@
-//! Objects larger than memory on an object store: sent in parts as the plan says, within the
-//! budget, and nothing left of uploads that did not come to their end.
+//! Objects larger than memory on an object store. They are sent in parts as the plan says, within
+//! the budget, and nothing is left of uploads that did not come to their end.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! N5 with the others: what they wrote, as N5 or as Zarr, copied by us and read by them again has
+//! Arrays that others wrote, as N5 or as Zarr, are copied by us and read by others again. They have
 //! the same elements, shape and attributes.
 
 use std::path::Path;
@@ -28,13 +28,13 @@ const N5_CODECS: [Option<&str>; 9] = [
 /// A copy to make.
 #[derive(Debug, Clone, Copy)]
 struct Way<'a> {
-    /// What the writer says of the source: path, digest, shape, type, attributes.
+    /// Description of the source by its writer: path, digest, shape, type, attributes.
     source: &'a Value,
     format: &'static str,
     number: usize,
 }
 
-/// What was made of it.
+/// Copy that was made.
 #[derive(Debug)]
 struct Copy<'a> {
     source: &'a Value,
@@ -187,7 +187,7 @@ fn compression(copy: &Copy) -> String {
     document["compression"]["type"].as_str().unwrap().to_owned()
 }
 
-/// What a reader found that is not what the writer of the source says.
+/// Difference between a reader's view and the description by the source's writer.
 fn difference(copy: &Copy, reader: &str, answer: &Value) -> Option<String> {
     let source = copy.source;
     let mut attributes = source["attributes"].clone();
@@ -201,8 +201,8 @@ fn difference(copy: &Copy, reader: &str, answer: &Value) -> Option<String> {
     (!is_same).then(|| format!("{reader} reads {}\nmade: {source}\nread: {answer}", copy.path))
 }
 
-/// What becomes of the attribute `offset`, which N5 has a number for each axis in: of two axes it
-/// follows them, of others it is none, and N5 keeps it elsewhere.
+/// Carries the attribute `offset` between formats; N5 has in it a number for each axis. Of two axes
+/// it follows them, of others it is none, and N5 keeps it elsewhere.
 fn between_formats(attributes: &mut Value, rank: usize, was_n5: bool) {
     let attributes = attributes.as_object_mut().unwrap();
     let Some(offset) = attributes.get_mut("offset") else { return };

@@ -48,7 +48,7 @@ impl World {
         stamp.exists()
     }
 
-    /// What its program is told before the script.
+    /// Arguments of its program before the script.
     fn options(self) -> &'static [&'static str] {
         if matches!(self, Self::Zarrita) { &[] } else { &["-W", "ignore"] }
     }
@@ -71,7 +71,7 @@ pub(crate) fn available() -> bool {
     true
 }
 
-/// What to read.
+/// Job for a reader.
 pub(crate) fn job(path: &str, version: u8, reader: &str) -> Value {
     json!({"path": path, "format": version, "reader": reader})
 }
@@ -122,8 +122,8 @@ pub(crate) fn groups(world: World, jobs: &[Value]) -> Vec<Value> {
     serde_json::from_slice(&answer).unwrap()
 }
 
-/// Has the libraries of a world write N5 datasets (`make`), or zarr-python 3 arrays that N5 can
-/// hold (`sources`), into `directory`; what `tests/oracle/n5.py` says of each.
+/// Has the libraries of a world write N5 datasets (`make`) into `directory`. Or, with `sources`,
+/// zarr-python 3 arrays that N5 can hold. Returns the words of `tests/oracle/n5.py` on each.
 pub(crate) fn make_n5(world: World, what: &str, directory: &str) -> Vec<Value> {
     std::fs::create_dir_all(directory).unwrap();
     let answer = python(world, "tests/oracle/n5.py", &[what, directory], b"");
@@ -162,12 +162,12 @@ pub(crate) fn ask(world: World, script: &str, arguments: &[&str]) -> Value {
     serde_json::from_slice(&python(world, script, arguments, &[])).unwrap()
 }
 
-/// What a script answers to jobs, in their order.
+/// Answers of a script to jobs, in their order.
 pub(crate) fn answer(world: World, script: &str, jobs: &[Value]) -> Vec<Value> {
     serde_json::from_slice(&python(world, script, &[], &serde_json::to_vec(jobs).unwrap())).unwrap()
 }
 
-/// What a script of a world answers to `input`.
+/// Output of a script of a world for `input`.
 pub(crate) fn python(world: World, script: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut child = Command::new(world.python())
         .args(world.options())

@@ -1,4 +1,4 @@
-//! Files that lie in a group beside its arrays and metadata documents: they are copied byte by
+//! Files that lie in a group beside its arrays and metadata documents. They are copied byte by
 //! byte, in every format, from and to every store, and never lead out of the target.
 
 use std::collections::BTreeMap;
@@ -12,8 +12,8 @@ use crate::arrays::{RawArray, write_json};
 use crate::harness::{BINARY, Done, Folder, Run, rechunk, tool, tree};
 use crate::report::number;
 
-/// Real names of such files, and one of each odd kind: in a group, in a plain directory, hidden,
-/// empty, with a space, of more than one piece.
+/// Real names of such files, and one of each odd kind. Some are in a group, in a plain directory,
+/// hidden, empty, with a space, of more than one piece.
 const FILES: [(&str, usize); 9] = [
     ("datasource-properties.json", 40),
     ("OME/METADATA.ome.xml", 3000),
@@ -75,7 +75,7 @@ pub(crate) fn prints(done: &Done, texts: &[&str]) {
     }
 }
 
-/// What was predicted was counted, of arrays and other files together.
+/// Predicted numbers were counted, of arrays and other files together.
 #[track_caller]
 pub(crate) fn assert_counted(report: &Value) {
     for role in ["source", "target"] {

@@ -1,4 +1,4 @@
-//! What stores cost: profile files, the price of plans, and the command that measures.
+//! Costs of stores: profile files, the price of plans, and the command that measures.
 
 use std::path::Path;
 use std::process::Command;

@@ -13,24 +13,23 @@ use crate::oracle::available;
 
 /// Ways to cut each array.
 const CUTS: usize = 3;
-/// What is refused: kind of array or name of a codec; what the message says; what
-/// `docs/reference.md` says.
+/// Refused arrays: kind or name of a codec; words of the message; words of `docs/reference.md`.
 const REFUSED: &[(&str, &str, &str)] = if cfg!(feature = "zfp") {
     &[]
 } else {
     &[("zfpy", "codec \"zfpy\" is not supported; this program was built without zfp", "`zfpy`")]
 };
-/// What arrays of zfpy hold, as numcodecs' own zfpy decodes them; read in a build with zfp.
+/// Digest of the arrays of zfpy, as numcodecs' own zfpy decodes them; read in a build with zfp.
 const ZFPY: (&str, &str) =
     ("zfpy", "817cddd35bc80c1cdfbb5337daef946518388485b929bbddc1784b71d41f7aa0");
 /// The codec that no oracle here has. Arrays of it are beside others that hold the same elements.
 const UNREAD: (&str, &str) = ("pcodec", "none");
 
-/// What an array of INDEX.json is to us.
+/// Treatment of an array of INDEX.json.
 enum Case {
     Copied(Source),
-    /// Of another format than Zarr, or of a codec that no oracle here has: where, the options it is
-    /// read with, and the digest of its elements.
+    /// Of another format than Zarr, or of a codec that no oracle here has. Holds the path, the
+    /// options it is read with, and the digest of its elements.
     Other(String, Vec<&'static str>, Option<String>),
     /// Where, and which of [`REFUSED`].
     Refused(String, usize),
@@ -75,7 +74,7 @@ fn public_arrays_survive_a_copy() {
     assert!(unused.is_empty(), "no array is refused for {unused:?}");
 }
 
-/// What is to be done with an array. Directories may have documents of both versions: `view` takes
+/// Chooses the treatment of an array. Directories may have documents of both versions: `view` takes
 /// a copy without that of v3, where the one of v2 is meant.
 fn case(data: &Path, array: &Value, view: &str) -> Case {
     let path = data.join(array["path"].as_str().unwrap());

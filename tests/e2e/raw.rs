@@ -1,5 +1,5 @@
-//! Files of raw elements: split, merged and cut again in runs of bytes, as many as were planned;
-//! NumPy's files as NumPy reads and writes them; NIfTI byte for byte.
+//! Files of raw elements, split, merged and cut again in runs of bytes, as many as were planned.
+//! NumPy's files are as NumPy reads and writes them; NIfTI is kept byte for byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

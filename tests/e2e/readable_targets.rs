@@ -238,8 +238,8 @@ fn automatic_shuffles_are_named_in_n5() {
     }
 }
 
-/// From N5 and Zarr v2, whatever they are compressed with, to Zarr v3: tensorstore and zarr-python
-/// read all of it unless --codec keep is asked for.
+/// Copies N5 and Zarr v2, whatever they are compressed with, to Zarr v3. tensorstore and
+/// zarr-python read all of it unless --codec keep is asked for.
 #[test]
 fn every_reader_of_zarr_v3_has_the_codecs_of_a_copy() {
     if !available() {
@@ -292,7 +292,7 @@ fn every_reader_of_zarr_v3_has_the_codecs_of_a_copy() {
     }
 }
 
-/// What tensorstore wrote as N5 is opened by it again after the way through Zarr.
+/// Datasets that tensorstore wrote as N5 are opened by it again after the way through Zarr.
 #[test]
 fn n5_of_tensorstore_finds_back() {
     if !available() {

@@ -95,7 +95,7 @@ fn an_edited_plan_is_refused() {
     }
 }
 
-/// What could not be written to stdout was lost in silence.
+/// Output that could not be written to stdout was lost in silence.
 #[test]
 fn lost_output_is_a_failure() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
@@ -304,7 +304,7 @@ fn drawings_and_plans_are_not_written_into_arrays() {
     assert_eq!(tree(folder.path()), before);
 }
 
-/// What a run has left was damaged: neither place nor way out were named.
+/// Leftovers of a run were damaged: neither place nor way out were named.
 #[test]
 fn a_saved_job_that_is_damaged_is_named_with_its_place() {
     let folder = Folder::new();

@@ -159,7 +159,7 @@ fn older_nczarr_groups_grow_too() {
     }
 }
 
-/// What netCDF-C reads of it.
+/// netCDF-C opens arrays that have grown, and those that were cut.
 #[test]
 fn netcdf_c_opens_what_has_grown_and_what_was_cut() {
     if !available() {

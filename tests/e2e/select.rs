@@ -53,7 +53,7 @@ fn sources(folder: &Folder) -> Vec<(String, Vec<&'static str>)> {
     ]
 }
 
-/// The same in Zarr v2 with the first axis the fastest and the high byte first.
+/// Writes the source in Zarr v2 with the first axis the fastest and the high byte first.
 fn column_first(folder: &Folder) -> String {
     let (chunk, counts) = ([5_usize, 4, 6], [5, 5, 3]);
     let (directory, array) =
@@ -79,7 +79,7 @@ fn column_first(folder: &Folder) -> String {
     directory
 }
 
-/// What is at a location, as a file of elements.
+/// Bytes of the elements at a location.
 fn elements(folder: &Folder, location: &str) -> Vec<u8> {
     let file = folder.at("elements.bin");
     rechunk(&["copy", location, &file, "--format", "raw", "--overwrite", "-q"]).ok();

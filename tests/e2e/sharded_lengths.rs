@@ -15,7 +15,7 @@ use crate::oracle::{World, available, job, read};
 
 const SHAPE: [u64; 2] = [60, 48];
 
-/// How a source is cut.
+/// Cuts of a source.
 struct Cut {
     name: &'static str,
     /// As the metadata says it.

@@ -21,8 +21,7 @@ fn members(world: World, path: &str, version: u8) -> Value {
     groups(world, &[json!({"do": "members", "path": path, "format": version})]).remove(0)
 }
 
-/// What zarr-python sees of a copy is what it sees of the source, but for the chunks that were
-/// asked for.
+/// Copies look to zarr-python like the source, but for the chunks that were asked for.
 #[test]
 fn others_read_the_whole_tree() {
     if !available() {
@@ -373,7 +372,7 @@ fn a_tree_goes_to_n5_and_back() {
     }
 }
 
-/// What a kill has left in a source is no part of it.
+/// Leftovers of a kill in a source are no part of it.
 #[test]
 fn the_state_of_runs_is_not_copied() {
     let folder = Folder::new();
@@ -476,8 +475,7 @@ fn copy(source: &str, root: &str, more: &[&str], tool_options: &[&str]) -> Done 
     Run::program(&tool("killpoint"), &command.concat()).go()
 }
 
-/// Whatever a kill has left: the root is there only if all is, and a resume ends with the same
-/// files.
+/// After every kill the root is there only if all is, and a resume ends with the same files.
 #[test]
 fn a_tree_survives_every_kill() {
     let folder = Folder::new();

@@ -80,7 +80,8 @@ fn copied(source: &Path, name: &str, options: &[&str]) -> u64 {
     info["shape"][0].as_u64().unwrap()
 }
 
-/// How a place is made, for which options which extent is read, and what `info` says is there too.
+/// Maker of a place, the options, the extent that is read, and the words of `info` on the other
+/// document.
 type Case = (&'static str, fn(&Path), &'static [&'static str], u64, &'static [&'static str]);
 
 #[test]

@@ -1,4 +1,4 @@
-//! What xarray sees of a data set that was copied: the same.
+//! Copies of a data set look the same to xarray.
 
 use std::path::PathBuf;
 

@@ -37,7 +37,7 @@ fn python() -> Option<PathBuf> {
     None
 }
 
-/// What `tests/oracle/zfp.py` answers.
+/// Answers of `tests/oracle/zfp.py`.
 fn ask(python: &Path, arguments: &[&str], jobs: &Value) -> Vec<Value> {
     let mut child = Command::new(python)
         .arg("-W")

@@ -72,7 +72,7 @@ async fn copy_group(mut job: TreeJob, args: &CopyArgs) -> Result<(), Error> {
     Box::pin(run_group(job, request::running(&args.running), &args.output, html)).await
 }
 
-/// What the plan was compared with is shown somewhere.
+/// True if the plans that were compared with this one are shown somewhere.
 fn shows_candidates(args: &CopyArgs) -> bool {
     let output = &args.output;
     let is_drawn = args.svg.is_some() || args.html.is_some();
@@ -84,7 +84,7 @@ fn is_looked_at(args: &CopyArgs) -> bool {
     !is_remote(&args.target) && !args.output.quiet
 }
 
-/// What would keep a plan from being run is a warning.
+/// Warns of a reason why a plan would not be run.
 pub(crate) fn say_refused(checked: Result<(), Error>) {
     if let Err(error) = checked {
         render::warnings(&[format!(
@@ -180,7 +180,7 @@ pub(crate) async fn run_job(
     page.unwrap_or(Ok(()))
 }
 
-/// Who is told of a run: the display, and where a page is asked for, a recorder.
+/// Observers of a run: the display, and where a page is asked for, a recorder.
 struct Watch {
     display: Arc<Display>,
     page: Option<(Sheet, Arc<Recorder>)>,

@@ -100,7 +100,7 @@ async fn open(args: &PlanArgs, source: &str) -> Result<Prepared, Error> {
     rechunk::prepare(copy, request::selection(&args.selection), &stores).await
 }
 
-/// The same where only an array will do.
+/// Opens the source like [`open`] where only an array will do.
 async fn open_one(args: &PlanArgs, source: &str) -> Result<Box<Job>, Error> {
     match open(args, source).await? {
         Prepared::Array(job) => Ok(job),

@@ -180,8 +180,8 @@ fn is_typed(seen: &ArgMatches, id: &str) -> bool {
         && seen.value_source(id) == Some(ValueSource::CommandLine)
 }
 
-/// Where the words behind the command begin. Before it there may be the option that all commands
-/// have.
+/// Position of the first word behind the command. Before it there may be the option that all
+/// commands have.
 fn command_at(typed: &[OsString], command: &str) -> usize {
     let mut at = 1;
     while typed.get(at).is_some_and(|word| word != command) {
@@ -190,7 +190,7 @@ fn command_at(typed: &[OsString], command: &str) -> usize {
     (at + 1).min(typed.len())
 }
 
-/// What these words mean for a copy, as far as that can be said without a source.
+/// Checks the meaning of these words for a copy, as far as that is possible without a source.
 fn meaning(words: &[&Word]) -> Result<(), Error> {
     let (places, others): (Vec<&Word>, Vec<&Word>) =
         words.iter().partition(|word| ["source", "target"].contains(&word.id.as_str()));
@@ -213,7 +213,7 @@ fn check_copy(args: &CopyArgs) -> Result<(), Error> {
     copy.check(&request::selection(&args.selection))
 }
 
-/// What clap says, without the usage behind it, on one line.
+/// Message of clap without the usage behind it, on one line.
 fn said_by_clap(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);

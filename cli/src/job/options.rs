@@ -17,12 +17,12 @@ const SCHEMA_KEY: &str = "$schema";
 /// Names as alike as this are taken for misspelt.
 const LIKENESS_MIN: f64 = 0.8;
 
-/// What is written for an option.
+/// Kind of the value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// True or false.
     Flag,
-    /// How often a flag is there.
+    /// Number of times that a flag is there.
     Count,
     /// A text or a number.
     Text,
@@ -38,7 +38,7 @@ pub(super) enum Kind {
     Texts,
     /// Options of stores, also as a table, also by location.
     StoreOptions,
-    /// What differs for some arrays.
+    /// Settings that differ for some arrays.
     Rules,
 }
 
@@ -70,8 +70,8 @@ impl Options {
         self.command.get_arguments().find(|arg| arg.get_id().as_str() == id)
     }
 
-    /// Whether what a file says of option `id` is added to what was typed: the command has it, and
-    /// it was not typed, nor what it conflicts with. Rules and options of stores add up.
+    /// True if a file's value of option `id` is added to the typed ones. The command has it, and it
+    /// was not typed, nor an option that it conflicts with. Rules and options of stores add up.
     pub(super) fn joins(&self, id: &str, is_typed: impl Fn(&str) -> bool) -> bool {
         let Some(arg) = self.find(id) else { return false };
         if matches!(kind(arg), Kind::Rules | Kind::StoreOptions) {
@@ -121,7 +121,7 @@ pub(super) fn name(arg: &Arg) -> String {
     arg.get_long().unwrap_or(arg.get_id().as_str()).to_owned()
 }
 
-/// What is written for an option.
+/// Kind of the value of an option.
 pub(super) fn kind(arg: &Arg) -> Kind {
     match (arg.get_id().as_str(), arg.get_action()) {
         ("chunks" | "shards", _) => Kind::Extents,
@@ -137,7 +137,7 @@ pub(super) fn kind(arg: &Arg) -> Kind {
     }
 }
 
-/// How it is typed; `value` of a flag is nothing.
+/// Argument as it is typed; `value` of a flag is nothing.
 fn argument(arg: &Arg, value: String) -> String {
     match (arg.get_long(), kind(arg)) {
         (Some(long), Kind::Flag | Kind::Count) => format!("--{long}"),
@@ -157,7 +157,7 @@ pub(super) fn unknown(entry: &JobEntry, names: &[String]) -> JobFault {
     JobFault::new(entry.key_at, format!("unknown key {:?}{tip}", entry.key))
 }
 
-/// What a location of a file in `directory` is from here. URLs are what they are.
+/// Path from here of a location in a file in `directory`. URLs are what they are.
 fn place(directory: &Path, location: &str) -> String {
     let is_fixed = location.is_empty()
         || location.contains("://")

@@ -41,7 +41,7 @@ fn schema() -> Value {
     })
 }
 
-/// What differs for some arrays.
+/// Schema of the settings that differ for some arrays.
 fn rule() -> Value {
     let mut properties = Map::new();
     properties.insert(RULE_ARRAY.to_owned(), json!({"type": "string"}));

@@ -11,7 +11,7 @@ pub(super) const RULE_ARRAY: &str = "array";
 /// A word, and where it stands.
 type Said = (Position, String);
 
-/// What an entry says: a word for each time that the option would be typed.
+/// Words of an entry: one for each time that the option would be typed.
 pub(super) fn of(kind: Kind, entry: &JobEntry) -> Result<Vec<Said>, JobFault> {
     let (node, at) = (&entry.node, entry.node.at);
     let one = |word: Result<String, JobFault>| Ok(vec![(at, word?)]);

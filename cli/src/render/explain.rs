@@ -11,7 +11,7 @@ use super::svg::{BuffersPicture, CandidatePicture, PlanPicture, StagePicture, dr
 use super::table::{lay_out, number};
 use super::tree::plural;
 
-/// What a plan is about, in words.
+/// Subject of a plan, in words.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Subject {
     /// `source → target`.
@@ -22,15 +22,15 @@ pub(crate) struct Subject {
     pub axes: Vec<String>,
     /// Format and codec of source and target.
     pub source: String,
-    /// The same of the target.
+    /// Format and codec of the target.
     pub target: String,
-    /// What became of chunks as long as a time: `time=30D (720)`.
+    /// Results of chunks as long as a time: `time=30D (720)`.
     pub times: Vec<String>,
-    /// What else is to be known of it, in sentences.
+    /// Notes on the plan, in sentences.
     pub notes: Vec<String>,
-    /// Where the source goes in a target that exists.
+    /// Place of the source in a target that exists.
     pub growth: Option<String>,
-    /// What more memory would save.
+    /// Savings by more memory.
     pub advice: Option<String>,
 }
 
@@ -113,12 +113,12 @@ pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> Str
     lines.join("\n")
 }
 
-/// What became of chunks as long as a time.
+/// Line on the results of chunks as long as a time.
 pub(crate) fn times_line(times: &[String]) -> Option<String> {
     (!times.is_empty()).then(|| format!("  times   {}", times.join(", ")))
 }
 
-/// What else is to be known.
+/// Lines of notes on the plan.
 pub(crate) fn note_lines(notes: &[String]) -> Vec<String> {
     notes.iter().map(|note| format!("  note    {note}")).collect()
 }
@@ -218,7 +218,7 @@ fn stage_table(plan: &Plan) -> String {
     lay_out(&rows, &[3, 4, 5, 6, 7, 8])
 }
 
-/// What the store copies itself, if it does.
+/// Line on objects that the store copies itself, if it copies any.
 pub(crate) fn copies_line(estimate: &Estimate) -> Option<String> {
     let copies = estimate.target.copy_requests;
     (copies > 0).then(|| {
@@ -247,8 +247,8 @@ pub(super) fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
     (gets, puts)
 }
 
-/// How runs of bytes are moved: what is asked of the files, the order of the buffers, what each
-/// leaves to a later one.
+/// Lines on moving runs of bytes: accesses to the files, the order of the buffers, and the elements
+/// each leaves to a later one.
 pub(super) fn runs_lines(subject: &Subject, plan: &Plan) -> Vec<String> {
     let Some(schedule) = plan.stages.iter().find_map(|stage| stage.runs.as_ref()) else {
         return Vec::new();

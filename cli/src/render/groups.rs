@@ -1,4 +1,4 @@
-//! What the comparison of two groups has found.
+//! Result of the comparison of two groups.
 
 use rechunk::{GroupComparison, MemberComparison, format_byte_size};
 

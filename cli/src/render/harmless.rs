@@ -14,12 +14,12 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     text.chars().map(|c| if c == '\n' { c.to_string() } else { spelled(c) }).collect()
 }
 
-/// The same on one line.
+/// Makes `text` harmless like [`harmless`], newlines too: it stays on one line.
 pub(crate) fn harmless_line(text: &str) -> String {
     text.chars().map(spelled).collect()
 }
 
-/// The same, and not endless.
+/// Makes `text` harmless on one line like [`harmless_line`], and cuts it where it is long.
 pub(crate) fn harmless_message(text: &str) -> String {
     let mut rest = text.chars();
     let mut message: String = rest.by_ref().take(MESSAGE_CHARS_MAX).map(spelled).collect();

@@ -16,7 +16,7 @@ pub(crate) fn text(info: &Info) -> String {
     harmless(&text).into_owned()
 }
 
-/// What is said of chunks without a checksum.
+/// Words on chunks without a checksum.
 const UNCHECKED: &str = "none: a bit that flips in what is stored may go unnoticed";
 
 /// `  name        value` lines below a head.
@@ -27,7 +27,7 @@ impl Lines {
         self.0.push(format!("  {name:<11} {value}"));
     }
 
-    /// What a ZIP file says of itself, cut where it is long: it is the text of a stranger.
+    /// Comment of a ZIP file, cut where it is long: it is the text of a stranger.
     fn archive_comment(&mut self, comment: Option<&str>) {
         const CHARS_MAX: usize = 200;
         let Some(comment) = comment else { return };
@@ -84,7 +84,7 @@ fn array_text(info: &ArrayInfo) -> String {
     lines.0.join("\n")
 }
 
-/// What there is of the array, and beside it.
+/// Lines on the stored chunks of the array, and on other files beside it.
 fn stored(lines: &mut Lines, info: &ArrayInfo) {
     let (Some(stored_chunks), Some(missing_chunks)) = (info.stored_chunks, info.missing_chunks)
     else {
@@ -141,14 +141,14 @@ fn histogram(bins: &[SizeBin]) -> Vec<String> {
     if bins.len() < 2 { Vec::new() } else { bins.iter().map(bar).collect() }
 }
 
-/// What ways to read take.
+/// Table of the costs of ways to read.
 fn access_table(rows: impl Iterator<Item = Vec<String>>) -> String {
     let head = ["access", "read", "requests", "decoded", "for", "times", "takes"];
     let head = head.map(str::to_owned).to_vec();
     lay_out(&std::iter::once(head).chain(rows).collect::<Vec<_>>(), &[2, 3, 4, 5, 6])
 }
 
-/// What one way to read takes.
+/// Row of the costs of one way to read.
 fn access_row(read: &AccessCost) -> Vec<String> {
     vec![
         harmless_line(&read.access),

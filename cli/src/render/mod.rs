@@ -71,7 +71,7 @@ pub(crate) fn has_printed_json() -> bool {
     JSON_PRINTED.load(Ordering::Relaxed)
 }
 
-/// What is worth a warning, on stderr.
+/// Prints warnings on stderr.
 pub(crate) fn warnings(warnings: &[String]) {
     for warning in warnings {
         say(&format!("warning: {warning}"));

@@ -1,4 +1,4 @@
-//! What a plan costs and by which profiles, in a few lines.
+//! Shows the price of a plan and its profiles, in a few lines.
 
 use rechunk::format_byte_size;
 use rechunk::planner::{Estimate, ProfileNames};

@@ -1,4 +1,4 @@
-//! What a probe measured, as tables.
+//! Shows the measurements of a probe, as tables.
 
 use rechunk::planner::{CodecSpeeds, StoreProfile};
 use rechunk::{Probed, Rung, format_byte_size};

@@ -137,8 +137,8 @@ impl Display {
 }
 
 impl State {
-    /// Bytes a second in this stage, and seconds that are left of it; none in the first moment,
-    /// which may be all there is of what was done before it is told.
+    /// Bytes a second in this stage, and seconds that are left of it. None in the first moment: all
+    /// bytes so far may be those of an earlier run, told late.
     fn speed(&self) -> (f64, Option<f64>) {
         let elapsed = self.started.map_or(0.0, |at| at.elapsed().as_secs_f64());
         let done = self.bytes.saturating_sub(self.bytes_before) as f64;
@@ -147,7 +147,7 @@ impl State {
         (speed, (speed > 0.0).then(|| left / speed))
     }
 
-    /// How far it is, as a line.
+    /// Progress of the run, as a line.
     fn words(&self) -> String {
         if self.started.is_none() {
             return "not begun".to_owned();
@@ -169,7 +169,7 @@ impl State {
 }
 
 impl ArrayState {
-    /// How far all arrays are.
+    /// Progress of all arrays.
     fn words(&self) -> String {
         let [done, all] = [self.bytes, self.bytes_total].map(format_byte_size);
         format!("; array {} of {}, {done} of {all} in all", self.number, self.arrays)

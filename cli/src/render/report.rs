@@ -1,4 +1,4 @@
-//! What a run did, in a few lines.
+//! Shows the results of a run, in a few lines.
 
 use rechunk::planner::Estimate;
 use rechunk::{
@@ -28,7 +28,7 @@ pub(crate) fn summary(report: &Report) -> String {
     lines.join("\n")
 }
 
-/// The same of a group, all arrays together.
+/// Summary of a group, all arrays together.
 pub(crate) fn group_summary(report: &TreeReport) -> String {
     if report.already_complete {
         return complete_line(report.verified);
@@ -62,7 +62,7 @@ pub(crate) fn group_summary(report: &TreeReport) -> String {
     lines.join("\n")
 }
 
-/// What was missing of the source, and what became of that.
+/// Line on missing chunks of the source, and their fate.
 fn missing_line(report: &Report) -> Option<String> {
     let missing = report.missing.as_ref().filter(|missing| missing.chunks > 0)?;
     let all = if missing.is_all { "no chunk of the source was found: " } else { "" };
@@ -79,7 +79,7 @@ fn singular(became: &str) -> String {
     became.replace("they stay", "it stays").replace("they were", "it was")
 }
 
-/// The same of a group: a line for each array, of the first few.
+/// Lines on missing chunks of a group: a line for each array, of the first few.
 fn missing_lines(report: &TreeReport) -> Vec<String> {
     const ARRAYS_MAX: usize = 10;
     let of_array = |array: &ArrayReport| {

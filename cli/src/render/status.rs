@@ -55,7 +55,7 @@ fn array_lines(array: &ArrayStatus) -> Vec<String> {
     lines
 }
 
-/// What was removed.
+/// Line on everything that was removed.
 pub(crate) fn cleaned(cleaned: &Cleaned) -> String {
     let parts = [
         (cleaned.work_directories, "work directories"),

@@ -1,5 +1,5 @@
-//! A plan as a picture: the array cut as the source has it, as each stage's tasks take it and as
-//! the target wants it; the memory it needs; what else was considered.
+//! Draws a plan as a picture. It has the array cut as the source has it, as each stage's tasks take
+//! it and as the target wants it; the memory it needs; other plans that were considered.
 //!
 //! Pure: the same plan gives the same SVG, byte for byte. It stands alone (no scripts, no fonts
 //! to fetch), follows the reader's light or dark scheme, and its text can be selected.
@@ -25,7 +25,7 @@ const MARGIN: f64 = 32.0;
 /// Width between the margins, in pixels.
 const INNER_WIDTH: f64 = WIDTH - 2.0 * MARGIN;
 
-/// What is drawn of a plan. Shapes are in C order, slowest axis first, in elements.
+/// Parts of a plan that are drawn. Shapes are in C order, slowest axis first, in elements.
 #[derive(Debug, Clone)]
 pub(crate) struct PlanPicture {
     /// `source → target`.
@@ -63,9 +63,9 @@ pub(crate) struct PlanPicture {
 pub(crate) struct StagePicture {
     /// `push`, `pull`, `copy`…
     pub(crate) name: String,
-    /// What one task reads.
+    /// Shape of the elements that one task reads.
     pub(crate) read_box: Vec<u64>,
-    /// What one task writes.
+    /// Shape of the elements that one task writes.
     pub(crate) write_box: Vec<u64>,
     /// Number of tasks.
     pub(crate) tasks: u64,
@@ -80,7 +80,7 @@ pub(crate) struct StagePicture {
 /// Buffers that are read one after the other.
 #[derive(Debug, Clone)]
 pub(crate) struct BuffersPicture {
-    /// How many.
+    /// Number of buffers.
     pub(crate) count: u64,
     /// Shape of the most that is carried over the ends of buffers of one axis, if anything is.
     pub(crate) carried: Option<Vec<u64>>,

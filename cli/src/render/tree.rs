@@ -82,13 +82,13 @@ fn others_row(job: &TreeJob) -> Option<Vec<String>> {
     Some(row)
 }
 
-/// What more memory would save for an array.
+/// Line on the savings of more memory for an array.
 fn advice_line(array: &TreeArray) -> Option<String> {
     let advice = array.job.more_memory.as_ref()?;
     Some(format!("  note    {}: {}", array.path, advice.sentence()))
 }
 
-/// What is to be known of the arrays, each once.
+/// Notes on the arrays, each once.
 fn notes(job: &TreeJob) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for note in job.arrays.iter().flat_map(|array| &array.job.notes) {

@@ -16,9 +16,9 @@ pub struct Array {
     layout: Arc<dyn Layout>,
     /// The array's own location: chunk keys begin here.
     store: Store,
-    /// What is known of what is missing, where somebody wants to know.
+    /// Known gaps of the array, where they are wanted.
     pub(crate) gaps: Option<Arc<Gaps>>,
-    /// What was there and what was missing, where that is counted.
+    /// Objects that were there and that were missing, where they are counted.
     pub(crate) presence: Option<Arc<Presence>>,
 }
 
@@ -28,14 +28,14 @@ impl Array {
         Self { layout, store, gaps: None, presence: None }
     }
 
-    /// The same array on another store of the same place: one that is watched, or counted as
+    /// Returns the array on another store of the same place: one that is watched, or counted as
     /// something else.
     #[must_use]
     pub fn with_store(&self, store: Store) -> Self {
         Self { store, ..self.clone() }
     }
 
-    /// Where a chunk is and what its bytes mean.
+    /// Layout of the chunks: their places, and the meaning of their bytes.
     pub fn layout(&self) -> &Arc<dyn Layout> {
         &self.layout
     }
@@ -91,14 +91,14 @@ impl Array {
         self.read_narrowed(index, narrow.as_ref(), buffer).await
     }
 
-    /// How elements are stored, where any of them can be read by themselves
+    /// Form of stored elements, where any of them can be read by themselves
     /// ([`Array::read_elements_into`]).
     pub fn plain(&self) -> Option<Plain> {
         self.layout.plain().filter(|_| self.store.reads_ranges())
     }
 
-    /// Reads the bytes `wanted` of what chunk `index` is stored as, which are `stored_bytes`, and
-    /// no others, into a buffer that is used again; where that has to grow it gets room for
+    /// Reads the bytes `wanted`, and no others, of the stored form of chunk `index`, which has
+    /// `stored_bytes`. The buffer is used again; where it has to grow it gets room for
     /// `room_bytes`. False if there is no such chunk. Only where [`Array::plain`] says how they
     /// lie.
     pub async fn read_elements_into(
@@ -124,9 +124,9 @@ impl Array {
         Ok(is_there)
     }
 
-    /// What [`Array::read_elements_into`] reads, to be read bit by bit; `None` if there is no such
-    /// chunk. Of arrays whose chunks are [objects of their own](Array::has_whole_objects), in
-    /// stores that [work in place](Store::works_in_place).
+    /// Opens the bytes of [`Array::read_elements_into`], to be read bit by bit; `None` if there is
+    /// no such chunk. Of arrays whose chunks are [objects of their own](Array::has_whole_objects),
+    /// in stores that [work in place](Store::works_in_place).
     pub async fn open_elements(
         &self,
         index: &[u64],
@@ -261,7 +261,7 @@ impl Array {
     }
 }
 
-/// What an error is about, by its index.
+/// Subject of an error, by its index.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Unit<'a> {
     Chunk(&'a [u64]),

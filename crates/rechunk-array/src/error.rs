@@ -55,7 +55,7 @@ impl ArrayError {
         &self.0.key
     }
 
-    /// What the store said, if it was the store.
+    /// Error of the store, if it was the store.
     pub fn store_error(&self) -> Option<&StoreError> {
         match &self.0.cause {
             Cause::Store(error) => Some(error),
@@ -63,7 +63,7 @@ impl ArrayError {
         }
     }
 
-    /// What the format said, if it was the format.
+    /// Error of the format, if it was the format.
     pub fn format_error(&self) -> Option<&FormatError> {
         match &self.0.cause {
             Cause::Store(_) => None,

@@ -13,7 +13,7 @@ use crate::{Array, ArrayError};
 /// Files that are given their names in one go: enough that going is cheap, few enough to hold.
 const FINISHED_AT_ONCE: usize = 256;
 
-/// Where a chunk is in its object.
+/// Place of a chunk in its object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) offset: u64,

@@ -20,11 +20,11 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::Array;
 
-/// What a listing may hold for each object that would fit: foreign keys are walked over, not for
-/// ever.
+/// Keys that a listing may hold for each object that would fit: foreign keys are not walked over
+/// for ever.
 const KEYS_PER_OBJECT: usize = 4;
-/// How long those who ask wait for a list that is being made, where it comes from a disk: a few
-/// thousand names. It saves them the questions, and comes sooner where nobody asks meanwhile.
+/// Time to wait for a list that is being made, where it comes from a disk: a few thousand names. It
+/// saves requests, and comes sooner where there are none meanwhile.
 const PATIENCE: Duration = Duration::from_millis(5);
 /// Bytes that an object on the list takes while it is made: its ordinal, in a set.
 const LISTED_BYTES: u64 = 32;
@@ -49,7 +49,7 @@ impl ObjectList {
     }
 }
 
-/// What is known of what is missing.
+/// Known gaps of an array, and the list they come from.
 #[derive(Debug)]
 pub(crate) struct Gaps {
     grid: ChunkGrid,
@@ -65,7 +65,7 @@ pub(crate) struct Gaps {
     list: OnceLock<ObjectList>,
 }
 
-/// How far the list is.
+/// Progress of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// Not wanted: more is there than is missing.
@@ -116,10 +116,10 @@ impl Array {
         }
     }
 
-    /// The same array, which [`Array::list_when_sparse`] is to list after `after_missing` objects
-    /// were missing and no more were there; the list takes up to `bytes_max`. Unchanged where a
-    /// list is not to be had for less than the questions. Of an array that has its documents a list
-    /// of nothing is not believed.
+    /// Lets [`Array::list_when_sparse`] list the array after `after_missing` objects were missing
+    /// and no more were there. The list takes up to `bytes_max`. Unchanged where a list costs no
+    /// less than the requests. Of an array that has its documents a list of nothing is not
+    /// believed.
     #[must_use]
     pub fn finding_gaps(mut self, after_missing: u64, bytes_max: u64, has_documents: bool) -> Self {
         let grid = self.object_grid().filter(|_| self.store().lists_for_little());
@@ -139,7 +139,7 @@ impl Array {
         self
     }
 
-    /// How many names the key of an object has.
+    /// Number of names in the key of an object.
     pub fn key_depth(&self) -> usize {
         self.first_key().split('/').count()
     }
@@ -148,7 +148,7 @@ impl Array {
         self.layout().object_key(&vec![0; self.layout().spec().shape.len()])
     }
 
-    /// What is there, if it was listed.
+    /// Objects that are there, if they were listed.
     pub fn object_list(&self) -> Option<&ObjectList> {
         self.gaps.as_ref()?.list.get()
     }
@@ -224,7 +224,7 @@ impl Array {
     }
 }
 
-/// What a store has named so far.
+/// Names that a store has listed so far.
 #[derive(Debug, Default)]
 struct Listing {
     there: BTreeSet<u64>,

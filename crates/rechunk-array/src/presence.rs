@@ -22,7 +22,7 @@ const NOTED_MAX: u64 = 1 << 23;
 /// Keys of missing objects that are kept to be named.
 const NAMED_MAX: usize = 16;
 
-/// What was missing of an array that was read.
+/// Missing parts of an array that was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Missing {
     /// Chunks that were not there.
@@ -41,7 +41,7 @@ pub struct Missing {
     pub first: Vec<String>,
 }
 
-/// What is known of the objects of an array.
+/// Presence of the objects of an array, as far as it is known.
 #[derive(Debug)]
 pub(crate) struct Presence {
     objects: ChunkGrid,
@@ -167,7 +167,7 @@ impl Presence {
         index.len() == self.objects.rank() && self.objects.contains(index)
     }
 
-    /// What is missing if nothing is there but what is noted.
+    /// Counts as missing all objects that are not noted.
     fn not_there(&self, key: impl Fn(&[u64]) -> String) -> Missing {
         let (all, mut objects, mut chunks) = (self.objects.indices(), 0, 0_u64);
         let mut first = Vec::new();
@@ -197,7 +197,7 @@ impl Presence {
         self.missing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was missing; where the objects that are there were listed, by that list.
+    /// Counts missing objects; where the objects that are there were listed, by that list.
     fn report(&self, list: Option<&ObjectList>) -> Missing {
         let missing = self.lock();
         let (of, of_objects) = (self.chunks.count(), self.objects.count());
@@ -233,7 +233,7 @@ fn is_inside(chunks: &ChunkGrid, format: &ShardFormat, shard: &[u64]) -> bool {
 }
 
 impl Array {
-    /// The same array, which counts what is missing of it; `known` are the numbers, in C order, of
+    /// Counts missing objects of the array from now on. `known` are the numbers, in C order, of
     /// objects that are there: an error where one of them is missing after all. Unchanged where
     /// chunks are ranges of files, which have to be there.
     #[must_use]
@@ -270,7 +270,7 @@ impl Array {
         Ok(Some(presence.not_there(|index| self.layout().object_key(index))))
     }
 
-    /// What was missing so far; `None` if that is not [counted](Array::counting_missing).
+    /// Objects that were missing so far; `None` if they are not [counted](Array::counting_missing).
     pub fn missing(&self) -> Option<Missing> {
         self.presence.as_ref().map(|presence| presence.report(self.object_list()))
     }

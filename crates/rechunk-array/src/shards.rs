@@ -133,7 +133,7 @@ impl Array {
     }
 }
 
-/// What became of reading a whole shard.
+/// Result of reading a whole shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WholeShard {
     /// It is in the buffer.
@@ -159,7 +159,7 @@ pub struct ShardWriter {
 #[derive(Debug)]
 struct State {
     index: ShardIndex,
-    /// Where the next chunk goes.
+    /// Offset of the next chunk, bytes.
     end: u64,
 }
 

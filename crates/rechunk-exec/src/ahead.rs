@@ -1,6 +1,6 @@
-//! Reading ahead: inputs are fetched while those before them are decoded, and while the last
-//! inputs of a step are on their way, those of later steps are fetched. So as many requests are in
-//! flight as the plan has lanes, nearly all of the time.
+//! Reads ahead: fetches inputs while earlier ones are decoded, and inputs of later steps while the
+//! last of a step are on their way. So as many requests are in flight as the plan has lanes, nearly
+//! all of the time.
 //!
 //! What is fetched for a later step waits in its lane, encoded, until that begins: only then does
 //! it become part of units, for which memory is reserved step by step. Such lanes are beside those
@@ -16,8 +16,8 @@ use crate::execution::Execution;
 use crate::gather::Fetched;
 use crate::task::TaskRun;
 
-/// How many lanes a task of the stage has for reading ahead: at most as many as for all else. None
-/// where a store answers at once, or where what is fetched holds more than a lane.
+/// Number of lanes that a task of the stage has for reading ahead: at most as many as for all else.
+/// None where a store answers at once, or where what is fetched holds more than a lane.
 pub(crate) fn lanes(execution: &Execution, stage: &Stage) -> u32 {
     let source = &execution.source;
     let is_late = match stage.input {
@@ -54,7 +54,7 @@ pub(crate) struct Step {
     pub region: Region,
     /// Those that nobody has asked for.
     pub inputs: IndexIter,
-    /// How many were asked for.
+    /// Number of inputs that were requested.
     pub asked: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What a task will read soon is announced to its store, where that reads it from a disk meanwhile.
+//! Announces a task's next inputs to its store, where that reads them from a disk meanwhile.
 
 use rechunk_grid::{IndexIter, Region};
 use rechunk_plan::Steps;
@@ -16,14 +16,14 @@ const LOOKED_FOR: u64 = 256;
 /// Goes through the inputs of a task ahead of those that are taken in, in the same order.
 pub(crate) struct Announced<S = Steps> {
     steps: S,
-    /// How many steps it has begun, and the inputs of the last one.
+    /// Number of steps it has begun, and the inputs of the last one.
     steps_begun: u64,
     inputs: IndexIter,
-    /// How many inputs it has gone through.
+    /// Number of inputs it has gone through.
     passed: u64,
-    /// How many are taken in, or were.
+    /// Number of inputs that are taken in, or were.
     begun: u64,
-    /// How many that was when one was looked for in memory.
+    /// Value of `begun` when an input was last looked for in memory.
     looked_for: u64,
     /// So many are announced that are not.
     most: u64,

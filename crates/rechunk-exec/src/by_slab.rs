@@ -1,6 +1,6 @@
-//! Elements that are stored as they are, in a file: they go slab by slab through a small buffer
-//! into the units they meet, on one thread. A buffer for all of a chunk or a piece would be new
-//! pages for most of them, and in no cache when it is copied out of.
+//! Reads elements that are stored as they are, in a file: slab by slab, on one thread, through a
+//! small buffer into units. A buffer for all of a chunk or a piece would be new pages for most of
+//! them, and in no cache when it is copied out of.
 
 use rechunk_grid::Region;
 use rechunk_plan::{Stage, StageGeometry, StageInput};
@@ -19,7 +19,7 @@ use crate::spread::{end_parts, spread, spread_part};
 use crate::task::TaskRun;
 use crate::unit::Finished;
 
-/// Most bytes of a slab, unless an element has more: a second-level cache has room for it, or
+/// Most bytes of a slab, unless an element has more. A second-level cache has room for it, or
 /// nearly, and units are not looked for too often.
 const SLAB_BYTES: usize = 1 << 20;
 
@@ -98,7 +98,7 @@ async fn piece(
     end_parts(task, input, Brought::Piece(&[], marks))
 }
 
-/// What the tile takes of a source chunk.
+/// Reads the part of a source chunk that the tile takes, and spreads it over the units.
 async fn chunk(
     task: &TaskRun,
     lane: &mut Lane,
@@ -137,8 +137,8 @@ async fn chunk(
     end_parts(task, input, Brought::Chunk(&[]))
 }
 
-/// `region` of an input in slabs, as its elements follow each other in the order of `axes`, slowest
-/// first; and the most bytes from the first element of one to its last.
+/// Cuts `region` of an input into slabs, in the order of its elements (`axes`, slowest first). Also
+/// returns the most bytes from the first element of a slab to its last.
 fn slabs(
     input: &Input,
     region: &Region,

@@ -37,7 +37,7 @@ pub(crate) async fn unit(
     Ok(lane)
 }
 
-/// Makes room in a lane for a chunk's stored form, for the one that is there if that is decoded
+/// Makes room in a lane for a chunk's stored form. Also for the stored chunk if that is decoded
 /// before, and for the unit where steps overlap.
 fn make_room(task: &TaskRun, lane: &mut Lane, unit: &Finished) {
     let stage = &task.stage;

@@ -66,10 +66,10 @@ impl CpuPool {
 }
 
 impl CpuPool {
-    /// Does the work of `future` on one thread of the pool, from its beginning to where it has to
-    /// wait for somebody else; the rest where this is awaited. Work on local files waits for
-    /// nobody but for large writes that go past the page cache, so all of it is done in one go: to
-    /// hand a small chunk from thread to thread takes longer than to decode it.
+    /// Does the work of `future` on one thread of the pool until it has to wait; the rest where
+    /// this is awaited. Work on local files waits for nobody but for large writes that go past the
+    /// page cache, so all of it is done in one go: to hand a small chunk from thread to thread
+    /// takes longer than to decode it.
     pub(crate) async fn drive<T: Send + 'static>(
         &self,
         future: BoxFuture<'static, Result<T, Fault>>,
@@ -80,7 +80,7 @@ impl CpuPool {
         }
     }
 
-    /// The same up to where it waits.
+    /// Begins like [`CpuPool::drive`], and returns the rest of the work if it has to wait.
     pub(crate) async fn begin<T: Send + 'static>(
         &self,
         mut future: BoxFuture<'static, Result<T, Fault>>,
@@ -93,13 +93,13 @@ impl CpuPool {
     }
 }
 
-/// How far work has come on a thread of the pool.
+/// Progress of work on a thread of the pool.
 pub(crate) enum Driven<T> {
     Ended(T),
     Waits(BoxFuture<'static, Result<T, Fault>>),
 }
 
-/// What `job` returns; a panic in it as a fault.
+/// Returns the result of `job`; a panic in it as a fault.
 fn caught<T>(job: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {
         Err(Fault::Cpu { reason: format!("a job panicked: {}", message(panic.as_ref())) })

@@ -11,15 +11,16 @@ use crate::frame::{self, wide};
 use crate::input::{Brought, Input};
 use crate::stage_run::StageRun;
 
-/// Name of the method for encoded chunks: of each, its CRC32C and its length plus one (64 bits
-/// each) are an element of a one-dimensional array, at the chunk's number in C order. Chunks that
-/// are not stored count nothing.
+/// Name of the method for encoded chunks. Their digest is that of a one-dimensional array, which
+/// has at a chunk's number in C order its CRC32C and its length plus one (64 bits each). Chunks
+/// that are not stored count nothing.
 const ENCODED_METHOD: &str = "rechunk-multilinear-127-of-crc32c";
 
 /// A digest of all that a run has taken from its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayDigest {
-    /// What it is a digest of, and how. Digests of other methods say nothing about each other.
+    /// Name of the method, which says whether elements or encoded chunks are digested. Digests of
+    /// other methods say nothing about each other.
     pub method: &'static str,
     /// The digest.
     pub value: Digest,
@@ -32,7 +33,7 @@ impl ArrayDigest {
     }
 }
 
-/// How a stage takes a digest.
+/// Method by which a stage takes a digest.
 #[derive(Debug)]
 pub(crate) enum StageDigest {
     /// Not at all: it reads no source, compares, or moves runs of bytes.
@@ -42,7 +43,7 @@ pub(crate) enum StageDigest {
         keys: DigestKeys,
         /// Bytes of an element that change places together to be canonical; 1 if they are.
         swap_bytes: usize,
-        /// What a missing chunk holds, canonical.
+        /// Elements of a missing chunk, canonical.
         fill: Vec<u8>,
     },
     /// Of chunks as they are stored.
@@ -50,7 +51,7 @@ pub(crate) enum StageDigest {
 }
 
 impl StageDigest {
-    /// What `stage` has to take a digest of.
+    /// Chooses the digest that `stage` has to take.
     pub(crate) fn new(stage: &rechunk_plan::Stage, source: &Array, item_bytes: usize) -> Self {
         if !stage.input.is_source() || stage.runs.is_some() {
             return Self::None;

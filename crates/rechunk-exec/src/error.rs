@@ -22,7 +22,7 @@ pub enum ExecError {
         stage: usize,
         /// Its number in the stage.
         task: u64,
-        /// What happened.
+        /// Reason of the failure.
         #[source]
         fault: Fault,
     },
@@ -31,7 +31,7 @@ pub enum ExecError {
     Run(#[source] Fault),
 }
 
-/// What can happen.
+/// Reason why a task or a run fails.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -59,7 +59,7 @@ pub enum Fault {
         /// Its length with its checksum, bytes.
         length_bytes: u64,
     },
-    /// What was written cannot be made durable.
+    /// Written objects cannot be made durable.
     #[error("{0}")]
     Sync(#[source] StoreError),
     /// The journal cannot be written.
@@ -86,7 +86,7 @@ pub enum Fault {
     /// The CPU pool cannot be started, or a job in it panicked.
     #[error("the CPU pool: {reason}")]
     Cpu {
-        /// What happened.
+        /// Reason of the failure.
         reason: String,
     },
 }
@@ -97,7 +97,7 @@ impl ExecError {
         matches!(self, Self::Cancelled)
     }
 
-    /// What happened; `None` if it was cancelled.
+    /// Returns the reason of the failure; `None` if it was cancelled.
     pub fn fault(&self) -> Option<&Fault> {
         match self {
             Self::Cancelled => None,
@@ -122,7 +122,7 @@ impl ExecError {
             && matches!(self.store_error(), Some(Changed { .. } | Removed { .. }))
     }
 
-    /// What is written could not be: target, intermediate or journal.
+    /// Writing failed: to the target, the intermediate or the journal.
     pub fn is_output_fault(&self) -> bool {
         use Fault::{DamagedPiece, Intermediate, Journal, Sync, Target};
         let fault = self.fault();
@@ -132,7 +132,7 @@ impl ExecError {
         )
     }
 
-    /// What was put into the intermediate is not there any more: going on will not help.
+    /// Objects of the intermediate are lost or damaged: going on will not help.
     pub fn is_intermediate_damage(&self) -> bool {
         match self.fault() {
             Some(Fault::DamagedPiece { .. }) => true,
@@ -153,12 +153,12 @@ impl ExecError {
         self.store_error().is_some_and(StoreError::is_permission_denied)
     }
 
-    /// The same run may succeed if it is tried again.
+    /// Trying this run again may succeed.
     pub fn is_retryable(&self) -> bool {
         self.store_error().is_some_and(StoreError::is_retryable)
     }
 
-    /// What a store said, if it was a store.
+    /// Returns the error of the store, if it was a store.
     pub fn store_error(&self) -> Option<&StoreError> {
         match self.fault()? {
             Fault::Source(error) | Fault::Target(error) => error.store_error(),

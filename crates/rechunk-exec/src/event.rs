@@ -1,4 +1,4 @@
-//! What a run tells while it runs.
+//! Events that a run reports while it runs.
 
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum Event {
         number: usize,
         /// All arrays of the job.
         arrays: usize,
-        /// What the stages of all arrays write, bytes of elements without padding.
+        /// Bytes of elements that the stages of all arrays write, without padding.
         bytes_total: u64,
         /// Of these, those of the arrays before it.
         bytes_before: u64,
@@ -34,7 +34,7 @@ pub enum Event {
         tasks: u64,
         /// Of these, done by an earlier run.
         tasks_done: u64,
-        /// What the stage writes in all, bytes of elements without padding.
+        /// Bytes of elements that the stage writes in all, without padding.
         bytes_total: u64,
         /// Of these, written by an earlier run.
         bytes_done: u64,
@@ -57,7 +57,7 @@ pub enum Event {
     TasksPassedOver {
         /// Stage of the tasks.
         stage: usize,
-        /// How many.
+        /// Number of tasks.
         tasks: u64,
     },
     /// More output is finished.
@@ -75,12 +75,12 @@ pub enum Event {
     },
     /// Marks became durable in the journal.
     JournalSynced {
-        /// How many.
+        /// Number of marks.
         marks: u64,
     },
     /// Something a person should know that does not end the run.
     Warning {
-        /// What.
+        /// Text of the warning.
         text: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What a run is given and what it reports.
+//! Input of a run, and its report.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::{ArrayDigest, gaps};
 /// Everything a run needs.
 #[derive(Debug, Clone)]
 pub struct Execution {
-    /// What to do.
+    /// Plan to run.
     pub plan: Plan,
     /// The array that is read.
     pub source: Array,
-    /// Where finished chunks go.
+    /// Destination of finished chunks.
     pub sink: Sink,
-    /// Where pieces between stages go; needed if the plan has more than one stage. The objects
+    /// Store for pieces between stages; needed if the plan has more than one stage. The objects
     /// stay when the run ends: whoever starts it deletes them.
     pub intermediate: Option<Store>,
     /// When a target chunk that holds only the fill value is written.
@@ -27,15 +27,15 @@ pub struct Execution {
     pub takes_digest: bool,
     /// Objects of the target may be there already: those that are left out are removed.
     pub in_place: bool,
-    /// The source is listed when so many of its objects were missing, and no more were there: what
-    /// is not on the list is not asked for. `None` asks for each; 0 lists first. So is what it is
-    /// compared with. Whoever compares or reads again is to see what is there, not what a remote
-    /// store lists, which may be late: there only local directories are listed.
+    /// Missing objects of the source after which it is listed, if no more than those were there.
+    /// Then only listed objects are requested. `None` never lists; 0 lists first. The array to
+    /// compare with is treated alike. A comparison, or a second reading, lists only local
+    /// directories: a remote store may list late.
     pub list_after_missing: Option<u64>,
 }
 
 impl Execution {
-    /// The same with a source that is listed if much of it is missing.
+    /// Has the source listed if much of it is missing; also the array it is compared with.
     pub(crate) fn finding_gaps(mut self) -> Self {
         let is_local = |array: &Array| array.store().local_root().is_some();
         let is_listed = match &self.sink {
@@ -57,14 +57,14 @@ impl Execution {
         self
     }
 
-    /// What the plan leaves of the budget, bytes.
+    /// Bytes of the budget that the plan leaves.
     pub(crate) fn spare_bytes(&self) -> u64 {
         let memory = &self.plan.memory;
         let taken_bytes = memory.planned_peak_bytes.saturating_add(gaps::list_bytes(self));
         memory.budget_bytes.saturating_sub(taken_bytes)
     }
 
-    /// The same with large objects sent as the plan has counted and paid for.
+    /// Has large objects sent in the parts that the plan has counted.
     pub(crate) fn sending_as_planned(mut self) -> Self {
         if let (Sink::Write(array), Some(uploads)) = (&self.sink, &self.plan.target_uploads) {
             let store = array.store().with_part_sizes(part_sizes(uploads));
@@ -86,7 +86,7 @@ fn part_sizes(uploads: &Uploads) -> PartSizes {
     }
 }
 
-/// What becomes of a finished target chunk.
+/// Use that a run makes of a finished target chunk.
 #[derive(Debug, Clone)]
 pub enum Sink {
     /// It is encoded and stored.
@@ -115,12 +115,12 @@ impl Sink {
     }
 }
 
-/// What a run has done. Its traffic is in the meter of its stores.
+/// Results of a run. Its traffic is in the meter of its stores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunReport {
     /// The source was listed: what was written to it since then may not have been seen.
     pub was_listed: bool,
-    /// What was missing of what this run has read of the source, where that is counted
+    /// Objects of the source that were missing when this run read them, where that is counted
     /// ([`Array::counting_missing`]).
     pub missing: Option<Missing>,
     /// Tasks of all stages.
@@ -129,10 +129,10 @@ pub struct RunReport {
     pub tasks_done: u64,
     /// Of these, done before.
     pub tasks_resumed: u64,
-    /// What a comparison found; `None` if there was none.
+    /// Result of the comparison; `None` if there was none.
     pub differences: Option<Differences>,
-    /// The digest of all that was taken from the source, in this run and those before; `None` where
-    /// none is taken (not asked for, raw files that are moved in runs, comparisons), or where an
+    /// Digest of all that was taken from the source, in this run and those before. `None` where
+    /// none is taken (not wanted, raw files that are moved in runs, comparisons), or where an
     /// earlier run has not kept its part.
     pub digest: Option<ArrayDigest>,
     /// Wall time, seconds.
@@ -142,7 +142,7 @@ pub struct RunReport {
 /// Elements that differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// How many.
+    /// Number of elements that differ.
     pub count: u64,
     /// Array position of the first of them in C order.
     pub first: Option<Vec<u64>>,

@@ -1,5 +1,4 @@
-//! What goes on in a task: inputs are taken in step by step, and units sent out as they are
-//! complete.
+//! Flow of a task: inputs are taken in step by step, and units sent out as they are complete.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -42,13 +41,13 @@ pub(crate) async fn run(
 /// Most inputs that one job takes in because there is nothing to be taken: they are missing.
 const GAPS_AT_ONCE: usize = 256;
 
-/// What has ended, and of which step.
+/// Work of a lane that has ended, and its step.
 enum Ended {
     /// Inputs were taken in, or a piece was written.
     Taken(u64, LaneDone),
-    /// The same of what was held: nothing was asked of a store for it.
+    /// Held inputs were taken in: without any request to a store.
     Held(u64, LaneDone),
-    /// The same, in a borrowed lane.
+    /// Inputs were taken in by a borrowed lane.
     Borrowed(u64, LaneDone),
     /// A unit that the step completed was sent out.
     Sent(u64, Lane),
@@ -68,7 +67,7 @@ fn taking(step: u64, work: impl Future<Output = Result<LaneDone, Fault>> + Send 
     work.map(move |result| result.map(|done| Ended::Taken(step, done))).boxed()
 }
 
-/// The same in a borrowed lane.
+/// Work that takes inputs of `step` in, in a borrowed lane.
 fn borrowed(
     step: u64,
     work: impl Future<Output = Result<LaneDone, Fault>> + Send + 'static,
@@ -81,7 +80,7 @@ fn sending(step: u64, work: impl Future<Output = Result<Lane, Fault>> + Send + '
     work.map(move |result| result.map(|lane| Ended::Sent(step, lane))).boxed()
 }
 
-/// The same where stores wait for nobody, up to where it waits for a write.
+/// Work that sends a unit out where stores wait for nobody, up to where it waits for a write.
 fn sending_in_place(
     step: u64,
     work: impl Future<Output = Result<Driven<Lane>, Fault>> + Send + 'static,
@@ -93,7 +92,7 @@ fn sending_in_place(
     work.map(move |result| result.map(ended)).boxed()
 }
 
-/// What goes on in a task: inputs taken in step by step, units sent out as they are complete.
+/// Flow of a task: inputs are taken in step by step, units sent out as they are complete.
 struct Flow<'a> {
     task: &'a Arc<TaskRun>,
     ahead: Ahead,
@@ -323,8 +322,8 @@ impl<'a> Flow<'a> {
         stage.stage.input == StageInput::SourceChunks && stage.run.execution.source.is_in_gap(index)
     }
 
-    /// `first` and the inputs of the step behind it, `count` in all if there are as many; and those
-    /// between them and behind them that are known to be missing.
+    /// Returns `first` and the inputs of the step behind it, `count` in all if there are as many.
+    /// Inputs between them and behind them that are known to be missing come with them.
     fn with_more(&mut self, first: Vec<u64>, count: usize) -> Vec<Vec<u64>> {
         let mut brought = usize::from(!self.is_gap(&first));
         let mut indices = vec![first];

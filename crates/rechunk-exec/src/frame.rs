@@ -1,4 +1,4 @@
-//! Where the elements of a buffer are in the array.
+//! Positions of the elements of a buffer in the array.
 
 use std::ops::Range;
 
@@ -79,9 +79,9 @@ impl Frame {
         narrow(first)..narrow(last).saturating_add(item_bytes)
     }
 
-    /// How many elements, packed in the order of `axes`, slowest first, a box of `shape` may be cut
-    /// into at most so that no part has its first and its last byte more than `bytes_max` apart,
-    /// one element apart from that; and how far apart they are then at most.
+    /// Largest number of elements, packed in the order of `axes` (slowest first), that parts of a
+    /// box of `shape` may have. No such part has its first and its last byte more than `bytes_max`
+    /// apart, unless it is one element. Also returns how far apart they are at most.
     pub(crate) fn elements_within(
         &self,
         shape: &[u64],

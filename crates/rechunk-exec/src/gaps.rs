@@ -17,14 +17,14 @@ use crate::journal::{DoneSet, Mark};
 use crate::stage_run::StageRun;
 use crate::{Event, Execution, Fault, Sink};
 
-/// What a list takes at most, bytes, if so much is left of the budget; and at least: that much of
-/// what is reserved for the run as a whole is for it.
+/// Most bytes of a list, if the budget leaves them. The least is always there: it is part of the
+/// memory that is reserved for the run as a whole.
 const LIST_BYTES_MAX: u64 = 64 << 20;
 const LIST_BYTES_MIN: u64 = 256 << 10;
 /// Share of what the plan leaves of its budget; the rest is for reading ahead.
 const LIST_SHARE: u64 = 4;
 
-/// What the list of the source may take beside what is planned, bytes.
+/// Bytes that the list of the source may take beside the planned memory.
 pub(crate) fn list_bytes(execution: &Execution) -> u64 {
     if execution.list_after_missing.is_none() {
         return 0;
@@ -123,7 +123,7 @@ async fn find(stage: Arc<StageRun>) {
     }
 }
 
-/// What comes next of a stage.
+/// Next tasks of a stage.
 pub(crate) enum Next {
     /// A task to run.
     Task(u64),
@@ -175,8 +175,8 @@ impl<'a> Left<'a> {
     }
 }
 
-/// How many tasks are passed over at a time. The digest of what is not there takes a moment for
-/// each extent, and other things are to go on.
+/// Number of tasks that are passed over at a time. The digest of what is not there takes a moment
+/// for each extent, and other things are to go on.
 pub(crate) fn passed_at_once(stage: &StageRun) -> u64 {
     const ELEMENTS: u64 = 1 << 26;
     if stage.digest.method().is_none() {

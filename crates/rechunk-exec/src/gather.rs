@@ -28,11 +28,11 @@ pub(crate) struct Fetched {
     found: Option<(Input, Found)>,
 }
 
-/// What there was of an input.
+/// Stored form of an input, as it was found.
 enum Found {
-    /// What there was of a source chunk.
+    /// Stored source chunk, or none.
     Chunk(Got),
-    /// What the tile takes of a source chunk that is stored as it is.
+    /// The part of a source chunk that the tile takes; the chunk is stored as it is.
     Elements,
     /// A piece of the intermediate, from there.
     Piece(PiecePlace),
@@ -149,7 +149,7 @@ pub(crate) async fn take(task: Arc<TaskRun>, mut fetched: Fetched) -> Result<Lan
     }
 }
 
-/// What became of what was fetched.
+/// Result of taking a fetched input in.
 enum Taken {
     Done(LaneDone),
     /// It is a part of a chunk, and does not decode.
@@ -271,7 +271,7 @@ pub(crate) async fn fetch_chunk(
     source.read_entry_into(index, entry, encoded).await.map(|()| true)
 }
 
-/// Where a piece lies.
+/// Location of a piece.
 pub(crate) struct PiecePlace {
     pub key: String,
     /// Offset and length in the object, bytes.
@@ -295,7 +295,7 @@ async fn fetch_piece(
     Ok(place)
 }
 
-/// Where the piece is that input `index` is.
+/// Location of the piece that is input `index`.
 pub(crate) fn piece_place(stage: &StageRun, index: &[u64], input: &Input) -> PiecePlace {
     let grid = stage.geometry.input_grid();
     let before = stage.number.saturating_sub(1);
@@ -315,7 +315,7 @@ pub(crate) fn decode_and_spread(
     decode_and_spread_of(task, index, encoded, scratch, input)
 }
 
-/// The same of a chunk that is somewhere else: in a shard.
+/// Decodes a chunk that is somewhere else, in a shard, and copies it into the units it meets.
 pub(crate) fn decode_and_spread_of(
     task: &TaskRun,
     index: &[u64],

@@ -32,7 +32,7 @@ const SHARD_BYTES_MAX: u64 = 1 << 30;
 /// for whoever is free: one input may complete many.
 pub(crate) const SENT_AT_ONCE_BYTES: usize = 64 << 10;
 
-/// What a stage does in place.
+/// Steps of a stage that are done in place.
 #[derive(Debug)]
 pub(crate) struct InPlace {
     /// Where inputs come from, if taking them in works so.
@@ -43,7 +43,7 @@ pub(crate) struct InPlace {
     pub writes_pieces: bool,
     /// Most inputs of a job.
     pub inputs: usize,
-    /// How many inputs of a task are announced before they are read, where a disk is.
+    /// Number of inputs of a task that are announced before they are read, where a disk is.
     pub announced: u64,
     /// There are enough shards for [`InPlace::goes_by_shard`].
     by_shard: bool,
@@ -151,8 +151,8 @@ pub(crate) fn of_shard(task: &TaskRun, index: &[u64]) -> Vec<Vec<u64>> {
     if chunks.start == index { chunks.positions().collect() } else { Vec::new() }
 }
 
-/// Takes inputs in, one after the other, in one job, which first announces those that will be read
-/// after them; by threads that may block while a disk is waited for.
+/// Takes inputs in, one after the other, in one job, on threads that may block while a disk is
+/// waited for. First announces the inputs that will be read after them.
 pub(crate) async fn inputs(
     task: Arc<TaskRun>,
     lane: Lane,

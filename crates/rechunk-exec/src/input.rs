@@ -1,4 +1,4 @@
-//! What a task takes of an input, and what that brings.
+//! The part of an input that a task takes, and the elements it brings.
 
 use std::ops::Range;
 
@@ -15,21 +15,21 @@ use crate::workers::Needs;
 pub(crate) struct Input {
     /// Its part in the tile.
     pub region: Region,
-    /// What of that it holds: not the gap beside it.
+    /// The part of `region` that it holds: not the gap beside it.
     pub held: Option<Region>,
     /// Bytes of all of it, decoded; of a plain chunk as it is stored.
     pub bytes: usize,
     /// Bytes of all of it, a source chunk with its padding.
     pub decoded_bytes: u64,
-    /// From the first of them that the tile takes to the last: of a chunk that lies in several
+    /// Range from the first byte that the tile takes to the last. Of a chunk that lies in several
     /// tiles, each takes a part; none takes the gap beside it.
     pub wanted: Range<usize>,
-    /// Where their elements are.
+    /// Positions of the elements in the array.
     frame: Frame,
 }
 
 impl Input {
-    /// Where the elements are that the tile takes.
+    /// Positions of the elements that the tile takes.
     pub(crate) fn frame(&self) -> &Frame {
         &self.frame
     }
@@ -79,7 +79,7 @@ impl Input {
     }
 }
 
-/// What an input brings.
+/// Bytes that an input brings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Brought<'a> {
     /// The elements of a source chunk, those that the tile takes.

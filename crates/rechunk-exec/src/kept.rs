@@ -1,5 +1,5 @@
-//! What the source does not hold of a target chunk stays as the target has it: the chunk is read
-//! before it is written.
+//! Keeps the target's elements of a chunk that the source does not hold: the chunk is read before
+//! it is written.
 
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use crate::frame::wide;
 use crate::pool::BufferPool;
 use crate::unit::Finished;
 
-/// What one lane keeps between two chunks: the memory a chunk goes through.
+/// Memory that one lane keeps between two chunks, and that a chunk goes through.
 ///
 /// There are as many as the plan has lanes, those for reading ahead, and those that others lend;
 /// whoever handles a chunk holds one: so never more chunks are in flight than memory was reserved
@@ -82,7 +82,7 @@ impl Lane {
     }
 }
 
-/// What the next chunk of a lane needs at most, bytes.
+/// Most bytes that the next chunk of a lane needs.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_field_names, reason = "names carry their unit")]
 pub(crate) struct LaneNeeds {
@@ -94,7 +94,7 @@ pub(crate) struct LaneNeeds {
     pub held_bytes: u64,
 }
 
-/// What a lane has done, and the lane.
+/// Results of a lane's work, and the lane.
 pub(crate) struct LaneDone {
     pub lane: Lane,
     /// Units that got their last input.

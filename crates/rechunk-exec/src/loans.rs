@@ -15,14 +15,14 @@ use crate::plain::fetched_bytes_max;
 use crate::pool::BufferPool;
 use crate::stage_run::StageRun;
 
-/// What lanes of a task have lent.
+/// Loans of the lanes of a task.
 ///
 /// As many lanes are borrowed, in use or not, as lanes lend or are owed, at most; and one that is
 /// owed is not used before that is back.
 pub(crate) struct Loans {
-    /// What a lane lends of its unit, bytes; 0 if they do not lend.
+    /// Bytes of its unit that a lane lends; 0 if they do not lend.
     each_bytes: usize,
-    /// What a borrowed lane may hold, bytes: the unit's, and what else encoding takes.
+    /// Bytes that a borrowed lane may hold: the unit's, and the rest of what encoding takes.
     lent_bytes: u64,
     /// Lanes that lend and write.
     lenders: usize,
@@ -125,7 +125,7 @@ fn is_possible(stage: &StageRun) -> bool {
         && takes_bytes <= lent_bytes(stage)
 }
 
-/// What a lane that only waits for its write does not hold, bytes.
+/// Bytes of its memory that a lane leaves free while it only waits for its write.
 fn lent_bytes(stage: &StageRun) -> u64 {
     stage.target_chunk_bytes().saturating_add(stage.workers.beside(stage.encoding()))
 }

@@ -1,5 +1,5 @@
-//! Equal grids and codecs: encoded chunks are copied as they are, into shards and out of them;
-//! whole objects by the store itself, where it can.
+//! Copies encoded chunks as they are where grids and codecs are equal, into shards and out of them.
+//! The store copies whole objects itself, where it can.
 
 use std::sync::Arc;
 
@@ -55,8 +55,8 @@ async fn send(task: &TaskRun, lane: &mut Lane, index: &[u64], found: bool) -> Re
     Ok(())
 }
 
-/// Refuses a chunk that cannot be right, as far as that is told without decoding it, and adds it to
-/// the digest of what is copied. Gives the bytes back.
+/// Refuses a chunk that cannot be right, as far as is known without decoding it. Adds it to the
+/// digest of copied chunks, and gives the bytes back.
 async fn take(task: &TaskRun, index: &[u64], encoded: Bytes) -> Result<Bytes, Fault> {
     let (stage, at) = (Arc::clone(&task.stage), index.to_vec());
     let check = move |encoded: &Bytes| {

@@ -32,7 +32,7 @@ pub(crate) enum TileObject {
     /// They wait here until all of them are there, and are sent as one.
     Held {
         pieces: Vec<Bytes>,
-        /// What each has behind its elements: what it keeps of absence, and its checksum.
+        /// Bytes behind the elements of each: its marks of absence, and its checksum.
         tails: Vec<Bytes>,
     },
     /// Each goes to its place in a file when it is finished, by whoever is free.

@@ -5,15 +5,15 @@ use rechunk_plan::{Stage, StageInput, part_bytes_max};
 
 use crate::{Execution, Sink};
 
-/// How a stage reads them.
+/// Manner in which a stage reads plain chunks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlainInput {
-    /// How their elements are stored.
+    /// Layout of their stored elements.
     pub stored: Plain,
     /// The most that a task reads of one, bytes.
     pub part_bytes_max: u64,
-    /// One that a task takes all of is read with its padding, if a lane has room for that: what
-    /// says whether all of an object came, its ETag, says nothing of a part.
+    /// Chunks that a task takes all of are read with their padding, if a lane has room for that.
+    /// The ETag says whether all of an object came, but nothing of a part.
     pub with_padding: bool,
 }
 

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many idle buffers are looked at for one of the size that is wanted.
+/// Most idle buffers that are looked at for one of the wanted size.
 const SEARCHED_MAX: usize = 64;
 
-/// How many times what a lane needs a unit's buffer may have: a larger one is of more use to a
-/// unit.
+/// Most times that a unit's buffer may be larger than a lane needs. A larger one is of more use to
+/// a unit.
 const LARGER_MAX: usize = 4;
 
 /// Byte buffers of one task slot. What is in use and what lies idle stay within a limit together:
@@ -19,7 +19,7 @@ pub(crate) struct BufferPool {
     limit_bytes: usize,
     /// Most bytes that buffers have when one is kept that is given back.
     kept_bytes: usize,
-    /// What larger buffers than were asked for may take beyond the limit.
+    /// Bytes beyond the limit that buffers may take by being larger than requested.
     spare_bytes: usize,
     state: Mutex<State>,
 }
@@ -28,12 +28,12 @@ pub(crate) struct BufferPool {
 struct State {
     /// Bytes that were asked for.
     in_use_bytes: usize,
-    /// What the buffers in use have beyond them.
+    /// Bytes by which buffers in use are larger than requested.
     over_bytes: usize,
     idle_bytes: usize,
     /// Those given back last are last.
     idle: VecDeque<Vec<u8>>,
-    /// What lanes have given up, of any capacity; counted as idle.
+    /// Buffers that lanes have given up, of any capacity; counted as idle.
     given_up: Vec<Vec<u8>>,
     /// Nothing is kept.
     is_closed: bool,
@@ -48,8 +48,8 @@ impl BufferPool {
         Self { limit_bytes, kept_bytes, spare_bytes: 0, state: Mutex::default() }
     }
 
-    /// A pool for buffers of many sizes: of at most `limit_bytes`, and `spare_bytes` beside them
-    /// for buffers that lie idle, or are larger than what was asked for.
+    /// Creates a pool of at most `limit_bytes` for buffers of many sizes. Beside them are
+    /// `spare_bytes` for buffers that lie idle, or are larger than requested.
     pub(crate) fn of_many_sizes(limit_bytes: u64, spare_bytes: u64) -> Self {
         let kept_bytes = limit_bytes.saturating_add(spare_bytes);
         let spare_bytes = usize::try_from(spare_bytes).unwrap_or(usize::MAX);
@@ -134,9 +134,9 @@ impl BufferPool {
         drop(dropped);
     }
 
-    /// Exchanges a lane's buffer of less than `bytes` for one that was given up and has at least as
-    /// many, or for a unit's that lies idle, or else for one that was given up and is larger. None
-    /// has more than `bytes_max`.
+    /// Exchanges a lane's buffer of less than `bytes` for a larger one. It takes one that was given
+    /// up and has at least as many, or a unit's that lies idle, or else one that was given up and
+    /// is larger. None has more than `bytes_max`.
     pub(crate) fn exchange(&self, buffer: &mut Vec<u8>, bytes: u64, bytes_max: u64) {
         let [bytes, bytes_max] =
             [bytes, bytes_max].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
@@ -164,15 +164,15 @@ impl BufferPool {
 }
 
 impl State {
-    /// What there is, in use or idle.
+    /// Bytes of all buffers, in use or idle.
     fn all_bytes(&self) -> usize {
         let in_use_bytes = self.in_use_bytes.saturating_add(self.over_bytes);
         in_use_bytes.saturating_add(self.idle_bytes)
     }
 
-    /// An idle buffer of `bytes` bytes; or else the smallest that is larger, while all buffers
-    /// together are at most `spare_bytes` larger than what was asked for; or else one of that size
-    /// that a lane has given up.
+    /// Takes an idle buffer of `bytes` bytes, or else the smallest larger one, or else one of that
+    /// size that a lane has given up. A larger one only while all buffers together are at most
+    /// `spare_bytes` larger than requested.
     fn take_idle(&mut self, bytes: usize, spare_bytes: usize) -> Option<Vec<u8>> {
         // Sizes repeat: whole units are all alike, and of pieces of them there are a few kinds.
         let from = self.idle.len().saturating_sub(SEARCHED_MAX);

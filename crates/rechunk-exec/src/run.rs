@@ -24,11 +24,11 @@ use crate::{
     RunReport, Sink,
 };
 
-/// How long a run that was cancelled or has failed may take to write the marks that wait.
-/// Without them, those tasks are done again.
+/// Time for writing the marks that wait, in a run that was cancelled or has failed. Without them,
+/// those tasks are done again.
 const LAST_FLUSH: Duration = Duration::from_millis(1500);
 
-/// What all tasks of a run share.
+/// State that all tasks of a run share.
 pub(crate) struct RunContext {
     pub execution: Arc<Execution>,
     pub gate: Gate,

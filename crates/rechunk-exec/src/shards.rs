@@ -30,7 +30,7 @@ struct SourceIndex {
 }
 
 impl SourceIndexes {
-    /// Where chunk `index` is in its shard; `None` if it is missing.
+    /// Place of chunk `index` in its shard; `None` if it is missing.
     pub(crate) async fn entry(
         &self,
         task: &TaskRun,
@@ -87,7 +87,7 @@ pub(crate) struct TargetShard {
     shard: Vec<u64>,
     /// Chunks that have not been dealt with.
     left: AtomicU64,
-    /// What is in it before it is filled.
+    /// Index of the shard before it is filled.
     index: LazyIndex,
     sink: ShardSink,
 }

@@ -1,4 +1,4 @@
-//! What the tasks of one stage share.
+//! State that the tasks of one stage share.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) struct StageRun {
     /// Its workers. They end with the stage: what the allocator keeps for a thread would stay
     /// beside the buffers of the next stage, which have other sizes.
     pub cpu: CpuPool,
-    /// What they hold.
+    /// Memory of the workers.
     pub workers: Workers,
     /// Its number in the plan.
     pub number: usize,
@@ -36,9 +36,9 @@ pub(crate) struct StageRun {
     /// Bytes of an element that change places together between inputs and units; 1 if the two have
     /// the same byte order.
     pub swap_bytes: usize,
-    /// What a missing source chunk holds, in the byte order of the units.
+    /// Elements of a missing source chunk, in the byte order of the units.
     pub source_fill: Vec<u8>,
-    /// What the padding of a target chunk holds, in its byte order.
+    /// Padding of a target chunk, in its byte order.
     pub target_fill: Vec<u8>,
     /// A target chunk that holds nothing but `target_fill` is left out, whether or not some of it
     /// is stored in the source.
@@ -59,7 +59,7 @@ pub(crate) struct StageRun {
     pub digest: StageDigest,
     /// Whether the store copies what is passed through.
     pub store_copies: StoreCopies,
-    /// What is done on a thread of the pool from beginning to end.
+    /// Work that is done on a thread of the pool from beginning to end.
     pub in_place: InPlace,
 }
 
@@ -159,7 +159,7 @@ impl StageRun {
         buffer_bytes(self.geometry.grain_grid().chunk_elements(), self.item_bytes)
     }
 
-    /// What decoding a source chunk takes beside its stored form.
+    /// Memory that decoding a source chunk takes beside its stored form.
     pub(crate) fn decoding(&self) -> Result<Needs, Fault> {
         let cost = self.run.execution.source.layout().codec_cost();
         let is_raw = cost.is_raw || self.plain.is_some();
@@ -167,15 +167,15 @@ impl StageRun {
         Ok(Needs { scratch_bytes, workspace_bytes: cost.decode_workspace_bytes })
     }
 
-    /// What decoding the chunk that the target has takes beside its stored form, if that is done
-    /// before a unit is sent out: to compare it, or to keep some of it.
+    /// Memory that decoding the target's chunk takes beside its stored form. That is done before a
+    /// unit is sent out if it is compared, or if some of the chunk is kept.
     pub(crate) fn decoding_target(&self) -> Needs {
         let cost = self.target().layout().codec_cost();
         let scratch_bytes = if cost.is_raw { 0 } else { self.target_chunk_bytes() };
         Needs { scratch_bytes, workspace_bytes: cost.decode_workspace_bytes }
     }
 
-    /// What encoding a target chunk takes beside its stored form.
+    /// Memory that encoding a target chunk takes beside its stored form.
     pub(crate) fn encoding(&self) -> Needs {
         let workspace_bytes = self.target().layout().codec_cost().encode_workspace_bytes;
         Needs { scratch_bytes: 0, workspace_bytes }
@@ -186,7 +186,7 @@ impl StageRun {
         self.geometry.output_grid().chunk_elements().saturating_mul(wide(self.item_bytes))
     }
 
-    /// What the indexes of shards that a task has open take at most, bytes: what is reserved for
+    /// Most bytes of the indexes of shards that a task has open. These are the bytes reserved for
     /// them, and the part of each lane for a shard that was completed in an earlier step.
     pub(crate) fn state_bytes(&self) -> u64 {
         let Some(shards) = self.target().layout().shards() else {
@@ -196,17 +196,17 @@ impl StageRun {
         self.stage.shard_state_bytes.saturating_add(lanes)
     }
 
-    /// What a lane pays for the index of a source shard that it holds as a whole, bytes.
+    /// Bytes of a lane for the index of a source shard that it holds as a whole.
     pub(crate) fn source_shard_state_bytes(&self) -> u64 {
         state_of_shard(self.run.execution.source.layout().as_ref())
     }
 
-    /// What a lane pays for a target shard that it finishes, bytes.
+    /// Bytes of a lane for a target shard that it finishes.
     pub(crate) fn target_shard_state_bytes(&self) -> u64 {
         self.stage.target_shard_bytes
     }
 
-    /// Where the elements of output unit `index` are.
+    /// Positions of the elements of output unit `index`.
     pub(crate) fn unit_frame(&self, index: &[u64], region: &Region) -> Result<Frame, Fault> {
         match &self.stage.output {
             StageOutput::TargetChunks | StageOutput::TargetShards => {
@@ -217,7 +217,8 @@ impl StageRun {
         }
     }
 
-    /// Where the elements of chunk `index` of the grain grid are; `region` is its part in the tile.
+    /// Positions of the elements of chunk `index` of the grain grid; `region` is its part in the
+    /// tile.
     pub(crate) fn input_frame(&self, index: &[u64], region: &Region) -> Result<Frame, Fault> {
         let grid = self.geometry.grain_grid();
         let order = self.run.execution.source.layout().element_order();
@@ -259,7 +260,8 @@ impl StageRun {
         number.saturating_add(self.stage.tasks_at_once.into()) >= self.stage.tasks
     }
 
-    /// What the source does not hold of `region`, in a target chunk: that stays as it is.
+    /// Regions of `region`, in a target chunk, that the source does not hold: they stay as they
+    /// are.
     pub(crate) fn kept(&self, region: &Region) -> Vec<Region> {
         self.held.as_ref().map_or_else(Vec::new, |held| region.without(held))
     }

@@ -13,12 +13,12 @@ use crate::unit::Finished;
 /// Shortest time between two step marks of a task.
 pub(crate) const STEP_MARK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Marks the steps of a task in the journal, not too often: a step is done when the units
-/// completed in it and before it have been written.
+/// Marks the steps of a task in the journal, not too often. A step is done when the units completed
+/// in it and before it have been written.
 pub(crate) struct StepMarks<'a> {
     task: &'a TaskRun,
-    /// Units still to be written of each step from the first that is not done to the one that began
-    /// last: of those that it completes and that have all their inputs.
+    /// Number of units still to be written of each step, from the first that is not done to the
+    /// last that began. Counts units that the step completes and that have all their inputs.
     left: VecDeque<u64>,
     /// All inputs of the steps before this one are in.
     taken: u64,

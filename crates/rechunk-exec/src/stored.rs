@@ -1,4 +1,4 @@
-//! What of a unit is stored in the source: where absent means something else than fill values.
+//! Parts of a unit that the source stores: where absent means something else than fill values.
 
 use rechunk_grid::Region;
 use rechunk_plan::StageGeometry;
@@ -7,7 +7,7 @@ use crate::frame::wide;
 use crate::input::{Brought, Input};
 use crate::unit::Unit;
 
-/// What of a unit is stored in the source.
+/// Parts of a unit that are stored in the source.
 #[derive(Debug, Default)]
 pub(crate) struct Stored {
     /// Some of it is.

@@ -38,7 +38,7 @@ impl Slot {
     }
 }
 
-/// What the buffers of units take at most: what is resident, and where steps overlap, one in each
+/// Most bytes of the buffers of units: all that are resident, and where steps overlap, one in each
 /// lane.
 fn unit_bytes_max(stage: &StageRun) -> u64 {
     let lanes = if stage.stage.is_stepped { u64::from(stage.stage.lanes) } else { 0 };
@@ -68,7 +68,7 @@ pub(crate) struct TaskRun {
     pub digest: DigestSum,
 }
 
-/// What an earlier run has done of a task.
+/// Part of a task that an earlier run has done.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Begun {
     /// Steps that are done.
@@ -114,8 +114,8 @@ pub(crate) async fn run_task(
 }
 
 impl TaskRun {
-    /// The elements of unit `index` in this tile; `None` if the unit is not to be filled: it does
-    /// not meet the tile, or an earlier run has finished it, or the shard it is in.
+    /// Elements of unit `index` in this tile. `None` if the unit is not to be filled: it does not
+    /// meet the tile, or an earlier run has finished it, or its shard.
     pub(crate) fn open_unit(&self, index: &[u64]) -> Option<Region> {
         let geometry = &self.stage.geometry;
         let region = geometry.unit_region(index, &self.tile)?;

@@ -24,12 +24,12 @@ pub(crate) struct Unit {
     pub index: Vec<u64>,
     /// Its elements in the tile.
     pub region: Region,
-    /// Where they are in the buffer.
+    /// Positions of the elements in the buffer.
     pub frame: Frame,
     filling: Mutex<Filling>,
 }
 
-/// What changes while a unit is being filled.
+/// State of a unit that is being filled.
 #[derive(Debug)]
 pub(crate) struct Filling {
     /// The elements; empty before the first input that brings some.
@@ -38,7 +38,7 @@ pub(crate) struct Filling {
     pub has_left_out: bool,
     /// Inputs that have not been copied into it.
     pub inputs_left: u64,
-    /// What some input stored of it, where that matters.
+    /// Parts that some input stored, where that matters.
     pub stored: Stored,
     /// Of its elements that were copied, where they are counted by unit.
     pub digest: Digest,
@@ -57,7 +57,7 @@ pub(crate) struct Finished {
     pub step: u64,
     /// The elements; empty if all inputs were missing and that is left out of the target.
     pub buffer: Vec<u8>,
-    /// What some input stored of it, where that matters.
+    /// Parts that some input stored, where that matters.
     pub stored: Stored,
     /// Of its elements, where they are counted by unit.
     pub digest: Digest,
@@ -76,7 +76,7 @@ impl Units {
         Arc::clone(self.lock().entry(new.ordinal).or_insert_with(|| Arc::new(new)))
     }
 
-    /// How many are here.
+    /// Number of units that are here.
     pub(crate) fn count(&self) -> u64 {
         wide(self.lock().len())
     }
@@ -97,7 +97,7 @@ impl Units {
 }
 
 impl Finished {
-    /// What is to be known of it when it has been sent.
+    /// Returns the unit as it is needed after it has been sent.
     pub(crate) fn without_elements(&self) -> Self {
         let (index, region) = (self.index.clone(), self.region.clone());
         let (buffer, stored) = (Vec::new(), Stored::default());

@@ -1,5 +1,5 @@
-//! What the threads of the pool hold while they decode and encode, where the plan has them pay for
-//! it and not the lanes: of many chunks in flight, most only wait for a store.
+//! Memory of the pool's threads while they decode and encode, where the plan gives it to them and
+//! not to the lanes. Of many chunks in flight, most only wait for a store.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,19 +12,19 @@ use crate::pool::BufferPool;
 /// Rooms to decode in, one for each thread at most; lanes borrow them.
 #[derive(Debug)]
 pub(crate) struct Workers {
-    /// What each may hold, with what the codec allocates, bytes; 0 where lanes pay for that.
+    /// Bytes that each thread may hold, with the codec's allocations; 0 where they are the lanes'.
     worker_bytes: u64,
-    /// What a lane may hold, bytes.
+    /// Bytes that a lane may hold.
     lane_bytes: u64,
     idle: Mutex<Vec<Vec<u8>>>,
 }
 
-/// What decoding or encoding a chunk takes beside its stored form, bytes.
+/// Bytes that decoding or encoding a chunk takes beside its stored form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Needs {
     /// Room for decoded elements.
     pub scratch_bytes: u64,
-    /// What the codec allocates.
+    /// Allocations of the codec.
     pub workspace_bytes: u64,
 }
 
@@ -32,7 +32,7 @@ impl Needs {
     /// Of what is only copied.
     pub(crate) const NONE: Self = Self { scratch_bytes: 0, workspace_bytes: 0 };
 
-    /// What is enough for the one and for the other.
+    /// Returns the larger of both, each part for itself.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
             scratch_bytes: self.scratch_bytes.max(other.scratch_bytes),
@@ -53,8 +53,8 @@ impl Workers {
         self.lane_bytes.saturating_sub(self.beside(needs)).saturating_sub(held_bytes)
     }
 
-    /// Gives buffers of a lane up, to `buffers`, that would not fit beside what its next chunk
-    /// needs: a stored form of up to `encoded_bytes`, and `held_bytes` of something else.
+    /// Gives up, to `buffers`, a lane's buffers that would not fit beside the needs of its next
+    /// chunk. These are a stored form of up to `encoded_bytes`, and `held_bytes` of something else.
     pub(crate) fn make_room(
         &self,
         lane: &mut Lane,
@@ -100,7 +100,7 @@ impl Workers {
         self.worker_bytes > 0
     }
 
-    /// What of it a lane pays for.
+    /// Bytes of `needs` that are the lane's.
     pub(crate) fn beside(&self, needs: Needs) -> u64 {
         if self.are_paid() {
             return 0;

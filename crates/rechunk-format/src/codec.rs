@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// What a layout's codecs cost, for the planner.
+/// Costs of a layout's codecs, for the planner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodecCost {
     /// The name speeds are looked up under in a profile, e.g. `zstd`, `blosc-lz4`, `gzip`, `none`.

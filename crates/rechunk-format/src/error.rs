@@ -10,7 +10,7 @@ pub enum FormatError {
     Metadata {
         /// The metadata key, e.g. `zarr.json` or `.zarray`, with the field where one is meant.
         key: String,
-        /// What is wrong.
+        /// Reason why it is refused.
         reason: String,
     },
     /// Valid metadata that asks for something this version does not do.
@@ -18,7 +18,7 @@ pub enum FormatError {
     Unsupported {
         /// The metadata key, with the field.
         key: String,
-        /// What is not supported, named: `codec "lzma"`, `data type "complex64"`.
+        /// Name of the unsupported thing: `codec "lzma"`, `data type "complex64"`.
         what: String,
         /// Empty, or `; ` and what to do instead.
         hint: String,
@@ -28,7 +28,7 @@ pub enum FormatError {
     Decode {
         /// The codec that refused.
         codec: &'static str,
-        /// What is wrong with the bytes.
+        /// Fault of the bytes.
         reason: String,
     },
     /// An element cannot be said in the type that it was asked to be cast to.

@@ -12,7 +12,7 @@ const SHOWN_CHARS_MAX: usize = 60;
 const NAME_CHARS_MAX: usize = 100;
 const SAID_CHARS_MAX: usize = 500;
 
-/// Where in which document: `.zarray: "compressor.level"`.
+/// Place in a document: `.zarray: "compressor.level"`.
 #[derive(Debug, Clone)]
 pub struct Field {
     key: &'static str,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CodecCost, FormatError, RunFormat, ShardFormat};
 
-/// How the elements of a decoded chunk lie in memory.
+/// Order of the elements of a decoded chunk in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ElementOrder {
     /// The array's axes, slowest-varying in storage first: `[0, 1, 2]` is C order, `[2, 1, 0]` F.
@@ -34,8 +34,7 @@ impl ElementOrder {
     }
 }
 
-/// How the elements of a chunk are stored that is stored as it is: any of them can be read by
-/// themselves.
+/// Form of a chunk that is stored as it is: any of its elements can be read by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Plain {
     /// As they are decoded, padding and all.
@@ -62,17 +61,18 @@ pub trait Layout: Debug + Send + Sync {
     /// Order of the elements in a decoded chunk.
     fn element_order(&self) -> &ElementOrder;
 
-    /// What the codecs cost.
+    /// Costs of the codecs.
     fn codec_cost(&self) -> &CodecCost;
 
-    /// A text that is equal for two layouts exactly if equal chunks have interchangeable encoded
-    /// bytes: data type, element order and codecs (not the grid, the keys or the fill value).
+    /// Text that is equal for two layouts exactly if equal chunks have interchangeable encoded
+    /// bytes. It covers data type, element order and codecs (not the grid, the keys or the fill
+    /// value).
     fn encoding_identity(&self) -> &str;
 
     /// The codecs in a few words, for people: `blosc(lz4, level 5, shuffle)`.
     fn codec_summary(&self) -> &str;
 
-    /// True if a codec of every chunk has a checksum of what is stored: a bit that flips there
+    /// True if a codec of every chunk has a checksum of its stored bytes. A bit that flips there
     /// leads to an error when the chunk is decoded, or does not change an element.
     fn has_checksum(&self) -> bool {
         false
@@ -85,8 +85,8 @@ pub trait Layout: Debug + Send + Sync {
     /// shards, else of a chunk.
     fn object_key(&self, index: &[u64]) -> String;
 
-    /// The inverse of [`Layout::object_key`]: the index of the object that `key` stands for, which
-    /// may lie outside the grid; `None` if it is the key of none.
+    /// Index of the object with this key, the inverse of [`Layout::object_key`]. It may lie outside
+    /// the grid; `None` if it is the key of none.
     fn object_index(&self, key: &str) -> Option<Vec<u64>>;
 
     /// Key of the object that chunk `index` is in.
@@ -105,14 +105,14 @@ pub trait Layout: Debug + Send + Sync {
         None
     }
 
-    /// How elements lie in the objects, where these are files of raw elements and
+    /// Position of elements in the objects, where these are files of raw elements and
     /// [`Layout::chunk_range`] is known for every chunk.
     fn runs(&self) -> Option<&RunFormat> {
         None
     }
 
-    /// How elements are stored, if that is nothing but the elements, in the order that
-    /// [`Layout::element_order`] says: no codec, no header, one object or range for each chunk.
+    /// Form of stored elements without codec and header, in the order of [`Layout::element_order`].
+    /// There is one object or range for each chunk. `None` if more than the elements is stored.
     fn plain(&self) -> Option<Plain> {
         (self.codec_cost().is_raw && self.shards().is_none()).then_some(Plain::Padded)
     }
@@ -134,9 +134,9 @@ pub trait Layout: Debug + Send + Sync {
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], FormatError>;
 
-    /// [`Layout::decode`] for somebody who looks at the bytes `wanted` of the chunk and at no
-    /// other: returns as many bytes, of which those elsewhere may be anything. Codecs that encode
-    /// block by block save what they can.
+    /// Decodes chunk `index` like [`Layout::decode`] where only its bytes `wanted` matter. Returns
+    /// as many bytes, of which those elsewhere may be anything. Codecs that encode block by block
+    /// save what they can.
     fn decode_part<'a>(
         &self,
         index: &[u64],
@@ -148,24 +148,24 @@ pub trait Layout: Debug + Send + Sync {
         self.decode(index, encoded, scratch)
     }
 
-    /// How many first bytes of a stored chunk [`Layout::narrow`] is to be shown; `None` if all of a
+    /// Number of first bytes of a stored chunk that [`Layout::narrow`] needs. `None` if all of a
     /// chunk is needed whatever is wanted of it.
     fn head_bytes(&self) -> Option<usize> {
         None
     }
 
-    /// Decoded bytes of the blocks that chunks are probably made of, where [`Layout::decode_part`]
-    /// passes over those of which nothing is wanted (the last of a chunk may be shorter); `None`
+    /// Decoded bytes of the blocks that chunks are probably made of (the last of a chunk may be
+    /// shorter). [`Layout::decode_part`] passes over blocks of which nothing is wanted; `None`
     /// where it decodes all.
     fn block_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// What of a stored chunk of `stored_bytes` has to be read to decode no more than the bytes
-    /// `wanted`: its first [`Layout::head_bytes`], which are shown, and behind them the range that
-    /// is returned. `head` is changed so that the two together are taken by
-    /// [`Layout::decode_part`], which makes the same of them or refuses them; then all has to be
-    /// read. `None`, and `head` is as it was, if it has to be anyhow.
+    /// Finds the part of a stored chunk of `stored_bytes` that is read to decode no more than the
+    /// bytes `wanted`. That is its `head`, the first [`Layout::head_bytes`], and behind it the
+    /// range that is returned. `head` is changed so that [`Layout::decode_part`] takes the two
+    /// together, and makes the same of them or refuses them; then all has to be read. `None`, and
+    /// `head` is as it was, if it has to be anyhow.
     fn narrow(
         &self,
         index: &[u64],
@@ -177,17 +177,16 @@ pub trait Layout: Debug + Send + Sync {
         None
     }
 
-    /// An error if the stored bytes of chunk `index` cannot be right, as far as that is told
-    /// without decoding them: by their number, a checksum around them, a header.
+    /// Refuses stored bytes of chunk `index` that cannot be right, as far as is known without
+    /// decoding them. Looks at their number, a checksum around them, a header.
     fn check_stored(&self, index: &[u64], encoded: &[u8]) -> Result<(), FormatError> {
         let _ = (index, encoded);
         Ok(())
     }
 
     /// Encodes the elements of chunk `index`, a full one, laid out as [`Layout::element_order`]
-    /// says, into `encoded`, whose contents are lost and whose capacity is used again. Where the
-    /// layout is raw this is a copy that a caller can save itself: the elements are the stored
-    /// bytes.
+    /// says. The contents of `encoded` are lost and its capacity is used again. Where the layout is
+    /// raw this is a copy that a caller can save itself: the elements are the stored bytes.
     fn encode(
         &self,
         index: &[u64],

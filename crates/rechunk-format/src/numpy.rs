@@ -85,7 +85,7 @@ fn parse_unit(text: &str) -> Option<(TimeUnit, u32)> {
     is_scale(scale).then_some((unit, scale))
 }
 
-/// What NumPy takes as a multiple of a unit.
+/// True for a number that NumPy takes as a multiple of a unit.
 pub fn is_scale(scale: u32) -> bool {
     (1..=i32::MAX.unsigned_abs()).contains(&scale)
 }

@@ -21,7 +21,7 @@ pub struct RegionLayout {
     spec: ArraySpec,
     /// Index, in the array, of the chunk that the region's first element is in.
     first_chunk: Vec<u64>,
-    /// The same of the object.
+    /// Index, in the array, of the object that the region's first element is in.
     first_object: Vec<u64>,
     /// Elements of the first chunk of each axis that lie before the region.
     skip: Vec<u64>,
@@ -96,8 +96,8 @@ impl RegionLayout {
     }
 }
 
-/// How the region cuts `axis`: the first chunk that it meets, the elements of it that lie before
-/// the region, and the chunks as the region has them.
+/// Cuts `axis` of the grid by the region. Returns the first chunk that it meets, the elements of it
+/// that lie before the region, and the chunks as the region has them.
 fn cut(
     grid: &ChunkGrid,
     axis: usize,
@@ -135,8 +135,8 @@ fn ends_inside(layout: &dyn Layout, grid: &ChunkGrid, region: &Region) -> bool {
     })
 }
 
-/// Calls `run` with offset and length, in bytes, of every run of elements of `part` in a chunk of
-/// `chunk_shape`, in the order they are stored.
+/// Calls `run` with offset and length, in bytes, of every run of elements of `part`. They lie in a
+/// chunk of `chunk_shape`, and come in the order they are stored.
 fn for_each_run(
     chunk_shape: &[u64],
     part: &Region,
@@ -157,7 +157,7 @@ fn for_each_run(
     Some(())
 }
 
-/// Where in `bytes` the `length` bytes at `address` are; `None` if they are not.
+/// Range in `bytes` of the `length` bytes at `address`; `None` if they are not there.
 fn at(bytes: &[u8], address: usize, length: usize) -> Option<Range<usize>> {
     let start = address.checked_sub(bytes.as_ptr().addr())?;
     let end = start.checked_add(length).filter(|&end| end <= bytes.len())?;

@@ -3,8 +3,8 @@
 use rechunk_grid::{ArraySpec, ChunkGrid, GridError};
 use serde::{Deserialize, Serialize};
 
-/// How an array lies in files without codecs, so that any run of elements can be read or written
-/// by its offset. Objects are *blocks*: boxes of elements, the last of each axis clipped.
+/// Position of an array in files without codecs: any run of elements can be read or written by its
+/// offset. Objects are *blocks*: boxes of elements, the last of each axis clipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFormat {
     /// Shape of the block a file holds, elements; of the array (1 for an axis of extent 0) where
@@ -14,7 +14,7 @@ pub struct RunFormat {
     pub offset_bytes: u64,
     /// The array's axes, slowest-varying in a file first.
     pub axes: Vec<usize>,
-    /// What the first of those bytes are; the others are zeros.
+    /// The first of those bytes; the others are zeros.
     pub header: Vec<u8>,
     /// A file may have more bytes behind its elements, which are nobody's business.
     pub has_tail: bool,

@@ -14,13 +14,13 @@ use crate::FormatError;
 const ENTRY_BYTES: usize = 16;
 /// Bytes of the checksum after the entries.
 const CHECKSUM_BYTES: usize = 4;
-/// What both numbers of an entry are where there is no chunk.
+/// Value of both numbers of an entry where there is no chunk.
 const NOTHING: u64 = u64::MAX;
 
 /// Most chunks of one shard: an index of 64 MiB.
 pub const SHARD_CHUNKS_MAX: u64 = 1 << 22;
 
-/// Where the index is in a shard.
+/// Place of the index in a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IndexLocation {
@@ -30,7 +30,7 @@ pub enum IndexLocation {
     End,
 }
 
-/// How chunks are put into shards.
+/// Format of shards: their chunks and their index.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ShardFormat {
     /// Shape of a shard, elements: a multiple of the chunk shape on every axis.
@@ -73,7 +73,7 @@ impl ShardFormat {
         Self::new(shard_shape, chunk_shape, IndexLocation::End, Endian::Little, true)
     }
 
-    /// The same form for other shapes.
+    /// Returns this format for other shapes.
     pub fn reshaped(&self, shard_shape: &[u64], chunk_shape: &[u64]) -> Result<Self, String> {
         Self::new(shard_shape, chunk_shape, self.location, self.endian, self.has_checksum)
     }
@@ -93,7 +93,7 @@ impl ShardFormat {
         self.chunks.iter().product()
     }
 
-    /// Where the index is.
+    /// Place of the index.
     pub fn location(&self) -> IndexLocation {
         self.location
     }
@@ -224,7 +224,7 @@ fn damaged(reason: String) -> FormatError {
     FormatError::Decode { codec: "sharding_indexed", reason }
 }
 
-/// Where the chunks of one shard are.
+/// Places of the chunks of one shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardIndex {
     entries: Vec<(u64, u64)>,

@@ -13,7 +13,7 @@ use crate::{CodecCost, ElementOrder, FormatError, Layout, Plain, ShardFormat};
 ///
 /// How elements lie in raw files ([`Layout::runs`]) is not handed on: of a view that is not known.
 pub(crate) trait View: Debug + Send + Sync {
-    /// What is seen.
+    /// Layout that is seen.
     fn inner(&self) -> &dyn Layout;
 
     /// [`Layout::spec`].
@@ -37,8 +37,8 @@ pub(crate) trait View: Debug + Send + Sync {
         self.inner().codec_summary()
     }
 
-    /// [`Layout::plain`], which follows from the cost by default: where a view cuts chunks, what is
-    /// clipped at the end of one array may not be at that of the other.
+    /// [`Layout::plain`], which follows from the cost by default. Where a view cuts chunks, they
+    /// may be clipped at the end of one array and not at that of the other.
     fn plain(&self) -> Option<Plain> {
         (self.cost().is_raw && self.inner().shards().is_none()).then_some(Plain::Padded)
     }

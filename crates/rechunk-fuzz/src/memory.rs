@@ -1,12 +1,12 @@
-//! What the process has allocated, for targets that hold a reader to a bound.
+//! Memory that the process has allocated, for targets that hold a reader to a bound.
 
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// What `work` gives, and the most bytes that all threads had allocated meanwhile beside what was
-/// there before. C libraries allocate elsewhere: libFuzzer's `-rss_limit_mb` is for them.
+/// Returns the result of `work`, and the most bytes that all threads had allocated meanwhile beside
+/// those before. C libraries allocate elsewhere: libFuzzer's `-rss_limit_mb` is for them.
 pub(crate) fn peak_of<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();

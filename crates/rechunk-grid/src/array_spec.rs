@@ -1,4 +1,4 @@
-//! What an array is, whatever format stores it.
+//! Arrays, whatever format stores them.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,7 @@ pub struct ArraySpec {
     /// Where chunks end, on axes where they differ in length; `None` if there is no such axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edges: Option<Edges>,
-    /// What a missing chunk holds. `None` where the metadata says `null`: a missing chunk then
+    /// Element of a missing chunk. `None` where the metadata says `null`: a missing chunk then
     /// reads as zero and no chunk may be left out when writing.
     pub fill_value: Option<FillValue>,
     /// A name per axis, where the metadata has them.

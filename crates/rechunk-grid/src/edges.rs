@@ -14,7 +14,7 @@ pub const EDGES_MAX: usize = 1 << 20;
 /// Ends of chunks beyond this are refused, so that sums cannot overflow.
 const END_LIMIT: u64 = 1 << 63;
 
-/// How an axis is cut.
+/// Chunks of one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AxisChunks {
     /// In chunks of this length, the last one reaching over the end.
@@ -23,8 +23,8 @@ pub enum AxisChunks {
     Edges(AxisEdges),
 }
 
-/// Where the chunks of one axis end. There are at least two, and their lengths are not all equal;
-/// or they hold only some of the elements, and there is a gap before them or behind.
+/// Ends of the chunks of one axis. There are at least two, and their lengths are not all equal; or
+/// they hold only some of the elements, and there is a gap before them or behind.
 ///
 /// Stored as text, runs of equal lengths as `length` or `length x count`: `31 28 31 30x2`; before
 /// them, where there is a gap, the elements that are held: `3..13: 4x3`.
@@ -75,9 +75,9 @@ impl AxisChunks {
         AxisEdges::expand(&taken, None).map(Self::Edges).map_err(fault)
     }
 
-    /// An axis of `extent` elements of which only those from `held.0` up to and without `held.1`
-    /// are in chunks, which begin there and are cut as `chunks`, an axis by itself, is. The first
-    /// chunk stands for the gap before it too, the last for the one behind.
+    /// Puts chunks on only a part of an axis of `extent` elements, from `held.0` up to and without
+    /// `held.1`. They begin there and are cut as `self`, an axis by itself, is. The first chunk
+    /// stands for the gap before it too, the last for the one behind.
     pub fn within(self, axis: usize, extent: u64, held: (u64, u64)) -> Result<Self, GridError> {
         let fault = |reason: &str| GridError::ChunkLengths { axis, reason: reason.to_owned() };
         if held.0 >= held.1 || held.1 > extent {
@@ -173,7 +173,7 @@ impl AxisEdges {
         self.held
     }
 
-    /// Where the first chunk begins.
+    /// Start of the first chunk.
     fn first(&self) -> u64 {
         self.held.map_or(0, |held| held.0)
     }
@@ -187,8 +187,8 @@ impl AxisEdges {
         Some((start, end - start))
     }
 
-    /// First element and end of what chunk `position` stands for on an axis of `extent` elements:
-    /// what it has of the axis, and the gap beside it.
+    /// First element and end of the range that chunk `position` stands for on an axis of `extent`
+    /// elements. That is its part of the axis, and the gap beside it.
     pub fn reach(&self, position: u64, extent: u64) -> Option<(u64, u64)> {
         let (start, length) = self.chunk(position)?;
         let is_last = self.held.is_some() && position + 1 == self.count();

@@ -31,13 +31,13 @@ pub enum GridError {
     ChunkLengths {
         /// The axis, slowest first.
         axis: usize,
-        /// What is wrong with them.
+        /// Fault of the lengths.
         reason: String,
     },
     /// The number of elements, bytes or chunks does not fit 64 bits.
     #[error("{what} of shape {shape:?} does not fit 63 bits")]
     TooLarge {
-        /// What was counted.
+        /// Name of the count.
         what: &'static str,
         /// The shape it was counted over.
         shape: Vec<u64>,

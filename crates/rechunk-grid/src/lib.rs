@@ -1,4 +1,4 @@
-//! What a chunked array is: shape, region, chunk grid, data type, array spec.
+//! Parts of a chunked array: shape, region, chunk grid, data type, array spec.
 //!
 //! Pure geometry and nouns; no I/O, no clock. Every shape, region and index is in C order:
 //! axis 0 is the slowest. Extents are `u64` and arithmetic that could overflow is checked where

@@ -69,7 +69,8 @@ impl Region {
         true
     }
 
-    /// What `other` leaves of the box, as boxes that share no element: at most two for each axis.
+    /// Parts of the box outside of `other`, as boxes that share no element: at most two for each
+    /// axis.
     pub fn without(&self, other: &Self) -> Vec<Self> {
         let Some(common) = self.intersect(other) else { return vec![self.clone()] };
         let (mut rest, mut parts) = (self.clone(), Vec::new());
@@ -94,7 +95,7 @@ impl Region {
             .all(|axis| self.start[axis] <= other.start[axis] && other.end(axis) <= self.end(axis))
     }
 
-    /// The same box with positions counted from `origin`, which must not lie behind its start.
+    /// Returns the box with positions counted from `origin`, which must not lie behind its start.
     #[must_use]
     pub fn relative_to(&self, origin: &[u64]) -> Self {
         let start = self.start.iter().zip(origin).map(|(start, origin)| start - origin).collect();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a date or a length of time counts.
+/// Unit of a date or a length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]

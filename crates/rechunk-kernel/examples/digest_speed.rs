@@ -1,5 +1,5 @@
-//! How fast the digest of an array is, beside copying it: GB/s of one thread, the best of several
-//! turns in which both take part.
+//! Measures the speed of an array's digest, beside copying it: GB/s of one thread, the best of
+//! several turns in which both take part.
 //!
 //! `cargo run --release -p rechunk-kernel --example digest_speed`
 #![expect(clippy::disallowed_methods, reason = "it measures time")]

@@ -145,8 +145,8 @@ impl Loops {
         });
     }
 
-    /// Takes a short innermost run (2 to 32 bytes, a power of 2) as one wider element, so that
-    /// the loop around it becomes the inner loop. Returns the bytes of an element from now on.
+    /// Takes a short innermost run (2 to 32 bytes, a power of 2) as one wider element. The loop
+    /// around it becomes the inner loop. Returns the bytes of an element from now on.
     pub(crate) fn widen(&mut self, item_bytes: usize) -> usize {
         if let Some(run) = self.axes.last().filter(|axis| axis.is_run(item_bytes)) {
             let row_bytes = run.extent * item_bytes;

@@ -2,7 +2,7 @@ use crate::axes::{Axis, Loops, Side, for_each};
 use crate::copy::check_swap;
 use crate::{Buffer, KernelError};
 
-/// What [`compare_region`] found.
+/// Result of [`compare_region`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Differences {
     /// Elements that differ.
@@ -75,7 +75,7 @@ fn is_equal(a: &[u8], b: &[u8], swap_bytes: usize) -> bool {
 struct Found {
     visited: u64,
     count: u64,
-    /// How many were visited before the first difference.
+    /// Number of elements that were visited before the first difference.
     first: Option<u64>,
 }
 

@@ -79,7 +79,7 @@ impl FromStr for Digest {
 #[derive(Debug, Clone)]
 pub struct DigestKeys {
     item_bytes: usize,
-    /// How elements share words on the last axis.
+    /// Packing of elements into words on the last axis.
     packing: Packing,
     axes: Vec<AxisKeys>,
     /// The axis of the words of an element, where it has several.
@@ -132,7 +132,7 @@ impl DigestKeys {
         }
     }
 
-    /// The digest of the box of `shape` elements from position `start` of the array on, which
+    /// Computes the digest of the box of `shape` elements from position `start` of the array on. It
     /// begins in `bytes` at an offset, neighbours along an axis a stride apart, in bytes. Every
     /// group of `swap_bytes` bytes of an element is reversed on the way to its canonical form, as
     /// [`crate::copy_region`] does.
@@ -241,9 +241,9 @@ impl DigestKeys {
         sum
     }
 
-    /// The sum of the words of a part of a box from byte `at` on, each times its weight: all of the
-    /// outer axes from `level` on, and the part of the innermost that the walk is in, without the
-    /// key of that block.
+    /// Sums the words of a part of a box from byte `at` on, each times its weight. The part has all
+    /// of the outer axes from `level` on, and the part of the innermost that the walk is in,
+    /// without the key of that block.
     fn sum_of_box(&self, walk: &Walk<'_>, level: usize, at: usize) -> u128 {
         let Some(&axis) = walk.outer.get(level) else {
             return walk.row(at);

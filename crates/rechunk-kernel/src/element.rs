@@ -8,7 +8,7 @@ const UNROLLED: usize = 8;
 
 /// A value any bytes of its size are valid for: integers and arrays of integers, no padding.
 pub(crate) trait Element: Copy {
-    /// The same with its bytes in reverse order.
+    /// Returns it with its bytes in reverse order.
     fn swapped(self) -> Self;
 }
 

@@ -42,13 +42,13 @@ pub enum KernelError {
         shape: usize,
         /// Strides given.
         strides: usize,
-        /// Where.
+        /// The buffer.
         buffer: Buffer,
     },
     /// The box does not lie inside the buffer.
     #[error("the box ends at byte {needed_bytes} of a {buffer} of {available_bytes} bytes")]
     OutOfBounds {
-        /// Where.
+        /// The buffer.
         buffer: Buffer,
         /// Bytes the buffer would have to have.
         needed_bytes: u64,
@@ -58,7 +58,7 @@ pub enum KernelError {
     /// The end of the box, or an extent, is not a number this machine can address.
     #[error("the box of shape {shape:?} in the {buffer} ends beyond what can be addressed")]
     TooLarge {
-        /// Where.
+        /// The buffer.
         buffer: Buffer,
         /// The box, elements.
         shape: Vec<u64>,

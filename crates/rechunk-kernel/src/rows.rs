@@ -1,10 +1,10 @@
-//! Runs of bytes that are too short for a `memcpy` each: the call, and finding out how long the run
-//! is, would take a good part of the time. Unsafe code, as in [`crate::element`].
+//! Moves runs of bytes that are too short for a `memcpy` each. The call, and finding out how long
+//! the run is, would take a good part of the time. Unsafe code, as in [`crate::element`].
 
 use crate::axes::Axis;
 use crate::element::{Element, InRuns, debug_check, move_element};
 
-/// What is moved at once, bytes. Where the last of them would go beyond the run, it begins earlier.
+/// Bytes that are moved at once. Where the last of them would go beyond the run, it begins earlier.
 const BLOCK: usize = 32;
 /// Longest run that has code of its own, and what longer ones are moved by, in blocks.
 const BLOCKS_MAX: usize = 8;
@@ -15,7 +15,7 @@ const RUN_BYTES_MAX: usize = 4095;
 /// Bytes at the beginning of a long run that are asked for while the run before is moved. A
 /// processor reads ahead inside of a run, but cannot know where the next one begins.
 const AHEAD_BYTES: usize = 256;
-/// What a processor fetches at once, bytes.
+/// Bytes that a processor fetches at once.
 #[cfg(target_arch = "x86_64")]
 const LINE_BYTES: usize = 64;
 

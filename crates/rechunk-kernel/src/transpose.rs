@@ -6,11 +6,11 @@ use crate::element::{Element, debug_check, move_element};
 /// Edge of the square tiles a transposition is cut into, elements. Larger tiles fall out of the
 /// first-level cache when strides are powers of two, smaller ones waste cache lines.
 const TILE: usize = 16;
-/// Edge of tiles that are moved in squares, bytes, where that is more: a square takes a few lines
+/// Edge of tiles that are moved in squares, bytes, where that is more. A square takes a few lines
 /// of the cache at once, and a line that two tiles share is fetched for both.
 const TILE_BYTES: usize = 256;
 
-/// Moves the elements of two axes in small square tiles: `outer` is the source's fastest axis,
+/// Moves the elements of two axes in small square tiles. `outer` is the source's fastest axis,
 /// `inner` the target's, so that neither side is walked against its grain for long.
 ///
 /// # Safety
@@ -84,7 +84,7 @@ mod square {
 
     use crate::element::Element;
 
-    /// How many elements such a square has along each edge, if there is code for it.
+    /// Number of elements along each edge of such a square, if there is code for it.
     pub(super) fn edge<E: Element>() -> Option<usize> {
         let bytes = size_of::<E>();
         (bytes <= size_of::<__m128i>() / 2).then(|| size_of::<__m128i>() / bytes)

@@ -17,7 +17,7 @@ pub(crate) fn narrow(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
-/// How the elements of an axis share words.
+/// Packing of the elements of an axis into words.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packing {
     /// Binary logarithm of the elements in a word; 0 if they have one or more to themselves.
@@ -49,7 +49,7 @@ impl Packing {
         position >> self.log2
     }
 
-    /// Where that word is in its block.
+    /// Place of that word in its block.
     #[inline]
     pub(crate) fn within(self, position: u64) -> usize {
         narrow(self.slot(position)) % BLOCK_WORDS
@@ -127,7 +127,7 @@ impl Block<'_> {
         self.sum_of_each(word, bytes, at)
     }
 
-    /// The same of elements that are all 1.
+    /// The sum of [`Block::sum`] for elements that are all 1.
     pub(crate) fn sum_of_ones(&self) -> u128 {
         self.sum_each(|_| 1)
     }

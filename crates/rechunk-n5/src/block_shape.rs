@@ -1,12 +1,12 @@
 //! Blocks that hold less than a full one: those at the edge, as Java writes them.
 
-/// Where the rows of a smaller box lie in a full one. Axes in N5's order: the first is fastest.
+/// Positions of the rows of a smaller box in a full one. Axes in N5's order: the first is fastest.
 #[derive(Debug)]
 pub(crate) struct Rows {
     /// Bytes of a row, which lies in one piece in both.
     row_bytes: usize,
-    /// Of the axes beyond a row, slowest last: rows of the smaller box along it, and the bytes from
-    /// one to the next in the full one.
+    /// Rows of the smaller box along each axis beyond a row, slowest last, and the bytes from one
+    /// to the next in the full one.
     outer: Vec<(usize, usize)>,
     count: usize,
 }

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::compression::Compression;
 
-/// Reads what `--codec` says: `gzip:5`, `zlib:5`, `zstd:3`, `bz2:9`, `xz:6`, `lz4:65536` (bytes of
-/// a block), `blosc:lz4:5:shuffle` (each part may be left out from the end), `none`, or N5's own
-/// JSON: `{"type": "gzip", "level": 5}`.
+/// Reads the value of `--codec`. That is `gzip:5`, `zlib:5`, `zstd:3`, `bz2:9`, `xz:6`, `lz4:65536`
+/// (bytes of a block), `blosc:lz4:5:shuffle` (each part may be left out from the end), `none`, or
+/// N5's own JSON: `{"type": "gzip", "level": 5}`.
 pub fn parse_compression(text: &str) -> Result<Compression, FormatError> {
     let text = text.trim();
     let field = Field::new("--codec", text);

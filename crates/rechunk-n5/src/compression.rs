@@ -16,7 +16,7 @@ const LZ4_DEFAULT_BYTES: u32 = 1 << 16;
 const BZIP2_DEFAULT: u8 = 9;
 const ZSTD_DEFAULT: i32 = 3;
 
-/// What is done to the elements of a block.
+/// Compression of the elements of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Compression {
     /// Nothing.
@@ -115,8 +115,8 @@ impl Compression {
         }
     }
 
-    /// The same with a shuffle that says its name: N5 has no word for one that Blosc chooses
-    /// itself.
+    /// Returns the compression with a shuffle that says its name: N5 has no word for one that Blosc
+    /// chooses itself.
     #[must_use]
     pub fn with_named_shuffle(self, item_bytes: u64) -> Self {
         match (self, self.resolved(item_bytes)) {
@@ -128,7 +128,7 @@ impl Compression {
         }
     }
 
-    /// The same with every default and automatic choice spelled out, for elements of `item_bytes`:
+    /// Spells out every default and automatic choice, for elements of `item_bytes`. The result is
     /// equal for compressions whose blocks are interchangeable.
     #[must_use]
     pub(crate) fn resolved(self, item_bytes: u64) -> Self {

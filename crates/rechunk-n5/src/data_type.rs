@@ -59,7 +59,8 @@ impl N5Type {
         NUMBERS.contains(&data_type).then_some(Self::Number(data_type))
     }
 
-    /// What an element is. Of a type of variable length only the format can tell one from the next.
+    /// Data type of the elements. Of a type of variable length only the format can tell one from
+    /// the next.
     pub fn data_type(self) -> DataType {
         match self {
             Self::Number(data_type) => data_type,

@@ -14,7 +14,7 @@ const TRANSFORM: &str = "transform";
 /// Attribute that xarray keeps the names in, slowest axis first.
 const XARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
-/// How N5's axes, fastest first, become ours.
+/// Order of N5's axes, fastest first, in our arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum AxisOrder {
     /// The other way round: N5's x, y, z is z, y, x, and elements are in C order.
@@ -25,7 +25,7 @@ pub enum AxisOrder {
 }
 
 impl AxisOrder {
-    /// What belongs to axes from N5's order to ours, or back.
+    /// Turns a list by axes from N5's order to ours, or back.
     pub(crate) fn turn<T: Clone>(self, list: &[T]) -> Vec<T> {
         match self {
             Self::Reversed => list.iter().rev().cloned().collect(),
@@ -84,8 +84,8 @@ fn names(
     (names.len() == rank).then(|| axis_order.turn(&names))
 }
 
-/// Puts names into attributes that have none: into `axes`, or, where one name is on two axes, which
-/// tensorstore does not open, where xarray has them.
+/// Puts names into attributes that have none: into `axes`. Where one name is on two axes, which
+/// tensorstore does not open, they go where xarray has them.
 pub(crate) fn write_names(
     attributes: &mut Map<String, Value>,
     names: &[Option<String>],

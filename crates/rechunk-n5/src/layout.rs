@@ -73,7 +73,7 @@ impl N5Layout {
         &self.metadata
     }
 
-    /// How its axes became ours.
+    /// Order of N5's axes in the array.
     pub fn axis_order(&self) -> AxisOrder {
         self.axis_order
     }
@@ -119,7 +119,8 @@ impl N5Layout {
         Ok((sizes.collect::<Result<_, _>>()?, payload))
     }
 
-    /// What is stored of block `index`, in N5's order: what lies in the array, as Java writes it.
+    /// Shape of the stored block `index`, in N5's order: its part inside the array, as Java writes
+    /// it.
     fn stored_sizes(&self, index: &[u64]) -> Vec<u32> {
         let index = self.axis_order.turn(index);
         let axes = self.metadata.dimensions.iter().zip(&self.metadata.block_size).zip(index);

@@ -139,7 +139,7 @@ impl Writer<'_> {
     }
 }
 
-/// What follows a backslash in a string.
+/// Reads the rest of an escape in a string, behind its backslash.
 fn escaped(characters: &mut std::str::Chars<'_>, text: &mut String) -> Result<(), String> {
     let next = characters.next().ok_or("a string does not end")?;
     text.push(match next {

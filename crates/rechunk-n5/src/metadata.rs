@@ -30,7 +30,8 @@ pub(crate) fn field(name: &str) -> Field {
     Field::new(ATTRIBUTES_KEY, name)
 }
 
-/// What a dataset is and how its blocks are stored. Lists are in N5's order, fastest axis first.
+/// Metadata of a dataset: its array, and the form of its blocks. Lists are in N5's order, fastest
+/// axis first.
 ///
 /// Made by [`crate::parse_dataset`] or [`N5Metadata::new_target`], which check it.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +42,7 @@ pub struct N5Metadata {
     pub block_size: Vec<u64>,
     /// Type of an element.
     pub data_type: N5Type,
-    /// What is done to the elements of a block.
+    /// Compression of the elements of a block.
     pub compression: Compression,
     /// The version of a dataset that is the root of its container, if it says one.
     pub version: Option<N5Version>,
@@ -65,7 +66,7 @@ impl N5Metadata {
         }
     }
 
-    /// The same dataset with other dimensions, given as `shape` of the array with axes in
+    /// Returns the dataset with other dimensions, given as `shape` of the array with axes in
     /// `axis_order`.
     #[must_use]
     pub fn with_shape(&self, shape: &[u64], axis_order: AxisOrder) -> Self {

@@ -89,7 +89,7 @@ fn parse_compression(
     }
 }
 
-/// What a group says of itself.
+/// Attributes of a group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct N5Group {
     /// The version, which the root of a container says.
@@ -111,8 +111,8 @@ pub fn parse_group(document: &[u8]) -> Result<N5Group, FormatError> {
     Ok(N5Group { version: take_version(&mut attributes)?, attributes })
 }
 
-/// Names of a group's attributes that would say something else in N5: the version of a container,
-/// and the two that would make the group a dataset.
+/// Names of a group's attributes that would mean something else in N5. They are the version of a
+/// container, and the two that would make the group a dataset.
 pub fn reserved_names(attributes: &Map<String, Value>) -> Vec<&'static str> {
     let version = attributes.contains_key(VERSION_KEY).then_some(VERSION_KEY);
     let dataset = is_dataset(attributes).then_some([DIMENSIONS, DATA_TYPE]);

@@ -1,4 +1,4 @@
-//! What follows the header of a block.
+//! Bytes behind the header of a block.
 
 use rechunk_codec::{
     BloscSettings, LzmaCheck, LzmaFormat, LzmaSpec, blosc, bzip2_streams, deflate, lz4_block,
@@ -7,7 +7,7 @@ use rechunk_codec::{
 
 use crate::compression::Compression;
 
-/// How gzip streams begin, and no zlib stream does.
+/// First bytes of gzip streams, and of no zlib stream.
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 /// xz as Java writes it.
@@ -51,9 +51,9 @@ fn raw(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String
     Ok(())
 }
 
-/// Everything that writers mean by "lz4": the blocks of lz4-java, which is what N5 means; a frame;
-/// a block behind its size, as numcodecs has it; a block alone, as z5 has it. Their first bytes
-/// tell them apart: no block can begin like the first two.
+/// Decodes everything that writers mean by "lz4". These are the blocks of lz4-java, which is what
+/// N5 means; a frame; a block behind its size, as numcodecs has it; a block alone, as z5 has it.
+/// Their first bytes tell them apart: no block can begin like the first two.
 fn lz4(encoded: &[u8], decoded: &mut Vec<u8>, bound: usize) -> Result<(), String> {
     if encoded.starts_with(lz4_stream::MAGIC) {
         return lz4_stream::decode(encoded, decoded, bound);

@@ -16,12 +16,12 @@ use crate::version::{N5Version, VERSION_KEY};
 pub(crate) const RESERVED: [&str; 6] =
     [VERSION_KEY, DIMENSIONS, BLOCK_SIZE, DATA_TYPE, COMPRESSION, COMPRESSION_TYPE];
 
-/// What is asked of a target.
+/// Choices for a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct N5Target {
     /// Its compression.
     pub compression: Compression,
-    /// How its axes are written.
+    /// Order in which its axes are written.
     pub axis_order: AxisOrder,
     /// The version it says, if it is the root of its container.
     pub version: Option<N5Version>,

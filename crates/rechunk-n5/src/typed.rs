@@ -36,7 +36,7 @@ enum Wanted {
     Any,
 }
 
-/// What is known of the attribute `name`.
+/// Known form of the attribute `name`.
 #[derive(Debug, Clone, Copy)]
 struct Typed {
     name: &'static str,
@@ -137,7 +137,7 @@ pub fn turned(name: &str, value: &Value, rank: Option<usize>) -> Turned {
     }
 }
 
-/// What becomes of an attribute where axes are listed in the opposite order.
+/// Form of an attribute where axes are listed in the opposite order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Turned {
     /// Its items follow the axes.

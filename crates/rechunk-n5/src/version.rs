@@ -19,7 +19,7 @@ pub struct N5Version {
 }
 
 impl N5Version {
-    /// What is written unless another is asked for. The format has been the same since; Java's
+    /// Version that is written unless another is wanted. The format has been the same since; Java's
     /// 4.0.0 would be refused by older readers.
     pub const DEFAULT: Self = Self { major: 2, minor: 5, patch: 1 };
 

@@ -1,4 +1,4 @@
-//! How long the search for a keep schedule takes, the best of five: `cargo run --release -p
+//! Measures the time of the search for a keep schedule, the best of five: `cargo run --release -p
 //! rechunk-plan --example keep_speed`.
 #![expect(clippy::disallowed_methods, reason = "it measures time")]
 #![expect(clippy::print_stdout, reason = "it is what the example is for")]

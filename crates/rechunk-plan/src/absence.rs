@@ -1,6 +1,6 @@
-//! What an intermediate keeps of absence: where source chunks may be absent, a piece has, behind
-//! its elements, one byte for every target chunk it meets, which says whether any of that part was
-//! stored in the source.
+//! Marks of absence in an intermediate. Where source chunks may be absent, a piece has one byte for
+//! every target chunk it meets, behind its elements: it says whether any of that part was stored in
+//! the source.
 //!
 //! All counts are products over axes: along one, the parts of pieces are the intervals between the
 //! cuts of the grids concerned.
@@ -72,8 +72,8 @@ fn lcm(a: u64, b: u64) -> u64 {
     (a / gcd(a, b).max(1)).saturating_mul(b)
 }
 
-/// Number of parts of an array of `shape` that three grids cut it into: the bytes all pieces keep,
-/// where `a` is cut for `b` and both are cut by chunks.
+/// Number of parts of an array of `shape` that three grids cut it into. All pieces keep so many
+/// bytes, where `a` is cut for `b` and both are cut by chunks.
 pub(crate) fn parts_of_three(shape: &[u64], a: &[u64], b: &[u64], chunk: &[u64]) -> u64 {
     product((0..shape.len()).map(|axis| {
         if shape[axis] == 0 {

@@ -1,5 +1,5 @@
-//! The least that a plan with an intermediate can cost, whatever its boxes: where a plan without
-//! one is cheaper, none has to be searched for.
+//! Least cost of a plan with an intermediate, whatever its boxes. Where a plan without one is
+//! cheaper, none has to be searched for.
 
 use crate::PlanRequest;
 use crate::count::product;
@@ -10,7 +10,7 @@ use crate::price::{Parallel, price};
 use crate::sizing::Sizing;
 
 /// Seconds below which no plan with an intermediate is priced, reading chunks or, with
-/// `reads_shards`, whole shards: each input is read once and each object written once, the
+/// `reads_shards`, whole shards. Each input is read once and each object written once, the
 /// intermediate is one object, and everything runs as much at once as it may. A price grows with
 /// every count and falls with what runs at once (`price.rs`), so boxes can only add to it.
 pub(crate) fn staged_seconds_min(

@@ -85,13 +85,13 @@ pub struct Estimate {
     pub seconds: f64,
     /// Price under the profile, US dollars: the sum of `price`.
     pub usd: f64,
-    /// What the price is made of.
+    /// Parts of the price.
     #[serde(default)]
     pub price: Price,
 }
 
 impl Estimate {
-    /// The same traffic with its time and price.
+    /// Returns the traffic with its time and price.
     #[must_use]
     pub(crate) fn priced(mut self, (seconds, price): (f64, Price)) -> Self {
         (self.seconds, self.usd, self.price) = (seconds, price.total_usd(), price);
@@ -134,7 +134,7 @@ pub(crate) struct StageDraft {
     pub copied_by_store: bool,
     /// The region one task owns.
     pub tile: Vec<u64>,
-    /// What is filled of it at a time, where that is not all: a part of a shard.
+    /// Box of the tile that is filled at a time, where that is not all: a part of a shard.
     pub box_shape: Option<Vec<u64>>,
     pub step_chunks: Vec<u64>,
     pub step_axes: Vec<usize>,
@@ -179,14 +179,14 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// What a task holds beside its lanes, bytes.
+    /// Bytes that a task holds beside its lanes.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.resident_bytes.saturating_add(self.shard_state_bytes)
     }
 }
 
 impl StageDraft {
-    /// What is filled at a time, elements.
+    /// Shape of the elements that are filled at a time.
     pub(crate) fn filled(&self) -> &[u64] {
         self.box_shape.as_ref().unwrap_or(&self.tile)
     }
@@ -502,8 +502,8 @@ impl StageDraft {
     }
 }
 
-/// Counts what is read of the target: chunks that have elements which the source does not hold,
-/// each once, and the indexes of the shards that these are in.
+/// Counts the reads of the target: chunks with elements that the source does not hold, each once,
+/// and the indexes of their shards.
 fn count_kept(request: &PlanRequest, role: &mut RoleEstimate) {
     let Some(held) = request.held() else { return };
     let (side, shape) = (&request.target, &request.shape);
@@ -528,8 +528,8 @@ fn border(shape: &[u64], cell: &[u64], held: &Region) -> u64 {
     cells(shape, cell).saturating_sub(product(inside))
 }
 
-/// What the store copies itself is neither read nor written here. (The memory is that of reading
-/// and writing all the same, for a store that turns out not to copy.)
+/// Counts objects that the store copies itself as copies, not as reads and writes. (The memory is
+/// for reading and writing all the same, for a store that turns out not to copy.)
 fn only_copies(traffic: &mut Estimate) {
     let (source, target) = (&mut traffic.source, &mut traffic.target);
     target.copy_requests = std::mem::take(&mut target.put_requests);

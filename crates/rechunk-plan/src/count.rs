@@ -19,8 +19,8 @@ pub(crate) fn lcm_capped(a: u64, b: u64, cap: u64) -> u64 {
     u64::try_from(lcm.min(u128::from(cap))).unwrap_or(cap)
 }
 
-/// Number of pairs (chunk of grid `a`, chunk of grid `b`) that share an element of an axis:
-/// the number of pieces of the common refinement.
+/// Counts the pairs (chunk of grid `a`, chunk of grid `b`) that share an element of an axis. So
+/// many pieces has the common refinement.
 pub(crate) fn pairs_along(extent: u64, a: u64, b: u64) -> u64 {
     pairs_between(extent, (a, 0..extent.div_ceil(a)), b)
 }
@@ -49,8 +49,8 @@ pub(crate) fn cells(shape: &[u64], chunk: &[u64]) -> u64 {
     product(shape.iter().zip(chunk).map(|(&extent, &chunk)| extent.div_ceil(chunk)))
 }
 
-/// Largest number of cells of a grid of `cell` that an interval of length `window`, starting at a
-/// multiple of `grain` somewhere in the axis, can touch.
+/// Largest number of cells of a grid of `cell` that an interval of length `window` can touch. It
+/// starts at a multiple of `grain` somewhere in the axis.
 pub(crate) fn cells_touched_max(window: u64, grain: u64, cell: u64) -> u64 {
     let g = gcd(grain, cell).max(1);
     (window + (cell - g)).div_ceil(cell)

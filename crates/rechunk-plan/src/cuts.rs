@@ -63,7 +63,7 @@ impl<'a> Cuts<'a> {
         Self { axes: (0..request.shape.len()).map(of).collect(), unit_counts }
     }
 
-    /// What counts resident units where chunks are regular.
+    /// Counts of resident units where chunks are regular.
     pub(crate) fn unit_counts(&self) -> &UnitCounts {
         &self.unit_counts
     }
@@ -82,7 +82,7 @@ impl<'a> Cuts<'a> {
         })
     }
 
-    /// The same on `axis` alone.
+    /// Counts the pairs of [`Cuts::pairs`] and their elements on `axis` alone.
     fn pairs_on(&self, request: &PlanRequest, boxes: &[u64], axis: usize) -> (u64, u64) {
         if let Some(cuts) = self.axis(axis) {
             return cuts.pairs(boxes[axis]);
@@ -196,7 +196,7 @@ impl<'a> AxisCuts<'a> {
         SteppedAxis { units, touched, carries: !self.grain.is_multiple_of(unit), is_whole: false }
     }
 
-    /// What bounds the cells of `cell` that a tile needs at once.
+    /// Sizes that bound the cells of `cell` that a tile needs at once.
     pub(crate) fn cells(&self, tile: u64, cell: u64, step_chunks: u64) -> CellAxis {
         CellAxis {
             tile,
@@ -209,8 +209,8 @@ impl<'a> AxisCuts<'a> {
     }
 }
 
-/// The smallest end that is a multiple of `commit` and whose multiples are all ends too; else the
-/// axis, whose end is an end of every grid.
+/// Finds the smallest end that is a multiple of `commit` and whose multiples are all ends too.
+/// Otherwise the axis, whose end is an end of every grid.
 fn common(inner: &[u64], extent: u64, commit: u64) -> u64 {
     let mut looks = 0;
     for &end in inner.iter().filter(|end| end.is_multiple_of(commit)) {

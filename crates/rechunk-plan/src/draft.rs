@@ -19,7 +19,7 @@ fn whole_steps(tile: &[u64], input: &[u64]) -> Vec<u64> {
     tile.iter().zip(input).map(|(&tile, &input)| tile.div_ceil(input).saturating_add(1)).collect()
 }
 
-/// The same of the source.
+/// Steps that take a whole tile of the source at once.
 pub(crate) fn whole_source_steps(sizing: &Sizing<'_>, tile: &[u64]) -> Vec<u64> {
     tile.iter().enumerate().map(|(axis, &extent)| sizing.whole_step(axis, extent)).collect()
 }

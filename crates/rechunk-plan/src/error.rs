@@ -18,7 +18,7 @@ pub enum PlanError {
     DoesNotFit {
         /// The strategy that was asked for.
         strategy: Strategy,
-        /// What was allowed, bytes.
+        /// Bytes that were allowed.
         budget_bytes: u64,
         /// The least budget with which planning succeeds, bytes.
         minimum_bytes: u64,
@@ -36,7 +36,7 @@ pub enum PlanError {
     OutOfRange {
         /// The number.
         what: &'static str,
-        /// What is allowed.
+        /// The range that is allowed.
         range: &'static str,
     },
 }

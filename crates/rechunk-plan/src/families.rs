@@ -56,7 +56,7 @@ impl Family {
         matches!(self, Self::PushPull | Self::Multistage)
     }
 
-    /// The kind shown for a draft: the family's, except that a pull which happens to read
+    /// Returns the kind that is shown for a draft: the family's. But a pull that happens to read
     /// nothing twice is a keep (or direct) plan when the choice was free.
     pub(crate) fn label(self, sizing: &Sizing<'_>, draft: &Draft) -> Strategy {
         let free = sizing.request.strategy == Strategy::Auto;
@@ -214,12 +214,12 @@ fn direct_drafts(sizing: &Sizing<'_>) -> Drafts {
     Ok(drafts.into_iter().map(shorter).collect())
 }
 
-/// `draft` in smaller tasks, where one has very many pieces and cutting it costs nothing: what
-/// meets nothing that is stored is passed over by the task, and what is marked in the journal or
-/// lost with a worker is a task.
+/// Cuts `draft` into smaller tasks, where one has very many pieces and cutting it costs nothing. A
+/// task passes over regions without stored chunks, and tasks are marked in the journal or lost with
+/// a worker.
 fn with_smaller_tasks(sizing: &Sizing<'_>, mut draft: Draft) -> Draft {
     const SLOWER_MAX: f64 = 1.01;
-    /// What inputs have of chunks of the target, in a task that is small enough: about as many
+    /// Most parts of target chunks that the inputs of a small enough task have: about as many
     /// copies.
     const PIECES_MAX: u64 = 1 << 18;
     if sizing.request.budget.box_bytes.is_some() {
@@ -261,9 +261,9 @@ fn with_smaller_tasks(sizing: &Sizing<'_>, mut draft: Draft) -> Draft {
     }
 }
 
-/// `draft` in shorter steps, if it is not a hundredth slower for it and threads have enough to do
-/// in each: what memory they leave is for reading ahead, and a run that is killed has fewer inputs
-/// to take in again.
+/// Gives `draft` shorter steps, if it is not a hundredth slower for it and threads have enough to
+/// do in each. The memory they leave is for reading ahead, and a run that is killed has fewer
+/// inputs to take in again.
 fn with_shorter_steps(sizing: &Sizing<'_>, mut draft: Draft, is_reordered: bool) -> Draft {
     const SLOWER_MAX: f64 = 1.01;
     /// Fewest inputs of a shorter step for each thread, which waits for the last one.
@@ -331,8 +331,8 @@ fn pull_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
     drafts
 }
 
-/// Candidate extents of a box that is filled at a time: whole shards, or parts of one that divide
-/// it, so that the boxes of all tasks make one regular grid.
+/// Candidate extents of a box that is filled at a time. They are whole shards, or parts of one that
+/// divide it, so that the boxes of all tasks make one regular grid.
 fn write_extents(sizing: &Sizing<'_>, axis: usize, also: &[u64]) -> Vec<u64> {
     let (request, other) = (sizing.request, sizing.read_unit()[axis]);
     let extent = request.shape[axis].max(1);
@@ -416,9 +416,9 @@ fn stream_drafts(sizing: &Sizing<'_>, tile_lists: &[Vec<u64>]) -> Vec<Draft> {
     drafts
 }
 
-/// Order of the loops over steps: Smith's rule, the axis with the largest carry per remaining
-/// extent fastest (facts: minimal over all orders, for the bound); what carries nothing is slowest,
-/// so that nothing is carried over it. Ties keep C order.
+/// Order of the loops over steps by Smith's rule: the axis with the largest carry per remaining
+/// extent is fastest. That is minimal over all orders, for the bound. Axes that carry nothing are
+/// slowest, so that nothing is carried over them. Ties keep C order.
 fn walk_order(sizing: &Sizing<'_>, tile: &[u64], step_chunks: &[u64]) -> Vec<usize> {
     let (input, unit) = (sizing.read_unit(), &sizing.request.target.chunk_shape);
     let ratio = |axis: usize| {

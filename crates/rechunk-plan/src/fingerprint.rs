@@ -2,8 +2,9 @@ use sha2::{Digest, Sha256};
 
 use crate::{Plan, StageInput, StageOutput};
 
-/// SHA-256 over what decides which objects are written by which task: geometry, not parallelism,
-/// so that a run may be resumed with other `--threads`, `--concurrency` or memory.
+/// Hashes, with SHA-256, everything that decides which objects are written by which task. That is
+/// geometry, not parallelism, so that a run may be resumed with other `--threads`, `--concurrency`
+/// or memory.
 pub(crate) fn of(plan: &Plan) -> String {
     let axes = |axes: &[usize]| -> Vec<u64> { axes.iter().map(|&axis| axis as u64).collect() };
     let mut hash = Sha256::new();

@@ -22,7 +22,7 @@ pub struct StageGeometry {
     step_axes: Vec<usize>,
     item_bytes: u64,
     output_is_pieces: bool,
-    /// What the pieces that are read keep behind their elements.
+    /// Marks of absence that pieces to be read keep behind their elements.
     read_marks: Option<AbsenceMarks>,
     /// And those that are written.
     written_marks: Option<AbsenceMarks>,
@@ -74,15 +74,15 @@ impl StageGeometry {
         self.tiles.covering(region).positions().map(move |tile| tiles.ordinal(&tile))
     }
 
-    /// What the tasks from `start` to before `end` own, as boxes that share no element.
+    /// Regions that the tasks from `start` to before `end` own, as boxes that share no element.
     pub fn owned_by(&self, start: u64, end: u64) -> Vec<Region> {
         let boxes = self.tiles.indices().boxes_between(start, end).into_iter();
         boxes.map(|tiles| self.tiles.region_of(&tiles)).collect()
     }
 
-    /// How often chunks of `grid`, a regular one, are met by the boxes (see
-    /// [`StageGeometry::boxes`]) of tasks that own `region`: by each box that shares an element
-    /// with one.
+    /// Counts the meetings of chunks of `grid`, a regular one, with the boxes of tasks that own
+    /// `region` (see [`StageGeometry::boxes`]). A chunk is met by each box that shares an element
+    /// with it.
     pub fn meetings(&self, region: &Region, grid: &ChunkGrid) -> u64 {
         let boxes = self.boxes.covering(region);
         product((0..region.rank()).map(|axis| {
@@ -142,14 +142,14 @@ impl StageGeometry {
         self.output.covering(tile)
     }
 
-    /// The elements of unit `index` that lie in `tile`: all of a target chunk (tiles end on chunk
-    /// ends), a part of a box when the output is pieces.
+    /// Elements of unit `index` that lie in `tile`. That is all of a target chunk (tiles end on
+    /// chunk ends), a part of a box when the output is pieces.
     pub fn unit_region(&self, index: &[u64], tile: &Region) -> Option<Region> {
         self.output.region(index).intersect(tile)
     }
 
-    /// How many chunks (of [`StageGeometry::grain_grid`]) touch a region: when that many pieces
-    /// have been copied into a unit, it is complete.
+    /// Number of chunks (of [`StageGeometry::grain_grid`]) that touch a region: when that many
+    /// pieces have been copied into a unit, it is complete.
     pub fn inputs_touching(&self, region: &Region) -> u64 {
         self.grain.covering(region).shape.iter().product()
     }
@@ -160,13 +160,13 @@ impl StageGeometry {
         self.step_of(tile, |axis| touching.end(axis) - 1)
     }
 
-    /// The same of the first piece.
+    /// Position, in steps, of the step of `tile` that brings the first piece of `region`.
     pub fn first_step(&self, tile: &Region, region: &Region) -> u64 {
         let touching = self.input.covering(region);
         self.step_of(tile, |axis| touching.start[axis])
     }
 
-    /// How many units of `tile` have their first piece from a step that takes `inputs`, a box of
+    /// Number of units of `tile` with their first piece from a step that takes `inputs`, a box of
     /// indices as [`StageGeometry::steps`] has them.
     pub fn units_begun(&self, tile: &Region, inputs: &Region) -> u64 {
         let Some(taken) = self.input.region_of(inputs).intersect(tile) else { return 0 };
@@ -197,8 +197,9 @@ impl StageGeometry {
         elements.saturating_add(marks).saturating_add(checksums)
     }
 
-    /// Where the piece for `part`, a box of this stage, is in the `object` that the stage before
-    /// wrote: offset and length, bytes, with what is kept behind its elements.
+    /// Place of the piece for `part`, a box of this stage, in the `object` that the stage before
+    /// wrote. Returns offset and length, bytes, with the marks and the checksum behind its
+    /// elements.
     pub fn piece_range(&self, object: &Region, part: &Region) -> (u64, u64) {
         let elements = piece_offset_elements(object, part).saturating_mul(self.item_bytes);
         let length = part.elements().saturating_mul(self.item_bytes);
@@ -232,7 +233,7 @@ impl StageGeometry {
     }
 }
 
-/// What pieces for `boxes` keep of absence, if they do.
+/// Marks of absence in pieces for `boxes`, if they have any.
 fn marks(plan: &Plan, boxes: &[u64]) -> Result<Option<AbsenceMarks>, GridError> {
     if !plan.keeps_absence {
         return Ok(None);

@@ -9,8 +9,8 @@
 use crate::count::{cells_touched_max, product};
 use crate::{PlanRequest, Side, StageInput};
 
-/// Fixed memory of a run, bytes: code and runtime are outside the budget (the promise is budget
-/// plus 48 MiB), thread-local codec contexts and the journal's buffers are inside.
+/// Fixed memory of a run, bytes. Code and runtime are outside the budget (the promise is budget
+/// plus 48 MiB); thread-local codec contexts and the journal's buffers are inside.
 pub(crate) fn fixed_bytes(request: &PlanRequest) -> u64 {
     const BASE: u64 = 1 << 20;
     const PER_THREAD: u64 = 128 << 10;
@@ -36,8 +36,9 @@ pub(crate) struct SteppedAxis {
 }
 
 impl SteppedAxis {
-    /// `tile` and `unit` are extents of the tile and an output unit, `input` of an input chunk,
-    /// `step_chunks` input chunks per step, `whole` says that the tile spans the axis.
+    /// Extents along an axis: `tile` and `unit` are those of the tile and an output unit, `input`
+    /// of an input chunk. `step_chunks` input chunks are in a step, `whole` says that the tile
+    /// spans the axis.
     pub(crate) fn new(tile: u64, unit: u64, input: u64, step_chunks: u64, whole: bool) -> Self {
         let units = tile.div_ceil(unit);
         let window = input.saturating_mul(step_chunks);
@@ -56,9 +57,9 @@ impl SteppedAxis {
     }
 }
 
-/// Bound of the shards (or other cells of `cell`) that a task meets and needs at once, counted from
-/// the step that touches one first to the step that touches it last. Cells need not end where the
-/// tile does.
+/// Bound of the shards (or other cells of `cell`) that a task meets and needs at once. They are
+/// counted from the step that touches one first to the step that touches it last. Cells need not
+/// end where the tile does.
 pub(crate) fn resident_cells(axes: impl Iterator<Item = CellAxis>) -> u64 {
     let mut resident = 1_u64;
     let mut faster = 1_u64;
@@ -96,9 +97,9 @@ pub(crate) struct CellAxis {
     pub cell: u64,
 }
 
-/// Bound of the units resident at once, in units, for steps taken in the order of `axes`
-/// (slowest first): on each axis, what is carried across a step end can be spread over all units
-/// of the faster axes, the rest only over the window of the step.
+/// Bound of the units that are resident at once, for steps in the order of `axes` (slowest first).
+/// On each axis, units carried across a step end can be spread over all units of the faster axes,
+/// the rest only over the window of the step.
 pub(crate) fn resident_units(axes: &[SteppedAxis]) -> u64 {
     let mut resident = 1_u64;
     let mut faster = 1_u64;
@@ -111,16 +112,17 @@ pub(crate) fn resident_units(axes: &[SteppedAxis]) -> u64 {
     resident
 }
 
-/// What finds `units` output units while they are filled, bytes, with the checksums of pieces: more
-/// than their elements where chunks are tiny. What the first few hundred take is in the fixed part.
+/// Bytes that keep track of `units` output units while they are filled, with the checksums of
+/// pieces: more than their elements where chunks are tiny. What the first few hundred take is in
+/// the fixed part.
 pub(crate) fn units_state_bytes(units: u64, rank: usize) -> u64 {
     units.saturating_mul(unit_state_bytes(rank)).saturating_sub(STATE_IN_FIXED_BYTES)
 }
 
-/// What finds the first few hundred units takes so much.
+/// Bytes that keep track of the first few hundred units.
 const STATE_IN_FIXED_BYTES: u64 = 256 << 10;
 
-/// What finds one unit.
+/// Bytes that keep track of one unit.
 fn unit_state_bytes(rank: usize) -> u64 {
     /// Measured with a million units on two axes: 450 bytes each, in all.
     const PER_UNIT: u64 = 400;
@@ -145,10 +147,10 @@ pub(crate) fn steps_overlap(is_stepped: bool, input: &StageInput, shard_state_by
     is_stepped && *input != StageInput::SourceShards && shard_state_bytes == 0
 }
 
-/// What chunks on their way in or out take beside the units, bytes. Decoding and encoding take more
-/// than a chunk's stored form, and can be paid for in two ways: by each lane, or by each thread.
-/// Lanes that wait for a store need none of it, so threads are fewer where many chunks are in
-/// flight; but a lane needs either the way in or the way out, and pays for the larger alone.
+/// Bytes of chunks on their way in or out, beside the units. Decoding and encoding take more than a
+/// chunk's stored form, and can be paid for in two ways: by each lane, or by each thread. Lanes
+/// that wait for a store need none of it, so threads are fewer where many chunks are in flight; but
+/// a lane needs either the way in or the way out, and pays for the larger alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LaneBytes {
     /// A lane that pays for all.
@@ -208,7 +210,7 @@ impl LaneBytes {
         Self { alone: more(self.alone), shared: more(self.shared), ..self }
     }
 
-    /// What a lane and a thread take where `lanes` lanes are served by `workers` threads, in the
+    /// Bytes of a lane and of a thread where `lanes` lanes are served by `workers` threads, in the
     /// way that takes less.
     pub(crate) fn divided(self, lanes: u64, workers: u64) -> (u64, u64) {
         let alone = self.alone.saturating_mul(lanes);

@@ -1,5 +1,6 @@
-//! What a task that takes a part of each chunk reads and decodes, where chunks have parts: blocks
-//! of which it takes nothing are passed over (Blosc); without a codec all but what it takes is.
+//! Reads and decoding of a task that takes a part of each chunk, where chunks have parts. Blocks of
+//! which it takes nothing are passed over (Blosc); without a codec, all elements that it does not
+//! take are.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +13,11 @@ use crate::cuts::Cuts;
 pub struct PartsSide {
     /// Axes as a chunk stores them, slowest first.
     pub order: Vec<usize>,
-    /// What they are.
+    /// Form of the parts.
     pub parts: Parts,
 }
 
-/// What the parts of a chunk are.
+/// Form of the parts of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parts {
@@ -45,8 +46,8 @@ pub fn part_bytes_max(chunk: &[u64], order: &[usize], boxes: &[u64], item_bytes:
     part_bytes
 }
 
-/// Bytes that boxes of shape `boxes` read of chunks that are stored as they are, from the first
-/// element that each takes of a chunk to the last. Exact where chunks are of one length.
+/// Bytes that boxes of shape `boxes` read of chunks that are stored as they are. A box reads from
+/// the first element that it takes of a chunk to the last. Exact where chunks are of one length.
 pub(crate) fn plain_read_bytes(request: &PlanRequest, order: &[usize], boxes: &[u64]) -> u64 {
     let (chunk, shape) = (&request.source.chunk_shape, &request.shape);
     let all = pairs(shape, boxes, chunk);
@@ -69,19 +70,19 @@ const READ_APART_MAX: f64 = 0.75;
 /// Parts of the bytes of the chunks that boxes meet, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Taken {
-    /// What of them is read.
+    /// The part that is read.
     pub read: f64,
-    /// What of them is decoded.
+    /// The part that is decoded.
     pub decoded: f64,
 }
 
 impl Taken {
     const ALL: Self = Self { read: 1.0, decoded: 1.0 };
 
-    /// On average over all pairs of a box of shape `boxes` and a source chunk that share an
-    /// element: from the first element that a box takes of a chunk to the last, and to the ends of
-    /// the blocks they lie in. Exact where boxes cut chunks along the slowest axis alone, all cuts
-    /// or none are ends of blocks, and none goes through a shorter last one.
+    /// Average over all pairs of a box of shape `boxes` and a source chunk that share an element. A
+    /// box takes a chunk from its first element in it to the last, and to the ends of the blocks
+    /// they lie in. Exact where boxes cut chunks along the slowest axis alone, all cuts or none are
+    /// ends of blocks, and none goes through a shorter last one.
     pub(crate) fn new(request: &PlanRequest, cuts: &Cuts<'_>, boxes: &[u64]) -> Self {
         let Some(side) = &request.source.parts else { return Self::ALL };
         let chunk = &request.source.chunk_shape;
@@ -116,7 +117,7 @@ impl Taken {
         Self { read: if decoded <= read_apart_max { decoded } else { 1.0 }, decoded }
     }
 
-    /// What is read of `bytes`.
+    /// The part of `bytes` that is read.
     pub(crate) fn read_of(&self, bytes: u64) -> u64 {
         if self.read >= 1.0 {
             return bytes;

@@ -15,7 +15,7 @@ pub const PLAN_VERSION: u32 = 2; // 2: pieces of an intermediate end with a chec
 /// Threads a plan may be made for.
 pub(crate) const THREADS: RangeInclusive<u32> = 1..=4096;
 
-/// What to do, completely: no I/O and no choice is left to the executor.
+/// Complete plan of a run: no I/O and no choice is left to the executor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// [`PLAN_VERSION`] of the writer.
@@ -45,13 +45,13 @@ pub struct Plan {
     /// The raw files of the target, where a stage writes runs of their bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_runs: Option<RunsSide>,
-    /// An intermediate says of each piece, for every target chunk it meets, whether any of that
-    /// part was stored in the source: a byte each, behind its elements.
+    /// Intermediates say of each piece, for every target chunk it meets, whether the source stored
+    /// any of that part. A byte for each lies behind the elements.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps_absence: bool,
     /// The passes, in order.
     pub stages: Vec<Stage>,
-    /// What the run may use and will use.
+    /// Memory that the run may use and will use.
     pub memory: PlanMemory,
     /// CPU workers the memory was planned for. With 0, which no planner says, CPU work is done on
     /// the thread that asks for it: a simulation is then the same each time.
@@ -61,14 +61,14 @@ pub struct Plan {
     /// The profiles the estimate is by; `None` in plans of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priced_by: Option<ProfileNames>,
-    /// How objects of the target are sent; `None`: always as a whole.
+    /// Form in which objects of the target are sent; `None`: always as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_uploads: Option<Uploads>,
-    /// How those of an intermediate are sent.
+    /// Form in which objects of an intermediate are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intermediate_uploads: Option<Uploads>,
-    /// SHA-256 of everything above but the estimate, its profiles, how objects are sent and who
-    /// copies them, hex: two plans with the same fingerprint write the same objects in the same
+    /// SHA-256, hex, of everything above but the estimate, its profiles, how objects are sent and
+    /// who copies them. Two plans with the same fingerprint write the same objects in the same
     /// tasks.
     pub fingerprint: String,
 }
@@ -76,7 +76,7 @@ pub struct Plan {
 /// Memory of the whole run, bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanMemory {
-    /// What was allowed.
+    /// Bytes that were allowed.
     pub budget_bytes: u64,
     /// The most the run reserves at once: fixed part and all tasks of the largest stage.
     pub planned_peak_bytes: u64,
@@ -84,7 +84,7 @@ pub struct PlanMemory {
     pub fixed_bytes: u64,
 }
 
-/// What a stage reads.
+/// Input of a stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "kebab-case")]
 pub enum StageInput {
@@ -125,7 +125,7 @@ impl StageInput {
     }
 }
 
-/// What a stage writes.
+/// Output of a stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "to", rename_all = "kebab-case")]
 pub enum StageOutput {
@@ -171,9 +171,9 @@ impl StageOutput {
 pub struct Stage {
     /// `copy`, `push`, `pass` or `pull`.
     pub name: String,
-    /// What it reads.
+    /// Input of the stage.
     pub input: StageInput,
-    /// What it writes.
+    /// Output of the stage.
     pub output: StageOutput,
     /// Encoded chunks are copied as they are.
     pub passthrough: bool,
@@ -184,8 +184,8 @@ pub struct Stage {
     pub copied_by_store: bool,
     /// The region one task owns, elements: no output chunk or object has two writers.
     pub tile: Vec<u64>,
-    /// What is filled of the tile at a time, elements, where that is less: a part of a shard that
-    /// is too large to be filled at once. Boxes divide the tile evenly, or it spans the axis.
+    /// Box of the tile that is filled at a time, elements, where that is less: a part of a large
+    /// shard. Boxes divide the tile evenly, or it spans the axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub box_shape: Option<Vec<u64>>,
     /// Input chunks taken at once along each axis within a tile. Output chunks that a step leaves
@@ -209,20 +209,20 @@ pub struct Stage {
     /// Of these, what is kept of one target shard, bytes: a lane that finishes one pays for it too.
     #[serde(default)]
     pub target_shard_bytes: u64,
-    /// What one lane holds beside them, bytes.
+    /// Bytes that one lane holds beside them.
     pub lane_bytes: u64,
-    /// What each thread holds while it decodes or encodes a chunk, bytes; 0 where lanes pay for
-    /// that.
+    /// Bytes that each thread holds while it decodes or encodes a chunk; 0 where they are the
+    /// lanes'.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub worker_bytes: u64,
     /// A task may take more than one step. Units are then sent out while the next step is taken
     /// in, and the lane that holds one pays for its buffer.
     pub is_stepped: bool,
-    /// What one task reserves before it starts: `resident_bytes + shard_state_bytes +
-    /// lanes * lane_bytes`.
+    /// Bytes that one task reserves before it starts: `resident_bytes + shard_state_bytes + lanes *
+    /// lane_bytes`.
     pub task_bytes: u64,
-    /// The stage reads and writes runs of bytes of raw files by this schedule, buffer by buffer
-    /// ([`Plan::buffers`]); what is said of chunks and steps does not matter then.
+    /// Schedule by which the stage reads and writes runs of bytes of raw files, buffer by buffer
+    /// ([`Plan::buffers`]). Chunks and steps do not matter then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Schedule>,
 }
@@ -233,7 +233,7 @@ fn is_zero(bytes: &u64) -> bool {
 }
 
 impl Plan {
-    /// Where the tasks of stage `stage` are and what they read and write.
+    /// Returns where the tasks of stage `stage` are and what they read and write.
     pub fn geometry(&self, stage: usize) -> Result<StageGeometry, GridError> {
         StageGeometry::new(self, &self.stages[stage])
     }
@@ -341,8 +341,8 @@ impl Plan {
         Ok(crate::runs::problem(shape, item_bytes, source, target, memory_bytes))
     }
 
-    /// Makes the plan run within `memory_bytes`, if it can by running fewer tasks and chunks at
-    /// the same time; what is written by which task stays. False if it cannot.
+    /// Makes the plan run within `memory_bytes`, if it can by running fewer tasks and chunks at the
+    /// same time. Each task still writes the same. False if it cannot.
     pub fn fit_to(&mut self, memory_bytes: u64) -> bool {
         if self.memory.planned_peak_bytes <= memory_bytes {
             self.memory.budget_bytes = memory_bytes;
@@ -388,7 +388,7 @@ impl Stage {
         steps_overlap(self.is_stepped, &self.input, self.shard_state_bytes)
     }
 
-    /// What a task holds beside its lanes, bytes.
+    /// Bytes that a task holds beside its lanes.
     fn held_bytes(&self) -> u64 {
         self.resident_bytes.saturating_add(self.shard_state_bytes)
     }
@@ -399,7 +399,7 @@ impl Stage {
         self.task_bytes = self.held_bytes().saturating_add(lanes_bytes);
     }
 
-    /// What its tasks hold at most together, and the threads of a pool of `threads`, bytes.
+    /// Most bytes that its tasks hold together, and the threads of a pool of `threads`.
     pub fn peak_bytes(&self, threads: u32) -> u64 {
         let tasks = u64::from(self.tasks_at_once);
         let of_tasks = self.task_bytes.saturating_mul(tasks);
@@ -449,8 +449,8 @@ impl Stage {
         task_bytes == Some(self.task_bytes) && all_bytes.is_some()
     }
 
-    /// What a task reads at once, elements: the input chunks of one step, at most the tile; or a
-    /// buffer.
+    /// Shape of the elements that a task reads at once: the input chunks of one step, at most the
+    /// tile; or a buffer.
     pub fn read_box(&self, plan: &Plan) -> Vec<u64> {
         if let Some(schedule) = &self.runs {
             return schedule.buffer.clone();

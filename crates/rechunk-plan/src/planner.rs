@@ -36,11 +36,11 @@ pub struct Candidate {
     pub boxes: Vec<Vec<u64>>,
     /// Passes over the data.
     pub passes: usize,
-    /// What became of it.
+    /// Outcome of comparing it with others.
     pub outcome: CandidateOutcome,
 }
 
-/// What became of a candidate.
+/// Outcome for a candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum CandidateOutcome {
@@ -164,7 +164,7 @@ fn families(request: &PlanRequest) -> impl Iterator<Item = Family> {
     Family::ALL.into_iter().filter(is_allowed)
 }
 
-/// What the first stage may fetch at once: chunks, or whole shards where there are such.
+/// Units that the first stage may fetch at once: chunks, or whole shards where there are such.
 fn readings(request: &PlanRequest) -> &'static [bool] {
     if request.source.shard.is_some() { &[false, true] } else { &[false] }
 }
@@ -174,7 +174,7 @@ pub(crate) struct Least {
     pub family: Family,
     reads_shards: bool,
     pub draft: Draft,
-    /// How much it needs, bytes.
+    /// Bytes that it needs.
     pub needs_bytes: u64,
 }
 
@@ -324,8 +324,8 @@ fn choose(
 /// Times within a hundredth of each other are the same to a model.
 pub(crate) const NEAR: f64 = 1.01;
 
-/// Of the plans that are as fast as the fastest (see [`NEAR`]), the one with the fewest dollars,
-/// then requests, then the least memory comes first.
+/// Puts one of the plans first that are as fast as the fastest (see [`NEAR`]). It is the one with
+/// the fewest dollars, then requests, then the least memory.
 fn prefer_fewer_requests(fitting: &mut [(Plan, Candidate)]) {
     let Some(fastest) = fitting.first().map(|(plan, _)| plan.estimate.seconds) else { return };
     let near = fitting.iter().take_while(|(plan, _)| plan.estimate.seconds <= fastest * NEAR);

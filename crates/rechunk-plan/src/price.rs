@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::cost::Figures;
 use crate::{Estimate, PlanRequest, Profile, RoleEstimate, StoreProfile};
 
-/// What traffic costs, US dollars.
+/// Price of traffic, US dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Price {
     /// Of read requests.
@@ -61,7 +61,7 @@ impl Price {
     }
 }
 
-/// How much runs at the same time.
+/// Numbers of tasks and lanes that run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Parallel {
     pub tasks_at_once: u32,
@@ -71,18 +71,18 @@ pub(crate) struct Parallel {
 /// Seconds one task takes beside its traffic: scheduling, and its share of a grouped fsync.
 const TASK_SECONDS: f64 = 0.5e-3;
 
-/// Seconds a step takes beside its traffic, where another one goes before it: what is to be done is
-/// given out anew, and threads wait for the last input of the one before.
+/// Seconds a step takes beside its traffic, where another one goes before it. Work is given out
+/// anew, and threads wait for the last input of the one before.
 const STEP_SECONDS: f64 = 0.05e-3;
 
-/// How much longer bytes and codecs take, as a part of their time, where a stage has one task at a
-/// time: cores wait for the task's first input and its last output, and threads that write to one
-/// file for each other (`docs/design/005-cost-model.md`). Also where units leave while others are
-/// taken in (see [`Figures::flow`]) and no thread has a second lane, which has something to do
-/// while the first one waits for its write.
+/// Part of their time by which bytes and codecs take longer where a stage has one task at a time.
+/// Cores wait for its first input and its last output, and threads that write to one file for each
+/// other (`docs/design/005-cost-model.md`). Also where units leave while others are taken in (see
+/// [`Figures::flow`]) and no thread has a second lane, which has something to do while the first
+/// one waits for its write.
 const ALONE: f64 = 0.1;
 
-/// The same for one task at a time of which all units leave while others are taken in: only its
+/// Like [`ALONE`], where all units of the one task leave while others are taken in: only its
 /// beginning and its end.
 const ENDS: f64 = 0.02;
 
@@ -167,8 +167,8 @@ fn tasks_at_once(figures: &Figures, parallel: Parallel) -> f64 {
     (tasks / rounds).clamp(1.0, most)
 }
 
-/// Time of `count` requests that each take `seconds_each` of those in flight, where the store
-/// answers at most `cap` in a second, however many processes ask.
+/// Time of `count` requests that each take `seconds_each` of those in flight. The store answers at
+/// most `cap` in a second, however many processes send requests.
 fn request_seconds(count: f64, seconds_each: f64, cap: Option<f64>) -> f64 {
     count * seconds_each.max(cap.map_or(0.0, f64::recip))
 }

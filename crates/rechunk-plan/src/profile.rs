@@ -1,4 +1,4 @@
-//! What stores and codecs cost: the constants of the cost model.
+//! Costs of stores and codecs: the constants of the cost model.
 //!
 //! The built-in numbers are round figures: object stores as their public price lists and
 //! documented request rates say (us-east-1 list prices, 2026), local ones and codecs as measured
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Multipart;
 
-/// What one store costs.
+/// Costs of one store.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoreProfile {
     /// Name: `local`, `hdd`, `s3`, `gs`, `az`, `http`, `memory`, or a file's.
@@ -37,7 +37,7 @@ pub struct StoreProfile {
     /// Price of the bytes that are read, US dollars for 2^30 of them: what leaves the region.
     #[serde(default)]
     pub egress_usd_per_gib: f64,
-    /// How large objects are written; `None`: in one request, whatever their size.
+    /// Form in which large objects are written; `None`: in one request, whatever their size.
     #[serde(default)]
     pub multipart: Option<Multipart>,
 }
@@ -79,7 +79,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The same store for all three roles.
+    /// Uses one store for all three roles.
     pub fn uniform(store: &StoreProfile) -> Self {
         Self {
             name: None,
@@ -90,7 +90,7 @@ impl Profile {
         }
     }
 
-    /// What it is called, for reports.
+    /// Names of its parts, for reports.
     pub fn names(&self) -> ProfileNames {
         ProfileNames {
             file: self.name.clone(),
@@ -129,8 +129,8 @@ const BUILT_IN: [Row; 7] = [
     ("memory", 1e-6, 1e-6, 8000.0, 8000.0, 64, 0.0, 0.0),
 ];
 
-/// name, GETs and PUTs per second that the store allows: on a prefix (s3), on a bucket before it
-/// has grown (gs), on an account (az)
+/// Name, GETs and PUTs per second that the store allows. The limits are for a prefix (s3), for a
+/// bucket before it has grown (gs), for an account (az).
 const CAPS: [(&str, f64, f64); 3] =
     [("s3", 5500.0, 3500.0), ("gs", 5000.0, 1000.0), ("az", 20000.0, 20000.0)];
 

@@ -1,4 +1,4 @@
-//! What a plan is asked for.
+//! Requests for plans.
 
 use std::fmt;
 
@@ -20,8 +20,8 @@ pub struct ShardSide {
     pub index_first: bool,
 }
 
-/// What is kept of a shard with an index of `index_bytes` while its chunks are read or written,
-/// bytes: its index, twice while it is encoded or decoded, and what finds it.
+/// Bytes that are kept of a shard with an index of `index_bytes` while its chunks are read or
+/// written. They are its index, twice while it is encoded or decoded, and an entry for finding it.
 pub fn shard_state_bytes(index_bytes: u64) -> u64 {
     const BESIDE_INDEX: u64 = 1 << 10;
     index_bytes.saturating_mul(2).saturating_add(BESIDE_INDEX)
@@ -39,7 +39,7 @@ pub struct RunsSide {
     pub offset_bytes: u64,
 }
 
-/// How the array is stored on one side, as far as the cost of a plan depends on it.
+/// Layout of the array on one side, as far as the cost of a plan depends on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Side {
     /// Shape of a chunk, what is encoded by itself, elements. Where chunks differ in length, the
@@ -66,9 +66,9 @@ pub struct Side {
     pub encoded_bytes_max: u64,
     /// Encoded bytes one chunk is expected to have.
     pub encoded_bytes_expected: u64,
-    /// What a decoder allocates beside its input and output, bytes.
+    /// Bytes that a decoder allocates beside its input and output.
     pub decode_workspace_bytes: u64,
-    /// What an encoder allocates beside its input and output, bytes.
+    /// Bytes that an encoder allocates beside its input and output.
     pub encode_workspace_bytes: u64,
 }
 
@@ -123,9 +123,9 @@ impl Side {
         self.shard.as_ref().map_or(0, |shard| shard_state_bytes(shard.index_bytes))
     }
 
-    /// Bytes of the largest object that is fetched as a whole: of a chunk the bound of its codecs;
-    /// of a shard the elements of its chunks, an eighth more for bad luck, and the index. (A larger
-    /// shard is read chunk by chunk.)
+    /// Bytes of the largest object that is fetched as a whole. Of a chunk they are the bound of its
+    /// codecs; of a shard the elements of its chunks, an eighth more for bad luck, and the index.
+    /// (A larger shard is read chunk by chunk.)
     pub fn object_bytes_max(&self, item_bytes: u64) -> u64 {
         const SLACK_BYTES: u64 = 64 << 10;
         let Some(shard) = &self.shard else { return self.encoded_bytes_max };
@@ -136,7 +136,7 @@ impl Side {
     }
 }
 
-/// What a plan may use.
+/// Limits of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     /// Working memory of one worker process, bytes; everything the run allocates counts.
@@ -240,16 +240,16 @@ pub struct PlanRequest {
     /// And a source shard, as it is, as a target shard of the same shape.
     #[serde(default)]
     pub same_shards: bool,
-    /// One store holds both sides and can copy an object of it itself, and what it would copy has
-    /// not to be seen here: no digest is taken of it. Objects are chunks, or shards of chunks.
+    /// One store holds both sides and can copy its objects itself. Copied objects need not be seen
+    /// here: no digest is taken of them. They are chunks, or shards of chunks.
     #[serde(default)]
     pub store_can_copy: bool,
-    /// What of the source is stored and what is absent has to be known at the target: an
-    /// intermediate keeps a byte for every target chunk that a piece meets.
+    /// Absence of source chunks has to be known at the target. An intermediate keeps a byte for
+    /// every target chunk that a piece meets.
     pub keeps_absence: bool,
-    /// What may be used.
+    /// Limits of the plan.
     pub budget: Budget,
-    /// What the stores and codecs cost.
+    /// Costs of the stores and codecs.
     pub profile: Profile,
     /// The plan kind asked for.
     pub strategy: Strategy,

@@ -12,7 +12,7 @@ use crate::{
     Planned, RoleEstimate, RunsSide, Stage, StageInput, StageOutput, Strategy,
 };
 
-/// What a lane has to move runs through, bytes: large enough that bytes, not calls, take the time.
+/// Bytes that a lane has to move runs through: so many that bytes, not calls, take the time.
 pub const BOUNCE_BYTES: u64 = 1 << 20;
 
 /// The sides of a request whose files are read and written in runs, if that is asked for.
@@ -41,14 +41,14 @@ pub(crate) fn problem(
     }
 }
 
-/// What a strategy of the literature does with raw files.
+/// Schedule of a strategy of the literature for raw files, with its costs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunsBaseline {
     /// Its schedule.
     pub schedule: Schedule,
-    /// What that holds at most, bytes: a bound.
+    /// Bound of the bytes that the schedule holds.
     pub memory_bytes: u64,
-    /// What that asks of the files.
+    /// Traffic of the schedule.
     pub estimate: Estimate,
 }
 
@@ -258,7 +258,7 @@ fn stage(request: &PlanRequest, schedule: Schedule) -> Stage {
     }
 }
 
-/// What is asked of the files: every byte moves once.
+/// Traffic at the files: every byte moves once.
 fn estimate(
     problem: &Problem,
     (source, target): (&RunsSide, &RunsSide),

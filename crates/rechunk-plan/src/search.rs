@@ -3,7 +3,7 @@
 /// Most evaluations of one descent; keeps planning in milliseconds whatever the rank.
 const EVALUATIONS_MAX: usize = 3000;
 
-/// What an infeasible point costs: more than anything feasible, less the nearer it is to fitting.
+/// Cost of an infeasible point: more than anything feasible, less the nearer it is to fitting.
 pub(crate) const INFEASIBLE: f64 = 1e30;
 
 /// Minimises `cost` over one value per list, starting from the positions `start`.
@@ -74,8 +74,8 @@ fn moves(at: &[usize], lists: &[Vec<u64>]) -> Vec<Vec<Change>> {
     moves
 }
 
-/// Candidate extents of a box along an axis of `extent`: multiples of `unit` (all if they are
-/// few, else thinned towards equal splits), those on the ends of the `other` grid, and the axis.
+/// Candidate extents of a box along an axis of `extent`: multiples of `unit`, ends of the `other`
+/// grid, and the axis. The multiples are all if they are few, else thinned towards equal splits.
 pub(crate) fn extents(extent: u64, unit: u64, other: u64, also: &[u64]) -> Vec<u64> {
     const ALL_MAX: u64 = 24;
     let extent = extent.max(1);

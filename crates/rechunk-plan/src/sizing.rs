@@ -23,14 +23,14 @@ const SINGLE: Parallel = Parallel { tasks_at_once: 1, lanes: 1 };
 #[derive(Debug)]
 pub(crate) struct Sizing<'a> {
     pub request: &'a PlanRequest,
-    /// Where source chunks differ in length.
+    /// Cuts of axes on which source chunks differ in length.
     pub cuts: &'a Cuts<'a>,
     /// Whole source shards are fetched at once, not their chunks.
     reads_shards: bool,
     fixed_bytes: u64,
-    /// What drafts may need, bytes.
+    /// Bytes that drafts may need.
     budget_bytes: u64,
-    /// What tasks may hold together, bytes (one task's box in box mode).
+    /// Bytes that tasks may hold together (one task's box in box mode).
     pub limit_bytes: u64,
     /// The draft seen so far that needs the least budget, and that.
     least: RefCell<Option<(Draft, u64)>>,
@@ -71,7 +71,7 @@ impl<'a> Sizing<'a> {
         self.reads_shards
     }
 
-    /// What the first stage reads.
+    /// Units that the first stage reads.
     pub(crate) fn read_input(&self) -> StageInput {
         if self.reads_shards { StageInput::SourceShards } else { StageInput::SourceChunks }
     }
@@ -138,8 +138,8 @@ impl<'a> Sizing<'a> {
         fit(limit_bytes, figures.lane.alone).max(shared)
     }
 
-    /// What intermediates that are held in memory take beyond one array of elements, bytes: the
-    /// tails of pieces, and the intermediates of further passes.
+    /// Bytes that intermediates in memory take beyond one array of elements: the tails of pieces,
+    /// and the intermediates of further passes.
     fn kept_bytes(&self, draft: &Draft) -> u64 {
         let request = self.request;
         if !request.intermediate_in_memory || self.is_box() {
@@ -159,8 +159,8 @@ impl<'a> Sizing<'a> {
         draft
     }
 
-    /// Predicted seconds of a draft with the memory divided anew for each stage; if that does not
-    /// fit, [`INFEASIBLE`] times how much too large it is.
+    /// Predicts the seconds of a draft, with the memory divided anew for each stage. If that does
+    /// not fit, [`INFEASIBLE`] times how much too large it is.
     pub(crate) fn cost(&self, draft: &Draft) -> f64 {
         let kept_bytes = self.kept_bytes(draft);
         let limit_bytes = self.limit_bytes.saturating_sub(kept_bytes);
@@ -183,7 +183,7 @@ impl<'a> Sizing<'a> {
         if over > 0.0 { INFEASIBLE * (1.0 + over) } else { seconds }
     }
 
-    /// What one task of a draft holds with one lane, bytes: of the stage that holds most.
+    /// Bytes that one task of a draft holds with one lane: of the stage that holds most.
     pub(crate) fn held_bytes(&self, draft: &Draft) -> u64 {
         let needs =
             draft.stages.iter().map(|s| self.needs(&s.figures(self.request, self.cuts), SINGLE));

@@ -45,7 +45,7 @@ impl RegularAxis {
         Self { extent: tile, tile, unit, input: tile, step_chunks: 1 }
     }
 
-    /// What differs from step to step, of all tiles; `None` if that is too much.
+    /// Counts of all tiles that differ from step to step; `None` if there are too many.
     fn steps(&self) -> Option<Vec<StepUnits>> {
         let tiles = self.extent.div_ceil(self.tile).max(1);
         let phases = (self.input / gcd(self.tile, self.input)).min(tiles);
@@ -68,8 +68,8 @@ impl RegularAxis {
         (steps.len() <= Search::LOOKS_MAX).then_some(steps) // more are not searched
     }
 
-    /// The steps of the tile that begins at `start`, as if the array did not end in it: there a
-    /// unit is resident for a part of the steps in which it is in a whole tile.
+    /// Computes the steps of the tile that begins at `start`, as if the array did not end in it.
+    /// There a unit is resident for a part of the steps in which it is in a whole tile.
     fn steps_of(&self, start: u64, found: &mut Vec<StepUnits>) -> Option<()> {
         let window = self.input.checked_mul(self.step_chunks)?;
         let phase = start % self.input;
@@ -152,7 +152,7 @@ struct Search {
     steps: Vec<Rc<[StepUnits]>>,
     /// Units of each axis and all faster ones together.
     units: Vec<i64>,
-    /// What was asked for, and found.
+    /// Searches that were made, and their results.
     known: Vec<((usize, i64, i64), i64)>,
     looks: usize,
 }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     impl Walked {
-        /// Where each step begins and ends.
+        /// Start and end of each step.
         fn steps(&self) -> Vec<(u64, u64)> {
             let (first, last) =
                 (self.start / self.input, (self.start + self.tile - 1) / self.input);

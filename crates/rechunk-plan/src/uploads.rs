@@ -1,11 +1,11 @@
-//! How large objects are sent: in parts, and what that takes of requests and memory.
+//! Parts in which large objects are sent, and the requests and memory they take.
 
 use serde::{Deserialize, Serialize};
 
 use crate::count::product;
 use crate::{Budget, PlanRequest};
 
-/// How a store takes large objects: in parts, with a request for each.
+/// Sizes by which a store takes large objects: in parts, with a request for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Multipart {
@@ -17,7 +17,7 @@ pub struct Multipart {
 }
 
 impl Multipart {
-    /// What object stores are sent where their profile does not say.
+    /// Sizes for object stores where their profile does not say.
     pub const DEFAULT: Self = Self { threshold_bytes: 64 << 20, part_bytes: 64 << 20 };
     /// Most parts of one object; stores allow no more.
     pub const PARTS_MAX: u64 = 10_000;
@@ -37,12 +37,13 @@ impl Multipart {
     }
 }
 
-/// How the objects of one role are sent in a run: a [`Multipart`] for one array and budget.
+/// Sizes by which the objects of one role are sent in a run: a [`Multipart`] for one array and
+/// budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Uploads {
     /// Objects that are in memory as a whole.
     pub whole: Multipart,
-    /// Bytes of a part of a shard that is filled chunk by chunk: of each such shard a part is in
+    /// Bytes of a part of a shard that is filled chunk by chunk. Of each such shard a part is in
     /// memory, and another on its way. A shard of no more bytes is sent as a whole.
     pub log_part_bytes: u64,
 }
@@ -68,7 +69,7 @@ impl Uploads {
         object_bytes.div_ceil(part_bytes).saturating_add(1)
     }
 
-    /// What is held of such a shard of at most `object_bytes_max`, bytes: a part that is filled and
+    /// Bytes that are held of such a shard of at most `object_bytes_max`: a part that is filled and
     /// one on its way. Where `head_bytes` at its start are known last, the parts they lie in too.
     pub fn log_memory_bytes(&self, object_bytes_max: u64, head_bytes: u64) -> u64 {
         let held = head_bytes.div_ceil(self.log_part_bytes.max(1)).saturating_add(2);
@@ -77,20 +78,21 @@ impl Uploads {
 }
 
 impl PlanRequest {
-    /// How the objects of the target are sent.
+    /// Sizes by which the objects of the target are sent.
     pub(crate) fn target_uploads(&self) -> Option<Uploads> {
         let multipart = self.profile.target.multipart?;
         Some(Uploads::new(multipart, &self.budget, self.target_object_bytes_max()))
     }
 
-    /// How those of the intermediate are sent.
+    /// Sizes by which the objects of the intermediate are sent.
     pub(crate) fn intermediate_uploads(&self) -> Option<Uploads> {
         let multipart = self.profile.intermediate.multipart?;
         Some(Uploads::new(multipart, &self.budget, 0))
     }
 
-    /// The same with the smallest parts that the store takes, where shards are filled in larger
-    /// ones. What fits at all fits so: also in the budget that is named when nothing has fitted.
+    /// Returns the request with the smallest parts that the store takes, where shards are filled in
+    /// larger ones. What fits at all fits so: also in the budget that is named when nothing has
+    /// fitted.
     pub(crate) fn with_least_parts(&self) -> Option<Self> {
         let multipart = self.profile.target.multipart.filter(|_| self.target.shard.is_some())?;
         let part_bytes = multipart.part_bytes.min(Multipart::PART_BYTES_MIN);
@@ -106,8 +108,8 @@ impl PlanRequest {
         side.encoded_bytes_max.saturating_mul(side.shard_chunks()).saturating_add(index_bytes)
     }
 
-    /// What is kept of a target shard while it is filled, bytes: its index, and what of it has not
-    /// been sent. 0 without shards.
+    /// Bytes that are kept of a target shard while it is filled: its index, and its parts that are
+    /// not sent. 0 without shards.
     pub(crate) fn target_shard_state_bytes(&self) -> u64 {
         let Some(shard) = &self.target.shard else { return 0 };
         let head_bytes = if shard.index_first { shard.index_bytes } else { 0 };

@@ -26,7 +26,7 @@ const GOLDEN: &str =
 const CUBED_EQUAL: &str = "cubed plans, equal";
 const CUBED_FRAGILE: &str = "cubed plans, its float rounding collapsed the stages";
 
-/// How many comparisons were made, by what was compared.
+/// Number of comparisons, by their subject.
 type Tally = BTreeMap<&'static str, usize>;
 
 #[test]

@@ -18,12 +18,12 @@ pub enum Files {
         name: String,
         /// Bytes before the first element.
         offset_bytes: u64,
-        /// What they are.
+        /// Bytes of the header.
         header: Header,
     },
 }
 
-/// What stands before the elements of a file: all bytes of it.
+/// Bytes before the elements of a file, all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Header {
     /// Nothing that is known.

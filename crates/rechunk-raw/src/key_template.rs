@@ -10,8 +10,8 @@ use crate::ARRAY_JSON;
 /// Longest template, bytes: file systems take names of 255.
 const LENGTH_MAX: usize = 200;
 
-/// How the name of a block's file is made from its index. Different blocks have different names,
-/// and none leads out of the directory.
+/// Template that makes the name of a block's file from its index. Different blocks have different
+/// names, and none leads out of the directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyTemplate(Vec<Part>);
 

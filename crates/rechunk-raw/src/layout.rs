@@ -6,10 +6,10 @@ use rechunk_kernel::copy_region;
 
 use crate::{Files, RawMetadata};
 
-/// What messages call the codec that is none.
+/// Name of the codec that is none, in messages.
 const CODEC: &str = "raw";
 
-/// Where the chunks of files of raw elements are. A chunk at the edge is clipped in its file.
+/// Layout of the chunks of files of raw elements. A chunk at the edge is clipped in its file.
 #[derive(Debug, Clone)]
 pub struct RawLayout {
     metadata: RawMetadata,

@@ -23,7 +23,7 @@ pub struct RawMetadata {
     pub files: Files,
     /// The fields of a record as Zarr v2 spells them; `None` for other types.
     pub record: Option<Value>,
-    /// What users or the header have said about the array.
+    /// Attributes of the array, from users or the header.
     pub attributes: Map<String, Value>,
 }
 
@@ -75,7 +75,7 @@ impl RawMetadata {
         self.spec.chunk_shape.iter().product::<u64>() * self.spec.item_bytes()
     }
 
-    /// How runs of elements lie in the files.
+    /// Positions of runs of elements in the files.
     pub fn runs(&self) -> RunFormat {
         let (header, is_single) = match &self.files {
             Files::Blocks { .. } => (&Header::None, false),

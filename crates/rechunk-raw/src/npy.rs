@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::slab::slab_shape;
 use crate::{Files, HEADER_BYTES_MAX, Header, RawMetadata, python, record};
 
-/// What messages call the header.
+/// Name of the header in messages.
 const KEY: &str = "npy header";
 
 const MAGIC: &[u8] = b"\x93NUMPY";

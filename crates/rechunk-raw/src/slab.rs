@@ -4,8 +4,8 @@
 /// hold many.
 pub const SLAB_BYTES: u64 = 4 << 20;
 
-/// The longest box `(1, …, 1, k, whole, …)`, in the order of storage `axes` (slowest first), that
-/// has at most [`SLAB_BYTES`]: contiguous in the file wherever it lies. At least one element.
+/// Longest box `(1, …, 1, k, whole, …)`, in the order of storage `axes` (slowest first), of at most
+/// [`SLAB_BYTES`]. It is contiguous in the file wherever it lies. At least one element.
 pub(crate) fn slab_shape(shape: &[u64], axes: &[usize], item_bytes: u64) -> Vec<u64> {
     let mut slab = vec![1; shape.len()];
     let mut bytes = item_bytes.max(1);

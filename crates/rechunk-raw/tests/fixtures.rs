@@ -56,7 +56,7 @@ fn read_all(metadata: &RawMetadata, file: &[u8]) -> Vec<u8> {
     elements
 }
 
-/// The same array in chunks of other shapes: small slabs, blocks.
+/// Returns the array in chunks of other shapes: small slabs, blocks.
 fn in_other_chunks(metadata: &RawMetadata) -> RawMetadata {
     let mut other = metadata.clone();
     let slowest = other.order.axes.first().copied();

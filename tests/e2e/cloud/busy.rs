@@ -1,5 +1,5 @@
-//! How many requests are in flight while a store answers late: as many as `--concurrency` says,
-//! nearly all of the time.
+//! Requests are in flight while a store answers late: as many as `--concurrency` says, nearly all
+//! of the time.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::arrays::RawArray;
 use crate::report::{assert_done, text};
 
 const CONCURRENCY: usize = 16;
-/// How much later the server answers each request.
+/// Time by which the server answers each request later.
 const LATENCY: Duration = Duration::from_millis(30);
 /// Requests at the beginning and at the end that are not looked at.
 const ENDS: usize = 2 * CONCURRENCY;
@@ -24,7 +24,8 @@ pub(super) fn is_data(request: &RequestRecord) -> bool {
     is_chunk && matches!(request.operation, Operation::Get | Operation::Put)
 }
 
-/// How long how many of the requests were in flight, between the first few and the last few.
+/// Times at which each number of the requests was in flight, between the first few and the last
+/// few.
 fn histogram(requests: &[RequestRecord]) -> Vec<Duration> {
     let (from, to) = (requests[ENDS].started, requests[requests.len() - ENDS].started);
     let now = Instant::now();
@@ -81,7 +82,7 @@ fn copy_is_busy(chunks: u64, options: &str, kind: &str, least_share: f64) {
     s3.assert_copied("t.zarr");
 }
 
-/// The machine may have much else to do, so less is asked for than there is: one request after the
+/// Demands less than there is, because the machine may have much else to do. One request after the
 /// other would be a share of 0.06.
 #[test]
 fn a_thousand_chunks_keep_requests_busy() {

@@ -1,4 +1,4 @@
-//! What a report says was asked of a store is what the store was asked.
+//! Requests to a store that a report counts are those that the store got.
 
 use rechunk_testkit::{Operation, RequestRecord};
 use serde_json::Value;

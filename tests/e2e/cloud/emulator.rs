@@ -33,7 +33,7 @@ pub(super) struct Emulator {
     kind: Kind,
     port: u16,
     process: Child,
-    /// What it says on stderr and stdout.
+    /// Its output on stderr and stdout.
     said: Arc<Mutex<String>>,
 }
 
@@ -74,7 +74,7 @@ impl Kind {
         }
     }
 
-    /// The same, told where to listen.
+    /// Program of the emulator, told where to listen.
     fn listening(self, port: u16) -> Command {
         let (mut program, port) = (self.program(), port.to_string());
         match self {
@@ -180,7 +180,7 @@ impl Emulator {
         (self.kind == Kind::Moto).then(|| self.ask("read", &[key]).trim().to_owned())
     }
 
-    /// What a client that is not ours says.
+    /// Answer to a client that is not ours.
     fn ask(&self, command: &str, more: &[&str]) -> String {
         let endpoint = self.endpoint();
         let mut client = match self.kind {

@@ -197,7 +197,7 @@ fn a_group(place: &Place) {
     }
 }
 
-/// What is there is left alone, or replaced as a whole.
+/// Existing targets are left alone, or replaced as a whole.
 fn overwriting(place: &Place) {
     let (local, target) = (place.local(), place.url("over.zarr"));
     place.copy(&local, &target, &["--chunks", "3,32,48", "--format", "zarr2"]).go().ok();
@@ -339,7 +339,7 @@ fn kill_in_an_upload(place: &Place, source: &str, name: &str) {
     }
 }
 
-/// What is not there, and who is not let in, is said.
+/// Missing objects, and users who are not let in, are named.
 fn refusals(place: &Place) {
     let (source, nothing) = (place.url("source.zarr"), place.url("nothing.zarr"));
     place.command(&["info", &nothing]).go().ends_with(3).says(&[&nothing]);

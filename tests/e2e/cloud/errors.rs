@@ -1,4 +1,4 @@
-//! What a store refuses is said, with what to do about it.
+//! Refusals of a store are shown, with advice.
 
 use std::slice::from_ref;
 use std::time::{Duration, Instant};
@@ -108,7 +108,7 @@ fn a_target_that_exists_is_left_alone_or_replaced() {
     assert!(s3.disk("mine/diary.txt").exists());
 }
 
-/// What cannot be understood may be a group: nothing that is below it is removed.
+/// A group with documents that cannot be understood is still a group: nothing below it is removed.
 #[test]
 fn a_group_that_cannot_be_understood_is_not_replaced() {
     for (key, text) in [(".zgroup", "{}"), (".zgroup", ""), ("zarr.json", "{\"zarr_format\"")] {

@@ -102,8 +102,8 @@ fn every_kind_of_fault_may_befall_every_request() {
     each_request_fails_once(&kinds(), 4);
 }
 
-/// A store that gives a wrong bit, or a wrong ETag, does not lead to a wrong array: read again and
-/// compared, it is found out before the array is one.
+/// Wrong bits and wrong ETags from a store do not lead to a wrong array. Read again and compared,
+/// they are found out before the array is one.
 fn each_request_is_a_lie_once(step: usize) {
     on_two_threads(&[Fault::CorruptedBody, Fault::WrongETag], |&fault| {
         let (s3, options) = smallest();
@@ -156,7 +156,7 @@ fn a_body_that_stops_for_ever_is_asked_for_again() {
     s3.assert_copied("t.zarr");
 }
 
-/// What is held in memory does not grow because a request is tried again.
+/// Memory does not grow because a request is tried again.
 #[test]
 fn memory_is_bounded_under_faults() {
     // 32 MiB, of which 8 are allowed beside the program.

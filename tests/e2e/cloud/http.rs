@@ -58,7 +58,7 @@ fn arrays_and_groups_are_read_by_names_that_are_known() {
     go(&["verify", &source, &local]).ok();
 }
 
-/// What is in a group says its consolidated metadata, or nobody.
+/// Members of a group are named by its consolidated metadata, or nowhere.
 #[test]
 fn a_group_is_read_by_its_consolidated_metadata() {
     let web = Web::new();

@@ -23,13 +23,13 @@ struct Job {
     before: Before,
 }
 
-/// What is where the target goes.
+/// Objects at the target's place before the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Before {
     Nothing,
     /// An array, which is replaced.
     Array,
-    /// What an interrupted run of the same job has left, which is thrown away.
+    /// Leftovers of an interrupted run of the same job, which are thrown away.
     Interrupted,
 }
 
@@ -222,7 +222,7 @@ fn a_replacement_survives_kills_at_its_requests() {
     survives_some(REPLACEMENT);
 }
 
-/// What an interrupted run has left is thrown away, and that is interrupted too.
+/// Leftovers of an interrupted run are thrown away, and that is interrupted too.
 #[test]
 fn starting_over_survives_kills_at_its_requests() {
     survives_some(STARTED_OVER);

@@ -34,7 +34,7 @@ fn write_group(place: &Path) {
     write_json(&place.join("zarr.json"), &group(extra));
 }
 
-/// What a copy with these options copies.
+/// Members that a copy with these options copies.
 #[track_caller]
 fn copied(start: &dyn Fn(&[&str]) -> Run, source: &str, options: &[&str]) -> Vec<String> {
     let folder = Folder::new();

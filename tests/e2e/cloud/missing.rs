@@ -60,8 +60,8 @@ fn a_web_server_is_refused_at_the_end() {
     run(&[&copy[..], &["1", "--overwrite"]].concat(), &[]).go().ok();
 }
 
-/// What was there when it was planned, or when the run had listed it, is no gap when it is missing
-/// later.
+/// Chunks that were there when the copy was planned, or when the run had listed them, are no gaps
+/// when they are missing later.
 #[test]
 fn what_was_there_before_is_not_missing() {
     for options in [

@@ -81,7 +81,7 @@ impl S3 {
         s3
     }
 
-    /// Where a key is on the disk.
+    /// Path of a key on the disk.
     fn disk(&self, key: &str) -> PathBuf {
         self.server.root().join(S3Server::BUCKET).join(key)
     }
@@ -139,7 +139,7 @@ fn assert_same(source: &Path, target: &Path) -> Done {
     rechunk(&["verify", &source.display().to_string(), &target.display().to_string()]).ok()
 }
 
-/// How many requests there are of a kind.
+/// Number of requests of a kind.
 fn count(requests: &[RequestRecord], of: impl Fn(&RequestRecord) -> bool) -> u64 {
     u64::try_from(requests.iter().filter(|request| of(request)).count()).unwrap()
 }

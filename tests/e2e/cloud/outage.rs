@@ -9,9 +9,9 @@ use crate::arrays::RawArray;
 use crate::harness::Done;
 use crate::report::number;
 
-/// How long the copies here are patient.
+/// Time for which the copies here are patient.
 const TIMEOUT: Duration = Duration::from_secs(6);
-/// How much longer it may take until they say so.
+/// Time beyond it that they may take until they say so.
 const GRACE: Duration = Duration::from_secs(10);
 
 fn options() -> [&'static str; 8] {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{Environment, S3, run, small};
 use crate::harness::{Done, Run};
 
-/// What must never be seen again.
+/// Secret that must never be seen again.
 const CANARY: &str = "canary0d9c2f";
 
 /// Runs it with all the logging there is; nothing of it has a secret.

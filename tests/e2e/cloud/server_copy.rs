@@ -22,7 +22,7 @@ fn is_data(request: &RequestRecord) -> bool {
     is_key && name.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
-/// How often the data of an array was copied, read and written.
+/// Counts of the copies, reads and writes of an array's data.
 fn moved(server: &Server) -> (u64, u64, u64) {
     let requests = server.requests();
     let of = |operation| count(&requests, |r| is_data(r) && r.operation == operation);
@@ -281,7 +281,7 @@ fn a_run_is_begun_one_way_and_resumed_the_other() {
     }
 }
 
-/// What was copied was not seen; it is looked at when all is copied.
+/// Copied objects were not seen; they are looked at when all are copied.
 #[test]
 fn a_source_that_is_written_meanwhile_is_found_out() {
     let s3 = S3::with(&small());

@@ -12,7 +12,7 @@ use crate::arrays::RawArray;
 use crate::harness::Done;
 use crate::report::{assert_done, number};
 
-/// How long a request stalls before its first byte.
+/// Time that a request stalls before its first byte.
 const STALL: Duration = Duration::from_secs(15);
 
 /// One read in fifty says nothing for many seconds: it is sent again.
@@ -46,7 +46,7 @@ fn refused(requests: &[RequestRecord]) -> f64 {
     refused as f64 / requests.len() as f64
 }
 
-/// How many requests were in flight in the mean, and how many were served in each second.
+/// Mean number of requests in flight, and how many were served in each second.
 fn pace(requests: &[RequestRecord]) -> (f64, f64) {
     let served = requests.iter().filter(|request| request.fault.is_none()).count() as f64;
     let times = in_flight_times(requests, Instant::now());
@@ -55,8 +55,8 @@ fn pace(requests: &[RequestRecord]) -> (f64, f64) {
     (sum / all, served / all)
 }
 
-/// A copy of 1,000 chunks while the server refuses what is beyond `throttle`, until 500 are
-/// written, and then nothing; the requests for chunks of both times.
+/// Copies 1,000 chunks while the server refuses requests beyond `throttle`, until 500 are written,
+/// and then nothing. Returns the requests for chunks of both times.
 fn copy_throttled(s3: &S3, throttle: Throttle) -> (Done, [Vec<RequestRecord>; 2]) {
     s3.server.set_latency(Duration::from_millis(20));
     s3.server.set_throttle(throttle);

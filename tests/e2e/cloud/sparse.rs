@@ -39,8 +39,8 @@ fn asked_for_chunks(s3: &S3) -> u64 {
     count(&requests, |r| r.operation == Operation::Get && r.key.starts_with("source.zarr/c/"))
 }
 
-/// Each answer comes so late that the list, for which the server takes 25 to 75 ms while it is
-/// busy, is there before many chunks have been asked for.
+/// Latency of each answer. The server takes 25 to 75 ms for the list while it is busy, so that it
+/// is there before many chunks have been asked for.
 const LATENCY: Duration = Duration::from_millis(20);
 
 /// Of the requests for chunks, how many came before a list was asked for, and how many when it had

@@ -151,7 +151,7 @@ fn deflate_bombs() -> Vec<Case> {
     ]
 }
 
-/// What a header says: bytes of an element, decoded bytes, bytes of a block.
+/// Numbers in a header: bytes of an element, decoded bytes, bytes of a block.
 const BLOSC_HEADERS: [(&str, u8, u64, u64); 8] = [
     ("4 GiB decoded", 4, 0xffff_ffff, 64),
     ("2 GiB decoded", 4, 0x7fff_ffff, 64),
@@ -165,8 +165,8 @@ const BLOSC_HEADERS: [(&str, u8, u64, u64); 8] = [
 
 type Change = fn(&mut Vec<u8>);
 
-/// What is wrong in a chunk that is fine otherwise: the sizes, then the flags, then the offsets of
-/// its blocks.
+/// Changes of a chunk that is fine otherwise: the sizes, then the flags, then the offsets of its
+/// blocks.
 const BLOSC_CHANGES: [(&str, Change); 7] = [
     ("that says 4 GiB stored", |b| b[12..16].fill(0xff)),
     ("that says its header is all", |b| b[12..16].copy_from_slice(&[16, 0, 0, 0])),
@@ -236,7 +236,7 @@ fn large(name: &str, version: u8, shape: [u64; 2], chunks: [u64; 2], outcome: Ou
     Case::new(name, build, outcome).arguments(&plan)
 }
 
-/// The same in Zarr v3, with a codec.
+/// Bomb in Zarr v3, with a codec.
 fn packed(name: &str, shape: [u64; 2], chunks: [u64; 2], outcome: Outcome) -> Case {
     let build = move |scene: &Scene| {
         changed(scene, 3, |document| {

@@ -1,4 +1,4 @@
-//! What builders of cases share: small arrays, and encoders that are not ours.
+//! Parts that builders of cases share: small arrays, and encoders that are not ours.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -55,7 +55,7 @@ pub(super) fn coded(codec: &str, version: u8) -> BTreeMap<String, Vec<u8>> {
     files.clone()
 }
 
-/// What [`coded`] codes: 2 × 2 chunks of 16 × 16 float32.
+/// Array that [`coded`] codes: 2 × 2 chunks of 16 × 16 float32.
 pub(super) fn coded_array() -> RawArray {
     RawArray::v2(&[32, 32], &[16, 16])
 }

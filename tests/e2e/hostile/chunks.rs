@@ -32,7 +32,7 @@ const CODECS: [(&str, &str, u8, bool); 14] = [
 
 type Damage = fn(&mut Vec<u8>);
 
-/// What no codec takes for a chunk.
+/// Damage that no codec takes for a chunk.
 const SEEN: [(&str, Damage); 7] = [
     ("cut in half", |bytes| bytes.truncate(bytes.len() / 2)),
     ("without its last byte", |bytes| bytes.truncate(bytes.len() - 1)),

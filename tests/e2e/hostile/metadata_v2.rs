@@ -9,7 +9,7 @@ use super::{Case, Outcome, Scene, play_all};
 type Change = fn(&mut Value);
 type Rewrite = fn(String) -> Vec<u8>;
 
-/// What is changed in a document that is fine otherwise, and what the message names.
+/// Changes in a document that is fine otherwise, and words of the message.
 #[rustfmt::skip]
 const FIELDS: [(&str, Change, &[&str]); 49] = [
     ("no zarr_format", |d| drop(d.as_object_mut().unwrap().shift_remove("zarr_format")), &["zarr_format", "missing"]),
@@ -63,7 +63,7 @@ const FIELDS: [(&str, Change, &[&str]); 49] = [
     ("fill_value too large", |d| d["fill_value"] = json!(1e300), &["fill_value"]),
 ];
 
-/// What is done to the text of a document that is fine otherwise.
+/// Changes to the text of a document that is fine otherwise.
 #[rustfmt::skip]
 const TEXTS: [(&str, Rewrite, &[&str]); 20] = [
     ("empty", |_| Vec::new(), &[]),

@@ -134,7 +134,7 @@ const TEXTS: [(&str, Rewrite, &[&str]); 9] = [
     ("of 16 MiB and one byte", |t| format!("{t}{}", " ".repeat((16 << 20) + 1 - t.len())).into_bytes(), &["zarr.json"]),
 ];
 
-/// What is odd and allowed.
+/// Changes that are odd and allowed.
 #[rustfmt::skip]
 const ODD: [(&str, Change); 17] = [
     ("extension names as text", |d| d["data_type"] = json!({"name": "float32"})),

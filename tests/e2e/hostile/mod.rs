@@ -210,7 +210,7 @@ impl Case {
     }
 }
 
-/// What holds for every run, however it ends.
+/// Checks the rules for every run, however it ends.
 fn check_manners(done: &Done) -> Result<(), String> {
     let Done { code, stdout, stderr, .. } = done;
     if *code > 128 && *code != 130 || [101, 126, 127].contains(code) {

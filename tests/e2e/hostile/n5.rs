@@ -1,5 +1,5 @@
-//! Group 8, documents of N5: attributes that are wrong, conflict or claim too much, what its Java
-//! library takes beyond JSON, and what stands in a container that should not.
+//! Group 8, documents of N5. Their attributes are wrong, conflict or claim too much; some are what
+//! N5's Java library takes beyond JSON, and some stand in a container and should not.
 
 use std::os::unix::fs::symlink;
 
@@ -47,7 +47,7 @@ pub(super) fn usual(scene: &Scene, below: &str) {
     }
 }
 
-/// What the usual dataset holds, with a change of the elements by position.
+/// Elements of the usual dataset, changed by position.
 pub(super) fn holds(change: impl Fn(u16, u16, u16) -> u16) -> Outcome {
     let position = |y| (0..8).map(move |x| (x, y));
     let all = (0..8).flat_map(position);
@@ -55,7 +55,7 @@ pub(super) fn holds(change: impl Fn(u16, u16, u16) -> u16) -> Outcome {
     Outcome::Copied(Elements::new(&[8, 8], bytes))
 }
 
-/// What the usual dataset holds.
+/// Elements of the usual dataset.
 pub(super) fn whole() -> Outcome {
     holds(|_, _, value| value)
 }
@@ -184,7 +184,7 @@ fn documents() -> Vec<Case> {
     ]
 }
 
-/// What is in a container beside datasets, and ways to it.
+/// Containers with other things beside datasets, and ways to them.
 #[rustfmt::skip]
 fn containers() -> Vec<Case> {
     let container = |scene: &Scene| {

@@ -89,7 +89,7 @@ const HEADER_BYTES: usize = 12;
 
 type Damage = fn(&mut Vec<u8>);
 
-/// What no compression takes for a block.
+/// Damage that no compression takes for a block.
 const SEEN: [(&str, Damage); 4] = [
     ("cut in half", |bytes| bytes.truncate(bytes.len() / 2)),
     ("without its last byte", |bytes| bytes.truncate(bytes.len() - 1)),
@@ -174,7 +174,7 @@ fn foreign(name: &str, compression: Value, content: impl Fn() -> Vec<u8> + 'stat
     case.with(&["--chunks", "8,2"])
 }
 
-/// What a header of lz4-java says: token, compressed and decoded bytes, xxHash; then the content.
+/// Header of lz4-java: token, compressed and decoded bytes, xxHash; then the content.
 fn lz4_java(token: u8, encoded: u32, decoded: u32, content: &[u8]) -> Vec<u8> {
     let sizes = [encoded.to_le_bytes(), decoded.to_le_bytes(), [0; 4]].concat();
     [&b"LZ4Block"[..], &[token], &sizes, content].concat()

@@ -16,7 +16,7 @@ fn map(document: &mut Value) -> &mut Map<String, Value> {
     document.as_object_mut().unwrap()
 }
 
-/// What may be said otherwise of the usual array without a change of its elements.
+/// Spellings of the usual array's metadata that do not change its elements.
 #[rustfmt::skip]
 const SPELLINGS: [(&str, Change); 18] = [
     ("fill_value null", |d| d["fill_value"] = Value::Null),

@@ -1,4 +1,4 @@
-//! What a case must come to, and how that is looked at.
+//! Outcomes that cases must have, and their checks.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -27,7 +27,7 @@ impl Elements {
     }
 }
 
-/// What may be left at the target's place.
+/// Files that may be left at the target's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Left {
     /// Nothing at all.
@@ -38,7 +38,7 @@ pub(crate) enum Left {
     Anything,
 }
 
-/// What a case must come to.
+/// Outcome that a case must have.
 #[derive(Debug, Clone)]
 pub(crate) enum Outcome {
     /// The copy has these elements.
@@ -194,7 +194,7 @@ pub(super) fn to_c_order(bytes: &[u8], shape: &[u64], item_bytes: usize) -> Vec<
     sorted
 }
 
-/// What is below a path: kinds, sizes and contents, without following links or opening pipes.
+/// Contents of a path: kinds, sizes and contents, without following links or opening pipes.
 pub(super) struct Listing(BTreeMap<Vec<u8>, String>);
 
 impl Listing {

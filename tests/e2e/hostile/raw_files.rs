@@ -1,5 +1,5 @@
-//! Group 11, directories of raw files: an `array.json` that lies, files that are missing or of
-//! another size, and what stands where a file should be.
+//! Group 11, directories of raw files. An `array.json` lies, files are missing or of another size,
+//! and other things stand where a file should be.
 
 use std::os::unix::fs::symlink;
 use std::process::Command;

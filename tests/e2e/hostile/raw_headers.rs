@@ -167,7 +167,7 @@ fn with_i64(at: usize, value: i64) -> Vec<u8> {
     bytes
 }
 
-/// The same file, big-endian.
+/// The file of [`nifti`], big-endian.
 fn nifti_big_endian() -> Vec<u8> {
     let mut bytes = nifti();
     bytes[..4].reverse();
@@ -280,7 +280,7 @@ fn compressed() -> Vec<Case> {
     ]
 }
 
-/// What the command line says of a file without a header.
+/// Cases of options for a file without a header.
 #[rustfmt::skip]
 fn headerless() -> Vec<Case> {
     let case = |name: &str, options: &[&str], outcome: Outcome| {

@@ -18,7 +18,7 @@ const INNER_BYTES: u64 = 16;
 const INNER_COUNT: u64 = 4;
 /// Bytes of the index: offset and length of each inner chunk, and a checksum.
 const INDEX_BYTES: usize = 16 * 4 + 4;
-/// What both halves of an entry are where there is no inner chunk.
+/// Value of both halves of an entry where there is no inner chunk.
 const ABSENT: u64 = u64::MAX;
 
 type Entries = Vec<[u64; 2]>;
@@ -117,7 +117,7 @@ fn legal(name: &str, change: fn(&mut Value), shape: fn(&mut Shard), location: Pl
     switched(name, Box::new(build), whole)
 }
 
-/// Where the index is.
+/// Place of the index.
 #[derive(Clone, Copy)]
 enum Place {
     Start,

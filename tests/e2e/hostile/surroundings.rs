@@ -237,7 +237,7 @@ fn around_the_target() -> Vec<Case> {
     ]
 }
 
-/// What a mount of our own shows; nothing where there is no right to mount.
+/// Cases on a mount of our own; none where there is no right to mount.
 fn mounted() -> Vec<Case> {
     let may_mount = Command::new("unshare").args(["-m", "true"]).output();
     if !may_mount.is_ok_and(|output| output.status.success()) {

@@ -29,7 +29,7 @@ const WITH_COMPLEX: &[&str] = &["int, uint", "float", "complex"];
 const WITH_BOOL: &[&str] = &["bool", "int, uint", "float", "complex"];
 const FLOAT: &[&str] = &["float"];
 const BOOL: &[&str] = &["bool"];
-/// What zarr-extensions lets v3's `packbits` and `bitround` take.
+/// Types that zarr-extensions allows for v3's `packbits` and `bitround`.
 const BITS: &[&str] = &["bool", "int, uint", "float", "complex", "bfloat16", "small"];
 /// And `scale_offset` and `cast_value`.
 const COUNTED: &[&str] = &["int, uint", "float", "bfloat16", "small"];
@@ -168,7 +168,7 @@ impl Codec {
         }
     }
 
-    /// How a document that has this codec says so.
+    /// Text of a document by which it has this codec.
     pub(super) fn mark(&self, version: u8) -> String {
         match self.written_as(version) {
             "none" => String::new(),

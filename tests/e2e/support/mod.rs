@@ -1,6 +1,6 @@
-//! The tables of what is read and written, `docs/support.md`: every codec of every version with
-//! every group of data types, written by us, decoded again by us, and read and written by others;
-//! then N5 and raw files.
+//! Makes the tables of what is read and written, `docs/support.md`. They have every codec of every
+//! version with every group of data types, written by us, decoded again by us, and read and written
+//! by others; then N5 and raw files.
 //!
 //! `RECHUNK_BLESS=1` writes the table anew.
 
@@ -41,7 +41,7 @@ struct Trial {
     version: u8,
     codec: Codec,
     sample: Sample,
-    /// Where ours is.
+    /// Path of our array.
     path: String,
     found: Found,
 }
@@ -94,7 +94,7 @@ fn the_table_of_support_is_true() {
     assert!(stored == text, "`just support-table` writes docs/support.md anew; found: {other:#?}");
 }
 
-/// What was found, by version, codec and group.
+/// Findings, by version, codec and group.
 fn cells(trials: &[Trial]) -> Cells {
     let mut cells = BTreeMap::<_, Vec<_>>::new();
     for trial in trials {
@@ -240,7 +240,8 @@ fn document(path: &str, version: u8) -> String {
     std::fs::read_to_string(Path::new(path).join(name)).unwrap()
 }
 
-/// What is not supported, without the place that says so and without the type of the sample.
+/// Reason why it is not supported, without the place that says so and without the type of the
+/// sample.
 fn reason(stderr: &str, sample: &Sample) -> Result<String, String> {
     let line = stderr.lines().rfind(|line| line.contains("is not supported"));
     let line = line.ok_or_else(|| format!("refused, but not by name: {stderr}"))?;
@@ -252,7 +253,7 @@ fn reason(stderr: &str, sample: &Sample) -> Result<String, String> {
     Ok(reason)
 }
 
-/// Where another library writes what it has read.
+/// Path at which another library writes what it has read.
 fn copy_by(name: &str, trial: &Trial) -> String {
     format!("{}-{name}", trial.path)
 }

@@ -42,11 +42,11 @@ struct Trial {
     codec: (&'static str, &'static str, &'static str),
     base: String,
     path: String,
-    /// Where others write: this and `-reader`.
+    /// Path at which others write: this and `-reader`.
     copy: String,
 }
 
-/// What became of it: `None` if N5 does not have the type.
+/// Other libraries that read or write it: `None` if N5 does not have the type.
 type Cell = Option<BTreeSet<String>>;
 
 /// The section of the document, or what went wrong.

@@ -1,4 +1,4 @@
-//! What was found, as Markdown.
+//! Writes findings as Markdown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::codecs::codecs;
 use super::types::{GROUPS, samples};
 
-/// What became of a codec with a data type.
+/// Findings on a codec with a data type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Found {
     /// The format does not have it.
@@ -114,7 +114,8 @@ fn note(reason: &str, notes: &mut Vec<String>) -> usize {
     )
 }
 
-/// Who has all of them, and in brackets who has some. Who writes only some is said to read.
+/// Libraries that have all of them, and in brackets those that have some. Writers of some only are
+/// said to read.
 fn others(works: &[&BTreeSet<String>]) -> String {
     let plain = |name: &String| name.trim_end_matches(READS).to_owned();
     let names: BTreeSet<String> = works.iter().copied().flatten().map(plain).collect();

@@ -75,7 +75,7 @@ fn row(array: &ArraySheet, position: usize, has_price: bool, ran: bool) -> Vec<C
     row
 }
 
-/// What became of one array in a run.
+/// Outcome of one array in a run.
 fn became(report: &Report) -> String {
     match (&report.tasks, report.elapsed_seconds) {
         (Some(tasks), _) if tasks.total > 0 && tasks.resumed == tasks.total => {
@@ -171,7 +171,7 @@ fn one(html: &mut Html, array: &ArraySheet, position: usize, what_if: Option<&Wh
     html.ours("\n");
 }
 
-/// What other conditions come to for one of the arrays.
+/// Results of other conditions for one of the arrays.
 fn of_one(what_if: &WhatIf, position: usize, array: &ArraySheet) -> Option<WhatIf> {
     // What is copied chunk by chunk costs the same in any memory.
     if array.planned.plan.kind == Strategy::Passthrough {

@@ -48,10 +48,10 @@ pub(super) struct Tick {
     pub(super) minor: bool,
 }
 
-/// What is drawn, in the order it lies on each other.
+/// Parts of the drawing, in the order in which they lie on each other.
 #[derive(Debug, Default)]
 pub(super) struct Chart {
-    /// What it shows, for who cannot see it.
+    /// Text for readers who cannot see the drawing.
     pub(super) label: String,
     /// Class of the plot, for its height.
     pub(super) class: &'static str,

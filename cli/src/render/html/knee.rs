@@ -48,7 +48,7 @@ fn points(rungs: &[Rung]) -> Vec<Point<'_>> {
     rungs.iter().filter_map(|rung| rung.total().map(|total| (rung, total))).collect()
 }
 
-/// What the curve says, in a sentence or two.
+/// Meaning of the curve, in a sentence or two.
 fn knee_words(what_if: &WhatIf, given: &Point<'_>, points: &[Point<'_>]) -> String {
     let (rung, at_given) = given;
     let given_words = format_byte_size(rung.memory_bytes);

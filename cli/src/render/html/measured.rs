@@ -1,4 +1,4 @@
-//! What a run did beside what was predicted.
+//! Figures of a run beside those that were predicted.
 
 use rechunk::planner::RoleEstimate;
 use rechunk::{Traffic, format_byte_size};
@@ -122,7 +122,7 @@ fn factor(measured: f64, predicted: f64) -> String {
     if predicted > 0.0 { format!("{:.2} ×", measured / predicted) } else { String::new() }
 }
 
-/// What the program itself takes comes on top of what is planned.
+/// Difference between peak and plan: memory of the program itself comes on top of the plan.
 fn against_budget(planned: u64, peak: u64) -> String {
     if peak > planned {
         format!("+{}", format_byte_size(peak - planned))
@@ -154,7 +154,8 @@ fn notes(traffic: &Traffic) -> String {
     )
 }
 
-/// What went over the wire, and what of it again; nothing where there is no wire.
+/// Table of requests on the wire, and of those that were tried again; nothing where there is no
+/// wire.
 fn attempts(html: &mut Html, figures: &Figures, traffic: &Traffic) {
     let rows: Vec<Vec<Cell>> = roles(figures, traffic)
         .into_iter()

@@ -1,4 +1,4 @@
-//! A plan, or a run, as one page: HTML with its style and drawings in it, which asks for nothing
+//! Shows a plan, or a run, as one page: HTML with its style and drawings in it. It loads nothing
 //! from elsewhere and can be read without its script.
 
 mod arrays;
@@ -36,7 +36,7 @@ use super::explain::{self, Subject};
 use super::tree::plural;
 use super::write_file;
 
-/// What a page is written of: all that is known before a run.
+/// Contents of a page: all that is known before a run.
 pub(crate) struct Sheet {
     /// The file it is written to.
     path: String,
@@ -55,7 +55,7 @@ struct ArraySheet {
     planned: Planned,
     /// Of the plan; then of the run.
     report: Report,
-    /// Where the requests of a run are counted.
+    /// Meter of the requests of a run.
     meter: Option<Arc<Meter>>,
 }
 
@@ -66,7 +66,7 @@ struct GroupSheet {
     meter: Arc<Meter>,
 }
 
-/// How far it has come.
+/// Progress of the job.
 enum State<'a> {
     /// A plan.
     Planned,
@@ -140,8 +140,8 @@ impl Sheet {
         self.write(&State::Planned)
     }
 
-    /// Writes the page of the plan when its run begins: so that a file that cannot be written is
-    /// known at once, and a run that is killed leaves what it was going to do.
+    /// Writes the page of the plan when its run begins. So a file that cannot be written is known
+    /// at once, and a run that is killed leaves its plan.
     pub(crate) fn write_begun(&self) -> Result<(), Error> {
         self.write(&State::Begun)
     }
@@ -183,7 +183,7 @@ impl Sheet {
         self.write(&State::Ended { record, error: outcome.err() })
     }
 
-    /// What a run of a group that failed has done.
+    /// Notes the work of a run of a group that failed.
     fn note_failed(&mut self, record: &Record) {
         let mut traffic = Traffic::default();
         for array in &mut self.arrays {
@@ -236,7 +236,7 @@ impl Sheet {
         }
     }
 
-    /// What it is, in a line.
+    /// Summary of the job, in a line.
     fn subtitle(&self) -> String {
         let growth = self.arrays.first().and_then(|array| array.report.growth.as_ref());
         let growth = growth.map_or_else(String::new, |growth| format!("; {}", growth.summary));
@@ -281,7 +281,7 @@ impl ArraySheet {
         }
     }
 
-    /// What a run that failed has done.
+    /// Notes the work of a run that failed.
     fn note_failed(&mut self, record: &Record) {
         let report = &mut self.report;
         report.traffic = self.meter.as_ref().map(|meter| meter.traffic());

@@ -1,5 +1,5 @@
-//! Notes what happens in a run, in little memory however long it takes: the times of tasks while
-//! they are few, and for short spans of time what was written, how many tasks ran and how much
+//! Records a run, in little memory however long it takes. Times of tasks are kept while they are
+//! few. Short spans of time have the bytes that were written, how many tasks ran and how much
 //! memory was resident.
 
 use std::collections::HashMap;
@@ -15,11 +15,11 @@ const SPANS_MAX: usize = 2000;
 /// Spans of time: when a run takes longer, two become one.
 const BINS_MAX: usize = 240;
 const BIN_SECONDS_MIN: f64 = 0.005;
-/// Seconds between two looks at the resident memory: several in each span, but a look takes some
-/// time, and memory may be used for a short while only.
+/// Seconds between two looks at the resident memory. There are several in each span, but a look
+/// takes some time, and memory may be used for a short while only.
 const LOOK_SECONDS: (f64, f64) = (0.005, 0.1);
 
-/// What was noted.
+/// Records of a run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Record {
     /// Stages, in the order in which they ran.
@@ -67,7 +67,7 @@ pub(super) struct TaskSpan {
     pub(super) end: f64,
 }
 
-/// What happened in a span of time.
+/// Counts of a span of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Bin {
     /// Bytes of elements that were finished.
@@ -101,7 +101,7 @@ impl Recorder {
         Arc::new(Self { inner, started: Instant::now(), state: Mutex::new(state) })
     }
 
-    /// What was noted so far; what still runs ends now.
+    /// Returns the records so far; everything that still runs ends now.
     pub(crate) fn record(&self) -> Record {
         let now = self.started.elapsed().as_secs_f64();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Where a memory budget and a time are in a chart.
+//! Positions of memory budgets and times in a chart.
 
 use super::chart::{self, Tick};
 
@@ -24,7 +24,7 @@ const LOG_TICKS_SECONDS: [f64; 13] = [
 /// Names at an axis have room if they are further apart than this part of it.
 const TICKS_APART: f64 = 0.14;
 
-/// Where memory and time are in the chart.
+/// Positions of memory and time in the chart.
 pub(super) struct Scale {
     memory: (f64, f64),
     /// Least and most time; the least is 0 on a linear scale.

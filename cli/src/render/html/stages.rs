@@ -85,7 +85,7 @@ fn stage_table(html: &mut Html, plan: &Plan) {
     html.table("Stages of the plan", &head, &[3, 4, 5, 6, 7, 8], &rows);
 }
 
-/// What is held while a stage runs, as parts of the budget.
+/// Memory that is held while a stage runs, as parts of the budget.
 fn memory(html: &mut Html, plan: &Plan, stage: &Stage) {
     let fixed = plan.memory.fixed_bytes;
     let tasks = u32::try_from(stage.tasks).unwrap_or(u32::MAX).min(stage.tasks_at_once).max(1);

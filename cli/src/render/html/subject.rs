@@ -1,4 +1,5 @@
-//! What is copied: the array, how it is cut on both sides, and what a task of each stage takes.
+//! Shows the subject of a copy: the array, how it is cut on both sides, and what a task of each
+//! stage takes.
 
 use rechunk::planner::{Plan, Stage};
 use rechunk::{format_byte_size, format_shape};
@@ -237,7 +238,7 @@ fn figure(html: &mut Html, subject: &Subject, plan: &Plan, panel: &Panel<'_>) ->
     drawn.liberties
 }
 
-/// Where the drawings are not true to scale.
+/// Note on drawings that are not true to scale.
 fn note(liberties: Liberties) -> Option<String> {
     let mut notes = Vec::new();
     if liberties.compressed {

@@ -39,7 +39,7 @@ fn sheet(name: &str, request: &PlanRequest) -> Sheet {
     Sheet::of_plan("unused", subject(name), request, &plan(request).unwrap())
 }
 
-/// What a run of the sheet's plan could have been: all as planned, and one request tried again.
+/// Makes up a run of the sheet's plan: all as planned, and one request tried again.
 fn run(sheet: &mut Sheet) -> Record {
     let mut all_tasks = 0;
     let mut record = Record {

@@ -1,4 +1,4 @@
-//! What was considered: one bar per plan, the chosen one first.
+//! Draws the plans that were considered: one bar each, the chosen one first.
 
 use super::canvas::{Area, Canvas, Point, text_width};
 use super::{CandidatePicture, INNER_WIDTH, MARGIN, style, words};
@@ -11,12 +11,12 @@ const COST_MAX: f64 = 5.0;
 const SCALE_MIN: f64 = 2.0;
 const ROW_HEIGHT: f64 = 36.0;
 const BAR_HEIGHT: f64 = 14.0;
-/// Where the bars begin.
+/// Left end of the bars.
 const BAR_X: f64 = MARGIN + 400.0;
 /// Length of the longest bar.
 const BAR_WIDTH: f64 = 340.0;
 
-/// How a candidate is shown; the order is that of the rows.
+/// Standing of a candidate; the order is that of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Standing {
     Chosen,

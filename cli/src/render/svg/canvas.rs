@@ -8,7 +8,7 @@ pub(in crate::render) type Point = (f64, f64);
 /// Width of an average character in units of the font size. On the wide side: which font the
 /// reader has is not known.
 const CHARACTER_WIDTH: f64 = 0.6;
-/// The same of bold type.
+/// Width of a character of bold type.
 const BOLD_CHARACTER_WIDTH: f64 = 0.66;
 
 /// Text is made smaller by at most this factor before it is cut.
@@ -27,7 +27,7 @@ pub(in crate::render) struct Area {
     pub(in crate::render) height: f64,
 }
 
-/// How a piece of text looks: its CSS classes and its font size in pixels.
+/// Look of a piece of text: its CSS classes and its font size in pixels.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::render) struct Face {
     /// CSS classes: colour, weight, anchor.

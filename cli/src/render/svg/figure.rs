@@ -18,10 +18,10 @@ const BOTTOM: f64 = 24.0;
 /// Most of the width that the name of the axis that runs back gets.
 const BACK_ROOM_MAX: f64 = 84.0;
 
-/// What is drawn.
+/// Contents of a drawing.
 #[derive(Debug)]
 pub(in crate::render) struct Figure<'a> {
-    /// What it shows, for who cannot see it.
+    /// Text for readers who cannot see the drawing.
     pub(in crate::render) label: &'a str,
     /// Extent of the array, elements.
     pub(in crate::render) shape: &'a [u64],

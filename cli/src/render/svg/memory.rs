@@ -29,7 +29,7 @@ pub(super) fn draw(canvas: &mut Canvas, y: f64, picture: &PlanPicture) -> f64 {
     bottom + 26.0
 }
 
-/// What the colours mean, and how much it is.
+/// Key of the colours, with the amounts.
 fn key(canvas: &mut Canvas, y: f64, picture: &PlanPicture, plan_class: &str) {
     let share = |bytes: u64| match picture.budget_bytes {
         0 => String::new(),

@@ -21,10 +21,10 @@ const CAPTION_SHRINK_MIN: f64 = 0.85;
 /// They may be wider than the panel by this much.
 const CAPTION_OVERHANG: f64 = 20.0;
 
-/// How far below the arrow the name of the axis that runs back clears the words there.
+/// Distance below the arrow at which the name of the axis that runs back clears the words there.
 const LABEL_HEIGHT_MIN: f64 = 31.0;
 
-/// What a panel shows.
+/// Contents of a panel.
 #[derive(Debug, Clone, Copy)]
 enum Content<'a> {
     Source,
@@ -32,7 +32,7 @@ enum Content<'a> {
     Target,
 }
 
-/// Where the panels stand.
+/// Places of the panels.
 struct Frame<'a> {
     picture: &'a PlanPicture,
     solid: Solid,
@@ -269,7 +269,7 @@ impl<'a> Frame<'a> {
         Liberties { thickened, ..grid }
     }
 
-    /// What one task reads and writes.
+    /// Draws the elements that one task reads and writes.
     fn task(&self, canvas: &mut Canvas, at: Point, stage: &StagePicture) -> Liberties {
         let origin = self.origin(at);
         let grid = self.solid.array(canvas, origin, self.task_grid(stage));
@@ -352,7 +352,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// What a reader must not conclude from the picture.
+/// Warning of conclusions that a reader must not draw from the picture.
 fn scale_note(picture: &PlanPicture, liberties: Liberties) -> String {
     let mut words = Vec::new();
     if picture.shape.contains(&0) {

@@ -7,7 +7,7 @@ use super::canvas::{Area, Canvas, Point};
 
 /// Longest axis to shortest; more is compressed, or the shortest would vanish.
 const RATIO_MAX: f64 = 12.0;
-/// Where one pixel along the depth axis goes: right and up.
+/// Step of one pixel along the depth axis: right and up.
 const DEPTH: Point = (0.46, 0.4);
 /// Height of a one-dimensional array, in pixels.
 const BAR_HEIGHT: f64 = 30.0;
@@ -20,7 +20,7 @@ const BOX_EDGE_MIN: f64 = 5.0;
 /// No more lines than this along an axis, whatever the numbers say.
 const LINES_MAX: u32 = 200;
 
-/// Where the picture is not true to scale.
+/// Respects in which the picture is not true to scale.
 #[derive(Debug, Default, Clone, Copy)]
 pub(in crate::render) struct Liberties {
     /// Axis lengths were compressed.

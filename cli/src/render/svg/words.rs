@@ -1,4 +1,4 @@
-//! How numbers and names read in the picture.
+//! Writes numbers and names for the picture.
 
 /// Counts from here on are rounded: nobody reads thirteen digits.
 const COUNT_EXACT_MAX: u128 = 999_999_999_999;

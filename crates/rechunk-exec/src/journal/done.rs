@@ -88,7 +88,7 @@ impl DoneSet {
         self.stages.get(&stage).is_some_and(|done| done.contains(task))
     }
 
-    /// How many steps of a task that is not done are done.
+    /// Number of steps that are done of a task that is not.
     pub fn steps(&self, stage: usize, task: u64) -> u64 {
         self.stages.get(&stage).and_then(|done| done.steps.get(&task)).map_or(0, |s| s.count)
     }
@@ -98,7 +98,7 @@ impl DoneSet {
         self.stages.get(&stage)?.steps.range(task..).next().map(|(&task, _)| task)
     }
 
-    /// How many tasks of a stage are done.
+    /// Number of tasks of a stage that are done.
     pub fn count(&self, stage: usize) -> u64 {
         self.ranges(stage).map(|(start, end)| end - start).sum()
     }
@@ -115,7 +115,7 @@ impl DoneSet {
         self.stages.is_empty()
     }
 
-    /// How many ranges of tasks and how many tasks begun it is kept as.
+    /// Number of ranges of tasks, and of tasks begun, in which it is kept.
     pub(crate) fn parts(&self) -> usize {
         self.stages.values().map(|done| done.ranges.len() + done.steps.len()).sum()
     }

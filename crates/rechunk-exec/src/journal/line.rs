@@ -17,7 +17,7 @@ pub struct JournalHeader {
     pub plan_version: u32,
     /// The plan's fingerprint: task numbers mean nothing under another.
     pub fingerprint: String,
-    /// What the caller needs to find or rebuild the job.
+    /// Data with which the caller finds or rebuilds the job.
     pub job: serde_json::Value,
 }
 
@@ -39,7 +39,7 @@ impl JournalHeader {
 pub(crate) struct Mark {
     pub stage: usize,
     pub task: u64,
-    /// How many tasks from `task` on, if more than it.
+    /// Number of tasks from `task` on, if more than one.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub tasks: u64,
     /// Steps done; `None` when the whole task is.
@@ -93,7 +93,7 @@ impl Mark {
         Self { stage, task: start, tasks, steps: None, digest: None }
     }
 
-    /// The same with the digest of what was taken from the source.
+    /// Returns the mark with the digest of all that was taken from the source.
     pub(crate) fn with_digest(self, digest: Option<Digest>) -> Self {
         Self { digest, ..self }
     }

@@ -28,7 +28,7 @@ const SEGMENTS_MAX: u64 = 1 << 24;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SegmentHead {
     segment: u64,
-    /// Whoever wrote it, unlike all others.
+    /// Name of its writer, unlike all others.
     writer: String,
 }
 

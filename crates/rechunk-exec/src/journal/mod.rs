@@ -26,11 +26,11 @@ pub(crate) use writer::{Marks, Writer};
 /// Key of the journal in the job's work directory.
 pub const JOURNAL_KEY: &str = "journal";
 
-/// What the segments of a journal are below, where there are no files that grow.
+/// Name of the folder of a journal's segments, where no files can grow.
 pub const SEGMENTS: &str = "segments";
 
-/// How often a number may be taken by somebody else while a journal is opened: a writer that does
-/// so again and again is not late, it lives.
+/// Most attempts at opening a journal whose next number another writer takes first. A writer that
+/// does so again and again is not late, it lives.
 const CLAIMS: u32 = 8;
 
 /// Why a journal cannot be used.
@@ -74,12 +74,12 @@ pub enum JournalError {
     Header(#[from] serde_json::Error),
 }
 
-/// What a journal says.
+/// Contents of a journal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JournalContents {
     /// Its first line.
     pub header: JournalHeader,
-    /// What is done.
+    /// Tasks and steps that are done.
     pub done: DoneSet,
     /// Bytes of lines that are damaged, or torn: a kill in the middle of a write leaves a part of a
     /// line.
@@ -94,7 +94,7 @@ pub struct Journal {
     log: Log,
     /// Its first line.
     header: JournalHeader,
-    /// What was done when it was opened.
+    /// Tasks and steps that were done when it was opened.
     done: DoneSet,
 }
 
@@ -244,7 +244,7 @@ impl Journal {
         &self.header
     }
 
-    /// What was done when it was opened.
+    /// Returns the tasks and steps that were done when it was opened.
     pub fn done(&self) -> &DoneSet {
         &self.done
     }

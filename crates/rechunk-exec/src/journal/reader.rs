@@ -8,13 +8,13 @@ use super::{DoneSet, JOURNAL_KEY, JOURNAL_VERSION, JournalContents, JournalError
 use super::{Mark, is_segmented};
 use crate::frame::wide;
 
-/// What is read of a journal at a time, bytes; a longer line is damage.
+/// Bytes of a journal that are read at a time; a longer line is damage.
 const PIECE_BYTES: u64 = 1 << 20;
 /// Most ranges of tasks, and tasks begun, that are kept in mind. Tasks are begun in order, so that
 /// a run leaves as many as it has tasks at once; what comes after more is done again.
 const PARTS_MAX: usize = 1 << 16;
 
-/// What has been read.
+/// Lines of the journal that have been read.
 #[derive(Debug, Default)]
 struct Reader {
     header: Option<JournalHeader>,

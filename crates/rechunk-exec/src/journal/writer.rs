@@ -15,10 +15,10 @@ use tokio::time::{Duration, Instant, timeout_at};
 use super::{DoneSet, JournalError, Log, Mark, line};
 use crate::{Event, Observer};
 
-/// How long marks wait for others where each commit is a request; a kill costs what waits.
+/// Time that marks wait for others where each commit is a request; a kill loses marks that wait.
 const GATHERING: Duration = Duration::from_secs(2);
 
-/// What is sent to the writer.
+/// Message to the writer.
 #[derive(Debug)]
 enum Message {
     Mark(Mark),

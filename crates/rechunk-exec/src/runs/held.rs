@@ -18,7 +18,7 @@ use crate::pool::BufferPool;
 /// and keeps a page while one of them is in use: pieces have many sizes, which change from buffer
 /// to buffer.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Pieces of more bytes begin a block, and so where a page of memory does: from there a file can be
+/// Bytes above which a piece begins a block, and so a page of memory. From there a file can be
 /// written past the system's cache.
 const LARGE_BYTES: usize = 512 << 10;
 
@@ -34,7 +34,7 @@ pub(super) struct Held {
     blocks: Vec<Block>,
 }
 
-/// Where a buffer's part of a target file is.
+/// Place of a buffer's part of a target file.
 #[derive(Debug, Clone)]
 struct InBlock {
     block: usize,

@@ -9,7 +9,7 @@ use crate::frame::wide;
 /// Files of one side that are open at once, at most: other runs have files too.
 const FILES_AT_ONCE: usize = OPEN_FILES_MAX / 2;
 
-/// What a lane moves runs through, and which ones: together no more than the plan reserved for it.
+/// Runs of a lane and the bytes they go through: together no more than the plan reserved for it.
 #[derive(Debug, Default)]
 pub(super) struct Bounce {
     pub bytes: Vec<u8>,

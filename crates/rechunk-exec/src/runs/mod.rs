@@ -31,7 +31,7 @@ use side::Side;
 /// Copies of so many bytes are made where they come up; to hand them over would take longer.
 const COPIED_IN_PLACE_BYTES: usize = 16 << 10;
 
-/// What all lanes of a task share.
+/// State that all lanes of a task share.
 #[derive(Debug)]
 struct Pass {
     stage: Arc<StageRun>,

@@ -103,9 +103,9 @@ fn batch(
     batch.map_err(|error| Fault::Source(pass.source.array.file_error(&part.file, error)))
 }
 
-/// Reads a slab, to there in the lane, and copies it into the pieces: on one thread while files are
-/// in memory, which is where its bytes are then near; else threads that may wait read, more of them
-/// than there are cores.
+/// Reads a slab to its place in the lane, and copies it into the pieces. Works on one thread while
+/// files are in memory: there the bytes are near. Otherwise threads that may wait read, more of
+/// them than there are cores.
 async fn take_in(
     pass: Arc<Pass>,
     held: Arc<Held>,

@@ -23,7 +23,7 @@ pub(super) struct Side {
     item_bytes: usize,
 }
 
-/// Where the runs of a slab lie in memory.
+/// Place in memory of the runs of a slab.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Place {
     /// In a piece, from there on.
@@ -48,13 +48,13 @@ impl Side {
         })
     }
 
-    /// Where the elements of `region` are when they lie packed in the order of a file.
+    /// Positions of the elements of `region` when they lie packed in the order of a file.
     pub(super) fn frame(&self, region: &Region) -> Result<Frame, Fault> {
         Frame::of_region_in(region, &self.order, self.item_bytes)
     }
 
-    /// What of `part` of a file, whose elements are `file`, goes through a lane of `lane_bytes` at
-    /// a time, one after the other as they lie in the file.
+    /// Cuts `part` of a file, whose elements are `file`, into slabs as they lie in the file. Each
+    /// goes through a lane of `lane_bytes` as a whole.
     pub(super) fn slabs(
         &self,
         file: &Region,
@@ -66,7 +66,7 @@ impl Side {
         Slabs::new(part, &self.order, elements).map_err(Fault::Grid)
     }
 
-    /// Makes a lane ready to move `slab` of a file whose elements are `file`: it has the runs,
+    /// Makes a lane ready to move `slab` of a file whose elements are `file`. It gets the runs,
     /// which lie one behind the other in memory, and room for their bytes, if they go through it.
     /// Returns where these are.
     pub(super) fn put_runs(
@@ -117,8 +117,8 @@ impl Side {
     }
 }
 
-/// From the first byte of `part` in a file of elements alone, which are `file`, to the last; `None`
-/// if half of that is others' or more.
+/// Range from the first byte of `part` to the last, in a file of elements alone, which are `file`.
+/// `None` if others have half of it or more.
 fn hull(file: &Region, part: &Region, order: &[usize], item_bytes: u64) -> Option<Range<u64>> {
     if part.is_empty() {
         return None;

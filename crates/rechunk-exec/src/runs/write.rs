@@ -16,8 +16,8 @@ use super::side::Place;
 use crate::Fault;
 use crate::frame::{self, Frame, wide};
 
-/// Writes all write blocks that are complete with a buffer, as many at a time as there are
-/// lanes; the pieces of the others are carried on. Returns how many were written.
+/// Writes all write blocks that are complete with a buffer, as many at a time as there are lanes.
+/// The pieces of the others are carried on. Returns how many were written.
 pub(super) async fn complete(
     pass: &Arc<Pass>,
     mut full: Full,

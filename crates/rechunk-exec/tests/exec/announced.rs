@@ -1,4 +1,5 @@
-//! What is read next is looked for in memory: where it is there, nothing more is announced.
+//! Inputs that are read next are looked for in memory: where they are there, nothing more is
+//! announced.
 
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use rechunk_store::{Meter, Traffic};
 use crate::case::{Case, SideCase, all_cases, execute, runtime};
 use crate::layout::Codec;
 
-/// What has more bytes goes so.
+/// Bytes above which an input is taken in slab by slab.
 const SLAB_BYTES: u64 = 1 << 20;
 
 /// Rows become columns.

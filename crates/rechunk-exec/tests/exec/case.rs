@@ -28,7 +28,7 @@ use crate::layout::{Codec, TestLayout};
 #[derive(Debug, Clone)]
 pub(crate) struct SideCase {
     pub chunk: Vec<u64>,
-    /// Where chunks differ in length; `chunk` is then the largest.
+    /// Edges of chunks that differ in length; `chunk` is then the largest.
     pub edges: Option<Edges>,
     /// Chunks of a shard along each axis, and whether its index comes first.
     pub shards: Option<(Vec<u64>, bool)>,
@@ -173,7 +173,7 @@ impl Case {
         layout
     }
 
-    /// What is absent in the source is something else than fill values.
+    /// Absent chunks of the source mean something else than fill values.
     fn tells_absence(&self) -> bool {
         self.seed.is_multiple_of(7)
     }
@@ -262,7 +262,7 @@ impl Case {
         }
     }
 
-    /// How the stores that are written take large objects, where they do so in parts.
+    /// Part sizes of the stores that are written, where they take large objects in parts.
     pub(crate) fn multipart(&self) -> Option<Multipart> {
         let threshold_bytes = self.seed / 7 % 300;
         let part_bytes = 1 + self.seed / 11 % 90;
@@ -275,7 +275,7 @@ impl Case {
         self.plan_of(self.request())
     }
 
-    /// The same of a request made of [`Case::request`].
+    /// Plans a request made of [`Case::request`], as [`Case::plan`] does.
     pub(crate) fn plan_of(&self, mut request: PlanRequest) -> Option<Plan> {
         match plan(&request) {
             Err(PlanError::DoesNotFit { minimum_bytes, .. }) => {
@@ -514,7 +514,7 @@ impl Case {
         Prepared { source, target, intermediate: written(), elements }
     }
 
-    /// The same in directories below `folder`.
+    /// Prepares the arrays in directories below `folder`.
     pub(crate) async fn prepare_in(&self, folder: &std::path::Path) -> Prepared {
         let open = |name: &str| Store::open(&folder.join(name).display().to_string()).unwrap();
         let source = Array::new(Arc::new(self.layout(&self.source)), open("source"));
@@ -534,7 +534,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// What runs `plan`, counted in `meter`.
+    /// Execution of `plan`, counted in `meter`.
     pub(crate) fn execution(&self, case: &Case, plan: &Plan, meter: &Arc<Meter>) -> Execution {
         Execution {
             plan: plan.clone(),
@@ -549,7 +549,7 @@ impl Prepared {
     }
 }
 
-/// The same array counted as `role` in `meter`.
+/// Returns the array, counted as `role` in `meter`.
 pub(crate) fn counted(array: &Array, role: Role, meter: &Arc<Meter>) -> Array {
     let store = array.store().with_role(role).with_meter(meter);
     Array::new(Arc::clone(array.layout()), store)

@@ -17,8 +17,8 @@ fn naive(case: &Case, a: &[u8], b: &[u8]) -> Vec<Vec<u64>> {
     positions.zip(pairs).filter(|(_, (a, b))| a != b).map(|(position, _)| position).collect()
 }
 
-/// Compares the source with an array that has `changed` elements and lacks some chunks; on a disk,
-/// where the case may have both listed, or in memory, where nothing is.
+/// Compares the source with an array that has `changed` elements and lacks some chunks. They are on
+/// a disk, where the case may have both listed, or in memory, where nothing is.
 fn assert_compares(case: &Case, changed: &[usize], lacking: u64) -> Result<(), TestCaseError> {
     let Some(plan) = case.plan() else { return Ok(()) };
     runtime().block_on(async {

@@ -1,4 +1,4 @@
-//! What goes wrong ends the run with an error that says where.
+//! Faults end the run with an error that says where.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -90,7 +90,7 @@ fn a_list_stands_for_all_that_is_missing() {
     }
 }
 
-/// What is passed over is what nothing is in: a task for each chunk that is there, at most.
+/// Regions without a stored chunk are passed over: there is a task for each stored chunk, at most.
 #[test]
 fn tasks_are_as_many_as_what_is_there() {
     let case = sparse(Kind::Direct, None);
@@ -117,7 +117,8 @@ fn what_is_to_be_written_is() {
     assert_eq!(traffic.control.list, 1);
 }
 
-/// Who compares, or reads for a digest, passes over what neither array has, and only on a disk.
+/// Comparing, or reading for a digest, passes over chunks that neither array has, and only on a
+/// disk.
 #[test]
 fn what_neither_has_is_not_compared() {
     let case = sparse(Kind::Direct, None);

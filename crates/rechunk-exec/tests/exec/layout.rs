@@ -9,7 +9,7 @@ use std::time::Duration;
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, Plain, ShardFormat};
 use rechunk_grid::ArraySpec;
 
-/// What a chunk is encoded with.
+/// Encoding of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Codec {
     Raw,
@@ -40,7 +40,7 @@ pub(crate) struct TestLayout {
     pub shards: Option<ShardFormat>,
     pub tells_absence: bool,
     pub gauge: Option<Arc<Gauge>>,
-    /// How long decoding takes.
+    /// Time that decoding takes.
     pub delay: Duration,
     /// Decoding panics.
     pub panics: bool,
@@ -50,7 +50,7 @@ pub(crate) struct TestLayout {
     pub vanishes_in: Option<PathBuf>,
 }
 
-/// What is at other places of a chunk of which a part is decoded.
+/// Value of the other bytes of a chunk of which a part is decoded.
 const NOT_READ: u8 = 0xee;
 
 impl TestLayout {

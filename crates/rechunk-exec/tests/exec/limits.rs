@@ -17,7 +17,8 @@ fn most_in_flight(kind: Kind, lanes: u32, tasks_at_once: u32) -> i64 {
     most_at_once(kind, lanes, tasks_at_once, 0)
 }
 
-/// The same where each thread has `worker_bytes` to decode in; 0: its lane has.
+/// The most inputs in flight at once where each thread has `worker_bytes` to decode in; 0: its lane
+/// has.
 fn most_at_once(kind: Kind, lanes: u32, tasks_at_once: u32, worker_bytes: u64) -> i64 {
     let side = |chunk: &[u64]| SideCase::plain(chunk, Codec::Runs);
     let case = Case {

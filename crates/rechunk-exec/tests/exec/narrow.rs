@@ -43,8 +43,8 @@ fn plan_of_files(case: &Case) -> Option<Plan> {
     case.plan_of(request)
 }
 
-/// Runs a case in directories, its source as `change` leaves it: what was read of it, and whether
-/// the elements are those of a naive copy.
+/// Runs a case in directories, its source as `change` leaves it. Returns the traffic of the source,
+/// and whether the elements are those of a naive copy.
 fn run(
     case: &Case,
     plan: &Plan,
@@ -64,8 +64,8 @@ fn run(
     })
 }
 
-/// What was read to run a case, and what all chunks that were asked for have; the elements are
-/// those of a naive copy.
+/// Returns the traffic of the source in a run of a case, and the bytes of all requested chunks. The
+/// elements are those of a naive copy.
 fn read(case: &Case, refuses_parts: bool) -> Option<(RoleTraffic, u64)> {
     let plan = case.plan()?;
     let refuses = |layout: &mut TestLayout, store, _: &Path| {
@@ -219,7 +219,7 @@ fn parts_are_read_while_reading_is_slow() {
     }
 }
 
-/// What is gone when all of it is asked for is no missing chunk.
+/// A chunk that is gone when all of it is read is no missing chunk.
 #[test]
 fn a_chunk_that_vanishes_is_an_error() {
     let case = eighths();

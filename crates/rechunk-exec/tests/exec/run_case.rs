@@ -346,7 +346,7 @@ pub(crate) struct PreparedRuns {
 }
 
 impl PreparedRuns {
-    /// Where a file of the source is.
+    /// Path of a file of the source.
     pub(crate) fn source_path(&self, key: &str) -> std::path::PathBuf {
         self.directory.path().join("source").join(key)
     }

@@ -1,4 +1,4 @@
-//! Raw files, read and written in runs: every byte is in its place, every open, run, seek and byte
+//! Raw files, read and written in runs. Every byte is in its place, every open, run, seek and byte
 //! is as the closed forms say, and no more is held than was reserved.
 
 use std::fs;
@@ -19,7 +19,7 @@ use crate::case::{execute, execute_observed, runtime};
 use crate::journal::{CancelAfter, add_line, header, work_store};
 use crate::run_case::{PreparedRuns, RunCase, RunSide, run_cases};
 
-/// What was counted on one side is what the closed forms say.
+/// Traffic of one side is as the closed forms say.
 fn assert_side(side: &RunSide, counts: &SideCounts, traffic: &RoleTraffic) {
     let at_start = if side.offset_bytes == 0 { counts.files } else { 0 };
     assert_eq!(traffic.opens, counts.opens, "opens");
@@ -98,7 +98,7 @@ async fn journal_at(prepared: &PreparedRuns, plan: &Plan, steps: u64) -> Journal
     Journal::open(&store, "test").await.unwrap()
 }
 
-/// What an earlier run has finished is marked with other bytes than it would write: they stay.
+/// Files that an earlier run has marked as finished keep their bytes, though it would write others.
 async fn assert_goes_on(case: &RunCase, steps: prop::sample::Index) {
     let plan = case.plan();
     let prepared = case.prepare();

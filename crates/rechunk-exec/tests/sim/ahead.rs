@@ -1,5 +1,5 @@
-//! What is read ahead of its step saves time, and so do steps that overlap; neither takes more
-//! requests at once.
+//! Reading ahead of steps saves time, and so do steps that overlap; neither takes more requests at
+//! once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::expected::{Expected, execution, place};
 use crate::layout::Codec;
 use crate::scenario::Scenario;
 
-/// How long a run takes to which its plan leaves so much memory.
+/// Time of a run to which its plan leaves so much memory.
 async fn elapsed(scenario: &Scenario, spare_bytes: u64) -> Duration {
     let disk = SimStore::new(1);
     let expected = Expected::new(scenario, &disk).await;

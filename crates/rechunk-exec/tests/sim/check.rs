@@ -1,4 +1,4 @@
-//! What has to hold at any time.
+//! Checks that have to hold at any time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use crate::drive::{DONE_KEY, WORK};
 use crate::expected::{Expected, place};
 use crate::scenario::Scenario;
 
-/// What was found to be wrong while something ran.
+/// Faults that were found while something ran.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Findings {
     found: Arc<Mutex<Vec<String>>>,
@@ -62,7 +62,7 @@ impl Observer for Findings {
     }
 }
 
-/// What the journal says as it is stored.
+/// Tasks and steps that the stored journal marks as done.
 pub(crate) async fn marks(disk: &SimStore) -> Result<DoneSet, String> {
     match Journal::read(&place(&disk.observer(), WORK)).await {
         Ok(contents) if contents.damaged_bytes > 0 => Err("the journal is damaged".to_owned()),

@@ -15,9 +15,9 @@ use crate::check::{self, Findings};
 use crate::expected::{Expected, execution, place};
 use crate::scenario::Scenario;
 
-/// Where the journal is.
+/// Path of the journal.
 pub(crate) const WORK: &str = "work";
-/// What is written when all is done.
+/// Key of the object that is written when all is done.
 pub(crate) const DONE_KEY: &str = "work/done.json";
 /// No run takes so long, whatever goes wrong.
 const NEVER: Duration = Duration::from_hours(7 * 24);
@@ -31,7 +31,7 @@ pub(crate) enum Bug {
     MarkerBeforeData,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Debug)]
 enum Ended {
     Done,

@@ -1,4 +1,5 @@
-//! What each task has to leave: from an undisturbed run, which is held against a naive copy.
+//! Objects that each task has to leave: from an undisturbed run, which is held against a naive
+//! copy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::case::Case;
 use crate::layout::TestLayout;
 use crate::scenario::Scenario;
 
-/// What an object has to be.
+/// Right contents of an object.
 #[derive(Debug)]
 enum Right {
     Bytes(Bytes),
@@ -23,7 +24,7 @@ enum Right {
     Shard(BTreeMap<u64, Bytes>),
 }
 
-/// Who writes an object.
+/// Task that writes an object.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Owner {
     pub stage: usize,
@@ -54,7 +55,7 @@ pub(crate) fn array(case: &Case, is_source: bool, store: Store) -> Array {
     Array::new(Arc::new(case.layout(side)), store)
 }
 
-/// What runs the plan between the stores that `at` gives for `source`, `target` and `temp`.
+/// Execution of the plan between the stores that `at` gives for `source`, `target` and `temp`.
 pub(crate) fn execution(scenario: &Scenario, at: &dyn Fn(&'static str) -> Store) -> Execution {
     Execution {
         plan: scenario.plan.clone(),
@@ -126,7 +127,7 @@ impl Expected {
         Some(Ok((0..format.chunk_count()).filter_map(chunk).collect()))
     }
 
-    /// How many objects there have to be.
+    /// Number of objects that there have to be.
     pub(crate) fn objects(&self) -> u64 {
         self.right.len() as u64
     }

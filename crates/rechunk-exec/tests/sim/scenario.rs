@@ -1,4 +1,4 @@
-//! What a seed says.
+//! Scenarios by their seeds.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use rechunk_testkit::{Dice, SimFaults};
 use crate::case::{Case, SideCase};
 use crate::layout::Codec;
 
-/// How often a fault happens, percent: of each kind another.
+/// Rates of faults, percent: of each kind another.
 const RATES: [u64; 4] = [0, 1, 5, 20];
-/// How long a call takes each way at most, ms.
+/// Most milliseconds that a call takes each way.
 const LATENCIES_MS: [u64; 4] = [1, 20, 300, 3000];
 
 /// One simulated job.
@@ -24,7 +24,7 @@ pub(crate) struct Scenario {
     pub latency: Duration,
     /// Runs that may die before the one that may not.
     pub crashes: u64,
-    /// What is written survives a power cut only after a sync: a local disk.
+    /// Writes survive a power cut only after a sync: a local disk.
     pub is_buffered: bool,
     pub takes_digest: bool,
     pub dice: Dice,

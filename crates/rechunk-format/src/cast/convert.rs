@@ -12,7 +12,7 @@ type Run = fn(&[u8], bool, &mut [u8], usize) -> Option<usize>;
 /// Writes one value, little-endian; `None` if the type does not hold it.
 type Write = fn(Wide, &mut [u8]) -> Option<()>;
 
-/// What casts elements of one type into another.
+/// Converter of elements of one type into another.
 #[derive(Clone, Copy)]
 pub struct Convert {
     run: Run,
@@ -63,7 +63,7 @@ impl Convert {
     }
 }
 
-/// What casts `from` into `to`; `None` if one of them is not [`super::is_number`].
+/// Returns the converter of `from` into `to`; `None` if one of them is not [`super::is_number`].
 pub fn converter(from: DataType, to: DataType) -> Option<Convert> {
     match from {
         DataType::Bool => from_type::<bool>(to),

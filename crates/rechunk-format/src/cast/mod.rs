@@ -76,7 +76,7 @@ fn value_fault(value: &str, to: DataType) -> String {
     format!("{value} does not fit {to}")
 }
 
-/// What casts `from` into `to`.
+/// Returns the converter of `from` into `to`, or refuses the pair.
 fn pair(from: DataType, to: DataType) -> Result<Convert, FormatError> {
     converter(from, to).ok_or_else(|| FormatError::Unsupported {
         key: "--cast".to_owned(),

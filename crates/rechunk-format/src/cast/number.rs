@@ -44,7 +44,7 @@ pub(super) fn significant_bits(data_type: DataType) -> Option<u32> {
     })
 }
 
-/// The same of floats only.
+/// Significant bits of a float; `None` for other types.
 pub(super) fn float_bits(data_type: DataType) -> Option<u32> {
     Some(match data_type {
         DataType::Bfloat16 => 8,
@@ -178,8 +178,9 @@ fn nearest(value: f64) -> Option<f32> {
     (near.is_finite() || !value.is_finite()).then_some(near)
 }
 
-/// A 32-bit float that rounds to the same float of 16 bits as `wide` does: what does not fit is
-/// rounded to the neighbour whose last bit is set, so that it is not taken for the middle of two.
+/// Returns a 32-bit float that rounds to the same float of 16 bits as `wide` does. If it does not
+/// fit, it is rounded to the neighbour whose last bit is set, so that it is not taken for the
+/// middle of two.
 fn to_odd(wide: Wide) -> Option<f32> {
     let value = match wide {
         Wide::Float(value) => value,
@@ -200,7 +201,7 @@ fn to_odd(wide: Wide) -> Option<f32> {
     Some(f32::from_bits(odd))
 }
 
-/// The same of an integer in a 64-bit float.
+/// Rounds an integer to a 64-bit float, to the neighbour whose last bit is set.
 fn odd_magnitude(value: u64) -> f64 {
     const DROPPED_BITS: u64 = 0x7ff;
     if value >> 53 == 0 || value & DROPPED_BITS == 0 {

@@ -97,7 +97,7 @@ fn neighbours(to: DataType, bytes: &[u8]) -> Vec<Value> {
     [magnitude.checked_sub(1), Some(magnitude + 1)].into_iter().flatten().map(at).collect()
 }
 
-/// What a cast may do, checked without the code that casts.
+/// Checks a cast without the code that casts.
 fn check(from: DataType, to: DataType, bytes: &[u8]) {
     let (wanted, cast) = (value(from, bytes), run(from, to, bytes));
     let what = || format!("{from} {bytes:?} = {wanted:?} to {to}: {cast:?}");
@@ -162,8 +162,8 @@ fn check(from: DataType, to: DataType, bytes: &[u8]) {
     }
 }
 
-/// How far apart two finite values are: exact where both are integers of 64 bits or floats near
-/// each other.
+/// Distance of two finite values: exact where both are integers of 64 bits or floats near each
+/// other.
 fn distance(a: Value, b: Value) -> f64 {
     match (a, b) {
         (Value::Integer(a), Value::Integer(b)) => a.abs_diff(b) as f64,

@@ -6,7 +6,7 @@ use super::convert::{Convert, converter};
 use super::layout::ElementMap;
 use super::number::Wide;
 
-/// How an array counts times: each element is a number of units since a moment.
+/// Encoding of times in an array: each element is a number of units since a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count {
     /// The type of its elements.
@@ -55,8 +55,8 @@ impl Count {
     }
 }
 
-/// `value * factor` in whole numbers, rounded to the nearest from the exact product; `None` where
-/// it has no room, or the value is no number.
+/// Returns `value * factor` in whole numbers, rounded to the nearest from the exact product. `None`
+/// where it has no room, or the value is no number.
 fn scaled(value: f64, factor: i128) -> Option<i128> {
     const MANTISSA_BITS: i32 = 52;
     if !value.is_finite() {

@@ -26,7 +26,7 @@ pub struct MemberScanner {
     found: bool,
 }
 
-/// What comes next in an object that the path leads through, or leads to.
+/// Next part of an object that the path leads through, or leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Key,
@@ -170,7 +170,7 @@ impl MemberScanner {
         Ok(())
     }
 
-    /// What is no key, where one is to come.
+    /// True for a byte that is no key, where a key is to come.
     fn is_misplaced(&self, byte: u8) -> bool {
         let wants_value = match byte {
             b',' => self.place != Place::Key,

@@ -20,8 +20,9 @@ const MARKER: &str = "\0token:";
 /// other.
 const QUOTED: &str = "\0quoted:";
 
-/// True for a token that JSON or `serde_json` cannot hold but Python reads and writes: `NaN`,
-/// `Infinity`, `-Infinity`, integers outside of 64 bits, and numbers beyond any float (`1e500`).
+/// True for a token that JSON or `serde_json` cannot hold but Python reads and writes. These are
+/// `NaN`, `Infinity`, `-Infinity`, integers outside of 64 bits, and numbers beyond any float
+/// (`1e500`).
 fn is_foreign_token(token: &str) -> bool {
     if matches!(token, "NaN" | "Infinity" | "-Infinity") {
         return true;
@@ -95,9 +96,9 @@ pub fn plain(value: &Value) -> Value {
     }
 }
 
-/// Makes what JSON has not, and no reader of JSON but Python's takes, the text that Python would
-/// print: `NaN`, infinities and numbers beyond any float. Names the members of `map` where there
-/// was such a token.
+/// Turns numbers that only Python's JSON has into the text that Python would print: `NaN`,
+/// infinities and numbers beyond any float. Names the members of `map` where there was such a
+/// token.
 pub fn make_strict(map: &mut Map<String, Value>) -> Vec<String> {
     let mut names = Vec::new();
     for (name, value) in map {

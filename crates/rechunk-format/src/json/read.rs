@@ -49,7 +49,7 @@ pub fn read_object(key: &str, document: &[u8]) -> Result<Map<String, Value>, For
     }
 }
 
-/// What a value is, for a message.
+/// Kind of a value, for a message.
 pub(super) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

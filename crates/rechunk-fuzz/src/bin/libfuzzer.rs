@@ -20,7 +20,7 @@ fn chosen() -> Target {
     })
 }
 
-/// Lets a panic of the crate `parquet` pass on a thread that does blocking work: it has assertions
+/// Lets a panic of the crate `parquet` pass on a thread that does blocking work. It has assertions
 /// that hostile files meet, and the caller turns them into an error. One that nobody turns comes
 /// back to the thread of the target, where it is a find as any other.
 fn let_contained_panics_pass() {

@@ -7,8 +7,8 @@ use rechunk_zarr::{ZarrLayout, parse_v3};
 
 use super::round_trip;
 
-/// Data type, codecs in Zarr v3's spelling (`BYTES` for what orders the bytes), and whether stored
-/// elements come back as they are; the first byte of the input chooses.
+/// Data type, codecs in Zarr v3's spelling, and whether stored elements come back as they are.
+/// `BYTES` stands for the codec that orders the bytes; the first byte of the input chooses.
 const CASES: [(&str, &str, Keeps); 58] = [
     ("float32", "BYTES", Keeps::All),
     (
@@ -244,7 +244,7 @@ const CASES: [(&str, &str, Keeps); 58] = [
     ("uint16", r#"BYTES, "imagecodecs_packbits""#, Keeps::Unwritten),
 ];
 
-/// The same of zfp, whose C library checks nothing, for chunks of one to four axes:
+/// Cases of zfp, whose C library checks nothing, for chunks of one to four axes:
 /// `fixtures/fuzz/zfp_decode`.
 #[cfg(feature = "zfp")]
 const ZFP_CASES: [(&str, &[u64], &str, Keeps); 16] = [
@@ -321,7 +321,7 @@ const ZFP_CASES: [(&str, &[u64], &str, Keeps); 16] = [
     ),
 ];
 
-/// What comes back of elements that go through the codecs.
+/// Part of the elements that survives the codecs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keeps {
     /// Every bit.
@@ -423,7 +423,7 @@ mod tests {
     use super::*;
     use crate::targets::round_trip::parts_are_those_of_the_whole;
 
-    /// What is said of parts is said of some.
+    /// Parts of chunks are decoded at all, so that the checks of parts check some.
     #[test]
     fn parts_of_a_chunk_are_decoded() {
         let seed = include_bytes!("../../../../fixtures/fuzz/chunk_decode/47-coded");

@@ -1,4 +1,4 @@
-//! What `--chunks` says.
+//! Values of `--chunks`.
 
 use rechunk::ChunkSpec;
 use rechunk_grid::{ArraySpec, DataType};

@@ -1,4 +1,4 @@
-//! What `--codec` says.
+//! Values of `--codec`.
 
 use rechunk_format::Layout;
 use rechunk_zarr::{

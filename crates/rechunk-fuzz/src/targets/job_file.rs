@@ -1,12 +1,12 @@
-//! What a job file says.
+//! Texts of job files.
 
 use rechunk::{JobEntry, JobNode, JobSyntax, JobValue, parse_job_file};
 
 /// Most values of an accepted file: as many as YAML may have with what its aliases repeat.
 const VALUES_MAX: usize = 65_536;
 
-/// Any text in each of the languages: places lie in it, no key is there twice, and it is not more
-/// than a text of this size can say.
+/// Reads any text in each of the languages. Places lie in it, no key is there twice, and it is not
+/// more than a text of this size can say.
 pub(crate) fn target(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
     let mut is_accepted = false;
@@ -25,8 +25,8 @@ pub(crate) fn target(data: &[u8]) -> bool {
     is_accepted
 }
 
-/// Lines, at most: in YAML a carriage return alone ends one too, and a value that is not there may
-/// have its place after the last.
+/// Most lines of a text. In YAML a carriage return alone ends one too, and a value that is not
+/// there may have its place after the last.
 fn lines(text: &str) -> usize {
     text.chars().filter(|c| matches!(c, '\n' | '\r')).count() + 2
 }

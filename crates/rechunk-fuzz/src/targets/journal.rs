@@ -26,7 +26,7 @@ fn with_checksums(lines: &[u8]) -> Vec<u8> {
     text
 }
 
-/// What a journal of these lines says. Where there are no files a journal has numbered segments,
+/// Contents of a journal of these lines. Where there are no files a journal has numbered segments,
 /// each behind a line that says whose it is.
 fn contents(journal: &[u8]) -> Option<JournalContents> {
     let head = with_checksums(br#"{"segment":0,"writer":"w"}"#);

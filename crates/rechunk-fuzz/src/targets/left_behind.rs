@@ -1,4 +1,5 @@
-//! What a run leaves beside its target: who writes, the copy of a group, what is done.
+//! Files that a run leaves beside its target: its lock, the copy of a group, the mark of a job that
+//! is done.
 
 use futures::executor::block_on;
 use rechunk::{Stores, status};

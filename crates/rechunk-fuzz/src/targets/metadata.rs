@@ -62,8 +62,8 @@ pub(crate) fn other_version(data: &[u8]) -> bool {
     is_accepted
 }
 
-/// What xarray takes for missing stays so; and where that is to be spelt only, elements stay the
-/// same.
+/// Values that xarray takes for missing stay so; where only their spelling changes, elements stay
+/// the same.
 fn says_what_is_missing(source: &ArrayMetadata, target: ArrayMetadata) {
     let mut respelt = target.clone();
     respell_missing_value(source, &mut respelt);
@@ -107,7 +107,7 @@ fn stored_holds(metadata: &ArrayMetadata) {
     }
 }
 
-/// What holds of all metadata that was accepted.
+/// Properties of all metadata that was accepted.
 pub(super) fn holds(metadata: &ArrayMetadata) {
     let grid = metadata.spec.grid();
     assert!(grid.is_ok(), "{grid:?}");

@@ -39,7 +39,7 @@ pub(crate) fn attributes(data: &[u8]) -> bool {
     is_accepted
 }
 
-/// What holds of the layout of any metadata that was accepted.
+/// Properties of the layout of any metadata that was accepted.
 fn holds(layout: &N5Layout, metadata: &N5Metadata) {
     let spec = layout.spec();
     let grid = spec.grid();

@@ -50,7 +50,7 @@ pub(crate) fn nifti(data: &[u8]) -> bool {
     is_accepted
 }
 
-/// What holds of all metadata that was accepted: the first and the last chunk lie in their files.
+/// Properties of all metadata that was accepted: the first and the last chunk lie in their files.
 fn holds(metadata: &RawMetadata) {
     assert!(metadata.chunk_bytes() <= CHUNK_BYTES_MAX);
     let (grid, layout) = (metadata.spec.grid(), RawLayout::new(metadata.clone()));

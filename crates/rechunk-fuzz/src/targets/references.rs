@@ -17,12 +17,11 @@ const OBJECT_BYTES_MAX: u64 = 1 << 20;
 /// Objects that are read.
 const OBJECTS_MAX: usize = 16;
 
-/// What reading a document may take, bytes: its buffers; and for each byte of it a part of an
-/// index.
+/// Most bytes for reading a document: its buffers; and for each byte of it a part of an index.
 const MEMORY_BYTES_MAX: u64 = 4 << 20;
 const MEMORY_BYTES_PER_BYTE: u64 = 64;
 
-/// What reading a file of Parquet may take: its columns unpacked, and its rows, as many as there
+/// Most bytes for reading a file of Parquet: its columns unpacked, and its rows, as many as there
 /// may be.
 const PARQUET_BYTES_MAX: u64 = 384 << 20;
 
@@ -37,10 +36,10 @@ thread_local! {
     static RUNTIME: OnceCell<Option<Runtime>> = const { OnceCell::new() };
 }
 
-/// A document; or, by its first bytes, a file of Parquet; or, behind a 0 byte, a document of
-/// tables, and behind another one a file of Parquet. Nobody outside of this process is to be asked:
-/// what could name one is left out as far as it is seen, and `just fuzz` sets a proxy that is not
-/// there.
+/// Reads a document or, by its first bytes, a file of Parquet. Behind a 0 byte is a document of
+/// tables, and behind another one a file of Parquet. Nothing outside of this process is to be
+/// reached: names of it are left out as far as they are seen, and `just fuzz` sets a proxy that is
+/// not there.
 pub(crate) fn target(data: &[u8]) -> bool {
     if names_others(data) {
         return false;

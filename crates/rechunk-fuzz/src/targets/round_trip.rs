@@ -1,17 +1,18 @@
-//! What is asked of everything that decodes a chunk.
+//! Checks of everything that decodes a chunk.
 
 use rechunk_format::Layout;
 
 use crate::memory::peak_of;
 
-/// What a decoder may allocate beside what it declares, bytes: messages, and small tables.
+/// Bytes that a decoder may allocate beside those it declares: messages, and small tables.
 const SLACK_BYTES: u64 = 16 << 10;
 
-/// What is in a buffer before it is used.
+/// Value of a buffer's bytes before it is used.
 const STALE: u8 = 0xa5;
 
-/// If somebody reads only what a part of a chunk needs, and it decodes, all of the chunk does so,
-/// to the same elements there; if the chunk is as it should be, or not. How many parts did.
+/// Reads only the bytes that a part of a chunk needs. If they decode, all of the chunk does so, to
+/// the same elements there, whether or not the chunk is as it should be. Returns how many parts
+/// did.
 pub(super) fn parts_are_those_of_the_whole(
     layout: &dyn Layout,
     index: &[u64],

@@ -33,7 +33,7 @@ fn repaired(data: &[u8]) -> Option<Vec<u8>> {
     serde_json::to_vec(&value).ok()
 }
 
-/// What a plan that passed its check can be asked without harm.
+/// Properties of a plan that passed its check.
 fn holds(plan: &Plan) {
     let total = plan.task_count();
     for (number, stage) in plan.stages.iter().enumerate().take(STAGES_MAX) {

@@ -15,8 +15,8 @@ const OBJECT_BYTES_MAX: u64 = 1 << 20;
 /// Objects of an archive that are read.
 const OBJECTS_MAX: usize = 16;
 
-/// What reading may take, bytes: a record of the directory at its longest, pieces of an object, the
-/// object twice; and for each byte of the file its part of an index.
+/// Most bytes for reading: a record of the directory at its longest, pieces of an object, the
+/// object twice. For each byte of the file there is its part of an index too.
 const MEMORY_BYTES_MAX: u64 = 4 << 20;
 const MEMORY_BYTES_PER_BYTE: u64 = 32;
 

@@ -305,8 +305,8 @@ proptest! {
     }
 }
 
-/// Every bit of a block, its header too: none is missed by the compressions that are said to have a
-/// checksum, and those that are said to have none do miss some.
+/// Flips every bit of a block, its header too. Compressions that are said to have a checksum miss
+/// none, and those that are said to have none do miss some.
 #[test]
 fn a_flipped_bit_is_noticed_where_there_is_said_to_be_a_checksum() {
     let elements = data(16 * 16 * 2);

@@ -1,7 +1,7 @@
 use super::BaselineError;
 use super::geometry::{check_chunks, check_nonzero, memory_bytes};
 
-/// How far one axis may be consolidated.
+/// Limit for consolidating one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// Not at all (rechunker's `None`).

@@ -11,7 +11,7 @@ const MEMORY_PER_INTERMEDIATE: u64 = 20;
 /// One pass of cubed: tasks of one chunk shape into a stored grid of another, in elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyOp {
-    /// What one task copies.
+    /// Shape of the elements that one task copies.
     pub copy_chunks: Vec<u64>,
     /// The chunk shape of the array it writes to.
     pub stored_chunks: Vec<u64>,
@@ -63,8 +63,8 @@ pub fn cubed_regular_plan(
     search(rechunking, options, StageRule::Regular)
 }
 
-/// The passes cubed runs with regular intermediates, when a worker is allowed
-/// `allowed_bytes` of memory and a task may hold `buffer_copies` buffers at once (5 with local
+/// Returns the passes that cubed runs with regular intermediates. A worker is allowed
+/// `allowed_bytes` of memory, and a task may hold `buffer_copies` buffers at once (5 with local
 /// storage, 7 in the cloud).
 pub fn cubed_copy_ops(
     rechunking: &Rechunking<'_>,
@@ -85,8 +85,8 @@ pub fn cubed_copy_ops(
     Ok(copy_ops(&plan, rechunking.target_chunks))
 }
 
-/// Each stage copies its reads into its intermediate, the last one also its writes into the
-/// target; a stage that reads what it writes is a single copy.
+/// Turns stages into copies. Each copies its reads into its intermediate, the last one also its
+/// writes into the target; a stage that reads what it writes is a single copy.
 fn copy_ops(plan: &MultistagePlan, target_chunks: &[u64]) -> Vec<CopyOp> {
     let mut ops = Vec::new();
     for (index, stage) in plan.stages.iter().enumerate() {
@@ -103,8 +103,8 @@ fn copy_ops(plan: &MultistagePlan, target_chunks: &[u64]) -> Vec<CopyOp> {
     ops
 }
 
-/// Rounds each extent of `chunks` above that of `next` down to a multiple of it, unless it is the
-/// whole axis: then no two tasks write one chunk.
+/// Rounds each extent of `chunks` above that of `next` down to a multiple of it. Then no two tasks
+/// write one chunk. Extents of a whole axis stay.
 pub(super) fn round_down_to_multiples(shape: &[u64], chunks: &[u64], next: &[u64]) -> Vec<u64> {
     let axes = shape.iter().zip(chunks).zip(next);
     let round = |((&length, &chunk), &next): ((&u64, &u64), &u64)| {

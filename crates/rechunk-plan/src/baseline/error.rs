@@ -19,7 +19,7 @@ pub enum BaselineError {
     /// A chunk extent or an item size of 0 (the original divides by zero).
     #[error("{what} is 0, it must be at least 1")]
     Zero {
-        /// What is zero.
+        /// Name of the number.
         what: &'static str,
     },
     /// A consolidation limit below its chunk, or a negative one other than -1.
@@ -78,7 +78,7 @@ pub enum BaselineError {
     /// A count or a number of bytes does not fit 64 bits.
     #[error("{what} does not fit 64 bits")]
     TooLarge {
-        /// What was counted.
+        /// Name of the count.
         what: &'static str,
     },
 }

@@ -12,8 +12,8 @@ pub fn chunk_count(shape: &[u64], chunks: &[u64]) -> Result<u64, BaselineError> 
     checked_product("the number of chunks", per_axis)
 }
 
-/// The number of (input chunk, output chunk) pairs that meet when `shape` (elements) is copied
-/// from one regular grid to another: the chunk operations of one stage.
+/// Counts the pairs (input chunk, output chunk) that meet when `shape` (elements) is copied from
+/// one regular grid to another. They are the chunk operations of one stage.
 ///
 /// Along an axis this is the number of distinct `(i / in, i / out)`, that is of intervals between
 /// the union of both grids' boundaries: multiples of either, those of both counted once.

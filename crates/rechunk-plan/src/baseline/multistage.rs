@@ -9,7 +9,7 @@ use super::{BaselineError, Limit, consolidate_chunks};
 /// The most stages tried, as in the original.
 const STAGES_MAX: u32 = 99;
 
-/// What is to be re-cut: one array and its two regular grids, in elements.
+/// Array to be re-cut, and its two regular grids, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rechunking<'a> {
     /// The shape of the array.
@@ -38,11 +38,11 @@ pub struct PlannerOptions {
 /// The chunk shapes of one stage, in elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageChunks {
-    /// What a task of the push reads.
+    /// Chunks that a task of the push reads.
     pub read: Vec<u64>,
-    /// What is stored between push and pull: the elementwise minimum of the other two.
+    /// Chunks that are stored between push and pull: the elementwise minimum of the other two.
     pub intermediate: Vec<u64>,
-    /// What a task of the pull writes.
+    /// Chunks that a task of the pull writes.
     pub write: Vec<u64>,
 }
 
@@ -93,7 +93,7 @@ impl MultistagePlan {
     }
 }
 
-/// How the chunk shapes between two stages are chosen.
+/// Rule for the chunk shapes between two stages.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum StageRule {
     /// Rechunker: geometric means, rounded down.

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// The floor of the value `step` of `steps` on the geometric scale from `start` to `stop`:
-/// the largest `m` with `m^steps <= start^(steps - step) * stop^step`.
+/// Computes the value `step` of `steps` on the geometric scale from `start` to `stop`, rounded
+/// down. That is the largest `m` with `m^steps <= start^(steps - step) * stop^step`.
 ///
 /// Exact for any size: 99 stages of 64-bit extents are numbers of 6,336 bits, compared as such.
 pub(super) fn geometric_floor(start: u64, stop: u64, step: u32, steps: u32) -> u64 {

@@ -57,7 +57,7 @@ fn pairs_by_walking(length: u64, a: u64, b: u64) -> u64 {
     pairs.len().try_into().unwrap()
 }
 
-/// What rechunker's own property tests demand of a plan.
+/// Checks the demands of rechunker's own property tests on a plan.
 fn check_invariants(setting: &Setting, plan: &MultistagePlan) -> Result<(), TestCaseError> {
     let Setting { shape, source, target, options, .. } = setting;
     let (first, last) = (&plan.stages[0], &plan.stages[plan.stages.len() - 1]);

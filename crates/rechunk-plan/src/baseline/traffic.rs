@@ -1,4 +1,4 @@
-//! What a baseline plan asks of the stores.
+//! Traffic of a baseline plan at the stores.
 
 use super::geometry::{
     calculate_single_stage_io_ops, check_nonzero, checked_product, chunk_count, memory_bytes,
@@ -29,8 +29,8 @@ pub struct BaselineTraffic {
     pub target_bytes: u64,
 }
 
-/// The traffic of `plan` as its method describes it: each read task reads each source chunk it
-/// meets once, each write task each intermediate chunk it meets.
+/// Counts the traffic of `plan` as its method describes it. Each read task reads each source chunk
+/// it meets once, each write task each intermediate chunk it meets.
 ///
 /// A single stage without intermediate runs one task per write chunk instead.
 pub fn traffic_as_designed(
@@ -40,8 +40,8 @@ pub fn traffic_as_designed(
     traffic(rechunking, plan, |first| &first.read)
 }
 
-/// The traffic of `plan` as rechunker 0.5 and later run it: the tasks of the first stage are the
-/// chunks of its intermediate, so that a source chunk is read again for every one it meets.
+/// Counts the traffic of `plan` as rechunker 0.5 and later run it. The tasks of the first stage are
+/// the chunks of its intermediate, so that a source chunk is read again for every one it meets.
 ///
 /// Later stages are counted as designed: rechunker never runs them, and those who do use reads.
 pub fn traffic_as_executed(

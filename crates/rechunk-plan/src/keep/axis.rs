@@ -42,8 +42,8 @@ impl Pieces {
     }
 }
 
-/// The most elements before the end of a buffer that belong to a target file which goes on behind
-/// it: what is carried over the end of a buffer where the axis is kept.
+/// Most elements before the end of a buffer that belong to a target file which goes on behind it.
+/// They are carried over the end of a buffer where the axis is kept.
 pub(super) fn carry_max(extent: u64, buffer: u64, block: u64) -> u64 {
     /// Ends that are looked at one by one; beyond, the bound of all ends is taken.
     const ENDS_MAX: u64 = 1 << 16;

@@ -11,7 +11,7 @@ use crate::count::{cells, product};
 pub(crate) const EXACT_BUFFERS_MAX: u64 = 4096;
 /// Schedules that are looked at exactly, at most.
 const EXACT_MAX: usize = 256;
-/// How far over the memory the bound may be for that.
+/// Factor by which the bound of a schedule may exceed the memory if it is looked at exactly.
 const EXACT_FACTOR: u64 = 4;
 
 /// The best schedule so far, and those that may be better.

@@ -26,7 +26,7 @@ pub struct FilePart {
     pub region: Region,
 }
 
-/// What is written at once: a target file, on axes that are not kept cut where buffers end.
+/// Block that is written at once: a target file, on axes that are not kept cut where buffers end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteBlock {
     /// Index of the target file in its grid.
@@ -102,8 +102,9 @@ impl Buffers {
         self.number(&last)
     }
 
-    /// Whether, with all write blocks done whose last buffer comes before buffer `next`, buffer
-    /// `number` has to be read again to go on with `next`: it meets one that is not done.
+    /// Returns whether buffer `number` has to be read again to go on with `next`. It has, if it
+    /// meets a write block that is not done once all those are whose last buffer comes before
+    /// `next`.
     pub fn is_needed(&self, number: u64, next: u64) -> bool {
         if number >= next {
             return number < self.count();

@@ -6,7 +6,7 @@ use super::axis::Pieces;
 use super::model::Files;
 use crate::count::product;
 
-/// What a schedule asks of the files of one side. No count leaves 64 bits: there are at most as
+/// Accesses of a schedule to the files of one side. No count leaves 64 bits: there are at most as
 /// many runs as elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SideCounts {
@@ -61,9 +61,9 @@ pub(super) fn runs(files: &Files, pieces: impl Fn(usize) -> Pieces) -> u64 {
 /// Both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counts {
-    /// What is read.
+    /// Counts of reads.
     pub source: SideCounts,
-    /// What is written.
+    /// Counts of writes.
     pub target: SideCounts,
 }
 

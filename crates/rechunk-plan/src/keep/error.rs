@@ -13,7 +13,7 @@ pub enum KeepError {
     NotAnOrder {
         /// The list.
         what: &'static str,
-        /// What it holds.
+        /// Axes in the list.
         axes: Vec<usize>,
         /// Axes of the array.
         rank: usize,
@@ -21,7 +21,7 @@ pub enum KeepError {
     /// Not even one element fits.
     #[error("one element of {item_bytes} bytes does not fit {memory_bytes} bytes of memory")]
     NoElementFits {
-        /// What was allowed, bytes.
+        /// Bytes that were allowed.
         memory_bytes: u64,
         /// Bytes of one element.
         item_bytes: u64,
@@ -29,7 +29,7 @@ pub enum KeepError {
     /// The buffer, its kept axes or its order do not belong to the array.
     #[error("the schedule does not fit the array: {why}")]
     NotOfThisArray {
-        /// What differs.
+        /// Reason why it does not fit.
         why: &'static str,
     },
 }

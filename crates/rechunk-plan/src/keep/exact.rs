@@ -1,4 +1,4 @@
-//! What a schedule holds at most, exactly.
+//! Computes the most elements that a schedule holds, exactly.
 
 use super::{Model, Schedule};
 
@@ -24,8 +24,8 @@ struct Seen {
     goes_on: u64,
 }
 
-/// Elements on the axes seen so far, slowest first, by how buffer and last buffer compare with
-/// the buffer that is read, in the order of the loop.
+/// Counts of elements on the axes seen so far, slowest first. They are by how buffer and last
+/// buffer compare with the buffer that is read, in the order of the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct State {
     here_ends: u64,
@@ -63,7 +63,7 @@ impl State {
 }
 
 impl Model {
-    /// What a schedule holds at most, elements, exactly: the buffer that is read and what was
+    /// Most elements that a schedule holds, exactly: the buffer that is read and all that was
     /// carried to it. `None` if there are more than `buffers_max` buffers to look at.
     pub fn memory_exact(&self, schedule: &Schedule, buffers_max: u64) -> Option<u64> {
         if self.shape.contains(&0) {
@@ -85,7 +85,7 @@ impl Model {
         states.into_iter().map(State::held).max()
     }
 
-    /// What is held at the buffer that carries most on every axis, elements: at most
+    /// Elements that are held at the buffer that carries most on every axis: at most
     /// [`Model::memory_exact`].
     pub(super) fn memory_at_most_carried(&self, schedule: &Schedule) -> u64 {
         let mut state = State::START;

@@ -9,7 +9,7 @@ pub(super) struct Length {
     pub axis: usize,
     /// The length, elements.
     pub extent: u64,
-    /// What is carried if the axis is kept.
+    /// Elements that are carried if the axis is kept.
     pub carry: u64,
     /// Source files.
     pub files: u64,

@@ -3,8 +3,8 @@
 use super::Model;
 use super::baseline::{common, covering, divisors};
 
-/// At most `most` lengths for a buffer along `axis`, ascending: all, or multiples of the files of
-/// both sides, equal parts of the array and divisors, the notable ones first.
+/// At most `most` lengths for a buffer along `axis`, ascending. They are all lengths, or multiples
+/// of the files of both sides, equal parts of the array and divisors, the notable ones first.
 pub(super) fn lengths(model: &Model, axis: usize, most: usize) -> Vec<u64> {
     let extent = model.shape[axis].max(1);
     if usize::try_from(extent).is_ok_and(|extent| extent <= most) {

@@ -115,7 +115,7 @@ impl Model {
         axes.map(|((&extent, &buffer), &block)| carry_max(extent, buffer, block)).collect()
     }
 
-    /// What a schedule holds at most, elements: a proved bound.
+    /// Bound of the elements that a schedule holds, proved.
     ///
     /// What axis `s` carries lies on all of the faster axes and within a buffer on the slower
     /// ones: `|B| + Σ carry_s · Π faster R · Π slower B` over the kept axes.
@@ -133,7 +133,7 @@ impl Model {
         held
     }
 
-    /// What buffers and carried pieces may be together, elements.
+    /// Elements that buffers and carried pieces may have together.
     pub fn memory_elements(&self) -> u64 {
         self.memory_elements
     }
@@ -149,8 +149,8 @@ impl Model {
         files(&self.source).saturating_add(files(&self.target))
     }
 
-    /// No schedule has fewer seeks, even if it reads again: `N / sqrt(M c)` for `N` elements, `M`
-    /// in memory and `c` that a source and a target file share at most.
+    /// Bound of the seeks of all schedules, even if they read again. It is `N / sqrt(M c)` for `N`
+    /// elements, `M` in memory and `c` that a source and a target file share at most.
     ///
     /// While `2 M` elements are written, at least `M` are read too; `r` runs read and `w` written
     /// share at most `r w c` elements, so that `r + w ≥ 2 sqrt(M / c)`.

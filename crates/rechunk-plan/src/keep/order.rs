@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::Model;
 use super::axis::carry_max;
 
-/// What an axis says about its place in the order.
+/// Numbers of an axis that decide its place in the order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed {
     pub axis: usize,
@@ -13,7 +13,7 @@ pub(super) struct Placed {
     pub stored: usize,
     pub extent: u64,
     pub buffer: u64,
-    /// What it carries; 0 where it is not kept.
+    /// Elements that it carries; 0 where it is not kept.
     pub carry: u64,
 }
 

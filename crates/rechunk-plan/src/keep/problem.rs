@@ -14,7 +14,7 @@ pub struct Problem {
     pub target_block: Vec<u64>,
     /// Bytes of one element.
     pub item_bytes: u64,
-    /// What buffers and carried pieces may take together, bytes.
+    /// Bytes that buffers and carried pieces may take together.
     pub memory_bytes: u64,
     /// Axes in the order a source file stores them, slowest first: `0, 1, …` is C order.
     pub source_order: Vec<usize>,
@@ -43,7 +43,7 @@ impl Problem {
     }
 }
 
-/// What is read when, and what waits in memory: every element is read once and written once.
+/// Order of reads, and elements that wait in memory: each is read once and written once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
     /// Shape of a buffer, elements: what is read at a time. The last ones of an axis are clipped.

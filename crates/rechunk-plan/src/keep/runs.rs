@@ -32,8 +32,8 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Runs of `part`, which must lie in `file`, the file's box of the array; the file stores
-    /// elements of `item_bytes` in the order of axes `order`, slowest first.
+    /// Cuts `part` of a file into runs; it must lie in `file`, the file's box of the array. The
+    /// file stores elements of `item_bytes` in the order of axes `order`, slowest first.
     pub fn new(file: &Region, part: &Region, order: &[usize], item_bytes: u64) -> Self {
         debug_assert!(file.contains(part));
         let mut strides = vec![0; order.len()];

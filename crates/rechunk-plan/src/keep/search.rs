@@ -19,7 +19,7 @@ pub struct Found {
     pub schedule: Schedule,
     /// Opens and runs of both sides.
     pub counts: Counts,
-    /// What it holds at most, bytes.
+    /// Most bytes that it holds.
     pub memory_bytes: u64,
     /// That number is exact; else it is the bound.
     pub memory_is_exact: bool,
@@ -59,8 +59,8 @@ impl Model {
         best.found()
     }
 
-    /// What is known of every length of every axis, with as few of them as can be looked at:
-    /// about `candidates_max` buffers with a set of kept axes, if `filled` axes have one length.
+    /// Computes all lengths of every axis, or as few as can be looked at. That is about
+    /// `candidates_max` buffers with a set of kept axes, if `filled` axes have one length.
     fn tables(&self, candidates_max: usize, filled: usize) -> Vec<Vec<Length>> {
         let mut most = LENGTHS_MAX;
         loop {
@@ -98,8 +98,8 @@ impl Best<'_> {
         }
     }
 
-    /// Whether every file can be read at once and written at once, and if so with the least
-    /// memory: buffers of whole source files, all axes kept.
+    /// Tries to read every file at once and write it at once. Returns whether that is possible, and
+    /// if so takes the least memory: buffers of whole source files, all axes kept.
     fn reach_files(&mut self) -> bool {
         let rank = self.model.rank();
         let mut most = LENGTHS_MAX;

@@ -60,7 +60,7 @@ pub(crate) struct IoOps {
     pub(crate) expected: u64,
 }
 
-/// What both planners are asked.
+/// Question to both planners.
 #[derive(Deserialize)]
 pub(crate) struct Question {
     pub(crate) shape: Chunks,

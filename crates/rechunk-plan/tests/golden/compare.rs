@@ -101,7 +101,7 @@ fn theirs(case: &Value, kind: &str) -> Option<[BaselineTraffic; 2]> {
     ])
 }
 
-/// The same request our planner gets, for uncompressed arrays.
+/// Returns the request for our planner, for uncompressed arrays.
 pub(crate) fn request(case: &Value, profile: &str) -> PlanRequest {
     let item_bytes = case["itemsize"].as_u64().expect("itemsize");
     let max_mem = case["max_mem"].as_u64().expect("max_mem");

@@ -5,7 +5,7 @@
 
 mod compare;
 
-/// A plan that cannot be run as it is priced: its read chunks end inside intermediate chunks, so
+/// A plan that cannot be run as it is priced. Its read chunks end inside intermediate chunks, so
 /// that two tasks write one chunk, and yet each chunk counts as one write. Ours moves 11 % fewer
 /// bytes with 0.3 % more requests; on a disk of 10 ms a request that is 0.2 % dearer.
 const TWO_WRITERS: &str = "rech-0937 hdd designed";

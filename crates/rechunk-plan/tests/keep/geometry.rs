@@ -8,7 +8,7 @@ use rechunk_plan::keep::{Buffers, Model, Run, Runs};
 
 use crate::cases::{Case, cases, place};
 
-/// What a write block is told apart by: its file, and on axes that are not kept the buffer.
+/// Key of a write block: its file, and on axes that are not kept the buffer.
 type Key = Vec<(u64, u64)>;
 
 fn write_block(case: &Case, element: &[u64]) -> Key {

@@ -37,8 +37,8 @@ fn where_one_pass_is_cheaper_than_any_intermediate_none_is_searched_for() {
     assert!(kinds(cheapest(&two_passes).unwrap()) > 1);
 }
 
-/// A cheap codec that passes over blocks of which nothing is wanted is read and decoded several
-/// times sooner than an intermediate is written and read.
+/// Parts of chunks of a cheap codec, which passes over blocks that are not wanted, are read several
+/// times. That is sooner done than writing and reading an intermediate.
 #[test]
 fn parts_of_chunks_are_taken_again_where_an_intermediate_costs_more() {
     let mut request = request(&[1460, 720, 1440], &[1, 720, 1440], &[1460, 30, 30], 1_000_000_000);
@@ -92,8 +92,8 @@ fn parts_of_plain_chunks_are_all_that_is_held() {
     plan.check().unwrap();
 }
 
-/// What a store copies itself is a request for each object, and no bytes; whoever moves it, the
-/// same objects are written, in no more memory than moving them takes.
+/// Copies by the store are a request for each object, and no bytes. Whoever moves them, the same
+/// objects are written, in no more memory than moving them takes.
 #[test]
 fn a_store_copies_whole_objects_only() {
     let mut request = request(&[50, 40], &[8, 16], &[8, 16], 64 << 20);
@@ -190,8 +190,8 @@ fn intermediates_in_memory_are_paid_for() {
     }
 }
 
-/// Chunks of 2 MiB that take 6 MiB to decode: with lanes that pay for that, eight of them are in
-/// flight in 128 MiB and no more.
+/// Chunks of 2 MiB take 6 MiB to decode. With lanes that hold that, eight of them are in flight in
+/// 128 MiB and no more.
 #[test]
 fn many_chunks_are_in_flight_where_few_are_decoded() {
     let mut request = request(&[120, 1024, 1024], &[1, 1024, 1024], &[120, 64, 64], 128 << 20);
@@ -326,9 +326,9 @@ fn a_million_edges_plan_in_seconds() {
     assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), planned.plan);
 }
 
-/// The search is local, but what it finds with more memory costs hardly more than what it found
-/// with less: 3 % at most where this was measured (216 budgets of 8 arrays; 55 % before the memory
-/// was divided for each stage in the search itself).
+/// The search is local, but its result with more memory costs hardly more than that with less. It
+/// was 3 % at most where this was measured (216 budgets of 8 arrays; 55 % before the memory was
+/// divided for each stage in the search itself).
 #[test]
 fn more_memory_hardly_ever_costs_more() {
     let stores = [StoreProfile::local(), StoreProfile::built_in("s3").unwrap()];
@@ -357,8 +357,8 @@ fn more_memory_hardly_ever_costs_more() {
     }
 }
 
-/// Larger steps gain nothing when they are large: what they would hold is left for reading ahead,
-/// and a run that is killed has marked most of what it did.
+/// Larger steps gain nothing when they are large. Their memory is left for reading ahead, and a run
+/// that is killed has marked most of what it did.
 #[test]
 fn ample_memory_is_not_filled_for_nothing() {
     let planned = plan(&request(&[4000, 4000], &[40, 40], &[400, 400], 16 << 30)).unwrap().plan;

@@ -1,4 +1,4 @@
-//! What is asked of a plan.
+//! Checks of a plan.
 
 use proptest::prelude::*;
 use rechunk_grid::{ChunkGrid, Region};
@@ -39,8 +39,8 @@ pub(crate) fn held_by<T>(sides: [&Option<T>; 2]) -> impl Iterator<Item = (bool, 
     read.iter().map(|read| (false, read)).chain(written.iter().map(|written| (true, written)))
 }
 
-/// What is in memory of a target shard that is sent in parts while it is filled, at most: the part
-/// that is filled, the one on its way, and those its index is in, if that comes first.
+/// Most bytes in memory of a target shard that is sent in parts while it is filled. These are the
+/// part that is filled, the one on its way, and those its index is in, if that comes first.
 pub(crate) fn unsent_bytes(plan: &Plan, request: &PlanRequest, shard: &ShardSide) -> u64 {
     let Some(uploads) = plan.target_uploads else { return 0 };
     let chunk: u64 = plan.target_chunk.iter().product();
@@ -51,7 +51,8 @@ pub(crate) fn unsent_bytes(plan: &Plan, request: &PlanRequest, shard: &ShardSide
     whole.min(parts * uploads.log_part_bytes)
 }
 
-/// What a stage reserves for the indexes of shards is enough at every step of every tile.
+/// The memory that a stage reserves for the indexes of shards is enough at every step of every
+/// tile.
 pub(crate) fn assert_indexes_fit(plan: &Plan, request: &PlanRequest) -> Result<(), TestCaseError> {
     for (number, stage) in plan.stages.iter().enumerate() {
         let geometry = plan.geometry(number).unwrap();
@@ -100,7 +101,7 @@ pub(crate) fn assert_indexes_fit(plan: &Plan, request: &PlanRequest) -> Result<(
     Ok(())
 }
 
-/// What is resident at once, by walking the steps of every tile, is no more than is reserved.
+/// Walks the steps of every tile: no more is resident at once than is reserved.
 pub(crate) fn assert_resident(plan: &Plan) -> Result<(), TestCaseError> {
     for (number, stage) in plan.stages.iter().enumerate() {
         let geometry = plan.geometry(number).unwrap();
@@ -204,7 +205,7 @@ pub(crate) fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What is named as the least is enough, and a byte less is not.
+/// The least budget that an error names is enough, and a byte less is not.
 pub(crate) fn assert_least(request: &mut PlanRequest) {
     if let Err(PlanError::DoesNotFit { minimum_bytes, .. }) = plan(request) {
         request.budget.memory_bytes = minimum_bytes;

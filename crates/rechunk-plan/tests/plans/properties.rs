@@ -1,4 +1,4 @@
-//! What holds whatever the arrays.
+//! Properties of plans, whatever the arrays.
 
 use proptest::prelude::*;
 use rechunk_plan::{

@@ -7,7 +7,7 @@ use rechunk_grid::Endian;
 /// A field: name, first byte, kind, how many.
 pub(super) type Place = (&'static str, usize, Kind, usize);
 
-/// How a number or a text of a header is stored.
+/// Type of a number or a text of a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     U8,

@@ -20,7 +20,7 @@ use crate::{Files, HEADER_BYTES_MAX, Header, RawMetadata};
 
 pub(crate) use write::header;
 
-/// What messages call the header.
+/// Name of the header in messages.
 const KEY: &str = "NIfTI header";
 
 /// The attribute that has the header, and the member that has it byte for byte.
@@ -198,7 +198,7 @@ fn parse_dim(fixed: &[u8], table: &[Place], endian: Endian) -> Result<Vec<u64>, 
     (1..=rank).map(extent).collect()
 }
 
-/// Where the elements begin.
+/// Offset of the elements, bytes.
 fn data_offset(version: Version, fixed: &[u8], endian: Endian) -> Result<usize, FormatError> {
     let place = place(version.table(), "vox_offset");
     let least = version.data_offset_min();
@@ -225,8 +225,8 @@ fn data_offset(version: Version, fixed: &[u8], endian: Endian) -> Result<usize, 
     }
 }
 
-/// What the header says, under [`ATTRIBUTE`]: its fields for people, and all of it byte for byte,
-/// from which it is written again.
+/// Attributes of the header, under [`ATTRIBUTE`]: its fields for people, and all of it byte for
+/// byte, from which it is written again.
 fn attributes(version: Version, header: &[u8], endian: Endian) -> Map<String, Value> {
     let mut fields = Map::new();
     let number = if version == Version::One { 1 } else { 2 };

@@ -10,8 +10,9 @@ use super::fields::{place, set_float, set_integer};
 use super::{ATTRIBUTE, AxisOrder, EXACT, Version, field, parse_nifti, types};
 use crate::{Files, Header};
 
-/// The header of an array, and the byte order of its elements: that of the file it came from, if
-/// `attributes` have it and shape and type are still the same; else the least that is valid.
+/// Returns the header of an array, and the byte order of its elements. They are those of the file
+/// it came from, if `attributes` have it and shape and type are still the same; else the least that
+/// is valid.
 pub(crate) fn header(
     spec: &ArraySpec,
     attributes: &Map<String, Value>,
