@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use crate::codec_json::{ZFP_NAMES, parse_v2_codec, parse_v3_codec, parse_v3_extension};
 use crate::codec_spec::{BloscName, CodecSpec, Shuffle};
+use crate::element_order::{parse_endian, parse_transpose};
 use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::json::read_object;
 use crate::metadata::ZarrVersion;
-use crate::parse_v3::{parse_endian, parse_transpose};
 
 /// Codecs that are not yet bound to a data type or a version.
 #[derive(Debug, Clone, PartialEq)]

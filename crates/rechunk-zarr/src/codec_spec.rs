@@ -8,13 +8,14 @@ pub(crate) use rechunk_codec::zfp::ZfpElement;
 pub use rechunk_codec::zfp::{Real, ZfpMode, ZfpSpec};
 pub use rechunk_codec::{BloscName, LzmaCheck, LzmaFilter, LzmaFormat, LzmaSpec, Shuffle};
 
+use crate::codec_names::{N5_BLOCK, SHARDING};
 pub use crate::codec_settings::{
     BitPacking, ChecksumKind, PcodecDelta, PcodecSpec, Scalar, TypePair,
 };
 use crate::element_type::ElementType;
 use crate::fill_value::write_fill_value;
 use crate::metadata::ZarrVersion;
-use crate::n5_block::{self, N5BlockCodec};
+use crate::n5_block::N5BlockCodec;
 pub use crate::number_codecs::{CastValue, OutOfRange, Rounding, ScalarMap, ScaleOffset, Word};
 pub use crate::packed_numbers::{NewAxis, PackedNumbers};
 use crate::shard_codec::ShardCodec;
@@ -172,8 +173,8 @@ impl CodecSpec {
             Self::Reshape(_) => "reshape",
             Self::Tiff(compressor) => compressor.name(),
             Self::Predictor(predictor) => predictor.name(),
-            Self::Shards(_) => crate::sharding::NAME,
-            Self::N5Block(_) => n5_block::NAME,
+            Self::Shards(_) => SHARDING,
+            Self::N5Block(_) => N5_BLOCK,
         }
     }
 

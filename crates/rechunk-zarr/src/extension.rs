@@ -6,8 +6,8 @@
 use rechunk_format::FormatError;
 use serde_json::{Map, Value};
 
+use crate::codec_names::SHARDING;
 use crate::field::Field;
-use crate::sharding;
 
 /// Hint beside a member that is refused.
 const HINT: &str = "the specification asks to refuse what is not understood, unless it says \
@@ -64,7 +64,7 @@ pub(crate) fn refuse_unknown_settings(
         "bytes" | "endian" => &["endian"],
         "crc32c" => &[],
         "gzip" => &["level"],
-        sharding::NAME => &["chunk_shape", "codecs", "index_codecs", "index_location"],
+        SHARDING => &["chunk_shape", "codecs", "index_codecs", "index_location"],
         "transpose" => &["order"],
         "zstd" => &["level", "checksum"],
         _ => return Ok(()),

@@ -12,16 +12,19 @@
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 
 mod carried;
+mod checked;
 mod choice;
 mod chunk_grid;
 mod chunk_lengths;
 mod codec_json;
+mod codec_names;
 mod codec_settings;
 mod codec_spec;
 mod codecs;
 mod consolidated;
 mod dimension_names;
 mod documents;
+mod element_order;
 mod element_type;
 mod extension;
 mod fill_value;
@@ -42,6 +45,7 @@ mod shard_codec;
 mod sharding;
 mod target;
 mod tiff_codecs;
+mod type_name;
 mod types_v2;
 mod types_v3;
 mod variable;

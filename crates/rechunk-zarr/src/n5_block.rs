@@ -9,12 +9,10 @@ use rechunk_format::FormatError;
 use rechunk_grid::DataType;
 use serde_json::{Map, Value, json};
 
+use crate::codec_names::N5_BLOCK;
 use crate::codec_spec::CodecSpec;
 use crate::field::Field;
 use crate::metadata::ArrayMetadata;
-
-/// Its name in metadata.
-pub(crate) const NAME: &str = "n5_default";
 
 /// Attribute in which `n5tozarr` repeats what the `attributes.json` beside says.
 const REPEATED: &str = "_n5";
@@ -67,7 +65,7 @@ impl N5BlockCodec {
         };
         let transpose = json!({"name": "transpose", "configuration": {"order": order}});
         let codecs: Vec<Value> = [transpose, bytes].into_iter().chain(compressor).collect();
-        json!({"name": NAME, "configuration": {"codecs": codecs}})
+        json!({"name": N5_BLOCK, "configuration": {"codecs": codecs}})
     }
 }
 
@@ -89,13 +87,13 @@ pub(crate) fn without_n5_blocks(source: &ArrayMetadata) -> Option<ArrayMetadata>
 /// are blocks of N5 then, or it repeats that document.
 pub fn stands_for_n5(zarr_json: &[u8]) -> bool {
     let has = |text: &str| zarr_json.windows(text.len()).any(|found| found == text.as_bytes());
-    if !has(NAME) && !has(REPEATED) {
+    if !has(N5_BLOCK) && !has(REPEATED) {
         return false;
     }
     let Ok(document) = crate::json::read_object("zarr.json", zarr_json) else { return false };
     let attributes = document.get("attributes").and_then(Value::as_object);
     let repeats = |map: &Map<String, Value>| map.get(REPEATED).is_some_and(Value::is_object);
     let codecs = document.get("codecs").and_then(Value::as_array);
-    let is_block = |codec: &Value| codec.get("name").and_then(Value::as_str) == Some(NAME);
+    let is_block = |codec: &Value| codec.get("name").and_then(Value::as_str) == Some(N5_BLOCK);
     attributes.is_some_and(repeats) || codecs.is_some_and(|list| list.iter().any(is_block))
 }

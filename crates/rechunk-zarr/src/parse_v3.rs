@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::chunk_grid::{parse_chunk_grid, parse_key_encoding};
 use crate::codec_json::{parse_v3_codec, parse_v3_extension, refuse_little_endian};
+use crate::codec_names::{N5_BLOCK, SHARDING};
 use crate::codec_spec::CodecSpec;
+use crate::element_order::{parse_endian, parse_transpose};
 use crate::element_type::ElementType;
 use crate::extension::{may_ignore, refuse_unknown_members, refuse_unknown_settings};
 use crate::field::{Field, shown};
@@ -17,7 +19,7 @@ use crate::n5_block::N5BlockCodec;
 use crate::record::{self, Record};
 use crate::shard_codec::ShardCodec;
 use crate::sharding::Sharding;
-use crate::{dimension_names, n5_block, sharding, types_v3, variable};
+use crate::{dimension_names, sharding, types_v3, variable};
 
 const KEY: &str = "zarr.json";
 
@@ -243,28 +245,28 @@ fn parse_codecs(
                 element = ElementType::BYTE;
             }
             // Its missing chunks have the fill value as the filter leaves it.
-            (sharding::NAME, false) if codecs.iter().any(|codec| !keeps_fill(codec)) => {
+            (SHARDING, false) if codecs.iter().any(|codec| !keeps_fill(codec)) => {
                 return Err(field.unsupported("\"sharding_indexed\" behind a filter", ""));
             }
-            (sharding::NAME, false) => {
+            (SHARDING, false) => {
                 let shape: Vec<u64> =
                     axes.iter().filter_map(|&a| chunk_shape.get(a)).copied().collect();
                 let found = sharding::parse(&settings, &configuration, &shape)?;
                 codecs.push(inner_shards(found, element, depth)?);
                 (is_bytes, element) = (true, ElementType::BYTE);
             }
-            (n5_block::NAME, false) if !codecs.is_empty() || depth > 0 => {
+            (N5_BLOCK, false) if !codecs.is_empty() || depth > 0 => {
                 let what = "codec \"n5_default\" behind a filter, or inside another codec";
                 return Err(field.unsupported(what, ""));
             }
-            (n5_block::NAME, false) => {
+            (N5_BLOCK, false) => {
                 let inner = (&settings.child("codecs"), configuration.get("codecs"));
                 let (turned, block) = block_of_n5(inner, (chunk_shape, &axes), data_type, depth)?;
                 axes = turned;
                 codecs.push(CodecSpec::N5Block(Box::new(block)));
                 (is_bytes, element) = (true, ElementType::BYTE);
             }
-            ("transpose" | "bytes" | "endian" | sharding::NAME | n5_block::NAME, true) => {
+            ("transpose" | "bytes" | "endian" | SHARDING | N5_BLOCK, true) => {
                 return Err(field.invalid(format!("codec {name:?} must come before it is bytes")));
             }
             ("crc32c" | "blosc" | "zstd" | "gzip", false) => {
@@ -350,7 +352,7 @@ fn stored_endian(list: &[Value]) -> Result<Option<Endian>, FormatError> {
             }
             // A shard's elements have the byte order of its chunks, and a block's that of what is
             // in it.
-            (sharding::NAME | n5_block::NAME, configuration) => {
+            (SHARDING | N5_BLOCK, configuration) => {
                 let inner = configuration.get("codecs").and_then(Value::as_array);
                 return inner.map_or(Ok(None), |list| stored_endian(list));
             }
@@ -358,48 +360,6 @@ fn stored_endian(list: &[Value]) -> Result<Option<Endian>, FormatError> {
         }
     }
     Ok(None)
-}
-
-/// The axes after one more transposition.
-pub(crate) fn parse_transpose(
-    field: &Field,
-    configuration: &Map<String, Value>,
-    axes: &[usize],
-) -> Result<Vec<usize>, FormatError> {
-    let field = field.child("order");
-    let value = configuration.get("order").ok_or_else(|| field.invalid("is missing"))?;
-    let order = field.shape(value)?;
-    let moved: Option<Vec<usize>> = order
-        .iter()
-        .map(|&axis| usize::try_from(axis).ok().and_then(|axis| axes.get(axis).copied()))
-        .collect();
-    let is_permutation = |moved: &Vec<usize>| {
-        let mut sorted = moved.clone();
-        sorted.sort_unstable();
-        sorted.into_iter().eq(0..axes.len())
-    };
-    moved.filter(is_permutation).ok_or_else(|| {
-        field.invalid(format!("{} does not order {} axes", shown(value), axes.len()))
-    })
-}
-
-/// The byte order in the configuration of `bytes`.
-pub(crate) fn parse_endian(
-    field: &Field,
-    configuration: &Map<String, Value>,
-) -> Result<Option<Endian>, FormatError> {
-    let field = field.child("endian");
-    let Some(value) = configuration.get("endian").filter(|value| !value.is_null()) else {
-        return Ok(None);
-    };
-    match text(value) {
-        Some("little") => Ok(Some(Endian::Little)),
-        Some("big") => Ok(Some(Endian::Big)),
-        _ => {
-            let reason = format!("expected \"little\" or \"big\", found {}", shown(value));
-            Err(field.invalid(reason))
-        }
-    }
 }
 
 fn parse_dimension_names(

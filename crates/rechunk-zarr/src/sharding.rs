@@ -5,11 +5,10 @@ use rechunk_grid::Endian;
 use serde_json::{Map, Value, json};
 
 use crate::codec_json::parse_v3_extension;
+use crate::codec_names::SHARDING;
 use crate::extension::refuse_unknown_settings;
 use crate::field::{Field, shown};
 use crate::json::text;
-
-pub(crate) const NAME: &str = "sharding_indexed";
 
 /// Configuration of the codec.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ pub(crate) fn parse_alone(
 ) -> Result<Option<Sharding>, FormatError> {
     let [codec] = list_field.list(codecs)? else { return Ok(None) };
     let (name, configuration) = parse_v3_extension(list_field, codec)?;
-    if name != NAME {
+    if name != SHARDING {
         return Ok(None);
     }
     refuse_unknown_settings(list_field, codec, name, &configuration)?;
@@ -105,7 +104,7 @@ pub(crate) fn write(format: &ShardFormat, chunk_shape: &[u64], codecs: &[Value])
         index_codecs.push(json!({"name": "crc32c"}));
     }
     json!({
-        "name": NAME,
+        "name": SHARDING,
         "configuration": {
             "chunk_shape": chunk_shape,
             "codecs": codecs,

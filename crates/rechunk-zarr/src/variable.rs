@@ -12,12 +12,12 @@ use crate::choice::bind;
 use crate::codec_json::{
     parse_v2_codec, parse_v3_codec, parse_v3_extension, write_v2_codec, write_v3_codec,
 };
+use crate::codec_names::SHARDING;
 use crate::codec_spec::CodecSpec;
 use crate::element_type::ElementType;
 use crate::field::Field;
 use crate::json::text;
 use crate::metadata::{ArrayMetadata, ZarrVersion};
-use crate::sharding;
 use crate::target::TargetOptions;
 
 /// Largest encoded chunk of such elements that is copied, bytes. Nothing in the metadata bounds
@@ -75,7 +75,7 @@ fn names(metadata: &ArrayMetadata) -> Vec<String> {
 
 /// Its chunks are shards.
 pub(crate) fn has_shards(metadata: &ArrayMetadata) -> bool {
-    names(metadata).iter().any(|name| name == sharding::NAME)
+    names(metadata).iter().any(|name| name == SHARDING)
 }
 
 /// The codecs in a few words.
