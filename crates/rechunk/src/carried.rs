@@ -33,9 +33,9 @@ impl Carried {
     }
 }
 
-/// A target, or what is written of it, and its source as arrays of what their filters of each
-/// number store, where both have the same; else as they are. `layout` makes a layout of the
-/// target's metadata.
+/// Source and layout of the target as arrays of stored numbers, where both have the same filters of
+/// each number; else as they are. `layout` makes a layout of the target's metadata, or of the part
+/// that is written.
 pub(crate) fn carry(
     source: OpenArray,
     target: &Metadata,

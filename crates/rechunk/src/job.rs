@@ -81,7 +81,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// What is said of the plan before it is run.
+    /// Report of the plan before it is run.
     pub fn plan_report(&self) -> Report {
         Report {
             growth: self.growth.clone(),

@@ -10,7 +10,7 @@ use crate::open::OpenArray;
 use crate::source_check;
 use crate::tree::TreeJob;
 
-/// How much of a source may be missing, as `--max-missing` takes it.
+/// Limit of missing source chunks, as `--max-missing` takes it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MaxMissing {
     /// So many chunks.

@@ -1,4 +1,4 @@
-//! How much of a source was missing, as a report says it.
+//! Missing chunks of a source, as a report says them.
 
 use rechunk_array::Missing;
 use serde::{Deserialize, Serialize};

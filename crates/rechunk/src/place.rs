@@ -298,7 +298,6 @@ impl Place {
     }
 }
 
-/// Where the file of a target is, and its name, if it is one file.
 /// The directory that a target of one file is in, and its name there; `None` for other targets.
 pub(crate) fn folder(
     target: &Store,
