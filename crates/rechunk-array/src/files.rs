@@ -71,7 +71,7 @@ impl Array {
     }
 
     /// Announces that `range` of file `index` of raw elements will be read soon: see
-    /// [`Store::announce`].
+    /// `Store::announce`.
     pub fn announce_file(&self, index: &[u64], range: Range<u64>) -> bool {
         self.store().announce(&self.layout().object_key(index), range)
     }

@@ -57,7 +57,7 @@ impl Store {
 
     /// [`Store::put`] of a small document that must not be there by halves even after a power cut.
     /// It is durable when this returns, and never under its name before (see
-    /// [`Stores::without_fsync`]).
+    /// `Stores::without_fsync`).
     pub async fn put_durable(&self, key: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
         if self.local_root().is_none() {
             return self.put(key, vec![Bytes::from(bytes)]).await;
@@ -371,7 +371,7 @@ impl Store {
 
     /// Returns when everything put so far would survive a power cut. One call for many puts: on
     /// Linux it syncs the whole file system the directory is on (not others mounted below it). At
-    /// once where nothing waits for the disk ([`Stores::without_fsync`]).
+    /// once where nothing waits for the disk (`Stores::without_fsync`).
     pub async fn sync(&self) -> Result<(), StoreError> {
         if !self.fsyncs {
             return Ok(());

@@ -166,7 +166,7 @@ fn parse_bytes(value: &Value, size: u64, version: ZarrVersion) -> Option<Vec<u8>
     })
 }
 
-/// The fill value as v3 spells it, and v2 too as far as [`v2_can_hold`] says.
+/// The fill value as v3 spells it, and v2 too as far as `v2_can_hold` says.
 pub fn write_fill_value(fill_value: &FillValue, data_type: DataType) -> Value {
     let bytes = &fill_value.bytes;
     match data_type {

@@ -58,7 +58,7 @@ pub struct CastValue {
     pub decode: ScalarMap,
 }
 
-/// Numbers and what they become, sorted by [`ScalarMap::key`].
+/// Numbers and what they become, sorted by `ScalarMap::key`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ScalarMap(Vec<(Word, Word)>);
 

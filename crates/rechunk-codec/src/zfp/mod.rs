@@ -2,7 +2,7 @@
 //!
 //! The coding itself is the C library's, by way of zarrs, and only in a build with the feature
 //! `zfp`. It believes its input: a header's shape, and that a stream is as long as its bits say.
-//! So the header is read here, the stream is walked over before it is decoded ([`extent`]), and the
+//! So the header is read here, the stream is walked over before it is decoded (`extent`), and the
 //! library gets it in a buffer of the largest size a stream of the field can have, behind which its
 //! decoder cannot read whatever the bits are.
 
