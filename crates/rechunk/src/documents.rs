@@ -376,12 +376,9 @@ async fn zarr_json(store: &Store) -> Result<Option<Bytes>, StoreError> {
             // What is damaged is told where it is read.
             Ok(Some(split.map_or(bytes, |split| split.rest)))
         }
-        Err(too_large @ StoreError::TooLarge { .. }) => {
-            match large_document::read(store, ZarrVersion::V3).await? {
-                Some(Ok(split)) => Ok(Some(split.rest)),
-                Some(Err(_)) => Err(too_large),
-                None => Ok(None),
-            }
+        Err(too_large @ StoreError::TooLarge { size_bytes, .. }) => {
+            let split = large_document::read_in_pieces(store, ZarrVersion::V3, size_bytes).await?;
+            split.and_then(Result::ok).map_or(Err(too_large), |split| Ok(Some(split.rest)))
         }
         found => found,
     }

@@ -245,7 +245,7 @@ async fn members(
     if !store.can_list() {
         return Ok((Found::default(), false, true)); // there may be any
     }
-    let (found, truncated) = walked(reads, &store, DIRECTORIES_MAX).await?;
+    let (found, truncated) = walked(reads, &store).await?;
     Ok((found, false, truncated))
 }
 
@@ -301,10 +301,10 @@ fn array_of(metadata: &Metadata, reads: &Reads<'_>) -> Result<MemberArray, Forma
     })
 }
 
-/// The members below a place, from at most `limit` directories; whether there are more.
-async fn walked(reads: &Reads<'_>, store: &Store, limit: usize) -> Result<(Found, bool), Error> {
+/// The members below a place, from at most [`DIRECTORIES_MAX`] directories; whether there are more.
+async fn walked(reads: &Reads<'_>, store: &Store) -> Result<(Found, bool), Error> {
     let mut found = Found::default();
-    let cut = walk(store, limit, reads.wanted, |path, visited| {
+    let cut = walk(store, DIRECTORIES_MAX, reads.wanted, |path, visited| {
         let Visited::Documents(documents) = visited else { return false };
         let kind = member_kind(documents, reads);
         let is_below = matches!(kind, None | Some(MemberKind::Group));

@@ -224,9 +224,9 @@ impl Job {
     }
 }
 
-/// Elements of a member of a group, bytes, of which fewer chunks are looked at: there may be
-/// thousands of such arrays.
-const SMALL_MEMBER_BYTES: u64 = 8 << 20;
+/// Largest member of a group, bytes of elements, that is small: fewer of its chunks are looked at,
+/// and it is copied beside others.
+pub(crate) const SMALL_MEMBER_BYTES: u64 = 8 << 20;
 
 /// Has an array that cannot be cut copied as it is: refuses requests that say otherwise.
 fn force_passthrough(

@@ -28,15 +28,27 @@ pub(crate) async fn read(
     group: &Store,
     version: ZarrVersion,
 ) -> Result<Option<Result<Split, FormatError>>, StoreError> {
+    match group.get(Consolidated::key(version), METADATA_BYTES_MAX).await {
+        Ok(None) => Ok(None),
+        Ok(Some(bytes)) => Ok(Some(split(version, &bytes))),
+        Err(error) => {
+            let StoreError::TooLarge { size_bytes, .. } = error else { return Err(error) };
+            read_in_pieces(group, version, size_bytes)
+                .await?
+                .map_or(Err(error), |found| Ok(Some(found)))
+        }
+    }
+}
+
+/// Reads a document that is too large to be read as a whole; `None` if it is so for this too.
+pub(crate) async fn read_in_pieces(
+    group: &Store,
+    version: ZarrVersion,
+    size_bytes: u64,
+) -> Result<Option<Result<Split, FormatError>>, StoreError> {
     let key = Consolidated::key(version);
-    let too_large = match group.get(key, METADATA_BYTES_MAX).await {
-        Ok(None) => return Ok(None),
-        Ok(Some(bytes)) => return Ok(Some(split(version, &bytes))),
-        Err(error) => error,
-    };
-    let StoreError::TooLarge { size_bytes, .. } = too_large else { return Err(too_large) };
     if size_bytes > CONSOLIDATED_BYTES_MAX {
-        return Err(too_large);
+        return Ok(None);
     }
     let mut reader = ConsolidatedReader::new(version);
     let mut start = 0;
@@ -89,7 +101,7 @@ pub(crate) async fn write(group: &Store, document: &Consolidated) -> Result<(), 
     group.sync().await
 }
 
-/// True if the document at its key is this one, byte by byte.
+/// True if the document at its key says this, in whatever order.
 pub(crate) async fn is_there(group: &Store, document: &Consolidated) -> Result<bool, StoreError> {
     let Some(found) = read(group, document.version()).await? else { return Ok(false) };
     Ok(found.is_ok_and(|found| found.consolidated.is_some_and(|found| found == *document)))

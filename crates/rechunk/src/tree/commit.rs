@@ -36,10 +36,10 @@ pub(super) struct TreeDocuments {
 /// The documents of a group, in the order in which they are written: the last makes it one.
 #[derive(Debug)]
 struct NodeDocuments {
-    before: Vec<(String, Vec<u8>)>,
-    /// Of Zarr v2 beside the others, of v3 in their place.
+    /// Documents of their own; the last makes the place a group.
+    others: Vec<(String, Vec<u8>)>,
+    /// Of Zarr v2 written before the last of the others, of v3 in their place.
     consolidated: Option<Consolidated>,
-    last: Option<(String, Vec<u8>)>,
 }
 
 impl TreeDocuments {
@@ -134,31 +134,29 @@ fn all_of(job: &TreeJob) -> Result<Option<Consolidated>, Error> {
 }
 
 impl NodeDocuments {
-    fn new(documents: Vec<(String, Vec<u8>)>, consolidated: Option<Consolidated>) -> Self {
-        let key = consolidated.as_ref().map(|document| Consolidated::key(document.version()));
-        let mut before = documents;
-        before.retain(|(name, _)| Some(name.as_str()) != key);
-        let last = before.pop();
-        Self { before, consolidated, last }
+    fn new(mut others: Vec<(String, Vec<u8>)>, consolidated: Option<Consolidated>) -> Self {
+        if let Some(document) = &consolidated {
+            others.retain(|(name, _)| name != Consolidated::key(document.version()));
+        }
+        Self { others, consolidated }
     }
 
-    async fn write(self, place: &Store) -> Result<(), StoreError> {
-        for (key, bytes) in self.before {
+    async fn write(mut self, place: &Store) -> Result<(), StoreError> {
+        let last = self.others.pop();
+        for (key, bytes) in self.others {
             place.put_durable(&key, bytes).await?;
         }
         if let Some(document) = &self.consolidated {
             large_document::write(place, document).await?;
         }
-        if let Some((key, bytes)) = self.last {
+        if let Some((key, bytes)) = last {
             place.put_durable(&key, bytes).await?;
         }
         Ok(())
     }
 
     async fn are_at(&self, place: &Store) -> Result<bool, Error> {
-        let others = self.before.iter().chain(&self.last);
-        let others: Vec<_> = others.cloned().collect();
-        if !holds(place, &others).await? {
+        if !holds(place, &self.others).await? {
             return Ok(false);
         }
         let Some(document) = &self.consolidated else { return Ok(true) };

@@ -100,7 +100,7 @@ impl TreeJob {
         cancel: &CancellationToken,
     ) -> Result<TreeReport, Error> {
         let mut report = TreeReport::begin(self, running.verify);
-        let documents = TreeDocuments::of(self)?;
+        let documents = if self.grows() { None } else { Some(TreeDocuments::of(self)?) };
         let grown = self.grows().then(|| GrownArrays::of(self, running.keep_temp));
         let start = place.start;
         let resumes = matches!(start, Start::Resume | Start::Done);
@@ -131,7 +131,7 @@ impl TreeJob {
                     }
                     let is_done = resumes && is_done(&job, is_written).await?;
                     let mut running = running;
-                    if is_late && keeps_no_state(&job, resumes).await? {
+                    if !is_done && is_late && keeps_no_state(&job, resumes).await? {
                         job.keeps_no_state = true;
                         running.existing = Existing::Refuse;
                     }
@@ -159,7 +159,7 @@ impl TreeJob {
         if let Some(grown) = &grown {
             let (groups, work) = (&self.grown_groups, place.work.as_ref());
             grown.commit(&place.target, groups, work, &self.stores).await?;
-        } else if place.start != Start::Done {
+        } else if let Some(documents) = documents.filter(|_| start != Start::Done) {
             documents.commit(&place.target).await?;
         }
         if let Some(work) = &place.work {
@@ -263,11 +263,16 @@ async fn keeps_no_state(job: &Job, resumes: bool) -> Result<bool, Error> {
     if !may || !resumes {
         return Ok(may);
     }
+    let target = open_target(&job.request.target, &job.stores)?;
+    Ok(!target.is_volatile() && !has_state(job, &target).await?)
+}
+
+/// True if an earlier run has left the state of an array beside its target; false in memory.
+async fn has_state(job: &Job, target: &Store) -> Result<bool, Error> {
     let location = &job.request.target;
-    let target = open_target(location, &job.stores)?;
-    let Some(work) = work_dir(location, &target, &job.stores)? else { return Ok(false) };
+    let Some(work) = work_dir(location, target, &job.stores)? else { return Ok(false) };
     let there = work.store.exists_anything().await;
-    there.map(|is_there| !is_there).map_err(|source| store_error("look at", location, source))
+    there.map_err(|source| store_error("look at", location, source))
 }
 
 /// Copies one array, unless an earlier run has done it.
@@ -323,12 +328,7 @@ async fn is_done(job: &Job, group_is_written: bool) -> Result<bool, Error> {
 async fn is_complete(job: &Job) -> Result<bool, Error> {
     let location = &job.request.target;
     let target = open_target(location, &job.stores)?;
-    let Some(work) = work_dir(location, &target, &job.stores)? else { return Ok(false) };
-    if !is_array(&target).await? {
-        return Ok(false);
-    }
-    let there = work.store.exists_anything().await;
-    if there.map_err(|source| store_error("look at", location, source))? {
+    if target.is_volatile() || !is_array(&target).await? || has_state(job, &target).await? {
         return Ok(false);
     }
     if holds(&target, &job.target.documents()).await? {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Arrays that are named one by one for the same text.
-const NAMED_MAX: u64 = 3;
+const NAMED_MAX: usize = 3;
 /// Different texts that are kept. What comes after more is only counted.
 const TEXTS_MAX: usize = 200;
 
@@ -19,10 +19,23 @@ pub(super) struct Said {
 impl Said {
     /// Adds what is said of the array at `path`.
     pub(super) fn add(&mut self, path: &str, text: &str) {
+        self.add_many(text, &[path.to_owned()], 1);
+    }
+
+    /// Adds what is said of other arrays.
+    pub(super) fn extend(&mut self, others: &Self) {
+        for (text, paths, count) in &others.texts {
+            self.add_many(text, paths, *count);
+        }
+        self.left_out += others.left_out;
+    }
+
+    /// Adds a text that is said of `count` arrays, the first of which are at `paths`.
+    fn add_many(&mut self, text: &str, paths: &[String], count: u64) {
         let position = match self.positions.get(text) {
             Some(&position) => position,
             None if self.texts.len() >= TEXTS_MAX => {
-                self.left_out += 1;
+                self.left_out += count;
                 return;
             }
             None => {
@@ -31,22 +44,9 @@ impl Said {
                 self.texts.len() - 1
             }
         };
-        let (_, paths, count) = &mut self.texts[position];
-        *count += 1;
-        if *count <= NAMED_MAX {
-            paths.push(path.to_owned());
-        }
-    }
-
-    /// Adds what is said of other arrays.
-    pub(super) fn extend(&mut self, others: &Self) {
-        for (text, paths, count) in &others.texts {
-            for number in 0..*count {
-                let path = usize::try_from(number).ok().and_then(|number| paths.get(number));
-                self.add(path.map_or("", String::as_str), text);
-            }
-        }
-        self.left_out += others.left_out;
+        let (_, named, all) = &mut self.texts[position];
+        named.extend(paths.iter().take(NAMED_MAX.saturating_sub(named.len())).cloned());
+        *all += count;
     }
 
     /// The warnings, each after the path of its array.
@@ -54,7 +54,7 @@ impl Said {
         let mut lines = Vec::new();
         for (text, paths, count) in &self.texts {
             match &paths[..] {
-                [first, ..] if *count > NAMED_MAX => {
+                [first, ..] if *count > NAMED_MAX as u64 => {
                     lines.push(format!("{first}: {text} (and {} more arrays)", count - 1));
                 }
                 paths => lines.extend(paths.iter().map(|path| format!("{path}: {text}"))),

@@ -12,14 +12,12 @@ use tokio_util::sync::CancellationToken;
 use super::TreeJob;
 use super::plans::Figures;
 use crate::Error;
-use crate::job::Job;
+use crate::job::{Job, SMALL_MEMBER_BYTES};
 use crate::target::open_target;
 
 /// Most arrays that are copied at once.
 const AT_ONCE: usize = 16;
-/// Largest array that is copied beside others, bytes of elements, and the most objects that are
-/// read and written for it.
-const SMALL_BYTES: u64 = 8 << 20;
+/// Most objects that are read and written for an array that is copied beside others.
 const SMALL_OBJECTS: u64 = 64;
 
 impl TreeJob {
@@ -70,7 +68,7 @@ fn in_turns(
 impl Figures {
     /// It is soon copied, by few requests.
     pub(super) fn is_small(&self) -> bool {
-        self.array_bytes <= SMALL_BYTES && self.objects <= SMALL_OBJECTS
+        self.array_bytes <= SMALL_MEMBER_BYTES && self.objects <= SMALL_OBJECTS
     }
 }
 
