@@ -124,6 +124,8 @@ mod two_documents;
 #[cfg(test)]
 mod words;
 #[cfg(test)]
+mod workers;
+#[cfg(test)]
 mod xarray;
 #[cfg(test)]
 #[cfg(feature = "zfp")]

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::harness::root;
+use crate::workers;
 
 /// An environment of `tests/oracle/setup.sh`.
 #[derive(Debug, Clone, Copy)]
@@ -169,9 +170,13 @@ pub(crate) fn answer(world: World, script: &str, jobs: &[Value]) -> Vec<Value> {
 
 /// Output of a script of a world for `input`.
 pub(crate) fn python(world: World, script: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
+    let script = root().join(script);
+    if matches!(world, World::Z2 | World::Z3 | World::New) {
+        return workers::run(&world.python(), &script, arguments, input);
+    }
     let mut child = Command::new(world.python())
         .args(world.options())
-        .arg(root().join(script))
+        .arg(&script)
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -179,6 +184,6 @@ pub(crate) fn python(world: World, script: &str, arguments: &[&str], input: &[u8
         .unwrap();
     child.stdin.take().unwrap().write_all(input).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "{script} {arguments:?}: {}", output.status);
+    assert!(output.status.success(), "{} {arguments:?}: {}", script.display(), output.status);
     output.stdout
 }
