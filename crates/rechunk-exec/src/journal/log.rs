@@ -13,7 +13,14 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use rechunk_store::{AppendFile, Store};
 use serde::{Deserialize, Serialize};
 
-use super::{JournalError, SEGMENTS, line};
+use super::error::JournalError;
+use super::line;
+
+/// Key of the journal in the job's work directory.
+pub const JOURNAL_KEY: &str = "journal";
+
+/// Name of the folder of a journal's segments, where no files can grow.
+pub const SEGMENTS: &str = "segments";
 
 /// Segments asked for, or removed, at once.
 const READ_AT_ONCE: u64 = 16;
