@@ -49,7 +49,7 @@ pub(crate) async fn input(
     index: &[u64],
 ) -> Result<Option<Vec<Finished>>, Fault> {
     let stage = &task.stage;
-    let Some(slab_bytes) = stage.in_place.slab_bytes.filter(|_| stage.cpu.is_here()) else {
+    let Some(slab_bytes) = stage.slab_bytes.filter(|_| stage.cpu.is_here()) else {
         return Ok(None);
     };
     let Some(input) = Input::new(task, index)?.filter(|input| input.wanted.len() > slab_bytes)

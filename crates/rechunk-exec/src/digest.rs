@@ -3,13 +3,12 @@
 use std::sync::{Mutex, PoisonError};
 
 use rechunk_array::Array;
-use rechunk_grid::{Endian, Region};
+use rechunk_grid::{ChunkGrid, Endian, Region};
 use rechunk_kernel::{DIGEST_METHOD, Digest, DigestKeys};
 
 use crate::Fault;
 use crate::frame::{self, wide};
 use crate::input::{Brought, Input};
-use crate::stage_run::StageRun;
 
 /// Name of the method for encoded chunks. Their digest is that of a one-dimensional array, which
 /// has at a chunk's number in C order its CRC32C and its length plus one (64 bits each). Chunks
@@ -121,15 +120,15 @@ impl StageDigest {
         }
     }
 
-    /// The digest of chunk `index` as it is stored.
+    /// The digest of chunk `index` of `grid` as it is stored.
     pub(crate) fn of_chunk(
         &self,
-        stage: &StageRun,
+        grid: &ChunkGrid,
         index: &[u64],
         encoded: &[u8],
     ) -> Result<Digest, Fault> {
         let Self::Encoded { keys } = self else { return Ok(Digest::default()) };
-        let ordinal = stage.geometry.grain_grid().indices().ordinal(index);
+        let ordinal = grid.indices().ordinal(index);
         let mut element = [0; 16];
         let (checksum, length) = element.split_at_mut(8);
         checksum.copy_from_slice(&u64::from(crc32c::crc32c(encoded)).to_le_bytes());

@@ -23,7 +23,7 @@ use crate::pieces::TileObject;
 use crate::step_marks::StepMarks;
 use crate::task::TaskRun;
 use crate::unit::Finished;
-use crate::{commit, gather, in_place, passthrough};
+use crate::{commit, gather, local_jobs, passthrough};
 
 /// Fills the tile of a task, in these lanes, all of which are there again if this succeeds. Returns
 /// the digest of the units, where it is counted by unit.
@@ -223,12 +223,12 @@ impl<'a> Flow<'a> {
             let task = Arc::clone(self.task);
             if let TileObject::File(file) = &self.object {
                 let step = self.begun.take_in();
-                return Ok(taking(step, in_place::piece(task, lane, Arc::clone(file), unit)));
+                return Ok(taking(step, local_jobs::piece(task, lane, Arc::clone(file), unit)));
             }
             self.begun.leaves();
             let step = unit.step;
             return Ok(if task.stage.in_place.writes {
-                sending_in_place(step, in_place::unit(task, lane, unit))
+                sending_in_place(step, local_jobs::unit(task, lane, unit))
             } else {
                 sending(step, commit::unit(task, lane, unit))
             });
@@ -247,18 +247,18 @@ impl<'a> Flow<'a> {
                     return Ok(fetch(task, lane, step, index));
                 }
                 if self.goes_by_shard {
-                    let indices = in_place::of_shard(&task, &index);
+                    let indices = local_jobs::of_shard(&task, &index);
                     if indices.is_empty() {
                         self.begun.taken(step); // it went with the first of its shard
                         continue;
                     }
                     let announced = Vec::new(); // they come in another order, and gain nothing
-                    return Ok(taking(step, in_place::inputs(task, lane, indices, announced)));
+                    return Ok(taking(step, local_jobs::inputs(task, lane, indices, announced)));
                 }
                 if task.stage.in_place.reads() {
                     let indices = self.with_more(index, task.stage.in_place.inputs);
                     let announced = self.announced.before(&task, &indices);
-                    return Ok(taking(step, in_place::inputs(task, lane, indices, announced)));
+                    return Ok(taking(step, local_jobs::inputs(task, lane, indices, announced)));
                 }
                 self.announced.begins(1);
                 return Ok(take_in(task, lane, step, index));
@@ -291,7 +291,7 @@ impl<'a> Flow<'a> {
                 let step = self.begun.take_in();
                 let indices = self.with_more(index, self.task.stage.in_place.inputs);
                 let announced = self.announced.before(self.task, &indices);
-                let inputs = in_place::inputs(Arc::clone(self.task), lane, indices, announced);
+                let inputs = local_jobs::inputs(Arc::clone(self.task), lane, indices, announced);
                 return Some(borrowed(step, inputs));
             }
             // Units that wait for a lane are not paid for.

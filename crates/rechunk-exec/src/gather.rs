@@ -335,7 +335,8 @@ fn decode<'a>(
     scratch: &'a mut Vec<u8>,
     input: &Input,
 ) -> Result<&'a [u8], Fault> {
-    task.digest.add(task.stage.digest.of_chunk(&task.stage, index, encoded)?);
+    let grid = task.stage.geometry.grain_grid();
+    task.digest.add(task.stage.digest.of_chunk(grid, index, encoded)?);
     let source = &task.stage.run.execution.source;
     let fault = |error| Fault::Source(source.decode_error(index, error));
     let wanted = input.wanted.clone();

@@ -11,10 +11,13 @@
 
 mod ahead;
 mod announced;
+mod begin;
 mod begun_steps;
+mod busy_tasks;
 mod by_slab;
 mod check;
 mod commit;
+mod context;
 mod cpu;
 mod digest;
 mod error;
@@ -31,6 +34,7 @@ mod journal;
 mod kept;
 mod lane;
 mod loans;
+mod local_jobs;
 mod passthrough;
 mod piece_checksum;
 
@@ -41,6 +45,7 @@ mod run;
 mod runs;
 mod shards;
 mod slabs;
+mod slot;
 mod spread;
 mod stage_run;
 mod step_marks;

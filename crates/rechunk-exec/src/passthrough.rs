@@ -72,7 +72,8 @@ async fn take(task: &TaskRun, index: &[u64], encoded: Bytes) -> Result<Bytes, Fa
     let (stage, index) = (Arc::clone(&task.stage), index.to_vec());
     let look = move || {
         check(&encoded)?;
-        let digest = takes_digest.then(|| stage.digest.of_chunk(&stage, &index, &encoded));
+        let grid = stage.geometry.grain_grid();
+        let digest = takes_digest.then(|| stage.digest.of_chunk(grid, &index, &encoded));
         Ok((digest.transpose()?, encoded))
     };
     let (digest, encoded) = task.stage.cpu.run(look).await?;

@@ -1,23 +1,23 @@
 //! State that the tasks of one stage share.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rechunk_array::Array;
 use rechunk_format::{Layout, Plain};
-use rechunk_grid::{Region, WriteEmpty};
+use rechunk_grid::Region;
 use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput, shard_state_bytes};
 use rechunk_store::{Role, Store};
 
+use crate::busy_tasks::BusyTasks;
+use crate::context::RunContext;
 use crate::cpu::CpuPool;
 use crate::digest::StageDigest;
 use crate::frame::{Frame, buffer_bytes, wide};
-use crate::gaps::BusyTasks;
 use crate::in_place::InPlace;
 use crate::plain::PlainInput;
-use crate::run::RunContext;
-use crate::store_copies::StoreCopies;
 use crate::workers::{Needs, Workers};
-use crate::{Event, Fault, Sink, ahead};
+use crate::{Event, Fault, Sink};
 
 /// A stage being run.
 #[derive(Debug)]
@@ -57,82 +57,17 @@ pub(crate) struct StageRun {
     pub plain: Option<PlainInput>,
     /// The digest it takes of what it reads.
     pub digest: StageDigest,
-    /// Whether the store copies what is passed through.
-    pub store_copies: StoreCopies,
+    /// The store is asked to copy each object that is passed through: until it refuses.
+    pub store_copies: AtomicBool,
     /// Work that is done on a thread of the pool from beginning to end.
     pub in_place: InPlace,
+    /// Number of inputs of a task that are announced before they are read, where a disk is.
+    pub announced_inputs: u64,
+    /// Inputs of more bytes are taken in slab by slab; `None` if no input is.
+    pub slab_bytes: Option<usize>,
 }
 
 impl StageRun {
-    pub(crate) fn new(run: Arc<RunContext>, number: usize) -> Result<Self, Fault> {
-        let execution = &run.execution;
-        let stage = execution.plan.stages[number].clone();
-        let geometry = execution.plan.geometry(number).map_err(Fault::Grid)?;
-        let item = execution.plan.item_bytes;
-        let item_bytes =
-            usize::try_from(item).map_err(|_| Fault::BufferTooLarge { elements: 1 })?;
-        let source = execution.source.layout();
-        let target = execution.sink.array().layout();
-        let endian = target.element_order().endian;
-        let data_type = source.spec().data_type;
-        let fill = |layout: &Arc<dyn Layout>| match &layout.spec().fill_value {
-            Some(fill) => fill.stored(data_type, endian),
-            None => vec![0; item_bytes],
-        };
-        let swaps = stage.input.is_source() && source.element_order().endian != endian;
-        let swap_bytes = if swaps { data_type.swap_bytes() } else { 1 };
-        // More threads than lanes would have nothing to do. A plan without any has its jobs run in
-        // place.
-        let planned = execution.plan.threads;
-        let threads = stage.workers(planned).min(u64::from(planned));
-        let has_fill = target.spec().fill_value.is_some();
-        let digest = match execution.sink {
-            Sink::Compare(_) => StageDigest::None,
-            Sink::Write(_) if !execution.takes_digest => StageDigest::None,
-            Sink::Digest { of_encoded_chunks: true, .. } => StageDigest::of_encoded_chunks(),
-            Sink::Write(_) | Sink::Digest { .. } => {
-                StageDigest::new(&stage, &execution.source, item_bytes)
-            }
-        };
-        let plain = PlainInput::of(&stage, execution);
-        let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
-        let (source_fill, target_fill) = (fill(source), fill(target));
-        // What is absent here and there has to read the same.
-        let is_same_fill = source_fill == target_fill;
-        let skips_absent = has_fill && is_same_fill && execution.write_empty != WriteEmpty::Always;
-        let edges = source.spec().edges.as_ref();
-        let held = edges.and_then(|edges| edges.held(&execution.plan.shape));
-        let writes = matches!(execution.sink, Sink::Write(_)) && !geometry.writes_pieces();
-        let leaves_absent_out = skips_absent && writes && held.is_none();
-        Ok(Self {
-            store_copies: StoreCopies::new(&stage, execution, &digest),
-            in_place: InPlace::new(&stage, execution, &geometry, item_bytes, &cpu),
-            busy: BusyTasks::new(execution, &stage, leaves_absent_out, is_same_fill),
-            ahead_lanes: ahead::lanes(execution, &stage),
-            workers: Workers::new(&stage),
-            digest,
-            cpu,
-            number,
-            geometry,
-            held,
-            plain,
-            item_bytes,
-            swap_bytes: usize::try_from(swap_bytes).unwrap_or(1),
-            skips_stored: match execution.write_empty {
-                WriteEmpty::Always => false,
-                // What is stored says more than what is absent.
-                WriteEmpty::Auto => has_fill && !source.tells_absence(),
-                WriteEmpty::Never => has_fill,
-            },
-            skips_absent,
-            leaves_absent_out,
-            source_fill,
-            target_fill,
-            stage,
-            run,
-        })
-    }
-
     /// The array that is written or compared with.
     pub(crate) fn target(&self) -> &Array {
         self.run.execution.sink.array()

@@ -1,7 +1,7 @@
 //! Equal grids and codecs in one store: it copies each object itself, and no byte passes through
 //! here.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use rechunk_plan::Stage;
 use rechunk_store::{Copied, StoreError};
@@ -10,38 +10,23 @@ use crate::digest::StageDigest;
 use crate::task::TaskRun;
 use crate::{Event, Execution, Fault, Sink};
 
-/// Whether the store is asked to copy: until it refuses.
-#[derive(Debug)]
-pub(crate) struct StoreCopies(AtomicBool);
-
-impl StoreCopies {
-    /// It is where that is planned, possible here, and nobody wants to see what is copied.
-    pub(crate) fn new(stage: &Stage, execution: &Execution, digest: &StageDigest) -> Self {
-        let (source, target) = (&execution.source, execution.sink.array());
-        let is_on = stage.copied_by_store
-            && matches!(execution.sink, Sink::Write(_))
-            && digest.method().is_none()
-            && source.has_whole_objects()
-            && target.has_whole_objects()
-            && target.store().can_copy_from(source.store());
-        Self(AtomicBool::new(is_on))
-    }
-
-    fn is_on(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// Asks no more; true the first time.
-    fn turn_off(&self) -> bool {
-        self.0.swap(false, Ordering::Relaxed)
-    }
+/// True if the store is to copy each object: that is planned, possible here, and nothing looks at
+/// the bytes that are copied.
+pub(crate) fn is_possible(stage: &Stage, execution: &Execution, digest: &StageDigest) -> bool {
+    let (source, target) = (&execution.source, execution.sink.array());
+    stage.copied_by_store
+        && matches!(execution.sink, Sink::Write(_))
+        && digest.method().is_none()
+        && source.has_whole_objects()
+        && target.has_whole_objects()
+        && target.store().can_copy_from(source.store())
 }
 
 /// Has the store copy an input, a chunk or a whole shard. What is missing stays missing. False if
 /// it is to be read and written instead.
 pub(crate) async fn input(task: &TaskRun, index: &[u64]) -> Result<bool, Fault> {
     let stage = &task.stage;
-    if !stage.store_copies.is_on() {
+    if !stage.store_copies.load(Ordering::Relaxed) {
         return Ok(false);
     }
     let (source, target) = (&stage.run.execution.source, stage.target());
@@ -59,7 +44,7 @@ pub(crate) async fn input(task: &TaskRun, index: &[u64]) -> Result<bool, Fault> 
             Ok(true)
         }
         Copied::Refused(error) => {
-            if stage.store_copies.turn_off() {
+            if stage.store_copies.swap(false, Ordering::Relaxed) {
                 let text = format!(
                     "the store does not copy objects itself ({error}): what is left is read and \
                      written instead"

@@ -7,43 +7,10 @@ use rechunk_kernel::Digest;
 
 use crate::Fault;
 use crate::digest::DigestSum;
-use crate::lane::Lane;
 use crate::pool::BufferPool;
 use crate::shards::{SourceIndexes, TargetShards};
 use crate::stage_run::StageRun;
 use crate::unit::Units;
-use crate::{flow, runs};
-
-/// Lanes and buffers of one of the tasks that run at once; the next task goes on with them.
-#[derive(Debug)]
-pub(crate) struct Slot {
-    lanes: Vec<Lane>,
-    buffers: Arc<BufferPool>,
-}
-
-impl Slot {
-    pub(crate) fn new(stage: &StageRun) -> Self {
-        let lanes = stage.stage.lanes.saturating_add(stage.ahead_lanes);
-        let lanes = (0..lanes).map(|_| Lane::default()).collect();
-        let most_bytes = unit_bytes_max(stage);
-        // What lanes pay for mostly covers buffers that lie idle; where threads pay, nothing does.
-        let is_shared = stage.stage.worker_bytes > 0;
-        let kept_bytes = if is_shared { stage.stage.resident_bytes } else { most_bytes };
-        let buffers = if stage.stage.runs.is_some() {
-            BufferPool::of_many_sizes(most_bytes, stage.run.execution.spare_bytes())
-        } else {
-            BufferPool::new(most_bytes, kept_bytes)
-        };
-        Self { lanes, buffers: Arc::new(buffers) }
-    }
-}
-
-/// Most bytes of the buffers of units: all that are resident, and where steps overlap, one in each
-/// lane.
-fn unit_bytes_max(stage: &StageRun) -> u64 {
-    let lanes = if stage.stage.is_stepped { u64::from(stage.stage.lanes) } else { 0 };
-    stage.stage.resident_bytes.saturating_add(lanes.saturating_mul(stage.target_chunk_bytes()))
-}
 
 /// A task being run.
 #[derive(Debug)]
@@ -75,42 +42,6 @@ pub(crate) struct Begun {
     pub steps: u64,
     /// Digest of what they took from the source, if it is known.
     pub digest: Option<Digest>,
-}
-
-/// Runs a task. `slot` is fit for use again only if this succeeds. Returns the digest of what the
-/// whole task took from the source, if that is known and the stage takes one.
-pub(crate) async fn run_task(
-    stage: Arc<StageRun>,
-    slot: &mut Slot,
-    number: u64,
-    begun: Begun,
-) -> Result<Option<Digest>, Fault> {
-    slot.buffers.set_open(true);
-    if stage.stage.runs.is_some() {
-        runs::run_task(stage, Arc::clone(&slot.buffers), number, begun.steps).await?;
-        return Ok(None);
-    }
-    let mut digest = stage.digest.method().map(|_| Digest::default());
-    let shards = Arc::new(TargetShards::default());
-    let owned = stage.geometry.tile(number);
-    for tile in stage.geometry.boxes(&owned) {
-        let task = Arc::new(TaskRun {
-            number,
-            is_last: stage.is_last(number) && tile == owned,
-            tile,
-            units: Units::default(),
-            buffers: Arc::clone(&slot.buffers),
-            indexes: SourceIndexes::default(),
-            shards: Arc::clone(&shards),
-            steps_done: begun.steps,
-            digest_before: begun.digest,
-            digest: DigestSum::default(),
-            stage: Arc::clone(&stage),
-        });
-        let of_units = flow::run(&task, &mut slot.lanes).await?;
-        digest = digest.zip(of_units).map(|(sum, new)| sum + new + task.digest.get());
-    }
-    Ok(digest)
 }
 
 impl TaskRun {
