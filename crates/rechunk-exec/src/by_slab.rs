@@ -52,8 +52,7 @@ pub(crate) async fn input(
     let Some(slab_bytes) = stage.slab_bytes.filter(|_| stage.cpu.is_here()) else {
         return Ok(None);
     };
-    let Some(input) = Input::new(task, index)?.filter(|input| input.wanted.len() > slab_bytes)
-    else {
+    let Some(input) = task.input(index)?.filter(|input| input.wanted.len() > slab_bytes) else {
         return Ok(None);
     };
     let finished = if stage.stage.input.is_source() {
@@ -146,7 +145,7 @@ fn slabs(
     item_bytes: usize,
 ) -> Result<(Slabs, usize), Fault> {
     let within = (item_bytes, SLAB_BYTES);
-    let (elements_max, bytes_max) = input.frame().elements_within(&region.shape, axes, within);
+    let (elements_max, bytes_max) = input.frame.elements_within(&region.shape, axes, within);
     let slabs = Slabs::new(region, axes, elements_max).map_err(Fault::Grid)?;
     Ok((slabs, bytes_max))
 }

@@ -106,12 +106,12 @@ pub(crate) async fn store(
         target.write_chunk(index, encoded.clone()).await.map_err(Fault::Target)?;
         return Ok(Some(encoded));
     };
-    let shard = task.shards.of_chunk(task, format, index).map_err(Fault::Target)?;
+    let shard = task.shards.of_chunk(&task.stage, format, index).map_err(Fault::Target)?;
     let kept = match encoded {
         Some(encoded) => Some(shard.add(index, encoded).await.map_err(Fault::Target)?),
         None => None,
     };
-    task.shards.done(task, &shard).await?;
+    task.shards.done(&task.stage, &shard).await?;
     Ok(kept)
 }
 
@@ -155,8 +155,9 @@ async fn compare(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<
     let other = stage.target();
     let found = fetch_chunk(task, &unit.index, &mut lane.encoded).await?;
     if let Some(format) = other.layout().shards() {
-        let shard = task.shards.of_chunk(task, format, &unit.index).map_err(Fault::Target)?;
-        task.shards.done(task, &shard).await?;
+        let shard =
+            task.shards.of_chunk(&task.stage, format, &unit.index).map_err(Fault::Target)?;
+        task.shards.done(&task.stage, &shard).await?;
     }
     other.store().meter().add_decoded_read(Role::Target, wide(unit.buffer.len()));
     let task = Arc::clone(task);
@@ -182,7 +183,7 @@ pub(crate) async fn fetch_chunk(
     let Some(format) = other.layout().shards() else {
         return other.read_chunk_into(index, encoded).await.map_err(Fault::Target);
     };
-    let shard = task.shards.of_chunk(task, format, index).map_err(Fault::Target)?;
+    let shard = task.shards.of_chunk(&task.stage, format, index).map_err(Fault::Target)?;
     let entry = shard.entry(other, format, index).await.map_err(Fault::Target)?;
     if let Some(entry) = entry {
         other.read_entry_into(index, entry, encoded).await.map_err(Fault::Target)?;

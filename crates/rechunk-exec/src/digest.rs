@@ -103,7 +103,7 @@ impl StageDigest {
         let Self::Elements { keys, swap_bytes, .. } = self else { return Ok(Digest::default()) };
         match brought {
             Brought::Chunk(bytes) => {
-                frame::digest(keys, region, (bytes, input.frame()), *swap_bytes)
+                frame::digest(keys, region, (bytes, &input.frame), *swap_bytes)
             }
             Brought::Nothing => self.of_nothing(region),
             Brought::Piece(..) => Ok(Digest::default()),

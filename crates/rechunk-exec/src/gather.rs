@@ -65,7 +65,7 @@ pub(crate) async fn fetch(
     index: Vec<u64>,
 ) -> Result<Fetched, Fault> {
     let stage = &task.stage;
-    let Some(input) = Input::new(task, &index)? else {
+    let Some(input) = task.input(&index)? else {
         return Ok(Fetched { lane, index, found: None });
     };
     let found = match stage.stage.input {
@@ -114,7 +114,7 @@ pub(crate) async fn gaps(
     let source = &task.stage.run.execution.source;
     let mut inputs = Vec::with_capacity(indices.len());
     for index in indices {
-        let Some(input) = Input::new(&task, &index)? else { continue };
+        let Some(input) = task.input(&index)? else { continue };
         // Counted; nothing is asked for.
         if fetch_chunk(&task, &index, &mut lane.encoded).await.map_err(Fault::Source)? {
             let reason = "the source has a chunk that its store does not list: with --verify each \
@@ -204,7 +204,7 @@ async fn take_in(task: &Arc<TaskRun>, fetched: Fetched) -> Result<Taken, Fault> 
 pub(crate) fn announce(task: &TaskRun, index: &[u64]) -> bool {
     let stage = &task.stage;
     let source = &stage.run.execution.source;
-    let Ok(Some(input)) = Input::new(task, index) else { return true };
+    let Ok(Some(input)) = task.input(index) else { return true };
     match (&stage.stage.input, stage.intermediate()) {
         (StageInput::Pieces { .. }, Ok(store)) => {
             let PiecePlace { key, range: (offset, bytes) } = piece_place(stage, index, &input);
@@ -264,7 +264,7 @@ pub(crate) async fn fetch_chunk(
     let Some(format) = source.layout().shards() else {
         return source.read_chunk_into(index, encoded).await;
     };
-    let Some(entry) = task.indexes.entry(task, format, index).await? else {
+    let Some(entry) = task.indexes.entry((&task.stage, &task.tile), format, index).await? else {
         source.store().meter().add_gets_missing(Role::Source, 1);
         return Ok(false);
     };

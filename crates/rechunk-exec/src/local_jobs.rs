@@ -18,7 +18,7 @@ use crate::{Fault, commit, gather, passthrough};
 /// nothing if it is not.
 pub(crate) fn of_shard(task: &TaskRun, index: &[u64]) -> Vec<Vec<u64>> {
     let Some(format) = task.stage.target().layout().shards() else { return vec![index.to_vec()] };
-    let elements = elements_of(task, format, &format.shard_of(index));
+    let elements = elements_of(&task.tile, format, &format.shard_of(index));
     let chunks = task.stage.geometry.grain_grid().covering(&elements);
     if chunks.start == index { chunks.positions().collect() } else { Vec::new() }
 }

@@ -15,7 +15,6 @@ use crate::gather::fetch_chunk;
 use crate::lane::{Lane, LaneDone};
 use crate::store_copies;
 use crate::task::TaskRun;
-use crate::whole_shards::chunks;
 
 /// Largest chunk that is looked at where others wait for it, bytes: sums over it take microseconds.
 const CHECKED_AT_ONCE_BYTES: usize = 64 << 10;
@@ -104,7 +103,7 @@ async fn shard(
             stage.leave_out(shard).await?;
         }
         WholeShard::Missing => {
-            for chunk in chunks(task, shard).positions() {
+            for chunk in task.chunks_of_shard(shard).positions() {
                 store(task, &chunk, None).await?;
             }
         }
@@ -112,7 +111,7 @@ async fn shard(
             let index = source.index_of(format, shard, &lane.encoded).map_err(Fault::Source)?;
             if is_whole {
                 let bytes = lane.take_encoded();
-                for chunk in chunks(task, shard).positions() {
+                for chunk in task.chunks_of_shard(shard).positions() {
                     if let Some(entry) = index.entry(format.slot(&chunk)) {
                         let at = ShardIndex::slice(&bytes, entry);
                         take(task, &chunk, bytes.slice_ref(at)).await?;
@@ -126,7 +125,7 @@ async fn shard(
                 stage.target().write_shard(shard, bytes).await.map_err(Fault::Target)?;
                 lane.recycle(kept);
             } else {
-                for chunk in chunks(task, shard).positions() {
+                for chunk in task.chunks_of_shard(shard).positions() {
                     let entry = index.entry(format.slot(&chunk));
                     let bytes = match entry {
                         Some(entry) => {
@@ -141,7 +140,7 @@ async fn shard(
         }
         WholeShard::TooLarge => {
             let index = source.read_index(format, shard).await.map_err(Fault::Source)?;
-            by_chunk(task, lane, format, index.as_ref(), &chunks(task, shard)).await?;
+            by_chunk(task, lane, format, index.as_ref(), &task.chunks_of_shard(shard)).await?;
         }
     }
     Ok(())

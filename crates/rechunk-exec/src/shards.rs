@@ -11,7 +11,7 @@ use rechunk_plan::StageOutput;
 use tokio::sync::OnceCell;
 
 use crate::Fault;
-use crate::task::TaskRun;
+use crate::stage_run::StageRun;
 
 /// An index that is read once, by whoever needs it first; `None` if there is no such shard.
 type LazyIndex = OnceCell<Option<ShardIndex>>;
@@ -30,30 +30,35 @@ struct SourceIndex {
 }
 
 impl SourceIndexes {
-    /// Place of chunk `index` in its shard; `None` if it is missing.
+    /// Place of chunk `index`, which meets `tile`, in its shard; `None` if it is missing.
     pub(crate) async fn entry(
         &self,
-        task: &TaskRun,
+        (stage, tile): (&StageRun, &Region),
         format: &ShardFormat,
         index: &[u64],
     ) -> Result<Option<(u64, u64)>, ArrayError> {
         let shard = format.shard_of(index);
-        let source = &task.stage.run.execution.source;
-        let found = self.of_shard(task, format, &shard);
+        let source = &stage.run.execution.source;
+        let found = self.of_shard((stage, tile), format, &shard);
         let found = found.get_or_try_init(|| source.read_index(format, &shard)).await?;
         Ok(found.as_ref().and_then(|found| found.entry(format.slot(index))))
     }
 
-    fn of_shard(&self, task: &TaskRun, format: &ShardFormat, shard: &[u64]) -> Arc<LazyIndex> {
+    fn of_shard(
+        &self,
+        (stage, tile): (&StageRun, &Region),
+        format: &ShardFormat,
+        shard: &[u64],
+    ) -> Arc<LazyIndex> {
         let mut shards = lock(&self.shards);
         if let Some(known) = shards.get(shard) {
             return Arc::clone(&known.index);
         }
-        let region = elements_of(task, format, shard);
-        let last_step = task.stage.geometry.last_step(&task.tile, &region);
+        let region = elements_of(tile, format, shard);
+        let last_step = stage.geometry.last_step(tile, &region);
         let index = Arc::default();
         shards.insert(shard.to_vec(), SourceIndex { index: Arc::clone(&index), last_step });
-        debug_assert!(shards.len() as u64 * format.index_bytes() <= task.stage.state_bytes());
+        debug_assert!(shards.len() as u64 * format.index_bytes() <= stage.state_bytes());
         index
     }
 
@@ -63,9 +68,9 @@ impl SourceIndexes {
     }
 }
 
-/// The part of a shard that lies in the tile of a task, which it meets.
-pub(crate) fn elements_of(task: &TaskRun, format: &ShardFormat, shard: &[u64]) -> Region {
-    region_of(format, shard).intersect(&task.tile).unwrap_or_else(|| task.tile.clone())
+/// The part of a shard that lies in `tile`, the tile of a task, which it meets.
+pub(crate) fn elements_of(tile: &Region, format: &ShardFormat, shard: &[u64]) -> Region {
+    region_of(format, shard).intersect(tile).unwrap_or_else(|| tile.clone())
 }
 
 /// The elements of a shard, also beyond the end of the array.
@@ -102,7 +107,7 @@ impl TargetShards {
     /// The shard of chunk `index`, all of which the task owns.
     pub(crate) fn of_chunk(
         &self,
-        task: &TaskRun,
+        stage: &StageRun,
         format: &ShardFormat,
         index: &[u64],
     ) -> Result<Arc<TargetShard>, ArrayError> {
@@ -111,7 +116,6 @@ impl TargetShards {
         if let Some(known) = shards.get(&shard) {
             return Ok(Arc::clone(known));
         }
-        let stage = &task.stage;
         // Where whole shards are copied, units are shards, but those taken apart after all have
         // the chunks of the source.
         let grid = match stage.stage.output {
@@ -135,7 +139,7 @@ impl TargetShards {
     }
 
     /// Says that a chunk of `shard` has been dealt with. After the last one the shard is finished.
-    pub(crate) async fn done(&self, task: &TaskRun, shard: &TargetShard) -> Result<(), Fault> {
+    pub(crate) async fn done(&self, stage: &StageRun, shard: &TargetShard) -> Result<(), Fault> {
         if shard.left.fetch_sub(1, Ordering::AcqRel) > 1 {
             return Ok(());
         }
@@ -143,7 +147,7 @@ impl TargetShards {
         if let ShardSink::Fill(writer) = &shard.sink
             && !writer.finish().await.map_err(Fault::Target)?
         {
-            task.stage.leave_out(&shard.shard).await?;
+            stage.leave_out(&shard.shard).await?;
         }
         Ok(())
     }

@@ -53,7 +53,7 @@ pub(crate) fn end_parts(
     each_unit(task, &input.region, |unit, filling| {
         // Where there was nothing but a gap.
         make_buffer(task, brought, unit, filling)?;
-        let common = input.meets(unit, &mut common).then_some(&common);
+        let common = input.meets(&unit.region, &mut common).then_some(&common);
         finished.extend(count_in(task, input, brought, unit, filling, common));
         Ok(())
     })?;
@@ -132,7 +132,7 @@ fn copy_in(
 ) -> Result<bool, Fault> {
     let stage = &task.stage;
     let is_left_out = !make_buffer(task, brought, unit, filling)?;
-    if !input.meets(unit, common) {
+    if !input.meets(&unit.region, common) {
         return Ok(false);
     }
     let target = (&mut filling.buffer[..], &unit.frame);
@@ -142,7 +142,7 @@ fn copy_in(
     }
     match brought {
         Brought::Chunk(bytes) | Brought::Piece(bytes, _) => {
-            let source = (bytes, input.frame());
+            let source = (bytes, &input.frame);
             frame::copy(stage.item_bytes, common, source, target, stage.swap_bytes)?;
         }
         Brought::Nothing if is_left_out => {}
@@ -187,7 +187,7 @@ fn count_in(
 ) -> Option<Finished> {
     let stage = &task.stage;
     if let Some(common) = common {
-        filling.stored.add(&stage.geometry, unit, input, common, brought);
+        filling.stored.add(&stage.geometry, &unit.region, input, common, brought);
     }
     filling.inputs_left = filling.inputs_left.saturating_sub(1);
     if filling.inputs_left > 0 {

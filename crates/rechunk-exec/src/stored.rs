@@ -5,7 +5,6 @@ use rechunk_plan::StageGeometry;
 
 use crate::frame::wide;
 use crate::input::{Brought, Input};
-use crate::unit::Unit;
 
 /// Parts of a unit that are stored in the source.
 #[derive(Debug, Default)]
@@ -18,11 +17,11 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Adds what an input brings of `common`, its part in `unit`.
+    /// Adds what an input brings of `common`, its part in the unit that has the region `unit`.
     pub(crate) fn add(
         &mut self,
         geometry: &StageGeometry,
-        unit: &Unit,
+        unit: &Region,
         input: &Input,
         common: &Region,
         brought: Brought<'_>,
@@ -31,7 +30,7 @@ impl Stored {
             self.any |= !matches!(brought, Brought::Nothing);
             return;
         };
-        let places = geometry.absence_marks(&unit.region).unwrap_or_else(|| met.clone());
+        let places = geometry.absence_marks(unit).unwrap_or_else(|| met.clone());
         let from = geometry.absence_marks(&input.region).unwrap_or_else(|| met.clone());
         self.marks.resize(usize::try_from(places.elements()).unwrap_or(0), 0);
         for chunk in met.positions() {

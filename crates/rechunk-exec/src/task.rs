@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
+use rechunk_format::Plain;
 use rechunk_grid::Region;
 use rechunk_kernel::Digest;
 
 use crate::Fault;
 use crate::digest::DigestSum;
+use crate::frame::wide;
+use crate::input::Input;
 use crate::pool::BufferPool;
 use crate::shards::{SourceIndexes, TargetShards};
 use crate::stage_run::StageRun;
 use crate::unit::Units;
+use crate::workers::Needs;
 
 /// A task being run.
 #[derive(Debug)]
@@ -64,6 +68,36 @@ impl TaskRun {
         self.stage.geometry.last_step(&self.tile, region)
     }
 
+    /// Input chunk `index` (see [`rechunk_plan::StageGeometry::grain_grid`]), if it meets the tile.
+    pub(crate) fn input(&self, index: &[u64]) -> Result<Option<Input>, Fault> {
+        let stage = &self.stage;
+        let grid = stage.geometry.grain_grid();
+        let chunk = grid.region(index);
+        let Some(region) = chunk.intersect(&self.tile) else { return Ok(None) };
+        let frame = stage.input_frame(index, &region)?;
+        let (held, bytes) = (stage.held_of(&region), frame.bytes);
+        let (plain, item_bytes) = (stage.plain, stage.item_bytes);
+        let wanted = match &held {
+            Some(held) => {
+                let is_all = plain.is_some_and(|plain| {
+                    plain.with_padding
+                        && wide(bytes) <= stage.workers.room_bytes(Needs::NONE, 0)
+                        && *held == chunk
+                });
+                if is_all { 0..bytes } else { frame.bytes_of(held, item_bytes) }
+            }
+            // No more is asked than whether it is there.
+            None if plain.is_some() => 0..item_bytes.min(bytes),
+            None => 0..bytes,
+        };
+        let decoded_bytes = match plain.map(|plain| plain.stored) {
+            Some(Plain::Clipped) => grid.chunk(index).elements().saturating_mul(wide(item_bytes)),
+            Some(Plain::Padded) | None => wide(bytes),
+        };
+        let frame = frame.part(&wanted);
+        Ok(Some(Input { region, held, bytes, decoded_bytes, wanted, frame }))
+    }
+
     /// The part of input chunk `index` in this tile.
     pub(crate) fn input_region(&self, index: &[u64]) -> Option<Region> {
         self.stage.geometry.input_grid().region(index).intersect(&self.tile)
@@ -78,5 +112,13 @@ impl TaskRun {
             let units = self.stage.geometry.output_grid().covering(&region);
             units.positions().any(|unit| self.open_unit(&unit).is_some())
         })
+    }
+
+    /// The chunks of source shard `shard` that meet this tile, as a box of indices.
+    pub(crate) fn chunks_of_shard(&self, shard: &[u64]) -> Region {
+        match self.input_region(shard) {
+            Some(region) => self.stage.geometry.grain_grid().covering(&region),
+            None => Region::new(shard.to_vec(), vec![0; shard.len()]),
+        }
     }
 }

@@ -9,7 +9,7 @@ use rechunk_store::Role;
 use crate::Fault;
 use crate::frame::wide;
 use crate::gather::{decode_and_spread, decode_and_spread_of};
-use crate::input::{Brought, Input};
+use crate::input::Brought;
 use crate::lane::{Lane, LaneDone};
 use crate::spread::spread;
 use crate::task::TaskRun;
@@ -24,7 +24,7 @@ pub(crate) async fn input(
 ) -> Result<LaneDone, Fault> {
     let stage = Arc::clone(&task.stage);
     let source = &stage.run.execution.source;
-    let chunks = chunks(&task, &shard);
+    let chunks = task.chunks_of_shard(&shard);
     let decoded_bytes = chunks.elements().saturating_mul(wide(stage.source_chunk_bytes()?));
     source.store().meter().add_decoded_read(Role::Source, decoded_bytes);
     let limit_bytes = make_room(&task, &mut lane)?;
@@ -51,15 +51,6 @@ pub(crate) async fn input(
         .await
 }
 
-/// The chunks of a shard that meet the tile, as a box of indices.
-pub(crate) fn chunks(task: &TaskRun, shard: &[u64]) -> rechunk_grid::Region {
-    let geometry = &task.stage.geometry;
-    match task.input_region(shard) {
-        Some(region) => geometry.grain_grid().covering(&region),
-        None => rechunk_grid::Region::new(shard.to_vec(), vec![0; shard.len()]),
-    }
-}
-
 /// Makes room in a lane for a shard and its index, a decoded chunk and what the decoder needs. Most
 /// bytes the shard may have.
 fn make_room(task: &TaskRun, lane: &mut Lane) -> Result<u64, Fault> {
@@ -79,8 +70,8 @@ fn take_apart(
 ) -> Result<Vec<Finished>, Fault> {
     let mut finished = Vec::new();
     let Lane { encoded, scratch, .. } = lane;
-    for chunk in chunks(task, shard).positions() {
-        let Some(input) = Input::new(task, &chunk)? else { continue };
+    for chunk in task.chunks_of_shard(shard).positions() {
+        let Some(input) = task.input(&chunk)? else { continue };
         finished.extend(match index.and_then(|index| index.entry(format.slot(&chunk))) {
             Some(entry) => {
                 let chunk_bytes = ShardIndex::slice(encoded, entry);
@@ -102,8 +93,8 @@ async fn by_chunk(
     let source = task.stage.run.execution.source.clone();
     let index = source.read_index(&format, &shard).await.map_err(Fault::Source)?;
     let mut finished = Vec::new();
-    for chunk in chunks(&task, &shard).positions() {
-        let Some(input) = Input::new(&task, &chunk)? else { continue };
+    for chunk in task.chunks_of_shard(&shard).positions() {
+        let Some(input) = task.input(&chunk)? else { continue };
         let entry = index.as_ref().and_then(|index| index.entry(format.slot(&chunk)));
         if let Some(entry) = entry {
             let read = source.read_entry_into(&chunk, entry, &mut lane.encoded).await;
