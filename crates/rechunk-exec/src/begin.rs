@@ -104,7 +104,7 @@ pub(crate) async fn task(
 ) -> Result<Option<Digest>, Fault> {
     slot.buffers.set_open(true);
     if stage.stage.runs.is_some() {
-        runs::run_task(stage, Arc::clone(&slot.buffers), number, begun.steps).await?;
+        runs::task::run(stage, Arc::clone(&slot.buffers), number, begun.steps).await?;
         return Ok(None);
     }
     let mut digest = stage.digest.method().map(|_| Digest::default());

@@ -162,7 +162,7 @@ fn stage_started(stage: &StageRun, done: &DoneSet) -> Result<Event, Fault> {
     let elements: u64 = ranges.map(|(start, end)| stage.geometry.elements_of(start, end)).sum();
     let mut bytes_done = elements.saturating_mul(plan.item_bytes);
     if stage.stage.runs.is_some() && bytes_done == 0 {
-        bytes_done = runs::bytes_done(stage, done.steps(stage.number, 0))?;
+        bytes_done = runs::task::bytes_done(stage, done.steps(stage.number, 0))?;
     }
     Ok(Event::StageStarted {
         stage: stage.number,

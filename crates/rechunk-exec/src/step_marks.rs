@@ -1,17 +1,13 @@
 //! Which steps of a task are done.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Duration;
 
 use rechunk_kernel::Digest;
 use tokio::time::Instant;
 
-use crate::journal::Mark;
+use crate::journal::{Mark, STEP_MARK_INTERVAL};
 use crate::task::TaskRun;
 use crate::unit::Finished;
-
-/// Shortest time between two step marks of a task.
-pub(crate) const STEP_MARK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Marks the steps of a task in the journal, not too often. A step is done when the units completed
 /// in it and before it have been written.

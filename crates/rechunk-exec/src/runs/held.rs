@@ -8,7 +8,7 @@ use bytes::Bytes;
 use rechunk_grid::Region;
 use rechunk_plan::keep::WriteBlock;
 
-use super::Pass;
+use super::pass::Pass;
 use crate::Fault;
 use crate::frame::{self, Frame, buffer_bytes};
 use crate::pool::BufferPool;

@@ -2,9 +2,8 @@
 
 use std::time::Instant;
 
-use crate::journal::Mark;
+use crate::journal::{Mark, STEP_MARK_INTERVAL};
 use crate::stage_run::StageRun;
-use crate::step_marks::STEP_MARK_INTERVAL;
 
 /// Marks buffers in the journal as the steps of their task, not too often.
 #[derive(Debug)]

@@ -9,9 +9,9 @@ use rechunk_plan::keep::FilePart;
 use rechunk_store::{ReadBatch, ReadFile, Role};
 use tokio::task::JoinHandle;
 
-use super::Pass;
 use super::held::Held;
 use super::lanes::{Bounce, Crew, crews, over};
+use super::pass::Pass;
 use super::side::Place;
 use crate::Fault;
 use crate::frame::wide;

@@ -9,9 +9,9 @@ use rechunk_grid::Region;
 use rechunk_plan::keep::WriteBlock;
 use rechunk_store::{AS_IN_PAGE_BYTES, Role, WriteBatch};
 
-use super::Pass;
 use super::held::{Carried, Complete, Full};
 use super::lanes::{Bounce, Crew, crews, over};
+use super::pass::Pass;
 use super::side::Place;
 use crate::Fault;
 use crate::frame::{self, Frame, wide};
