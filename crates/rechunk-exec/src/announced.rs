@@ -1,15 +1,13 @@
 //! Announces a task's next inputs to its store, where that reads them from a disk meanwhile.
 
 use rechunk_grid::{IndexIter, Region};
-use rechunk_plan::{Stage, StageGeometry, StageInput, Steps};
+use rechunk_plan::{Stage, StageGeometry, Steps};
 
 use crate::Execution;
+use crate::announce::{ANNOUNCED_BYTES, bytes_max};
 use crate::frame::wide;
-use crate::plain::fetched_bytes_max;
 use crate::task::TaskRun;
 
-/// Most bytes of a task that are announced at a time, all together and of one input.
-pub(crate) const ANNOUNCED_BYTES: u64 = 16 << 20;
 /// Most inputs of a task that are announced at a time.
 const ANNOUNCED_INPUTS: u64 = 256;
 /// Where all seems to be in memory, one input in so many is looked for there.
@@ -25,20 +23,7 @@ pub(crate) fn inputs_max(
 ) -> u64 {
     let next = next.min(ANNOUNCED_INPUTS);
     let of_bytes = |bytes: u64| next.min((ANNOUNCED_BYTES / bytes.max(1)).max(1));
-    announced_bytes(stage, execution, geometry).map_or(0, of_bytes)
-}
-
-/// Most bytes of an input that can be announced: those of a file or of a range that is known
-/// beforehand.
-fn announced_bytes(stage: &Stage, execution: &Execution, geometry: &StageGeometry) -> Option<u64> {
-    let layout = execution.source.layout();
-    match stage.input {
-        StageInput::SourceChunks if layout.shards().is_none() => {
-            Some(fetched_bytes_max(stage, execution))
-        }
-        StageInput::SourceChunks | StageInput::SourceShards => None,
-        StageInput::Pieces { .. } => Some(geometry.piece_bytes_max()),
-    }
+    bytes_max(stage, execution, geometry).map_or(0, of_bytes)
 }
 
 /// Goes through the inputs of a task ahead of those that are taken in, in the same order.

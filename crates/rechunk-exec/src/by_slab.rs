@@ -9,10 +9,10 @@ use rechunk_store::Role;
 use crate::Fault;
 use crate::execution::Execution;
 use crate::frame::{buffer_bytes, wide};
-use crate::gather::{PiecePlace, piece_place};
 use crate::input::{Brought, Input};
 use crate::lane::Lane;
 use crate::piece_checksum::{self, Sum};
+use crate::piece_place::PiecePlace;
 use crate::plain::PlainInput;
 use crate::slabs::Slabs;
 use crate::spread::{end_parts, spread, spread_part};
@@ -72,7 +72,7 @@ async fn piece(
 ) -> Result<Vec<Finished>, Fault> {
     let stage = &task.stage;
     let store = stage.intermediate()?;
-    let PiecePlace { key, range } = piece_place(stage, index, input);
+    let PiecePlace { key, range } = PiecePlace::of_input(stage, index, input);
     let mut reader = store.open_range(&key, range.0, range.1).await.map_err(Fault::Intermediate)?;
     let mut sum = Sum::of_place(stage, &input.region);
     let axes: Vec<usize> = (0..input.region.rank()).collect();

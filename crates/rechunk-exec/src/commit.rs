@@ -10,6 +10,7 @@ use crate::frame::{self, check_length, wide};
 use crate::kept;
 use crate::lane::Lane;
 use crate::stage_run::StageRun;
+use crate::target::{fetch_chunk, store};
 use crate::task::TaskRun;
 use crate::unit::Finished;
 
@@ -80,39 +81,11 @@ async fn write(task: &Arc<TaskRun>, lane: Lane, unit: Finished) -> Result<Lane, 
     };
     let Some(kept) = store(task, &index, bytes).await? else { return Ok(lane) };
     if is_unit {
-        recycle(task, kept);
+        task.buffers.recycle(kept);
     } else {
         lane.recycle(kept);
     }
     Ok(lane)
-}
-
-/// Stores an encoded chunk, as an object or in its shard, or leaves it out if it is `None`. Gives
-/// the bytes back.
-pub(crate) async fn store(
-    task: &TaskRun,
-    index: &[u64],
-    encoded: Option<Bytes>,
-) -> Result<Option<Bytes>, Fault> {
-    let target = task.stage.target();
-    if task.stage.only_reads() {
-        return Ok(encoded);
-    }
-    let Some(format) = target.layout().shards() else {
-        let Some(encoded) = encoded else {
-            task.stage.leave_out(index).await?;
-            return Ok(None);
-        };
-        target.write_chunk(index, encoded.clone()).await.map_err(Fault::Target)?;
-        return Ok(Some(encoded));
-    };
-    let shard = task.shards.of_chunk(&task.stage, format, index).map_err(Fault::Target)?;
-    let kept = match encoded {
-        Some(encoded) => Some(shard.add(index, encoded).await.map_err(Fault::Target)?),
-        None => None,
-    };
-    task.shards.done(&task.stage, &shard).await?;
-    Ok(kept)
 }
 
 struct Outgoing {
@@ -140,16 +113,6 @@ fn encode(task: &TaskRun, lane: &mut Lane, unit: Finished) -> Result<Option<Outg
     Ok(Some(Outgoing { bytes: lane.take_encoded(), is_unit: false }))
 }
 
-/// Takes a buffer that was stored as it is back, unless the store has kept it.
-pub(crate) fn recycle(task: &TaskRun, bytes: Bytes) {
-    let length = bytes.len();
-    if bytes.is_unique() {
-        task.buffers.give(Vec::from(bytes));
-    } else {
-        task.buffers.gone(length);
-    }
-}
-
 async fn compare(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<Lane, Fault> {
     let stage = Arc::clone(&task.stage);
     let other = stage.target();
@@ -171,26 +134,6 @@ async fn compare(task: &Arc<TaskRun>, mut lane: Lane, unit: Finished) -> Result<
             Ok(lane)
         })
         .await
-}
-
-/// Fetches what the target has of a chunk. False if it is missing.
-pub(crate) async fn fetch_chunk(
-    task: &TaskRun,
-    index: &[u64],
-    encoded: &mut Vec<u8>,
-) -> Result<bool, Fault> {
-    let other = task.stage.target();
-    let Some(format) = other.layout().shards() else {
-        return other.read_chunk_into(index, encoded).await.map_err(Fault::Target);
-    };
-    let shard = task.shards.of_chunk(&task.stage, format, index).map_err(Fault::Target)?;
-    let entry = shard.entry(other, format, index).await.map_err(Fault::Target)?;
-    if let Some(entry) = entry {
-        other.read_entry_into(index, entry, encoded).await.map_err(Fault::Target)?;
-    } else {
-        other.store().meter().add_gets_missing(Role::Target, 1);
-    }
-    Ok(entry.is_some())
 }
 
 fn compare_buffers(

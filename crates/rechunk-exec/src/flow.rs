@@ -23,7 +23,7 @@ use crate::pieces::TileObject;
 use crate::step_marks::StepMarks;
 use crate::task::TaskRun;
 use crate::unit::Finished;
-use crate::{commit, gather, local_jobs, passthrough};
+use crate::{commit, gather, local_jobs, missing, take_in};
 
 /// Fills the tile of a task, in these lanes, all of which are there again if this succeeds. Returns
 /// the digest of the units, where it is counted by unit.
@@ -241,7 +241,7 @@ impl<'a> Flow<'a> {
                 if !is_passed && self.is_gap(&index) {
                     let indices = self.with_more(index, 0);
                     self.announced.begins(indices.len());
-                    return Ok(taking(step, gather::gaps(task, lane, indices)));
+                    return Ok(taking(step, missing::inputs(task, lane, indices)));
                 }
                 if task.stage.ahead_lanes > 0 {
                     return Ok(fetch(task, lane, step, index));
@@ -261,7 +261,7 @@ impl<'a> Flow<'a> {
                     return Ok(taking(step, local_jobs::inputs(task, lane, indices, announced)));
                 }
                 self.announced.begins(1);
-                return Ok(take_in(task, lane, step, index));
+                return Ok(taking(step, take_in::input(task, lane, index)));
             }
             if self.begun.any_taken_in() && !self.has_room_for_next_step() {
                 let Some((step, index)) = self.ahead.next_input(self.task, self.begun.last())
@@ -388,14 +388,6 @@ impl<'a> Flow<'a> {
             self.task.buffers.set_open(false);
         }
         debug_assert!(self.begun.counts(self.task.units.count() + wide(self.finished.len())));
-    }
-}
-
-fn take_in(task: Arc<TaskRun>, lane: Lane, step: u64, index: Vec<u64>) -> Work {
-    if task.stage.stage.passthrough {
-        taking(step, passthrough::input(task, lane, index))
-    } else {
-        taking(step, gather::input(task, lane, index))
     }
 }
 

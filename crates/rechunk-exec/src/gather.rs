@@ -7,18 +7,16 @@ use rechunk_plan::StageInput;
 use rechunk_store::{Got, Role, StoreError};
 
 use crate::Fault;
-use crate::announced::ANNOUNCED_BYTES;
-use crate::by_slab;
-use crate::frame::{check_length, wide};
+use crate::decode::decode;
+use crate::frame::wide;
 use crate::input::{Brought, Input};
 use crate::lane::{Lane, LaneDone};
 use crate::piece_checksum;
-use crate::pieces::object_key;
+use crate::piece_place::PiecePlace;
+use crate::source::{fetch_chunk, takes_part};
 use crate::spread::spread;
 use crate::stage_run::StageRun;
 use crate::task::TaskRun;
-use crate::unit::Finished;
-use crate::whole_shards;
 
 /// An input that was fetched, in the lane that holds it.
 pub(crate) struct Fetched {
@@ -41,19 +39,9 @@ enum Found {
 /// Takes one input chunk in.
 pub(crate) async fn input(
     task: Arc<TaskRun>,
-    mut lane: Lane,
+    lane: Lane,
     index: Vec<u64>,
 ) -> Result<LaneDone, Fault> {
-    let stage = &task.stage;
-    if let (StageInput::SourceShards, Some(format)) =
-        (&stage.stage.input, stage.run.execution.source.layout().shards())
-    {
-        let format = format.clone();
-        return whole_shards::input(task, lane, format, index).await;
-    }
-    if let Some(finished) = by_slab::input(&task, &mut lane, &index).await? {
-        return Ok(LaneDone { lane, finished, sent: Vec::new() });
-    }
     let fetched = fetch(&task, lane, index).await?;
     take(task, fetched).await
 }
@@ -103,36 +91,6 @@ async fn fetch_whole(
     let (location, key) = (source.location().to_owned(), source.layout().chunk_key(&index));
     let gone = StoreError::NotFound { location, key };
     Err(Fault::Source(source.store_error(&index, gone)))
-}
-
-/// Takes in source chunks that are known to be missing, all in one job.
-pub(crate) async fn gaps(
-    task: Arc<TaskRun>,
-    mut lane: Lane,
-    indices: Vec<Vec<u64>>,
-) -> Result<LaneDone, Fault> {
-    let source = &task.stage.run.execution.source;
-    let mut inputs = Vec::with_capacity(indices.len());
-    for index in indices {
-        let Some(input) = task.input(&index)? else { continue };
-        // Counted; nothing is asked for.
-        if fetch_chunk(&task, &index, &mut lane.encoded).await.map_err(Fault::Source)? {
-            let reason = "the source has a chunk that its store does not list: with --verify each \
-                          is asked for";
-            return Err(Fault::Plan { reason: reason.to_owned() });
-        }
-        source.store().meter().add_decoded_read(Role::Source, input.decoded_bytes);
-        inputs.push(input);
-    }
-    let cpu = task.stage.cpu.clone();
-    cpu.run(move || {
-        let mut finished = Vec::new();
-        for input in inputs {
-            finished.extend(spread(&task, &input, Brought::Nothing)?);
-        }
-        Ok(LaneDone { lane, finished, sent: Vec::new() })
-    })
-    .await
 }
 
 /// The second half of [`input`]: copies what was fetched into units.
@@ -199,38 +157,6 @@ async fn take_in(task: &Arc<TaskRun>, fetched: Fetched) -> Result<Taken, Fault> 
     .await
 }
 
-/// Announces an input that will be fetched soon. By a thread that may block. False if no more is to
-/// be announced now.
-pub(crate) fn announce(task: &TaskRun, index: &[u64]) -> bool {
-    let stage = &task.stage;
-    let source = &stage.run.execution.source;
-    let Ok(Some(input)) = task.input(index) else { return true };
-    match (&stage.stage.input, stage.intermediate()) {
-        (StageInput::Pieces { .. }, Ok(store)) => {
-            let PiecePlace { key, range: (offset, bytes) } = piece_place(stage, index, &input);
-            store.announce(&key, offset..offset.saturating_add(bytes.min(ANNOUNCED_BYTES)))
-        }
-        (StageInput::SourceChunks, _) if !source.is_in_gap(index) => {
-            let (first, length) = if stage.plain.is_some() {
-                (wide(input.wanted.start), wide(input.wanted.len()).min(ANNOUNCED_BYTES))
-            } else {
-                let head_bytes = source.layout().head_bytes().filter(|_| takes_part(task, &input));
-                (0, head_bytes.map_or(ANNOUNCED_BYTES, wide))
-            };
-            source.announce(index, first..first.saturating_add(length))
-        }
-        _ => true,
-    }
-}
-
-/// The tile takes a part of a source chunk, and no more of it has to be looked at.
-fn takes_part(task: &TaskRun, input: &Input) -> bool {
-    let stage = &task.stage;
-    input.wanted.len() < input.bytes
-        && !stage.digest.is_of_encoded_chunks()
-        && stage.run.execution.source.layout().shards().is_none()
-}
-
 /// Fetches as much of a source chunk as the tile takes of it needs.
 async fn fetch_part(
     task: &TaskRun,
@@ -254,30 +180,6 @@ async fn fetch_part(
     Ok(Found::Chunk(if is_there { Got::Whole } else { Got::Missing }))
 }
 
-/// Fetches a source chunk, as an object or out of its shard. False if it is missing.
-pub(crate) async fn fetch_chunk(
-    task: &TaskRun,
-    index: &[u64],
-    encoded: &mut Vec<u8>,
-) -> Result<bool, ArrayError> {
-    let source = &task.stage.run.execution.source;
-    let Some(format) = source.layout().shards() else {
-        return source.read_chunk_into(index, encoded).await;
-    };
-    let Some(entry) = task.indexes.entry((&task.stage, &task.tile), format, index).await? else {
-        source.store().meter().add_gets_missing(Role::Source, 1);
-        return Ok(false);
-    };
-    source.read_entry_into(index, entry, encoded).await.map(|()| true)
-}
-
-/// Location of a piece.
-pub(crate) struct PiecePlace {
-    pub key: String,
-    /// Offset and length in the object, bytes.
-    pub range: (u64, u64),
-}
-
 async fn fetch_piece(
     stage: &StageRun,
     index: &[u64],
@@ -285,7 +187,7 @@ async fn fetch_piece(
     piece: &mut Vec<u8>,
 ) -> Result<PiecePlace, Fault> {
     let store = stage.intermediate()?;
-    let place = piece_place(stage, index, input);
+    let place = PiecePlace::of_input(stage, index, input);
     let (offset, bytes) = place.range;
     // The largest piece of the stage, unless a lane is also paid for something larger.
     let room = stage.geometry.piece_bytes_max();
@@ -293,55 +195,4 @@ async fn fetch_piece(
     fetched.map_err(Fault::Intermediate)?;
     store.meter().add_decoded_read(Role::Intermediate, wide(input.bytes));
     Ok(place)
-}
-
-/// Location of the piece that is input `index`.
-pub(crate) fn piece_place(stage: &StageRun, index: &[u64], input: &Input) -> PiecePlace {
-    let grid = stage.geometry.input_grid();
-    let before = stage.number.saturating_sub(1);
-    let key = object_key(before, grid.indices().ordinal(index));
-    PiecePlace { key, range: stage.geometry.piece_range(&grid.region(index), &input.region) }
-}
-
-/// Decodes the chunk in a lane and copies it into the units it meets. Returns those that are
-/// complete.
-pub(crate) fn decode_and_spread(
-    task: &TaskRun,
-    index: &[u64],
-    lane: &mut Lane,
-    input: &Input,
-) -> Result<Vec<Finished>, Fault> {
-    let Lane { encoded, scratch, .. } = lane;
-    decode_and_spread_of(task, index, encoded, scratch, input)
-}
-
-/// Decodes a chunk that is somewhere else, in a shard, and copies it into the units it meets.
-pub(crate) fn decode_and_spread_of(
-    task: &TaskRun,
-    index: &[u64],
-    encoded: &[u8],
-    scratch: &mut Vec<u8>,
-    input: &Input,
-) -> Result<Vec<Finished>, Fault> {
-    let decoded = decode(task, index, encoded, scratch, input)?;
-    spread(task, input, Brought::Chunk(decoded))
-}
-
-/// Decodes what the tile takes of a chunk.
-fn decode<'a>(
-    task: &TaskRun,
-    index: &[u64],
-    encoded: &'a [u8],
-    scratch: &'a mut Vec<u8>,
-    input: &Input,
-) -> Result<&'a [u8], Fault> {
-    let grid = task.stage.geometry.grain_grid();
-    task.digest.add(task.stage.digest.of_chunk(grid, index, encoded)?);
-    let source = &task.stage.run.execution.source;
-    let fault = |error| Fault::Source(source.decode_error(index, error));
-    let wanted = input.wanted.clone();
-    let decoded = source.layout().decode_part(index, encoded, wanted.clone(), scratch);
-    let decoded = decoded.map_err(fault)?;
-    check_length(decoded, input.bytes).map_err(fault)?;
-    Ok(&decoded[wanted])
 }

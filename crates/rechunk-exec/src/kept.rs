@@ -7,10 +7,10 @@ use rechunk_grid::Region;
 use rechunk_store::Role;
 
 use crate::Fault;
-use crate::commit::fetch_chunk;
 use crate::frame::{self, check_length, wide};
 use crate::lane::Lane;
 use crate::stage_run::StageRun;
+use crate::target::fetch_chunk;
 use crate::task::TaskRun;
 use crate::unit::Finished;
 

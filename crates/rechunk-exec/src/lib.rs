@@ -10,6 +10,7 @@
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 
 mod ahead;
+mod announce;
 mod announced;
 mod begin;
 mod begun_steps;
@@ -19,6 +20,7 @@ mod check;
 mod commit;
 mod context;
 mod cpu;
+mod decode;
 mod digest;
 mod error;
 mod event;
@@ -35,9 +37,10 @@ mod kept;
 mod lane;
 mod loans;
 mod local_jobs;
+mod missing;
 mod passthrough;
 mod piece_checksum;
-
+mod piece_place;
 mod pieces;
 mod plain;
 mod pool;
@@ -46,11 +49,14 @@ mod runs;
 mod shards;
 mod slabs;
 mod slot;
+mod source;
 mod spread;
 mod stage_run;
 mod step_marks;
 mod store_copies;
 mod stored;
+mod take_in;
+mod target;
 mod task;
 mod tasks;
 mod unit;
@@ -65,5 +71,5 @@ pub use journal::{
     DoneSet, JOURNAL_KEY, JOURNAL_VERSION, Journal, JournalContents, JournalError, JournalHeader,
     SEGMENTS,
 };
-pub use pieces::intermediate_keys;
+pub use piece_place::intermediate_keys;
 pub use run::run;

@@ -12,7 +12,7 @@ use crate::pieces::TileFile;
 use crate::shards::elements_of;
 use crate::task::TaskRun;
 use crate::unit::Finished;
-use crate::{Fault, commit, gather, passthrough};
+use crate::{Fault, announce, commit, take_in};
 
 /// All inputs of the job that passes on the shard of input `index`, if that is the first of them;
 /// nothing if it is not.
@@ -69,7 +69,7 @@ async fn several(
 ) -> Result<LaneDone, Fault> {
     if task.stage.cpu.is_here() {
         for index in announced {
-            if !gather::announce(&task, &index) {
+            if !announce::input(&task, &index) {
                 break;
             }
         }
@@ -81,11 +81,7 @@ async fn several(
             // A disk is waited for: the rest goes to threads that may wait (see `CpuPool::drive`).
             tokio::task::yield_now().await;
         }
-        let done = if task.stage.stage.passthrough {
-            passthrough::input(Arc::clone(&task), lane, index).await?
-        } else {
-            gather::input(Arc::clone(&task), lane, index).await?
-        };
+        let done = take_in::input(Arc::clone(&task), lane, index).await?;
         lane = done.lane;
         for unit in done.finished {
             if sends && unit.buffer.len() <= SENT_AT_ONCE_BYTES {

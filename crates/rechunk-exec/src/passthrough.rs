@@ -1,5 +1,4 @@
 //! Copies encoded chunks as they are where grids and codecs are equal, into shards and out of them.
-//! The store copies whole objects itself, where it can.
 
 use std::sync::Arc;
 
@@ -10,10 +9,9 @@ use rechunk_grid::Region;
 use rechunk_plan::{StageInput, StageOutput};
 
 use crate::Fault;
-use crate::commit::store;
-use crate::gather::fetch_chunk;
 use crate::lane::{Lane, LaneDone};
-use crate::store_copies;
+use crate::source::fetch_chunk;
+use crate::target::store;
 use crate::task::TaskRun;
 
 /// Largest chunk that is looked at where others wait for it, bytes: sums over it take microseconds.
@@ -28,9 +26,7 @@ pub(crate) async fn input(
 ) -> Result<LaneDone, Fault> {
     let source = task.stage.run.execution.source.clone();
     let shards = source.layout().shards();
-    if store_copies::input(&task, &index).await? {
-        // No bytes are to be moved.
-    } else if let (StageInput::SourceShards, Some(format)) = (&task.stage.stage.input, shards) {
+    if let (StageInput::SourceShards, Some(format)) = (&task.stage.stage.input, shards) {
         shard(&task, &mut lane, format, &index).await?;
     } else {
         let found = fetch_chunk(&task, &index, &mut lane.encoded).await;

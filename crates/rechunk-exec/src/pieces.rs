@@ -3,25 +3,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rechunk_plan::Plan;
 use rechunk_store::{ObjectWriter, Role};
 
 use crate::Fault;
-use crate::commit::recycle;
 use crate::frame::wide;
+use crate::piece_place::object_key;
 use crate::task::TaskRun;
 use crate::unit::Finished;
-
-/// Key of the intermediate object that task `task` of stage `stage` writes.
-pub(crate) fn object_key(stage: usize, task: u64) -> String {
-    format!("stage{stage}/{task:09}")
-}
-
-/// Keys of all intermediate objects of a plan.
-pub fn intermediate_keys(plan: &Plan) -> impl Iterator<Item = String> {
-    let stages = plan.stages.iter().rev().skip(1).rev().enumerate();
-    stages.flat_map(|(stage, of)| (0..of.tasks).map(move |task| object_key(stage, task)))
-}
 
 /// The finished pieces of a tile, in C order of the boxes that will read them, which is where
 /// [`rechunk_plan::piece_offset_elements`] looks for them.
@@ -100,7 +88,7 @@ impl TileObject {
                 }
                 stage.intermediate()?.put(&key, parts).await.map_err(Fault::Intermediate)?;
                 for piece in pieces {
-                    recycle(task, piece);
+                    task.buffers.recycle(piece);
                 }
             }
             Self::File(file) => {
@@ -128,7 +116,7 @@ impl TileFile {
         })?;
         let behind = offset.saturating_add(wide(buffer.len()));
         let written = self.writer.write_at(offset, Bytes::from(buffer)).await;
-        recycle(task, written.map_err(Fault::Intermediate)?);
+        task.buffers.recycle(written.map_err(Fault::Intermediate)?);
         let tail = Bytes::from(stored.marks);
         self.writer.write_at(behind, tail).await.map_err(Fault::Intermediate)?;
         task.stage.progress(&region);

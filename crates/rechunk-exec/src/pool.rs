@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
+
 /// Most idle buffers that are looked at for one of the wanted size.
 const SEARCHED_MAX: usize = 64;
 
@@ -124,6 +126,16 @@ impl BufferPool {
         }
         drop(state); // others need not wait until it is gone
         drop(buffer);
+    }
+
+    /// Takes a buffer back that was stored as it is, unless the store has kept it.
+    pub(crate) fn recycle(&self, bytes: Bytes) {
+        let length = bytes.len();
+        if bytes.is_unique() {
+            self.give(Vec::from(bytes));
+        } else {
+            self.gone(length);
+        }
     }
 
     /// Keeps a buffer that a lane has no room for now, while nobody else needs its place.

@@ -38,11 +38,8 @@ pub(crate) async fn input(task: &TaskRun, index: &[u64]) -> Result<bool, Fault> 
         }
     });
     match copied? {
-        Copied::Done => Ok(true),
-        Copied::Missing => {
-            stage.leave_out(index).await?;
-            Ok(true)
-        }
+        Copied::Done => {}
+        Copied::Missing => stage.leave_out(index).await?,
         Copied::Refused(error) => {
             if stage.store_copies.swap(false, Ordering::Relaxed) {
                 let text = format!(
@@ -51,7 +48,11 @@ pub(crate) async fn input(task: &TaskRun, index: &[u64]) -> Result<bool, Fault> 
                 );
                 stage.run.observer.event(&Event::Warning { text });
             }
-            Ok(false)
+            return Ok(false);
         }
     }
+    if let Some(region) = task.input_region(index) {
+        stage.progress(&region);
+    }
+    Ok(true)
 }

@@ -7,8 +7,8 @@ use rechunk_format::{ShardFormat, ShardIndex};
 use rechunk_store::Role;
 
 use crate::Fault;
+use crate::decode::{decode_and_spread, decode_and_spread_of};
 use crate::frame::wide;
-use crate::gather::{decode_and_spread, decode_and_spread_of};
 use crate::input::Brought;
 use crate::lane::{Lane, LaneDone};
 use crate::spread::spread;
