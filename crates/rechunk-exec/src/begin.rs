@@ -6,19 +6,22 @@ use rechunk_format::Layout;
 use rechunk_grid::WriteEmpty;
 use rechunk_kernel::Digest;
 
-use crate::busy_tasks::BusyTasks;
-use crate::context::RunContext;
 use crate::cpu::CpuPool;
-use crate::digest::{DigestSum, StageDigest};
-use crate::in_place::InPlace;
-use crate::plain::PlainInput;
-use crate::shards::{SourceIndexes, TargetShards};
-use crate::slot::Slot;
-use crate::stage_run::StageRun;
-use crate::task::{Begun, TaskRun};
-use crate::unit::Units;
-use crate::workers::Workers;
-use crate::{Fault, Sink, ahead, announced, by_slab, flow, runs, store_copies};
+use crate::memory::workers::Workers;
+use crate::raw_runs;
+use crate::stage::busy_tasks::BusyTasks;
+use crate::stage::context::RunContext;
+use crate::stage::digest::{DigestSum, StageDigest};
+use crate::stage::in_place::InPlace;
+use crate::stage::plain::PlainInput;
+use crate::stage::shards::{SourceIndexes, TargetShards};
+use crate::stage::stage_run::StageRun;
+use crate::stage::task::{Begun, TaskRun};
+use crate::steps::slot::Slot;
+use crate::steps::{ahead, announced, flow};
+use crate::units::unit::Units;
+use crate::ways_in::{by_slab, store_copies};
+use crate::{Fault, Sink};
 
 /// Begins stage `number` of a run.
 pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fault> {
@@ -104,7 +107,7 @@ pub(crate) async fn task(
 ) -> Result<Option<Digest>, Fault> {
     slot.buffers.set_open(true);
     if stage.stage.runs.is_some() {
-        runs::task::run(stage, Arc::clone(&slot.buffers), number, begun.steps).await?;
+        raw_runs::task::run(stage, Arc::clone(&slot.buffers), number, begun.steps).await?;
         return Ok(None);
     }
     let mut digest = stage.digest.method().map(|_| Digest::default());

@@ -3,9 +3,9 @@
 use rechunk_format::ShardFormat;
 use rechunk_plan::{PLAN_VERSION, RunsSide, Stage, StageInput, StageOutput};
 
-use crate::frame::wide;
 use crate::journal::DoneSet;
-use crate::plain::fetched_bytes_max;
+use crate::stage::plain::fetched_bytes_max;
+use crate::units::frame::wide;
 use crate::{Execution, Fault, Sink};
 
 /// Refuses what would go wrong later, or quietly.

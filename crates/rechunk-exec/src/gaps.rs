@@ -12,9 +12,9 @@ use rechunk_plan::StageInput;
 use rechunk_store::Role;
 use tokio::task::JoinSet;
 
-use crate::frame::wide;
 use crate::journal::{DoneSet, Mark};
-use crate::stage_run::StageRun;
+use crate::stage::stage_run::StageRun;
+use crate::units::frame::wide;
 use crate::{Event, Fault, Sink};
 
 /// Begins to look for gaps, if the source is to be listed; at once where it is to be first.

@@ -12,11 +12,11 @@ use tracing::Instrument;
 
 use crate::begin;
 use crate::check::check;
-use crate::context::RunContext;
-use crate::gate::Gate;
 use crate::journal::{DoneSet, Log, Marks, Writer};
-use crate::runs;
-use crate::stage_run::StageRun;
+use crate::memory::gate::Gate;
+use crate::raw_runs;
+use crate::stage::context::RunContext;
+use crate::stage::stage_run::StageRun;
 use crate::tasks::run_tasks;
 use crate::{
     ArrayDigest, Event, ExecError, Execution, Fault, Journal, JournalError, Observer, RunReport,
@@ -162,7 +162,7 @@ fn stage_started(stage: &StageRun, done: &DoneSet) -> Result<Event, Fault> {
     let elements: u64 = ranges.map(|(start, end)| stage.geometry.elements_of(start, end)).sum();
     let mut bytes_done = elements.saturating_mul(plan.item_bytes);
     if stage.stage.runs.is_some() && bytes_done == 0 {
-        bytes_done = runs::task::bytes_done(stage, done.steps(stage.number, 0))?;
+        bytes_done = raw_runs::task::bytes_done(stage, done.steps(stage.number, 0))?;
     }
     Ok(Event::StageStarted {
         stage: stage.number,

@@ -7,9 +7,9 @@ use tracing::Instrument;
 
 use crate::gaps::{Left, Next};
 use crate::journal::{DoneSet, Mark};
-use crate::slot::Slot;
-use crate::stage_run::StageRun;
-use crate::task::Begun;
+use crate::stage::stage_run::StageRun;
+use crate::stage::task::Begun;
+use crate::steps::slot::Slot;
 use crate::{Event, ExecError, Fault, begin, gaps};
 
 type Ended = Result<Slot, ExecError>;

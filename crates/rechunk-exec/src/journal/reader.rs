@@ -7,7 +7,7 @@ use super::done::DoneSet;
 use super::error::JournalError;
 use super::line::{self, JOURNAL_VERSION, JournalHeader, Mark};
 use super::log::{JOURNAL_KEY, Segments, is_segmented, lines};
-use crate::frame::wide;
+use crate::units::frame::wide;
 
 /// Bytes of a journal that are read at a time; a longer line is damage.
 const PIECE_BYTES: u64 = 1 << 20;
