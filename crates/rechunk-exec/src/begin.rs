@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rechunk_format::Layout;
 use rechunk_grid::WriteEmpty;
 use rechunk_kernel::Digest;
+use rechunk_plan::{Stage, StageGeometry, StageInput};
 
 use crate::cpu::CpuPool;
 use crate::memory::workers::Workers;
@@ -17,11 +18,46 @@ use crate::stage::plain::PlainInput;
 use crate::stage::shards::{SourceIndexes, TargetShards};
 use crate::stage::stage_run::StageRun;
 use crate::stage::task::{Begun, TaskRun};
+use crate::stage::way_in::WayIn;
+use crate::stage::way_out::WayOut;
 use crate::steps::slot::Slot;
 use crate::steps::{ahead, announced, flow};
 use crate::units::unit::Units;
 use crate::ways_in::{by_slab, store_copies};
-use crate::{Fault, Sink};
+use crate::{Execution, Fault, Sink};
+
+/// Chooses the way of the inputs of a stage.
+pub(crate) fn way_in(stage: &Stage, execution: &Execution) -> WayIn {
+    if stage.runs.is_some() {
+        return WayIn::Runs;
+    }
+    let source = &execution.source;
+    let shards = match stage.input {
+        StageInput::Pieces { .. } => return WayIn::Pieces,
+        StageInput::SourceShards => source.layout().shards().cloned(),
+        StageInput::SourceChunks => None,
+    };
+    match shards {
+        Some(format) if stage.passthrough => WayIn::StoredShards(format),
+        None if stage.passthrough => WayIn::StoredChunks,
+        Some(format) => WayIn::Shards(format),
+        // A digest of chunks as they are stored takes all of each.
+        None if matches!(execution.sink, Sink::Digest { of_encoded_chunks: true, .. }) => {
+            WayIn::Chunks
+        }
+        None => PlainInput::of(stage, source).map_or(WayIn::Chunks, WayIn::Plain),
+    }
+}
+
+/// Chooses the way of the finished units of a stage.
+fn way_out(geometry: &StageGeometry, execution: &Execution) -> WayOut {
+    match execution.sink {
+        _ if geometry.writes_pieces() => WayOut::Pieces,
+        Sink::Write(_) => WayOut::Write,
+        Sink::Compare(_) => WayOut::Compare,
+        Sink::Digest { .. } => WayOut::Nothing,
+    }
+}
 
 /// Begins stage `number` of a run.
 pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fault> {
@@ -30,6 +66,7 @@ pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fau
     let geometry = execution.plan.geometry(number).map_err(Fault::Grid)?;
     let item = execution.plan.item_bytes;
     let item_bytes = usize::try_from(item).map_err(|_| Fault::BufferTooLarge { elements: 1 })?;
+    let (way_in, way_out) = (way_in(&stage, execution), way_out(&geometry, execution));
     let source = execution.source.layout();
     let target = execution.sink.array().layout();
     let endian = target.element_order().endian;
@@ -38,7 +75,7 @@ pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fau
         Some(fill) => fill.stored(data_type, endian),
         None => vec![0; item_bytes],
     };
-    let swaps = stage.input.is_source() && source.element_order().endian != endian;
+    let swaps = way_in.reads_source() && source.element_order().endian != endian;
     let swap_bytes = if swaps { data_type.swap_bytes() } else { 1 };
     // More threads than lanes would have nothing to do. A plan without any has its jobs run in
     // place.
@@ -50,10 +87,9 @@ pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fau
         Sink::Write(_) if !execution.takes_digest => StageDigest::None,
         Sink::Digest { of_encoded_chunks: true, .. } => StageDigest::of_encoded_chunks(),
         Sink::Write(_) | Sink::Digest { .. } => {
-            StageDigest::new(&stage, &execution.source, item_bytes)
+            StageDigest::new(&way_in, &execution.source, item_bytes)
         }
     };
-    let plain = PlainInput::of(&stage, execution);
     let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
     let (source_fill, target_fill) = (fill(source), fill(target));
     // What is absent here and there has to read the same.
@@ -61,25 +97,25 @@ pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fau
     let skips_absent = has_fill && is_same_fill && execution.write_empty != WriteEmpty::Always;
     let edges = source.spec().edges.as_ref();
     let held = edges.and_then(|edges| edges.held(&execution.plan.shape));
-    let writes = matches!(execution.sink, Sink::Write(_)) && !geometry.writes_pieces();
-    let leaves_absent_out = skips_absent && writes && held.is_none();
-    let in_place = InPlace::new(&stage, execution, &geometry, item_bytes, &cpu);
+    let leaves_absent_out = skips_absent && way_out == WayOut::Write && held.is_none();
+    let in_place = InPlace::new(&stage, (&way_in, way_out), execution, &geometry, &cpu);
     let next_inputs = in_place.next_inputs(planned);
-    let slab_bytes = by_slab::slab_bytes(&stage, execution, &geometry);
+    let slab_bytes = by_slab::slab_bytes(&way_in, &execution.source, &geometry);
     Ok(StageRun {
-        store_copies: store_copies::is_possible(&stage, execution, &digest).into(),
-        announced_inputs: announced::inputs_max(&stage, execution, &geometry, next_inputs),
+        store_copies: store_copies::is_possible(&stage, way_out, execution, &digest).into(),
+        announced_inputs: announced::inputs_max(&way_in, execution, &geometry, next_inputs),
         slab_bytes: slab_bytes.filter(|_| in_place.reads_files()),
         in_place,
-        busy: BusyTasks::new(execution, &stage, leaves_absent_out, is_same_fill),
-        ahead_lanes: ahead::lanes(execution, &stage),
+        busy: BusyTasks::new(execution, &way_in, leaves_absent_out, is_same_fill),
+        ahead_lanes: ahead::lanes(execution, &stage, &way_in),
         workers: Workers::new(&stage),
         digest,
         cpu,
         number,
         geometry,
         held,
-        plain,
+        way_in,
+        way_out,
         item_bytes,
         swap_bytes: usize::try_from(swap_bytes).unwrap_or(1),
         skips_stored: match execution.write_empty {
@@ -106,7 +142,7 @@ pub(crate) async fn task(
     begun: Begun,
 ) -> Result<Option<Digest>, Fault> {
     slot.buffers.set_open(true);
-    if stage.stage.runs.is_some() {
+    if matches!(stage.way_in, WayIn::Runs) {
         raw_runs::task::run(stage, Arc::clone(&slot.buffers), number, begun.steps).await?;
         return Ok(None);
     }

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use rechunk_grid::Region;
 use rechunk_kernel::Digest;
-use rechunk_plan::StageInput;
 use rechunk_store::Role;
 use tokio::task::JoinSet;
 
 use crate::journal::{DoneSet, Mark};
 use crate::stage::stage_run::StageRun;
+use crate::stage::way_in::WayIn;
 use crate::units::frame::wide;
 use crate::{Event, Fault, Sink};
 
@@ -21,7 +21,7 @@ use crate::{Event, Fault, Sink};
 pub(crate) async fn begin(stage: &Arc<StageRun>) -> JoinSet<()> {
     let mut finding = JoinSet::new();
     if let (true, Some(after)) =
-        (stage.stage.input.is_source(), stage.run.execution.list_after_missing)
+        (stage.way_in.reads_source(), stage.run.execution.list_after_missing)
     {
         finding.spawn(find(Arc::clone(stage)));
         if after == 0 {
@@ -132,8 +132,10 @@ fn count(stage: &StageRun, region: &Region) {
     let (geometry, execution) = (&stage.geometry, &stage.run.execution);
     let meter = execution.source.store().meter();
     let chunks = geometry.meetings(region, geometry.grain_grid());
-    let asked = match stage.stage.input {
-        StageInput::SourceShards => geometry.meetings(region, geometry.input_grid()),
+    let asked = match stage.way_in {
+        WayIn::Shards(_) | WayIn::StoredShards(_) => {
+            geometry.meetings(region, geometry.input_grid())
+        }
         _ if execution.source.layout().shards().is_none() => chunks,
         // The index of each shard, and there each chunk.
         _ => {
@@ -144,7 +146,7 @@ fn count(stage: &StageRun, region: &Region) {
     meter.add_gets_missing(Role::Source, asked);
     let units = geometry.units(region).elements();
     let units_bytes = units.saturating_mul(stage.target_chunk_bytes());
-    if !stage.stage.passthrough {
+    if !stage.way_in.passes_through() {
         let chunk_elements = geometry.grain_grid().chunk_elements();
         let chunk_bytes = chunk_elements.saturating_mul(wide(stage.item_bytes));
         meter.add_decoded_read(Role::Source, chunks.saturating_mul(chunk_bytes));
@@ -152,7 +154,7 @@ fn count(stage: &StageRun, region: &Region) {
     let objects = geometry.commit_grid().covering(region).elements();
     match &execution.sink {
         Sink::Write(target) => {
-            if !stage.stage.passthrough {
+            if !stage.way_in.passes_through() {
                 meter.add_decoded_written(Role::Target, units_bytes);
             }
             target.store().meter().add_puts_skipped(Role::Target, objects);

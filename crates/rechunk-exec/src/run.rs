@@ -17,6 +17,7 @@ use crate::memory::gate::Gate;
 use crate::raw_runs;
 use crate::stage::context::RunContext;
 use crate::stage::stage_run::StageRun;
+use crate::stage::way_in::WayIn;
 use crate::tasks::run_tasks;
 use crate::{
     ArrayDigest, Event, ExecError, Execution, Fault, Journal, JournalError, Observer, RunReport,
@@ -161,7 +162,7 @@ fn stage_started(stage: &StageRun, done: &DoneSet) -> Result<Event, Fault> {
     let ranges = done.ranges(stage.number);
     let elements: u64 = ranges.map(|(start, end)| stage.geometry.elements_of(start, end)).sum();
     let mut bytes_done = elements.saturating_mul(plan.item_bytes);
-    if stage.stage.runs.is_some() && bytes_done == 0 {
+    if matches!(stage.way_in, WayIn::Runs) && bytes_done == 0 {
         bytes_done = raw_runs::task::bytes_done(stage, done.steps(stage.number, 0))?;
     }
     Ok(Event::StageStarted {

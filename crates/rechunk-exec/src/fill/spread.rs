@@ -7,6 +7,7 @@ use rechunk_grid::Region;
 use crate::Fault;
 use crate::fill::piece_checksum;
 use crate::stage::task::TaskRun;
+use crate::stage::way_out::WayOut;
 use crate::units::frame;
 use crate::units::input::{Brought, Input};
 use crate::units::unit::{Filling, Finished, Unit};
@@ -194,7 +195,7 @@ fn count_in(
         return None;
     }
     let mut finished = task.units.finish(unit, filling, task.last_step(&unit.region));
-    if stage.geometry.writes_pieces() {
+    if stage.way_out == WayOut::Pieces {
         piece_checksum::seal(stage, &mut finished);
     }
     Some(finished)

@@ -2,8 +2,9 @@
 
 use std::sync::OnceLock;
 
-use rechunk_plan::{Stage, StageGeometry};
+use rechunk_plan::StageGeometry;
 
+use crate::stage::way_in::WayIn;
 use crate::units::frame::wide;
 use crate::{Execution, Sink};
 
@@ -25,15 +26,17 @@ impl BusyTasks {
     /// the same where it is absent in the target.
     pub(crate) fn new(
         execution: &Execution,
-        stage: &Stage,
+        way_in: &WayIn,
         leaves_absent_out: bool,
         is_same_fill: bool,
     ) -> Self {
-        let does_nothing_with_nothing = stage.input.is_source()
-            && stage.runs.is_none()
+        let does_nothing_with_nothing = way_in.reads_source()
+            && !matches!(way_in, WayIn::Runs)
             && execution.plan.source_edges.is_none()
             && match execution.sink {
-                Sink::Write(_) => !execution.in_place && (stage.passthrough || leaves_absent_out),
+                Sink::Write(_) => {
+                    !execution.in_place && (way_in.passes_through() || leaves_absent_out)
+                }
                 Sink::Compare(_) => is_same_fill,
                 Sink::Digest { .. } => true,
             };

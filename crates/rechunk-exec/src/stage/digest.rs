@@ -7,6 +7,7 @@ use rechunk_grid::{ChunkGrid, Endian, Region};
 use rechunk_kernel::{DIGEST_METHOD, Digest, DigestKeys};
 
 use crate::Fault;
+use crate::stage::way_in::WayIn;
 use crate::units::frame::{self, wide};
 use crate::units::input::{Brought, Input};
 
@@ -50,13 +51,12 @@ pub(crate) enum StageDigest {
 }
 
 impl StageDigest {
-    /// Chooses the digest that `stage` has to take.
-    pub(crate) fn new(stage: &rechunk_plan::Stage, source: &Array, item_bytes: usize) -> Self {
-        if !stage.input.is_source() || stage.runs.is_some() {
-            return Self::None;
-        }
-        if stage.passthrough {
-            return Self::of_encoded_chunks();
+    /// Chooses the digest of inputs that come in by `way_in`.
+    pub(crate) fn new(way_in: &WayIn, source: &Array, item_bytes: usize) -> Self {
+        match way_in {
+            WayIn::Pieces | WayIn::Runs => return Self::None,
+            WayIn::StoredChunks | WayIn::StoredShards(_) => return Self::of_encoded_chunks(),
+            WayIn::Chunks | WayIn::Plain(_) | WayIn::Shards(_) => {}
         }
         let (spec, layout) = (source.layout().spec(), source.layout());
         let swap_bytes = match layout.element_order().endian {

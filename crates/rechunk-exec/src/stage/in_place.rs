@@ -2,12 +2,13 @@
 //! threads that read ahead have nothing to gain, and each hand-over costs two thread switches: more
 //! than a small chunk takes.
 
-use rechunk_plan::{Stage, StageGeometry, StageInput};
+use rechunk_plan::{Stage, StageGeometry};
 use rechunk_store::Store;
 
-use crate::Sink;
 use crate::cpu::CpuPool;
 use crate::execution::Execution;
+use crate::stage::way_in::WayIn;
+use crate::stage::way_out::WayOut;
 use crate::units::frame::wide;
 
 /// Decoded bytes that one job takes in, of inputs that small or of which a task takes that little.
@@ -40,37 +41,36 @@ pub(crate) struct InPlace {
 impl InPlace {
     pub(crate) fn new(
         stage: &Stage,
+        (way_in, way_out): (&WayIn, WayOut),
         execution: &Execution,
         geometry: &StageGeometry,
-        item_bytes: usize,
         cpu: &CpuPool,
     ) -> Self {
         let target = execution.sink.array().store();
         let writes = cpu.has_threads()
-            && match execution.sink {
-                Sink::Write(_) | Sink::Compare(_) => target.works_in_place(),
-                Sink::Digest { .. } => false, // there is nothing to do
-            };
-        let from = match stage.input {
-            StageInput::SourceChunks | StageInput::SourceShards => Some(execution.source.store()),
-            StageInput::Pieces { .. } => execution.intermediate.as_ref(),
+            && way_out != WayOut::Nothing // there is nothing to do
+            && target.works_in_place();
+        let from = if way_in.reads_source() {
+            Some(execution.source.store())
+        } else {
+            execution.intermediate.as_ref()
         };
-        let is_possible = cpu.has_threads() && (writes || !stage.passthrough);
+        let is_possible = cpu.has_threads() && (writes || !way_in.passes_through());
         let reads = from.filter(|from| is_possible && from.works_in_place()).cloned();
-        if let Some(source) = reads.as_ref().filter(|_| stage.input.is_source()) {
+        if let Some(source) = reads.as_ref().filter(|_| way_in.reads_source()) {
             source.hold_directory();
         }
         let taken = geometry.input_grid().chunk_shape().iter().zip(stage.filled());
         let taken = taken.map(|(&chunk, &tile)| chunk.min(tile));
-        let input_bytes = taken.fold(wide(item_bytes), u64::saturating_mul);
+        let input_bytes = taken.fold(execution.plan.item_bytes, u64::saturating_mul);
         let steps = stage.step_chunks.iter().fold(1_u64, |n, &chunks| n.saturating_mul(chunks));
         let threads = u64::from(execution.plan.threads).max(1);
         let of_step = steps / threads.saturating_mul(JOBS_PER_THREAD);
         let inputs = (JOB_BYTES / input_bytes.max(1)).min(JOB_INPUTS).min(of_step).max(1);
         let writes_pieces = cpu.has_threads()
-            && geometry.writes_pieces()
+            && way_out == WayOut::Pieces
             && execution.intermediate.as_ref().is_some_and(Store::writes_in_place);
-        let by_shard = reads.is_some() && writes && passes_on_by_shard(stage, execution);
+        let by_shard = reads.is_some() && writes && passes_on_by_shard(stage, way_in, execution);
         let inputs = usize::try_from(inputs).unwrap_or(1);
         Self { reads, writes, writes_pieces, inputs, by_shard }
     }
@@ -105,16 +105,16 @@ impl InPlace {
 }
 
 /// Whether a task has enough small shards of chunks that pass through for all threads.
-fn passes_on_by_shard(stage: &Stage, execution: &Execution) -> bool {
+fn passes_on_by_shard(stage: &Stage, way_in: &WayIn, execution: &Execution) -> bool {
     let layout = execution.sink.array().layout();
-    let Some(format) = layout.shards().filter(|_| stage.passthrough) else { return false };
+    let is_by_chunk = matches!(way_in, WayIn::StoredChunks);
+    let Some(format) = layout.shards().filter(|_| is_by_chunk) else { return false };
     let shards = stage.tile.iter().zip(format.shard_shape()).zip(&execution.plan.shape);
     let shards = shards.fold(1_u64, |count, ((&tile, &shard), &extent)| {
         count.saturating_mul(tile.min(extent).div_ceil(shard))
     });
     let jobs = shards.saturating_mul(u64::from(stage.tasks_at_once));
     let bytes_max = format.chunk_count().saturating_mul(layout.codec_cost().encoded_bytes_max);
-    stage.input == StageInput::SourceChunks
-        && jobs >= u64::from(execution.plan.threads).saturating_mul(JOBS_PER_THREAD)
+    jobs >= u64::from(execution.plan.threads).saturating_mul(JOBS_PER_THREAD)
         && bytes_max <= SHARD_BYTES_MAX
 }

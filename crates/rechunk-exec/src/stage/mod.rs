@@ -9,3 +9,5 @@ pub(crate) mod plain;
 pub(crate) mod shards;
 pub(crate) mod stage_run;
 pub(crate) mod task;
+pub(crate) mod way_in;
+pub(crate) mod way_out;

@@ -1,9 +1,8 @@
 //! Source chunks that are stored as they are: a task reads what it takes of each.
 
+use rechunk_array::Array;
 use rechunk_format::Plain;
-use rechunk_plan::{Stage, StageInput, part_bytes_max};
-
-use crate::{Execution, Sink};
+use rechunk_plan::{Stage, part_bytes_max};
 
 /// Manner in which a stage reads plain chunks.
 #[derive(Debug, Clone, Copy)]
@@ -18,25 +17,13 @@ pub(crate) struct PlainInput {
 }
 
 impl PlainInput {
-    /// `None` if whole chunks are read.
-    pub(crate) fn of(stage: &Stage, execution: &Execution) -> Option<Self> {
-        let source = &execution.source;
+    /// `None` if chunks of the source are not plain.
+    pub(crate) fn of(stage: &Stage, source: &Array) -> Option<Self> {
         let stored = source.plain()?;
-        let takes_whole = matches!(execution.sink, Sink::Digest { of_encoded_chunks: true, .. });
-        let is_other = stage.input != StageInput::SourceChunks || stage.runs.is_some();
-        if takes_whole || is_other || stage.passthrough {
-            return None;
-        }
         let (spec, order) = (source.layout().spec(), &source.layout().element_order().axes);
         let part_bytes_max =
             part_bytes_max(&spec.chunk_shape, order, stage.filled(), spec.item_bytes());
         let with_padding = stored == Plain::Padded && source.store().local_root().is_none();
         Some(Self { stored, part_bytes_max, with_padding })
     }
-}
-
-/// The most bytes that a stage which reads source chunks fetches of one.
-pub(crate) fn fetched_bytes_max(stage: &Stage, execution: &Execution) -> u64 {
-    let whole = execution.source.layout().codec_cost().encoded_bytes_max;
-    PlainInput::of(stage, execution).map_or(whole, |plain| plain.part_bytes_max)
 }

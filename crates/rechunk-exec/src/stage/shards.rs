@@ -12,6 +12,7 @@ use tokio::sync::OnceCell;
 
 use crate::Fault;
 use crate::stage::stage_run::StageRun;
+use crate::stage::way_out::WayOut;
 
 /// An index that is read once, by whoever needs it first; `None` if there is no such shard.
 type LazyIndex = OnceCell<Option<ShardIndex>>;
@@ -125,7 +126,7 @@ impl TargetShards {
         let whole = region_of(format, &shard);
         let array = Region::whole(grid.array_shape());
         let chunks = grid.covering(&whole.intersect(&array).unwrap_or(whole));
-        let sink = if stage.compares() {
+        let sink = if stage.way_out == WayOut::Compare {
             ShardSink::Compare
         } else {
             ShardSink::Fill(Box::new(stage.target().begin_shard(format, &shard)?))

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use rechunk_array::Array;
 use rechunk_format::{Layout, Plain};
 use rechunk_grid::Region;
-use rechunk_plan::{Stage, StageGeometry, StageInput, StageOutput, shard_state_bytes};
+use rechunk_plan::{Stage, StageGeometry, shard_state_bytes};
 use rechunk_store::{Role, Store};
 
 use crate::cpu::CpuPool;
@@ -15,9 +15,10 @@ use crate::stage::busy_tasks::BusyTasks;
 use crate::stage::context::RunContext;
 use crate::stage::digest::StageDigest;
 use crate::stage::in_place::InPlace;
-use crate::stage::plain::PlainInput;
+use crate::stage::way_in::WayIn;
+use crate::stage::way_out::WayOut;
 use crate::units::frame::{Frame, buffer_bytes, wide};
-use crate::{Event, Fault, Sink};
+use crate::{Event, Fault};
 
 /// A stage being run.
 #[derive(Debug)]
@@ -53,8 +54,10 @@ pub(crate) struct StageRun {
     pub ahead_lanes: u32,
     /// The elements that the source holds; `None` if that is all of the array.
     pub held: Option<Region>,
-    /// Tasks read the source elements that they take, and no others.
-    pub plain: Option<PlainInput>,
+    /// Way of its inputs.
+    pub way_in: WayIn,
+    /// Way of its finished units.
+    pub way_out: WayOut,
     /// The digest it takes of what it reads.
     pub digest: StageDigest,
     /// The store is asked to copy each object that is passed through: until it refuses.
@@ -73,16 +76,6 @@ impl StageRun {
         self.run.execution.sink.array()
     }
 
-    /// The elements are compared, nothing is written.
-    pub(crate) fn compares(&self) -> bool {
-        matches!(self.run.execution.sink, Sink::Compare(_))
-    }
-
-    /// The elements are only read, for their digest.
-    pub(crate) fn only_reads(&self) -> bool {
-        matches!(self.run.execution.sink, Sink::Digest { .. })
-    }
-
     pub(crate) fn intermediate(&self) -> Result<&Store, Fault> {
         self.run.execution.intermediate.as_ref().ok_or(Fault::Plan {
             reason: "the plan has an intermediate but there is no store for it".to_owned(),
@@ -97,7 +90,7 @@ impl StageRun {
     /// Memory that decoding a source chunk takes beside its stored form.
     pub(crate) fn decoding(&self) -> Result<Needs, Fault> {
         let cost = self.run.execution.source.layout().codec_cost();
-        let is_raw = cost.is_raw || self.plain.is_some();
+        let is_raw = cost.is_raw || self.way_in.plain().is_some();
         let scratch_bytes = if is_raw { 0 } else { wide(self.source_chunk_bytes()?) };
         Ok(Needs { scratch_bytes, workspace_bytes: cost.decode_workspace_bytes })
     }
@@ -141,15 +134,23 @@ impl StageRun {
         self.stage.target_shard_bytes
     }
 
+    /// Bytes of a lane for a finished unit of `unit_bytes`: where steps overlap a lane pays for it,
+    /// and for the shard that it finishes.
+    pub(crate) fn sent_bytes(&self, unit_bytes: usize) -> u64 {
+        if self.stage.is_stepped {
+            wide(unit_bytes).saturating_add(self.target_shard_state_bytes())
+        } else {
+            0
+        }
+    }
+
     /// Positions of the elements of output unit `index`.
     pub(crate) fn unit_frame(&self, index: &[u64], region: &Region) -> Result<Frame, Fault> {
-        match &self.stage.output {
-            StageOutput::TargetChunks | StageOutput::TargetShards => {
-                let order = self.target().layout().element_order();
-                Frame::of_chunk(self.geometry.output_grid(), index, order, self.item_bytes)
-            }
-            StageOutput::Pieces { .. } => Frame::of_region(region, self.item_bytes),
+        if self.way_out == WayOut::Pieces {
+            return Frame::of_region(region, self.item_bytes);
         }
+        let order = self.target().layout().element_order();
+        Frame::of_chunk(self.geometry.output_grid(), index, order, self.item_bytes)
     }
 
     /// Positions of the elements of chunk `index` of the grain grid; `region` is its part in the
@@ -157,8 +158,8 @@ impl StageRun {
     pub(crate) fn input_frame(&self, index: &[u64], region: &Region) -> Result<Frame, Fault> {
         let grid = self.geometry.grain_grid();
         let order = self.run.execution.source.layout().element_order();
-        match (&self.stage.input, self.plain.map(|plain| plain.stored)) {
-            (StageInput::Pieces { .. }, _) => Frame::of_region(region, self.item_bytes),
+        match (&self.way_in, self.way_in.plain().map(|plain| plain.stored)) {
+            (WayIn::Pieces, _) => Frame::of_region(region, self.item_bytes),
             (_, Some(Plain::Clipped)) => {
                 // What the source holds, of the chunk without the gap that it stands for.
                 let array = Region::whole(grid.array_shape());
@@ -174,12 +175,12 @@ impl StageRun {
     /// it.
     pub(crate) fn is_padded(&self, index: &[u64], region: &Region) -> bool {
         self.held.as_ref().is_some_and(|held| !held.contains(region))
-            || !self.geometry.writes_pieces() && self.geometry.output_grid().is_clipped(index)
+            || self.way_out != WayOut::Pieces && self.geometry.output_grid().is_clipped(index)
     }
 
     /// The part of `region`, which an input stands for, that it holds.
     pub(crate) fn held_of(&self, region: &Region) -> Option<Region> {
-        if self.stage.input.is_source() { self.source_part(region) } else { Some(region.clone()) }
+        if self.way_in.reads_source() { self.source_part(region) } else { Some(region.clone()) }
     }
 
     /// The part of `region` that the source holds.

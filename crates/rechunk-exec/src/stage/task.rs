@@ -76,7 +76,7 @@ impl TaskRun {
         let Some(region) = chunk.intersect(&self.tile) else { return Ok(None) };
         let frame = stage.input_frame(index, &region)?;
         let (held, bytes) = (stage.held_of(&region), frame.bytes);
-        let (plain, item_bytes) = (stage.plain, stage.item_bytes);
+        let (plain, item_bytes) = (stage.way_in.plain(), stage.item_bytes);
         let wanted = match &held {
             Some(held) => {
                 let is_all = plain.is_some_and(|plain| {

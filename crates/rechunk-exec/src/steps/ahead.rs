@@ -10,26 +10,27 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use rechunk_grid::{IndexIter, Region};
-use rechunk_plan::{Stage, StageInput, Steps};
+use rechunk_plan::{Stage, Steps};
 
 use crate::execution::Execution;
 use crate::stage::task::TaskRun;
+use crate::stage::way_in::WayIn;
 use crate::ways_in::gather::Fetched;
 
 /// Number of lanes that a task of the stage has for reading ahead: at most as many as for all else.
 /// None where a store answers at once, or where what is fetched holds more than a lane.
-pub(crate) fn lanes(execution: &Execution, stage: &Stage) -> u32 {
+pub(crate) fn lanes(execution: &Execution, stage: &Stage, way_in: &WayIn) -> u32 {
     let source = &execution.source;
-    let is_late = match stage.input {
-        StageInput::SourceChunks => {
+    let is_late = match way_in {
+        WayIn::Chunks | WayIn::Plain(_) => {
             source.layout().shards().is_none() && source.store().answers_late()
         }
-        StageInput::SourceShards => false,
-        StageInput::Pieces { .. } => {
+        WayIn::Pieces => {
             execution.intermediate.as_ref().is_some_and(rechunk_store::Store::answers_late)
         }
+        WayIn::Shards(_) | WayIn::StoredChunks | WayIn::StoredShards(_) | WayIn::Runs => false,
     };
-    if !is_late || stage.passthrough || stage.runs.is_some() {
+    if !is_late {
         return 0;
     }
     let each_bytes = stage.lane_bytes.saturating_mul(u64::from(stage.tasks_at_once)).max(1);

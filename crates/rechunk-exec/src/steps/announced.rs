@@ -1,10 +1,11 @@
 //! Announces a task's next inputs to its store, where that reads them from a disk meanwhile.
 
 use rechunk_grid::{IndexIter, Region};
-use rechunk_plan::{Stage, StageGeometry, Steps};
+use rechunk_plan::{StageGeometry, Steps};
 
 use crate::Execution;
 use crate::stage::task::TaskRun;
+use crate::stage::way_in::WayIn;
 use crate::units::frame::wide;
 use crate::ways_in::announce::{ANNOUNCED_BYTES, bytes_max};
 
@@ -16,14 +17,14 @@ const LOOKED_FOR: u64 = 256;
 /// Number of inputs of a task that are announced before they are read, where a disk is. `next` are
 /// about to be taken in.
 pub(crate) fn inputs_max(
-    stage: &Stage,
+    way_in: &WayIn,
     execution: &Execution,
     geometry: &StageGeometry,
     next: u64,
 ) -> u64 {
     let next = next.min(ANNOUNCED_INPUTS);
     let of_bytes = |bytes: u64| next.min((ANNOUNCED_BYTES / bytes.max(1)).max(1));
-    bytes_max(stage, execution, geometry).map_or(0, of_bytes)
+    bytes_max(way_in, execution, geometry).map_or(0, of_bytes)
 }
 
 /// Goes through the inputs of a task ahead of those that are taken in, in the same order.

@@ -8,7 +8,6 @@ use futures::future::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_grid::{IndexIter, Region};
 use rechunk_kernel::Digest;
-use rechunk_plan::StageInput;
 
 use crate::Fault;
 use crate::cpu::Driven;
@@ -19,12 +18,11 @@ use crate::steps::announced::Announced;
 use crate::steps::begun_steps::BegunSteps;
 use crate::steps::loans::Loans;
 use crate::steps::step_marks::StepMarks;
-use crate::steps::{local_jobs, take_in};
+use crate::steps::{local_jobs, send_out, take_in};
 use crate::units::frame::wide;
 use crate::units::unit::Finished;
 use crate::ways_in::gather::{self, Fetched};
 use crate::ways_in::missing;
-use crate::ways_out::commit;
 use crate::ways_out::pieces::TileObject;
 
 /// Fills the tile of a task, in these lanes, all of which are there again if this succeeds. Returns
@@ -232,14 +230,14 @@ impl<'a> Flow<'a> {
             return Ok(if task.stage.in_place.writes {
                 sending_in_place(step, local_jobs::unit(task, lane, unit))
             } else {
-                sending(step, commit::unit(task, lane, unit))
+                sending(step, send_out::unit(task, lane, unit))
             });
         }
         loop {
             if let Some(index) = self.next_input() {
                 let step = self.begun.take_in();
                 let task = Arc::clone(self.task);
-                let is_passed = task.stage.stage.passthrough || task.stage.in_place.reads();
+                let is_passed = task.stage.way_in.passes_through() || task.stage.in_place.reads();
                 if !is_passed && self.is_gap(&index) {
                     let indices = self.with_more(index, 0);
                     self.announced.begins(indices.len());
@@ -321,7 +319,7 @@ impl<'a> Flow<'a> {
     /// An input is a source chunk that is known to be missing.
     fn is_gap(&self, index: &[u64]) -> bool {
         let stage = &self.task.stage;
-        stage.stage.input == StageInput::SourceChunks && stage.run.execution.source.is_in_gap(index)
+        stage.way_in.takes_chunks() && stage.run.execution.source.is_in_gap(index)
     }
 
     /// Returns `first` and the inputs of the step behind it, `count` in all if there are as many.
@@ -331,7 +329,7 @@ impl<'a> Flow<'a> {
         let mut indices = vec![first];
         let stage = &self.task.stage;
         // Where its place has to be filled, what is missing is as much work as what is not.
-        let is_free = stage.leaves_absent_out || stage.stage.passthrough;
+        let is_free = stage.leaves_absent_out || stage.way_in.passes_through();
         let most = if is_free { GAPS_AT_ONCE } else { stage.in_place.inputs };
         while indices.len() < count.max(most) {
             let Some(next) = self.next_input() else { break };

@@ -5,14 +5,11 @@
 //! its own, the rest is free: enough to take an input in, if that needs no more. So threads that
 //! decode have something to do though every lane of the plan is in use.
 
-use rechunk_plan::StageInput;
-
-use crate::Sink;
 use crate::memory::lane::Lane;
 use crate::memory::pool::BufferPool;
 use crate::stage::in_place::SENT_AT_ONCE_BYTES;
-use crate::stage::plain::fetched_bytes_max;
 use crate::stage::stage_run::StageRun;
+use crate::stage::way_out::WayOut;
 use crate::units::frame::wide;
 
 /// Loans of the lanes of a task.
@@ -108,18 +105,18 @@ impl Loans {
 /// needs no more.
 fn is_possible(stage: &StageRun) -> bool {
     let Ok(decoding) = stage.decoding() else { return false };
-    let fetched_bytes = fetched_bytes_max(&stage.stage, &stage.run.execution);
+    let fetched_bytes = stage.way_in.fetched_bytes_max(&stage.run.execution.source);
     let takes_bytes = fetched_bytes.saturating_add(stage.workers.beside(decoding));
     let unit_bytes = stage.target_chunk_bytes();
     // What is sent by the job that completes it takes a lane of its own.
     let is_sent_apart = unit_bytes > wide(SENT_AT_ONCE_BYTES);
     // What stays of the target is read before a unit is encoded; an uncompressed one is written
     // itself.
-    let is_given_up = matches!(stage.run.execution.sink, Sink::Write(_))
+    let is_given_up = stage.way_out == WayOut::Write
         && stage.held.is_none()
         && !stage.target().layout().codec_cost().is_raw;
     stage.stage.is_stepped
-        && stage.stage.input == StageInput::SourceChunks
+        && stage.way_in.takes_chunks()
         && is_sent_apart
         && is_given_up
         && takes_bytes <= lent_bytes(stage)

@@ -11,10 +11,10 @@ use crate::memory::lane::{Lane, LaneDone};
 use crate::stage::in_place::SENT_AT_ONCE_BYTES;
 use crate::stage::shards::elements_of;
 use crate::stage::task::TaskRun;
-use crate::steps::take_in;
+use crate::stage::way_out::WayOut;
+use crate::steps::{send_out, take_in};
 use crate::units::unit::Finished;
 use crate::ways_in::announce;
-use crate::ways_out::commit;
 use crate::ways_out::pieces::TileFile;
 
 /// All inputs of the job that passes on the shard of input `index`, if that is the first of them;
@@ -46,7 +46,7 @@ pub(crate) async fn unit(
     unit: Finished,
 ) -> Result<Driven<Lane>, Fault> {
     let cpu = task.stage.cpu.clone();
-    cpu.begin(commit::unit(task, lane, unit).boxed()).await
+    cpu.begin(send_out::unit(task, lane, unit).boxed()).await
 }
 
 /// Writes a piece of an intermediate, in one job.
@@ -77,7 +77,7 @@ async fn several(
             }
         }
     }
-    let sends = task.stage.in_place.writes && !task.stage.geometry.writes_pieces();
+    let sends = task.stage.in_place.writes && task.stage.way_out != WayOut::Pieces;
     let (mut finished, mut sent) = (Vec::new(), Vec::new());
     for index in indices {
         if task.stage.cpu.is_here() && !task.stage.in_place.reads() {
@@ -89,7 +89,7 @@ async fn several(
         for unit in done.finished {
             if sends && unit.buffer.len() <= SENT_AT_ONCE_BYTES {
                 sent.push(unit.without_elements());
-                lane = commit::unit(Arc::clone(&task), lane, unit).await?;
+                lane = send_out::unit(Arc::clone(&task), lane, unit).await?;
             } else {
                 finished.push(unit);
             }

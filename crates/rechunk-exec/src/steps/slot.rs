@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::memory::lane::Lane;
 use crate::memory::pool::BufferPool;
 use crate::stage::stage_run::StageRun;
+use crate::stage::way_in::WayIn;
 
 /// Lanes and buffers of one of the tasks that run at once; the next task goes on with them.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ impl Slot {
         // What lanes pay for mostly covers buffers that lie idle; where threads pay, nothing does.
         let is_shared = stage.stage.worker_bytes > 0;
         let kept_bytes = if is_shared { stage.stage.resident_bytes } else { most_bytes };
-        let buffers = if stage.stage.runs.is_some() {
+        let buffers = if matches!(stage.way_in, WayIn::Runs) {
             BufferPool::of_many_sizes(most_bytes, stage.run.execution.spare_bytes())
         } else {
             BufferPool::new(most_bytes, kept_bytes)

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use crate::journal::{Mark, STEP_MARK_INTERVAL};
 use crate::stage::task::TaskRun;
+use crate::stage::way_out::WayOut;
 use crate::units::unit::Finished;
 
 /// Marks the steps of a task in the journal, not too often. A step is done when the units completed
@@ -97,7 +98,7 @@ impl<'a> StepMarks<'a> {
         let waits = self.last.elapsed() < STEP_MARK_INTERVAL;
         // What is filled box by box is done as a whole.
         let stage = &self.task.stage;
-        let has_no_marks = stage.geometry.writes_pieces() || stage.stage.box_shape.is_some();
+        let has_no_marks = stage.way_out == WayOut::Pieces || stage.stage.box_shape.is_some();
         if !is_new || waits || has_no_marks {
             return;
         }

@@ -2,18 +2,18 @@
 //! small buffer into units. A buffer for all of a chunk or a piece would be new pages for most of
 //! them, and in no cache when it is copied out of.
 
+use rechunk_array::Array;
 use rechunk_grid::Region;
-use rechunk_plan::{Stage, StageGeometry, StageInput};
+use rechunk_plan::StageGeometry;
 use rechunk_store::Role;
 
 use crate::Fault;
-use crate::execution::Execution;
 use crate::fill::piece_checksum::{self, Sum};
 use crate::fill::spread::{end_parts, spread, spread_part};
 use crate::memory::lane::Lane;
 use crate::stage::piece_place::PiecePlace;
-use crate::stage::plain::PlainInput;
 use crate::stage::task::TaskRun;
+use crate::stage::way_in::WayIn;
 use crate::units::frame::{buffer_bytes, wide};
 use crate::units::input::{Brought, Input};
 use crate::units::slabs::Slabs;
@@ -26,17 +26,14 @@ const SLAB_BYTES: usize = 1 << 20;
 /// Inputs of more bytes than this come so, where they are files or ranges of some; `None` where a
 /// stage has none that large.
 pub(crate) fn slab_bytes(
-    stage: &Stage,
-    execution: &Execution,
+    way_in: &WayIn,
+    source: &Array,
     geometry: &StageGeometry,
 ) -> Option<usize> {
-    let source = &execution.source;
-    let bytes_max = match (&stage.input, PlainInput::of(stage, execution)) {
-        (StageInput::Pieces { .. }, _) => geometry.piece_bytes_max(),
-        (StageInput::SourceChunks, Some(plain)) if source.has_whole_objects() => {
-            plain.part_bytes_max
-        }
-        (StageInput::SourceChunks | StageInput::SourceShards, _) => 0,
+    let bytes_max = match way_in {
+        WayIn::Pieces => geometry.piece_bytes_max(),
+        WayIn::Plain(plain) if source.has_whole_objects() => plain.part_bytes_max,
+        _ => 0,
     };
     (bytes_max > wide(SLAB_BYTES)).then_some(SLAB_BYTES)
 }
@@ -55,7 +52,7 @@ pub(crate) async fn input(
     let Some(input) = task.input(index)?.filter(|input| input.wanted.len() > slab_bytes) else {
         return Ok(None);
     };
-    let finished = if stage.stage.input.is_source() {
+    let finished = if stage.way_in.reads_source() {
         chunk(task, lane, index, &input).await
     } else {
         piece(task, lane, index, &input).await

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use rechunk_array::ArrayError;
-use rechunk_plan::StageInput;
 use rechunk_store::{Got, Role, StoreError};
 
 use crate::Fault;
@@ -13,6 +12,7 @@ use crate::memory::lane::{Lane, LaneDone};
 use crate::stage::piece_place::PiecePlace;
 use crate::stage::stage_run::StageRun;
 use crate::stage::task::TaskRun;
+use crate::stage::way_in::WayIn;
 use crate::units::frame::wide;
 use crate::units::input::{Brought, Input};
 use crate::ways_in::decode::decode;
@@ -56,12 +56,13 @@ pub(crate) async fn fetch(
     let Some(input) = task.input(&index)? else {
         return Ok(Fetched { lane, index, found: None });
     };
-    let found = match stage.stage.input {
-        StageInput::SourceChunks | StageInput::SourceShards => {
+    let found = match &stage.way_in {
+        WayIn::Pieces => Found::Piece(fetch_piece(stage, &index, &input, &mut lane.encoded).await?),
+        way_in => {
             let source = &stage.run.execution.source;
-            let encoded_bytes = match stage.plain {
-                Some(_) => wide(input.wanted.len()),
-                None => source.layout().codec_cost().encoded_bytes_max,
+            let encoded_bytes = match way_in {
+                WayIn::Plain(_) => wide(input.wanted.len()),
+                _ => source.layout().codec_cost().encoded_bytes_max,
             };
             let (needs, buffers) = (stage.decoding()?, &task.buffers);
             stage.workers.make_room(&mut lane, encoded_bytes, needs, 0, buffers);
@@ -69,9 +70,6 @@ pub(crate) async fn fetch(
             let found = found.map_err(Fault::Source)?;
             source.store().meter().add_decoded_read(Role::Source, input.decoded_bytes);
             found
-        }
-        StageInput::Pieces { .. } => {
-            Found::Piece(fetch_piece(stage, &index, &input, &mut lane.encoded).await?)
         }
     };
     Ok(Fetched { lane, index, found: Some((input, found)) })
@@ -165,7 +163,7 @@ async fn fetch_part(
     encoded: &mut Vec<u8>,
 ) -> Result<Found, ArrayError> {
     let source = &task.stage.run.execution.source;
-    if let Some(plain) = task.stage.plain {
+    if let WayIn::Plain(plain) = &task.stage.way_in {
         let (stored_bytes, room_bytes) = (wide(input.bytes), plain.part_bytes_max);
         let wanted = wide(input.wanted.start)..wide(input.wanted.end);
         let read = source.read_elements_into(index, stored_bytes, wanted, room_bytes, encoded);

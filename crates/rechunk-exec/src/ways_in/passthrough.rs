@@ -6,11 +6,13 @@ use bytes::Bytes;
 use rechunk_array::WholeShard;
 use rechunk_format::{ShardFormat, ShardIndex};
 use rechunk_grid::Region;
-use rechunk_plan::{StageInput, StageOutput};
+use rechunk_plan::StageOutput;
 
 use crate::Fault;
 use crate::memory::lane::{Lane, LaneDone};
 use crate::stage::task::TaskRun;
+use crate::stage::way_in::WayIn;
+use crate::stage::way_out::WayOut;
 use crate::ways_in::source::fetch_chunk;
 use crate::ways_out::target::store;
 
@@ -24,9 +26,7 @@ pub(crate) async fn input(
     mut lane: Lane,
     index: Vec<u64>,
 ) -> Result<LaneDone, Fault> {
-    let source = task.stage.run.execution.source.clone();
-    let shards = source.layout().shards();
-    if let (StageInput::SourceShards, Some(format)) = (&task.stage.stage.input, shards) {
+    if let WayIn::StoredShards(format) = &task.stage.way_in {
         shard(&task, &mut lane, format, &index).await?;
     } else {
         let found = fetch_chunk(&task, &index, &mut lane.encoded).await;
@@ -87,6 +87,7 @@ async fn shard(
     let stage = &task.stage;
     let source = &stage.run.execution.source;
     let is_whole = stage.stage.output == StageOutput::TargetShards;
+    let is_only_read = stage.way_out == WayOut::Nothing;
     let copied_bytes = if is_whole { 0 } else { source.layout().codec_cost().encoded_bytes_max };
     let limit_bytes =
         [copied_bytes, stage.source_shard_state_bytes(), stage.target_shard_state_bytes()]
@@ -94,7 +95,7 @@ async fn shard(
             .fold(stage.stage.lane_bytes, u64::saturating_sub);
     let read = source.read_shard_into(shard, limit_bytes, &mut lane.encoded).await;
     match read.map_err(Fault::Source)? {
-        WholeShard::Missing if is_whole && stage.only_reads() => {}
+        WholeShard::Missing if is_whole && is_only_read => {}
         WholeShard::Missing if is_whole => {
             stage.leave_out(shard).await?;
         }
@@ -113,7 +114,7 @@ async fn shard(
                         take(task, &chunk, bytes.slice_ref(at)).await?;
                     }
                 }
-                if stage.only_reads() {
+                if is_only_read {
                     lane.recycle(bytes);
                     return Ok(());
                 }

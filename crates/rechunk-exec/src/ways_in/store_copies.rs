@@ -8,14 +8,20 @@ use rechunk_store::{Copied, StoreError};
 
 use crate::stage::digest::StageDigest;
 use crate::stage::task::TaskRun;
-use crate::{Event, Execution, Fault, Sink};
+use crate::stage::way_out::WayOut;
+use crate::{Event, Execution, Fault};
 
 /// True if the store is to copy each object: that is planned, possible here, and nothing looks at
 /// the bytes that are copied.
-pub(crate) fn is_possible(stage: &Stage, execution: &Execution, digest: &StageDigest) -> bool {
+pub(crate) fn is_possible(
+    stage: &Stage,
+    way_out: WayOut,
+    execution: &Execution,
+    digest: &StageDigest,
+) -> bool {
     let (source, target) = (&execution.source, execution.sink.array());
     stage.copied_by_store
-        && matches!(execution.sink, Sink::Write(_))
+        && way_out == WayOut::Write
         && digest.method().is_none()
         && source.has_whole_objects()
         && target.has_whole_objects()

@@ -8,6 +8,7 @@ use rechunk_store::{ObjectWriter, Role};
 use crate::Fault;
 use crate::stage::piece_place::object_key;
 use crate::stage::task::TaskRun;
+use crate::stage::way_out::WayOut;
 use crate::units::frame::wide;
 use crate::units::unit::Finished;
 
@@ -39,7 +40,7 @@ impl TileObject {
     /// An object without pieces.
     pub(crate) fn new(task: &TaskRun) -> Result<Self, Fault> {
         let stage = &task.stage;
-        if !stage.geometry.writes_pieces() {
+        if stage.way_out != WayOut::Pieces {
             return Ok(Self::None);
         }
         if !stage.in_place.writes_pieces {

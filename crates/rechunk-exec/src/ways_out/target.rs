@@ -5,6 +5,7 @@ use rechunk_store::Role;
 
 use crate::Fault;
 use crate::stage::task::TaskRun;
+use crate::stage::way_out::WayOut;
 
 /// Stores an encoded chunk, as an object or in its shard, or leaves it out if it is `None`. Gives
 /// the bytes back.
@@ -14,7 +15,7 @@ pub(crate) async fn store(
     encoded: Option<Bytes>,
 ) -> Result<Option<Bytes>, Fault> {
     let target = task.stage.target();
-    if task.stage.only_reads() {
+    if task.stage.way_out == WayOut::Nothing {
         return Ok(encoded);
     }
     let Some(format) = target.layout().shards() else {
