@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use rechunk_array::{Array, Missing};
 use rechunk_grid::{Region, WriteEmpty};
+use rechunk_kernel::Digest;
 use rechunk_plan::{Plan, Uploads};
 use rechunk_store::{PartSizes, Store};
-
-use crate::ArrayDigest;
 
 /// Most bytes of a list of the source, if the budget leaves them. The least is always there: it is
 /// part of the memory that is reserved for the run as a whole.
@@ -154,6 +153,28 @@ pub struct RunReport {
     pub digest: Option<ArrayDigest>,
     /// Wall time, seconds.
     pub elapsed_seconds: f64,
+}
+
+/// Name of the method for encoded chunks. Their digest is that of a one-dimensional array, which
+/// has at a chunk's number in C order its CRC32C and its length plus one (64 bits each). Chunks
+/// that are not stored count nothing.
+pub(crate) const ENCODED_METHOD: &str = "rechunk-multilinear-127-of-crc32c";
+
+/// A digest of all that a run has taken from its source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArrayDigest {
+    /// Name of the method, which says whether elements or encoded chunks are digested. Digests of
+    /// other methods say nothing about each other.
+    pub method: &'static str,
+    /// The digest.
+    pub value: Digest,
+}
+
+impl ArrayDigest {
+    /// It is one of chunks as they are stored, not of elements.
+    pub fn is_of_encoded_chunks(&self) -> bool {
+        self.method == ENCODED_METHOD
+    }
 }
 
 /// Elements that differ.

@@ -30,11 +30,10 @@ mod ways_out;
 
 pub use error::{ExecError, Fault};
 pub use event::{Event, NullObserver, Observer};
-pub use execution::{Differences, Execution, RunReport, Sink};
+pub use execution::{ArrayDigest, Differences, Execution, RunReport, Sink};
 pub use journal::{
     DoneSet, JOURNAL_KEY, JOURNAL_VERSION, Journal, JournalContents, JournalError, JournalHeader,
     SEGMENTS,
 };
 pub use run::run;
-pub use stage::digest::ArrayDigest;
 pub use stage::piece_place::intermediate_keys;

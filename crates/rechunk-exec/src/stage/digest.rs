@@ -7,31 +7,10 @@ use rechunk_grid::{ChunkGrid, Endian, Region};
 use rechunk_kernel::{DIGEST_METHOD, Digest, DigestKeys};
 
 use crate::Fault;
+use crate::execution::ENCODED_METHOD;
 use crate::stage::way_in::WayIn;
 use crate::units::frame::{self, wide};
 use crate::units::input::{Brought, Input};
-
-/// Name of the method for encoded chunks. Their digest is that of a one-dimensional array, which
-/// has at a chunk's number in C order its CRC32C and its length plus one (64 bits each). Chunks
-/// that are not stored count nothing.
-const ENCODED_METHOD: &str = "rechunk-multilinear-127-of-crc32c";
-
-/// A digest of all that a run has taken from its source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArrayDigest {
-    /// Name of the method, which says whether elements or encoded chunks are digested. Digests of
-    /// other methods say nothing about each other.
-    pub method: &'static str,
-    /// The digest.
-    pub value: Digest,
-}
-
-impl ArrayDigest {
-    /// It is one of chunks as they are stored, not of elements.
-    pub fn is_of_encoded_chunks(&self) -> bool {
-        self.method == ENCODED_METHOD
-    }
-}
 
 /// Method by which a stage takes a digest.
 #[derive(Debug)]
