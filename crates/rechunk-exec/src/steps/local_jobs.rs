@@ -1,5 +1,5 @@
-//! Jobs that one thread does from beginning to end: chunks are fetched, decoded, copied, and encoded
-//! and stored, without being handed on.
+//! Jobs that one thread does from beginning to end: chunks are fetched, decoded, copied, and
+//! encoded and stored, without being handed on.
 
 use std::sync::Arc;
 
