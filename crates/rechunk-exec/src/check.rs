@@ -3,10 +3,9 @@
 use rechunk_format::ShardFormat;
 use rechunk_plan::{PLAN_VERSION, RunsSide, Stage, StageInput, StageOutput};
 
-use crate::frame::wide;
 use crate::journal::DoneSet;
-use crate::plain::fetched_bytes_max;
-use crate::{Execution, Fault, Sink};
+use crate::units::frame::wide;
+use crate::{Execution, Fault, Sink, begin};
 
 /// Refuses what would go wrong later, or quietly.
 pub(crate) fn check(execution: &Execution, done: &DoneSet) -> Result<(), Fault> {
@@ -116,10 +115,11 @@ fn check_stages(execution: &Execution) -> Result<(), Fault> {
 /// have none.
 fn check_lanes(execution: &Execution, number: usize) -> Result<(), Fault> {
     let stage = &execution.plan.stages[number];
-    if stage.input != StageInput::SourceChunks || stage.runs.is_some() {
+    let way_in = begin::way_in(stage, execution);
+    if !way_in.takes_chunks() {
         return Ok(());
     }
-    let needed = fetched_bytes_max(stage, execution);
+    let needed = way_in.fetched_bytes_max(&execution.source);
     require(stage.lane_bytes >= needed, || {
         let lane_bytes = stage.lane_bytes;
         format!("stage {number} fetches up to {needed} bytes into lanes of {lane_bytes}")

@@ -4,10 +4,16 @@ use std::sync::Arc;
 
 use rechunk_array::{Array, Missing};
 use rechunk_grid::{Region, WriteEmpty};
+use rechunk_kernel::Digest;
 use rechunk_plan::{Plan, Uploads};
 use rechunk_store::{PartSizes, Store};
 
-use crate::{ArrayDigest, gaps};
+/// Most bytes of a list of the source, if the budget leaves them. The least is always there: it is
+/// part of the memory that is reserved for the run as a whole.
+const LIST_BYTES_MAX: u64 = 64 << 20;
+const LIST_BYTES_MIN: u64 = 256 << 10;
+/// Share of what the plan leaves of its budget; the rest is for reading ahead.
+const LIST_SHARE: u64 = 4;
 
 /// Everything a run needs.
 #[derive(Debug, Clone)]
@@ -45,7 +51,7 @@ impl Execution {
         };
         self.list_after_missing = self.list_after_missing.filter(|_| is_listed);
         if let Some(after) = self.list_after_missing {
-            let mut list_bytes = gaps::list_bytes(&self);
+            let mut list_bytes = self.list_bytes();
             // What a run has written and reads again has its documents last.
             let has_documents = !matches!(self.sink, Sink::Digest { .. });
             if let Sink::Compare(other) = self.sink {
@@ -57,10 +63,20 @@ impl Execution {
         self
     }
 
+    /// Bytes that the list of the source may take beside the planned memory.
+    pub(crate) fn list_bytes(&self) -> u64 {
+        if self.list_after_missing.is_none() {
+            return 0;
+        }
+        let memory = &self.plan.memory;
+        let spare_bytes = memory.budget_bytes.saturating_sub(memory.planned_peak_bytes);
+        (spare_bytes / LIST_SHARE).clamp(LIST_BYTES_MIN, LIST_BYTES_MAX)
+    }
+
     /// Bytes of the budget that the plan leaves.
     pub(crate) fn spare_bytes(&self) -> u64 {
         let memory = &self.plan.memory;
-        let taken_bytes = memory.planned_peak_bytes.saturating_add(gaps::list_bytes(self));
+        let taken_bytes = memory.planned_peak_bytes.saturating_add(self.list_bytes());
         memory.budget_bytes.saturating_sub(taken_bytes)
     }
 
@@ -137,6 +153,28 @@ pub struct RunReport {
     pub digest: Option<ArrayDigest>,
     /// Wall time, seconds.
     pub elapsed_seconds: f64,
+}
+
+/// Name of the method for encoded chunks. Their digest is that of a one-dimensional array, which
+/// has at a chunk's number in C order its CRC32C and its length plus one (64 bits each). Chunks
+/// that are not stored count nothing.
+pub(crate) const ENCODED_METHOD: &str = "rechunk-multilinear-127-of-crc32c";
+
+/// A digest of all that a run has taken from its source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArrayDigest {
+    /// Name of the method, which says whether elements or encoded chunks are digested. Digests of
+    /// other methods say nothing about each other.
+    pub method: &'static str,
+    /// The digest.
+    pub value: Digest,
+}
+
+impl ArrayDigest {
+    /// It is one of chunks as they are stored, not of elements.
+    pub fn is_of_encoded_chunks(&self) -> bool {
+        self.method == ENCODED_METHOD
+    }
 }
 
 /// Elements that differ.

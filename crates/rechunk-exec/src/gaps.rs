@@ -4,104 +4,24 @@
 //! then tasks that meet none of what is there are done at once, however many come after each other
 //! ([`Left`], [`pass_over`]).
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rechunk_grid::Region;
 use rechunk_kernel::Digest;
-use rechunk_plan::{Stage, StageInput};
 use rechunk_store::Role;
 use tokio::task::JoinSet;
 
-use crate::frame::wide;
 use crate::journal::{DoneSet, Mark};
-use crate::stage_run::StageRun;
-use crate::{Event, Execution, Fault, Sink};
-
-/// Most bytes of a list, if the budget leaves them. The least is always there: it is part of the
-/// memory that is reserved for the run as a whole.
-const LIST_BYTES_MAX: u64 = 64 << 20;
-const LIST_BYTES_MIN: u64 = 256 << 10;
-/// Share of what the plan leaves of its budget; the rest is for reading ahead.
-const LIST_SHARE: u64 = 4;
-
-/// Bytes that the list of the source may take beside the planned memory.
-pub(crate) fn list_bytes(execution: &Execution) -> u64 {
-    if execution.list_after_missing.is_none() {
-        return 0;
-    }
-    let memory = &execution.plan.memory;
-    let spare_bytes = memory.budget_bytes.saturating_sub(memory.planned_peak_bytes);
-    (spare_bytes / LIST_SHARE).clamp(LIST_BYTES_MIN, LIST_BYTES_MAX)
-}
-
-/// The tasks of a stage that have something to do, once it is known which.
-#[derive(Debug)]
-pub(crate) struct BusyTasks {
-    /// A task for which nothing is stored, in the source and in what it is compared with, has
-    /// nothing to do.
-    does_nothing_with_nothing: bool,
-    /// Those for which something is, ascending.
-    known: OnceLock<Vec<u64>>,
-}
-
-impl BusyTasks {
-    /// `leaves_absent_out`: what is absent in the source is not written; `is_same_fill`: it reads
-    /// the same where it is absent in the target.
-    pub(crate) fn new(
-        execution: &Execution,
-        stage: &Stage,
-        leaves_absent_out: bool,
-        is_same_fill: bool,
-    ) -> Self {
-        let does_nothing_with_nothing = stage.input.is_source()
-            && stage.runs.is_none()
-            && execution.plan.source_edges.is_none()
-            && match execution.sink {
-                Sink::Write(_) => !execution.in_place && (stage.passthrough || leaves_absent_out),
-                Sink::Compare(_) => is_same_fill,
-                Sink::Digest { .. } => true,
-            };
-        Self { does_nothing_with_nothing, known: OnceLock::new() }
-    }
-
-    /// Those that have something to do; `None` if that may be all of them.
-    pub(crate) fn known(&self) -> Option<&Vec<u64>> {
-        self.known.get()
-    }
-
-    /// Keeps those that meet an object that is there, unless they are too many to hold.
-    fn find(&self, stage: &StageRun) {
-        let execution = &stage.run.execution;
-        let compared = match &execution.sink {
-            Sink::Compare(other) => Some(other),
-            Sink::Write(_) | Sink::Digest { .. } => None,
-        };
-        let most = list_bytes(execution) / LIST_SHARE / wide(size_of::<u64>());
-        let mut tasks: Vec<u64> = Vec::new();
-        for array in [&execution.source].into_iter().chain(compared) {
-            let Some((list, grid)) = array.object_list().zip(array.object_grid()) else { return };
-            for index in list.indices() {
-                for task in stage.geometry.tasks_meeting(&grid.region(&index)) {
-                    if tasks.last() != Some(&task) {
-                        tasks.push(task);
-                    }
-                    if wide(tasks.len()) > most {
-                        return;
-                    }
-                }
-            }
-        }
-        tasks.sort_unstable();
-        tasks.dedup();
-        let _ = self.known.set(tasks); // it is found once
-    }
-}
+use crate::stage::stage_run::StageRun;
+use crate::stage::way_in::WayIn;
+use crate::units::frame::wide;
+use crate::{Event, Fault, Sink};
 
 /// Begins to look for gaps, if the source is to be listed; at once where it is to be first.
 pub(crate) async fn begin(stage: &Arc<StageRun>) -> JoinSet<()> {
     let mut finding = JoinSet::new();
     if let (true, Some(after)) =
-        (stage.stage.input.is_source(), stage.run.execution.list_after_missing)
+        (stage.way_in.reads_source(), stage.run.execution.list_after_missing)
     {
         finding.spawn(find(Arc::clone(stage)));
         if after == 0 {
@@ -119,7 +39,10 @@ async fn find(stage: Arc<StageRun>) {
     }
     if is_listed && stage.busy.does_nothing_with_nothing {
         // Of many objects that takes a while. If it is lost, all tasks are run.
-        let _ = tokio::task::spawn_blocking(move || stage.busy.find(&stage)).await;
+        let _ = tokio::task::spawn_blocking(move || {
+            stage.busy.find(&stage.run.execution, &stage.geometry);
+        })
+        .await;
     }
 }
 
@@ -209,8 +132,10 @@ fn count(stage: &StageRun, region: &Region) {
     let (geometry, execution) = (&stage.geometry, &stage.run.execution);
     let meter = execution.source.store().meter();
     let chunks = geometry.meetings(region, geometry.grain_grid());
-    let asked = match stage.stage.input {
-        StageInput::SourceShards => geometry.meetings(region, geometry.input_grid()),
+    let asked = match stage.way_in {
+        WayIn::Shards(_) | WayIn::StoredShards(_) => {
+            geometry.meetings(region, geometry.input_grid())
+        }
         _ if execution.source.layout().shards().is_none() => chunks,
         // The index of each shard, and there each chunk.
         _ => {
@@ -221,7 +146,7 @@ fn count(stage: &StageRun, region: &Region) {
     meter.add_gets_missing(Role::Source, asked);
     let units = geometry.units(region).elements();
     let units_bytes = units.saturating_mul(stage.target_chunk_bytes());
-    if !stage.stage.passthrough {
+    if !stage.way_in.passes_through() {
         let chunk_elements = geometry.grain_grid().chunk_elements();
         let chunk_bytes = chunk_elements.saturating_mul(wide(stage.item_bytes));
         meter.add_decoded_read(Role::Source, chunks.saturating_mul(chunk_bytes));
@@ -229,7 +154,7 @@ fn count(stage: &StageRun, region: &Region) {
     let objects = geometry.commit_grid().covering(region).elements();
     match &execution.sink {
         Sink::Write(target) => {
-            if !stage.stage.passthrough {
+            if !stage.way_in.passes_through() {
                 meter.add_decoded_written(Role::Target, units_bytes);
             }
             target.store().meter().add_puts_skipped(Role::Target, objects);

@@ -9,56 +9,31 @@
 //! is told what happens. Requests and bytes are counted by the meter of the stores.
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 
-mod ahead;
-mod announced;
-mod begun_steps;
-mod by_slab;
+mod begin;
 mod check;
-mod commit;
 mod cpu;
-mod digest;
 mod error;
 mod event;
 mod execution;
-mod flow;
-mod frame;
+mod fill;
 mod gaps;
-mod gate;
-mod gather;
-mod in_place;
-mod input;
 mod journal;
-mod kept;
-mod lane;
-mod loans;
-mod passthrough;
-mod piece_checksum;
-
-mod pieces;
-mod plain;
-mod pool;
+mod memory;
+mod raw_runs;
 mod run;
-mod runs;
-mod shards;
-mod slabs;
-mod spread;
-mod stage_run;
-mod step_marks;
-mod store_copies;
-mod stored;
-mod task;
+mod stage;
+mod steps;
 mod tasks;
-mod unit;
-mod whole_shards;
-mod workers;
+mod units;
+mod ways_in;
+mod ways_out;
 
-pub use digest::ArrayDigest;
 pub use error::{ExecError, Fault};
 pub use event::{Event, NullObserver, Observer};
-pub use execution::{Differences, Execution, RunReport, Sink};
+pub use execution::{ArrayDigest, Differences, Execution, RunReport, Sink};
 pub use journal::{
     DoneSet, JOURNAL_KEY, JOURNAL_VERSION, Journal, JournalContents, JournalError, JournalHeader,
     SEGMENTS,
 };
-pub use pieces::intermediate_keys;
 pub use run::run;
+pub use stage::piece_place::intermediate_keys;

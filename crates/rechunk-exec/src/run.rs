@@ -1,70 +1,32 @@
 //! A run: the stages of a plan, one after the other.
 
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::future::{self, FutureExt, TryFutureExt};
-use rechunk_grid::Region;
-use rechunk_kernel::Digest;
 use rechunk_store::Store;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::begin;
 use crate::check::check;
-use crate::gate::Gate;
-use crate::journal::{DoneSet, Log, Mark, Marks, Writer};
-use crate::runs;
-use crate::stage_run::StageRun;
+use crate::journal::{DoneSet, Log, Marks, Writer};
+use crate::memory::gate::Gate;
+use crate::raw_runs;
+use crate::stage::context::RunContext;
+use crate::stage::stage_run::StageRun;
+use crate::stage::way_in::WayIn;
 use crate::tasks::run_tasks;
 use crate::{
-    ArrayDigest, Differences, Event, ExecError, Execution, Fault, Journal, JournalError, Observer,
-    RunReport, Sink,
+    ArrayDigest, Event, ExecError, Execution, Fault, Journal, JournalError, Observer, RunReport,
+    Sink,
 };
 
 /// Time for writing the marks that wait, in a run that was cancelled or has failed. Without them,
 /// those tasks are done again.
 const LAST_FLUSH: Duration = Duration::from_millis(1500);
-
-/// State that all tasks of a run share.
-pub(crate) struct RunContext {
-    pub execution: Arc<Execution>,
-    pub gate: Gate,
-    pub observer: Arc<dyn Observer>,
-    marks: Option<Marks>,
-    differences: Mutex<Differences>,
-    /// Of what the tasks that are done took from the source.
-    digest: Mutex<Option<Digest>>,
-}
-
-impl fmt::Debug for RunContext {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunContext").field("execution", &self.execution).finish_non_exhaustive()
-    }
-}
-
-impl RunContext {
-    /// Hands a mark to the journal, if there is one.
-    pub(crate) fn mark(&self, mark: Mark) {
-        if let Some(marks) = &self.marks {
-            marks.add(mark);
-        }
-    }
-
-    /// Adds the digest of what a task took from the source; `None` if it is not known.
-    pub(crate) fn add_digest(&self, digest: Option<Digest>) {
-        let mut all = self.digest.lock().unwrap_or_else(PoisonError::into_inner);
-        *all = all.zip(digest).map(|(sum, new)| sum + new);
-    }
-
-    /// Adds what a comparison found in `region`.
-    pub(crate) fn add_differences(&self, region: &Region, found: &rechunk_kernel::Differences) {
-        let mut all = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
-        all.add(region, found);
-    }
-}
 
 /// Runs a plan to its end.
 ///
@@ -88,14 +50,9 @@ pub async fn run(
     check(&execution, &done).map_err(ExecError::Run)?;
 
     let (marks, mut writer) = start_writer(&execution, &observer, log);
-    let context = Arc::new(RunContext {
-        gate: Gate::new(gate_bytes(&execution)),
-        marks: marks.clone(),
-        differences: Mutex::default(),
-        digest: Mutex::new(done.digest(0)),
-        observer,
-        execution,
-    });
+    let gate = Gate::new(gate_bytes(&execution));
+    let context = RunContext::new(execution, gate, observer, marks.clone(), done.digest(0));
+    let context = Arc::new(context);
     let result = tokio::select! {
         biased; // which of two failures is told does not depend on chance
         () = cancel.cancelled() => Err(ExecError::Cancelled),
@@ -164,7 +121,7 @@ async fn run_stages(
     let mut method = None;
     let mut settled = future::ready(Ok(())).boxed();
     for number in stages {
-        let stage = StageRun::new(Arc::clone(context), number).map_err(ExecError::Run)?;
+        let stage = begin::stage(Arc::clone(context), number).map_err(ExecError::Run)?;
         method = method.or(stage.digest.method());
         let stage = Arc::new(stage);
         let started = stage_started(&stage, done).map_err(ExecError::Run)?;
@@ -205,8 +162,8 @@ fn stage_started(stage: &StageRun, done: &DoneSet) -> Result<Event, Fault> {
     let ranges = done.ranges(stage.number);
     let elements: u64 = ranges.map(|(start, end)| stage.geometry.elements_of(start, end)).sum();
     let mut bytes_done = elements.saturating_mul(plan.item_bytes);
-    if stage.stage.runs.is_some() && bytes_done == 0 {
-        bytes_done = runs::bytes_done(stage, done.steps(stage.number, 0))?;
+    if matches!(stage.way_in, WayIn::Runs) && bytes_done == 0 {
+        bytes_done = raw_runs::task::bytes_done(stage, done.steps(stage.number, 0))?;
     }
     Ok(Event::StageStarted {
         stage: stage.number,
@@ -226,16 +183,14 @@ fn report(
 ) -> RunReport {
     let plan = &context.execution.plan;
     let compares = matches!(context.execution.sink, Sink::Compare(_));
-    let digest = *context.digest.lock().unwrap_or_else(PoisonError::into_inner);
-    let differences = context.differences.lock().unwrap_or_else(PoisonError::into_inner).clone();
     RunReport {
         was_listed: context.execution.source.object_list().is_some(),
         missing: context.execution.source.missing(),
         tasks_total: plan.task_count(),
         tasks_done: plan.task_count(),
         tasks_resumed: (0..plan.stages.len()).map(|stage| done.count(stage)).sum(),
-        differences: compares.then_some(differences),
-        digest: method.zip(digest).map(|(method, value)| ArrayDigest { method, value }),
+        differences: compares.then(|| context.differences()),
+        digest: method.zip(context.digest()).map(|(method, value)| ArrayDigest { method, value }),
         elapsed_seconds: started.elapsed().as_secs_f64(),
     }
 }

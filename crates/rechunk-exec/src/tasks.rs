@@ -7,9 +7,10 @@ use tracing::Instrument;
 
 use crate::gaps::{Left, Next};
 use crate::journal::{DoneSet, Mark};
-use crate::stage_run::StageRun;
-use crate::task::{Begun, Slot, run_task};
-use crate::{Event, ExecError, Fault, gaps};
+use crate::stage::stage_run::StageRun;
+use crate::stage::task::Begun;
+use crate::steps::slot::Slot;
+use crate::{Event, ExecError, Fault, begin, gaps};
 
 type Ended = Result<Slot, ExecError>;
 
@@ -52,7 +53,7 @@ pub(crate) async fn run_tasks(stage: &Arc<StageRun>, done: &DoneSet) -> Result<(
 async fn one(stage: Arc<StageRun>, mut slot: Slot, task: u64, begun: Begun) -> Ended {
     let permit = stage.run.gate.acquire(stage.stage.task_bytes).await;
     stage.run.observer.event(&Event::TaskStarted { stage: stage.number, task });
-    let result = run_task(Arc::clone(&stage), &mut slot, task, begun).await;
+    let result = begin::task(Arc::clone(&stage), &mut slot, task, begun).await;
     drop(permit);
     let failed = |fault| ExecError::Task { stage: stage.number, task, fault };
     let digest = result.map_err(failed)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rechunk_kernel::Digest;
 
-use super::Mark;
+use super::line::Mark;
 
 /// The tasks a journal says are done, and how far those begun have come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

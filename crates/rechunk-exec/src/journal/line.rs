@@ -1,5 +1,7 @@
 //! Lines of the journal: JSON, then a checksum of it.
 
+use std::time::Duration;
+
 use rechunk_kernel::Digest;
 use rechunk_plan::PLAN_VERSION;
 use serde::de::DeserializeOwned;
@@ -7,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the journal's form; a reader refuses versions it does not know.
 pub const JOURNAL_VERSION: u32 = 1;
+
+/// Shortest time between two step marks of a task.
+pub(crate) const STEP_MARK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// First line of a journal: what it is the journal of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -13,7 +13,14 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use rechunk_store::{AppendFile, Store};
 use serde::{Deserialize, Serialize};
 
-use super::{JournalError, SEGMENTS, line};
+use super::error::JournalError;
+use super::line;
+
+/// Key of the journal in the job's work directory.
+pub const JOURNAL_KEY: &str = "journal";
+
+/// Name of the folder of a journal's segments, where no files can grow.
+pub const SEGMENTS: &str = "segments";
 
 /// Segments asked for, or removed, at once.
 const READ_AT_ONCE: u64 = 16;
@@ -146,7 +153,7 @@ impl Segments {
                 .try_collect()
                 .await?;
             let there = found.iter().take_while(|&&is_there| is_there).count();
-            count += crate::frame::wide(there);
+            count += crate::units::frame::wide(there);
             if there < found.len() {
                 break;
             }
@@ -159,7 +166,7 @@ impl Segments {
         store: &Store,
         mut take: impl FnMut(&[u8]) -> Result<(), JournalError>,
     ) -> Result<u64, JournalError> {
-        let limit_bytes = crate::frame::wide(SEGMENT_BYTES_MAX);
+        let limit_bytes = crate::units::frame::wide(SEGMENT_BYTES_MAX);
         let mut count = 0;
         while count < SEGMENTS_MAX {
             let some: Vec<Option<Bytes>> = stream::iter(count..count + READ_AT_ONCE)

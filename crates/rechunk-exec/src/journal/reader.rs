@@ -2,11 +2,12 @@
 
 use rechunk_store::{End, Store};
 
-use super::line;
-use super::log::{Segments, lines};
-use super::{DoneSet, JOURNAL_KEY, JOURNAL_VERSION, JournalContents, JournalError, JournalHeader};
-use super::{Mark, is_segmented};
-use crate::frame::wide;
+use super::contents::JournalContents;
+use super::done::DoneSet;
+use super::error::JournalError;
+use super::line::{self, JOURNAL_VERSION, JournalHeader, Mark};
+use super::log::{JOURNAL_KEY, Segments, is_segmented, lines};
+use crate::units::frame::wide;
 
 /// Bytes of a journal that are read at a time; a longer line is damage.
 const PIECE_BYTES: u64 = 1 << 20;

@@ -12,7 +12,10 @@ use rechunk_store::Store;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant, timeout_at};
 
-use super::{DoneSet, JournalError, Log, Mark, line};
+use super::done::DoneSet;
+use super::error::JournalError;
+use super::line::{self, Mark};
+use super::log::Log;
 use crate::{Event, Observer};
 
 /// Time that marks wait for others where each commit is a request; a kill loses marks that wait.

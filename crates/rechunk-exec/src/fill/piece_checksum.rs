@@ -1,0 +1,72 @@
+//! Checksums of the intermediate: what was put aside comes back as it was, or not at all.
+//!
+//! A piece, the unit that is read with one request, ends with the CRC32C of its place and its
+//! bytes, little-endian. CRC32C finds every change of up to three bits in pieces below 256 MiB and
+//! every burst of up to 32 bits; of other damage it misses one in 2^32 (Castagnoli, Bräuer and
+//! Herrmann 1993; Koopman 2002). The place (plan, stage and first element) is not stored: a piece
+//! that is found where another belongs, or that another plan has left, is damage too.
+
+use rechunk_grid::Region;
+use rechunk_plan::PIECE_CHECKSUM_BYTES;
+
+use crate::Fault;
+use crate::stage::stage_run::StageRun;
+use crate::units::unit::Finished;
+
+/// Adds the checksum to a piece that `stage` has finished, behind what it keeps of absence.
+pub(crate) fn seal(stage: &StageRun, piece: &mut Finished) {
+    let place = of_place(stage, stage.number, &piece.region);
+    let checksum = crc32c::crc32c_append(place, &piece.buffer);
+    let checksum = crc32c::crc32c_append(checksum, &piece.stored.marks).to_le_bytes();
+    piece.stored.marks.reserve_exact(checksum.len());
+    piece.stored.marks.extend_from_slice(&checksum);
+}
+
+/// The bytes of the piece for `region` without its checksum, if they are what the stage before
+/// has sealed; `None` if not.
+pub(crate) fn open<'a>(stage: &StageRun, region: &Region, piece: &'a [u8]) -> Option<&'a [u8]> {
+    Sum::of_place(stage, region).check(piece)
+}
+
+/// The checksum of a piece that is read, as far as it has come.
+pub(crate) struct Sum(u32);
+
+impl Sum {
+    /// Of the place of the piece for `region`.
+    pub(crate) fn of_place(stage: &StageRun, region: &Region) -> Self {
+        // Stages that read pieces are none that is the first.
+        Self(of_place(stage, stage.number.saturating_sub(1), region))
+    }
+
+    /// Adds the next bytes of it.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.0 = crc32c::crc32c_append(self.0, bytes);
+    }
+
+    /// The `last` bytes of the piece without its checksum, if all of it is what the stage before
+    /// has sealed; `None` if not.
+    pub(crate) fn check(self, last: &[u8]) -> Option<&[u8]> {
+        let (bytes, checksum) = last.split_last_chunk()?;
+        let computed = crc32c::crc32c_append(self.0, bytes);
+        (computed == u32::from_le_bytes(*checksum)).then_some(bytes)
+    }
+}
+
+/// [`Fault::DamagedPiece`] for bytes `offset_bytes` on of the object `key`.
+pub(crate) fn damaged(stage: &StageRun, key: &str, (offset, length): (u64, u64)) -> Fault {
+    Fault::DamagedPiece {
+        location: stage.intermediate().map_or_else(|_| String::new(), |s| s.label().to_owned()),
+        key: key.to_owned(),
+        offset_bytes: offset,
+        length_bytes: length,
+    }
+}
+
+/// Of the place of the piece that stage `written_by` writes for `region`.
+fn of_place(stage: &StageRun, written_by: usize, region: &Region) -> u32 {
+    let plan = crc32c::crc32c(stage.run.execution.plan.fingerprint.as_bytes());
+    let number = crc32c::crc32c_append(plan, &crate::units::frame::wide(written_by).to_le_bytes());
+    region.start.iter().fold(number, |sum, at| crc32c::crc32c_append(sum, &at.to_le_bytes()))
+}
+
+const _: () = assert!(PIECE_CHECKSUM_BYTES == 4, "a CRC32C has 4 bytes");

@@ -1,0 +1,186 @@
+//! The shards a task has to do with: indexes of those it reads, and those it fills.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rechunk_array::{Array, ArrayError, ShardWriter};
+use rechunk_format::{ShardFormat, ShardIndex};
+use rechunk_grid::Region;
+use rechunk_plan::StageOutput;
+use tokio::sync::OnceCell;
+
+use crate::Fault;
+use crate::stage::stage_run::StageRun;
+use crate::stage::way_out::WayOut;
+
+/// An index that is read once, by whoever needs it first; `None` if there is no such shard.
+type LazyIndex = OnceCell<Option<ShardIndex>>;
+
+/// Indexes of source shards. One is here from the first chunk that is read of its shard to the
+/// end of the last step that reads some.
+#[derive(Debug, Default)]
+pub(crate) struct SourceIndexes {
+    shards: Mutex<HashMap<Vec<u64>, SourceIndex>>,
+}
+
+#[derive(Debug)]
+struct SourceIndex {
+    index: Arc<LazyIndex>,
+    last_step: u64,
+}
+
+impl SourceIndexes {
+    /// Place of chunk `index`, which meets `tile`, in its shard; `None` if it is missing.
+    pub(crate) async fn entry(
+        &self,
+        (stage, tile): (&StageRun, &Region),
+        format: &ShardFormat,
+        index: &[u64],
+    ) -> Result<Option<(u64, u64)>, ArrayError> {
+        let shard = format.shard_of(index);
+        let source = &stage.run.execution.source;
+        let found = self.of_shard((stage, tile), format, &shard);
+        let found = found.get_or_try_init(|| source.read_index(format, &shard)).await?;
+        Ok(found.as_ref().and_then(|found| found.entry(format.slot(index))))
+    }
+
+    fn of_shard(
+        &self,
+        (stage, tile): (&StageRun, &Region),
+        format: &ShardFormat,
+        shard: &[u64],
+    ) -> Arc<LazyIndex> {
+        let mut shards = lock(&self.shards);
+        if let Some(known) = shards.get(shard) {
+            return Arc::clone(&known.index);
+        }
+        let region = elements_of(tile, format, shard);
+        let last_step = stage.geometry.last_step(tile, &region);
+        let index = Arc::default();
+        shards.insert(shard.to_vec(), SourceIndex { index: Arc::clone(&index), last_step });
+        debug_assert!(shards.len() as u64 * format.index_bytes() <= stage.state_bytes());
+        index
+    }
+
+    /// Forgets shards that no step from `step` on reads.
+    pub(crate) fn keep_from(&self, step: u64) {
+        lock(&self.shards).retain(|_, shard| shard.last_step >= step);
+    }
+}
+
+/// The part of a shard that lies in `tile`, the tile of a task, which it meets.
+pub(crate) fn elements_of(tile: &Region, format: &ShardFormat, shard: &[u64]) -> Region {
+    region_of(format, shard).intersect(tile).unwrap_or_else(|| tile.clone())
+}
+
+/// The elements of a shard, also beyond the end of the array.
+fn region_of(format: &ShardFormat, shard: &[u64]) -> Region {
+    let shape = format.shard_shape();
+    let start = shard.iter().zip(shape).map(|(index, extent)| index * extent).collect();
+    Region::new(start, shape.to_vec())
+}
+
+/// Target shards that are being filled, or compared with. One is here from its first finished
+/// chunk to its last.
+#[derive(Debug, Default)]
+pub(crate) struct TargetShards {
+    shards: Mutex<HashMap<Vec<u64>, Arc<TargetShard>>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct TargetShard {
+    shard: Vec<u64>,
+    /// Chunks that have not been dealt with.
+    left: AtomicU64,
+    /// Index of the shard before it is filled.
+    index: LazyIndex,
+    sink: ShardSink,
+}
+
+#[derive(Debug)]
+enum ShardSink {
+    Fill(Box<ShardWriter>),
+    Compare,
+}
+
+impl TargetShards {
+    /// The shard of chunk `index`, all of which the task owns.
+    pub(crate) fn of_chunk(
+        &self,
+        stage: &StageRun,
+        format: &ShardFormat,
+        index: &[u64],
+    ) -> Result<Arc<TargetShard>, ArrayError> {
+        let shard = format.shard_of(index);
+        let mut shards = lock(&self.shards);
+        if let Some(known) = shards.get(&shard) {
+            return Ok(Arc::clone(known));
+        }
+        // Where whole shards are copied, units are shards, but those taken apart after all have
+        // the chunks of the source.
+        let grid = match stage.stage.output {
+            StageOutput::TargetShards => stage.geometry.grain_grid(),
+            _ => stage.geometry.output_grid(),
+        };
+        let whole = region_of(format, &shard);
+        let array = Region::whole(grid.array_shape());
+        let chunks = grid.covering(&whole.intersect(&array).unwrap_or(whole));
+        let sink = if stage.way_out == WayOut::Compare {
+            ShardSink::Compare
+        } else {
+            ShardSink::Fill(Box::new(stage.target().begin_shard(format, &shard)?))
+        };
+        let left = AtomicU64::new(chunks.elements());
+        let open =
+            Arc::new(TargetShard { shard: shard.clone(), left, index: OnceCell::new(), sink });
+        shards.insert(shard, Arc::clone(&open));
+        debug_assert!(shards.len() as u64 * format.index_bytes() <= stage.state_bytes());
+        Ok(open)
+    }
+
+    /// Says that a chunk of `shard` has been dealt with. After the last one the shard is finished.
+    pub(crate) async fn done(&self, stage: &StageRun, shard: &TargetShard) -> Result<(), Fault> {
+        if shard.left.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return Ok(());
+        }
+        lock(&self.shards).remove(&shard.shard);
+        if let ShardSink::Fill(writer) = &shard.sink
+            && !writer.finish().await.map_err(Fault::Target)?
+        {
+            stage.leave_out(&shard.shard).await?;
+        }
+        Ok(())
+    }
+}
+
+impl TargetShard {
+    /// Adds a chunk; the bytes again.
+    pub(crate) async fn add(
+        &self,
+        index: &[u64],
+        encoded: bytes::Bytes,
+    ) -> Result<bytes::Bytes, ArrayError> {
+        match &self.sink {
+            ShardSink::Fill(writer) => writer.add(index, encoded).await,
+            ShardSink::Compare => Ok(encoded),
+        }
+    }
+
+    /// Where chunk `index` is in a shard that is compared with, or was before it is filled; `None`
+    /// if it is missing.
+    pub(crate) async fn entry(
+        &self,
+        array: &Array,
+        format: &ShardFormat,
+        index: &[u64],
+    ) -> Result<Option<(u64, u64)>, ArrayError> {
+        let found = self.index.get_or_try_init(|| array.read_index(format, &self.shard)).await?;
+        Ok(found.as_ref().and_then(|found| found.entry(format.slot(index))))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Maps are changed by single calls: whoever panicked left a whole one.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
