@@ -1,31 +1,19 @@
 //! Everything people and scripts read: data on stdout, talk on stderr.
 
-pub(crate) mod error;
-pub(crate) mod explain;
-pub(crate) mod groups;
-mod harmless;
-pub(crate) mod html;
-pub(crate) mod info;
 pub(crate) mod logging;
-pub(crate) mod price;
-pub(crate) mod probe;
 pub(crate) mod progress;
-pub(crate) mod report;
-pub(crate) mod status;
-mod svg;
-pub(crate) mod table;
-pub(crate) mod tree;
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rechunk::{Error, format_byte_size, lies_in};
+use rechunk_render::{error_json, error_text, harmless};
 use serde::Serialize;
 
 /// Talk: a line on stderr.
 pub(crate) fn say(text: &str) {
     // Nobody is left to tell if stderr is gone.
-    let _ = writeln!(std::io::stderr().lock(), "{}", harmless::harmless(text));
+    let _ = writeln!(std::io::stderr().lock(), "{}", harmless(text));
 }
 
 /// Data: text on stdout. A closed pipe is no error: whoever reads has seen enough.
@@ -69,6 +57,16 @@ static JSON_PRINTED: AtomicBool = AtomicBool::new(false);
 /// Whether the one JSON object is on stdout.
 pub(crate) fn has_printed_json() -> bool {
     JSON_PRINTED.load(Ordering::Relaxed)
+}
+
+/// Prints an error, its causes and its hint on stderr.
+pub(crate) fn print_error(error: &Error) {
+    say(&error_text(error));
+}
+
+/// Prints an error as the JSON object of a command that has been asked for one.
+pub(crate) fn print_error_json(error: &Error) {
+    print_json(&error_json(error));
 }
 
 /// Prints warnings on stderr.

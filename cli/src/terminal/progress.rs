@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rechunk::{Event, Observer, format_byte_size};
+use rechunk_render::seconds;
 use serde_json::json;
 
-use super::table::seconds;
 use crate::args::{OutputArgs, Progress};
 use crate::signals;
 

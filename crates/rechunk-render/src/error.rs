@@ -1,12 +1,21 @@
-//! An error as people read it: what, why, what next.
+//! An error as people and programs read it: what, why, what next.
 
 use rechunk::Error;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::harmless::harmless_message;
 
-/// Prints an error, its causes and its hint on stderr.
-pub(crate) fn print_error(error: &Error) {
+/// Shows an error with its causes and its hint.
+///
+/// ```
+/// let error = rechunk::Error::Usage {
+///     message: "there is nothing to copy".to_owned(),
+///     hint: Some("name a source".to_owned()),
+/// };
+/// let text = rechunk_render::error_text(&error);
+/// assert_eq!(text, "error: there is nothing to copy\n\nhint: name a source");
+/// ```
+pub fn error_text(error: &Error) -> String {
     let chain: Vec<String> = error.chain().iter().map(|text| harmless_message(text)).collect();
     let mut text = format!("error: {}", chain[0]);
     for cause in &chain[1..] {
@@ -17,18 +26,23 @@ pub(crate) fn print_error(error: &Error) {
         text.push_str("\n\nhint: ");
         text.push_str(&harmless_message(&hint));
     }
-    super::say(&text);
+    text
 }
 
-/// Prints an error as the JSON object of a command that has been asked for one.
-pub(crate) fn print_error_json(error: &Error) {
+/// Makes a JSON object of an error, its causes, its hint and the number of its class.
+///
+/// ```
+/// let error = rechunk::Error::Usage { message: "no source".to_owned(), hint: None };
+/// assert_eq!(rechunk_render::error_json(&error)["error"]["exit_code"], 2);
+/// ```
+pub fn error_json(error: &Error) -> Value {
     let chain: Vec<String> = error.chain();
-    super::print_json(&json!({
+    json!({
         "error": {
             "exit_code": error.class() as u8,
             "message": chain[0],
             "causes": &chain[1..],
             "hint": error.hint(),
         }
-    }));
+    })
 }

@@ -5,9 +5,13 @@ use std::borrow::Cow;
 /// Most characters of one message.
 const MESSAGE_CHARS_MAX: usize = 1000;
 
-/// `text` with what a terminal would obey spelled out, but for newlines: control characters, and
-/// those that turn the direction of writing.
-pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+/// Spells out all characters of `text` that a terminal would obey, except newlines: control
+/// characters, and those that turn the direction of writing.
+///
+/// ```
+/// assert_eq!(rechunk_render::harmless("a\u{1b}[31m"), "a\\u{1b}[31m");
+/// ```
+pub fn harmless(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| c != '\n' && is_obeyed(c)) {
         return Cow::Borrowed(text);
     }

@@ -1,4 +1,4 @@
-//! `rechunk info` as text.
+//! Description of an array or a group as text.
 
 use rechunk::{
     AccessCost, ArrayInfo, GroupInfo, Info, KeyCount, Member, MemberArray, MemberKind, OthersInfo,
@@ -6,9 +6,21 @@ use rechunk::{
 };
 
 use super::harmless::{harmless, harmless_line};
-use super::table::{lay_out, number, seconds};
+use super::numbers::{number, seconds};
+use super::table::lay_out;
 
-pub(crate) fn text(info: &Info) -> String {
+/// Shows the description of an array or a group.
+///
+/// ```
+/// # async fn example() -> Result<(), rechunk::Error> {
+/// use rechunk::{OpenOptions, Stores, info};
+///
+/// let found = info("a.zarr", &OpenOptions::default(), &[], &Stores::default()).await?;
+/// println!("{}", rechunk_render::info_text(&found));
+/// # Ok(())
+/// # }
+/// ```
+pub fn info_text(info: &Info) -> String {
     let text = match info {
         Info::Array(array) => array_text(array),
         Info::Group(group) => group_text(group),

@@ -3,7 +3,7 @@
 use rechunk::format_byte_size;
 use rechunk::planner::{Estimate, ProfileNames};
 
-use super::table::seconds;
+use super::numbers::{dollars, seconds};
 
 /// Bytes and time; money, if any is asked for; the profiles.
 pub(crate) fn lines<'a>(
@@ -58,19 +58,6 @@ fn price_line(estimate: &Estimate) -> Option<String> {
     ))
 }
 
-/// `12.30 $`; with two significant digits below a cent.
-pub(crate) fn dollars(usd: f64) -> String {
-    match usd {
-        usd if usd <= 0.0 => "0 $".to_owned(),
-        usd if usd < 1e-6 => "< 0.000001 $".to_owned(),
-        usd if usd < 0.01 => {
-            let two = format!("{usd:.1e}").parse::<f64>().unwrap_or(usd);
-            format!("{two} $")
-        }
-        usd => format!("{usd:.2} $"),
-    }
-}
-
 /// `s3`, or `ours: source s3://bucket/a, target local`.
 fn in_words(names: &ProfileNames, has_intermediate: bool) -> String {
     let file = names.file.as_ref().map_or(String::new(), |file| format!("{file}: "));
@@ -89,15 +76,6 @@ fn in_words(names: &ProfileNames, has_intermediate: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn small_sums_keep_two_digits() {
-        assert_eq!(dollars(12.3), "12.30 $");
-        assert_eq!(dollars(0.0), "0 $");
-        assert_eq!(dollars(0.004_44), "0.0044 $");
-        assert_eq!(dollars(0.000_01), "0.00001 $");
-        assert_eq!(dollars(1e-9), "< 0.000001 $");
-    }
 
     #[test]
     fn equal_profiles_are_named_once() {

@@ -3,10 +3,17 @@
 use rechunk::planner::{CodecSpeeds, StoreProfile};
 use rechunk::{Probed, Rung, format_byte_size};
 
-use super::table::{lay_out, number};
+use super::numbers::number;
+use super::table::lay_out;
 
-/// The numbers of the profile, how they were found, the codecs, and what was not measured.
-pub(crate) fn table(probed: &Probed) -> String {
+/// Shows the numbers of a measured profile, how they were found, and what was not measured.
+///
+/// ```
+/// fn show(probed: &rechunk::Probed) {
+///     println!("{}", rechunk_render::probe_text(probed));
+/// }
+/// ```
+pub fn probe_text(probed: &Probed) -> String {
     [
         format!("{}    measured, beside the built-in profile `{}`", probed.location, probed.like),
         store_table(probed),

@@ -7,11 +7,23 @@ use rechunk::{
 };
 
 use super::harmless::harmless_line;
-use super::table::{lay_out, number, seconds};
-use super::tree::plural;
+use super::numbers::{number, plural, seconds};
+use super::phrases::Phrases;
+use super::table::lay_out;
 
-/// Predicted against counted, memory and time.
-pub(crate) fn summary(report: &Report) -> String {
+/// Shows the report of a run: requests and bytes predicted and counted, memory and time.
+///
+/// ```
+/// use rechunk::Report;
+/// use rechunk::planner::{PlanRequest, Side, plan};
+///
+/// let sides = (Side::raw(&[5, 200], 4), Side::raw(&[100, 20], 4));
+/// let planned = plan(&PlanRequest::local(&[100, 400], 4, sides, 16 << 20))?;
+/// let text = rechunk_render::report_text(&Report::of_plan(&planned, &[]));
+/// assert!(text.contains("16.00 MiB allowed"));
+/// # Ok::<(), rechunk::planner::PlanError>(())
+/// ```
+pub fn report_text(report: &Report) -> String {
     if report.already_complete {
         return complete_line(report.verified);
     }
@@ -28,8 +40,16 @@ pub(crate) fn summary(report: &Report) -> String {
     lines.join("\n")
 }
 
-/// Summary of a group, all arrays together.
-pub(crate) fn group_summary(report: &TreeReport) -> String {
+/// Shows the report of a run of a group, all arrays together.
+///
+/// ```
+/// use rechunk_render::{Phrases, group_report_text};
+///
+/// fn show(report: &rechunk::TreeReport) {
+///     println!("{}", group_report_text(report, &Phrases::default()));
+/// }
+/// ```
+pub fn group_report_text(report: &TreeReport, phrases: &Phrases) -> String {
     if report.already_complete {
         return complete_line(report.verified);
     }
@@ -49,7 +69,7 @@ pub(crate) fn group_summary(report: &TreeReport) -> String {
         lines.push(format!("  {files} ({bytes}) copied as they are{before}"));
     }
     lines.push(memory_line(&report.memory));
-    lines.extend(missing_lines(report));
+    lines.extend(missing_lines(report, phrases));
     if report.verified == Some(true) {
         lines.push(
             "  verified: the arrays were read back, and hold what was read from the source"
@@ -80,7 +100,7 @@ fn singular(became: &str) -> String {
 }
 
 /// Lines on missing chunks of a group: a line for each array, of the first few.
-fn missing_lines(report: &TreeReport) -> Vec<String> {
+fn missing_lines(report: &TreeReport, phrases: &Phrases) -> Vec<String> {
     const ARRAYS_MAX: usize = 10;
     let of_array = |array: &ArrayReport| {
         let line = missing_line(&array.report)?;
@@ -91,7 +111,8 @@ fn missing_lines(report: &TreeReport) -> Vec<String> {
         let more = lines.len() - ARRAYS_MAX;
         lines.truncate(ARRAYS_MAX);
         let arrays = plural(more as u64, "more array");
-        lines.push(format!("  chunks are missing in {arrays}: --json has all of them"));
+        let whole = phrases.full_report;
+        lines.push(format!("  chunks are missing in {arrays}: {whole} has all of them"));
     }
     lines
 }
@@ -185,8 +206,14 @@ fn against(counted: u64, predicted: u64) -> String {
     }
 }
 
-/// The outcome of `verify`.
-pub(crate) fn comparison(a: &str, b: &str, comparison: &Comparison) -> String {
+/// Shows the comparison of two arrays, which the locations `a` and `b` name.
+///
+/// ```
+/// fn show(a: &str, b: &str, comparison: &rechunk::Comparison) {
+///     println!("{}", rechunk_render::comparison_text(a, b, comparison));
+/// }
+/// ```
+pub fn comparison_text(a: &str, b: &str, comparison: &Comparison) -> String {
     if comparison.equal {
         return format!("equal: {} elements of {a} and {b}", number(comparison.elements));
     }

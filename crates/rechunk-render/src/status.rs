@@ -1,11 +1,23 @@
-//! `rechunk status` and `rechunk clean` as text.
+//! State of a run at a target, and what was removed of it, as text.
 
 use rechunk::{ArrayStatus, Cleaned, RunState, Status, WriterStatus};
 
 use super::harmless::harmless;
-use super::table::number;
+use super::numbers::number;
+use super::phrases::Phrases;
 
-pub(crate) fn text(status: &Status) -> String {
+/// Shows the state of the run at a target.
+///
+/// ```
+/// # async fn example() -> Result<(), rechunk::Error> {
+/// use rechunk_render::{Phrases, status_text};
+///
+/// let status = rechunk::status("b.zarr", &rechunk::Stores::default()).await?;
+/// println!("{}", status_text(&status, &Phrases::default()));
+/// # Ok(())
+/// # }
+/// ```
+pub fn status_text(status: &Status, phrases: &Phrases) -> String {
     let mut lines = vec![head(status)];
     if let Some(array) = &status.array {
         lines.extend(array_lines(array));
@@ -17,12 +29,12 @@ pub(crate) fn text(status: &Status) -> String {
         );
         lines.push(format!("  {}  {text}", member.path));
     }
+    let Phrases { resume, clean, .. } = phrases;
     match status.state {
-        RunState::Interrupted => lines.push(
-            "  the same command with --resume goes on from there; `rechunk clean` gives it up"
-                .to_owned(),
-        ),
-        RunState::Finished => lines.push("  `rechunk clean` removes what it needed".to_owned()),
+        RunState::Interrupted => {
+            lines.push(format!("  {resume} goes on from there; {clean} gives it up"));
+        }
+        RunState::Finished => lines.push(format!("  {clean} removes what it needed")),
         RunState::None | RunState::Running => {}
     }
     harmless(&lines.join("\n")).into_owned()
@@ -55,8 +67,16 @@ fn array_lines(array: &ArrayStatus) -> Vec<String> {
     lines
 }
 
-/// Line on everything that was removed.
-pub(crate) fn cleaned(cleaned: &Cleaned) -> String {
+/// Shows what was removed at a target, in a line.
+///
+/// ```
+/// # async fn example() -> Result<(), rechunk::Error> {
+/// let cleaned = rechunk::clean("b.zarr", &rechunk::Stores::default()).await?;
+/// println!("{}", rechunk_render::cleaned_text(&cleaned));
+/// # Ok(())
+/// # }
+/// ```
+pub fn cleaned_text(cleaned: &Cleaned) -> String {
     let parts = [
         (cleaned.work_directories, "work directories"),
         (cleaned.intermediates, "intermediates"),

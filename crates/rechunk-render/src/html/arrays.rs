@@ -4,10 +4,11 @@ use rechunk::planner::{Estimate, Plan, Strategy};
 use rechunk::what_if::{Rung, WhatIf};
 use rechunk::{Report, format_byte_size, format_shape};
 
+use super::figures::Figures;
 use super::markup::{Cell, Html};
-use super::{ArraySheet, Figures, candidates, knee, measured, stages, subject};
-use crate::render::price::dollars;
-use crate::render::table::{number, seconds};
+use super::sheet::{ArraySheet, Sheet};
+use super::{candidates, knee, measured, stages, subject};
+use crate::numbers::{dollars, number, seconds};
 
 /// Arrays are described one by one while the page has fewer bytes than this.
 const PAGE_BYTES_MAX: usize = 760_000;
@@ -15,7 +16,8 @@ const PAGE_BYTES_MAX: usize = 760_000;
 const ROWS_MAX: usize = 1500;
 
 /// The section of the table.
-pub(super) fn table(html: &mut Html, arrays: &[ArraySheet], totals: &Figures) {
+pub(super) fn table(html: &mut Html, sheet: &Sheet, totals: &Figures) {
+    let arrays = &sheet.arrays;
     let ran = totals.traffic.is_some();
     let has_price = totals.estimate.usd > 0.0;
     let mut head = vec!["array", "shape", "chunks", "plan", "time"];
@@ -35,7 +37,8 @@ pub(super) fn table(html: &mut Html, arrays: &[ArraySheet], totals: &Figures) {
         html.table("Arrays of the group", &head, &numbers, &rows);
         if arrays.len() > ROWS_MAX {
             let more = number((arrays.len() - ROWS_MAX) as u64);
-            html.leaf("p", "muted small", &format!("and {more} more: --json has them all"));
+            let whole = sheet.phrases.full_report;
+            html.leaf("p", "muted small", &format!("and {more} more: {whole} has them all"));
         }
         let words = "They are copied one after the other, each with the whole budget; into an object store small \
                      ones at once.";
@@ -118,7 +121,8 @@ fn id(position: usize) -> String {
 }
 
 /// Each array by itself, as many as the page has room for.
-pub(super) fn details(html: &mut Html, arrays: &[ArraySheet], what_if: Option<&WhatIf>) {
+pub(super) fn details(html: &mut Html, sheet: &Sheet) {
+    let (arrays, what_if) = (&sheet.arrays, sheet.what_if.as_ref());
     html.section("Each array", |html| {
         html.with("div", &[("id", "all")], |_| {});
         for (position, array) in arrays.iter().enumerate() {
@@ -133,8 +137,9 @@ pub(super) fn details(html: &mut Html, arrays: &[ArraySheet], what_if: Option<&W
                     }
                     html.text(&format!(
                         "{} more arrays are left out to keep this page small: plan one of them by \
-                         itself, or see --json.",
-                        number((arrays.len() - position) as u64)
+                         itself, or see {}.",
+                        number((arrays.len() - position) as u64),
+                        sheet.phrases.full_report
                     ));
                 });
                 break;

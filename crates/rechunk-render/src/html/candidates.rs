@@ -3,11 +3,10 @@
 use rechunk::format_byte_size;
 use rechunk::planner::{Candidate, CandidateOutcome, Estimate};
 
-use super::ArraySheet;
 use super::markup::{Cell, Html};
-use crate::render::explain::{boxes, relative};
-use crate::render::price::dollars;
-use crate::render::table::{number, seconds};
+use super::sheet::ArraySheet;
+use crate::numbers::{dollars, number, seconds};
+use crate::plan::{boxes, relative};
 
 /// The section.
 pub(super) fn section(html: &mut Html, array: &ArraySheet) {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::markup::Html;
-use crate::render::svg::canvas::px;
+use crate::svg::canvas::px;
 
 /// Width and height of the drawing in its own units, whatever its size on the page.
 const WIDTH: f64 = 1000.0;

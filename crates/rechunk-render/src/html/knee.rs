@@ -8,8 +8,7 @@ use rechunk::what_if::{Outlook, Rung, WhatIf};
 use super::chart::{self, Chart, Curve, Dot, Mark};
 use super::markup::{Cell, Html};
 use super::scale::Scale;
-use crate::render::price::dollars;
-use crate::render::table::{number, seconds};
+use crate::numbers::{dollars, number, seconds};
 
 /// A condition with what it comes to.
 type Point<'a> = (&'a Rung, Outlook);

@@ -1,8 +1,8 @@
 //! Writes markup that is HTML and well-formed XML at once: every element is closed, every text
 //! and attribute escaped.
 
-use crate::render::harmless::harmless_line;
-use crate::render::svg::canvas::escape;
+use crate::harmless::harmless_line;
+use crate::svg::canvas::escape;
 
 /// Markup written so far.
 #[derive(Debug, Default)]

@@ -3,10 +3,10 @@
 use rechunk::planner::RoleEstimate;
 use rechunk::{Traffic, format_byte_size};
 
-use super::Figures;
+use super::figures::Figures;
 use super::markup::{Cell, Html};
-use crate::render::report;
-use crate::render::table::{number, seconds};
+use crate::numbers::{number, seconds};
+use crate::report;
 
 /// Counted traffic of one role.
 type Counted = rechunk::RoleTraffic;

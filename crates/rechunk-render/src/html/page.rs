@@ -1,15 +1,47 @@
 //! The whole page: its head, the figures that matter first, then one section after the other.
 
-use rechunk::{format_byte_size, format_shape};
+use rechunk::{Error, Report, TreeReport, format_byte_size, format_shape};
 
+use super::figures::Figures;
 use super::markup::{Html, escaped};
-use super::{
-    Figures, Sheet, State, arrays, candidates, knee, measured, stages, style, subject, timeline,
-};
-use crate::render::price::dollars;
-use crate::render::svg::style::CSS as DRAWING_CSS;
-use crate::render::table::{number, seconds};
-use crate::render::tree::plural;
+use super::recorder::Record;
+use super::sheet::{Sheet, State};
+use super::{arrays, candidates, knee, measured, stages, style, subject, timeline};
+use crate::numbers::{dollars, number, plural, seconds};
+use crate::svg::style::CSS as DRAWING_CSS;
+
+impl Sheet {
+    /// Makes the page of the plan.
+    pub fn plan_page(&self) -> String {
+        self.page(&State::Planned)
+    }
+
+    /// Makes the page of a plan when its run begins. Written before the run, it shows that the place
+    /// can be written, and stays if the run is killed.
+    pub fn begun_page(&self) -> String {
+        self.page(&State::Begun)
+    }
+
+    /// Makes the page of a run of one array.
+    pub fn run_page(mut self, record: &Record, outcome: Result<&Report, &Error>) -> String {
+        self.note_run(record, outcome);
+        self.page(&State::Ended { record, error: outcome.err() })
+    }
+
+    /// Makes the page of a run of a group.
+    pub fn group_run_page(
+        mut self,
+        record: &Record,
+        outcome: Result<&TreeReport, &Error>,
+    ) -> String {
+        self.note_group_run(record, outcome);
+        self.page(&State::Ended { record, error: outcome.err() })
+    }
+
+    fn page(&self, state: &State<'_>) -> String {
+        page(self, state, &self.totals())
+    }
+}
 
 /// The page of a plan or a run.
 pub(super) fn page(sheet: &Sheet, state: &State<'_>, totals: &Figures) -> String {
@@ -59,14 +91,16 @@ fn sections(html: &mut Html, sheet: &Sheet, state: &State<'_>, totals: &Figures)
         timeline::section(html, record, totals);
     }
     if sheet.is_group() {
-        arrays::table(html, &sheet.arrays, totals);
+        arrays::table(html, sheet, totals);
         knee::section(html, sheet.what_if.as_ref());
         if sheet.what_if.is_none() {
-            let words =
-                "Other budgets were not tried: for more than 128 arrays, or with --box-bytes.";
-            html.leaf("p", "muted small", words);
+            let setting = sheet.phrases.box_size;
+            let words = format!(
+                "Other budgets were not tried: for more than 128 arrays, or with {setting}."
+            );
+            html.leaf("p", "muted small", &words);
         }
-        arrays::details(html, &sheet.arrays, sheet.what_if.as_ref());
+        arrays::details(html, sheet);
         return;
     }
     if let Some(array) = sheet.arrays.first() {

@@ -3,6 +3,7 @@
 //! memory was resident.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -19,9 +20,10 @@ const BIN_SECONDS_MIN: f64 = 0.005;
 /// takes some time, and memory may be used for a short while only.
 const LOOK_SECONDS: (f64, f64) = (0.005, 0.1);
 
-/// Records of a run.
+/// Records of a run: when its stages and tasks ran, what they moved, how much memory was resident.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Record {
+#[non_exhaustive]
+pub struct Record {
     /// Stages, in the order in which they ran.
     pub(super) stages: Vec<StageSpan>,
     /// Their tasks; none if they were too many.
@@ -79,7 +81,15 @@ pub(super) struct Bin {
 }
 
 /// Notes events, and passes them on.
-pub(crate) struct Recorder {
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// let recorder = rechunk_render::Recorder::new(Arc::new(rechunk::NullObserver));
+/// // The run is given `recorder` as its observer; afterwards a sheet makes a page of the record.
+/// let record = recorder.record();
+/// ```
+pub struct Recorder {
     inner: Arc<dyn Observer>,
     started: Instant,
     state: Mutex<State>,
@@ -93,16 +103,23 @@ struct State {
     looked_at: Option<f64>,
 }
 
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("started", &self.started).finish_non_exhaustive()
+    }
+}
+
 impl Recorder {
     /// Passes events on to `inner`.
-    pub(crate) fn new(inner: Arc<dyn Observer>) -> Arc<Self> {
+    #[expect(clippy::disallowed_methods, reason = "the page says when stages and tasks ran")]
+    pub fn new(inner: Arc<dyn Observer>) -> Arc<Self> {
         let mut state = State::default();
         state.record.bin_seconds = BIN_SECONDS_MIN;
         Arc::new(Self { inner, started: Instant::now(), state: Mutex::new(state) })
     }
 
     /// Returns the records so far; everything that still runs ends now.
-    pub(crate) fn record(&self) -> Record {
+    pub fn record(&self) -> Record {
         let now = self.started.elapsed().as_secs_f64();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let running: Vec<f64> = state.running.drain().map(|(_, start)| start).collect();

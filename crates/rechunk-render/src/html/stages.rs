@@ -3,10 +3,10 @@
 use rechunk::planner::{Plan, Stage};
 use rechunk::{format_byte_size, format_shape};
 
-use super::ArraySheet;
 use super::markup::{Cell, Html};
-use crate::render::explain::{copies_line, requests, runs_lines};
-use crate::render::table::number;
+use super::sheet::ArraySheet;
+use crate::numbers::number;
+use crate::plan::{copies_line, requests, runs_lines};
 
 /// Tasks of a stage that are drawn one by one; more are one bar.
 const TASKS_DRAWN_MAX: u32 = 12;

@@ -4,12 +4,13 @@
 use rechunk::planner::{Plan, Stage};
 use rechunk::{format_byte_size, format_shape};
 
-use super::ArraySheet;
 use super::markup::{Cell, Html};
-use crate::render::explain::{Subject, buffers_picture};
-use crate::render::svg::figure::Figure;
-use crate::render::svg::solid::Liberties;
-use crate::render::table::number;
+use super::sheet::ArraySheet;
+use crate::numbers::number;
+use crate::picture::buffers_picture;
+use crate::subject::Subject;
+use crate::svg::figure::Figure;
+use crate::svg::solid::Liberties;
 
 /// One drawing with its caption.
 struct Panel<'a> {

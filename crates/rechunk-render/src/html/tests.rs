@@ -3,12 +3,16 @@ use std::collections::BTreeSet;
 use rechunk::planner::{
     Estimate, PlanRequest, Profile, RoleEstimate, ShardSide, Side, StoreProfile, plan,
 };
-use rechunk::{Totals, Traffic, format_byte_size};
+use rechunk::what_if::WhatIf;
+use rechunk::{Error, Meter, Report, TaskReport, Totals, Traffic, TreeReport, format_byte_size};
 
-use super::recorder::{Bin, StageSpan, TaskSpan};
-use super::*;
-use crate::render::svg::tests::assert_well_formed;
-use crate::render::table::{number, seconds};
+use super::page;
+use super::recorder::{Bin, Record, StageSpan, TaskSpan};
+use super::sheet::{ArraySheet, GroupSheet, Sheet, State};
+use crate::numbers::{number, plural, seconds};
+use crate::phrases::Phrases;
+use crate::subject::Subject;
+use crate::svg::tests::assert_well_formed;
 
 const NASTY: &str = "<script>alert('&\"')</script>\u{0}\u{202e}";
 
@@ -36,7 +40,7 @@ fn subject(name: &str) -> Subject {
 }
 
 fn sheet(name: &str, request: &PlanRequest) -> Sheet {
-    Sheet::of_plan("unused", subject(name), request, &plan(request).unwrap())
+    Sheet::of_plan(subject(name), request, &plan(request).unwrap())
 }
 
 /// Makes up a run of the sheet's plan: all as planned, and one request tried again.
@@ -257,7 +261,6 @@ fn group(count: usize) -> Sheet {
         warnings: vec![NASTY.to_owned(); 300],
     };
     Sheet {
-        path: "unused".to_owned(),
         title: "a → b".to_owned(),
         arrays,
         group: Some(GroupSheet {
@@ -266,6 +269,7 @@ fn group(count: usize) -> Sheet {
             meter: Meter::new(),
         }),
         what_if: Some(what_if),
+        phrases: Phrases::default(),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use rechunk::format_byte_size;
 
-use super::Figures;
 use super::chart::{self, Chart, Curve, Tick};
+use super::figures::Figures;
 use super::markup::{Cell, Html};
 use super::recorder::{Record, StageSpan, TaskSpan};
-use crate::render::table::{number, seconds};
+use crate::numbers::{number, seconds};
 
 /// Spans of time that are drawn.
 const BINS_DRAWN_MAX: usize = 80;

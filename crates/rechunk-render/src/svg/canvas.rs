@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// A position in pixels of the picture, `x` to the right and `y` down.
-pub(in crate::render) type Point = (f64, f64);
+pub(crate) type Point = (f64, f64);
 
 /// Width of an average character in units of the font size. On the wide side: which font the
 /// reader has is not known.
@@ -16,24 +16,24 @@ const SHRINK_MIN: f64 = 0.8;
 
 /// A rectangle in pixels of the picture.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::render) struct Area {
+pub(crate) struct Area {
     /// Left edge.
-    pub(in crate::render) x: f64,
+    pub(crate) x: f64,
     /// Upper edge.
-    pub(in crate::render) y: f64,
+    pub(crate) y: f64,
     /// To the right.
-    pub(in crate::render) width: f64,
+    pub(crate) width: f64,
     /// Down.
-    pub(in crate::render) height: f64,
+    pub(crate) height: f64,
 }
 
 /// Look of a piece of text: its CSS classes and its font size in pixels.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::render) struct Face {
+pub(crate) struct Face {
     /// CSS classes: colour, weight, anchor.
-    pub(in crate::render) class: &'static str,
+    pub(crate) class: &'static str,
     /// Font size in pixels.
-    pub(in crate::render) size: f64,
+    pub(crate) size: f64,
 }
 
 impl Face {
@@ -46,13 +46,13 @@ impl Face {
 
 /// The elements drawn so far.
 #[derive(Debug, Default)]
-pub(in crate::render) struct Canvas {
+pub(crate) struct Canvas {
     body: String,
 }
 
 impl Canvas {
     /// The elements as text.
-    pub(in crate::render) fn into_body(self) -> String {
+    pub(crate) fn into_body(self) -> String {
         self.body
     }
 
@@ -63,18 +63,12 @@ impl Canvas {
     }
 
     /// Text at its baseline, made smaller or cut in the middle to fit `width_max` pixels.
-    pub(in crate::render) fn text(&mut self, at: Point, face: Face, width_max: f64, text: &str) {
+    pub(crate) fn text(&mut self, at: Point, face: Face, width_max: f64, text: &str) {
         self.turned_text(at, face, width_max, text, "");
     }
 
     /// Like [`Canvas::text`], read from bottom to top.
-    pub(in crate::render) fn text_upwards(
-        &mut self,
-        at: Point,
-        face: Face,
-        width_max: f64,
-        text: &str,
-    ) {
+    pub(crate) fn text_upwards(&mut self, at: Point, face: Face, width_max: f64, text: &str) {
         let turn = format!(" transform=\"rotate(-90 {} {})\"", px(at.0), px(at.1));
         self.turned_text(at, face, width_max, text, &turn);
     }
@@ -96,7 +90,7 @@ impl Canvas {
     }
 
     /// A rectangle with corners of the given radius.
-    pub(in crate::render) fn rect(&mut self, area: Area, radius: f64, class: &str) {
+    pub(crate) fn rect(&mut self, area: Area, radius: f64, class: &str) {
         self.put(format_args!(
             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\" class=\"{class}\"/>",
             px(area.x),
@@ -108,14 +102,14 @@ impl Canvas {
     }
 
     /// A closed outline.
-    pub(in crate::render) fn polygon(&mut self, corners: &[Point], class: &str) {
+    pub(crate) fn polygon(&mut self, corners: &[Point], class: &str) {
         let points: Vec<String> =
             corners.iter().map(|&(x, y)| format!("{},{}", px(x), px(y))).collect();
         self.put(format_args!("<polygon points=\"{}\" class=\"{class}\"/>", points.join(" ")));
     }
 
     /// Separate straight lines, as one element; none for no lines.
-    pub(in crate::render) fn lines(&mut self, lines: &[(Point, Point)], class: &str) {
+    pub(crate) fn lines(&mut self, lines: &[(Point, Point)], class: &str) {
         if lines.is_empty() {
             return;
         }
@@ -128,13 +122,13 @@ impl Canvas {
     }
 
     /// A disc.
-    pub(in crate::render) fn disc(&mut self, centre: Point, radius: f64, class: &str) {
+    pub(crate) fn disc(&mut self, centre: Point, radius: f64, class: &str) {
         let (x, y, radius) = (px(centre.0), px(centre.1), px(radius));
         self.put(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" class=\"{class}\"/>"));
     }
 
     /// An arrow to the right.
-    pub(in crate::render) fn arrow(&mut self, from: Point, length: f64) {
+    pub(crate) fn arrow(&mut self, from: Point, length: f64) {
         const HEAD: f64 = 7.0;
         let (x, y) = from;
         let tip = x + length;
@@ -145,7 +139,7 @@ impl Canvas {
 }
 
 /// About how wide a text is, in pixels; never 0.
-pub(in crate::render) fn text_width(text: &str, face: Face) -> f64 {
+pub(crate) fn text_width(text: &str, face: Face) -> f64 {
     let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX).max(1);
     f64::from(characters) * face.character_width()
 }
@@ -166,7 +160,7 @@ fn cut(text: &str, room: f64) -> String {
 }
 
 /// A coordinate with at most two decimals; 0 for what is no number.
-pub(in crate::render) fn px(value: f64) -> String {
+pub(crate) fn px(value: f64) -> String {
     if !value.is_finite() {
         return "0".to_owned();
     }
@@ -176,7 +170,7 @@ pub(in crate::render) fn px(value: f64) -> String {
 }
 
 /// Text as XML character data or attribute value; what XML 1.0 cannot hold is replaced.
-pub(in crate::render) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -20,33 +20,33 @@ const BACK_ROOM_MAX: f64 = 84.0;
 
 /// Contents of a drawing.
 #[derive(Debug)]
-pub(in crate::render) struct Figure<'a> {
+pub(crate) struct Figure<'a> {
     /// Text for readers who cannot see the drawing.
-    pub(in crate::render) label: &'a str,
+    pub(crate) label: &'a str,
     /// Extent of the array, elements.
-    pub(in crate::render) shape: &'a [u64],
+    pub(crate) shape: &'a [u64],
     /// Names of its axes.
-    pub(in crate::render) axes: &'a [String],
+    pub(crate) axes: &'a [String],
     /// The boxes that the array is cut in.
-    pub(in crate::render) grid: Option<&'a [u64]>,
+    pub(crate) grid: Option<&'a [u64]>,
     /// Boxes at the origin, the first one behind, each with its class.
-    pub(in crate::render) boxes: &'a [(&'a [u64], &'a str)],
+    pub(crate) boxes: &'a [(&'a [u64], &'a str)],
 }
 
 /// The drawing, and where it is not true to scale.
 #[derive(Debug)]
-pub(in crate::render) struct Drawn {
+pub(crate) struct Drawn {
     /// The SVG element.
-    pub(in crate::render) svg: String,
+    pub(crate) svg: String,
     /// Its liberties.
-    pub(in crate::render) liberties: Liberties,
+    pub(crate) liberties: Liberties,
     /// Axes that are not drawn although they are longer than one element.
-    pub(in crate::render) folded: Vec<usize>,
+    pub(crate) folded: Vec<usize>,
 }
 
 impl Figure<'_> {
     /// Draws it.
-    pub(in crate::render) fn draw(&self) -> Drawn {
+    pub(crate) fn draw(&self) -> Drawn {
         let width = WIDTH - LEFT - 8.0;
         let mut solid = Solid::fit(self.shape, width, ARRAY_HEIGHT_MAX);
         let mut back_room = 0.0;

@@ -22,34 +22,34 @@ const LINES_MAX: u32 = 200;
 
 /// Respects in which the picture is not true to scale.
 #[derive(Debug, Default, Clone, Copy)]
-pub(in crate::render) struct Liberties {
+pub(crate) struct Liberties {
     /// Axis lengths were compressed.
-    pub(in crate::render) compressed: bool,
+    pub(crate) compressed: bool,
     /// A highlighted box was drawn thicker than it is.
-    pub(in crate::render) thickened: bool,
+    pub(crate) thickened: bool,
     /// Not every grid line was drawn.
-    pub(in crate::render) thinned: bool,
+    pub(crate) thinned: bool,
 }
 
 /// One array, scaled to the room it is drawn in.
 #[derive(Debug, Clone)]
-pub(in crate::render) struct Solid {
+pub(crate) struct Solid {
     shape: Vec<u64>,
     /// Drawn axes, at most 3, slowest first.
     drawn: Vec<usize>,
     /// Pixels along the fastest drawn axis, to the right.
-    pub(in crate::render) across: f64,
+    pub(crate) across: f64,
     /// Pixels along the second fastest, down.
-    pub(in crate::render) down: f64,
+    pub(crate) down: f64,
     /// Pixels to the right and up along the third fastest; zero for fewer than 3 axes.
-    pub(in crate::render) back: Point,
+    pub(crate) back: Point,
     /// Whether the axis proportions are not true.
     compressed: bool,
 }
 
 impl Solid {
     /// Scales an array of `shape` to at most `width` × `height` pixels.
-    pub(in crate::render) fn fit(shape: &[u64], width: f64, height: f64) -> Self {
+    pub(crate) fn fit(shape: &[u64], width: f64, height: f64) -> Self {
         let drawn = drawn_axes(shape);
         let (lengths, compressed) = lengths(shape, &drawn);
         let (across, down, back) = match lengths[..] {
@@ -70,29 +70,29 @@ impl Solid {
     }
 
     /// Width of the drawing in pixels.
-    pub(in crate::render) fn width(&self) -> f64 {
+    pub(crate) fn width(&self) -> f64 {
         self.across + self.back.0
     }
 
     /// Height of the drawing in pixels.
-    pub(in crate::render) fn height(&self) -> f64 {
+    pub(crate) fn height(&self) -> f64 {
         self.down + self.back.1
     }
 
     /// The array axis that runs across (0), down (1) or back (2).
-    pub(in crate::render) fn axis(&self, direction: usize) -> Option<usize> {
+    pub(crate) fn axis(&self, direction: usize) -> Option<usize> {
         self.drawn.iter().rev().nth(direction).copied()
     }
 
     /// The axes that are not drawn although they have more (or less) than one element.
-    pub(in crate::render) fn folded(&self) -> Vec<usize> {
+    pub(crate) fn folded(&self) -> Vec<usize> {
         (0..self.shape.len())
             .filter(|axis| self.shape[*axis] != 1 && !self.drawn.contains(axis))
             .collect()
     }
 
     /// Draws the array with the grid of `chunk` (none if absent), its bounding box at `origin`.
-    pub(in crate::render) fn array(
+    pub(crate) fn array(
         &self,
         canvas: &mut Canvas,
         origin: Point,
@@ -112,7 +112,7 @@ impl Solid {
     }
 
     /// Draws the first box of `shape` elements in the array.
-    pub(in crate::render) fn highlight(
+    pub(crate) fn highlight(
         &self,
         canvas: &mut Canvas,
         origin: Point,
@@ -131,7 +131,7 @@ impl Solid {
     }
 
     /// Share of the drawing that a box covers: which of two boxes is behind.
-    pub(in crate::render) fn share(&self, shape: &[u64]) -> f64 {
+    pub(crate) fn share(&self, shape: &[u64]) -> f64 {
         let mut ignored = Liberties::default();
         [0, 1, 2].iter().map(|&direction| self.part(direction, shape, &mut ignored)).product()
     }
@@ -228,7 +228,7 @@ impl Solid {
     }
 
     /// The room this drawing takes, its upper left corner at `origin`.
-    pub(in crate::render) fn area(&self, origin: Point) -> Area {
+    pub(crate) fn area(&self, origin: Point) -> Area {
         Area { x: origin.0, y: origin.1, width: self.width(), height: self.height() }
     }
 }

@@ -3,7 +3,7 @@
 use super::canvas::Face;
 
 /// The style sheet. No variables: several viewers do not know them.
-pub(in crate::render) const CSS: &str = "\
+pub(crate) const CSS: &str = "\
 text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif;fill:#1f2328;white-space:pre}
 .muted{fill:#5b6570}.strong{font-weight:600}.middle{text-anchor:middle}.end{text-anchor:end}
 .page{fill:#fff}.rule{stroke:#d5dae0;stroke-width:1}
@@ -32,22 +32,22 @@ text{fill:#e6edf3}.muted{fill:#9aa6b2}
 }";
 
 /// The picture's title.
-pub(in crate::render) const TITLE: Face = Face { class: "strong", size: 20.0 };
+pub(crate) const TITLE: Face = Face { class: "strong", size: 20.0 };
 /// The line below it.
-pub(in crate::render) const SUBTITLE: Face = Face { class: "muted", size: 13.0 };
+pub(crate) const SUBTITLE: Face = Face { class: "muted", size: 13.0 };
 /// Head of a section or a panel.
-pub(in crate::render) const HEAD: Face = Face { class: "strong", size: 13.0 };
+pub(crate) const HEAD: Face = Face { class: "strong", size: 13.0 };
 /// Emphasised line.
-pub(in crate::render) const STRONG: Face = Face { class: "strong", size: 12.0 };
+pub(crate) const STRONG: Face = Face { class: "strong", size: 12.0 };
 /// Plain line.
-pub(in crate::render) const LINE: Face = Face { class: "", size: 12.0 };
+pub(crate) const LINE: Face = Face { class: "", size: 12.0 };
 /// Secondary line.
-pub(in crate::render) const MUTED: Face = Face { class: "muted", size: 11.5 };
+pub(crate) const MUTED: Face = Face { class: "muted", size: 11.5 };
 /// Secondary line, centred.
-pub(in crate::render) const MUTED_MIDDLE: Face = Face { class: "muted middle", size: 11.0 };
+pub(crate) const MUTED_MIDDLE: Face = Face { class: "muted middle", size: 11.0 };
 /// Emphasised line, centred.
-pub(in crate::render) const STRONG_MIDDLE: Face = Face { class: "strong middle", size: 12.0 };
+pub(crate) const STRONG_MIDDLE: Face = Face { class: "strong middle", size: 12.0 };
 /// Plain line that ends where it stands.
-pub(in crate::render) const LINE_END: Face = Face { class: "end", size: 12.0 };
+pub(crate) const LINE_END: Face = Face { class: "end", size: 12.0 };
 /// Small print.
-pub(in crate::render) const NOTE: Face = Face { class: "muted", size: 11.0 };
+pub(crate) const NOTE: Face = Face { class: "muted", size: 11.0 };

@@ -3,7 +3,7 @@ use super::solid::Solid;
 use super::*;
 
 /// Opening and closing tags match, attribute values are quoted, no stray `<` or `&`.
-pub(in crate::render) fn assert_well_formed(svg: &str) {
+pub(crate) fn assert_well_formed(svg: &str) {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = svg;
     while let Some(start) = rest.find('<') {

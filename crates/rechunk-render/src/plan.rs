@@ -1,94 +1,44 @@
-//! The plan as a text table and as a picture.
+//! The plan of an array as text, and what a plan of the literature would move.
 
-use rechunk::planner::keep::Schedule;
 use rechunk::planner::{
     Candidate, CandidateOutcome, Estimate, Plan, Planned, Stage, StageInput, StageOutput,
 };
-use rechunk::{Carried, Growth, Job, MoreMemory, format_byte_size, format_shape};
+use rechunk::{Job, format_byte_size, format_shape};
 
-use super::price::{self, dollars};
-use super::svg::{BuffersPicture, CandidatePicture, PlanPicture, StagePicture, draw};
-use super::table::{lay_out, number};
-use super::tree::plural;
+use super::numbers::{dollars, number, plural};
+use super::price;
+use super::subject::Subject;
+use super::table::lay_out;
 
-/// Subject of a plan, in words.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Subject {
-    /// `source → target`.
-    pub title: String,
-    /// Data type name.
-    pub data_type: String,
-    /// Names of the axes.
-    pub axes: Vec<String>,
-    /// Format and codec of source and target.
-    pub source: String,
-    /// Format and codec of the target.
-    pub target: String,
-    /// Results of chunks as long as a time: `time=30D (720)`.
-    pub times: Vec<String>,
-    /// Notes on the plan, in sentences.
-    pub notes: Vec<String>,
-    /// Place of the source in a target that exists.
-    pub growth: Option<String>,
-    /// Savings by more memory.
-    pub advice: Option<String>,
+/// Shows the plan of a job as text; `all` adds the candidates that were not taken.
+///
+/// ```
+/// # async fn example() -> Result<(), rechunk::Error> {
+/// let request = rechunk::CopyRequest::new("a.zarr", "b.zarr");
+/// let job = rechunk::Job::prepare(request, &rechunk::Stores::default()).await?;
+/// println!("{}", rechunk_render::job_text(&job, true));
+/// # Ok(())
+/// # }
+/// ```
+pub fn job_text(job: &Job, all: bool) -> String {
+    plan_text(&Subject::of_job(job), &job.planned, all)
 }
 
-/// The subject of a job.
-pub(crate) fn subject(job: &Job) -> Subject {
-    let spec = job.source.spec();
-    let name = |axis: usize| {
-        let names = spec.dimension_names.as_ref()?;
-        names.get(axis)?.clone()
-    };
-    let source = job.source.array.layout();
-    let target = &job.target_layout;
-    let shown =
-        |location: &str| if location.is_empty() { "…".to_owned() } else { location.to_owned() };
-    let carried = job.carried();
-    let in_words = |format: &str, codecs: &str| match &carried {
-        Some(carried) => format!("{format}  {} (carried) + {codecs}", carried.filters),
-        None => format!("{format}  {codecs}"),
-    };
-    Subject {
-        title: format!("{} → {}", job.request.source, shown(&job.request.target)),
-        data_type: carried.as_ref().map_or_else(|| spec.data_type.name(), Carried::types),
-        axes: (0..spec.shape.len())
-            .map(|axis| name(axis).unwrap_or_else(|| format!("axis {axis}")))
-            .collect(),
-        source: in_words(source.format_name(), source.codec_summary()),
-        target: in_words(target.format_name(), target.codec_summary()),
-        times: job.times.clone(),
-        notes: job.notes.clone(),
-        growth: job.growth.as_ref().map(|growth| growth_words(growth, &job.planned.plan.estimate)),
-        advice: job.more_memory.as_ref().map(MoreMemory::sentence),
-    }
-}
-
-/// Where the source goes, and what that takes.
-fn growth_words(growth: &Growth, estimate: &Estimate) -> String {
-    let reads = estimate.target.get_requests;
-    let shape = format_shape(&growth.after);
-    let becomes = growth.axis.map_or_else(String::new, |_| format!(", which becomes {shape}"));
-    if reads == 0 {
-        return format!("  {}{becomes}", growth.summary);
-    }
-    let requests = plural(reads, "request");
-    format!("  {}{becomes}; {requests} for what chunks at the border keep", growth.summary)
-}
-
-/// The plan of a job; `all` shows the candidates that were not taken.
-pub(crate) fn table(job: &Job, all: bool) -> String {
-    plan_table(&subject(job), &job.planned, all)
-}
-
-/// The picture of a job's plan.
-pub(crate) fn svg(job: &Job) -> String {
-    plan_svg(&subject(job), &job.planned)
-}
-
-/// A plan as text.
-pub(crate) fn plan_table(subject: &Subject, planned: &Planned, all: bool) -> String {
+/// Shows a plan as text; `all` adds the candidates that were not taken.
+///
+/// ```
+/// use rechunk::planner::{PlanRequest, Side, plan};
+/// use rechunk_render::{Subject, plan_text};
+///
+/// let sides = (Side::raw(&[5, 200, 500], 4), Side::raw(&[100, 20, 20], 4));
+/// let request = PlanRequest::local(&[100, 400, 500], 4, sides, 16 << 20);
+/// let planned = plan(&request)?;
+/// let subject = Subject::of_request(&request, "float32");
+/// let text = plan_text(&subject, &planned, true);
+/// assert!(text.contains("memory/task") && text.contains("considered"));
+/// # Ok::<(), rechunk::planner::PlanError>(())
+/// ```
+pub fn plan_text(subject: &Subject, planned: &Planned, all: bool) -> String {
     let plan = &planned.plan;
     let mut lines = vec![
         format!("{}    {} plan {}", subject.title, plan.kind, &plan.fingerprint[..8]),
@@ -230,7 +180,7 @@ pub(crate) fn copies_line(estimate: &Estimate) -> Option<String> {
 }
 
 /// Read and write requests of one stage.
-pub(super) fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
+pub(crate) fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
     if stage.runs.is_some() {
         return (plan.estimate.source.get_requests, plan.estimate.target.put_requests);
     }
@@ -249,7 +199,7 @@ pub(super) fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
 
 /// Lines on moving runs of bytes: accesses to the files, the order of the buffers, and the elements
 /// each leaves to a later one.
-pub(super) fn runs_lines(subject: &Subject, plan: &Plan) -> Vec<String> {
+pub(crate) fn runs_lines(subject: &Subject, plan: &Plan) -> Vec<String> {
     let Some(schedule) = plan.stages.iter().find_map(|stage| stage.runs.as_ref()) else {
         return Vec::new();
     };
@@ -333,94 +283,27 @@ fn candidate_table(planned: &Planned) -> String {
     lines.join("\n")
 }
 
-pub(super) fn relative(seconds: f64, best: f64) -> String {
+pub(crate) fn relative(seconds: f64, best: f64) -> String {
     if best > 0.0 { format!("{:.2} ×", seconds / best) } else { "1.00 ×".to_owned() }
 }
 
-pub(super) fn boxes(candidate: &Candidate) -> String {
+pub(crate) fn boxes(candidate: &Candidate) -> String {
     candidate.boxes.iter().map(|shape| format_shape(shape)).collect::<Vec<_>>().join(" → ")
 }
 
-/// A plan as a picture.
-pub(crate) fn plan_svg(subject: &Subject, planned: &Planned) -> String {
-    let plan = &planned.plan;
-    let best = plan.estimate.seconds;
-    let stages = plan.stages.iter().map(|stage| StagePicture {
-        name: stage.name.clone(),
-        read_box: stage.read_box(plan),
-        write_box: stage.tile.clone(),
-        tasks: stage.tasks,
-        tasks_at_once: stage.tasks_at_once,
-        memory_bytes: stage.task_bytes,
-        buffers: stage.runs.as_ref().and_then(|schedule| buffers_picture(plan, schedule)),
-    });
-    let candidates = planned.candidates.iter().map(|candidate| {
-        let (cost, note) = match &candidate.outcome {
-            CandidateOutcome::Chosen { .. } => (Some(1.0), "chosen".to_owned()),
-            CandidateOutcome::Dearer { estimate, .. } => {
-                let ratio = if best > 0.0 { estimate.seconds / best } else { 1.0 };
-                (Some(ratio), relative(estimate.seconds, best))
-            }
-            CandidateOutcome::DoesNotFit { needs_bytes } => {
-                (None, format!("does not fit: needs {}", format_byte_size(*needs_bytes)))
-            }
-            CandidateOutcome::NotApplicable { reason } => {
-                (None, format!("not applicable: {reason}"))
-            }
-        };
-        CandidatePicture {
-            kind: candidate.kind.to_string(),
-            boxes: candidate.boxes.clone(),
-            cost,
-            note,
-        }
-    });
-    draw(&PlanPicture {
-        title: subject.title.clone(),
-        subtitle: format!(
-            "{} plan {} · {} · {} budget",
-            plan.kind,
-            &plan.fingerprint[..8],
-            subject.data_type,
-            format_byte_size(plan.memory.budget_bytes)
-        ),
-        axes: subject.axes.clone(),
-        shape: plan.shape.clone(),
-        item_bytes: plan.item_bytes,
-        source_chunk: plan.source_chunk.clone(),
-        target_chunk: plan.target_chunk.clone(),
-        source_shard: plan.source_shard.clone(),
-        target_shard: plan.target_shard.clone(),
-        stages: stages.collect(),
-        candidates: candidates.collect(),
-        budget_bytes: plan.memory.budget_bytes,
-        planned_peak_bytes: plan.memory.planned_peak_bytes,
-        peak_rss_bytes: None,
-    })
-}
-
-/// Buffers, and the largest of what they carry: on one axis the carry, on the faster ones all.
-pub(super) fn buffers_picture(plan: &Plan, schedule: &Schedule) -> Option<BuffersPicture> {
-    let model = plan.keep_model().ok()?;
-    let carries = model.carries(&schedule.buffer);
-    let mut carried: Vec<Vec<u64>> = Vec::new();
-    for (place, &axis) in schedule.step_axes.iter().enumerate() {
-        if schedule.kept[axis] && carries[axis] > 0 {
-            let mut shape = schedule.buffer.clone();
-            shape[axis] = carries[axis];
-            for &faster in &schedule.step_axes[place + 1..] {
-                shape[faster] = plan.shape[faster];
-            }
-            carried.push(shape);
-        }
-    }
-    let volume = |shape: &Vec<u64>| shape.iter().fold(1_u64, |all, &n| all.saturating_mul(n));
-    let carried = carried.into_iter().max_by_key(volume);
-    Some(BuffersPicture { count: model.buffers(schedule), carried })
-}
-
-/// A baseline's boxes and traffic, as text.
-pub(crate) fn baseline(report: &serde_json::Value) -> String {
+/// Shows the boxes and the traffic of a baseline as text.
+///
+/// `report` is an object: its members that are objects count requests and bytes by role, all others
+/// are values with a name.
+///
+/// ```
+/// let report = serde_json::json!({
+///     "baseline": "naive",
+///     "estimate": { "target": { "get_requests": 0, "put_requests": 1200 } },
+/// });
+/// assert!(rechunk_render::baseline_text(&report).contains("1,200"));
+/// ```
+pub fn baseline_text(report: &serde_json::Value) -> String {
     let text = |value: &serde_json::Value| value.to_string().replace('"', "");
     let mut lines = Vec::new();
     for (name, value) in report.as_object().into_iter().flatten() {

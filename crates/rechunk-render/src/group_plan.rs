@@ -3,8 +3,9 @@
 use rechunk::planner::Estimate;
 use rechunk::{TreeArray, TreeJob, format_byte_size, format_shape};
 
-use super::table::{lay_out, number};
-use super::{explain, price};
+use super::numbers::{number, plural};
+use super::table::lay_out;
+use super::{plan, price};
 
 /// Array, shape, chunks, plan, requests, expected bytes and memory.
 const HEAD: [&str; 9] =
@@ -13,8 +14,21 @@ const HEAD: [&str; 9] =
 /// Most arrays that have a line of their own.
 const ROWS_MAX: usize = 1000;
 
-/// The plan as text.
-pub(crate) fn table(job: &TreeJob, verifies: bool) -> String {
+/// Shows the plan of a group as text; `verifies` counts the memory that reading back takes.
+///
+/// ```
+/// # async fn example() -> Result<(), rechunk::Error> {
+/// use rechunk::{CopyRequest, Prepared, Selection, Stores, prepare};
+///
+/// let request = CopyRequest::new("a.zarr", "b.zarr");
+/// let prepared = prepare(request, Selection::default(), &Stores::default()).await?;
+/// if let Prepared::Tree(job) = prepared {
+///     println!("{}", rechunk_render::group_text(&job, false));
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub fn group_text(job: &TreeJob, verifies: bool) -> String {
     let target = if job.request.target.is_empty() { "…" } else { &job.request.target };
     let groups = job.groups().count() as u64;
     let estimate = job.estimate();
@@ -56,13 +70,13 @@ pub(crate) fn table(job: &TreeJob, verifies: bool) -> String {
             format_byte_size(job.request.planning.budget().memory_bytes),
         ),
     ];
-    lines.splice(3..3, explain::copies_line(&estimate));
+    lines.splice(3..3, plan::copies_line(&estimate));
     let mut times: Vec<String> =
         job.arrays.iter().flat_map(|array| array.job.times.iter().cloned()).collect();
     times.sort_unstable();
     times.dedup();
-    lines.splice(2..2, explain::note_lines(&notes(job)));
-    lines.splice(2..2, explain::times_line(&times));
+    lines.splice(2..2, plan::note_lines(&notes(job)));
+    lines.splice(2..2, plan::times_line(&times));
     lines.splice(1..1, growth_line(job));
     let plans = job.arrays.iter().map(|array| &array.job.planned.plan);
     lines.extend(price::lines(&estimate, plans.filter_map(|plan| plan.priced_by.as_ref())));
@@ -142,10 +156,4 @@ fn gets(estimate: &Estimate) -> u64 {
 fn read_bytes(estimate: &Estimate) -> u64 {
     let roles = [&estimate.source, &estimate.intermediate, &estimate.target];
     roles.iter().fold(0, |sum, role| sum.saturating_add(role.read_bytes))
-}
-
-/// `1 array`, `2 arrays`.
-pub(crate) fn plural(count: u64, what: &str) -> String {
-    let number = number(count);
-    if count == 1 { format!("{number} {what}") } else { format!("{number} {what}s") }
 }

@@ -3,14 +3,19 @@
 use rechunk::{GroupComparison, MemberComparison, format_byte_size};
 
 use super::harmless::harmless_line;
-use super::table::number;
-use super::tree::plural;
+use super::numbers::{number, plural};
 
 /// Most paths that are named of each kind.
 const NAMED_MAX: usize = 20;
 
-/// `rechunk verify` of groups as text.
-pub(crate) fn comparison(a: &str, b: &str, found: &GroupComparison) -> String {
+/// Shows the comparison of two groups, which the locations `a` and `b` name.
+///
+/// ```
+/// fn show(a: &str, b: &str, comparison: &rechunk::GroupComparison) {
+///     println!("{}", rechunk_render::group_comparison_text(a, b, comparison));
+/// }
+/// ```
+pub fn group_comparison_text(a: &str, b: &str, found: &GroupComparison) -> String {
     let arrays = plural(found.arrays.len() as u64, "array");
     let mut compared = arrays;
     if found.others > 0 {
