@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use rechunk::{Error, Job, Observer, Prepared, Running, TreeJob, TreeReport, is_remote};
-use rechunk_terminal::{
+use rechunk_render::{
     Record, Recorder, Sheet, group_report_text, group_text, job_svg, job_text, report_text,
 };
 

@@ -9,7 +9,7 @@ use rechunk::planner::baseline::{
 use rechunk::planner::keep::Baseline;
 use rechunk::planner::{PlanRequest, Planned, RunsBaseline, RunsSide, Side, plan, runs_baseline};
 use rechunk::{DataType, Error, Job, MoreMemory, Prepared, Report, Strategy};
-use rechunk_terminal::{Sheet, Subject, baseline_text, job_svg, plan_svg, plan_text};
+use rechunk_render::{Sheet, Subject, baseline_text, job_svg, plan_svg, plan_text};
 use serde_json::{Value, json};
 
 use crate::args::PlanArgs;
