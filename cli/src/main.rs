@@ -6,15 +6,17 @@ mod args;
 mod commands;
 mod demo_data;
 mod exit_code;
+mod html_file;
 mod job;
-mod render;
+mod phrases;
 mod request;
 mod signals;
+mod terminal;
 
 use std::process::ExitCode;
 
 use crate::args::Command;
-use crate::render::error::{print_error, print_error_json};
+use crate::terminal::{print_error, print_error_json};
 
 /// Threads that only wait for the disk.
 const BLOCKING_THREADS: usize = 8;
@@ -32,7 +34,7 @@ fn main() -> ExitCode {
             return exit_code::of(error.class());
         }
     };
-    if let Err(error) = render::logging::start(&cli) {
+    if let Err(error) = terminal::logging::start(&cli) {
         print_error(&error);
         return exit_code::of(error.class());
     }
@@ -40,7 +42,7 @@ fn main() -> ExitCode {
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
-            render::say(&format!("error: cannot start threads: {error}"));
+            terminal::say(&format!("error: cannot start threads: {error}"));
             return ExitCode::FAILURE;
         }
     };
@@ -52,7 +54,7 @@ fn main() -> ExitCode {
     // A read that hangs must not keep an interrupted process from ending.
     runtime.shutdown_background();
     match outcome {
-        Ok(_) if render::output_failed() => ExitCode::FAILURE,
+        Ok(_) if terminal::output_failed() => ExitCode::FAILURE,
         Ok(code) => code,
         Err(error) => {
             let error = match file {
@@ -60,7 +62,7 @@ fn main() -> ExitCode {
                 None => error,
             };
             print_error(&error);
-            if wants_json && !render::has_printed_json() {
+            if wants_json && !terminal::has_printed_json() {
                 print_error_json(&error);
             }
             exit_code::of(error.class())

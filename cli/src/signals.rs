@@ -6,7 +6,7 @@ use std::thread;
 
 use rechunk::CancellationToken;
 
-use crate::render;
+use crate::terminal;
 
 /// A token that is cancelled by the first signal, which is answered with what becomes of the run.
 pub(crate) fn cancel_on_signal() -> CancellationToken {
@@ -19,7 +19,7 @@ pub(crate) fn cancel_on_signal_saying(answer: &'static str) -> CancellationToken
     let cancel = token.clone();
     let answered = in_own_thread(async move {
         wait_for_signal().await;
-        render::say(&format!("{answer} (again to stop at once)"));
+        terminal::say(&format!("{answer} (again to stop at once)"));
         cancel.cancel();
         wait_for_signal().await;
         #[expect(

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 
 use crate::args::Cli;
-use crate::render;
+use crate::terminal;
 
 pub(crate) fn run(shell: clap_complete::Shell) -> ExitCode {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "rechunk", &mut script);
-    render::print_bytes(&script);
+    terminal::print_bytes(&script);
     ExitCode::SUCCESS
 }

@@ -4,21 +4,25 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use rechunk::{Error, Job, Observer, Prepared, Running, TreeJob, TreeReport, is_remote};
+use rechunk_render::{
+    Record, Recorder, Sheet, group_report_text, group_text, job_svg, job_text, report_text,
+};
 
 use crate::allocator::Freeing;
 use crate::args::{CopyArgs, OutputArgs};
-use crate::render::html::{Record, Recorder, Sheet};
-use crate::render::progress::Display;
-use crate::render::{self, explain, progress, report, tree};
+use crate::html_file::HtmlFile;
+use crate::phrases::phrases;
+use crate::terminal::progress::Display;
+use crate::terminal::{self, progress};
 use crate::{request, signals};
 
 pub(crate) async fn run(args: CopyArgs) -> Result<ExitCode, Error> {
     for file in [&args.svg, &args.html] {
-        render::check_apart(file.as_deref(), &[&args.source, &args.target])?;
+        terminal::check_apart(file.as_deref(), &[&args.source, &args.target])?;
     }
     if args.target.starts_with("memory:") && !args.output.quiet && !args.dry_run {
         let text = "the target is in the memory of this process, and goes with it";
-        render::warnings(&[text.to_owned()]);
+        terminal::warnings(&[text.to_owned()]);
     }
     let stores = request::planned_stores(&args.stores, args.planning.concurrency)?;
     let mut copy = request::of_copy(&args)?;
@@ -34,12 +38,12 @@ pub(crate) async fn run(args: CopyArgs) -> Result<ExitCode, Error> {
 
 async fn copy_array(mut job: Job, args: &CopyArgs) -> Result<(), Error> {
     if let Some(path) = &args.svg {
-        render::write_file(path, &explain::svg(&job))?;
+        terminal::write_file(path, &job_svg(&job))?;
     }
     let html = args.html.as_deref();
     if args.dry_run {
         if let Some(path) = html {
-            Sheet::of_job(path, &job).write_plan()?;
+            HtmlFile::new(path, Sheet::of_job(&job)).write_plan()?;
         }
         show_plan(&job, &args.output);
         if !args.output.quiet {
@@ -58,7 +62,7 @@ async fn copy_group(mut job: TreeJob, args: &CopyArgs) -> Result<(), Error> {
     let html = args.html.as_deref();
     if args.dry_run {
         if let Some(path) = html {
-            Sheet::of_tree(path, &job).write_plan()?;
+            HtmlFile::new(path, Sheet::of_tree(&job)).write_plan()?;
         }
         show_group_plan(&job, &args.output);
         if !args.output.quiet {
@@ -87,7 +91,7 @@ fn is_looked_at(args: &CopyArgs) -> bool {
 /// Warns of a reason why a plan would not be run.
 pub(crate) fn say_refused(checked: Result<(), Error>) {
     if let Err(error) = checked {
-        render::warnings(&[format!(
+        terminal::warnings(&[format!(
             "without --dry-run this is refused: {}",
             error.chain().join(": ")
         )]);
@@ -108,10 +112,10 @@ pub(crate) fn refuse_for_group(is_given: bool, option: &str) -> Result<(), Error
 /// Prints the plan of a group: the object with `--json`, else the table on stdout.
 pub(crate) fn show_group_plan(job: &TreeJob, output: &OutputArgs) {
     if output.json {
-        render::print_json(&TreeReport::of_plan(job));
+        terminal::print_json(&TreeReport::of_plan(job));
     } else if !output.quiet {
-        render::print(&tree::table(job, false));
-        render::warnings(&job.all_warnings());
+        terminal::print(&group_text(job, false));
+        terminal::warnings(&job.all_warnings());
     }
 }
 
@@ -125,20 +129,20 @@ async fn run_group(
     let talk = !output.quiet && !output.json;
     job.check_target(running).await?;
     if talk {
-        render::say(&tree::table(&job, running.verify));
-        render::warnings(&job.all_warnings());
+        terminal::say(&group_text(&job, running.verify));
+        terminal::warnings(&job.all_warnings());
     }
-    let sheet = html.map(|path| Sheet::of_tree(path, &job));
-    let watch = Watch::new(output, sheet)?;
+    let file = html.map(|path| HtmlFile::new(path, Sheet::of_tree(&job)));
+    let watch = Watch::new(output, file)?;
     let observer = watch.observer(running);
     let outcome = job.run(running, observer, signals::cancel_on_signal()).await;
-    let (sheet, record) = watch.finish();
-    let page = sheet.map(|sheet| sheet.write_tree_run(&record, outcome.as_ref()));
+    let (file, record) = watch.finish();
+    let page = file.map(|file| file.write_group_run(&record, outcome.as_ref()));
     let done = outcome?;
     if output.json {
-        render::print_json(&done);
+        terminal::print_json(&done);
     } else if talk {
-        render::say(&report::group_summary(&done));
+        terminal::say(&group_report_text(&done, &phrases()));
     }
     page.unwrap_or(Ok(()))
 }
@@ -146,10 +150,10 @@ async fn run_group(
 /// Prints the plan of a job: the object with `--json`, else the table on stdout.
 pub(crate) fn show_plan(job: &Job, output: &OutputArgs) {
     if output.json {
-        render::print_json(&job.plan_report());
+        terminal::print_json(&job.plan_report());
     } else if !output.quiet {
-        render::print(&explain::table(job, true));
-        render::warnings(&job.warnings);
+        terminal::print(&job_text(job, true));
+        terminal::warnings(&job.warnings);
     }
 }
 
@@ -163,19 +167,20 @@ pub(crate) async fn run_job(
     let talk = !output.quiet && !output.json;
     job.check_target(running).await?;
     if talk {
-        render::say(&explain::table(&job, output.verbose > 0));
-        render::warnings(&job.warnings);
+        terminal::say(&job_text(&job, output.verbose > 0));
+        terminal::warnings(&job.warnings);
     }
-    let watch = Watch::new(output, html.map(|path| Sheet::of_job(path, &job)))?;
+    let file = html.map(|path| HtmlFile::new(path, Sheet::of_job(&job)));
+    let watch = Watch::new(output, file)?;
     let observer = watch.observer(running);
     let outcome = job.run(running, observer, signals::cancel_on_signal()).await;
-    let (sheet, record) = watch.finish();
-    let page = sheet.map(|sheet| sheet.write_run(&record, outcome.as_ref()));
+    let (file, record) = watch.finish();
+    let page = file.map(|file| file.write_run(&record, outcome.as_ref()));
     let done = outcome?;
     if output.json {
-        render::print_json(&done);
+        terminal::print_json(&done);
     } else if talk {
-        render::say(&report::summary(&done));
+        terminal::say(&report_text(&done));
     }
     page.unwrap_or(Ok(()))
 }
@@ -183,16 +188,16 @@ pub(crate) async fn run_job(
 /// Observers of a run: the display, and where a page is asked for, a recorder.
 struct Watch {
     display: Arc<Display>,
-    page: Option<(Sheet, Arc<Recorder>)>,
+    page: Option<(HtmlFile, Arc<Recorder>)>,
 }
 
 impl Watch {
     /// Writes the page of the plan, if one is asked for, before anything is run.
-    fn new(output: &OutputArgs, sheet: Option<Sheet>) -> Result<Self, Error> {
+    fn new(output: &OutputArgs, file: Option<HtmlFile>) -> Result<Self, Error> {
         let display = progress::observer(output);
-        let page = sheet.map(|sheet| {
-            sheet.write_begun()?;
-            Ok((sheet, Recorder::new(Arc::clone(&display) as _)))
+        let page = file.map(|file| {
+            file.write_begun()?;
+            Ok((file, Recorder::new(Arc::clone(&display) as _)))
         });
         Ok(Self { display, page: page.transpose()? })
     }
@@ -205,11 +210,11 @@ impl Watch {
         Arc::new(Freeing::new(shown, !running.verify))
     }
 
-    /// Clears the display; what was noted, with the sheet to write it on.
-    fn finish(self) -> (Option<Sheet>, Record) {
+    /// Clears the display; what was noted, with the file to write it into.
+    fn finish(self) -> (Option<HtmlFile>, Record) {
         self.display.finish();
         match self.page {
-            Some((sheet, recorder)) => (Some(sheet), recorder.record()),
+            Some((file, recorder)) => (Some(file), recorder.record()),
             None => (None, Record::default()),
         }
     }

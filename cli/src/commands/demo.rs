@@ -8,7 +8,7 @@ use rechunk::{CopyRequest, Error, Existing, Job, Planning, Running, Stores};
 use crate::args::DemoArgs;
 use crate::commands::copy::run_job;
 use crate::demo_data::FILES;
-use crate::render;
+use crate::terminal;
 
 /// A budget the demo's plan has to respect; far less than the machine has.
 const MEMORY_BYTES: u64 = 4 << 20;
@@ -22,7 +22,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Error> {
     let target = directory.join("by_pixel.zarr");
     let talk = !args.output.quiet && !args.output.json;
     if talk {
-        render::say(
+        terminal::say(
             "Sea-surface temperature, monthly means of the OSTIA analysis: written a few months\n\
              per chunk, wanted as whole time series per pixel.\n",
         );
@@ -37,7 +37,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Error> {
         Running { existing: Existing::Refuse, verify: true, keep_temp: false, durable: true };
     Box::pin(run_job(job, running, &args.output, None)).await?;
     if talk {
-        render::say(&format!(
+        terminal::say(&format!(
             "\nLook at it:  rechunk info {}\nDraw it:     rechunk plan {} --chunks time=-1,latitude=6,longitude=36 --svg plan.svg",
             target.display(),
             array.display()

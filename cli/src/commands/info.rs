@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use rechunk::{Access, Error};
+use rechunk_render::info_text;
 
 use crate::args::InfoArgs;
-use crate::{render, request};
+use crate::{request, terminal};
 
 pub(crate) async fn run(args: InfoArgs) -> Result<ExitCode, Error> {
     let options = request::open_options(args.axes.as_deref(), &args.raw)?;
@@ -13,9 +14,9 @@ pub(crate) async fn run(args: InfoArgs) -> Result<ExitCode, Error> {
     let stores = request::stores(&args.stores)?;
     let info = rechunk::info(&args.path, &options, &access, &stores).await?;
     if args.json {
-        render::print_json(&info);
+        terminal::print_json(&info);
     } else {
-        render::print(&render::info::text(&info));
+        terminal::print(&info_text(&info));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,13 +9,13 @@ use clap_mangen::Man;
 use rechunk::Error;
 
 use crate::args::Cli;
-use crate::render;
 use crate::request::usage;
+use crate::terminal;
 
 /// Prints the page of the program, or writes all pages into `directory`.
 pub(crate) fn run(directory: Option<&Path>) -> Result<ExitCode, Error> {
     let written = match directory {
-        None => page().map(|page| render::print_bytes(&page)),
+        None => page().map(|page| terminal::print_bytes(&page)),
         Some(directory) => clap_mangen::generate_to(Cli::command(), directory),
     };
     written.map_err(|error| {

@@ -8,20 +8,21 @@ use rechunk::planner::baseline::{
 };
 use rechunk::planner::keep::Baseline;
 use rechunk::planner::{PlanRequest, Planned, RunsBaseline, RunsSide, Side, plan, runs_baseline};
-use rechunk::{DataType, Error, Job, MoreMemory, Prepared, Report, Strategy, format_shape};
+use rechunk::{DataType, Error, Job, MoreMemory, Prepared, Report, Strategy};
+use rechunk_render::{Sheet, Subject, baseline_text, job_svg, plan_svg, plan_text};
 use serde_json::{Value, json};
 
 use crate::args::PlanArgs;
 use crate::commands::copy::{refuse_for_group, show_group_plan, show_plan};
-use crate::render::html::Sheet;
-use crate::render::{self, explain};
+use crate::html_file::HtmlFile;
 use crate::request::{self, usage};
+use crate::terminal;
 
 pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Error> {
     let locations: Vec<&str> =
         [&args.source, &args.target].into_iter().flatten().map(|l| &**l).collect();
     for file in [&args.svg, &args.html, &args.out] {
-        render::check_apart(file.as_deref(), &locations)?;
+        terminal::check_apart(file.as_deref(), &locations)?;
     }
     let is_baseline = args.synthetic.baseline.is_some();
     for (is_given, option) in [
@@ -59,7 +60,7 @@ async fn with_data(args: &PlanArgs, source: &str) -> Result<ExitCode, Error> {
             refuse_for_group(args.svg.is_some(), "--svg")?;
             refuse_for_group(args.out.is_some(), "--out")?;
             if let Some(path) = &args.html {
-                Sheet::of_tree(path, &job).write_plan()?;
+                HtmlFile::new(path, Sheet::of_tree(&job)).write_plan()?;
             }
             show_group_plan(&job, &args.output);
             say_missing(job.check_missing().await);
@@ -67,17 +68,17 @@ async fn with_data(args: &PlanArgs, source: &str) -> Result<ExitCode, Error> {
         }
     };
     if let Some(path) = &args.svg {
-        render::write_file(path, &explain::svg(&job))?;
+        terminal::write_file(path, &job_svg(&job))?;
     }
     if let Some(path) = &args.html {
-        Sheet::of_job(path, &job).write_plan()?;
+        HtmlFile::new(path, Sheet::of_job(&job)).write_plan()?;
     }
     if let Some(path) = &args.out {
         if job.request.target.is_empty() {
             return Err(usage("--out needs a TARGET: the plan is to be run".to_owned(), None));
         }
         let json = job.saved().to_json()?;
-        render::write_file(path, &String::from_utf8_lossy(&json))?;
+        terminal::write_file(path, &String::from_utf8_lossy(&json))?;
     }
     show_plan(&job, &args.output);
     say_missing(job.check_missing().await);
@@ -87,7 +88,7 @@ async fn with_data(args: &PlanArgs, source: &str) -> Result<ExitCode, Error> {
 /// That more is missing of the source than is allowed keeps nobody from planning.
 fn say_missing(checked: Result<(), Error>) {
     if let Err(error) = checked {
-        render::warnings(&[format!("a copy is refused: {}", error.chain().join(": "))]);
+        terminal::warnings(&[format!("a copy is refused: {}", error.chain().join(": "))]);
     }
 }
 
@@ -116,48 +117,25 @@ fn without_data(args: &PlanArgs) -> Result<ExitCode, Error> {
     let planned =
         plan(&request).map_err(|error| Error::no_plan(request.budget.memory_bytes, error))?;
     let more_memory = MoreMemory::advice(&request, &planned);
-    let subject = explain::Subject {
-        advice: more_memory.as_ref().map(MoreMemory::sentence),
-        ..subject(args, &request)
-    };
+    let mut subject =
+        Subject::of_request(&request, args.synthetic.dtype.as_deref().unwrap_or_default());
+    subject.advice = more_memory.as_ref().map(MoreMemory::sentence);
     if let Some(path) = &args.svg {
-        render::write_file(path, &explain::plan_svg(&subject, &planned))?;
+        terminal::write_file(path, &plan_svg(&subject, &planned))?;
     }
     if let Some(path) = &args.html {
-        Sheet::of_plan(path, subject.clone(), &request, &planned).write_plan()?;
+        let sheet = Sheet::of_plan(subject.clone(), &request, &planned);
+        HtmlFile::new(path, sheet).write_plan()?;
     }
     show(args, &subject, &planned, more_memory);
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(
-    args: &PlanArgs,
-    subject: &explain::Subject,
-    planned: &Planned,
-    more_memory: Option<MoreMemory>,
-) {
+fn show(args: &PlanArgs, subject: &Subject, planned: &Planned, more_memory: Option<MoreMemory>) {
     if args.output.json {
-        render::print_json(&Report { more_memory, ..Report::of_plan(planned, &[]) });
+        terminal::print_json(&Report { more_memory, ..Report::of_plan(planned, &[]) });
     } else if !args.output.quiet {
-        render::print(&explain::plan_table(subject, planned, true));
-    }
-}
-
-fn subject(args: &PlanArgs, request: &PlanRequest) -> explain::Subject {
-    explain::Subject {
-        title: format!(
-            "{} → {}",
-            format_shape(&request.source.chunk_shape),
-            format_shape(&request.target.chunk_shape)
-        ),
-        data_type: args.synthetic.dtype.clone().unwrap_or_default(),
-        axes: (0..request.shape.len()).map(|axis| format!("axis {axis}")).collect(),
-        source: request.source.codec.clone(),
-        target: request.target.codec.clone(),
-        times: Vec::new(),
-        notes: Vec::new(),
-        growth: None,
-        advice: None,
+        terminal::print(&plan_text(subject, planned, true));
     }
 }
 
@@ -308,9 +286,9 @@ async fn baseline(args: &PlanArgs) -> Result<ExitCode, Error> {
 
 fn show_baseline(args: &PlanArgs, report: &Value) {
     if args.output.json {
-        render::print_json(report);
+        terminal::print_json(report);
     } else {
-        render::print(&explain::baseline(report));
+        terminal::print(&baseline_text(report));
     }
 }
 

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use rechunk::{Error, ProbeOptions, Probed, ProfileFile};
+use rechunk_render::{probe_text, seconds};
 use serde_json::json;
 
 use crate::args::ProbeArgs;
 use crate::request::{self, usage};
-use crate::{render, signals};
+use crate::{signals, terminal};
 
 /// Fewer bytes measure nothing.
 const BYTES_MIN: u64 = 1 << 20;
@@ -20,15 +21,15 @@ pub(crate) async fn run(args: ProbeArgs) -> Result<ExitCode, Error> {
     if !args.json && !args.quiet {
         let how =
             if options.read.is_some() { "reading from" } else { "writing to and reading from" };
-        let about = render::table::seconds(options.seconds);
-        render::say(&format!("{how} {}, and running codecs: about {about}", args.location));
+        let about = seconds(options.seconds);
+        terminal::say(&format!("{how} {}, and running codecs: about {about}", args.location));
     }
     let cancel = signals::cancel_on_signal_saying("stopping; what was written is being removed");
     let probed =
         rechunk::probe(&args.location, &options, &request::stores(&args.stores)?, &cancel).await?;
     probed.add_to(&mut file);
     if let Some(path) = &args.out {
-        render::write_file(path, &file.to_json()?)?;
+        terminal::write_file(path, &file.to_json()?)?;
     }
     show(&args, &probed, &file);
     Ok(ExitCode::SUCCESS)
@@ -36,12 +37,12 @@ pub(crate) async fn run(args: ProbeArgs) -> Result<ExitCode, Error> {
 
 fn show(args: &ProbeArgs, probed: &Probed, file: &ProfileFile) {
     if args.json {
-        render::print_json(&json!({ "profile": file, "probe": probed }));
+        terminal::print_json(&json!({ "profile": file, "probe": probed }));
     } else if !args.quiet {
-        render::print(&render::probe::table(probed));
+        terminal::print(&probe_text(probed));
         match &args.out {
-            Some(path) => render::say(&format!("wrote {path}: plan with --profile {path}")),
-            None => render::say("nothing was kept: --out FILE writes a profile"),
+            Some(path) => terminal::say(&format!("wrote {path}: plan with --profile {path}")),
+            None => terminal::say("nothing was kept: --out FILE writes a profile"),
         }
     }
 }

@@ -6,13 +6,13 @@ use rechunk::{Error, Job, SavedJob};
 
 use crate::args::RunArgs;
 use crate::commands::copy::run_job;
-use crate::{render, request};
+use crate::{request, terminal};
 
 pub(crate) async fn run(args: RunArgs) -> Result<ExitCode, Error> {
-    let bytes = render::read_file(&args.plan)?;
+    let bytes = terminal::read_file(&args.plan)?;
     let saved = SavedJob::from_json(&args.plan, &bytes)?;
     let locations = [&*saved.request.source, &saved.request.target];
-    render::check_apart(args.html.as_deref(), &locations)?;
+    terminal::check_apart(args.html.as_deref(), &locations)?;
     let concurrency = saved.request.planning.concurrency;
     let stores = request::planned_stores(&args.stores, concurrency)?;
     let job = Job::from_saved(saved, args.running.temp.as_deref(), &stores).await?;

@@ -4,11 +4,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use rechunk::{Class, Compared, Error, Planning};
+use rechunk_render::{comparison_text, group_comparison_text};
 use serde_json::json;
 
 use crate::allocator::Freeing;
 use crate::args::VerifyArgs;
-use crate::render::{self, progress};
+use crate::terminal::{self, progress};
 use crate::{exit_code, request, signals};
 
 pub(crate) async fn run(args: VerifyArgs) -> Result<ExitCode, Error> {
@@ -25,7 +26,7 @@ pub(crate) async fn run(args: VerifyArgs) -> Result<ExitCode, Error> {
     observer.finish();
     let compared = match outcome {
         Err(Error::Unlike { a, b, difference }) if args.output.json => {
-            render::print_json(&json!({
+            terminal::print_json(&json!({
                 "equal": false,
                 "differing_elements": null,
                 "difference": difference,
@@ -35,12 +36,12 @@ pub(crate) async fn run(args: VerifyArgs) -> Result<ExitCode, Error> {
         outcome => outcome?,
     };
     if args.output.json {
-        render::print_json(&compared);
+        terminal::print_json(&compared);
     } else if !args.output.quiet {
         let (a, b) = locations;
-        render::print(&match &compared {
-            Compared::Arrays(comparison) => render::report::comparison(a, b, comparison),
-            Compared::Groups(comparison) => render::groups::comparison(a, b, comparison),
+        terminal::print(&match &compared {
+            Compared::Arrays(comparison) => comparison_text(a, b, comparison),
+            Compared::Groups(comparison) => group_comparison_text(a, b, comparison),
         });
     }
     let equal = match &compared {

@@ -1,0 +1,32 @@
+//! Phrases of the program that shows a text: this crate does not know what its commands are called.
+
+/// Names for what a reader can do next, in the words of the program that shows a text.
+///
+/// ```
+/// let mut phrases = rechunk_render::Phrases::default();
+/// phrases.resume = "job.resume()";
+/// phrases.clean = "rechunk.clean(target)";
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Phrases {
+    /// The report that leaves nothing out: “… has all of them”.
+    pub full_report: &'static str,
+    /// The way to resume a run: “… goes on from there”.
+    pub resume: &'static str,
+    /// The way to remove the state of a run: “… gives it up”.
+    pub clean: &'static str,
+    /// The setting for the size of boxes: “not tried with …”.
+    pub box_size: &'static str,
+}
+
+impl Default for Phrases {
+    fn default() -> Self {
+        Self {
+            full_report: "the report as JSON",
+            resume: "the same copy, resumed,",
+            clean: "cleaning the target",
+            box_size: "boxes of a given size",
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! State of a run at a target, and what was removed of it, as text.
+
+use rechunk::{ArrayStatus, Cleaned, RunState, Status, WriterStatus};
+
+use super::harmless::harmless;
+use super::numbers::number;
+use super::phrases::Phrases;
+
+/// Shows the state of the run at a target.
+///
+/// ```
+/// # async fn example() -> Result<(), rechunk::Error> {
+/// use rechunk_render::{Phrases, status_text};
+///
+/// let status = rechunk::status("b.zarr", &rechunk::Stores::default()).await?;
+/// println!("{}", status_text(&status, &Phrases::default()));
+/// # Ok(())
+/// # }
+/// ```
+pub fn status_text(status: &Status, phrases: &Phrases) -> String {
+    let mut lines = vec![head(status)];
+    if let Some(array) = &status.array {
+        lines.extend(array_lines(array));
+    }
+    for member in &status.members {
+        let text = member.array.as_ref().map_or_else(
+            || "not under way".to_owned(),
+            |array| format!("{} of {} tasks", number(array.tasks_done), number(array.tasks_total)),
+        );
+        lines.push(format!("  {}  {text}", member.path));
+    }
+    let Phrases { resume, clean, .. } = phrases;
+    match status.state {
+        RunState::Interrupted => {
+            lines.push(format!("  {resume} goes on from there; {clean} gives it up"));
+        }
+        RunState::Finished => lines.push(format!("  {clean} removes what it needed")),
+        RunState::None | RunState::Running => {}
+    }
+    harmless(&lines.join("\n")).into_owned()
+}
+
+fn head(status: &Status) -> String {
+    let target = &status.target;
+    match (&status.writer, status.state) {
+        (Some(writer), _) => format!("{target} is being written by {}", who(writer)),
+        (None, RunState::Finished) => format!("{target} is complete"),
+        (None, RunState::Interrupted) => format!("{target} holds an interrupted run"),
+        (None, _) => format!("no run has left anything at {target}"),
+    }
+}
+
+fn who(writer: &WriterStatus) -> String {
+    let heard = writer.silent_seconds.map(|seconds| format!(", last heard of {seconds} s ago"));
+    format!("process {} on {}{}", writer.pid, writer.host, heard.unwrap_or_default())
+}
+
+fn array_lines(array: &ArrayStatus) -> Vec<String> {
+    let mut lines = vec![
+        format!("  source  {}", array.source),
+        format!("  plan    {} {:.8}", array.kind, array.fingerprint),
+    ];
+    for stage in &array.stages {
+        let (done, tasks) = (number(stage.done), number(stage.tasks));
+        lines.push(format!("  {:<7} {done} of {tasks} tasks done", stage.name));
+    }
+    lines
+}
+
+/// Shows what was removed at a target, in a line.
+///
+/// ```
+/// # async fn example() -> Result<(), rechunk::Error> {
+/// let cleaned = rechunk::clean("b.zarr", &rechunk::Stores::default()).await?;
+/// println!("{}", rechunk_render::cleaned_text(&cleaned));
+/// # Ok(())
+/// # }
+/// ```
+pub fn cleaned_text(cleaned: &Cleaned) -> String {
+    let parts = [
+        (cleaned.work_directories, "work directories"),
+        (cleaned.intermediates, "intermediates"),
+        (cleaned.objects, "chunks or unfinished files"),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", number(count)))
+        .collect();
+    if parts.is_empty() {
+        return format!("no run has left anything at {}", cleaned.target);
+    }
+    let back = match cleaned.put_back {
+        0 => "",
+        1 => "; the array that was to be replaced is at its place again",
+        _ => "; the arrays that were to be replaced are at their places again",
+    };
+    format!("removed at {}: {}{back}", cleaned.target, parts.join(", "))
+}
