@@ -14,11 +14,7 @@ const PARTS_BYTES: u64 = 2 * rechunk_store::PartSizes::DEFAULT.log_part_bytes;
 
 /// Number of pieces of `each_bytes` that are on their way at once within the budget. An error if
 /// there is no room for one.
-fn at_once(
-    array: &Array,
-    options: &RegionOptions,
-    each_bytes: u64,
-) -> Result<usize, RegionError> {
+fn at_once(array: &Array, options: &RegionOptions, each_bytes: u64) -> Result<usize, RegionError> {
     let count = options.memory_bytes / each_bytes.max(1);
     if count == 0 {
         return Err(RegionError::Memory {

@@ -17,6 +17,3 @@ mod write;
 
 pub use error::RegionError;
 pub use options::RegionOptions;
-
-#[cfg(test)]
-mod tests;

@@ -34,20 +34,25 @@ impl Array {
         options: &RegionOptions,
     ) -> Result<Vec<u8>, RegionError> {
         let geometry = Geometry::new(self, region.clone())?;
-        let too_large = || RegionError::TooLarge {
-            array: self.location().to_owned(),
-            needed_bytes: geometry.region_bytes,
-            returned_bytes_max: options.returned_bytes_max,
-        };
-        if geometry.region_bytes > options.returned_bytes_max {
-            return Err(too_large());
-        }
+        check_returned(self, &geometry, options)?;
         let mut elements = Vec::new();
-        let bytes = narrow(geometry.region_bytes);
-        elements.try_reserve_exact(bytes).map_err(|_| too_large())?;
-        elements.resize(bytes, 0);
+        let reserved = elements.try_reserve_exact(narrow(geometry.region_bytes));
+        reserved.map_err(|_| too_large(self, &geometry, options))?;
+        elements.resize(narrow(geometry.region_bytes), 0);
         self.read_into(geometry, &mut elements, options).await?;
         Ok(elements)
+    }
+
+    /// Bytes of a buffer for `region`, if one may be made for it: the region lies in the array, and
+    /// has no more than [`RegionOptions::returned_bytes_max`].
+    pub fn region_bytes(
+        &self,
+        region: &Region,
+        options: &RegionOptions,
+    ) -> Result<u64, RegionError> {
+        let geometry = Geometry::new(self, region.clone())?;
+        check_returned(self, &geometry, options)?;
+        Ok(geometry.region_bytes)
     }
 
     /// Reads as [`Array::read_region`] does into a buffer of exactly the bytes of the region. After
@@ -112,6 +117,24 @@ impl Array {
     }
 }
 
+/// Refuses to make a buffer that is larger than the options allow.
+fn check_returned(
+    array: &Array,
+    geometry: &Geometry,
+    options: &RegionOptions,
+) -> Result<(), RegionError> {
+    let is_small = geometry.region_bytes <= options.returned_bytes_max;
+    if is_small { Ok(()) } else { Err(too_large(array, geometry, options)) }
+}
+
+fn too_large(array: &Array, geometry: &Geometry, options: &RegionOptions) -> RegionError {
+    RegionError::TooLarge {
+        array: array.location().to_owned(),
+        needed_bytes: geometry.region_bytes,
+        returned_bytes_max: options.returned_bytes_max,
+    }
+}
+
 /// Refuses a buffer of another size than the region.
 pub(crate) fn check_buffer(
     array: &Array,
@@ -138,11 +161,7 @@ struct Shard {
 
 impl Shard {
     /// Place of a chunk in the shard; `None` if the chunk is missing.
-    async fn entry(
-        &self,
-        array: &Array,
-        chunk: &[u64],
-    ) -> Result<Option<(u64, u64)>, ArrayError> {
+    async fn entry(&self, array: &Array, chunk: &[u64]) -> Result<Option<(u64, u64)>, ArrayError> {
         let read = || array.read_index(&self.format, &self.index);
         let index = self.chunks.get_or_try_init(read).await?;
         Ok(index.as_ref().and_then(|index| index.entry(self.format.slot(chunk))))
@@ -178,7 +197,11 @@ impl Reader<'_> {
             chunks.flat_map(move |index| {
                 let shard = shard.clone();
                 let pieces = self.pieces(&index);
-                pieces.map(move |region| Part { index: index.clone(), region, shard: shard.clone() })
+                pieces.map(move |region| Part {
+                    index: index.clone(),
+                    region,
+                    shard: shard.clone(),
+                })
             })
         })
     }
@@ -188,7 +211,12 @@ impl Reader<'_> {
         let geometry = self.geometry;
         let held = geometry.grid.chunk(index).intersect(&geometry.region);
         let nothing = || Region::new(vec![0; index.len()], vec![0; index.len()]);
-        Pieces::new(self.frame(index), held.unwrap_or_else(nothing), geometry.item_bytes, self.limits)
+        Pieces::new(
+            self.frame(index),
+            held.unwrap_or_else(nothing),
+            geometry.item_bytes,
+            self.limits,
+        )
     }
 
     fn frame(&self, index: &[u64]) -> Frame {

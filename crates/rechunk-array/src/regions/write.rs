@@ -11,7 +11,7 @@ use super::frame::{Frame, copy};
 use super::geometry::Geometry;
 use super::options::RegionOptions;
 use super::read::check_buffer;
-use super::unpack::{encoded_chunk, narrow, wide, whole_chunk};
+use super::unpack::{encoded_chunk, narrow, whole_chunk, wide};
 use crate::Array;
 use crate::array::Unit;
 use crate::error::Cause;
