@@ -5,7 +5,8 @@
 //! is about. Where chunks lie in shards it reads their indexes, and fills them one chunk after the
 //! other; where they are ranges of files it fills these, and gives them their names in the end.
 //! Where little is stored it has a list made of what is there; and it counts what was missing.
-//! Decoding is left to whoever has the buffers and the threads for it.
+//! Runs of plans decode by themselves, with their own buffers and threads. Programs that want the
+//! elements of a box read and write [regions](Array::read_region).
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 
 mod array;
@@ -13,12 +14,14 @@ mod error;
 mod files;
 mod gaps;
 mod presence;
+mod regions;
 mod shards;
 
 pub use array::Array;
 pub use error::ArrayError;
 pub use gaps::ObjectList;
 pub use presence::Missing;
+pub use regions::{RegionError, RegionOptions};
 pub use shards::{ShardWriter, WholeShard};
 
 #[cfg(test)]

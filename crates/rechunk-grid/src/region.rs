@@ -1,5 +1,7 @@
 //! Boxes of elements (or of chunk indices) and iteration over them.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 /// A box: `start` and `shape`, both with one entry per axis, in elements (or, where said, in
@@ -157,6 +159,40 @@ impl Region {
     pub fn ordinal(&self, position: &[u64]) -> u64 {
         (0..self.rank())
             .fold(0, |sum, axis| sum * self.shape[axis] + (position[axis] - self.start[axis]))
+    }
+}
+
+/// Clones the region, so that functions take one by reference or by value.
+impl From<&Region> for Region {
+    fn from(region: &Region) -> Self {
+        region.clone()
+    }
+}
+
+/// Takes a range of each axis; one that ends before it starts has no elements.
+impl From<&[Range<u64>]> for Region {
+    fn from(ranges: &[Range<u64>]) -> Self {
+        let start = ranges.iter().map(|range| range.start).collect();
+        let shape = ranges.iter().map(|range| range.end.saturating_sub(range.start)).collect();
+        Self { start, shape }
+    }
+}
+
+impl From<&Vec<Range<u64>>> for Region {
+    fn from(ranges: &Vec<Range<u64>>) -> Self {
+        Self::from(&ranges[..])
+    }
+}
+
+impl<const AXES: usize> From<[Range<u64>; AXES]> for Region {
+    fn from(ranges: [Range<u64>; AXES]) -> Self {
+        Self::from(&ranges[..])
+    }
+}
+
+impl<const AXES: usize> From<&[Range<u64>; AXES]> for Region {
+    fn from(ranges: &[Range<u64>; AXES]) -> Self {
+        Self::from(&ranges[..])
     }
 }
 

@@ -38,6 +38,24 @@ pub struct Cleaned {
 }
 
 /// Removes what a run has left at `target`. Refuses while one writes it.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let at = |name: &str| folder.path().join(name).display().to_string();
+/// # let (source, target) = (at("source.zarr"), at("target.zarr"));
+/// # std::fs::create_dir(&source)?;
+/// # std::fs::write(source.clone() + "/.zarray", r#"{"zarr_format": 2, "shape": [4, 6],
+/// #     "chunks": [1, 6], "dtype": "<f4", "compressor": null, "filters": null,
+/// #     "fill_value": 0, "order": "C"}"#)?;
+/// use rechunk::{Stores, clean};
+///
+/// let cleaned = clean(&target, &Stores::default()).await?;
+/// assert_eq!(cleaned.work_directories, 0);
+/// # Ok(())
+/// # }
+/// ```
 pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
     let work = WorkDir::of(target, stores)?;
     if let Some(writer) = work.writer().await? {

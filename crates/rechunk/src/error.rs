@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 
-use rechunk_array::ArrayError;
+use rechunk_array::{ArrayError, RegionError};
 use rechunk_exec::{ExecError, Fault};
 use rechunk_format::FormatError;
 use rechunk_grid::GridError;
@@ -11,6 +11,7 @@ use rechunk_store::StoreError;
 use thiserror::Error;
 
 use crate::format_byte_size;
+use crate::without_secrets::without_secrets;
 
 /// Hint where a server's certificate is not trusted.
 const TRUST: &str = "if the server is yours, or a proxy signs for it, name a file with its \
@@ -188,6 +189,24 @@ pub enum Error {
         /// In what.
         difference: String,
     },
+    /// A region of an array cannot be read.
+    #[error("cannot read a region of {location}")]
+    ReadRegion {
+        /// The array.
+        location: String,
+        /// Why.
+        #[source]
+        source: Box<RegionError>,
+    },
+    /// A region of an array cannot be written.
+    #[error("cannot write a region of {location}")]
+    WriteRegion {
+        /// The array.
+        location: String,
+        /// Why.
+        #[source]
+        source: Box<RegionError>,
+    },
     /// A comparison stopped before its end.
     #[error("the arrays could not be compared")]
     Compare {
@@ -282,6 +301,9 @@ impl Error {
             Self::Usage { .. } | Self::TargetMetadata { .. } => Class::Usage,
             Self::Member { source, .. } => source.class(),
             Self::Conflict { .. } => Class::Target,
+            Self::ReadRegion { source, .. } | Self::WriteRegion { source, .. } => {
+                self.class_of_region(source)
+            }
             Self::Plan { source, .. } => match **source {
                 PlanError::DoesNotFit { .. } => Class::Memory,
                 PlanError::Grid(_) => Class::Source,
@@ -327,6 +349,18 @@ impl Error {
         }
     }
 
+    fn class_of_region(&self, source: &RegionError) -> Class {
+        match source {
+            RegionError::Memory { .. } => Class::Memory,
+            RegionError::ReadOnly { .. } => Class::Target,
+            source if source.is_usage() => Class::Usage,
+            // A store that does not answer may answer another time.
+            source if source.chunk().is_some_and(ArrayError::is_retryable) => Class::Failed,
+            _ if matches!(self, Self::ReadRegion { .. }) => Class::Source,
+            _ => Class::Failed,
+        }
+    }
+
     /// Advice in a sentence, where there is some.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -349,6 +383,16 @@ impl Error {
                     "give at least `--max-mem {minimum_bytes}` ({})",
                     format_byte_size(minimum_bytes)
                 )),
+                _ => None,
+            },
+            Self::ReadRegion { source, .. } | Self::WriteRegion { source, .. } => match **source {
+                RegionError::Memory { .. } => {
+                    Some("allow more with `RegionOptions::with_memory_bytes`".to_owned())
+                }
+                RegionError::TooLarge { .. } => Some(
+                    "read it in parts, or with `read_region_into` into a buffer of yours"
+                        .to_owned(),
+                ),
                 _ => None,
             },
             Self::SourceStore { source, .. }
@@ -393,39 +437,6 @@ impl Error {
     }
 }
 
-/// A text with who asks, and with what, left out of the URLs in it.
-fn without_secrets(text: &str) -> String {
-    let is_end = |c: char| c.is_whitespace() || "\"`<>".contains(c);
-    let mut shown = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("://") {
-        shown.push_str(before);
-        shown.push_str("://");
-        let url = &after[..after.find(is_end).unwrap_or(after.len())];
-        let (url, behind) = after.split_at(url.trim_end_matches([')', '\'', ',', ':']).len());
-        let (place, query) = url.split_once('?').map_or((url, ""), |(place, _)| (place, "?…"));
-        let end = place.find('/').unwrap_or(place.len());
-        let (authority, path) = place.split_at(end);
-        match authority.rsplit_once('@') {
-            // The container of an Azure location stands there.
-            Some((user, _)) if before.ends_with("abfs") || before.ends_with("abfss") => {
-                let container = user.split(':').next().unwrap_or_default();
-                shown.push_str(container);
-                shown.push_str(&authority[user.len()..]);
-            }
-            Some((_, host)) => {
-                shown.push_str("…@");
-                shown.push_str(host);
-            }
-            None => shown.push_str(authority),
-        }
-        shown.push_str(path);
-        shown.push_str(query);
-        rest = behind;
-    }
-    shown + rest
-}
-
 /// ` within 2.00 MiB`, where memory is the reason.
 fn within(budget_bytes: u64, reason: &PlanError) -> String {
     match reason {
@@ -437,28 +448,4 @@ fn within(budget_bytes: u64, reason: &PlanError) -> String {
 /// Error of a store while `doing` something at a place, in words: "write", "look at".
 pub(crate) fn store_error(doing: &str, what: &str, source: StoreError) -> Error {
     Error::Store { doing: format!("{doing} {what}"), source: Box::new(source) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_asks_and_with_what_is_not_shown() {
-        for (text, shown) in [
-            ("cannot read http://u:p@h:1/x", "cannot read http://…@h:1/x"),
-            ("(https://h/a?sig=S&x) and s3://b/k", "(https://h/a?…) and s3://b/k"),
-            ("\"http://a@b@h\": no", "\"http://…@h\": no"),
-            ("(http://u:pa(s's)@h/x)", "(http://…@h/x)"),
-            ("http://h/x?a=(b)&c: no", "http://h/x?…: no"),
-            (
-                "abfss://container@a.dfs.core.windows.net/x",
-                "abfss://container@a.dfs.core.windows.net/x",
-            ),
-            ("is it there? a@b", "is it there? a@b"),
-            ("://", "://"),
-        ] {
-            assert_eq!(without_secrets(text), shown);
-        }
-    }
 }

@@ -1,9 +1,81 @@
-//! Opens, plans, runs, resumes and verifies: the public library.
+//! Re-cuts large chunked arrays (Zarr, N5, NumPy, NIfTI, references to NetCDF) within a memory
+//! budget, and reads and writes regions of them.
 //!
-//! [`prepare`] opens a source and plans its copy without writing anything: a [`Job`] for an array,
-//! a [`TreeJob`] for a group. [`Job::run`] and [`TreeJob::run`] run it; [`verify_any`] compares two
-//! arrays or two groups; [`info`] describes an array or a group. The command line is a thin face
-//! over this crate, and so will be the Python package.
+//! A copy is planned before the first byte moves: the plan says how many requests, bytes and how
+//! much memory it takes. The run counts them, can be stopped at any time, and goes on where it was.
+//! Locations are paths or URLs (`s3://`, `gs://`, `az://`, `https://`). The command line is a thin
+//! face over this crate.
+//!
+//! # Copy, verify, read a region
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let at = |name: &str| folder.path().join(name).display().to_string();
+//! # let (source, target) = (at("source.zarr"), at("target.zarr"));
+//! # std::fs::create_dir(&source)?;
+//! # std::fs::write(source.clone() + "/.zarray", r#"{"zarr_format": 2, "shape": [4, 6],
+//! #     "chunks": [1, 6], "dtype": "<f4", "compressor": null, "filters": null,
+//! #     "fill_value": 0, "order": "C"}"#)?;
+//! use std::sync::Arc;
+//! use rechunk::{
+//!     CancellationToken, CopyRequest, Existing, Job, NullObserver, OpenOptions, Planning, Running,
+//!     Stores, open_array, verify,
+//! };
+//!
+//! let (stores, options) = (Stores::default(), OpenOptions::default());
+//! let mut request = CopyRequest::new(&source, &target);
+//! request.chunks = "-1,2".to_owned(); // all of the first axis, two of the second
+//! let job = Job::prepare(request, &stores).await?; // nothing is written yet
+//! let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
+//! let (existing, verify_it) = (Existing::Refuse, true);
+//! let running = Running { existing, verify: verify_it, keep_temp: false, durable: true };
+//! job.run(running, observer.clone(), cancel.clone()).await?;
+//! let planning = Planning::default();
+//! assert!(verify(&source, &target, &options, &planning, observer, cancel, &stores).await?.equal);
+//! let array = open_array(&target, &options, &stores).await?;
+//! let series: Vec<f32> = array.read_region_as([0..4, 2..3]).await?;
+//! # assert_eq!(series, [0.0; 4]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What there is
+//!
+//! | to | call |
+//! |---|---|
+//! | copy an array or a group | [`prepare`], then [`Job::run`] or [`TreeJob::run`] |
+//! | see a plan, and what other budgets would do | [`Job::plan_report`], [`what_if::WhatIf::new`] |
+//! | compare two arrays or groups | [`verify`], [`verify_any`] |
+//! | describe an array or a group | [`info`] |
+//! | read and write elements | [`open_array`], [`OpenArray::read_region`], [`OpenArray::write_region`] |
+//! | look at a copy, or remove what it left | [`status`], [`clean`] |
+//! | measure a store and this machine | [`probe`] |
+//!
+//! Everything waits asynchronously and needs a runtime of tokio with its I/O and time. Errors are
+//! an [`Error`] with a [`Class`], a chain of causes and a hint.
+//!
+//! # Describe an array
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let at = |name: &str| folder.path().join(name).display().to_string();
+//! # let (source, target) = (at("source.zarr"), at("target.zarr"));
+//! # std::fs::create_dir(&source)?;
+//! # std::fs::write(source.clone() + "/.zarray", r#"{"zarr_format": 2, "shape": [4, 6],
+//! #     "chunks": [1, 6], "dtype": "<f4", "compressor": null, "filters": null,
+//! #     "fill_value": 0, "order": "C"}"#)?;
+//! use rechunk::{Info, OpenOptions, Stores, info};
+//!
+//! let found = info(&source, &OpenOptions::default(), &[], &Stores::default()).await?;
+//! let Info::Array(array) = found else { panic!("it is a group") };
+//! assert_eq!(array.chunk_shape, [1, 6]);
+//! # Ok(())
+//! # }
+//! ```
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 
 mod access;
@@ -26,6 +98,7 @@ mod complete;
 mod consolidated;
 mod dimension_names;
 mod documents;
+mod element;
 mod elements;
 mod error;
 mod finish;
@@ -52,6 +125,7 @@ mod probe;
 mod profile;
 mod readers;
 mod recount;
+mod regions;
 mod repeats;
 mod report;
 mod request;
@@ -72,6 +146,7 @@ mod two_documents;
 mod verify;
 mod walk;
 pub mod what_if;
+mod without_secrets;
 mod work_dir;
 mod writer_lock;
 
@@ -84,6 +159,7 @@ pub use carried::Carried;
 pub use chunk_sizes::{SizeBin, SizeSummary};
 pub use chunk_spec::{ChunkSpec, Extent};
 pub use clean::{Cleaned, clean};
+pub use element::Element;
 pub use error::{Class, Error};
 pub use format::Format;
 pub use group::{GroupInfo, Member, MemberArray, MemberKind};
@@ -115,8 +191,9 @@ pub use tree::{
 };
 pub use verify::{Compared, Comparison, GroupComparison, MemberComparison, verify, verify_any};
 
+pub use rechunk_array::{ArrayError, RegionError, RegionOptions};
 pub use rechunk_exec::{Event, NullObserver, Observer};
-pub use rechunk_grid::{ArraySpec, DataType, WriteEmpty, format_shape};
+pub use rechunk_grid::{ArraySpec, DataType, Region, WriteEmpty, format_shape};
 pub use rechunk_plan::{self as planner, IntermediateGrid, Strategy};
 pub use rechunk_store::{Meter, RoleTraffic, StoreError, StoreOptions, Stores, Traffic, is_remote};
 pub use tokio_util::sync::CancellationToken;

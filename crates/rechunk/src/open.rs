@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rechunk_array::Array;
+use rechunk_array::{Array, RegionOptions};
 use rechunk_format::cast::{CastTo, Recount};
 use rechunk_format::{FormatError, Layout};
 use rechunk_grid::{ArraySpec, ChunkGrid, Region};
@@ -67,6 +67,8 @@ pub struct OpenArray {
     pub(crate) is_named_by_group: bool,
     /// The region that was selected, if one was, of an array of that shape.
     pub(crate) region: Option<(Vec<u64>, Region)>,
+    /// Limits of reading and writing regions of it.
+    pub(crate) region_options: RegionOptions,
 }
 
 impl OpenArray {
@@ -168,6 +170,22 @@ pub struct OpenOptions {
 }
 
 /// Opens the array at `location`; requests count as control.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let location = folder.path().display().to_string();
+/// # std::fs::write(folder.path().join(".zarray"), r#"{"zarr_format": 2, "shape": [4, 6],
+/// #     "chunks": [2, 3], "dtype": "<f4", "compressor": null, "filters": null,
+/// #     "fill_value": 0, "order": "C"}"#)?;
+/// use rechunk::{DataType, OpenOptions, Stores, open_array};
+///
+/// let array = open_array(&location, &OpenOptions::default(), &Stores::default()).await?;
+/// assert_eq!((&array.spec().shape[..], array.spec().data_type), (&[4, 6][..], DataType::Float32));
+/// # Ok(())
+/// # }
+/// ```
 pub async fn open_array(
     location: &str,
     options: &OpenOptions,
@@ -293,6 +311,7 @@ impl DocumentedArray {
             wanted,
             is_named_by_group,
             region: None,
+            region_options: RegionOptions::default(),
         };
         open.read_as_asked(options)
     }
@@ -330,6 +349,7 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
         wanted: Wanted::Newest,
         is_named_by_group: false,
         region: None,
+        region_options: RegionOptions::default(),
     })
 }
 

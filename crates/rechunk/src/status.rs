@@ -87,6 +87,24 @@ pub struct MemberStatus {
 }
 
 /// Looks at the run at `target`. Writes nothing.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let at = |name: &str| folder.path().join(name).display().to_string();
+/// # let (source, target) = (at("source.zarr"), at("target.zarr"));
+/// # std::fs::create_dir(&source)?;
+/// # std::fs::write(source.clone() + "/.zarray", r#"{"zarr_format": 2, "shape": [4, 6],
+/// #     "chunks": [1, 6], "dtype": "<f4", "compressor": null, "filters": null,
+/// #     "fill_value": 0, "order": "C"}"#)?;
+/// use rechunk::{RunState, Stores, status};
+///
+/// let found = status(&target, &Stores::default()).await?;
+/// assert_eq!(found.state, RunState::None);
+/// # Ok(())
+/// # }
+/// ```
 pub async fn status(target: &str, stores: &Stores) -> Result<Status, Error> {
     let work = WorkDir::of(target, stores)?;
     let writer = work.writer().await?.map(|(holder, silent_seconds)| WriterStatus {

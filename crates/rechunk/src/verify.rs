@@ -64,6 +64,28 @@ impl Comparison {
 
 /// Compares the arrays at two locations. `options` are of both of them, but the description of a
 /// file without a header is of those that are one.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let at = |name: &str| folder.path().join(name).display().to_string();
+/// # let (source, target) = (at("source.zarr"), at("target.zarr"));
+/// # std::fs::create_dir(&source)?;
+/// # std::fs::write(source.clone() + "/.zarray", r#"{"zarr_format": 2, "shape": [4, 6],
+/// #     "chunks": [1, 6], "dtype": "<f4", "compressor": null, "filters": null,
+/// #     "fill_value": 0, "order": "C"}"#)?;
+/// use std::sync::Arc;
+/// use rechunk::{CancellationToken, NullObserver, OpenOptions, Planning, Stores, verify};
+///
+/// let (options, planning) = (OpenOptions::default(), Planning::default());
+/// let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
+/// let stores = Stores::default();
+/// let found = verify(&source, &source, &options, &planning, observer, cancel, &stores).await?;
+/// assert!(found.equal && found.elements == 24);
+/// # Ok(())
+/// # }
+/// ```
 pub async fn verify(
     a: &str,
     b: &str,

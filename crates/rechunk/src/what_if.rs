@@ -111,6 +111,25 @@ impl Rung {
 impl WhatIf {
     /// Plans under other conditions. `None` where there is nothing to plan or too much of it (more
     /// than 128 arrays), or where one task's box is bounded instead of the memory.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let at = |name: &str| folder.path().join(name).display().to_string();
+    /// # let (source, target) = (at("source.zarr"), at("target.zarr"));
+    /// # std::fs::create_dir(&source)?;
+    /// # std::fs::write(source.clone() + "/.zarray", r#"{"zarr_format": 2, "shape": [4, 6],
+    /// #     "chunks": [1, 6], "dtype": "<f4", "compressor": null, "filters": null,
+    /// #     "fill_value": 0, "order": "C"}"#)?;
+    /// use rechunk::{CopyRequest, Job, Stores, what_if::WhatIf};
+    ///
+    /// let job = Job::prepare(CopyRequest::new(&source, &target), &Stores::default()).await?;
+    /// let conditions = WhatIf::new(&[&job.plan_request]).ok_or("there is nothing to plan")?;
+    /// assert!(conditions.minimum_bytes <= conditions.given_bytes);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(requests: &[&PlanRequest]) -> Option<Self> {
         let budget = &requests.first()?.budget;
         if budget.box_bytes.is_some() || requests.len() > ARRAYS_MAX {

@@ -51,6 +51,27 @@ pub struct Probed {
 }
 
 /// Measures the store at `location` and this machine's codecs.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let at = |name: &str| folder.path().join(name).display().to_string();
+/// # let (source, target) = (at("source.zarr"), at("target.zarr"));
+/// # std::fs::create_dir(&source)?;
+/// # std::fs::write(source.clone() + "/.zarray", r#"{"zarr_format": 2, "shape": [4, 6],
+/// #     "chunks": [1, 6], "dtype": "<f4", "compressor": null, "filters": null,
+/// #     "fill_value": 0, "order": "C"}"#)?;
+/// use rechunk::{CancellationToken, ProbeOptions, Stores, probe};
+///
+/// let options = ProbeOptions { bytes: 1 << 16, seconds: 0.02, read: None };
+/// let location = folder.path().display().to_string();
+/// let cancel = CancellationToken::new();
+/// let measured = probe(&location, &options, &Stores::default(), &cancel).await?;
+/// assert!(!measured.codecs.codecs.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 pub async fn probe(
     location: &str,
     options: &ProbeOptions,

@@ -108,6 +108,28 @@ pub struct TreeArray {
 
 /// Opens the source, an array or a group, and plans its copy. Reads metadata and a few chunk sizes;
 /// writes nothing.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let at = |name: &str| folder.path().join(name).display().to_string();
+/// # let (source, target) = (at("source.zarr"), at("target.zarr"));
+/// # std::fs::create_dir(&source)?;
+/// # std::fs::write(source.clone() + "/.zarray", r#"{"zarr_format": 2, "shape": [4, 6],
+/// #     "chunks": [1, 6], "dtype": "<f4", "compressor": null, "filters": null,
+/// #     "fill_value": 0, "order": "C"}"#)?;
+/// use rechunk::{CopyRequest, Prepared, Selection, Stores, prepare};
+///
+/// let request = CopyRequest::new(&source, &target);
+/// match prepare(request, Selection::default(), &Stores::default()).await? {
+///     Prepared::Array(job) => assert_eq!(job.plan_report().plan.target_chunks, [1, 6]),
+///     Prepared::Tree(job) => println!("{} arrays", job.arrays.len()),
+/// }
+/// assert!(!std::path::Path::new(&target).exists());
+/// # Ok(())
+/// # }
+/// ```
 pub async fn prepare(
     request: CopyRequest,
     selection: Selection,

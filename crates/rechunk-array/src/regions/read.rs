@@ -1,0 +1,267 @@
+//! Reading a region.
+
+use std::sync::Arc;
+
+use futures::stream::{FuturesUnordered, StreamExt};
+use rechunk_format::{Plain, ShardFormat, ShardIndex};
+use rechunk_grid::Region;
+use tokio::sync::OnceCell;
+
+use super::budget;
+use super::error::RegionError;
+use super::frame::{Frame, Item, copy, fill};
+use super::geometry::Geometry;
+use super::options::RegionOptions;
+use super::pieces::{PieceLimits, Pieces};
+use super::unpack::{narrow, part_of_chunk, part_of_plain, wide};
+use crate::{Array, ArrayError};
+
+/// Longest gap that is read and thrown away, where answers come soon.
+const GAP_BYTES: u64 = 64 << 10;
+/// Longest gap that is read and thrown away, where a request takes as long as a megabyte.
+const LATE_GAP_BYTES: u64 = 1 << 20;
+
+impl Array {
+    /// Reads the elements of `region` in C order and native byte order. Missing chunks read as the
+    /// fill value, or as zero where the metadata has none.
+    ///
+    /// Only chunks that meet the region are fetched: one request each, in shards one more for the
+    /// index of each shard. Of chunks that are stored as they are only the elements are fetched. A
+    /// chunk that does not decode is an error that names it.
+    pub async fn read_region(
+        &self,
+        region: &Region,
+        options: &RegionOptions,
+    ) -> Result<Vec<u8>, RegionError> {
+        let geometry = Geometry::new(self, region.clone())?;
+        check_returned(self, &geometry, options)?;
+        let mut elements = Vec::new();
+        let reserved = elements.try_reserve_exact(narrow(geometry.region_bytes));
+        reserved.map_err(|_| too_large(self, &geometry, options))?;
+        elements.resize(narrow(geometry.region_bytes), 0);
+        self.read_into(geometry, &mut elements, options).await?;
+        Ok(elements)
+    }
+
+    /// Bytes of a buffer for `region`, if one may be made for it: the region lies in the array, and
+    /// has no more than [`RegionOptions::returned_bytes_max`].
+    pub fn region_bytes(
+        &self,
+        region: &Region,
+        options: &RegionOptions,
+    ) -> Result<u64, RegionError> {
+        let geometry = Geometry::new(self, region.clone())?;
+        check_returned(self, &geometry, options)?;
+        Ok(geometry.region_bytes)
+    }
+
+    /// Reads as [`Array::read_region`] does into a buffer of exactly the bytes of the region. After
+    /// an error it may hold some elements.
+    pub async fn read_region_into(
+        &self,
+        region: &Region,
+        buffer: &mut [u8],
+        options: &RegionOptions,
+    ) -> Result<(), RegionError> {
+        let geometry = Geometry::new(self, region.clone())?;
+        check_buffer(self, &geometry, buffer.len())?;
+        self.read_into(geometry, buffer, options).await
+    }
+
+    async fn read_into(
+        &self,
+        geometry: Geometry,
+        buffer: &mut [u8],
+        options: &RegionOptions,
+    ) -> Result<(), RegionError> {
+        if geometry.region.is_empty() {
+            return Ok(());
+        }
+        let plain = self.plain();
+        let (span_bytes_max, at_once) = match plain {
+            Some(_) => budget::plain_reads(self, &geometry, options)?,
+            None => (u64::MAX, budget::reads(self, &geometry, options)?),
+        };
+        let gap_bytes_max = match plain {
+            Some(_) if self.store().answers_late() => LATE_GAP_BYTES,
+            Some(_) => GAP_BYTES,
+            None => u64::MAX,
+        };
+        let limits = PieceLimits { span_bytes_max, gap_bytes_max };
+        let frame = geometry.region_frame();
+        if geometry.grid.edges().is_some() {
+            // Chunks that differ in length may leave a border that none of them holds.
+            fill(&geometry.fill, &geometry.region, (&mut *buffer, &frame))?;
+        }
+        let native = Item { swap_bytes: 1, ..geometry.item };
+        let reader = Reader { array: self, geometry: &geometry, plain, limits };
+        let mut parts = reader.parts();
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            while under_way.len() < at_once
+                && let Some(part) = parts.next()
+            {
+                under_way.push(reader.fetch(part));
+            }
+            let Some(fetched) = under_way.next().await else { return Ok(()) };
+            let (region, elements) = fetched?;
+            let target = (&mut *buffer, &frame);
+            match elements {
+                Some(elements) => {
+                    let own = Frame::in_c_order(&region, geometry.item_bytes);
+                    copy(native, &region, (&elements, &own), target)?;
+                }
+                None => fill(&geometry.fill, &region, target)?,
+            }
+        }
+    }
+}
+
+/// Refuses to make a buffer that is larger than the options allow.
+fn check_returned(
+    array: &Array,
+    geometry: &Geometry,
+    options: &RegionOptions,
+) -> Result<(), RegionError> {
+    let is_small = geometry.region_bytes <= options.returned_bytes_max;
+    if is_small { Ok(()) } else { Err(too_large(array, geometry, options)) }
+}
+
+fn too_large(array: &Array, geometry: &Geometry, options: &RegionOptions) -> RegionError {
+    RegionError::TooLarge {
+        array: array.location().to_owned(),
+        needed_bytes: geometry.region_bytes,
+        returned_bytes_max: options.returned_bytes_max,
+    }
+}
+
+/// Refuses a buffer of another size than the region.
+pub(crate) fn check_buffer(
+    array: &Array,
+    geometry: &Geometry,
+    given_bytes: usize,
+) -> Result<(), RegionError> {
+    if wide(given_bytes) == geometry.region_bytes {
+        return Ok(());
+    }
+    Err(RegionError::Buffer {
+        array: array.location().to_owned(),
+        needed_bytes: geometry.region_bytes,
+        given_bytes: wide(given_bytes),
+    })
+}
+
+/// A shard whose index is read once, by whichever of its chunks comes first.
+#[derive(Debug)]
+struct Shard {
+    format: ShardFormat,
+    index: Vec<u64>,
+    chunks: OnceCell<Option<ShardIndex>>,
+}
+
+impl Shard {
+    /// Place of a chunk in the shard; `None` if the chunk is missing.
+    async fn entry(&self, array: &Array, chunk: &[u64]) -> Result<Option<(u64, u64)>, ArrayError> {
+        let read = || array.read_index(&self.format, &self.index);
+        let index = self.chunks.get_or_try_init(read).await?;
+        Ok(index.as_ref().and_then(|index| index.entry(self.format.slot(chunk))))
+    }
+}
+
+/// A part of the region that lies in one chunk, and is fetched at once.
+#[derive(Debug)]
+struct Part {
+    index: Vec<u64>,
+    region: Region,
+    shard: Option<Arc<Shard>>,
+}
+
+/// Reads the parts of a region.
+struct Reader<'a> {
+    array: &'a Array,
+    geometry: &'a Geometry,
+    plain: Option<Plain>,
+    limits: PieceLimits,
+}
+
+impl Reader<'_> {
+    /// Parts of the region, shard by shard and chunk by chunk.
+    fn parts(&self) -> impl Iterator<Item = Part> + Send {
+        let geometry = self.geometry;
+        geometry.objects().flat_map(move |object| {
+            let shard = geometry.shards.as_ref().map(|(_, format)| {
+                let (format, index) = (format.clone(), object.clone());
+                Arc::new(Shard { format, index, chunks: OnceCell::new() })
+            });
+            let chunks = geometry.chunks_of(&object);
+            chunks.flat_map(move |index| {
+                let shard = shard.clone();
+                let pieces = self.pieces(&index);
+                pieces.map(move |region| Part {
+                    index: index.clone(),
+                    region,
+                    shard: shard.clone(),
+                })
+            })
+        })
+    }
+
+    /// Reads of what a chunk holds of the region: one, unless it is stored as it is.
+    fn pieces(&self, index: &[u64]) -> Pieces {
+        let geometry = self.geometry;
+        let held = geometry.grid.chunk(index).intersect(&geometry.region);
+        let nothing = || Region::new(vec![0; index.len()], vec![0; index.len()]);
+        Pieces::new(
+            self.frame(index),
+            held.unwrap_or_else(nothing),
+            geometry.item_bytes,
+            self.limits,
+        )
+    }
+
+    fn frame(&self, index: &[u64]) -> Frame {
+        match self.plain {
+            Some(plain) => self.geometry.plain_frame(self.array, plain, index),
+            None => self.geometry.chunk_frame(self.array, index),
+        }
+    }
+
+    /// Fetches a part and decodes it; no elements if its chunk is missing.
+    async fn fetch(&self, part: Part) -> Result<(Region, Option<Vec<u8>>), RegionError> {
+        let (array, Part { index, region, shard }) = (self.array, part);
+        let (item, frame) = (self.geometry.item, self.frame(&index));
+        let meter = array.store().meter();
+        let mut stored = Vec::new();
+        if self.plain.is_some() {
+            let wanted = frame.bytes_of(&region, self.geometry.item_bytes);
+            let length = wanted.end - wanted.start;
+            let read =
+                array.read_elements_into(&index, frame.bytes, wanted.clone(), length, &mut stored);
+            if !read.await? {
+                return Ok((region, None));
+            }
+            meter.add_decoded_read(array.store().role(), length);
+            let elements = part_of_plain(stored, (frame.part(&wanted), item), &region).await?;
+            return Ok((region, Some(elements)));
+        }
+        let is_there = match shard {
+            None => array.read_chunk_into(&index, &mut stored).await?,
+            Some(shard) => match shard.entry(array, &index).await? {
+                Some(entry) => {
+                    array.read_entry_into(&index, entry, &mut stored).await?;
+                    true
+                }
+                None => {
+                    meter.add_gets_missing(array.store().role(), 1);
+                    false
+                }
+            },
+        };
+        if !is_there {
+            return Ok((region, None));
+        }
+        meter.add_decoded_read(array.store().role(), frame.bytes);
+        let elements = part_of_chunk(array, &index, stored, (frame, item), &region).await?;
+        Ok((region, Some(elements)))
+    }
+}

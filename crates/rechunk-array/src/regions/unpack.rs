@@ -1,0 +1,128 @@
+//! Decoding and encoding beside the runtime: what takes long goes to a thread that may block.
+
+use bytes::Bytes;
+use rechunk_format::FormatError;
+use rechunk_grid::Region;
+
+use super::error::RegionError;
+use super::frame::{Frame, Item, copy};
+use crate::Array;
+
+/// Bytes of a decoded chunk up to which it is decoded where it is asked for: handing it over takes
+/// longer.
+const IN_PLACE_BYTES_MAX: u64 = 32 << 10;
+
+/// Does `work` on `bytes` bytes without holding up the runtime.
+async fn aside<T: Send + 'static>(
+    bytes: u64,
+    work: impl FnOnce() -> Result<T, RegionError> + Send + 'static,
+) -> Result<T, RegionError> {
+    if bytes <= IN_PLACE_BYTES_MAX {
+        return work();
+    }
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(RegionError::Stopped),
+        },
+    }
+}
+
+/// Decodes what `region` takes of a chunk: its elements in C order and native byte order.
+pub(crate) async fn part_of_chunk(
+    array: &Array,
+    index: &[u64],
+    encoded: Vec<u8>,
+    (frame, item): (Frame, Item),
+    region: &Region,
+) -> Result<Vec<u8>, RegionError> {
+    let (array, index, region) = (array.clone(), index.to_vec(), region.clone());
+    aside(frame.bytes, move || {
+        let wanted = frame.bytes_of(&region, wide(item.bytes));
+        let mut scratch = Vec::new();
+        let range = narrow(wanted.start)..narrow(wanted.end);
+        let decoded = array.layout().decode_part(&index, &encoded, range, &mut scratch);
+        let decoded = decoded
+            .and_then(|decoded| checked(decoded, frame.bytes))
+            .map_err(|error| array.decode_error(&index, error))?;
+        packed(decoded, &frame, item, &region)
+    })
+    .await
+}
+
+/// Takes `region` out of elements that are stored as they are.
+pub(crate) async fn part_of_plain(
+    stored: Vec<u8>,
+    (frame, item): (Frame, Item),
+    region: &Region,
+) -> Result<Vec<u8>, RegionError> {
+    let region = region.clone();
+    aside(frame.bytes, move || packed(&stored, &frame, item, &region)).await
+}
+
+/// Decodes all of a chunk, in its own order.
+pub(crate) async fn whole_chunk(
+    array: &Array,
+    index: &[u64],
+    encoded: Vec<u8>,
+    chunk_bytes: u64,
+) -> Result<Vec<u8>, RegionError> {
+    let (array, index) = (array.clone(), index.to_vec());
+    aside(chunk_bytes, move || {
+        let mut scratch = Vec::new();
+        let decoded = array.layout().decode(&index, &encoded, &mut scratch);
+        let decoded = decoded
+            .and_then(|decoded| checked(decoded, chunk_bytes))
+            .map_err(|error| array.decode_error(&index, error))?;
+        Ok(decoded.to_vec())
+    })
+    .await
+}
+
+/// Encodes a chunk.
+pub(crate) async fn encoded_chunk(
+    array: &Array,
+    index: &[u64],
+    elements: Vec<u8>,
+) -> Result<Bytes, RegionError> {
+    let (array, index) = (array.clone(), index.to_vec());
+    aside(wide(elements.len()), move || {
+        let mut encoded = Vec::new();
+        let done = array.layout().encode(&index, &elements, &mut encoded);
+        done.map_err(|error| array.decode_error(&index, error))?;
+        Ok(Bytes::from(encoded))
+    })
+    .await
+}
+
+fn packed(
+    source: &[u8],
+    frame: &Frame,
+    item: Item,
+    region: &Region,
+) -> Result<Vec<u8>, RegionError> {
+    let own = Frame::in_c_order(region, wide(item.bytes));
+    let mut elements = vec![0; narrow(own.bytes)];
+    copy(item, region, (source, frame), (&mut elements, &own))?;
+    Ok(elements)
+}
+
+/// Refuses a decoded chunk of another size.
+fn checked(decoded: &[u8], expected_bytes: u64) -> Result<&[u8], FormatError> {
+    if wide(decoded.len()) == expected_bytes {
+        return Ok(decoded);
+    }
+    let reason = format!("{} bytes instead of {expected_bytes}", decoded.len());
+    Err(FormatError::Decode { codec: "chunk", reason })
+}
+
+/// A length as counts have it.
+pub(crate) fn wide(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+/// A count as a length; it has been checked to be one.
+pub(crate) fn narrow(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}

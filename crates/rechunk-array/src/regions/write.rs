@@ -1,0 +1,214 @@
+//! Writing a region.
+
+use futures::stream::{FuturesUnordered, StreamExt};
+use rechunk_format::{ShardFormat, ShardIndex};
+use rechunk_grid::{Region, WriteEmpty};
+use rechunk_kernel::is_all;
+
+use super::budget;
+use super::error::RegionError;
+use super::frame::{Frame, copy};
+use super::geometry::Geometry;
+use super::options::RegionOptions;
+use super::read::check_buffer;
+use super::unpack::{encoded_chunk, narrow, whole_chunk, wide};
+use crate::Array;
+use crate::array::Unit;
+use crate::error::Cause;
+
+impl Array {
+    /// Writes `elements`, in C order and native byte order, as those of `region`.
+    ///
+    /// Chunks (in shards: shards) that lie in the region are written directly. One that the region
+    /// cuts through is read, changed and written back: two writers that do so with one chunk at
+    /// the same time lose what one of them wrote. Every object is replaced as a whole, so a reader
+    /// sees the old one or the new one; after an error some are new and the others as before.
+    ///
+    /// The array has to be as it is stored: not a region of another, nor cast.
+    pub async fn write_region(
+        &self,
+        region: &Region,
+        elements: &[u8],
+        options: &RegionOptions,
+    ) -> Result<(), RegionError> {
+        let geometry = Geometry::new(self, region.clone())?;
+        check_buffer(self, &geometry, elements.len())?;
+        self.check_writable()?;
+        if geometry.region.is_empty() {
+            return Ok(());
+        }
+        let at_once = budget::writes(self, &geometry, options)?;
+        let writer = Writer {
+            array: self,
+            geometry: &geometry,
+            elements,
+            frame: geometry.region_frame(),
+            leaves_out: self.leaves_out(options.write_empty),
+        };
+        let mut objects = geometry.objects();
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            while under_way.len() < at_once
+                && let Some(object) = objects.next()
+            {
+                under_way.push(writer.object(object));
+            }
+            let Some(written) = under_way.next().await else { break };
+            written?;
+        }
+        if options.durable {
+            let synced = self.store().sync().await;
+            synced.map_err(|error| self.error(Unit::Files, Cause::Store(error)))?;
+        }
+        Ok(())
+    }
+
+    /// Refuses stores and files in which no object can be replaced by itself.
+    fn check_writable(&self) -> Result<(), RegionError> {
+        let refuse = |reason: &str| {
+            let (array, reason) = (self.location().to_owned(), reason.to_owned());
+            Err(RegionError::ReadOnly { array, reason })
+        };
+        if let Some(what) = self.store().read_only() {
+            return refuse(what);
+        }
+        let Some(runs) = self.layout().runs() else { return Ok(()) };
+        if runs.is_single || runs.has_tail || runs.offset_bytes > 0 {
+            return refuse(&format!("one file ({})", self.layout().format_name()));
+        }
+        if runs.block_shape != self.layout().spec().chunk_shape {
+            return refuse("files of raw elements that are read in parts");
+        }
+        Ok(())
+    }
+
+    /// Whether a chunk that holds only the fill value is removed instead of being written.
+    fn leaves_out(&self, write_empty: WriteEmpty) -> bool {
+        let layout = self.layout();
+        let may = layout.spec().fill_value.is_some() && layout.runs().is_none();
+        may && match write_empty {
+            WriteEmpty::Always => false,
+            WriteEmpty::Never => true,
+            WriteEmpty::Auto => !layout.tells_absence(),
+        }
+    }
+}
+
+/// Writes the chunks of a region.
+struct Writer<'a> {
+    array: &'a Array,
+    geometry: &'a Geometry,
+    elements: &'a [u8],
+    frame: Frame,
+    leaves_out: bool,
+}
+
+/// A chunk as it is stored before it is changed.
+enum Before {
+    /// An object of its own.
+    Object,
+    /// Bytes of a shard.
+    Entry((u64, u64)),
+    Missing,
+}
+
+impl Writer<'_> {
+    async fn object(&self, index: Vec<u64>) -> Result<(), RegionError> {
+        match &self.geometry.shards {
+            Some((grid, format)) => self.shard(&grid.region(&index), format, &index).await,
+            None => self.chunk(&index).await,
+        }
+    }
+
+    /// Writes a chunk that is an object of its own.
+    async fn chunk(&self, index: &[u64]) -> Result<(), RegionError> {
+        let elements = self.changed(index, Before::Object).await?;
+        if self.is_left_out(&elements) {
+            return Ok(self.array.remove_object(index).await?);
+        }
+        let encoded = encoded_chunk(self.array, index, elements).await?;
+        Ok(self.array.write_chunk(index, encoded).await?)
+    }
+
+    /// Writes a shard: its chunks one after the other, those outside of the region as they are
+    /// stored.
+    async fn shard(
+        &self,
+        all: &Region,
+        format: &ShardFormat,
+        shard: &[u64],
+    ) -> Result<(), RegionError> {
+        let (array, grid) = (self.array, &self.geometry.grid);
+        let before = if self.geometry.region.contains(all) {
+            None
+        } else {
+            array.read_index(format, shard).await?
+        };
+        let entry = |index: &ShardIndex, chunk: &[u64]| index.entry(format.slot(chunk));
+        let writer = array.begin_shard(format, shard)?;
+        let mut stored = Vec::new();
+        for chunk in grid.covering(all).positions() {
+            let entry = before.as_ref().and_then(|index| entry(index, &chunk));
+            if grid.region(&chunk).intersect(&self.geometry.region).is_none() {
+                if let Some(entry) = entry {
+                    array.read_entry_into(&chunk, entry, &mut stored).await?;
+                    stored = writer.add(&chunk, stored.into()).await?.into();
+                }
+                continue;
+            }
+            let elements = self.changed(&chunk, entry.map_or(Before::Missing, Before::Entry));
+            let elements = elements.await?;
+            if !self.is_left_out(&elements) {
+                writer.add(&chunk, encoded_chunk(array, &chunk, elements).await?).await?;
+            }
+        }
+        if !writer.finish().await? {
+            array.remove_object(shard).await?; // none of its chunks is left
+        }
+        Ok(())
+    }
+
+    /// The elements of a chunk with those of the region, in its own order.
+    async fn changed(&self, index: &[u64], before: Before) -> Result<Vec<u8>, RegionError> {
+        let (array, geometry) = (self.array, self.geometry);
+        let (chunk, held) = (geometry.grid.chunk(index), geometry.grid.region(index));
+        let frame = geometry.chunk_frame(array, index);
+        let common = held.intersect(&geometry.region).and_then(|common| common.intersect(&chunk));
+        let is_covered = common.as_ref().is_some_and(|common| *common == held);
+        let before = if is_covered { Before::Missing } else { before };
+        let mut elements = match self.stored(index, before).await? {
+            Some(stored) => whole_chunk(array, index, stored, frame.bytes).await?,
+            None => {
+                let mut elements = vec![0; narrow(frame.bytes)];
+                rechunk_kernel::fill(&geometry.stored_fill, &mut elements);
+                elements
+            }
+        };
+        if let Some(common) = common {
+            let source = (self.elements, &self.frame);
+            copy(geometry.item, &common, source, (&mut elements, &frame))?;
+        }
+        let store = array.store();
+        store.meter().add_decoded_written(store.role(), wide(elements.len()));
+        Ok(elements)
+    }
+
+    /// The bytes of a chunk as it is stored; `None` if it is missing.
+    async fn stored(&self, index: &[u64], before: Before) -> Result<Option<Vec<u8>>, RegionError> {
+        let mut stored = Vec::new();
+        match before {
+            Before::Missing => return Ok(None),
+            Before::Object => {
+                if !self.array.read_chunk_into(index, &mut stored).await? {
+                    return Ok(None);
+                }
+            }
+            Before::Entry(entry) => self.array.read_entry_into(index, entry, &mut stored).await?,
+        }
+        Ok(Some(stored))
+    }
+
+    fn is_left_out(&self, elements: &[u8]) -> bool {
+        self.leaves_out && is_all(&self.geometry.stored_fill, elements)
+    }
+}
