@@ -1,9 +1,10 @@
 //! Gives meaning to typed arguments: they become the library's requests.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use rechunk::{
-    Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, MaxMissing, OpenOptions,
+    Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, PathPattern,
     Placement, Planning, ProfileFile, RawFile, Running, Selection, StoreOptions, Stores, Strategy,
     WriteEmpty, parse_byte_size,
 };
@@ -131,42 +132,52 @@ pub(crate) fn copy(
     temp: Option<&str>,
 ) -> Result<CopyRequest, Error> {
     Ok(CopyRequest {
-        chunks: target_args.chunks.clone(),
-        shards: target_args.shards.clone(),
         keep_extent: target_args.keep_extent,
         chunk_bytes: bytes("--chunk-bytes", &target_args.chunk_bytes)?,
         format: target_args.format.as_deref().and_then(Format::from_name),
         axes: axes(target_args.axes.as_deref()),
         raw: raw(&target_args.raw)?,
         source_format: source_format(&target_args.raw)?,
-        placement: placement(target_args),
-        trust: target_args.trust.clone(),
-        select: target_args.select.clone(),
-        cast: target_args.cast.clone(),
         separator: target_args.separator.as_deref().and_then(|sign| sign.chars().next()),
         n5_version: target_args.n5_version.clone(),
-        codec: target_args.codec.clone(),
         write_empty: match target_args.write_empty.as_str() {
             "always" => WriteEmpty::Always,
             "never" => WriteEmpty::Never,
             _ => WriteEmpty::Auto,
         },
-        max_missing: max_missing(target_args.max_missing.as_deref())?,
+        max_missing: parsed(target_args.max_missing.as_deref())?,
         planning: planning(planning_args)?,
         temp: temp.map(str::to_owned),
+        // What is said of the array is read last.
+        chunks: target_args.chunks.parse()?,
+        shards: parsed(target_args.shards.as_deref())?,
+        select: parsed(target_args.select.as_deref())?,
+        cast: parsed(target_args.cast.as_deref())?,
+        placement: placement(target_args)?,
+        trust: patterns("--trust", &target_args.trust)?,
+        codec: parsed(target_args.codec.as_deref())?,
         ..CopyRequest::new(source, target)
     })
 }
 
-/// Reads the value of `--max-missing`, if it makes sense.
-fn max_missing(text: Option<&str>) -> Result<Option<String>, Error> {
-    text.map(|text| MaxMissing::parse(text).map(|_| text.to_owned())).transpose()
+/// Reads the value of an option, if it was given.
+fn parsed<T: FromStr<Err = Error>>(text: Option<&str>) -> Result<Option<T>, Error> {
+    text.map(str::parse).transpose()
+}
+
+/// Reads the paths and patterns that were given to `option`.
+fn patterns(option: &str, texts: &[String]) -> Result<Vec<PathPattern>, Error> {
+    let read = |text: &String| text.parse().map_err(|error: Error| error.given_to(option));
+    texts.iter().map(read).collect()
 }
 
 /// Place of the source in a target that exists.
-fn placement(args: &TargetArgs) -> Option<Placement> {
-    let append = args.append.clone().map(Placement::Append);
-    append.or_else(|| args.region.clone().map(Placement::Region))
+fn placement(args: &TargetArgs) -> Result<Option<Placement>, Error> {
+    match (&args.append, &args.region) {
+        (Some(along), _) => Ok(Some(Placement::Append(along.clone()))),
+        (None, Some(region)) => Placement::parse_region(region).map(Some),
+        (None, None) => Ok(None),
+    }
 }
 
 /// Reads the value of `--axes`.
@@ -206,14 +217,14 @@ pub(crate) fn open_options(name: Option<&str>, args: &RawArgs) -> Result<OpenOpt
 }
 
 /// Which arrays of a group.
-pub(crate) fn selection(args: &SelectionArgs) -> Selection {
-    Selection {
-        rules: args.var.clone(),
-        include: args.include.clone(),
-        exclude: args.exclude.clone(),
+pub(crate) fn selection(args: &SelectionArgs) -> Result<Selection, Error> {
+    Ok(Selection {
+        rules: args.var.iter().map(|text| text.parse()).collect::<Result<_, Error>>()?,
+        include: patterns("--include", &args.include)?,
+        exclude: patterns("--exclude", &args.exclude)?,
         coords: args.coords.as_deref().and_then(Coords::from_name),
         no_others: args.no_others,
-    }
+    })
 }
 
 /// Options for running.

@@ -29,7 +29,7 @@ pub(crate) async fn run(args: CopyArgs) -> Result<ExitCode, Error> {
     // What is to be verified is compared with what was seen of the source.
     copy.planning.store_copies = !args.running.verify;
     copy.planning.candidates = shows_candidates(&args);
-    match rechunk::prepare(copy, request::selection(&args.selection), &stores).await? {
+    match rechunk::prepare(copy, request::selection(&args.selection)?, &stores).await? {
         Prepared::Array(job) => Box::pin(copy_array(*job, &args)).await?,
         Prepared::Tree(job) => Box::pin(copy_group(*job, &args)).await?,
     }

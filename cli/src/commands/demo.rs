@@ -28,7 +28,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Error> {
         );
     }
     let request = CopyRequest {
-        chunks: "time=-1,latitude=6,longitude=36".to_owned(),
+        chunks: "time=-1,latitude=6,longitude=36".parse()?,
         planning: Planning { memory_bytes: Some(MEMORY_BYTES), ..Planning::default() },
         ..CopyRequest::new(&array.display().to_string(), &target.display().to_string())
     };

@@ -8,7 +8,7 @@ use rechunk::planner::baseline::{
 };
 use rechunk::planner::keep::Baseline;
 use rechunk::planner::{PlanRequest, Planned, RunsBaseline, RunsSide, Side, plan, runs_baseline};
-use rechunk::{DataType, Error, Job, MoreMemory, Prepared, Report, Strategy};
+use rechunk::{DataType, Error, Job, MoreMemory, Prepared, Report, ShardSpec, Strategy};
 use rechunk_render::{Sheet, Subject, baseline_text, job_svg, plan_svg, plan_text};
 use serde_json::{Value, json};
 
@@ -98,7 +98,7 @@ async fn open(args: &PlanArgs, source: &str) -> Result<Prepared, Error> {
         request::copy(source, target, &args.target_options, &args.planning, args.temp.as_deref())?;
     copy.planning.workers = args.synthetic.workers;
     let stores = request::stores(&args.stores)?;
-    rechunk::prepare(copy, request::selection(&args.selection), &stores).await
+    rechunk::prepare(copy, request::selection(&args.selection)?, &stores).await
 }
 
 /// Opens the source like [`open`] where only an array will do.
@@ -176,9 +176,9 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
     let chunks = rechunk::ChunkSpec::parse(&args.target_options.chunks)?;
     let chunks = chunks.keeping_extents(args.target_options.keep_extent);
     let target = chunks.resolve(&spec, chunk_bytes)?;
-    let shards = args.target_options.shards.as_deref();
+    let shards = args.target_options.shards.as_deref().map(ShardSpec::parse).transpose()?;
     let keeps_extents = args.target_options.keep_extent;
-    let shard = rechunk::plan_shards(shards, &spec, &target, keeps_extents)?;
+    let shard = rechunk::plan_shards(shards.as_ref(), &spec, &target, keeps_extents)?;
     let mut planning = request::planning(&args.planning)?;
     planning.workers = synthetic.workers;
     let item_bytes = data_type.item_bytes();

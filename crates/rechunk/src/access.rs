@@ -9,7 +9,7 @@ use rechunk_plan::StoreProfile;
 use serde::Serialize;
 
 use crate::Error;
-use crate::chunk_spec::ChunkSpec;
+use crate::chunk_spec::{ChunkSpec, Extent};
 use crate::request::profile_of;
 
 /// Chunks that are suggested are near this, decoded bytes.
@@ -173,24 +173,28 @@ fn better(
     wanted_bytes: u64,
     profile: &StoreProfile,
 ) -> Option<BetterChunks> {
-    let (read, other) =
-        if wanted_bytes <= SUGGESTED_CHUNK_BYTES { ("-1", "auto") } else { ("auto", "1") };
+    let (read, other) = if wanted_bytes <= SUGGESTED_CHUNK_BYTES {
+        (Extent::Whole, Extent::Auto)
+    } else {
+        (Extent::Auto, Extent::Elements(1))
+    };
     // A name that stands twice is no way to say what differs between its axes.
     let clear_name =
         |axis| spec.dimension_name(axis).filter(|name| spec.axes_named(name).nth(1).is_none());
     let names: Option<Vec<&str>> = (0..spec.shape.len()).map(clear_name).collect();
-    let entries: Vec<String> = (0..spec.shape.len())
-        .map(|axis| {
-            let extent = if whole.contains(&axis) { read } else { other };
-            names.as_ref().map_or(extent.to_owned(), |names| format!("{}={extent}", names[axis]))
-        })
-        .collect();
-    let text = entries.join(",");
-    let chunk_shape = ChunkSpec::parse(&text).ok()?.resolve(spec, SUGGESTED_CHUNK_BYTES).ok()?;
+    let extents =
+        (0..spec.shape.len()).map(|axis| if whole.contains(&axis) { read } else { other });
+    let chunks = match names {
+        Some(names) => {
+            ChunkSpec::Named(names.into_iter().map(str::to_owned).zip(extents).collect())
+        }
+        None => ChunkSpec::Positional(extents.collect()),
+    };
+    let chunk_shape = chunks.resolve(spec, SUGGESTED_CHUNK_BYTES).ok()?;
     let touched = Touched::of(&ChunkGrid::new(&spec.shape, &chunk_shape).ok()?, whole);
     let decoded_bytes = touched.elements.saturating_mul(spec.item_bytes());
     let seconds = seconds(profile, touched.chunks, decoded_bytes);
-    Some(BetterChunks { spec: text, chunk_shape, requests: touched.chunks, seconds })
+    Some(BetterChunks { spec: chunks.to_string(), chunk_shape, requests: touched.chunks, seconds })
 }
 
 fn seconds(profile: &StoreProfile, requests: u64, bytes: u64) -> f64 {

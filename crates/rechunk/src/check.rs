@@ -1,33 +1,23 @@
 //! Checks of a request before anything is opened: are its words words?
 
-use crate::cast::parse_cast;
 use crate::format::Format;
 use crate::growth::check_trust;
-use crate::option_words::{check_codec, check_shards};
 use crate::request::CopyRequest;
-use crate::select::Selected;
-use crate::tree::check_rules;
-use crate::{ChunkSpec, Error, Selection};
+use crate::{Error, Selection};
 
 impl CopyRequest {
-    /// Refuses what no source could make sense of: specifications that cannot be read. Opens
-    /// nothing.
+    /// Refuses what no source could make sense of: options that do not go together, and codecs that
+    /// the target does not have. Opens nothing.
     pub fn check(&self, selection: &Selection) -> Result<(), Error> {
-        ChunkSpec::parse(&self.chunks)?;
-        if let Some(text) = &self.shards {
-            check_shards(text)?;
-        }
-        if let Some(text) = &self.select {
-            Selected::parse(text)?;
-        }
-        if let Some(text) = &self.cast {
-            parse_cast(text)?;
-        }
         check_trust(self)?;
         let format = self.format.unwrap_or_else(|| Format::of_target(&self.target));
-        if let Some(text) = &self.codec {
-            check_codec(text, format)?;
+        if let Some(codec) = &self.codec {
+            codec.check(format)?;
         }
-        check_rules(selection, format)
+        selection
+            .rules
+            .iter()
+            .filter_map(|rule| rule.codec.as_ref())
+            .try_for_each(|codec| codec.check(format))
     }
 }

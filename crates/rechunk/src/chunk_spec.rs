@@ -1,23 +1,35 @@
 //! `--chunks`: what chunk shape is wanted, by position or by dimension name.
 
+use std::fmt;
+use std::str::FromStr;
+
 use rechunk_grid::ArraySpec;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::calendar::span::{TimeSpan, unresolved};
 
-/// A parsed chunk specification.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Chunk shape that is wanted. As text it is what `--chunks` takes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
 pub enum ChunkSpec {
+    /// As the source along every axis: `keep`.
+    #[default]
+    Keep,
+    /// Near the wanted bytes, whatever the axis: `auto`.
+    Auto,
+    /// One chunk of all: `-1`.
+    Whole,
     /// One entry per axis, slowest first: `1460,30,30`.
     Positional(Vec<Extent>),
     /// By dimension name, axes that are not named as the source: `time=-1,lat=30`.
     Named(Vec<(String, Extent)>),
-    /// One wish for every axis: `keep`, `auto`, `-1`.
-    Every(Extent),
 }
 
 /// Extent of chunks that is wished along one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Extent {
     /// That many elements; cut to the axis where that is shorter.
     Elements(u64),
@@ -48,8 +60,11 @@ impl ChunkSpec {
         if entries.contains(&"") {
             return Err(usage(format!("`{text}` has an empty entry")));
         }
-        if let [only @ ("keep" | "auto")] = entries.as_slice() {
-            return Ok(Self::Every(Extent::parse(only)?));
+        match entries.as_slice() {
+            ["keep"] => return Ok(Self::Keep),
+            ["auto"] => return Ok(Self::Auto),
+            ["-1"] => return Ok(Self::Whole),
+            _ => {}
         }
         if entries.iter().any(|entry| entry.contains('=')) {
             let named = entries.iter().map(|entry| {
@@ -77,7 +92,7 @@ impl ChunkSpec {
             Self::Named(named) => {
                 Self::Named(named.into_iter().map(|(name, extent)| (name, extent.kept())).collect())
             }
-            Self::Every(extent) => Self::Every(extent),
+            all @ (Self::Keep | Self::Auto | Self::Whole) => all,
         }
     }
 
@@ -117,18 +132,69 @@ impl ChunkSpec {
     pub(crate) fn extents(&self, option: &str, source: &ArraySpec) -> Result<Vec<Extent>, Error> {
         let rank = source.shape.len();
         match self {
-            Self::Every(extent) => Ok(vec![*extent; rank]),
+            Self::Keep => Ok(vec![Extent::Keep; rank]),
+            Self::Auto => Ok(vec![Extent::Auto; rank]),
+            Self::Whole => Ok(vec![Extent::Whole; rank]),
             Self::Positional(extents) if extents.len() == rank => Ok(extents.clone()),
-            // `-1` alone: every axis whole.
-            Self::Positional(extents) if extents[..] == [Extent::Whole] => {
-                Ok(vec![Extent::Whole; rank])
-            }
             Self::Positional(extents) => Err(usage(format!(
                 "{option} has {} entries but the array has {rank} axes ({})",
                 extents.len(),
                 axes(source),
             ))),
             Self::Named(named) => by_name(named, source),
+        }
+    }
+}
+
+impl FromStr for ChunkSpec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<String> for ChunkSpec {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        Self::parse(&text)
+    }
+}
+
+impl From<ChunkSpec> for String {
+    fn from(chunks: ChunkSpec) -> Self {
+        chunks.to_string()
+    }
+}
+
+/// Writes what [`ChunkSpec::parse`] reads.
+impl fmt::Display for ChunkSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let entries: Vec<String> = match self {
+            Self::Keep => return Extent::Keep.fmt(f),
+            Self::Auto => return Extent::Auto.fmt(f),
+            Self::Whole => return Extent::Whole.fmt(f),
+            Self::Positional(extents) => extents.iter().map(Extent::to_string).collect(),
+            Self::Named(named) => {
+                named.iter().map(|(name, extent)| format!("{name}={extent}")).collect()
+            }
+        };
+        f.write_str(&entries.join(","))
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elements(elements) => write!(f, "{elements}"),
+            Self::Exactly(elements) => write!(f, "{elements}!"),
+            Self::Whole => f.write_str("-1"),
+            Self::Keep => f.write_str("keep"),
+            Self::Auto => f.write_str("auto"),
+            Self::Span { span, is_kept } => {
+                write!(f, "{span}{}", if *is_kept { "!" } else { "" })
+            }
         }
     }
 }
@@ -346,6 +412,19 @@ mod tests {
                 assert_eq!(resolve("time=10").unwrap(), [10, 720, 1440]);
             }
         }
+    }
+
+    #[test]
+    fn what_is_written_is_read_as_the_same() {
+        for text in ["keep", "auto", "-1", "1460,30!,-1", "time=30D!,lat=auto", "6h,2M,1Y", ""] {
+            let chunks = ChunkSpec::parse(text).unwrap();
+            assert_eq!(chunks.to_string(), text);
+            let json = serde_json::to_string(&chunks).unwrap();
+            assert_eq!(json, format!("{text:?}"));
+            assert_eq!(serde_json::from_str::<ChunkSpec>(&json).unwrap(), chunks);
+        }
+        let spaced = ChunkSpec::parse(" time = 30 D, lat=+5 ").unwrap();
+        assert_eq!(spaced.to_string(), "time=30D,lat=5");
     }
 
     #[test]

@@ -11,11 +11,13 @@ use rechunk_store::{Meter, Role, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::Error;
+use crate::cast::Cast;
 use crate::error::store_error;
 use crate::job::Job;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, OpenOptions, open_array};
 use crate::sample::spread;
+use crate::select::RegionSpec;
 use crate::source_check::check_unwritten_since;
 use crate::verify::{compare_opened, turned_like};
 
@@ -163,7 +165,7 @@ async fn has_equal_samples(
         return compare_opened((whole, target), true, planning, cancel).await;
     }
     for region in sampled(&job.source, &target, samples)? {
-        let part = target.clone().selected(Some(&in_slices(&region)))?;
+        let part = target.clone().selected(Some(&RegionSpec::of_region(&region)))?;
         if !compare_opened((source.part(&region)?, part), true, planning, cancel).await? {
             return Ok(false);
         }
@@ -196,7 +198,7 @@ struct Whole {
     array: OpenArray,
     /// First element of what the job takes of it.
     origin: Vec<u64>,
-    cast: Option<String>,
+    cast: Option<Cast>,
 }
 
 impl Whole {
@@ -229,12 +231,7 @@ impl Whole {
         let starts = region.start.iter().zip(&self.origin);
         let start = starts.map(|(start, origin)| start + origin).collect();
         let placed = Region::new(start, region.shape.clone());
-        self.array.clone().selected(Some(&in_slices(&placed)))?.cast(self.cast.as_deref())
+        let placed = RegionSpec::of_region(&placed);
+        self.array.clone().selected(Some(&placed))?.cast(self.cast.as_ref())
     }
-}
-
-/// A region in the words of `--select`.
-fn in_slices(region: &Region) -> String {
-    let slice = |axis: usize| format!("{}:{}", region.start[axis], region.end(axis));
-    (0..region.rank()).map(slice).collect::<Vec<_>>().join(",")
 }

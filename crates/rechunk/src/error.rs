@@ -261,6 +261,17 @@ impl Error {
         Self::SourceMetadata { location: location.to_owned(), source: Box::new(source) }
     }
 
+    /// The error of a value that was given to `option`: a wrong request names it.
+    #[must_use]
+    pub fn given_to(self, option: &str) -> Self {
+        match self {
+            Self::Usage { message, hint } => {
+                Self::Usage { message: format!("{option}: {message}"), hint }
+            }
+            other => other,
+        }
+    }
+
     pub(crate) fn of_member(self, path: &str) -> Self {
         Self::Member { path: path.to_owned(), source: Box::new(self) }
     }

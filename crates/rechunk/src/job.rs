@@ -147,7 +147,7 @@ impl Job {
             return Box::pin(Self::plan_new(request, source, stores)).await;
         };
         growth::check_request(&request, placement)?;
-        let trust = Trust::parse(&request)?;
+        let trust = Trust::of(&request);
         let location = request.target.trim_end_matches('/');
         let name = location.rsplit('/').next().unwrap_or(location).to_owned();
         let is_trusted = trust.means(path.unwrap_or(&name));

@@ -94,6 +94,7 @@ mod chunk_objects;
 mod chunk_sizes;
 mod chunk_spec;
 mod clean;
+mod codec_spec;
 mod complete;
 mod consolidated;
 mod dimension_names;
@@ -117,7 +118,6 @@ mod missing;
 mod missing_report;
 mod not_ours;
 mod open;
-mod option_words;
 mod others;
 mod place;
 mod prepare;
@@ -156,9 +156,11 @@ pub use axes::Axes;
 pub use byte_size::{format_byte_size, parse_byte_size};
 pub use calendar::{SpanUnit, TimeSpan};
 pub use carried::Carried;
+pub use cast::Cast;
 pub use chunk_sizes::{SizeBin, SizeSummary};
 pub use chunk_spec::{ChunkSpec, Extent};
 pub use clean::{Cleaned, clean};
+pub use codec_spec::CodecSpec;
 pub use element::Element;
 pub use error::{Class, Error};
 pub use format::Format;
@@ -181,13 +183,14 @@ pub use profile::{CodecEntry, ProfileFile, SpeedsEntry, StoreEntry};
 pub use report::{DigestReport, MemoryReport, PlanReport, Report, StageReport, TaskReport};
 pub use request::{CopyRequest, Existing, Planning, Running};
 pub use saved_job::SavedJob;
-pub use shard_spec::plan_shards;
+pub use select::{RegionSpec, Slice};
+pub use shard_spec::{ShardSpec, plan_shards};
 pub use single_file::RawFile;
 pub use status::{ArrayStatus, MemberStatus, RunState, StageStatus, Status, WriterStatus, status};
 pub use target::lies_in;
 pub use tree::{
-    ArrayReport, Coords, Prepared, RULE_SETTINGS, Selection, Totals, TreeArray, TreeJob,
-    TreeReport, prepare,
+    ArrayReport, ArrayRule, Coords, PathPattern, Prepared, RULE_SETTINGS, Selection, Totals,
+    TreeArray, TreeJob, TreeReport, prepare,
 };
 pub use verify::{Compared, Comparison, GroupComparison, MemberComparison, verify, verify_any};
 

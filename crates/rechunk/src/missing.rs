@@ -1,6 +1,10 @@
 //! Missing chunks of a source: counted, told, and refused where they are more than is allowed.
 
+use std::fmt;
+use std::str::FromStr;
+
 use rechunk_array::Missing;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::chunk_keys;
@@ -10,8 +14,10 @@ use crate::open::OpenArray;
 use crate::source_check;
 use crate::tree::TreeJob;
 
-/// Limit of missing source chunks, as `--max-missing` takes it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Limit of missing source chunks. As text it is what `--max-missing` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
 pub enum MaxMissing {
     /// So many chunks.
     Chunks(u64),
@@ -47,16 +53,44 @@ impl MaxMissing {
     }
 }
 
-impl Job {
-    fn max_missing(&self) -> Result<Option<MaxMissing>, Error> {
-        self.request.max_missing.as_deref().map(MaxMissing::parse).transpose()
-    }
+impl FromStr for MaxMissing {
+    type Err = Error;
 
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<String> for MaxMissing {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        Self::parse(&text)
+    }
+}
+
+impl From<MaxMissing> for String {
+    fn from(most: MaxMissing) -> Self {
+        most.to_string()
+    }
+}
+
+/// Writes what [`MaxMissing::parse`] reads.
+impl fmt::Display for MaxMissing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Chunks(chunks) => write!(f, "{chunks}"),
+            Self::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+impl Job {
     /// Has missing chunks counted from now on. Refuses a source of which more is missing than is
     /// allowed, as far as a list of what is there can say so. Writes nothing. Without
     /// `--max-missing` nothing is listed.
     pub async fn check_missing(&mut self) -> Result<(), Error> {
-        let Some(most) = self.max_missing()? else { return Ok(()) };
+        let Some(most) = self.request.max_missing else { return Ok(()) };
         if self.source.packed.is_some() || self.source.array.missing().is_some() {
             return Ok(()); // the second time
         }
@@ -81,10 +115,8 @@ impl Job {
             source_check::check_directories(self).await?;
             chunk_keys::check_missing(&self.source, &missing.first).await?;
         }
-        let Some(most) = self.max_missing()?.filter(|most| !most.allows(missing.of, missing.of))
-        else {
-            return Ok(());
-        };
+        let refuses_all = |most: &MaxMissing| !most.allows(missing.of, missing.of);
+        let Some(most) = self.request.max_missing.filter(refuses_all) else { return Ok(()) };
         let is_resumed = tasks_resumed > 0;
         refuse_more(&self.source, &MissingReport::new(missing, is_resumed), most)?;
         if is_resumed { self.check_missing_now(most).await } else { Ok(()) }

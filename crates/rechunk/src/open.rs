@@ -15,13 +15,14 @@ use crate::Error;
 use crate::arrays_below::arrays_below;
 use crate::axes::Axes;
 use crate::block_files::check_blocks;
+use crate::cast::Cast;
 use crate::consolidated;
 use crate::dimension_names::{AxisNames, look_above};
 use crate::documents::{Documents, Node, Wanted};
 use crate::format::{Format, has_ending};
 use crate::metadata::{Metadata, has_names};
 use crate::not_ours;
-use crate::select::Selected;
+use crate::select::RegionSpec;
 use crate::single_file::{RawFile, SingleFile, open_file};
 use crate::two_documents::decide;
 
@@ -74,13 +75,13 @@ pub struct OpenArray {
 impl OpenArray {
     /// Applies the region and the type of the options.
     fn read_as_asked(self, options: &OpenOptions) -> Result<Self, Error> {
-        self.selected(options.select.as_deref())?.cast(options.cast.as_deref())
+        self.selected(options.select.as_ref())?.cast(options.cast.as_ref())
     }
 
     /// The region of it that is selected, if one is.
-    pub(crate) fn selected(self, select: Option<&str>) -> Result<Self, Error> {
-        let Some(text) = select else { return Ok(self) };
-        let region = Selected::parse(text)?.region(self.spec())?;
+    pub(crate) fn selected(self, select: Option<&RegionSpec>) -> Result<Self, Error> {
+        let Some(select) = select else { return Ok(self) };
+        let region = select.region(self.spec())?;
         if region == Region::whole(&self.spec().shape) {
             return Ok(self);
         }
@@ -153,10 +154,10 @@ pub struct OpenOptions {
     pub axes: Option<Axes>,
     /// Description of a file that has no header.
     pub raw: Option<RawFile>,
-    /// A region of it, as `--select` takes it, which is then taken for the array.
-    pub select: Option<String>,
-    /// Another type to read its elements as, as `--cast` takes it.
-    pub cast: Option<String>,
+    /// A region of it, which is then taken for the array.
+    pub select: Option<RegionSpec>,
+    /// Another type to read its elements as.
+    pub cast: Option<Cast>,
     /// The format whose documents count, where there are those of several.
     pub source_format: Option<Format>,
     /// The format of the group that it is reached through.

@@ -53,7 +53,7 @@ async fn plan_as_declared(
     let begun = begun_growth(&request.target, &stores).await?;
     let planned = Job::plan_growth(request.clone(), source, stores.clone(), begun, None);
     let mut job = Box::pin(planned).await?;
-    let trust = Trust::parse(&request)?;
+    let trust = Trust::of(&request);
     let location = request.target.trim_end_matches('/');
     let name = location.rsplit('/').next().unwrap_or(location);
     let mut neighbours = Neighbours::new(&request, &trust, &stores, [name].into_iter());

@@ -11,7 +11,9 @@ use crate::growth::Placement;
 use crate::open::OpenOptions;
 use crate::profile::{ProfileFile, choose};
 use crate::single_file::RawFile;
-use crate::{Error, system};
+use crate::{
+    Cast, ChunkSpec, CodecSpec, Error, MaxMissing, PathPattern, RegionSpec, ShardSpec, system,
+};
 
 /// A copy: what to read, what to write, how to plan it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,11 +22,11 @@ pub struct CopyRequest {
     pub source: String,
     /// Location of the target array; empty for a plan that names none.
     pub target: String,
-    /// Chunk shape, as `--chunks` takes it.
-    pub chunks: String,
-    /// Shard shape, as `--shards` takes it; `None`: the source's, where chunks divide them.
+    /// Chunk shape.
+    pub chunks: ChunkSpec,
+    /// Shards; `None`: the source's, where chunks divide them.
     #[serde(default)]
-    pub shards: Option<String>,
+    pub shards: Option<ShardSpec>,
     /// Numbers in `chunks` and `shards` are kept where an axis is shorter, as `--keep-extent` has
     /// it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -47,15 +49,15 @@ pub struct CopyRequest {
     /// Place in an existing target where the source goes; `None`: a new array is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
-    /// Arrays that are not compared with those of the target, as `--trust` takes them.
+    /// Arrays that are not compared with those of the target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub trust: Vec<String>,
-    /// The region of the source that is copied, as `--select` takes it; `None`: all of it.
+    pub trust: Vec<PathPattern>,
+    /// The region of the source that is copied; `None`: all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub select: Option<String>,
-    /// The type that elements are cast to, as `--cast` takes it; `None`: the source's.
+    pub select: Option<RegionSpec>,
+    /// The type that elements are cast to; `None`: the source's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cast: Option<String>,
+    pub cast: Option<Cast>,
     /// Separator of the numbers in the names of chunks of Zarr: `.` or `/`. `None`: as in the
     /// source, where it is of the same version, else as is usual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,13 +65,13 @@ pub struct CopyRequest {
     /// Version that a new N5 container says; `None`: one that old readers take.
     #[serde(default)]
     pub n5_version: Option<String>,
-    /// Codec, as `--codec` takes it; `None`: the source's.
-    pub codec: Option<String>,
+    /// Codec; `None`: the source's.
+    pub codec: Option<CodecSpec>,
     /// When all-fill chunks are written.
     pub write_empty: WriteEmpty,
-    /// Most of the source that may be missing, as `--max-missing` takes it; `None`: all of it.
+    /// Most of the source that may be missing; `None`: all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_missing: Option<String>,
+    pub max_missing: Option<MaxMissing>,
     /// Options of planning.
     pub planning: Planning,
     /// Location of an intermediate; `None`: beside the target; `memory:`: in memory.
@@ -87,7 +89,7 @@ impl CopyRequest {
         Self {
             source: source.to_owned(),
             target: target.to_owned(),
-            chunks: "keep".to_owned(),
+            chunks: ChunkSpec::Keep,
             shards: None,
             keep_extent: false,
             chunk_bytes: 16 << 20,
@@ -128,8 +130,9 @@ impl CopyRequest {
     /// Whether an option goes by the names of axes.
     pub(crate) fn names_axes(&self) -> bool {
         let placed = self.placement.as_ref();
-        let texts = [Some(&self.chunks), self.shards.as_ref(), self.select.as_ref()];
-        texts.into_iter().flatten().any(|text| text.contains('='))
+        matches!(self.chunks, ChunkSpec::Named(_))
+            || matches!(self.shards, Some(ShardSpec::Shape(ChunkSpec::Named(_))))
+            || self.select.as_ref().is_some_and(RegionSpec::is_named)
             || placed.is_some_and(Placement::names_axes)
     }
 

@@ -112,7 +112,10 @@ impl SavedJob {
             return Some(format!("its source is {}", self.request.source));
         }
         if self.request.select != other.request.select {
-            let of = |job: &Self| job.request.select.clone().unwrap_or_else(|| "all".to_owned());
+            let of = |job: &Self| {
+                let select = job.request.select.as_ref();
+                select.map_or_else(|| "all".to_owned(), ToString::to_string)
+            };
             return Some(format!("it copies the region {}, not {}", of(self), of(other)));
         }
         if self.growth != other.growth {
@@ -127,7 +130,10 @@ impl SavedJob {
             return Some(format!("it is of {}, this one of {}", of(self), of(other)));
         }
         if self.request.cast != other.request.cast {
-            let of = |job: &Self| job.request.cast.clone().unwrap_or_else(|| "they are".to_owned());
+            let of = |job: &Self| {
+                let cast = job.request.cast.as_ref();
+                cast.map_or_else(|| "they are".to_owned(), ToString::to_string)
+            };
             return Some(format!("it reads elements as {}, not as {}", of(self), of(other)));
         }
         if self.source_identity != other.source_identity {

@@ -1,32 +1,43 @@
 //! `--select`: which region of an array is meant, in the words of Python's slices.
 
+use std::fmt;
+use std::str::FromStr;
+
 use rechunk_grid::{ArraySpec, Region};
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::chunk_spec::axis_in_words;
 
-/// A parsed selection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Selected {
+/// Region of an array that is meant. As text it is what `--select` takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum RegionSpec {
     /// One entry per axis, slowest first: `0:1000,:,5`.
     Positional(Vec<Slice>),
     /// By dimension name, axes that are not named as a whole: `time=0:1000,lat=10:20`.
     Named(Vec<(String, Slice)>),
 }
 
-/// Elements of an axis: from `start` up to and without `stop`. Negative ones count from the end, as
-/// in Python; without a number it is the end of the axis.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Slice {
-    start: Option<i64>,
-    stop: Option<i64>,
-    /// As it was typed.
-    text: String,
+/// Elements of an axis. Negative numbers count from its end, as in Python.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Slice {
+    /// One element: `5`.
+    Element(i64),
+    /// From `start` up to and without `stop`; without a number it is the end of the axis: `10:20`.
+    Range {
+        /// The first element.
+        start: Option<i64>,
+        /// The element behind the last one.
+        stop: Option<i64>,
+    },
 }
 
-impl Selected {
+impl RegionSpec {
     /// Parses a selection; says what is wrong with it otherwise.
-    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+    pub fn parse(text: &str) -> Result<Self, Error> {
         let entries: Vec<&str> = text.split(',').map(str::trim).collect();
         if entries.contains(&"") {
             return Err(usage(&format!("`{text}` has an empty entry")));
@@ -49,14 +60,28 @@ impl Selected {
         Ok(Self::Named(named))
     }
 
-    /// Entries, as they were typed, of the selected dimensions that this array has. `None` if it
-    /// has none of them, or if the selection goes by position.
-    pub(crate) fn part(&self, spec: &ArraySpec) -> Option<String> {
+    /// Entries of the selected dimensions that this array has. `None` if it has none of them, or if
+    /// the selection goes by position.
+    pub(crate) fn part(&self, spec: &ArraySpec) -> Option<Self> {
         let Self::Named(named) = self else { return None };
-        let entries = named.iter().filter(|(name, _)| spec.axis_named(name).is_some());
-        let entries: Vec<String> =
-            entries.map(|(name, slice)| format!("{name}={}", slice.text)).collect();
-        (!entries.is_empty()).then(|| entries.join(","))
+        let is_here = |(name, _): &&(String, Slice)| spec.axis_named(name).is_some();
+        let here: Vec<_> = named.iter().filter(is_here).cloned().collect();
+        (!here.is_empty()).then_some(Self::Named(here))
+    }
+
+    /// This region, for every axis.
+    pub(crate) fn of_region(region: &Region) -> Self {
+        let number = |at: u64| Some(i64::try_from(at).unwrap_or(i64::MAX));
+        let slice = |axis: usize| Slice::Range {
+            start: number(region.start[axis]),
+            stop: number(region.end(axis)),
+        };
+        Self::Positional((0..region.rank()).map(slice).collect())
+    }
+
+    /// Whether it goes by the names of axes.
+    pub(crate) fn is_named(&self) -> bool {
+        matches!(self, Self::Named(_))
     }
 
     /// The names of dimensions in it; an error if it goes by position.
@@ -72,7 +97,7 @@ impl Selected {
     /// The region it means of an array.
     pub(crate) fn region(&self, spec: &ArraySpec) -> Result<Region, Error> {
         let mut region = Region::whole(&spec.shape);
-        let mut take = |axis: usize, slice: &Slice| {
+        let mut take = |axis: usize, slice: Slice| {
             let (start, length) = slice.of(axis, spec)?;
             (region.start[axis], region.shape[axis]) = (start, length);
             Ok::<_, Error>(())
@@ -86,7 +111,7 @@ impl Selected {
                     )));
                 }
                 for (axis, slice) in slices.iter().enumerate() {
-                    take(axis, slice)?;
+                    take(axis, *slice)?;
                 }
             }
             Self::Named(named) => {
@@ -95,7 +120,7 @@ impl Selected {
                     if axes.peek().is_none() {
                         return Err(usage(&format!("the array has no dimension `{name}`")));
                     }
-                    axes.try_for_each(|axis| take(axis, slice))?;
+                    axes.try_for_each(|axis| take(axis, *slice))?;
                 }
             }
         }
@@ -122,6 +147,51 @@ fn check_lengths(spec: &ArraySpec, region: &Region) -> Result<(), Error> {
     Ok(())
 }
 
+impl FromStr for RegionSpec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<String> for RegionSpec {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        Self::parse(&text)
+    }
+}
+
+impl From<RegionSpec> for String {
+    fn from(region: RegionSpec) -> Self {
+        region.to_string()
+    }
+}
+
+/// Writes what [`RegionSpec::parse`] reads.
+impl fmt::Display for RegionSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let entries: Vec<String> = match self {
+            Self::Positional(slices) => slices.iter().map(Slice::to_string).collect(),
+            Self::Named(named) => {
+                named.iter().map(|(name, slice)| format!("{name}={slice}")).collect()
+            }
+        };
+        f.write_str(&entries.join(","))
+    }
+}
+
+impl fmt::Display for Slice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = |number: &Option<i64>| number.map_or_else(String::new, |at| at.to_string());
+        match self {
+            Self::Element(index) => write!(f, "{index}"),
+            Self::Range { start, stop } => write!(f, "{}:{}", number(start), number(stop)),
+        }
+    }
+}
+
 impl Slice {
     fn parse(text: &str) -> Result<Self, Error> {
         let number = |part: &str| -> Result<Option<i64>, Error> {
@@ -133,20 +203,30 @@ impl Slice {
             number.map(Some).map_err(|_| usage(&format!("`{text}`: `{part}` is not a number")))
         };
         let mut parts = text.split(':');
-        let slice = match (parts.next(), parts.next(), parts.next()) {
+        match (parts.next(), parts.next(), parts.next()) {
             (Some(index), None, _) => {
-                let start = number(index)?.ok_or_else(|| usage(&format!("`{text}` is empty")))?;
-                // The last element has none behind it that could be named.
-                (Some(start), start.checked_add(1).filter(|stop| *stop != 0))
+                let index = number(index)?.ok_or_else(|| usage(&format!("`{text}` is empty")))?;
+                Ok(Self::Element(index))
             }
-            (Some(start), Some(stop), None) => (number(start)?, number(stop)?),
-            _ => return Err(usage(&format!("`{text}`: there are no steps, only START:STOP"))),
-        };
-        Ok(Self { start: slice.0, stop: slice.1, text: text.to_owned() })
+            (Some(start), Some(stop), None) => {
+                Ok(Self::Range { start: number(start)?, stop: number(stop)? })
+            }
+            _ => Err(usage(&format!("`{text}`: there are no steps, only START:STOP"))),
+        }
+    }
+
+    /// Its first element, and the one behind its last: a number, or an end of the axis.
+    fn bounds(self) -> (Option<i64>, Option<i64>) {
+        match self {
+            // The last element has none behind it that could be named.
+            Self::Element(index) => (Some(index), index.checked_add(1).filter(|stop| *stop != 0)),
+            Self::Range { start, stop } => (start, stop),
+        }
     }
 
     /// First element and number of elements of `axis`. What is not there cannot be selected.
-    fn of(&self, axis: usize, spec: &ArraySpec) -> Result<(u64, u64), Error> {
+    fn of(self, axis: usize, spec: &ArraySpec) -> Result<(u64, u64), Error> {
+        let (start, stop) = self.bounds();
         let extent = spec.shape[axis];
         let name = axis_in_words(spec, axis);
         let at = |number: i64| {
@@ -155,13 +235,13 @@ impl Slice {
                 Err(_) => extent.checked_sub(number.unsigned_abs()),
             };
             at.filter(|at| *at <= extent)
-                .ok_or_else(|| usage(&format!("`{}`: {name} has {extent} elements", self.text)))
+                .ok_or_else(|| usage(&format!("`{self}`: {name} has {extent} elements")))
         };
-        let start = self.start.map_or(Ok(0), at)?;
-        let stop = self.stop.map_or(Ok(extent), at)?;
+        let start = start.map_or(Ok(0), at)?;
+        let stop = stop.map_or(Ok(extent), at)?;
         match stop.checked_sub(start).filter(|length| *length > 0 || extent == 0) {
             Some(length) => Ok((start, length)),
-            None => Err(usage(&format!("`{}` selects nothing of {name}", self.text))),
+            None => Err(usage(&format!("`{self}` selects nothing of {name}"))),
         }
     }
 }
@@ -191,7 +271,7 @@ mod tests {
     }
 
     fn region(text: &str) -> Result<(Vec<u64>, Vec<u64>), String> {
-        let region = Selected::parse(text).and_then(|selected| selected.region(&spec()));
+        let region = RegionSpec::parse(text).and_then(|selected| selected.region(&spec()));
         region.map(|region| (region.start, region.shape)).map_err(|error| error.to_string())
     }
 
@@ -236,14 +316,17 @@ mod tests {
             dimension_names: Some(["b", "x", "b"].map(|name| Some(name.to_owned())).to_vec()),
             ..spec()
         };
-        let twice = |text: &str| Selected::parse(text).unwrap().region(&twice);
+        let twice = |text: &str| RegionSpec::parse(text).unwrap().region(&twice);
         let both = twice("b=3:10").unwrap();
         assert_eq!((both.start, both.shape), (vec![3, 0, 3], vec![7, 4, 7]), "both axes");
         assert_eq!(twice("1:5,:,4:8").unwrap().shape, [4, 4, 4]);
         let error = twice("0:10,:,:").unwrap_err().to_string();
         assert!(error.contains("both named `b`, and would have 10 and 21"), "{error}");
-        let part = |text| Selected::parse(text).unwrap().part(&spec());
-        assert_eq!(part("lat=0:5, time = 1:2").unwrap(), "time=1:2");
+        let part = |text| RegionSpec::parse(text).unwrap().part(&spec());
+        assert_eq!(part("lat=0:5, time = 1:2").unwrap().to_string(), "time=1:2");
+        for text in ["time=0:1000,lat=-10:", "0:5,:,-1", "x=:3"] {
+            assert_eq!(RegionSpec::parse(text).unwrap().to_string(), text);
+        }
         assert_eq!((part("lat=0:5"), part("1,2,3")), (None, None));
     }
 }

@@ -1,8 +1,12 @@
 //! `--shards`: which shards are wanted, in the words of `--chunks`.
 
+use std::fmt;
+use std::str::FromStr;
+
 use rechunk_format::{IndexLocation, ShardFormat};
 use rechunk_grid::ArraySpec;
 use rechunk_plan::ShardSide;
+use serde::{Deserialize, Serialize};
 
 use crate::calendar::span::unresolved;
 use crate::chunk_spec::{ChunkSpec, Extent, size_auto};
@@ -11,11 +15,69 @@ use crate::{Error, Format};
 /// Bytes an `auto` shard aims at: few enough objects, and still quick to fetch as a whole.
 const AUTO_BYTES: u64 = 512 << 20;
 
+/// Shards that are wanted. As text it is what `--shards` takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum ShardSpec {
+    /// An object per chunk: `none`.
+    None,
+    /// Objects of a shape, in the words of chunks.
+    Shape(ChunkSpec),
+}
+
+impl ShardSpec {
+    /// Parses a specification; says what is wrong with it otherwise.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        match text.trim() {
+            "none" => Ok(Self::None),
+            shape => ChunkSpec::parse(shape).map(Self::Shape),
+        }
+    }
+
+    /// True if they stay as they are in the source.
+    pub(crate) fn is_keep(&self) -> bool {
+        *self == Self::Shape(ChunkSpec::Keep)
+    }
+}
+
+impl FromStr for ShardSpec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<String> for ShardSpec {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        Self::parse(&text)
+    }
+}
+
+impl From<ShardSpec> for String {
+    fn from(shards: ShardSpec) -> Self {
+        shards.to_string()
+    }
+}
+
+/// Writes what [`ShardSpec::parse`] reads.
+impl fmt::Display for ShardSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Shape(shape) => shape.fmt(f),
+        }
+    }
+}
+
 /// Wishes and facts that the shards of a target follow from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ShardWish<'a> {
-    /// As `--shards` takes it; `None` if it was not given.
-    pub text: Option<&'a str>,
+    /// Shards that were asked for; `None`: nothing was.
+    pub asked: Option<&'a ShardSpec>,
     pub format: Format,
     pub source: &'a ArraySpec,
     /// Shape of the source's shards, if it has some.
@@ -26,16 +88,16 @@ pub(crate) struct ShardWish<'a> {
     pub keeps_extents: bool,
 }
 
-/// Shards that `text` (as `--shards` takes it) means for an array like `source`, as a plan has
-/// them. Chunks have the shape `chunk`; no axis cuts a number if `keeps_extents`.
+/// Works out the shards that are `asked` for of an array like `source`, as a plan has them. Chunks
+/// have the shape `chunk`; no axis cuts a number if `keeps_extents`.
 pub fn plan_shards(
-    text: Option<&str>,
+    asked: Option<&ShardSpec>,
     source: &ArraySpec,
     chunk: &[u64],
     keeps_extents: bool,
 ) -> Result<Option<ShardSide>, Error> {
     let format = Format::Zarr3;
-    let wish = ShardWish { text, format, source, source_shard: None, chunk, keeps_extents };
+    let wish = ShardWish { asked, format, source, source_shard: None, chunk, keeps_extents };
     let (shape, _) = wish.resolve()?;
     let Some(shape) = shape else { return Ok(None) };
     let format = ShardFormat::usual(&shape, chunk).map_err(|reason| usage(&reason, None))?;
@@ -47,14 +109,14 @@ impl ShardWish<'_> {
     /// The shard shape it means, elements, `None` for no shards; and a sentence if the source's
     /// shards could not be kept.
     pub(crate) fn resolve(&self) -> Result<(Option<Vec<u64>>, Option<String>), Error> {
-        match self.text.map(str::trim) {
+        match self.asked {
             None => Ok(self.kept()),
-            Some("none") => Ok((None, None)),
-            Some("keep") if self.source_shard.is_none() => Ok((None, None)),
+            Some(ShardSpec::None) => Ok((None, None)),
+            Some(asked) if asked.is_keep() && self.source_shard.is_none() => Ok((None, None)),
             Some(_) if self.format != Format::Zarr3 => {
                 Err(usage("only Zarr v3 has shards", Some("give --format zarr3, or no --shards")))
             }
-            Some(text) => self.shape(text).map(|shape| (Some(shape), None)),
+            Some(ShardSpec::Shape(shape)) => self.shape(shape).map(|shape| (Some(shape), None)),
         }
     }
 
@@ -76,8 +138,8 @@ impl ShardWish<'_> {
         (None, Some(warning))
     }
 
-    fn shape(&self, text: &str) -> Result<Vec<u64>, Error> {
-        let wanted = ChunkSpec::parse(text)?.keeping_extents(self.keeps_extents);
+    fn shape(&self, asked: &ChunkSpec) -> Result<Vec<u64>, Error> {
+        let wanted = asked.clone().keeping_extents(self.keeps_extents);
         let wanted = wanted.extents("--shards", self.source)?;
         let mut counts = Vec::with_capacity(wanted.len());
         for (axis, extent) in wanted.iter().enumerate() {
@@ -95,13 +157,13 @@ impl ShardWish<'_> {
 
     /// Extents that an axis cuts: `time=100 (3)`.
     pub(crate) fn cut(&self) -> Result<Vec<String>, Error> {
-        let Some(text) = self.text.filter(|text| !matches!(text.trim(), "none" | "keep")) else {
+        let Some(ShardSpec::Shape(asked)) = self.asked.filter(|asked| !asked.is_keep()) else {
             return Ok(Vec::new());
         };
         let lengths: Vec<u64> = (0..self.chunk.len())
             .map(|axis| self.chunks_of_axis(axis).saturating_mul(self.chunk[axis]))
             .collect();
-        let wanted = ChunkSpec::parse(text)?.keeping_extents(self.keeps_extents);
+        let wanted = asked.clone().keeping_extents(self.keeps_extents);
         wanted.cut(self.source, &lengths)
     }
 
@@ -160,7 +222,9 @@ mod tests {
         let chunk = &[25, 61, 60];
         let format = Format::Zarr3;
         let keeps_extents = false;
-        let wish = ShardWish { text, format, source: &source, source_shard, chunk, keeps_extents };
+        let asked = text.map(ShardSpec::parse).transpose()?;
+        let asked = asked.as_ref();
+        let wish = ShardWish { asked, format, source: &source, source_shard, chunk, keeps_extents };
         wish.resolve().map(|(shape, _)| shape)
     }
 

@@ -34,7 +34,7 @@ fn source(folder: &Path) -> PathBuf {
 
 fn request(source: &Path, target: &Path, chunks: &str) -> CopyRequest {
     CopyRequest {
-        chunks: chunks.to_owned(),
+        chunks: chunks.parse().unwrap(),
         planning: Planning { memory_bytes: Some(8 << 20), threads: Some(2), ..Planning::default() },
         ..CopyRequest::new(source.to_str().unwrap(), target.to_str().unwrap())
     }
@@ -106,7 +106,7 @@ fn every_way_of_copying_gives_the_same_digest() {
     ];
     for (name, strategy, chunks, shards, format) in ways {
         let mut request = request(&source, &folder.path().join(name), chunks);
-        (request.shards, request.format) = (shards.map(str::to_owned), format);
+        (request.shards, request.format) = (shards.map(|text| text.parse().unwrap()), format);
         request.planning.strategy = strategy;
         let report = copy(request, Arc::new(NullObserver)).unwrap();
         assert_eq!(report.verified, Some(true));
@@ -154,7 +154,7 @@ fn no_flipped_bit_of_a_target_is_verified() {
             if is_copied {
                 request.planning.strategy = Strategy::Passthrough;
             } else {
-                request.codec = Some("none".to_owned());
+                request.codec = Some(rechunk::CodecSpec::none());
             }
             let written = target.clone();
             let flip = WhenWritten(move || {

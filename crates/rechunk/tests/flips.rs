@@ -39,9 +39,9 @@ fn planning() -> Planning {
 
 async fn copy(source: &Path, target: &Path, codec: &str, shards: Option<&str>) {
     let request = CopyRequest {
-        chunks: "8,16".to_owned(),
-        shards: shards.map(str::to_owned),
-        codec: Some(codec.to_owned()),
+        chunks: "8,16".parse().unwrap(),
+        shards: shards.map(|text| text.parse().unwrap()),
+        codec: Some(codec.parse().unwrap()),
         planning: planning(),
         ..CopyRequest::new(&text(source), &text(target))
     };

@@ -42,8 +42,8 @@ fn copy_as(
     chunks: &str,
 ) -> Result<TreeReport, Error> {
     let request = CopyRequest {
-        chunks: chunks.to_owned(),
-        codec: codec.map(ToOwned::to_owned),
+        chunks: chunks.parse().unwrap(),
+        codec: codec.map(|text| text.parse().unwrap()),
         format: Some(Format::Zarr2),
         planning: Planning {
             memory_bytes: Some(32 << 20),

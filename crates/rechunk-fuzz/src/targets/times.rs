@@ -63,7 +63,8 @@ async fn read(
     let mut is_accepted = false;
     for chunks in SPANS {
         let mut request = CopyRequest::new(&format!("{GROUP}/v"), "memory://times-out/v");
-        chunks.clone_into(&mut request.chunks);
+        let Ok(parsed) = chunks.parse() else { unreachable!("{chunks}") };
+        request.chunks = parsed;
         match Job::prepare(request, &Stores::default()).await {
             Ok(job) => {
                 let chunk = &job.plan_report().plan.target_chunks;

@@ -19,7 +19,7 @@ use rechunk_store::Stores;
 
 use crate::chunk_spec::{ChunkSpec, Extent, axis_in_words};
 use crate::open::OpenArray;
-use crate::{CopyRequest, Error};
+use crate::{CopyRequest, Error, ShardSpec};
 use coordinate::Coordinate;
 
 /// Puts numbers of elements in the place of times in `--chunks` and `--shards`; what each became,
@@ -31,15 +31,14 @@ pub(crate) async fn resolve(
 ) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
     let mut sizes = Sizes { source, stores, read: Vec::new() };
-    if let Some((text, more)) = sizes.numbers("--chunks", &request.chunks).await? {
-        request.chunks = text;
+    if let Some((chunks, more)) = sizes.numbers("--chunks", &request.chunks).await? {
+        request.chunks = chunks;
         notes.extend(more);
     }
-    let shards = request.shards.as_deref().filter(|text| text.trim() != "none");
-    if let Some(text) = shards
-        && let Some((text, more)) = sizes.numbers("--shards", text).await?
+    if let Some(ShardSpec::Shape(shape)) = &request.shards
+        && let Some((shape, more)) = sizes.numbers("--shards", shape).await?
     {
-        request.shards = Some(text);
+        request.shards = Some(ShardSpec::Shape(shape));
         notes.extend(more.into_iter().map(|note| format!("shards {note}")));
     }
     Ok(notes)
@@ -54,41 +53,38 @@ struct Sizes<'a> {
 }
 
 impl Sizes<'_> {
-    /// `text` with numbers in the place of times, and what each became; `None` if there is no time.
+    /// `wanted` with numbers in the place of times, and what each became; `None` if there is no
+    /// time.
     async fn numbers(
         &mut self,
         option: &str,
-        text: &str,
-    ) -> Result<Option<(String, Vec<String>)>, Error> {
-        let spec = self.source.spec();
-        let extents: Vec<Extent> = match ChunkSpec::parse(text)? {
-            ChunkSpec::Positional(extents) => extents,
-            ChunkSpec::Named(named) => named.into_iter().map(|(_, extent)| extent).collect(),
-            ChunkSpec::Every(_) => return Ok(None),
+        wanted: &ChunkSpec,
+    ) -> Result<Option<(ChunkSpec, Vec<String>)>, Error> {
+        let (spec, mut notes) = (self.source.spec(), Vec::new());
+        let mut wanted = wanted.clone();
+        let entries: Vec<(Option<&str>, &mut Extent)> = match &mut wanted {
+            ChunkSpec::Positional(extents) => {
+                extents.iter_mut().map(|extent| (None, extent)).collect()
+            }
+            ChunkSpec::Named(named) => {
+                named.iter_mut().map(|(name, extent)| (Some(&**name), extent)).collect()
+            }
+            ChunkSpec::Keep | ChunkSpec::Auto | ChunkSpec::Whole => return Ok(None),
         };
-        if !extents.iter().any(|extent| matches!(extent, Extent::Span { .. })) {
-            return Ok(None);
-        }
-        let (mut entries, mut notes) = (Vec::with_capacity(extents.len()), Vec::new());
-        for (position, (entry, extent)) in text.split(',').zip(&extents).enumerate() {
-            let entry = entry.trim();
-            let Extent::Span { span, is_kept } = extent else {
-                entries.push(entry.to_owned());
-                continue;
-            };
-            let (name, prefix) = match entry.split_once('=') {
-                Some((name, _)) => (name.trim().to_owned(), format!("{}=", name.trim())),
-                None => (name_of(option, *span, spec, position)?, String::new()),
+        for (position, (name, extent)) in entries.into_iter().enumerate() {
+            let Extent::Span { span, is_kept } = *extent else { continue };
+            let name = match name {
+                Some(name) => name.to_owned(),
+                None => name_of(option, span, spec, position)?,
             };
             let axis = spec.axis_named(&name).ok_or_else(|| {
                 usage(option, &format!("there is no dimension `{name}`"), "see `rechunk info`")
             })?;
-            let elements = self.elements(option, *span, axis, &name).await?;
-            let sign = if *is_kept { "!" } else { "" };
-            entries.push(format!("{prefix}{elements}{sign}"));
+            let elements = self.elements(option, span, axis, &name).await?;
+            *extent = if is_kept { Extent::Exactly(elements) } else { Extent::Elements(elements) };
             notes.push(format!("{name}={span} ({elements})"));
         }
-        Ok(Some((entries.join(","), notes)))
+        Ok((!notes.is_empty()).then_some((wanted, notes)))
     }
 
     /// Elements of `axis` in `span`.

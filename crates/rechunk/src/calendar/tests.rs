@@ -171,7 +171,7 @@ async fn plan(
     change(&mut request);
     let stores = Stores::default();
     match prepare(request, Selection::default(), &stores).await {
-        Ok(Prepared::Array(job)) => Ok((job.request.chunks.clone(), job.times.clone())),
+        Ok(Prepared::Array(job)) => Ok((job.request.chunks.to_string(), job.times.clone())),
         Ok(Prepared::Tree(_)) => Err("a tree".to_owned()),
         Err(error) => Err(format!("{error} | {}", error.hint().unwrap_or_default())),
     }
@@ -183,14 +183,15 @@ async fn chunks_as_long_as_a_time() {
     let hours: Vec<u8> = (0..100_i32).flat_map(|at| (1000 + 6 * at).to_be_bytes()).collect();
     group(folder.path(), ">i4", &hours, &json!({"units": "hours since 1900-01-01"}));
     let chunks = |text: &'static str| {
-        plan(folder.path(), move |request| text.clone_into(&mut request.chunks))
+        plan(folder.path(), move |request| request.chunks = text.parse().unwrap())
     };
     let told = |times: &[&str]| times.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
     assert_eq!(chunks("time=2D").await.unwrap(), ("time=8".to_owned(), told(&["time=2D (8)"])));
     assert_eq!(chunks("1W, 2").await.unwrap(), ("28,2".to_owned(), told(&["time=1W (28)"])));
     let found = plan(folder.path(), |request| {
-        (request.chunks, request.shards) = ("time=1D,x=2".into(), Some("time=4D".into()));
-        request.select = Some("time=10:30".into());
+        request.chunks = "time=1D,x=2".parse().unwrap();
+        request.shards = Some("time=4D".parse().unwrap());
+        request.select = Some("time=10:30".parse().unwrap());
     });
     let expected = told(&["time=1D (4)", "shards time=4D (16)"]);
     assert_eq!(found.await.unwrap(), ("time=4,x=2".to_owned(), expected));
@@ -220,7 +221,7 @@ async fn uneven_coordinates_are_refused_with_both_spacings() {
     let days: Vec<u8> = days.flat_map(i64::to_le_bytes).collect();
     group(folder.path(), "<i8", &days, &json!({"units": "days since 1900-01-01"}));
     let chunks = |text: &'static str| {
-        plan(folder.path(), move |request| text.clone_into(&mut request.chunks))
+        plan(folder.path(), move |request| request.chunks = text.parse().unwrap())
     };
     let error = chunks("time=1Y").await.unwrap_err();
     assert_eq!(
@@ -251,7 +252,7 @@ async fn a_coordinate_has_a_name_that_leads_nowhere() {
     for name in ["http://127.0.0.1:9/x", "../time", "..", "a/b", ""] {
         let attributes = json!({"_ARRAY_DIMENSIONS": [name, "x"]});
         fs::write(folder.path().join("v/.zattrs"), attributes.to_string()).unwrap();
-        let error = plan(folder.path(), |request| request.chunks = "30D,4".into()).await;
+        let error = plan(folder.path(), |request| request.chunks = "30D,4".parse().unwrap()).await;
         let error = error.unwrap_err();
         assert!(error.contains("is no name that a coordinate could have"), "{name}: {error}");
     }
@@ -264,7 +265,7 @@ async fn a_coordinate_that_takes_much_memory_is_refused() {
     group(folder.path(), "<i8", &days, &json!({"units": "days since 1900-01-01"}));
     let document = folder.path().join("time/.zarray");
     let mut map: Value = serde_json::from_str(&fs::read_to_string(&document).unwrap()).unwrap();
-    let chunks = || plan(folder.path(), |request| request.chunks = "time=1W".into());
+    let chunks = || plan(folder.path(), |request| request.chunks = "time=1W".parse().unwrap());
     for (field, value) in [
         // A dictionary of 4 GiB; a chunk of 256 MiB.
         (
@@ -291,10 +292,13 @@ async fn values_that_are_the_fill_value_need_no_chunk_and_equal_ones_have_no_spa
     // A value a chunk: the first is 0.
     write(folder.path(), "time", &[40], 1, ">i4", &days(1), &attributes);
     fs::remove_file(folder.path().join("time/0")).unwrap();
-    let found = plan(folder.path(), |request| request.chunks = "time=1W".into()).await.unwrap();
+    let found =
+        plan(folder.path(), |request| request.chunks = "time=1W".parse().unwrap()).await.unwrap();
     assert_eq!(found.1, ["time=1W (7)"]);
     write(folder.path(), "time", &[40], 1, ">i4", &days(0), &attributes);
-    let error = plan(folder.path(), |request| request.chunks = "time=1W".into()).await.unwrap_err();
+    let error = plan(folder.path(), |request| request.chunks = "time=1W".parse().unwrap())
+        .await
+        .unwrap_err();
     assert!(error.contains("the values of `time` are all the same"), "{error}");
 }
 
@@ -324,7 +328,8 @@ async fn dates_of_numpy_have_their_unit_in_their_type() {
         text.replace("<i8", "<M8[D]").replace("\"fill_value\":0", "\"fill_value\":null"),
     )
     .unwrap();
-    let found = plan(folder.path(), |request| request.chunks = "time=30D".into()).await.unwrap();
+    let found =
+        plan(folder.path(), |request| request.chunks = "time=30D".parse().unwrap()).await.unwrap();
     assert_eq!(found.1, ["time=30D (30)"]);
 }
 
@@ -344,7 +349,8 @@ async fn a_coordinate_of_n5_says_its_units_elsewhere() {
     // A header: mode 0, one axis of 40.
     let block = [&[0, 0, 0, 1, 0, 0, 0, 40][..], &days].concat();
     fs::write(folder.path().join("time/0"), block).unwrap();
-    let found = plan(folder.path(), |request| request.chunks = "time=1W".into()).await.unwrap();
+    let found =
+        plan(folder.path(), |request| request.chunks = "time=1W".parse().unwrap()).await.unwrap();
     assert_eq!(found.1, ["time=1W (7)"]);
 }
 
@@ -387,10 +393,11 @@ async fn a_coordinate_in_shards_is_read() {
         let first = i32::try_from(number * 20).unwrap();
         fs::write(place.join(format!("c/{number}")), shard(first, *is_there)).unwrap();
     }
-    let chunks = || plan(folder.path(), |request| request.chunks = "time=1W".into());
+    let chunks = || plan(folder.path(), |request| request.chunks = "time=1W".parse().unwrap());
     assert_eq!(chunks().await.unwrap().1, ["time=1W (7)"]);
     let shards = plan(folder.path(), |request| {
-        (request.chunks, request.shards) = ("time=1W".into(), Some("time=2W".into()));
+        request.chunks = "time=1W".parse().unwrap();
+        request.shards = Some("time=2W".parse().unwrap());
     });
     assert_eq!(shards.await.unwrap().1, ["time=1W (7)", "shards time=2W (14)"]);
     fs::write(place.join("c/1"), shard(20, [true, false, true, true])).unwrap();

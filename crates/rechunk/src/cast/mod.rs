@@ -1,5 +1,7 @@
 //! `--cast`: an array whose elements are read as another type.
 
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use rechunk_array::Array;
@@ -9,6 +11,7 @@ use rechunk_format::cast::{
 use rechunk_format::{FormatError, Layout};
 use rechunk_grid::{DataType, Endian, FillValue};
 use rechunk_zarr::{ArrayMetadata as ZarrMetadata, recast_missing_value};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::Error;
@@ -21,25 +24,72 @@ const OF_ELEMENTS: [&str; 4] = ["missing_value", "valid_min", "valid_max", "vali
 /// Attributes that readers compute other elements with.
 const OF_PACKING: [&str; 2] = ["scale_factor", "add_offset"];
 
-/// The type that `--cast` names.
-pub(crate) fn parse_cast(text: &str) -> Result<CastTo, Error> {
-    CastTo::parse(text).ok_or_else(|| Error::Usage {
-        message: format!("--cast: `{text}` is no type that numbers are cast to"),
-        hint: Some(format!("write one of {}, or as NumPy does: >i2", castable_names().join(", "))),
-    })
+/// Type that elements are cast to. As text it is what `--cast` takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Cast {
+    to: CastTo,
+    /// The type as it was spelled.
+    text: String,
+}
+
+impl Cast {
+    /// Parses the name of a type, or what NumPy spells it; says what is wrong with it otherwise.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let to = CastTo::parse(text).ok_or_else(|| Error::Usage {
+            message: format!("--cast: `{text}` is no type that numbers are cast to"),
+            hint: Some(format!(
+                "write one of {}, or as NumPy does: >i2",
+                castable_names().join(", ")
+            )),
+        })?;
+        Ok(Self { to, text: text.trim().to_owned() })
+    }
+
+    /// The type.
+    pub fn data_type(&self) -> DataType {
+        self.to.data_type
+    }
+}
+
+impl FromStr for Cast {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<String> for Cast {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Cast> for String {
+    fn from(cast: Cast) -> Self {
+        cast.text
+    }
+}
+
+impl fmt::Display for Cast {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 impl OpenArray {
     /// The array with its elements read as another type, if one is asked for.
-    pub(crate) fn cast(self, text: Option<&str>) -> Result<Self, Error> {
-        let Some(text) = text else { return Ok(self) };
-        let to = parse_cast(text)?;
+    pub(crate) fn cast(self, asked: Option<&Cast>) -> Result<Self, Error> {
+        let Some(asked) = asked else { return Ok(self) };
+        let to = asked.to;
         let from = self.spec().data_type;
         if !is_number(from) {
             return Err(Error::Usage {
                 message: format!(
-                    "--cast {}: the elements of {} are {from}, and only numbers are cast",
-                    text.trim(),
+                    "--cast {asked}: the elements of {} are {from}, and only numbers are cast",
                     self.location
                 ),
                 hint: Some("leave it out, or name the arrays with --var".to_owned()),

@@ -46,7 +46,7 @@ fn elements(element: impl Fn(i32) -> i32) -> Vec<i32> {
 
 fn request(source: &Path, target: &Path, cast: Option<&str>) -> CopyRequest {
     CopyRequest {
-        cast: cast.map(str::to_owned),
+        cast: cast.map(|text| text.parse().unwrap()),
         planning: Planning { memory_bytes: Some(8 << 20), threads: Some(2), ..Planning::default() },
         ..CopyRequest::new(source.to_str().unwrap(), target.to_str().unwrap())
     }
@@ -126,8 +126,8 @@ async fn arrays_of_every_format_are_cast() {
     for (source, format, codec, shards) in formats {
         if source != "plain.zarr" {
             let made = CopyRequest {
-                codec: codec.map(str::to_owned),
-                shards: shards.map(str::to_owned),
+                codec: codec.map(|text| text.parse().unwrap()),
+                shards: shards.map(|text| text.parse().unwrap()),
                 format,
                 ..request(&at("plain.zarr"), &at(source), None)
             };
@@ -141,7 +141,7 @@ async fn arrays_of_every_format_are_cast() {
         ] {
             let place = at(&format!("{source}-{cast}-{target}"));
             let mut copy = request(&at(source), &place, Some(cast));
-            chunks.clone_into(&mut copy.chunks);
+            copy.chunks = chunks.parse().unwrap();
             copy.format = (target == "t.zarr2").then_some(Format::Zarr2);
             let what = format!("{source} as {cast} to {target}");
             let (report, _) = run(copy, Existing::Refuse).await.expect(&what);
@@ -172,7 +172,7 @@ async fn every_kind_of_plan_casts() {
     ] {
         let mut copy = request(&at("a.zarr"), &at(name), Some("uint8"));
         copy.planning.strategy = strategy;
-        copy.chunks = if name == "direct" { "8,3" } else { "11,2" }.to_owned();
+        copy.chunks = if name == "direct" { "8,3" } else { "11,2" }.parse().unwrap();
         let (report, _) = run(copy, Existing::Refuse).await.unwrap();
         assert_as_planned(&report, name);
         assert_eq!(stored(&at(name), folder.path()).await, expected, "{name}");
@@ -192,7 +192,7 @@ async fn what_does_not_fit_is_named_and_nothing_is_published() {
     let element = |i| if i == 68 { 300 } else { i };
     write(&at("a.zarr"), element, &json!({}));
     let copy = |select: Option<&str>| CopyRequest {
-        select: select.map(str::to_owned),
+        select: select.map(|text| text.parse().unwrap()),
         ..request(&at("a.zarr"), &at("t.zarr"), Some("uint8"))
     };
     let error = run(copy(None), Existing::Refuse).await.unwrap_err();
@@ -221,7 +221,7 @@ async fn a_run_that_was_interrupted_goes_on() {
     let at = |name: &str| folder.path().join(name);
     write(&at("a.zarr"), |i| i, &json!({}));
     let copy = |cast| CopyRequest {
-        chunks: "2,7".to_owned(),
+        chunks: "2,7".parse().unwrap(),
         ..request(&at("a.zarr"), &at("t.zarr"), Some(cast))
     };
     let job = Job::prepare(copy("int8"), &Stores::default()).await.unwrap();
@@ -283,7 +283,9 @@ async fn what_a_cast_means_for_attributes_and_codecs_is_said() {
     }
     // A filter for integers is left out.
     let filtered = CopyRequest {
-        codec: Some(r#"[{"id": "delta", "dtype": "<i4"}, {"id": "zlib", "level": 1}]"#.to_owned()),
+        codec: Some(
+            r#"[{"id": "delta", "dtype": "<i4"}, {"id": "zlib", "level": 1}]"#.parse().unwrap(),
+        ),
         format: Some(Format::Zarr2),
         ..request(&at("a.zarr"), &at("f.zarr"), None)
     };
@@ -327,7 +329,7 @@ async fn of_a_group_the_data_are_cast_and_not_the_coordinates() {
     fs::write(at("names/.zarray"), text).unwrap();
     let request =
         request(&folder.path().join("g.zarr"), &folder.path().join("t.zarr"), Some("float32"));
-    let rules = vec!["b: cast uint8".to_owned(), "c: cast int32".to_owned()];
+    let rules = ["b: cast uint8", "c: cast int32"].map(|rule| rule.parse().unwrap()).to_vec();
     let selection = Selection { rules, ..Selection::default() };
     let Prepared::Tree(job) = prepare(request, selection, &Stores::default()).await.unwrap() else {
         panic!("a group")

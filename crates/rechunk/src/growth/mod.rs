@@ -31,21 +31,27 @@ use crate::chunk_spec::axis_in_words;
 use crate::metadata::Metadata;
 use crate::open::OpenArray;
 use crate::request::CopyRequest;
-use crate::select::Selected;
+use crate::select::RegionSpec;
 use crate::tree::is_coordinate;
-use crate::{Error, format_shape};
+use crate::{ChunkSpec, Error, format_shape};
 
-/// Where in a target that exists the source goes, as it is typed.
+/// Where in a target that exists the source goes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Placement {
-    /// Behind its end, along a dimension or an axis, as `--append` takes it.
+    /// Behind its end, along a dimension of that name, or along an axis of that number.
     Append(String),
-    /// Into a region of it, as `--region` takes it.
-    Region(String),
+    /// Into a region of it.
+    Region(RegionSpec),
 }
 
 impl Placement {
+    /// Parses a region; says what is wrong with it otherwise.
+    pub fn parse_region(text: &str) -> Result<Self, Error> {
+        named(RegionSpec::parse(text)).map(Self::Region)
+    }
+
     /// The option of the command line.
     pub fn option(&self) -> &'static str {
         match self {
@@ -58,14 +64,16 @@ impl Placement {
     pub(crate) fn names_axes(&self) -> bool {
         match self {
             Self::Append(text) => text.trim().parse::<usize>().is_err(),
-            Self::Region(text) => text.contains('='),
+            Self::Region(region) => region.is_named(),
         }
     }
 
     /// Returns the text of the option.
-    pub fn text(&self) -> &str {
-        let (Self::Append(text) | Self::Region(text)) = self;
-        text
+    pub fn text(&self) -> String {
+        match self {
+            Self::Append(text) => text.clone(),
+            Self::Region(region) => region.to_string(),
+        }
     }
 }
 
@@ -128,7 +136,7 @@ pub(crate) struct Grown {
 /// Refuses what the target has decided already.
 pub(crate) fn check_request(request: &CopyRequest, placement: &Placement) -> Result<(), Error> {
     let given = [
-        ("--chunks", request.chunks.trim() != "keep"),
+        ("--chunks", request.chunks != ChunkSpec::Keep),
         ("--shards", request.shards.is_some()),
         ("--keep-extent", request.keep_extent),
         ("--codec", request.codec.is_some()),
@@ -277,13 +285,13 @@ fn place(
             let name = name.map_or_else(|| format!("axis {axis}"), str::to_owned);
             format!("appends {} to {} along {name}", shape[axis], before[axis])
         }
-        Placement::Region(text) => {
-            region = named(Selected::parse(text).and_then(|selected| selected.region(&spec)))?;
+        Placement::Region(asked) => {
+            region = named(asked.region(&spec))?;
             if region.shape != *shape {
                 return Err(Error::Conflict {
                     location: target.location.clone(),
                     reason: format!(
-                        "has a region {text} of {} elements, but the source has {}",
+                        "has a region {asked} of {} elements, but the source has {}",
                         format_shape(&region.shape),
                         format_shape(shape)
                     ),

@@ -11,10 +11,10 @@ pub(crate) struct Trust {
 }
 
 impl Trust {
-    /// Reads the patterns of a request.
-    pub(crate) fn parse(request: &CopyRequest) -> Result<Self, Error> {
-        let patterns = request.trust.iter().map(|text| Pattern::parse("--trust", text));
-        Ok(Self { patterns: patterns.collect::<Result<_, _>>()? })
+    /// The patterns of a request.
+    pub(crate) fn of(request: &CopyRequest) -> Self {
+        let patterns = request.trust.iter().map(|path| Pattern::given_to("--trust", path));
+        Self { patterns: patterns.collect() }
     }
 
     /// Whether the array at a path in the group, or of a name beside one array, is trusted.

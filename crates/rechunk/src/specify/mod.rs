@@ -8,6 +8,7 @@ mod zarr;
 use rechunk_format::{FormatError, ShardFormat};
 use rechunk_grid::ArraySpec;
 
+use crate::Error;
 use crate::axes::Axes;
 use crate::cast;
 use crate::format::{Format, has_ending};
@@ -15,7 +16,6 @@ use crate::metadata::Metadata;
 use crate::open::OpenArray;
 use crate::request::CopyRequest;
 use crate::shard_spec::ShardWish;
-use crate::{ChunkSpec, Error};
 
 /// Wishes and facts that a target follows from.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ pub(crate) fn specify_target(
     // Not that of its layout, which may be of a region and begin inside a chunk.
     let mut spec = source.metadata.spec();
     spec.data_type = source.spec().data_type;
-    let chunks = ChunkSpec::parse(&request.chunks)?.keeping_extents(request.keep_extent);
+    let chunks = request.chunks.clone().keeping_extents(request.keep_extent);
     let chunk_shape = chunks.resolve(&spec, request.chunk_bytes)?;
     let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
     let wish = shard_wish(request, (source, &spec), format, &chunk_shape);
@@ -68,7 +68,7 @@ pub(crate) fn cut_extents(
     target: &[u64],
 ) -> Result<Option<String>, Error> {
     let spec = source.spec();
-    let chunks = ChunkSpec::parse(&request.chunks)?.keeping_extents(request.keep_extent);
+    let chunks = request.chunks.clone().keeping_extents(request.keep_extent);
     let mut cut = chunks.cut(spec, &spec.shape)?;
     let shards = shard_wish(request, (source, spec), Format::Zarr3, target).cut()?;
     cut.extend(shards.into_iter().map(|shard| format!("shards {shard}")));
@@ -88,7 +88,7 @@ fn shard_wish<'a>(
     chunk: &'a [u64],
 ) -> ShardWish<'a> {
     ShardWish {
-        text: request.shards.as_deref(),
+        asked: request.shards.as_ref(),
         format,
         source: spec,
         source_shard: source.array.layout().shards().map(ShardFormat::shard_shape),

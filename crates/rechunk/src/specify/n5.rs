@@ -11,7 +11,6 @@ use crate::attributes::Way;
 use crate::axes::Axes;
 use crate::format::Format;
 use crate::metadata::Metadata;
-use crate::option_words::is_keep;
 
 /// The metadata of a target in N5.
 pub(super) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> {
@@ -23,10 +22,10 @@ pub(super) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> 
     };
     let compression = match &wish.request.codec {
         None => kept,
-        Some(text) if is_keep(text) => kept,
-        Some(text) => {
+        Some(codec) if codec.is_keep() => kept,
+        Some(codec) => {
             warnings.clear();
-            parse_compression(text).map_err(Error::target_metadata)?
+            parse_compression(codec.text()).map_err(Error::target_metadata)?
         }
     };
     let axes = wish.axes();

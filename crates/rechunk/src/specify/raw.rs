@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::Wish;
 use crate::Error;
 use crate::attributes::Way;
-use crate::chunk_spec::{ChunkSpec, Extent};
+use crate::chunk_spec::ChunkSpec;
 use crate::format::{Format, has_ending};
 use crate::gzip_file::unpacked_name;
 use crate::metadata::Metadata;
@@ -19,7 +19,7 @@ const HEADERLESS: [&str; 4] = ["raw", "bin", "dat", "img"];
 
 /// The metadata of a target in files of raw elements.
 pub(super) fn target(wish: &Wish<'_>, format: Format) -> Result<(Metadata, Vec<String>), Error> {
-    if let Some(codec) = wish.request.codec.as_deref().filter(|codec| *codec != "none") {
+    if let Some(codec) = wish.request.codec.as_ref().filter(|codec| !codec.is_none()) {
         return Err(Error::Usage {
             message: format!("--codec {codec}: --format {} has no codecs", format.name()),
             hint: Some("leave it out, or give --format zarr3".to_owned()),
@@ -31,7 +31,7 @@ pub(super) fn target(wish: &Wish<'_>, format: Format) -> Result<(Metadata, Vec<S
     let name = unpacked_name(name).filter(|_| format == Format::Nii).unwrap_or(name);
     let is_file = format != Format::Raw || HEADERLESS.iter().any(|end| has_ending(name, end));
     let whole = wish.chunk_shape.iter().zip(&wish.source.spec().shape).all(|(c, n)| c >= n);
-    if is_file && wish.request.chunks != "keep" && !whole {
+    if is_file && wish.request.chunks != ChunkSpec::Keep && !whole {
         return Err(Error::Usage {
             message: format!("--chunks {}: {name} is one file", wish.request.chunks),
             hint: Some(
@@ -42,8 +42,7 @@ pub(super) fn target(wish: &Wish<'_>, format: Format) -> Result<(Metadata, Vec<S
     }
     let chunk_shape = if is_file {
         // One chunk of all is one file, whatever is read and written of it at a time.
-        ChunkSpec::Every(Extent::Keep)
-            .resolve(&wish.source.metadata.spec(), wish.request.chunk_bytes)?
+        ChunkSpec::Keep.resolve(&wish.source.metadata.spec(), wish.request.chunk_bytes)?
     } else {
         wish.chunk_shape.to_vec()
     };

@@ -14,12 +14,12 @@ use rechunk_zarr::{
 };
 
 use super::{Wish, codecs};
-use crate::Error;
 use crate::attributes::Way;
 use crate::axes::Axes;
 use crate::cast::recast;
 use crate::format::Format;
 use crate::metadata::{Metadata, in_strict_json};
+use crate::{Error, ShardSpec};
 
 /// Attribute that xarray keeps dimension names in, where a format has no place for them.
 const XARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
@@ -30,7 +30,8 @@ pub(super) fn target(
     format: Format,
     shard_shape: Option<Vec<u64>>,
 ) -> Result<(Metadata, Vec<String>), Error> {
-    let codec = wish.request.codec.as_deref().map(parse_codec_choice).transpose();
+    let codec =
+        wish.request.codec.as_ref().map(|codec| parse_codec_choice(codec.text())).transpose();
     let codec = codec.map_err(Error::target_metadata)?;
     let version = format.zarr_version().unwrap_or(ZarrVersion::V3);
     let chunk_shape = wish.chunk_shape.to_vec();
@@ -64,7 +65,7 @@ pub(super) fn target(
         }
         None => (seen, Vec::new(), None),
     };
-    let no_shards = wish.request.shards.as_deref().is_some_and(|text| text.trim() == "none");
+    let no_shards = wish.request.shards == Some(ShardSpec::None);
     let (seen, unsharded) = match without_inner_shards(&seen).filter(|_| no_shards) {
         Some((seen, reason)) => (Cow::Owned(seen), Some(reason)),
         None => (seen, None),

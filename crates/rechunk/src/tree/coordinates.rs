@@ -4,7 +4,7 @@ use rechunk_grid::ArraySpec;
 use serde::{Deserialize, Serialize};
 
 use super::rules::Wishes;
-use crate::{ChunkSpec, Extent};
+use crate::{ChunkSpec, Extent, ShardSpec};
 
 /// Most bytes of elements that are put into one chunk; a longer coordinate gets `auto` chunks.
 const SINGLE_MAX_BYTES: u64 = 64 << 20;
@@ -33,8 +33,8 @@ impl Coords {
     }
 
     /// Returns the choice where nothing is said: who asks for other chunks means those of the data.
-    pub(crate) fn usual(chunks: &str) -> Self {
-        if chunks.trim() == "keep" { Self::Follow } else { Self::Single }
+    pub(crate) fn usual(chunks: &ChunkSpec) -> Self {
+        if *chunks == ChunkSpec::Keep { Self::Follow } else { Self::Single }
     }
 
     /// Wishes for a coordinate, in place of those for all arrays.
@@ -43,11 +43,12 @@ impl Coords {
             Self::Single => {
                 let elements = spec.shape.iter().fold(1_u64, |a, b| a.saturating_mul(*b));
                 let bytes = elements.saturating_mul(spec.data_type.item_bytes());
-                let chunks = if bytes <= SINGLE_MAX_BYTES { "-1" } else { "auto" };
-                let chunks = longer(spec, &of_all).unwrap_or_else(|| chunks.to_owned());
-                Wishes { chunks, shards: Some("none".to_owned()), ..of_all }
+                let is_small = bytes <= SINGLE_MAX_BYTES;
+                let chunks = if is_small { ChunkSpec::Whole } else { ChunkSpec::Auto };
+                let chunks = longer(spec, &of_all).unwrap_or(chunks);
+                Wishes { chunks, shards: Some(ShardSpec::None), ..of_all }
             }
-            Self::Keep => Wishes { chunks: "keep".to_owned(), shards: None, ..of_all },
+            Self::Keep => Wishes { chunks: ChunkSpec::Keep, shards: None, ..of_all },
             Self::Follow => of_all,
         }
     }
@@ -55,13 +56,13 @@ impl Coords {
 
 /// The chunks of a coordinate whose dimension is to have chunks longer than it is now: it will grow
 /// too.
-fn longer(spec: &ArraySpec, of_all: &Wishes) -> Option<String> {
-    let chunks = ChunkSpec::parse(&of_all.chunks).ok()?.keeping_extents(of_all.keep_extent);
+fn longer(spec: &ArraySpec, of_all: &Wishes) -> Option<ChunkSpec> {
+    let chunks = of_all.chunks.clone().keeping_extents(of_all.keep_extent);
     let ChunkSpec::Named(named) = chunks else { return None };
     let name = spec.dimension_name(0)?;
     named.into_iter().find_map(|(dimension, extent)| match extent {
         Extent::Exactly(elements) if dimension == name && elements > *spec.shape.first()? => {
-            Some(format!("{elements}!"))
+            Some(ChunkSpec::Positional(vec![extent]))
         }
         _ => None,
     })

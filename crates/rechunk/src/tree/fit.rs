@@ -6,9 +6,8 @@ use rechunk_format::cast::is_number;
 use rechunk_grid::ArraySpec;
 
 use super::rules::Wishes;
-use crate::option_words::is_keep;
-use crate::select::Selected;
-use crate::{ChunkSpec, CopyRequest, Error, Extent};
+use crate::select::RegionSpec;
+use crate::{ChunkSpec, CopyRequest, Error, Extent, ShardSpec};
 
 /// Follows which specifications were of use to any array.
 #[derive(Debug, Default)]
@@ -31,21 +30,17 @@ impl Fit {
     /// Expects the dimensions that `--select` names, if there is one.
     pub(crate) fn of_select(whole: &CopyRequest) -> Result<Self, Error> {
         let mut fit = Self::default();
-        if let Some(text) = &whole.select {
-            fit.expect("--select", text, &Selected::parse(text)?.names()?);
+        if let Some(select) = &whole.select {
+            fit.expect("--select", &select.to_string(), &select.names()?);
         }
         Ok(fit)
     }
 
     /// Returns the part of `--select` that is for an array.
-    pub(crate) fn select(
-        &mut self,
-        whole: &CopyRequest,
-        spec: &ArraySpec,
-    ) -> Result<Option<String>, Error> {
-        let Some(text) = &whole.select else { return Ok(None) };
-        self.saw("--select", text, spec);
-        Ok(Selected::parse(text)?.part(spec))
+    pub(crate) fn select(&mut self, whole: &CopyRequest, spec: &ArraySpec) -> Option<RegionSpec> {
+        let select = whole.select.as_ref()?;
+        self.saw("--select", &select.to_string(), spec);
+        select.part(spec)
     }
 
     /// The request of the array at `path`, and what is to be said about it.
@@ -55,12 +50,12 @@ impl Fit {
         spec: &ArraySpec,
         wishes: Wishes,
         whole: &CopyRequest,
-    ) -> Result<(CopyRequest, Vec<String>), Error> {
+    ) -> (CopyRequest, Vec<String>) {
         let mut request =
             CopyRequest { write_empty: wishes.write_empty, is_member: true, ..whole.clone() };
         let has_cast = wishes.cast.is_some();
         if spec.data_type.is_variable() {
-            return Ok(as_it_is(request, &wishes));
+            return as_it_is(request, &wishes);
         }
         let mut warnings = Vec::new();
         request.cast = wishes.cast.filter(|_| is_number(spec.data_type));
@@ -69,40 +64,37 @@ impl Fit {
             warnings.push(format!("its elements are {data_type}: only numbers are cast"));
         }
         request.codec = wishes.codec;
-        let chunks = self.part("--chunks", &wishes.chunks, path, spec)?;
+        let chunks = self.part("--chunks", &wishes.chunks, path, spec);
         // A scalar has nothing that could be cut.
         if matches!(chunks, Part::Misfit) && !spec.shape.is_empty() {
             warnings.push(misfit("--chunks", &wishes.chunks, spec, "its chunks are kept"));
         }
-        request.chunks = chunks.text().unwrap_or_else(|| "keep".to_owned());
-        request.shards = match wishes.shards.as_deref().map(str::trim) {
+        request.chunks = chunks.spec().unwrap_or_default();
+        request.shards = match wishes.shards {
             // An element is no shard.
-            Some(text) if text != "none" && spec.shape.is_empty() => None,
-            Some(text) if !is_word(text) => {
-                let shards = self.part("--shards", text, path, spec)?;
+            Some(ShardSpec::Shape(_)) if spec.shape.is_empty() => None,
+            Some(ShardSpec::Shape(shape)) if shape != ChunkSpec::Keep => {
+                let shards = self.part("--shards", &shape, path, spec);
                 if let Part::Misfit = shards {
-                    warnings.push(misfit("--shards", text, spec, "it gets those it would without"));
+                    let then = "it gets those it would without";
+                    warnings.push(misfit("--shards", &shape, spec, then));
                 }
-                shards.text()
+                shards.spec().map(ShardSpec::Shape)
             }
-            other => other.map(str::to_owned),
+            other => other,
         };
-        Ok((request, warnings))
+        (request, warnings)
     }
 
     /// Takes note that the array at `path` has dimensions which `wishes` name, though what it gets
     /// is something else.
-    pub(crate) fn see(
-        &mut self,
-        wishes: &Wishes,
-        path: &str,
-        spec: &ArraySpec,
-    ) -> Result<(), Error> {
-        self.part("--chunks", &wishes.chunks, path, spec)?;
-        if let Some(text) = wishes.shards.as_deref().filter(|text| !is_word(text)) {
-            self.part("--shards", text, path, spec)?;
+    pub(crate) fn see(&mut self, wishes: &Wishes, path: &str, spec: &ArraySpec) {
+        self.part("--chunks", &wishes.chunks, path, spec);
+        if let Some(ShardSpec::Shape(shape)) = &wishes.shards
+            && *shape != ChunkSpec::Keep
+        {
+            self.part("--shards", shape, path, spec);
         }
-        Ok(())
     }
 
     /// Takes note that a specification names dimensions, each of which some array has to have.
@@ -129,30 +121,27 @@ impl Fit {
     fn part(
         &mut self,
         option: &'static str,
-        text: &str,
+        wanted: &ChunkSpec,
         path: &str,
         spec: &ArraySpec,
-    ) -> Result<Part, Error> {
-        match &ChunkSpec::parse(text)? {
+    ) -> Part {
+        let text = wanted.to_string();
+        match wanted {
             ChunkSpec::Named(named) => {
-                self.expect(option, text, named.iter().map(|(name, _)| name));
-                self.saw(option, text, spec);
-                let has = |name: &str| spec.axis_named(name).is_some();
-                let is_of_it =
-                    |entry: &&str| entry.split_once('=').is_some_and(|(name, _)| has(name.trim()));
-                let entries: Vec<&str> = text.split(',').filter(is_of_it).collect();
-                Ok(if entries.is_empty() { Part::None } else { Part::Text(entries.join(",")) })
+                self.expect(option, &text, named.iter().map(|(name, _)| name));
+                self.saw(option, &text, spec);
+                let is_of_it = |(name, _): &&(String, Extent)| spec.axis_named(name).is_some();
+                let entries: Vec<_> = named.iter().filter(is_of_it).cloned().collect();
+                if entries.is_empty() { Part::None } else { Part::Spec(ChunkSpec::Named(entries)) }
             }
-            ChunkSpec::Positional(extents)
-                if extents.len() != spec.shape.len() && extents[..] != [Extent::Whole] =>
-            {
-                let used = self.used.entry((option, text.to_owned())).or_default();
+            ChunkSpec::Positional(extents) if extents.len() != spec.shape.len() => {
+                let used = self.used.entry((option, text)).or_default();
                 used.misfit.get_or_insert_with(|| (path.to_owned(), spec.shape.len()));
-                Ok(Part::Misfit)
+                Part::Misfit
             }
-            ChunkSpec::Positional(_) | ChunkSpec::Every(_) => {
-                self.used.entry((option, text.to_owned())).or_default().fits = true;
-                Ok(Part::Text(text.to_owned()))
+            _ => {
+                self.used.entry((option, text)).or_default().fits = true;
+                Part::Spec(wanted.clone())
             }
         }
     }
@@ -174,11 +163,6 @@ impl Fit {
     }
 }
 
-/// The shards are not given by their shape.
-fn is_word(shards: &str) -> bool {
-    matches!(shards.trim(), "none" | "keep")
-}
-
 /// The part of a specification that is an array's.
 #[derive(Debug)]
 enum Part {
@@ -186,37 +170,37 @@ enum Part {
     None,
     /// It has another number of axes.
     Misfit,
-    Text(String),
+    Spec(ChunkSpec),
 }
 
 impl Part {
-    fn text(self) -> Option<String> {
+    fn spec(self) -> Option<ChunkSpec> {
         match self {
-            Self::Text(text) => Some(text),
+            Self::Spec(spec) => Some(spec),
             Self::None | Self::Misfit => None,
         }
     }
 }
 
-fn misfit(option: &str, text: &str, spec: &ArraySpec, then: &str) -> String {
+fn misfit(option: &str, wanted: &ChunkSpec, spec: &ArraySpec, then: &str) -> String {
     let axes = match spec.shape.len() {
         1 => "1 axis".to_owned(),
         count => format!("{count} axes"),
     };
-    format!("it has {axes}, which `{option} {}` does not fit: {then}", text.trim())
+    format!("it has {axes}, which `{option} {wanted}` does not fit: {then}")
 }
 
 /// Has an array that cannot be cut copied chunk by chunk, whatever was asked for the others.
 fn as_it_is(request: CopyRequest, wishes: &Wishes) -> (CopyRequest, Vec<String>) {
-    let asks = wishes.chunks.trim() != "keep"
-        || wishes.codec.as_deref().is_some_and(|codec| !is_keep(codec))
+    let asks = wishes.chunks != ChunkSpec::Keep
+        || wishes.codec.as_ref().is_some_and(|codec| !codec.is_keep())
         || wishes.cast.is_some()
-        || wishes.shards.as_deref().is_some_and(|shards| shards.trim() != "keep");
+        || wishes.shards.as_ref().is_some_and(|shards| !shards.is_keep());
     let warning = asks.then(|| {
         "its elements differ in length: chunks, shards, codecs and type stay as they are".to_owned()
     });
     let mut request = CopyRequest {
-        chunks: "keep".to_owned(),
+        chunks: ChunkSpec::Keep,
         shards: None,
         codec: None,
         cast: None,

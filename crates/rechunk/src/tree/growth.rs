@@ -25,7 +25,6 @@ use crate::others::{self, Others};
 use crate::place::work_dir;
 use crate::repeats::{Changes, GrownGroups};
 use crate::request::CopyRequest;
-use crate::select::Selected;
 use crate::target::open_target;
 
 /// Arrays of a group, by what becomes of them.
@@ -67,12 +66,12 @@ impl TreeJob {
         }
         // What is misspelt is no matter of one array.
         let mut fit = Fit::of_select(&request)?;
-        if let Placement::Region(text) = &placement {
-            let names = growth::named(Selected::parse(text).and_then(|selected| selected.names()))?;
-            fit.expect("--region", text, &names);
+        if let Placement::Region(region) = &placement {
+            let names = growth::named(region.names())?;
+            fit.expect("--region", &region.to_string(), &names);
         }
         request.planning.memory_bytes = Some(request.planning.budget().memory_bytes);
-        let (rules, trust) = (Rules::parse(&selection)?, Trust::parse(&request)?);
+        let (rules, trust) = (Rules::of(&selection), Trust::of(&request));
         let mut found =
             Found::below(&request.source, &source.store, source.format, source.wanted(&request))
                 .await?;
@@ -322,11 +321,11 @@ async fn plan_one(
     let stores = stores.with_meter(&Meter::new());
     let location = member_location(&whole.source, path);
     let source = open_array(&location, &options, &stores).await?;
-    let select = fit.select(whole, source.spec())?;
-    if let Placement::Region(text) = placement {
-        fit.saw("--region", text, source.spec());
+    let select = fit.select(whole, source.spec());
+    if let Placement::Region(region) = placement {
+        fit.saw("--region", &region.to_string(), source.spec());
     }
-    let source = source.selected(select.as_deref())?;
+    let source = source.selected(select.as_ref())?;
     let placement = part_of(placement, &source)?;
     let mut request = CopyRequest { placement, select, ..whole.clone() };
     request.source.clone_from(&source.location);
@@ -359,7 +358,7 @@ async fn theirs(location: &str, whole: &CopyRequest, stores: &Stores) -> Result<
 fn part_of(placement: &Placement, array: &OpenArray) -> Result<Option<Placement>, Error> {
     Ok(match placement {
         Placement::Append(name) => array.spec().axis_named(name.trim()).map(|_| placement.clone()),
-        Placement::Region(text) => Selected::parse(text)?.part(array.spec()).map(Placement::Region),
+        Placement::Region(region) => region.part(array.spec()).map(Placement::Region),
     })
 }
 

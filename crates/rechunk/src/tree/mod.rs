@@ -28,13 +28,14 @@ use rechunk_zarr::GroupMetadata;
 pub use coordinates::Coords;
 pub(crate) use coordinates::is_coordinate;
 pub(crate) use grown::check_not_between;
+pub use pattern::PathPattern;
 pub(crate) use pattern::Pattern;
 pub use report::{ArrayReport, Totals, TreeReport};
-pub(crate) use rules::check_rules;
-pub use rules::{RULE_SETTINGS, Selection};
+pub use rules::{ArrayRule, RULE_SETTINGS, Selection};
 pub(crate) use state::{SavedTree, remove_begun};
 pub(crate) use walk::Found;
 
+use crate::Error;
 use crate::attributes::Way;
 use crate::axes::Axes;
 use crate::dimension_names::GroupNames;
@@ -47,7 +48,6 @@ use crate::open::{OpenOptions, Opened, left_out, open_node, open_store};
 use crate::others::{Others, OthersReport};
 use crate::repeats::GrownGroups;
 use crate::request::{CopyRequest, takes_parts};
-use crate::{ChunkSpec, Error};
 use fit::Fit;
 use members::MemberLists;
 use plans::{Later, Planner};
@@ -184,10 +184,8 @@ impl TreeJob {
             let planned = Self::prepare_growth(request, placement, selection, source, stores);
             return Box::pin(planned).await;
         }
-        let rules = Rules::parse(&selection)?;
+        let rules = Rules::of(&selection);
         let fit = Fit::of_select(&request)?;
-        // What is misspelt is no matter of one array.
-        ChunkSpec::parse(&request.chunks)?;
         let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
         if format.container_ending().is_none() {
             return Err(Error::Usage {

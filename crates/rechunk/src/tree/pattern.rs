@@ -1,35 +1,80 @@
 //! Patterns for the paths of arrays: `*` stays within a name, `**` goes across.
 
+use std::fmt;
+use std::str::FromStr;
 use std::sync::OnceLock;
 
 use glob::{MatchOptions, Pattern as Glob};
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
 /// Spelling of a name with brackets, where one without them matches too.
 const ESCAPES: &str = "to mean a [, ], * or ? itself write [[], []], [*] or [?]";
 
-/// A pattern, and what it was given to.
-#[derive(Debug, Clone)]
-pub(crate) struct Pattern {
-    option: &'static str,
+/// Paths of arrays that are meant: one and all below it, or those that a pattern matches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PathPattern {
     text: String,
     /// As a glob; what is wrong with it, if it is none. It may be the name of an array all the
     /// same.
     glob: Result<Glob, &'static str>,
+}
+
+impl PathPattern {
+    /// Reads a path, or a pattern; says what is wrong with it otherwise.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let text = text.trim().trim_matches('/').to_owned();
+        if text.is_empty() {
+            return Err(wrong("", &text, "it is empty"));
+        }
+        let glob = Glob::new(&text).map_err(|error| error.msg);
+        Ok(Self { text, glob })
+    }
+}
+
+impl FromStr for PathPattern {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<String> for PathPattern {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        Self::parse(&text)
+    }
+}
+
+impl From<PathPattern> for String {
+    fn from(pattern: PathPattern) -> Self {
+        pattern.text
+    }
+}
+
+impl fmt::Display for PathPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A pattern, and what it was given to.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern {
+    option: &'static str,
+    path: PathPattern,
     /// A node of exactly this name is there: then it means that, whatever stands in it.
     is_name: OnceLock<bool>,
 }
 
 impl Pattern {
-    /// Reads a pattern given to `option`.
-    pub(crate) fn parse(option: &'static str, text: &str) -> Result<Self, Error> {
-        let text = text.trim().trim_matches('/').to_owned();
-        if text.is_empty() {
-            return Err(wrong(option, &text, "it is empty"));
-        }
-        let glob = Glob::new(&text).map_err(|error| error.msg);
-        Ok(Self { option, text, glob, is_name: OnceLock::new() })
+    /// A pattern that was given to `option`.
+    pub(crate) fn given_to(option: &'static str, path: &PathPattern) -> Self {
+        Self { option, path: path.clone(), is_name: OnceLock::new() }
     }
 
     /// Says which nodes there are: a pattern that is the name of one means that one, and what is
@@ -39,14 +84,14 @@ impl Pattern {
     }
 
     fn is_at_or_above(&self, path: &str) -> bool {
-        let rest = path.strip_prefix(self.text.as_str());
+        let rest = path.strip_prefix(self.path.text.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     /// Whether it means the node at `path`: one that it matches or, where it is a path without
     /// anything to fill in, one below that.
     pub(crate) fn means(&self, path: &str) -> bool {
-        let has_wildcards = self.text.contains(['*', '?', '[']);
+        let has_wildcards = self.path.text.contains(['*', '?', '[']);
         if !has_wildcards || self.is_name.get().is_some_and(|&is_name| is_name) {
             return self.is_at_or_above(path);
         }
@@ -55,17 +100,18 @@ impl Pattern {
             require_literal_separator: true,
             require_literal_leading_dot: false,
         };
-        self.glob.as_ref().is_ok_and(|glob| glob.matches_with(path, options))
+        self.path.glob.as_ref().is_ok_and(|glob| glob.matches_with(path, options))
     }
 
     /// Error about a pattern that means no array.
     pub(crate) fn unused(&self) -> Error {
-        if let Err(reason) = &self.glob {
-            return wrong(self.option, &self.text, reason);
+        let text = &self.path.text;
+        if let Err(reason) = &self.path.glob {
+            return wrong(&format!("{}: ", self.option), text, reason);
         }
-        let escapes = if self.text.contains('[') { format!("; {ESCAPES}") } else { String::new() };
+        let escapes = if text.contains('[') { format!("; {ESCAPES}") } else { String::new() };
         Error::Usage {
-            message: format!("{}: `{}` matches no array", self.option, self.text),
+            message: format!("{}: `{text}` matches no array", self.option),
             hint: Some(format!(
                 "`rechunk info GROUP` lists them; * stays within a name: write `group/**` for what \
                  is below a group{escapes}"
@@ -74,9 +120,9 @@ impl Pattern {
     }
 }
 
-fn wrong(option: &str, text: &str, reason: &str) -> Error {
+fn wrong(before: &str, text: &str, reason: &str) -> Error {
     Error::Usage {
-        message: format!("{option}: `{text}` is no pattern: {reason}"),
+        message: format!("{before}`{text}` is no pattern: {reason}"),
         hint: Some(format!(
             "write a path, or one with *, ? and [..]; ** goes across groups; {ESCAPES}"
         )),
@@ -89,7 +135,9 @@ mod tests {
 
     #[test]
     fn stars_and_groups() {
-        let means = |text: &str, path: &str| Pattern::parse("--include", text).unwrap().means(path);
+        let pattern =
+            |text: &str| Pattern::given_to("--include", &PathPattern::parse(text).unwrap());
+        let means = |text: &str, path: &str| pattern(text).means(path);
         for (text, path) in [
             ("a", "a"),
             ("a", "a/b/c"),
@@ -117,11 +165,11 @@ mod tests {
             assert!(!means(text, path), "{text} should not mean {path}");
         }
         for wrong in ["", "/"] {
-            assert!(Pattern::parse("--include", wrong).is_err(), "{wrong}");
+            assert!(PathPattern::parse(wrong).is_err(), "{wrong}");
         }
         for wrong in ["a**", "["] {
             assert!(!means(wrong, "a"), "{wrong}");
-            let error = Pattern::parse("--include", wrong).unwrap().unused().to_string();
+            let error = pattern(wrong).unused().to_string();
             assert!(error.contains("is no pattern"), "{error}");
         }
     }
@@ -142,7 +190,7 @@ mod tests {
             ("t[12]", &["t1"]),
             ("g[0-9]/v", &["g0/v"]),
         ] {
-            let pattern = Pattern::parse("--include", text).unwrap();
+            let pattern = Pattern::given_to("--include", &PathPattern::parse(text).unwrap());
             pattern.know(nodes.into_iter());
             let found: Vec<&str> = nodes.into_iter().filter(|node| pattern.means(node)).collect();
             assert_eq!(found, meant, "{text}");

@@ -238,11 +238,11 @@ impl Planner {
         (source, stores): (OpenArray, Stores),
     ) -> Result<Asked, Error> {
         let whole = &self.whole;
-        let select = fit.select(whole, source.spec())?;
-        let source = source.selected(select.as_deref())?;
-        let wishes = wishes(&self.rules, fit, whole, path, source.spec())?;
-        let (mut request, warnings) = fit.request(path, source.spec(), wishes, whole)?;
-        let source = source.cast(request.cast.as_deref())?;
+        let select = fit.select(whole, source.spec());
+        let source = source.selected(select.as_ref())?;
+        let wishes = wishes(&self.rules, fit, whole, path, source.spec());
+        let (mut request, warnings) = fit.request(path, source.spec(), wishes, whole);
+        let source = source.cast(request.cast.as_ref())?;
         request.select = select;
         request.source.clone_from(&source.location);
         request.target = member_location(&whole.target, path);
@@ -274,16 +274,16 @@ fn wishes(
     whole: &CopyRequest,
     path: &str,
     spec: &ArraySpec,
-) -> Result<Wishes, Error> {
+) -> Wishes {
     let mut wishes = Wishes::of(whole);
     if is_coordinate(path, spec) {
         // A dimension that only coordinates have is not misspelt.
-        fit.see(&wishes, path, spec)?;
+        fit.see(&wishes, path, spec);
         let coords = rules.coords.unwrap_or_else(|| Coords::usual(&whole.chunks));
         // Who asks for smaller data does not mean coarser coordinates.
         wishes = Wishes { cast: None, ..coords.wishes(spec, wishes) };
     }
-    Ok(rules.apply(path, wishes))
+    rules.apply(path, wishes)
 }
 
 /// The memory that would do, bytes, where that is what is missing.

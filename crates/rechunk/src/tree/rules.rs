@@ -1,31 +1,30 @@
 //! Which arrays of a group are copied, and what is asked for each: `--include`, `--exclude`,
 //! `--var`.
 
+use std::fmt;
+use std::str::FromStr;
+
 use rechunk_grid::WriteEmpty;
 use serde::{Deserialize, Serialize};
 
 use super::coordinates::Coords;
-use super::pattern::Pattern;
-use crate::cast::parse_cast;
-use crate::format::Format;
-use crate::option_words::{check_codec, check_shards};
+use super::pattern::{PathPattern, Pattern};
 use crate::others::Others;
-use crate::{ChunkSpec, CopyRequest, Error};
+use crate::{Cast, ChunkSpec, CodecSpec, CopyRequest, Error, ShardSpec};
 
 /// Names of settings that a rule of `--var` can have.
 pub const RULE_SETTINGS: [&str; 5] = ["chunks", "codec", "shards", "write-empty", "cast"];
 
-/// Which arrays of a group are copied, and what differs for some: as it is typed.
+/// Which arrays of a group are copied, and what differs for some.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
-    /// Rules, as `--var` takes them: `GLOB: chunks SPEC; codec SPEC; shards SPEC;
-    /// write-empty WHEN; cast TYPE`.
-    pub rules: Vec<String>,
-    /// Arrays that are copied, as `--include` takes them; all if there are none.
-    pub include: Vec<String>,
-    /// Arrays that are left out, as `--exclude` takes them.
-    pub exclude: Vec<String>,
-    /// Treatment of coordinates, as `--coords` takes it; `None`: see [`Coords`].
+    /// Rules; of several that set the same, the last counts.
+    pub rules: Vec<ArrayRule>,
+    /// Arrays that are copied; all if there are none.
+    pub include: Vec<PathPattern>,
+    /// Arrays that are left out.
+    pub exclude: Vec<PathPattern>,
+    /// Treatment of coordinates; `None`: see [`Coords`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coords: Option<Coords>,
     /// Files that are neither metadata nor chunks are left out.
@@ -66,12 +65,12 @@ impl Selection {
 /// Wishes for one array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wishes {
-    pub chunks: String,
-    pub shards: Option<String>,
+    pub chunks: ChunkSpec,
+    pub shards: Option<ShardSpec>,
     pub keep_extent: bool,
-    pub codec: Option<String>,
+    pub codec: Option<CodecSpec>,
     pub write_empty: WriteEmpty,
-    pub cast: Option<String>,
+    pub cast: Option<Cast>,
 }
 
 impl Wishes {
@@ -88,7 +87,7 @@ impl Wishes {
     }
 }
 
-/// A [`Selection`] that was understood.
+/// A [`Selection`], with the patterns that were of use.
 #[derive(Debug)]
 pub(crate) struct Rules {
     settings: Vec<Rule>,
@@ -97,32 +96,28 @@ pub(crate) struct Rules {
     pub coords: Option<Coords>,
 }
 
-/// Settings for the arrays of a pattern.
+/// A rule with its pattern.
 #[derive(Debug)]
 struct Rule {
     pattern: Pattern,
-    chunks: Option<String>,
-    shards: Option<String>,
-    codec: Option<String>,
-    write_empty: Option<WriteEmpty>,
-    cast: Option<String>,
+    set: ArrayRule,
 }
 
 impl Rules {
-    pub(crate) fn parse(selection: &Selection) -> Result<Self, Error> {
-        let patterns = |option, texts: &[String]| -> Result<Vec<Pattern>, Error> {
-            texts.iter().map(|text| Pattern::parse(option, text)).collect()
+    pub(crate) fn of(selection: &Selection) -> Self {
+        let patterns = |option, paths: &[PathPattern]| -> Vec<Pattern> {
+            paths.iter().map(|path| Pattern::given_to(option, path)).collect()
         };
-        Ok(Self {
-            settings: selection
-                .rules
-                .iter()
-                .map(|text| Rule::parse(text))
-                .collect::<Result<_, _>>()?,
-            include: patterns("--include", &selection.include)?,
-            exclude: patterns("--exclude", &selection.exclude)?,
+        let rule = |set: &ArrayRule| Rule {
+            pattern: Pattern::given_to("--var", &set.arrays),
+            set: set.clone(),
+        };
+        Self {
+            settings: selection.rules.iter().map(rule).collect(),
+            include: patterns("--include", &selection.include),
+            exclude: patterns("--exclude", &selection.exclude),
             coords: selection.coords,
-        })
+        }
     }
 
     /// Says which nodes there are, before it is asked which of them are meant.
@@ -164,7 +159,7 @@ impl Rules {
 
     /// Wishes for the array at `path`: of each setting, what the last rule says, else `wishes`.
     pub(crate) fn apply(&self, path: &str, mut wishes: Wishes) -> Wishes {
-        for rule in self.settings.iter().filter(|rule| rule.pattern.means(path)) {
+        for Rule { set: rule, .. } in self.settings.iter().filter(|rule| rule.pattern.means(path)) {
             if let Some(chunks) = &rule.chunks {
                 wishes.chunks.clone_from(chunks);
             }
@@ -177,19 +172,77 @@ impl Rules {
     }
 }
 
-/// Refuses what `--include`, `--exclude` and `--var` do not take, also in the settings of rules.
-pub(crate) fn check_rules(selection: &Selection, format: Format) -> Result<(), Error> {
-    for rule in Rules::parse(selection)?.settings {
-        rule.chunks.as_deref().map(ChunkSpec::parse).transpose()?;
-        rule.shards.as_deref().map(check_shards).transpose()?;
-        rule.codec.as_deref().map(|text| check_codec(text, format)).transpose()?;
-        rule.cast.as_deref().map(parse_cast).transpose()?;
-    }
-    Ok(())
+/// What differs for some arrays of a group. As text it is what `--var` takes: `GLOB: chunks SPEC;
+/// codec SPEC; shards SPEC; write-empty WHEN; cast TYPE`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub struct ArrayRule {
+    /// Arrays that it is for.
+    pub arrays: PathPattern,
+    /// Chunk shape.
+    pub chunks: Option<ChunkSpec>,
+    /// Shards.
+    pub shards: Option<ShardSpec>,
+    /// Codec.
+    pub codec: Option<CodecSpec>,
+    /// When all-fill chunks are written.
+    pub write_empty: Option<WriteEmpty>,
+    /// The type that elements are cast to.
+    pub cast: Option<Cast>,
 }
 
-impl Rule {
-    fn parse(text: &str) -> Result<Self, Error> {
+impl FromStr for ArrayRule {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<String> for ArrayRule {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        Self::parse(&text)
+    }
+}
+
+impl From<ArrayRule> for String {
+    fn from(rule: ArrayRule) -> Self {
+        rule.to_string()
+    }
+}
+
+/// Writes what [`ArrayRule::parse`] reads.
+impl fmt::Display for ArrayRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let write_empty = self.write_empty.map(|when| match when {
+            WriteEmpty::Auto => "auto".to_owned(),
+            WriteEmpty::Always => "always".to_owned(),
+            WriteEmpty::Never => "never".to_owned(),
+        });
+        let settings = [
+            ("chunks", self.chunks.as_ref().map(ToString::to_string)),
+            ("shards", self.shards.as_ref().map(ToString::to_string)),
+            ("codec", self.codec.as_ref().map(ToString::to_string)),
+            ("write-empty", write_empty),
+            ("cast", self.cast.as_ref().map(ToString::to_string)),
+        ];
+        let set =
+            settings.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
+        write!(f, "{}: {}", self.arrays, set.collect::<Vec<_>>().join("; "))
+    }
+}
+
+impl ArrayRule {
+    /// A rule for these arrays that sets nothing yet.
+    pub fn new(arrays: PathPattern) -> Self {
+        Self { arrays, chunks: None, shards: None, codec: None, write_empty: None, cast: None }
+    }
+
+    /// Parses a rule; says what is wrong with it otherwise.
+    pub fn parse(text: &str) -> Result<Self, Error> {
         let wrong = |reason: String| Error::Usage {
             message: format!("--var: `{text}`: {reason}"),
             hint: Some(
@@ -200,15 +253,8 @@ impl Rule {
         };
         let (pattern, settings) =
             text.split_once(':').ok_or_else(|| wrong("there is no `:` behind a path".into()))?;
-        let pattern = Pattern::parse("--var", pattern)?;
-        let mut rule = Self {
-            pattern,
-            chunks: None,
-            shards: None,
-            codec: None,
-            write_empty: None,
-            cast: None,
-        };
+        let arrays = PathPattern::parse(pattern).map_err(|error| error.given_to("--var"))?;
+        let mut rule = Self::new(arrays);
         let settings: Vec<&str> =
             parts(settings).into_iter().map(str::trim).filter(|part| !part.is_empty()).collect();
         if settings.is_empty() {
@@ -217,11 +263,14 @@ impl Rule {
         for setting in settings {
             let (name, value) = setting.split_once(char::is_whitespace).unwrap_or((setting, ""));
             let value = value.trim();
+            if value.is_empty() && name != "chunks" && RULE_SETTINGS.contains(&name) {
+                return Err(wrong(format!("`{name}` has no value")));
+            }
             let is_double = match name {
-                "chunks" => rule.chunks.replace(value.to_owned()).is_some(),
-                "shards" => rule.shards.replace(value.to_owned()).is_some(),
-                "codec" => rule.codec.replace(value.to_owned()).is_some(),
-                "cast" => rule.cast.replace(value.to_owned()).is_some(),
+                "chunks" => rule.chunks.replace(value.parse()?).is_some(),
+                "shards" => rule.shards.replace(value.parse()?).is_some(),
+                "codec" => rule.codec.replace(value.parse()?).is_some(),
+                "cast" => rule.cast.replace(value.parse()?).is_some(),
                 "write-empty" => {
                     let when = match value {
                         "auto" => WriteEmpty::Auto,
@@ -238,9 +287,6 @@ impl Rule {
             };
             if is_double {
                 return Err(wrong(format!("`{name}` is there twice")));
-            }
-            if value.is_empty() && name != "chunks" {
-                return Err(wrong(format!("`{name}` has no value")));
             }
         }
         Ok(rule)
@@ -275,9 +321,15 @@ mod tests {
     use super::*;
 
     fn rules(rules: &[&str], include: &[&str], exclude: &[&str]) -> Result<Rules, Error> {
-        let own = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        let (rules, include, exclude) = (own(rules), own(include), own(exclude));
-        Rules::parse(&Selection { rules, include, exclude, coords: None, no_others: false })
+        let paths = |texts: &[&str]| -> Result<Vec<PathPattern>, Error> {
+            texts.iter().map(|text| text.parse()).collect()
+        };
+        let rules = rules.iter().map(|text| text.parse()).collect::<Result<_, Error>>()?;
+        let (include, exclude) = (paths(include)?, paths(exclude)?);
+        let selection = Selection { rules, include, exclude, coords: None, no_others: false };
+        let saved = serde_json::to_string(&selection).unwrap();
+        assert_eq!(serde_json::from_str::<Selection>(&saved).unwrap(), selection);
+        Ok(Rules::of(&selection))
     }
 
     #[test]
@@ -294,11 +346,11 @@ mod tests {
         .unwrap();
         let of = |path| rules.apply(path, Wishes::of(&CopyRequest::new("s", "t")));
         let b = of("a/b");
-        assert_eq!((b.chunks.as_str(), b.shards.as_deref()), ("2,2", Some("none")));
-        assert_eq!(b.codec.as_deref(), Some(r#"{"id": "x\";y", "l": [1]}"#));
+        assert_eq!((b.chunks.to_string().as_str(), b.shards), ("2,2", Some(ShardSpec::None)));
+        assert_eq!(b.codec.unwrap().text(), r#"{"id": "x\";y", "l": [1]}"#);
         assert_eq!(b.write_empty, WriteEmpty::Never);
         let c = of("c");
-        assert_eq!((c.chunks.as_str(), c.codec.as_deref()), ("keep", Some("zstd:5")));
+        assert_eq!((c.chunks, c.codec.unwrap().text()), (ChunkSpec::Keep, "zstd:5"));
     }
 
     #[test]

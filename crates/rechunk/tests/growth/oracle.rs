@@ -38,10 +38,10 @@ impl Stored {
         };
         let shard = chunk.iter().enumerate().map(|(axis, n)| n * (2 - axis as u64 % 2)).collect();
         CopyRequest {
-            chunks: text(chunk.to_vec()),
-            shards: matches!(self, Self::Sharded).then(|| text(shard)),
+            chunks: text(chunk.to_vec()).parse().unwrap(),
+            shards: matches!(self, Self::Sharded).then(|| text(shard).parse().unwrap()),
             format: Some(format),
-            codec: Some(codec.to_owned()),
+            codec: Some(codec.parse().unwrap()),
             ..request("first.zarr", self.path())
         }
     }
@@ -200,7 +200,8 @@ async fn what_is_aligned_passes() {
 async fn a_wide_gap_takes_no_memory() {
     let disk = SimStore::new(1);
     Plain::new(&[999, 60], &[999, 60]).write(&disk, "first.zarr");
-    let make = CopyRequest { chunks: "1000,1".to_owned(), ..request("first.zarr", "target.zarr") };
+    let make =
+        CopyRequest { chunks: "1000,1".parse().unwrap(), ..request("first.zarr", "target.zarr") };
     fresh(&disk, make).await.unwrap();
     Plain::new(&[1, 60], &[1, 60]).at(&[999, 0]).write(&disk, "more.zarr");
     let request = append("more.zarr", "target.zarr", "0");

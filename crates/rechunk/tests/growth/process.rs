@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rechunk::{
-    CancellationToken, CopyRequest, Error, Existing, Format, NullObserver, Placement, Planning,
-    Prepared, Report, Running, Selection, StoreOptions, Stores, TreeReport,
+    CancellationToken, ChunkSpec, CodecSpec, CopyRequest, Error, Existing, Format, NullObserver,
+    Placement, Planning, Prepared, Report, Running, Selection, ShardSpec, StoreOptions, Stores,
+    TreeReport,
 };
 use rechunk_testkit::{SimClient, SimStore};
 use tokio::time::sleep;
@@ -35,7 +36,7 @@ pub(crate) fn append(source: &str, target: &str, along: &str) -> CopyRequest {
 }
 
 pub(crate) fn region(source: &str, target: &str, region: &str) -> CopyRequest {
-    let placement = Some(Placement::Region(region.to_owned()));
+    let placement = Some(Placement::parse_region(region).unwrap());
     CopyRequest { placement, ..request(source, target) }
 }
 
@@ -96,9 +97,9 @@ pub(crate) async fn fresh(disk: &SimStore, request: CopyRequest) -> Result<Done,
 /// The array at `path`, read by way of a copy in one plain chunk.
 pub(crate) async fn read(disk: &SimStore, path: &str) -> Expected {
     let whole = CopyRequest {
-        chunks: "-1".to_owned(),
-        codec: Some("none".to_owned()),
-        shards: Some("none".to_owned()),
+        chunks: ChunkSpec::Whole,
+        codec: Some(CodecSpec::none()),
+        shards: Some(ShardSpec::None),
         format: Some(Format::Zarr2),
         write_empty: rechunk::WriteEmpty::Always,
         ..request(path, "read.zarr")

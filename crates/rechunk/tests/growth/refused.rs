@@ -14,7 +14,8 @@ async fn archive() -> SimStore {
     let mut days = Plain::new(&[7, 6], &[3, 6]).named(&NAMES);
     days.attributes = json!({"units": "days since 1970-01-01", "long_name": "days"});
     days.write(&disk, "first.zarr");
-    let make = CopyRequest { chunks: "4,4".to_owned(), ..request("first.zarr", "target.zarr") };
+    let make =
+        CopyRequest { chunks: "4,4".parse().unwrap(), ..request("first.zarr", "target.zarr") };
     fresh(&disk, make).await.unwrap();
     disk
 }
@@ -79,9 +80,9 @@ async fn what_does_not_fit_is_refused() {
 async fn what_the_target_has_decided_cannot_be_asked_for() {
     let usual = || append("more.zarr", "target.zarr", "time");
     for (option, request) in [
-        ("--chunks", CopyRequest { chunks: "1,6".to_owned(), ..usual() }),
-        ("--shards", CopyRequest { shards: Some("4,4".to_owned()), ..usual() }),
-        ("--codec", CopyRequest { codec: Some("zstd:1".to_owned()), ..usual() }),
+        ("--chunks", CopyRequest { chunks: "1,6".parse().unwrap(), ..usual() }),
+        ("--shards", CopyRequest { shards: Some("4,4".parse().unwrap()), ..usual() }),
+        ("--codec", CopyRequest { codec: Some("zstd:1".parse().unwrap()), ..usual() }),
         ("--format", CopyRequest { format: Some(Format::Zarr3), ..usual() }),
         ("--n5-version", CopyRequest { n5_version: Some("4.0.0".to_owned()), ..usual() }),
     ] {
@@ -114,7 +115,7 @@ async fn all_else_of_the_document_stays() {
 #[test]
 fn a_placement_is_said_in_words() {
     let placement = Placement::Append("time".to_owned());
-    assert_eq!((placement.option(), placement.text()), ("--append", "time"));
+    assert_eq!((placement.option(), placement.text().as_str()), ("--append", "time"));
 }
 
 /// Of Zarr v2, xarray takes the fill value for what is missing.
@@ -140,7 +141,7 @@ async fn numbers_are_cast_to_the_type_of_the_target() {
     small.write(&disk, "more.zarr");
     disk.put("more.zarr/0.0", vec![1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0].into());
     let append = |cast: &str| CopyRequest {
-        cast: Some(cast.to_owned()),
+        cast: Some(cast.parse().unwrap()),
         ..append("more.zarr", "target.zarr", "time")
     };
     let error = fresh(&disk, append("int32")).await.unwrap_err();

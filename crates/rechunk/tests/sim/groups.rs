@@ -17,7 +17,7 @@ const DOCUMENT: &str = r#"{"zarr_format":3,"node_type":"group","attributes":{"ke
 /// Copies the array into the group.
 async fn copy_into(disk: &rechunk_testkit::SimStore, array: &str) {
     let request = CopyRequest {
-        chunks: "7,4".to_owned(),
+        chunks: "7,4".parse().unwrap(),
         format: Some(Format::Zarr3),
         planning: Planning {
             memory_bytes: Some(64 << 20),

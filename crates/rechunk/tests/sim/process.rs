@@ -13,7 +13,7 @@ use crate::array::{ROOT, TARGET, target_chunks};
 
 fn request(strategy: Strategy) -> CopyRequest {
     CopyRequest {
-        chunks: target_chunks(),
+        chunks: target_chunks().parse().unwrap(),
         format: Some(Format::Zarr2),
         planning: Planning {
             memory_bytes: Some(64 << 20),
