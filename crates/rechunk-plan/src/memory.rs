@@ -7,7 +7,7 @@
 //! counted (`unit_counts.rs`).
 
 use crate::count::{cells_touched_max, product};
-use crate::{PlanRequest, Side, StageInput};
+use crate::{PlanRequest, Side};
 
 /// Fixed memory of a run, bytes. Code and runtime are outside the budget (the promise is budget
 /// plus 48 MiB); thread-local codec contexts and the journal's buffers are inside.
@@ -139,12 +139,6 @@ pub fn units_within(resident_bytes: u64, unit_bytes: u64, rank: usize) -> u64 {
     let each_bytes = unit_bytes.saturating_add(unit_state_bytes(rank));
     let with_state = resident_bytes.saturating_add(STATE_IN_FIXED_BYTES) / each_bytes;
     with_state.min(resident_bytes / unit_bytes.max(1))
-}
-
-/// Steps may overlap where there are any, but not where shards are read or written: the memory of
-/// their indexes is reserved step by step.
-pub(crate) fn steps_overlap(is_stepped: bool, input: &StageInput, shard_state_bytes: u64) -> bool {
-    is_stepped && *input != StageInput::SourceShards && shard_state_bytes == 0
 }
 
 /// Bytes of chunks on their way in or out, beside the units. Decoding and encoding take more than a

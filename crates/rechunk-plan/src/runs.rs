@@ -1,12 +1,13 @@
 //! Plans of raw files on both sides: one pass in runs of bytes, by a schedule of the keep
 //! strategy ([`crate::keep`]). One task, one buffer after the other; parallel are the runs.
 
+use crate::choice::NEAR;
 use crate::cost::Figures;
 use crate::count::{cells, cells_touched_max, pairs_along, product};
 use crate::keep::{Baseline, Counts, Found, KeepError, Model, Problem, Schedule, SideCounts};
 use crate::memory::{fixed_bytes, units_state_bytes};
-use crate::planner::NEAR;
 use crate::price::{Parallel, price};
+use crate::raw_files::problem;
 use crate::{
     Candidate, CandidateOutcome, Estimate, PLAN_VERSION, Plan, PlanError, PlanMemory, PlanRequest,
     Planned, RoleEstimate, RunsSide, Stage, StageInput, StageOutput, Strategy,
@@ -20,25 +21,6 @@ pub(crate) fn sides(request: &PlanRequest) -> Option<(&RunsSide, &RunsSide)> {
     let is_asked = matches!(request.strategy, Strategy::Auto | Strategy::Keep);
     let sides = request.source.runs.as_ref().zip(request.target.runs.as_ref());
     sides.filter(|_| is_asked)
-}
-
-/// The question to [`crate::keep`], with `memory_bytes` for buffers and what is carried.
-pub(crate) fn problem(
-    shape: &[u64],
-    item_bytes: u64,
-    source: &RunsSide,
-    target: &RunsSide,
-    memory_bytes: u64,
-) -> Problem {
-    Problem {
-        shape: shape.to_vec(),
-        source_block: source.block_shape.clone(),
-        target_block: target.block_shape.clone(),
-        item_bytes,
-        memory_bytes,
-        source_order: source.order.clone(),
-        target_order: target.order.clone(),
-    }
 }
 
 /// Schedule of a strategy of the literature for raw files, with its costs.
@@ -324,7 +306,7 @@ fn planned(
         fingerprint: String::new(),
     };
     plan.geometry(0)?;
-    plan.fingerprint = crate::fingerprint::of(&plan);
+    plan.fingerprint = plan.computed_fingerprint();
     let outcome = CandidateOutcome::Chosen {
         estimate: plan.estimate.clone(),
         memory_bytes: plan.memory.planned_peak_bytes,
