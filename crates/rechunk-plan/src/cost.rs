@@ -18,9 +18,12 @@ use crate::{Estimate, PlanRequest, StageInput, StageOutput};
 
 /// A stage before memory has been divided: what is read and written, in which boxes.
 #[derive(Debug, Clone)]
-pub(crate) struct StageDraft {
+pub struct StageDraft {
+    /// Input of the stage.
     pub input: StageInput,
+    /// Output of the stage.
     pub output: StageOutput,
+    /// Encoded chunks are copied as they are.
     pub passthrough: bool,
     /// The store copies each object itself.
     pub copied_by_store: bool,
@@ -28,13 +31,16 @@ pub(crate) struct StageDraft {
     pub tile: Vec<u64>,
     /// Box of the tile that is filled at a time, where that is not all: a part of a shard.
     pub box_shape: Option<Vec<u64>>,
+    /// Input chunks taken at once along each axis within a tile.
     pub step_chunks: Vec<u64>,
+    /// Axes of the loop over steps, slowest first.
     pub step_axes: Vec<usize>,
 }
 
 /// The counts of a drafted stage that cost and memory follow from.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Figures {
+pub struct Figures {
+    /// Number of tasks.
     pub tasks: u64,
     /// Bytes of the array over those of a whole task: as many tasks as there would be, were the
     /// last ones no smaller.
@@ -42,6 +48,7 @@ pub(crate) struct Figures {
     /// Steps of all tasks together, about: boxes that end inside of a step may take one more, the
     /// last ones fewer.
     pub steps: u64,
+    /// Traffic of all tasks, without its price.
     pub traffic: Estimate,
     /// Chunks that the lanes of a task can share while reading.
     pub reading: u64,
@@ -61,10 +68,13 @@ pub(crate) struct Figures {
     /// The part of the decoded bytes read that codecs pass over, because no box takes anything of
     /// their blocks, from 0 to 1.
     pub passed_over: f64,
+    /// Output buffers of one task and what finds them, bytes.
     pub resident_bytes: u64,
+    /// Indexes of the shards that one task reads and writes, and unsent parts of shards, bytes.
     pub shard_state_bytes: u64,
-    /// Of one target shard; 0 without.
+    /// Bytes kept of one target shard; 0 without.
     pub target_shard_bytes: u64,
+    /// Bytes of a lane, and of a thread that decodes or encodes.
     pub lane: LaneBytes,
     /// The tile clipped to the array, without padding.
     pub tile_bytes: u64,
@@ -72,19 +82,19 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// Bytes that a task holds beside its lanes.
-    pub(crate) fn held_bytes(&self) -> u64 {
+    pub fn held_bytes(&self) -> u64 {
         self.resident_bytes.saturating_add(self.shard_state_bytes)
     }
 }
 
 impl StageDraft {
     /// Shape of the elements that are filled at a time.
-    pub(crate) fn filled(&self) -> &[u64] {
+    pub fn filled(&self) -> &[u64] {
         self.box_shape.as_ref().unwrap_or(&self.tile)
     }
 
     /// Exact counts and memory of the stage.
-    pub(crate) fn figures(&self, request: &PlanRequest, cuts: &Cuts<'_>) -> Figures {
+    pub fn figures(&self, request: &PlanRequest, cuts: &Cuts<'_>) -> Figures {
         let shape = &request.shape;
         let item = request.item_bytes;
         let array_bytes = product(shape.iter().copied()).saturating_mul(item);

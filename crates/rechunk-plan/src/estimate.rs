@@ -78,13 +78,6 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the traffic with its time and price.
-    #[must_use]
-    pub(crate) fn priced(mut self, (seconds, price): (f64, Price)) -> Self {
-        (self.seconds, self.usd, self.price) = (seconds, price.total_usd(), price);
-        self
-    }
-
     /// All requests; those of multipart uploads count as one.
     pub fn requests(&self) -> u64 {
         [&self.source, &self.intermediate, &self.target].iter().fold(0_u64, |sum, role| {

@@ -11,7 +11,7 @@ use crate::{Estimate, ProfileNames, RunsSide, Stage, Strategy, Uploads};
 pub const PLAN_VERSION: u32 = 2; // 2: pieces of an intermediate end with a checksum
 
 /// Threads a plan may be made for.
-pub(crate) const THREADS: RangeInclusive<u32> = 1..=4096;
+pub const THREADS: RangeInclusive<u32> = 1..=4096;
 
 /// Complete plan of a run: no I/O and no choice is left to the executor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

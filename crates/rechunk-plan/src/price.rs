@@ -19,8 +19,10 @@ use crate::{Estimate, PlanRequest, Price, Profile, StoreProfile};
 
 /// Numbers of tasks and lanes that run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Parallel {
+pub struct Parallel {
+    /// Tasks that run at the same time.
     pub tasks_at_once: u32,
+    /// Lanes of each of them.
     pub lanes: u32,
 }
 
@@ -57,7 +59,7 @@ pub(crate) fn count_parts(traffic: &mut Estimate, profile: &Profile) {
 /// Prices a stage: seconds and dollars. In box mode (see [`crate::Budget::box_bytes`]) everything
 /// runs at the store's full concurrency, so that plans of different planners are compared by their
 /// counts alone.
-pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel) -> (f64, Price) {
+pub fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel) -> (f64, Price) {
     let budget = &request.budget;
     let workers = f64::from(budget.workers.max(1));
     let full = budget.box_bytes.is_some();
@@ -113,6 +115,11 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
         moving *= 1.0 + flow * flowing + (1.0 - flow) * ALONE * alone;
     }
     (waiting + moving, price)
+}
+
+/// Returns the traffic with its time and price.
+pub fn priced(traffic: &Estimate, (seconds, price): (f64, Price)) -> Estimate {
+    Estimate { seconds, usd: price.total_usd(), price, ..traffic.clone() }
 }
 
 /// Tasks at once on average: fewer than there may be, while the last ones run.

@@ -5,7 +5,7 @@ use crate::{Plan, RunsSide};
 
 /// Poses the problem of moving an array between raw files, with `memory_bytes` for buffers and
 /// what is carried.
-pub(crate) fn problem(
+pub fn keep_problem(
     shape: &[u64],
     item_bytes: u64,
     source: &RunsSide,
@@ -43,6 +43,6 @@ impl Plan {
         let (source, target) = files.ok_or(KeepError::NotOfThisArray { why })?;
         let memory_bytes = self.item_bytes.max(self.memory.budget_bytes);
         let (shape, item_bytes) = (&self.shape, self.item_bytes);
-        Ok(problem(shape, item_bytes, source, target, memory_bytes))
+        Ok(keep_problem(shape, item_bytes, source, target, memory_bytes))
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use rechunk_grid::Region;
 use serde::{Deserialize, Serialize};
 
-use crate::{Multipart, Profile, Side, StoreProfile, Uploads};
+use crate::{Profile, Side, StoreProfile, Uploads};
 
 /// Limits of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,12 +164,12 @@ impl PlanRequest {
 
     /// The elements that the source holds; `None` if that is all of the array. The others are kept
     /// as the target has them.
-    pub(crate) fn held(&self) -> Option<Region> {
+    pub fn held(&self) -> Option<Region> {
         self.source.edges.as_ref().and_then(|edges| edges.held(&self.shape))
     }
 
     /// Requests that may usefully be in flight from one process.
-    pub(crate) fn requests_at_once(&self) -> u32 {
+    pub fn requests_at_once(&self) -> u32 {
         let profile = &self.profile;
         let most = [&profile.source, &profile.intermediate, &profile.target]
             .iter()
@@ -180,26 +180,15 @@ impl PlanRequest {
     }
 
     /// Sizes by which the objects of the target are sent.
-    pub(crate) fn target_uploads(&self) -> Option<Uploads> {
+    pub fn target_uploads(&self) -> Option<Uploads> {
         let multipart = self.profile.target.multipart?;
         Some(Uploads::new(multipart, self.budget.memory_bytes, self.target_object_bytes_max()))
     }
 
     /// Sizes by which the objects of the intermediate are sent.
-    pub(crate) fn intermediate_uploads(&self) -> Option<Uploads> {
+    pub fn intermediate_uploads(&self) -> Option<Uploads> {
         let multipart = self.profile.intermediate.multipart?;
         Some(Uploads::new(multipart, self.budget.memory_bytes, 0))
-    }
-
-    /// Returns the request with the smallest parts that the store takes, where shards are filled in
-    /// larger ones. What fits at all fits so: also in the budget that is named when nothing has
-    /// fitted.
-    pub(crate) fn with_least_parts(&self) -> Option<Self> {
-        let multipart = self.profile.target.multipart.filter(|_| self.target.shard.is_some())?;
-        let part_bytes = multipart.part_bytes.min(Multipart::PART_BYTES_MIN);
-        let mut request = self.clone();
-        request.profile.target.multipart = Some(Multipart { part_bytes, ..multipart });
-        (request.target_uploads() != self.target_uploads()).then_some(request)
     }
 
     /// No object of the target has more bytes.

@@ -90,7 +90,7 @@ impl Side {
 
     /// Its axes as a chunk stores them, slowest first, if any part of a chunk can be read by
     /// itself, as it is.
-    pub(crate) fn plain_order(&self) -> Option<&[usize]> {
+    pub fn plain_order(&self) -> Option<&[usize]> {
         Some(&self.parts.as_ref().filter(|side| side.parts == Parts::Elements)?.order)
     }
 
@@ -110,7 +110,7 @@ impl Side {
     }
 
     /// Chunks of a shard; 1 without shards.
-    pub(crate) fn shard_chunks(&self) -> u64 {
+    pub fn shard_chunks(&self) -> u64 {
         let shard = self.shard_shape().unwrap_or(&self.chunk_shape);
         product(shard.iter().zip(&self.chunk_shape).map(|(shard, chunk)| shard / (*chunk).max(1)))
     }

@@ -47,6 +47,7 @@ mod open;
 mod option_words;
 mod others;
 mod place;
+pub mod planner;
 mod prepare;
 mod probe;
 mod profile;
@@ -117,6 +118,6 @@ pub use verify::{Compared, Comparison, GroupComparison, MemberComparison, verify
 
 pub use rechunk_exec::{Event, NullObserver, Observer};
 pub use rechunk_grid::{ArraySpec, DataType, WriteEmpty, format_shape};
-pub use rechunk_plan::{self as planner, IntermediateGrid, Strategy};
+pub use rechunk_plan::{IntermediateGrid, Strategy};
 pub use rechunk_store::{Meter, RoleTraffic, StoreError, StoreOptions, Stores, Traffic, is_remote};
 pub use tokio_util::sync::CancellationToken;

@@ -169,7 +169,7 @@ impl Model {
 }
 
 /// True if `order` has every axis of an array of `rank` axes once.
-pub(crate) fn is_order(order: &[usize], rank: usize) -> bool {
+pub fn is_order(order: &[usize], rank: usize) -> bool {
     let mut axes = order.to_vec();
     axes.sort_unstable();
     axes.iter().copied().eq(0..rank)
