@@ -136,7 +136,7 @@ bench-n5 *ARGUMENTS: build oracles
 
 # How our planner and the literature's compare on the golden cases.
 golden-report:
-    cargo test --release -p rechunk-plan --test golden -- --nocapture
+    cargo test --release -p rechunk-planner --test golden -- --nocapture
 
 # Build and pack the program for TARGET (a Rust target, this machine's own by default), with manual pages and completions.
 dist TARGET=fuzz-host:

@@ -1,134 +1,29 @@
 //! Exact counts of a stage. What they cost under a profile is in `price.rs`.
 
-use rechunk_grid::{RANK_MAX, Region};
-use serde::{Deserialize, Serialize};
+use rechunk_grid::RANK_MAX;
 
 use crate::absence::{parts_max, parts_of_three};
+use crate::border::count_kept;
 use crate::count::{cells, pairs, product};
 use crate::cuts::{AxisCuts, Cuts};
 use crate::geometry::PIECE_CHECKSUM_BYTES;
 use crate::memory::{
-    CellAxis, LaneBytes, SteppedAxis, resident_cells, resident_units, steps_overlap,
-    units_state_bytes,
+    CellAxis, LaneBytes, SteppedAxis, resident_cells, resident_units, units_state_bytes,
 };
 use crate::parts::{Taken, part_bytes_max, plain_read_bytes};
-use crate::price::Price;
+use crate::stage::steps_overlap;
 use crate::unit_counts::RegularAxis;
 use crate::uploads::{Uploads, cell_sizes};
-use crate::{PlanRequest, StageInput, StageOutput};
-
-/// Predicted traffic of one role. Requests and decoded bytes are exact (a missing chunk is a
-/// request, and its fill counts as decoded); encoded bytes are expected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct RoleEstimate {
-    /// Read requests, those that will find nothing included.
-    pub get_requests: u64,
-    /// Write requests, those skipped for all-fill chunks included.
-    pub put_requests: u64,
-    /// Decoded bytes read, padding of edge chunks included.
-    pub decoded_read_bytes: u64,
-    /// Decoded bytes written, padding of edge chunks included.
-    pub decoded_written_bytes: u64,
-    /// Encoded bytes read, expected.
-    pub read_bytes: u64,
-    /// Encoded bytes written, expected.
-    pub written_bytes: u64,
-    /// Objects written.
-    pub objects: u64,
-    /// Requests of multipart uploads beside the one per object that `put_requests` counts: one that
-    /// begins it, and one for each part. Exact where objects have the expected size.
-    #[serde(default)]
-    pub part_requests: u64,
-    /// Objects that the store copies itself, from others it has; those that will not be there
-    /// included.
-    #[serde(default)]
-    pub copy_requests: u64,
-    /// Files opened to move runs of bytes.
-    #[serde(default)]
-    pub opens: u64,
-    /// Runs of bytes moved through such files; each is a request too.
-    #[serde(default)]
-    pub runs: u64,
-    /// Runs that do not begin where the last one through the same open file ended.
-    #[serde(default)]
-    pub seeks: u64,
-}
-
-impl RoleEstimate {
-    fn add(&mut self, other: &Self) {
-        self.get_requests = self.get_requests.saturating_add(other.get_requests);
-        self.put_requests = self.put_requests.saturating_add(other.put_requests);
-        self.decoded_read_bytes = self.decoded_read_bytes.saturating_add(other.decoded_read_bytes);
-        self.decoded_written_bytes =
-            self.decoded_written_bytes.saturating_add(other.decoded_written_bytes);
-        self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
-        self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
-        self.objects = self.objects.saturating_add(other.objects);
-        self.part_requests = self.part_requests.saturating_add(other.part_requests);
-        self.copy_requests = self.copy_requests.saturating_add(other.copy_requests);
-        self.opens = self.opens.saturating_add(other.opens);
-        self.runs = self.runs.saturating_add(other.runs);
-        self.seeks = self.seeks.saturating_add(other.seeks);
-    }
-}
-
-/// Predicted traffic and price of a plan.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Estimate {
-    /// Traffic with the source.
-    pub source: RoleEstimate,
-    /// Traffic with the intermediate, all passes together.
-    pub intermediate: RoleEstimate,
-    /// Traffic with the target.
-    pub target: RoleEstimate,
-    /// Time under the profile, seconds: ranks plans; no forecast for a busy machine.
-    pub seconds: f64,
-    /// Price under the profile, US dollars: the sum of `price`.
-    pub usd: f64,
-    /// Parts of the price.
-    #[serde(default)]
-    pub price: Price,
-}
-
-impl Estimate {
-    /// Returns the traffic with its time and price.
-    #[must_use]
-    pub(crate) fn priced(mut self, (seconds, price): (f64, Price)) -> Self {
-        (self.seconds, self.usd, self.price) = (seconds, price.total_usd(), price);
-        self
-    }
-
-    /// All requests; those of multipart uploads count as one.
-    pub fn requests(&self) -> u64 {
-        [&self.source, &self.intermediate, &self.target].iter().fold(0_u64, |sum, role| {
-            let moved = role.get_requests.saturating_add(role.put_requests);
-            sum.saturating_add(moved).saturating_add(role.copy_requests)
-        })
-    }
-
-    /// All decoded bytes moved.
-    pub fn decoded_bytes(&self) -> u64 {
-        [&self.source, &self.intermediate, &self.target].iter().fold(0_u64, |sum, role| {
-            sum.saturating_add(role.decoded_read_bytes).saturating_add(role.decoded_written_bytes)
-        })
-    }
-
-    /// Adds what comes after it: another stage, another array.
-    pub fn add(&mut self, next: &Self) {
-        self.source.add(&next.source);
-        self.intermediate.add(&next.intermediate);
-        self.target.add(&next.target);
-        self.seconds += next.seconds;
-        self.usd += next.usd;
-        self.price.add(&next.price);
-    }
-}
+use crate::{Estimate, PlanRequest, StageInput, StageOutput};
 
 /// A stage before memory has been divided: what is read and written, in which boxes.
 #[derive(Debug, Clone)]
-pub(crate) struct StageDraft {
+pub struct StageDraft {
+    /// Input of the stage.
     pub input: StageInput,
+    /// Output of the stage.
     pub output: StageOutput,
+    /// Encoded chunks are copied as they are.
     pub passthrough: bool,
     /// The store copies each object itself.
     pub copied_by_store: bool,
@@ -136,13 +31,16 @@ pub(crate) struct StageDraft {
     pub tile: Vec<u64>,
     /// Box of the tile that is filled at a time, where that is not all: a part of a shard.
     pub box_shape: Option<Vec<u64>>,
+    /// Input chunks taken at once along each axis within a tile.
     pub step_chunks: Vec<u64>,
+    /// Axes of the loop over steps, slowest first.
     pub step_axes: Vec<usize>,
 }
 
 /// The counts of a drafted stage that cost and memory follow from.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Figures {
+pub struct Figures {
+    /// Number of tasks.
     pub tasks: u64,
     /// Bytes of the array over those of a whole task: as many tasks as there would be, were the
     /// last ones no smaller.
@@ -150,6 +48,7 @@ pub(crate) struct Figures {
     /// Steps of all tasks together, about: boxes that end inside of a step may take one more, the
     /// last ones fewer.
     pub steps: u64,
+    /// Traffic of all tasks, without its price.
     pub traffic: Estimate,
     /// Chunks that the lanes of a task can share while reading.
     pub reading: u64,
@@ -169,10 +68,13 @@ pub(crate) struct Figures {
     /// The part of the decoded bytes read that codecs pass over, because no box takes anything of
     /// their blocks, from 0 to 1.
     pub passed_over: f64,
+    /// Output buffers of one task and what finds them, bytes.
     pub resident_bytes: u64,
+    /// Indexes of the shards that one task reads and writes, and unsent parts of shards, bytes.
     pub shard_state_bytes: u64,
-    /// Of one target shard; 0 without.
+    /// Bytes kept of one target shard; 0 without.
     pub target_shard_bytes: u64,
+    /// Bytes of a lane, and of a thread that decodes or encodes.
     pub lane: LaneBytes,
     /// The tile clipped to the array, without padding.
     pub tile_bytes: u64,
@@ -180,19 +82,19 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// Bytes that a task holds beside its lanes.
-    pub(crate) fn held_bytes(&self) -> u64 {
+    pub fn held_bytes(&self) -> u64 {
         self.resident_bytes.saturating_add(self.shard_state_bytes)
     }
 }
 
 impl StageDraft {
     /// Shape of the elements that are filled at a time.
-    pub(crate) fn filled(&self) -> &[u64] {
+    pub fn filled(&self) -> &[u64] {
         self.box_shape.as_ref().unwrap_or(&self.tile)
     }
 
     /// Exact counts and memory of the stage.
-    pub(crate) fn figures(&self, request: &PlanRequest, cuts: &Cuts<'_>) -> Figures {
+    pub fn figures(&self, request: &PlanRequest, cuts: &Cuts<'_>) -> Figures {
         let shape = &request.shape;
         let item = request.item_bytes;
         let array_bytes = product(shape.iter().copied()).saturating_mul(item);
@@ -502,32 +404,6 @@ impl StageDraft {
     }
 }
 
-/// Counts the reads of the target: chunks with elements that the source does not hold, each once,
-/// and the indexes of their shards.
-fn count_kept(request: &PlanRequest, role: &mut RoleEstimate) {
-    let Some(held) = request.held() else { return };
-    let (side, shape) = (&request.target, &request.shape);
-    let chunks = border(shape, &side.chunk_shape, &held);
-    role.get_requests = chunks;
-    role.decoded_read_bytes = chunks.saturating_mul(side.chunk_bytes(request.item_bytes));
-    role.read_bytes = chunks.saturating_mul(side.encoded_bytes_expected);
-    if let Some(shard) = &side.shard {
-        let shards = border(shape, &shard.shape, &held);
-        role.get_requests = role.get_requests.saturating_add(shards);
-        role.read_bytes = role.read_bytes.saturating_add(shards.saturating_mul(shard.index_bytes));
-    }
-}
-
-/// Cells of a grid over `shape` that do not lie wholly in `held`.
-fn border(shape: &[u64], cell: &[u64], held: &Region) -> u64 {
-    let inside = (0..shape.len()).map(|axis| {
-        let (from, end) = (held.start[axis].div_ceil(cell[axis]), held.end(axis));
-        let to = if end == shape[axis] { end.div_ceil(cell[axis]) } else { end / cell[axis] };
-        to.saturating_sub(from)
-    });
-    cells(shape, cell).saturating_sub(product(inside))
-}
-
 /// Counts objects that the store copies itself as copies, not as reads and writes. (The memory is
 /// for reading and writing all the same, for a store that turns out not to copy.)
 fn only_copies(traffic: &mut Estimate) {
@@ -574,29 +450,4 @@ fn marks_max(request: &PlanRequest, shape: &[u64]) -> u64 {
 fn scaled(expected: u64, elements: u64, chunk_elements: u64) -> u64 {
     let bytes = u128::from(expected) * u128::from(elements) / u128::from(chunk_elements.max(1));
     u64::try_from(bytes).unwrap_or(u64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use rechunk_grid::ChunkGrid;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn the_border_is_what_does_not_lie_inside(
-            axes in prop::collection::vec((0_u64..9, 1_u64..12, 0_u64..9, 1_u64..7), 1..4),
-        ) {
-            let held = |(before, extent, _, _): &(u64, u64, u64, u64)| (*before, *extent);
-            let (start, extents) = axes.iter().map(held).unzip();
-            let held = Region::new(start, extents);
-            let shape: Vec<u64> = axes.iter().map(|axis| axis.0 + axis.1 + axis.2).collect();
-            let cell: Vec<u64> = axes.iter().map(|axis| axis.3).collect();
-            let grid = ChunkGrid::new(&shape, &cell).unwrap();
-            let outside =
-                grid.indices().positions().filter(|at| !held.contains(&grid.region(at))).count();
-            prop_assert_eq!(border(&shape, &cell, &held), outside as u64);
-        }
-    }
 }

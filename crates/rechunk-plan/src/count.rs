@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 /// Greatest common divisor; `gcd(0, b) = b`.
-pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
+pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);
     }
@@ -14,14 +14,14 @@ pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
 
 /// Least common multiple, capped at `cap` (the extent of the axis: the array's end is an end of
 /// every grid).
-pub(crate) fn lcm_capped(a: u64, b: u64, cap: u64) -> u64 {
+pub fn lcm_capped(a: u64, b: u64, cap: u64) -> u64 {
     let lcm = u128::from(a / gcd(a, b).max(1)) * u128::from(b);
     u64::try_from(lcm.min(u128::from(cap))).unwrap_or(cap)
 }
 
 /// Counts the pairs (chunk of grid `a`, chunk of grid `b`) that share an element of an axis. So
 /// many pieces has the common refinement.
-pub(crate) fn pairs_along(extent: u64, a: u64, b: u64) -> u64 {
+pub fn pairs_along(extent: u64, a: u64, b: u64) -> u64 {
     pairs_between(extent, (a, 0..extent.div_ceil(a)), b)
 }
 
@@ -45,19 +45,19 @@ pub fn pairs(shape: &[u64], a: &[u64], b: &[u64]) -> u64 {
 }
 
 /// Number of chunks of a grid.
-pub(crate) fn cells(shape: &[u64], chunk: &[u64]) -> u64 {
+pub fn cells(shape: &[u64], chunk: &[u64]) -> u64 {
     product(shape.iter().zip(chunk).map(|(&extent, &chunk)| extent.div_ceil(chunk)))
 }
 
 /// Largest number of cells of a grid of `cell` that an interval of length `window` can touch. It
 /// starts at a multiple of `grain` somewhere in the axis.
-pub(crate) fn cells_touched_max(window: u64, grain: u64, cell: u64) -> u64 {
+pub fn cells_touched_max(window: u64, grain: u64, cell: u64) -> u64 {
     let g = gcd(grain, cell).max(1);
     (window + (cell - g)).div_ceil(cell)
 }
 
 /// Product that saturates: counts beyond 64 bits are all "too many".
-pub(crate) fn product(factors: impl IntoIterator<Item = u64>) -> u64 {
+pub fn product(factors: impl IntoIterator<Item = u64>) -> u64 {
     factors.into_iter().fold(1, u64::saturating_mul)
 }
 

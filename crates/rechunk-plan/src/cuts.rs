@@ -17,15 +17,15 @@ const LOOKS_MAX: u64 = 1 << 22;
 
 /// The axes of the source where chunks differ in length, and what was counted of the others.
 #[derive(Debug)]
-pub(crate) struct Cuts<'a> {
+pub struct Cuts<'a> {
     /// Empty if there are none.
     axes: Vec<Option<AxisCuts<'a>>>,
     unit_counts: UnitCounts,
 }
 
-/// One of them.
+/// One axis on which source chunks differ in length.
 #[derive(Debug)]
-pub(crate) struct AxisCuts<'a> {
+pub struct AxisCuts<'a> {
     edges: &'a AxisEdges,
     extent: u64,
     /// All ends but the last are multiples of it.
@@ -50,7 +50,8 @@ impl<V: Copy> Memo<V> {
 }
 
 impl<'a> Cuts<'a> {
-    pub(crate) fn new(request: &'a PlanRequest) -> Self {
+    /// Looks at the source of a request.
+    pub fn new(request: &'a PlanRequest) -> Self {
         let unit_counts = UnitCounts::default();
         let Some(edges) = &request.source.edges else {
             return Self { axes: Vec::new(), unit_counts };
@@ -69,7 +70,7 @@ impl<'a> Cuts<'a> {
     }
 
     /// The cuts of `axis`; `None` if it is regular.
-    pub(crate) fn axis(&self, axis: usize) -> Option<&AxisCuts<'a>> {
+    pub fn axis(&self, axis: usize) -> Option<&AxisCuts<'a>> {
         self.axes.get(axis)?.as_ref()
     }
 
@@ -119,17 +120,17 @@ impl<'a> AxisCuts<'a> {
     }
 
     /// Number of chunks.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.edges.count()
     }
 
     /// Extent of the smallest box whose ends are all ends of chunks and of target objects.
-    pub(crate) fn common(&self) -> u64 {
+    pub fn common(&self) -> u64 {
         self.common
     }
 
     /// Extent of the smallest box whose ends are all ends of chunks.
-    pub(crate) fn aligned(&self) -> u64 {
+    pub fn aligned(&self) -> u64 {
         self.aligned
     }
 
@@ -138,8 +139,9 @@ impl<'a> AxisCuts<'a> {
         (0..self.count()).filter_map(|at| self.edges.reach(at, self.extent))
     }
 
-    /// As [`Cuts::pairs`], along the axis.
-    pub(crate) fn pairs(&self, box_extent: u64) -> (u64, u64) {
+    /// Number of pairs (box of `box_extent`, source chunk) that share an element along the axis, and
+    /// the elements of the chunks of all pairs.
+    pub fn pairs(&self, box_extent: u64) -> (u64, u64) {
         self.pairs.get(box_extent, || {
             let stored = self.edges.chunks().map(|(start, end)| end - start);
             self.reaches().zip(stored).fold((0_u64, 0_u64), |(pairs, elements), (reach, stored)| {

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::price::Price;
-use crate::{Estimate, Multipart, Profile, RoleEstimate};
+use crate::{Estimate, Multipart, Price, Profile, RoleEstimate};
 
 /// Most bytes of a file that one request reads.
 pub const FILE_PIECE_BYTES: u64 = 8 << 20;

@@ -1,11 +1,20 @@
+//! The fingerprint of a plan.
+
 use sha2::{Digest, Sha256};
 
 use crate::{Plan, StageInput, StageOutput};
 
+impl Plan {
+    /// The fingerprint that its contents have; [`Plan::fingerprint`] is what it says.
+    pub fn computed_fingerprint(&self) -> String {
+        of(self)
+    }
+}
+
 /// Hashes, with SHA-256, everything that decides which objects are written by which task. That is
 /// geometry, not parallelism, so that a run may be resumed with other `--threads`, `--concurrency`
 /// or memory.
-pub(crate) fn of(plan: &Plan) -> String {
+fn of(plan: &Plan) -> String {
     let axes = |axes: &[usize]| -> Vec<u64> { axes.iter().map(|&axis| axis as u64).collect() };
     let mut hash = Sha256::new();
     let mut field = |name: &str, values: &[u64]| {

@@ -28,8 +28,15 @@ pub struct StageGeometry {
     written_marks: Option<AbsenceMarks>,
 }
 
+impl Plan {
+    /// Returns where the tasks of stage `stage` are and what they read and write.
+    pub fn geometry(&self, stage: usize) -> Result<StageGeometry, GridError> {
+        StageGeometry::new(self, &self.stages[stage])
+    }
+}
+
 impl StageGeometry {
-    pub(crate) fn new(plan: &Plan, stage: &Stage) -> Result<Self, GridError> {
+    fn new(plan: &Plan, stage: &Stage) -> Result<Self, GridError> {
         let grid = |chunk: &[u64]| ChunkGrid::new(&plan.shape, chunk);
         // A source that has edges has no shards.
         let edges = plan.source_edges.as_ref().filter(|_| stage.input.is_source());

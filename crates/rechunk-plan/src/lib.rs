@@ -1,24 +1,23 @@
-//! Turns two array specs and a budget into a plan, its cost and its explanation. Pure.
+//! The plan as data: its tasks, its exact cost, its memory and its price. Pure.
 //!
-//! [`plan`] takes a [`PlanRequest`] (shape, chunk shapes, codecs' costs, budget, profile) and
-//! gives a [`Plan`]: data, a few hundred bytes for an array of any size, with exact counts of
-//! requests and decoded bytes, the memory the run reserves, and a fingerprint. A plan is a chain
-//! of *tile streams*: a task owns a tile of the array, reads the input chunks the tile meets in
-//! steps, and writes each output unit once. [`Plan::geometry`] computes where the tasks are.
+//! A [`Plan`] is a few hundred bytes for an array of any size, with exact counts of requests and
+//! decoded bytes, the memory the run reserves, and a fingerprint. It is a chain of *tile streams*: a
+//! task owns a tile of the array, reads the input chunks the tile meets in steps, and writes each
+//! output unit once. [`Plan::geometry`] computes where the tasks are.
+//!
+//! A [`PlanRequest`] (shape, chunk shapes, codecs' costs, budget, profile) is what a plan depends on;
+//! `rechunk-planner` looks for one. What a stage would take is counted ([`StageDraft::figures`]) and
+//! priced ([`price()`]) here, for the search and for whoever compares.
 //!
 //! Raw files on both sides are read and written in runs of bytes, by a schedule of [`keep`].
-//!
-//! [`baseline`] has the literature's planners, to compare with.
 
 mod absence;
-pub mod baseline;
-mod bound;
+mod border;
+mod check;
 mod cost;
-mod count;
+pub mod count;
 mod cuts;
-mod draft;
-mod error;
-mod families;
+mod estimate;
 mod files;
 mod fingerprint;
 mod geometry;
@@ -26,29 +25,27 @@ pub mod keep;
 mod memory;
 mod parts;
 mod plan;
-mod planner;
 mod price;
 mod profile;
+mod raw_files;
 mod request;
-mod runs;
-mod search;
-mod sizing;
+mod side;
+mod stage;
 mod unit_counts;
 mod uploads;
 
-pub use cost::{Estimate, RoleEstimate};
-pub use count::pairs;
-pub use error::PlanError;
+pub use cost::{Figures, StageDraft};
+pub use cuts::{AxisCuts, Cuts};
+pub use estimate::{Estimate, Price, RoleEstimate};
 pub use files::{FILE_PIECE_BYTES, estimate_files, file_part_bytes, file_pieces};
 pub use geometry::{PIECE_CHECKSUM_BYTES, StageGeometry, Steps, piece_offset_elements};
-pub use memory::units_within;
-pub use parts::{Parts, PartsSide, part_bytes_max};
-pub use plan::{PLAN_VERSION, Plan, PlanMemory, Stage, StageInput, StageOutput};
-pub use planner::{Candidate, CandidateOutcome, Planned, cheapest, plan};
-pub use price::{Price, price_traffic};
+pub use memory::{LaneBytes, SteppedAxis, fixed_bytes, units_state_bytes, units_within};
+pub use parts::part_bytes_max;
+pub use plan::{PLAN_VERSION, Plan, PlanMemory, THREADS};
+pub use price::{Parallel, price, price_traffic, priced};
 pub use profile::{CodecSpeed, CodecSpeeds, Profile, ProfileNames, StoreProfile};
-pub use request::{
-    Budget, IntermediateGrid, PlanRequest, RunsSide, ShardSide, Side, Strategy, shard_state_bytes,
-};
-pub use runs::{BOUNCE_BYTES, RunsBaseline, runs_baseline};
+pub use raw_files::keep_problem;
+pub use request::{Budget, IntermediateGrid, PlanRequest, Strategy};
+pub use side::{Parts, PartsSide, RunsSide, ShardSide, Side, shard_state_bytes};
+pub use stage::{Stage, StageInput, StageOutput};
 pub use uploads::{Multipart, Uploads};

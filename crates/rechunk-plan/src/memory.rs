@@ -7,11 +7,11 @@
 //! counted (`unit_counts.rs`).
 
 use crate::count::{cells_touched_max, product};
-use crate::{PlanRequest, Side, StageInput};
+use crate::{PlanRequest, Side};
 
 /// Fixed memory of a run, bytes. Code and runtime are outside the budget (the promise is budget
 /// plus 48 MiB); thread-local codec contexts and the journal's buffers are inside.
-pub(crate) fn fixed_bytes(request: &PlanRequest) -> u64 {
+pub fn fixed_bytes(request: &PlanRequest) -> u64 {
     const BASE: u64 = 1 << 20;
     const PER_THREAD: u64 = 128 << 10;
     let intermediate = if request.intermediate_in_memory {
@@ -24,7 +24,7 @@ pub(crate) fn fixed_bytes(request: &PlanRequest) -> u64 {
 
 /// One axis of a tile that is filled in steps.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SteppedAxis {
+pub struct SteppedAxis {
     /// Output units of the tile along the axis.
     pub units: u64,
     /// Output units one step touches at most.
@@ -39,7 +39,7 @@ impl SteppedAxis {
     /// Extents along an axis: `tile` and `unit` are those of the tile and an output unit, `input`
     /// of an input chunk. `step_chunks` input chunks are in a step, `whole` says that the tile
     /// spans the axis.
-    pub(crate) fn new(tile: u64, unit: u64, input: u64, step_chunks: u64, whole: bool) -> Self {
+    pub fn new(tile: u64, unit: u64, input: u64, step_chunks: u64, whole: bool) -> Self {
         let units = tile.div_ceil(unit);
         let window = input.saturating_mul(step_chunks);
         // Inputs a tile touches: one more than it has if it may start inside a chunk.
@@ -115,7 +115,7 @@ pub(crate) fn resident_units(axes: &[SteppedAxis]) -> u64 {
 /// Bytes that keep track of `units` output units while they are filled, with the checksums of
 /// pieces: more than their elements where chunks are tiny. What the first few hundred take is in
 /// the fixed part.
-pub(crate) fn units_state_bytes(units: u64, rank: usize) -> u64 {
+pub fn units_state_bytes(units: u64, rank: usize) -> u64 {
     units.saturating_mul(unit_state_bytes(rank)).saturating_sub(STATE_IN_FIXED_BYTES)
 }
 
@@ -141,18 +141,12 @@ pub fn units_within(resident_bytes: u64, unit_bytes: u64, rank: usize) -> u64 {
     with_state.min(resident_bytes / unit_bytes.max(1))
 }
 
-/// Steps may overlap where there are any, but not where shards are read or written: the memory of
-/// their indexes is reserved step by step.
-pub(crate) fn steps_overlap(is_stepped: bool, input: &StageInput, shard_state_bytes: u64) -> bool {
-    is_stepped && *input != StageInput::SourceShards && shard_state_bytes == 0
-}
-
 /// Bytes of chunks on their way in or out, beside the units. Decoding and encoding take more than a
 /// chunk's stored form, and can be paid for in two ways: by each lane, or by each thread. Lanes
 /// that wait for a store need none of it, so threads are fewer where many chunks are in flight; but
 /// a lane needs either the way in or the way out, and pays for the larger alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct LaneBytes {
+pub struct LaneBytes {
     /// A lane that pays for all.
     pub alone: u64,
     /// A lane where threads pay for what decoding and encoding take.
@@ -212,7 +206,7 @@ impl LaneBytes {
 
     /// Bytes of a lane and of a thread where `lanes` lanes are served by `workers` threads, in the
     /// way that takes less.
-    pub(crate) fn divided(self, lanes: u64, workers: u64) -> (u64, u64) {
+    pub fn divided(self, lanes: u64, workers: u64) -> (u64, u64) {
         let alone = self.alone.saturating_mul(lanes);
         let shared = self.shared.saturating_mul(lanes);
         if shared.saturating_add(self.worker.saturating_mul(workers)) < alone {

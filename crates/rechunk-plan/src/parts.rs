@@ -2,37 +2,9 @@
 //! which it takes nothing are passed over (Blosc); without a codec, all elements that it does not
 //! take are.
 
-use serde::{Deserialize, Serialize};
-
-use crate::PlanRequest;
 use crate::count::{gcd, pairs, pairs_along};
 use crate::cuts::Cuts;
-
-/// The parts of a side's chunks that can be taken by themselves.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PartsSide {
-    /// Axes as a chunk stores them, slowest first.
-    pub order: Vec<usize>,
-    /// Form of the parts.
-    pub parts: Parts,
-}
-
-/// Form of the parts of a chunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Parts {
-    /// Elements, stored as they are: what is taken is read by itself, however much that is, and is
-    /// not decoded.
-    Elements,
-    /// Blocks, each encoded by itself.
-    Blocks {
-        /// Decoded bytes of one; the last of a chunk may be shorter.
-        block_bytes: u64,
-        /// Those of which nothing is taken are not read either, where most of a chunk is spared by
-        /// that.
-        are_read_apart: bool,
-    },
-}
+use crate::{Parts, PlanRequest};
 
 /// Bytes from the first element that a box of shape `boxes` takes of a chunk to the last, at most.
 /// `order` is that of the axes in the chunk, slowest first.
@@ -135,8 +107,8 @@ mod tests {
     use rechunk_grid::ChunkGrid;
 
     use super::*;
-    use crate::Side;
     use crate::count::cells;
+    use crate::{PartsSide, Side};
 
     fn request(shape: &[u64], chunk: &[u64], item_bytes: u64, block_bytes: u64) -> PlanRequest {
         let mut source = Side::raw(chunk, item_bytes);

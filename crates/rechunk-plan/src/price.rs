@@ -14,57 +14,15 @@
 //! counts than another. That a price grows with every count and falls with what runs at once is
 //! what `bound.rs` relies on.
 
-use serde::{Deserialize, Serialize};
-
 use crate::cost::Figures;
-use crate::{Estimate, PlanRequest, Profile, RoleEstimate, StoreProfile};
-
-/// Price of traffic, US dollars.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Price {
-    /// Of read requests.
-    pub get_usd: f64,
-    /// Of write requests, one per object.
-    pub put_usd: f64,
-    /// Of the further requests of multipart uploads, each at the price of a write request.
-    pub part_usd: f64,
-    /// Of objects that a store copies itself, each at the price of a write request.
-    #[serde(default)]
-    pub copy_usd: f64,
-    /// Of bytes that leave the stores.
-    pub egress_usd: f64,
-}
-
-impl Price {
-    /// All of it.
-    pub fn total_usd(&self) -> f64 {
-        self.get_usd + self.put_usd + self.part_usd + self.copy_usd + self.egress_usd
-    }
-
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.get_usd += other.get_usd;
-        self.put_usd += other.put_usd;
-        self.part_usd += other.part_usd;
-        self.copy_usd += other.copy_usd;
-        self.egress_usd += other.egress_usd;
-    }
-
-    pub(crate) fn of(role: &RoleEstimate, store: &StoreProfile) -> Self {
-        const GIB: f64 = (1_u64 << 30) as f64;
-        Self {
-            get_usd: role.get_requests as f64 * store.get_usd,
-            put_usd: role.put_requests as f64 * store.put_usd,
-            part_usd: role.part_requests as f64 * store.put_usd,
-            copy_usd: role.copy_requests as f64 * store.put_usd,
-            egress_usd: role.read_bytes as f64 / GIB * store.egress_usd_per_gib,
-        }
-    }
-}
+use crate::{Estimate, PlanRequest, Price, Profile, StoreProfile};
 
 /// Numbers of tasks and lanes that run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Parallel {
+pub struct Parallel {
+    /// Tasks that run at the same time.
     pub tasks_at_once: u32,
+    /// Lanes of each of them.
     pub lanes: u32,
 }
 
@@ -101,7 +59,7 @@ pub(crate) fn count_parts(traffic: &mut Estimate, profile: &Profile) {
 /// Prices a stage: seconds and dollars. In box mode (see [`crate::Budget::box_bytes`]) everything
 /// runs at the store's full concurrency, so that plans of different planners are compared by their
 /// counts alone.
-pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel) -> (f64, Price) {
+pub fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel) -> (f64, Price) {
     let budget = &request.budget;
     let workers = f64::from(budget.workers.max(1));
     let full = budget.box_bytes.is_some();
@@ -159,6 +117,11 @@ pub(crate) fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel
     (waiting + moving, price)
 }
 
+/// Returns the traffic with its time and price.
+pub fn priced(traffic: &Estimate, (seconds, price): (f64, Price)) -> Estimate {
+    Estimate { seconds, usd: price.total_usd(), price, ..traffic.clone() }
+}
+
 /// Tasks at once on average: fewer than there may be, while the last ones run.
 fn tasks_at_once(figures: &Figures, parallel: Parallel) -> f64 {
     let most = f64::from(parallel.tasks_at_once.max(1));
@@ -187,7 +150,7 @@ pub fn price_traffic(request: &PlanRequest, traffic: &Estimate) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Side;
+    use crate::{RoleEstimate, Side};
 
     fn request(store: &StoreProfile, workers: u32) -> PlanRequest {
         let side = || Side::raw(&[8], 1);

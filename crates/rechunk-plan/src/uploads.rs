@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::count::product;
-use crate::{Budget, PlanRequest};
 
 /// Sizes by which a store takes large objects: in parts, with a request for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,13 +48,14 @@ pub struct Uploads {
 }
 
 impl Uploads {
-    /// `object_bytes_max` bounds a shard that is filled chunk by chunk.
-    fn new(whole: Multipart, budget: &Budget, object_bytes_max: u64) -> Self {
+    /// Sizes within a budget of `memory_bytes`; `object_bytes_max` bounds a shard that is filled
+    /// chunk by chunk.
+    pub(crate) fn new(whole: Multipart, memory_bytes: u64, object_bytes_max: u64) -> Self {
         /// A part may take one in so many bytes of the budget: there are two of each shard, and
         /// several shards.
         const PARTS_OF_BUDGET: u64 = 64;
         let least = Multipart::PART_BYTES_MIN.min(whole.part_bytes);
-        let part_bytes = (budget.memory_bytes / PARTS_OF_BUDGET).clamp(least, whole.part_bytes);
+        let part_bytes = (memory_bytes / PARTS_OF_BUDGET).clamp(least, whole.part_bytes);
         let log_part_bytes = part_bytes.max(object_bytes_max.div_ceil(Multipart::PARTS_MAX)).max(1);
         Self { whole, log_part_bytes }
     }
@@ -74,52 +74,6 @@ impl Uploads {
     pub fn log_memory_bytes(&self, object_bytes_max: u64, head_bytes: u64) -> u64 {
         let held = head_bytes.div_ceil(self.log_part_bytes.max(1)).saturating_add(2);
         self.log_part_bytes.saturating_mul(held).min(object_bytes_max)
-    }
-}
-
-impl PlanRequest {
-    /// Sizes by which the objects of the target are sent.
-    pub(crate) fn target_uploads(&self) -> Option<Uploads> {
-        let multipart = self.profile.target.multipart?;
-        Some(Uploads::new(multipart, &self.budget, self.target_object_bytes_max()))
-    }
-
-    /// Sizes by which the objects of the intermediate are sent.
-    pub(crate) fn intermediate_uploads(&self) -> Option<Uploads> {
-        let multipart = self.profile.intermediate.multipart?;
-        Some(Uploads::new(multipart, &self.budget, 0))
-    }
-
-    /// Returns the request with the smallest parts that the store takes, where shards are filled in
-    /// larger ones. What fits at all fits so: also in the budget that is named when nothing has
-    /// fitted.
-    pub(crate) fn with_least_parts(&self) -> Option<Self> {
-        let multipart = self.profile.target.multipart.filter(|_| self.target.shard.is_some())?;
-        let part_bytes = multipart.part_bytes.min(Multipart::PART_BYTES_MIN);
-        let mut request = self.clone();
-        request.profile.target.multipart = Some(Multipart { part_bytes, ..multipart });
-        (request.target_uploads() != self.target_uploads()).then_some(request)
-    }
-
-    /// No object of the target has more bytes.
-    fn target_object_bytes_max(&self) -> u64 {
-        let side = &self.target;
-        let index_bytes = side.shard.as_ref().map_or(0, |shard| shard.index_bytes);
-        side.encoded_bytes_max.saturating_mul(side.shard_chunks()).saturating_add(index_bytes)
-    }
-
-    /// Bytes that are kept of a target shard while it is filled: its index, and its parts that are
-    /// not sent. 0 without shards.
-    pub(crate) fn target_shard_state_bytes(&self) -> u64 {
-        let Some(shard) = &self.target.shard else { return 0 };
-        let head_bytes = if shard.index_first { shard.index_bytes } else { 0 };
-        let unsent_bytes = self.target_uploads().map_or(0, |uploads| {
-            uploads.log_memory_bytes(self.target_object_bytes_max(), head_bytes)
-        });
-        let state_bytes = self.target.shard_state_bytes();
-        // Of one that is rewritten, the index that it had is there too.
-        let kept_bytes = if self.held().is_some() { state_bytes } else { 0 };
-        state_bytes.saturating_add(unsent_bytes).saturating_add(kept_bytes)
     }
 }
 
@@ -153,10 +107,6 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn budget(memory_bytes: u64) -> Budget {
-        Budget { memory_bytes, box_bytes: None, threads: 1, concurrency: None, workers: 1 }
-    }
-
     #[test]
     fn parts_are_as_small_as_the_store_takes_and_no_more_than_it_counts() {
         let multipart = Multipart { threshold_bytes: 64 << 20, part_bytes: 16 << 20 };
@@ -169,7 +119,7 @@ mod tests {
     #[test]
     fn a_part_of_a_shard_is_a_small_part_of_the_budget() {
         let part = |memory_bytes, object_bytes_max| {
-            Uploads::new(Multipart::DEFAULT, &budget(memory_bytes), object_bytes_max).log_part_bytes
+            Uploads::new(Multipart::DEFAULT, memory_bytes, object_bytes_max).log_part_bytes
         };
         assert_eq!(part(64 << 20, 1 << 30), 5 << 20);
         assert_eq!(part(1 << 30, 1 << 30), 16 << 20);
@@ -178,7 +128,7 @@ mod tests {
         assert_eq!(part(64 << 20, 100_000 << 20), 10 << 20);
         // A profile that says less knows its store.
         let tiny = Multipart { threshold_bytes: 10, part_bytes: 3 };
-        assert_eq!(Uploads::new(tiny, &budget(64 << 20), 1000).log_part_bytes, 3);
+        assert_eq!(Uploads::new(tiny, 64 << 20, 1000).log_part_bytes, 3);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Says where a little more memory would make a long plan much shorter. Pure: it only plans.
 
-use rechunk_plan::{PlanRequest, Planned, Strategy, cheapest};
+use rechunk_plan::{PlanRequest, Strategy};
+use rechunk_planner::{Planned, cheapest};
 use serde::{Deserialize, Serialize};
 
 use crate::format_byte_size;
@@ -119,7 +120,8 @@ fn time(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rechunk_plan::{Profile, Side, StoreProfile, plan};
+    use rechunk_plan::{Profile, Side, StoreProfile};
+    use rechunk_planner::plan;
 
     use super::*;
 

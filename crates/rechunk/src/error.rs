@@ -6,7 +6,7 @@ use rechunk_array::{ArrayError, RegionError};
 use rechunk_exec::{ExecError, Fault};
 use rechunk_format::FormatError;
 use rechunk_grid::GridError;
-use rechunk_plan::PlanError;
+use rechunk_planner::PlanError;
 use rechunk_store::StoreError;
 use thiserror::Error;
 

@@ -7,9 +7,9 @@ use rechunk_array::Array;
 use rechunk_format::{IndexLocation, Layout, RunFormat};
 use rechunk_grid::WriteEmpty;
 use rechunk_plan::{
-    Multipart, Parts, PartsSide, PlanRequest, Planned, Profile, RunsSide, ShardSide, Side,
-    Strategy, cheapest, plan,
+    Multipart, Parts, PartsSide, PlanRequest, Profile, RunsSide, ShardSide, Side, Strategy,
 };
+use rechunk_planner::{Planned, cheapest, plan};
 use rechunk_store::{Meter, Role, Stores};
 
 use crate::Error;

@@ -120,6 +120,7 @@ mod not_ours;
 mod open;
 mod others;
 mod place;
+pub mod planner;
 mod prepare;
 mod probe;
 mod profile;
@@ -197,6 +198,6 @@ pub use verify::{Compared, Comparison, GroupComparison, MemberComparison, verify
 pub use rechunk_array::{ArrayError, RegionError, RegionOptions};
 pub use rechunk_exec::{Event, NullObserver, Observer};
 pub use rechunk_grid::{ArraySpec, DataType, Region, WriteEmpty, format_shape};
-pub use rechunk_plan::{self as planner, IntermediateGrid, Strategy};
+pub use rechunk_plan::{IntermediateGrid, Strategy};
 pub use rechunk_store::{Meter, RoleTraffic, StoreError, StoreOptions, Stores, Traffic, is_remote};
 pub use tokio_util::sync::CancellationToken;

@@ -1,7 +1,8 @@
 //! The report of a plan and a run, as `--json` prints it.
 
 use rechunk_exec::ArrayDigest;
-use rechunk_plan::{Candidate, Estimate, Plan, Planned, ProfileNames, Stage};
+use rechunk_plan::{Estimate, Plan, ProfileNames, Stage};
+use rechunk_planner::{Candidate, Planned};
 use rechunk_store::Traffic;
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,8 @@
 //! whole budget: their times and prices add up. (Small ones, into an object store, at once, within
 //! the budget too: that is left out here, and takes less time.)
 
-use rechunk_plan::{Estimate, PlanError, PlanRequest, Planned, Strategy, cheapest};
+use rechunk_plan::{Estimate, PlanRequest, Strategy};
+use rechunk_planner::{PlanError, Planned, cheapest};
 
 /// Budgets that are tried for one array.
 const RUNGS_MAX: u32 = 26;
@@ -267,7 +268,8 @@ fn workers_ladder(requests: &[&PlanRequest], given: u32) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use rechunk_plan::{Profile, Side, StoreProfile, plan};
+    use rechunk_plan::{Profile, Side, StoreProfile};
+    use rechunk_planner::plan;
 
     use super::*;
 

@@ -15,9 +15,10 @@ use rechunk_grid::{
 };
 use rechunk_kernel::{Digest, DigestKeys};
 use rechunk_plan::{
-    Budget, IntermediateGrid, Multipart, Plan, PlanError, PlanRequest, Profile, ShardSide, Side,
-    StoreProfile, Strategy as Kind, plan,
+    Budget, IntermediateGrid, Multipart, Plan, PlanRequest, Profile, ShardSide, Side, StoreProfile,
+    Strategy as Kind,
 };
+use rechunk_planner::{PlanError, plan};
 use rechunk_store::{Meter, Role, Store};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;

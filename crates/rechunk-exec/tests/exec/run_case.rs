@@ -10,9 +10,8 @@ use rechunk_exec::{Execution, Sink};
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, RunFormat, ShardFormat};
 use rechunk_grid::{ArraySpec, DataType, Endian, Region, WriteEmpty};
 use rechunk_plan::keep::{Buffers, Model, Problem, Schedule};
-use rechunk_plan::{
-    Plan, PlanError, PlanRequest, Profile, RunsSide, Side, StoreProfile, Strategy as Kind, plan,
-};
+use rechunk_plan::{Plan, PlanRequest, Profile, RunsSide, Side, StoreProfile, Strategy as Kind};
+use rechunk_planner::{PlanError, plan};
 use rechunk_store::{Meter, Role, Store};
 
 use crate::case::counted;

@@ -7,7 +7,8 @@
 
 use std::cmp::Reverse;
 
-use super::{EXACT_BUFFERS_MAX, Model, Schedule};
+use super::exact::EXACT_BUFFERS_MAX;
+use super::{Model, Schedule};
 use crate::count::{lcm_capped, product};
 
 /// A strategy to compare with.

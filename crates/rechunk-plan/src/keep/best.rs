@@ -2,17 +2,29 @@
 
 use super::axis::carry_max;
 use super::counts::runs;
+use super::exact::EXACT_BUFFERS_MAX;
 use super::length::{Buffer, Length, is_kept};
 use super::order::Placed;
-use super::{Found, Model};
+use super::{Counts, Model, Schedule};
 use crate::count::{cells, product};
 
-/// Schedules with more buffers are not looked at exactly.
-pub(crate) const EXACT_BUFFERS_MAX: u64 = 4096;
 /// Schedules that are looked at exactly, at most.
 const EXACT_MAX: usize = 256;
 /// Factor by which the bound of a schedule may exceed the memory if it is looked at exactly.
 const EXACT_FACTOR: u64 = 4;
+
+/// A schedule, its counts and its memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// Opens and runs of both sides.
+    pub counts: Counts,
+    /// Most bytes that it holds.
+    pub memory_bytes: u64,
+    /// That number is exact; else it is the bound.
+    pub memory_is_exact: bool,
+}
 
 /// The best schedule so far, and those that may be better.
 #[derive(Debug)]

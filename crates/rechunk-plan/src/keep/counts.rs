@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::axis::Pieces;
-use super::model::Files;
+use super::files::Files;
 use crate::count::product;
 
 /// Accesses of a schedule to the files of one side. No count leaves 64 bits: there are at most as

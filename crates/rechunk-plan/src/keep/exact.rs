@@ -2,6 +2,9 @@
 
 use super::{Model, Schedule};
 
+/// Schedules with more buffers are not looked at exactly.
+pub(crate) const EXACT_BUFFERS_MAX: u64 = 4096;
+
 /// Elements of one axis by where they lie, seen from one buffer of that axis. `b` is the buffer of
 /// an element, `l` the last buffer that its write block meets.
 #[derive(Debug, Clone, Copy)]

@@ -4,20 +4,10 @@ use rechunk_grid::ChunkGrid;
 
 use super::axis::{Pieces, carry_max};
 use super::counts::{Counts, SideCounts};
-use super::order::by_carry;
+use super::files::Files;
+use super::order::Placed;
 use super::{KeepError, Problem, Schedule};
 use crate::count::product;
-
-/// The files of one side.
-#[derive(Debug, Clone)]
-pub(super) struct Files {
-    /// Shape of a file, clipped to the array.
-    pub block: Vec<u64>,
-    /// Axes as a file stores them, slowest first.
-    pub order: Vec<usize>,
-    /// By place in that order: the product of the array's extents on all slower axes.
-    pub rows: Vec<u64>,
-}
 
 /// A problem that was checked: shapes agree, and no count leaves 64 bits.
 #[derive(Debug, Clone)]
@@ -80,8 +70,25 @@ impl Model {
 
     /// A schedule of `buffer`s in the order that needs least memory.
     pub fn schedule(&self, buffer: &[u64], kept: &[bool]) -> Schedule {
-        let step_axes = by_carry(self, buffer, kept);
+        let step_axes = self.by_carry(buffer, kept);
         Schedule { buffer: buffer.to_vec(), kept: kept.to_vec(), step_axes }
+    }
+
+    /// Axes of the loop over buffers, slowest first, in the order of the least bound.
+    fn by_carry(&self, buffer: &[u64], kept: &[bool]) -> Vec<usize> {
+        let carry = |axis: usize| {
+            let (extent, block) = (self.shape[axis], self.target.block[axis]);
+            if kept[axis] { carry_max(extent, buffer[axis], block) } else { 0 }
+        };
+        let stored = self.source.order.iter().enumerate();
+        let mut placed: Vec<Placed> = stored
+            .map(|(stored, &axis)| {
+                let (extent, buffer) = (self.shape[axis], buffer[axis]);
+                Placed { axis, stored, extent, buffer, carry: carry(axis) }
+            })
+            .collect();
+        placed.sort_unstable_by(Placed::slower_first);
+        placed.iter().map(|place| place.axis).collect()
     }
 
     /// Number of buffers.
@@ -162,7 +169,7 @@ impl Model {
 }
 
 /// True if `order` has every axis of an array of `rank` axes once.
-pub(crate) fn is_order(order: &[usize], rank: usize) -> bool {
+pub fn is_order(order: &[usize], rank: usize) -> bool {
     let mut axes = order.to_vec();
     axes.sort_unstable();
     axes.iter().copied().eq(0..rank)

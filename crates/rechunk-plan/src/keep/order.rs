@@ -2,9 +2,6 @@
 
 use std::cmp::Ordering;
 
-use super::Model;
-use super::axis::carry_max;
-
 /// Numbers of an axis that decide its place in the order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed {
@@ -31,18 +28,4 @@ impl Placed {
             .then(if carries(self) && carries(other) { left.cmp(&right) } else { Ordering::Equal })
             .then(self.stored.cmp(&other.stored))
     }
-}
-
-/// Axes of the loop over buffers, slowest first, in the order of the least bound.
-pub(super) fn by_carry(model: &Model, buffer: &[u64], kept: &[bool]) -> Vec<usize> {
-    let mut placed: Vec<Placed> = (model.source.order.iter().enumerate())
-        .map(|(stored, &axis)| {
-            let (extent, length) = (model.shape[axis], buffer[axis]);
-            let carry =
-                if kept[axis] { carry_max(extent, length, model.target.block[axis]) } else { 0 };
-            Placed { axis, stored, extent, buffer: length, carry }
-        })
-        .collect();
-    placed.sort_unstable_by(Placed::slower_first);
-    placed.iter().map(|place| place.axis).collect()
 }

@@ -6,24 +6,11 @@
 //! memory refuses closely is looked at again exactly.
 
 use super::baseline::{Baseline, common};
-use super::best::Best;
+use super::best::{Best, Found};
 use super::length::{Length, set_of_all};
 use super::lengths::{lengths, whole_lengths};
 use super::walk::{SUBSET_AXES_MAX, Walk};
-use super::{Counts, KeepError, Model, Problem, Schedule};
-
-/// A schedule, and what it asks and holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// The schedule.
-    pub schedule: Schedule,
-    /// Opens and runs of both sides.
-    pub counts: Counts,
-    /// Most bytes that it holds.
-    pub memory_bytes: u64,
-    /// That number is exact; else it is the bound.
-    pub memory_is_exact: bool,
-}
+use super::{KeepError, Model, Problem};
 
 /// The schedule with the fewest seeks that was found; of several, the one that holds least.
 pub fn search(problem: &Problem) -> Result<Found, KeepError> {

@@ -5,5 +5,4 @@
 mod cases;
 mod geometry;
 mod golden;
-mod plan;
 mod walk;

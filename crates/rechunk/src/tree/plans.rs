@@ -4,7 +4,8 @@
 use futures::stream::{self, StreamExt};
 use rechunk_format::Packed;
 use rechunk_grid::ArraySpec;
-use rechunk_plan::{Estimate, Plan, PlanError};
+use rechunk_plan::{Estimate, Plan};
+use rechunk_planner::PlanError;
 use rechunk_store::{Meter, Stores};
 use rechunk_zarr::{Consolidated, GroupMetadata};
 

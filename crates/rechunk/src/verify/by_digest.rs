@@ -7,7 +7,8 @@ use rechunk_array::Array;
 use rechunk_exec::{ArrayDigest, Execution, NullObserver, Sink, run};
 use rechunk_format::{PlacedLayout, RegionLayout};
 use rechunk_grid::WriteEmpty;
-use rechunk_plan::{Plan, PlanRequest, Strategy, plan};
+use rechunk_plan::{Plan, PlanRequest, Strategy};
+use rechunk_planner::plan;
 use rechunk_store::{Meter, Role};
 use tokio_util::sync::CancellationToken;
 

@@ -3,18 +3,15 @@
 
 use std::cell::RefCell;
 
-use crate::cost::Figures;
-use crate::cuts::{AxisCuts, Cuts};
-use crate::draft::Draft;
-use crate::families::Family;
-use crate::memory::fixed_bytes;
-use crate::planner::Least;
-use crate::price::{Parallel, Price, price};
-use crate::search::INFEASIBLE;
-use crate::{
-    Estimate, PLAN_VERSION, Plan, PlanError, PlanMemory, PlanRequest, Stage, StageInput,
-    StageOutput,
+use rechunk_plan::{
+    Estimate, Figures, PLAN_VERSION, Parallel, Plan, PlanMemory, Price, Stage, StageOutput,
+    Strategy, fixed_bytes, price, priced,
 };
+
+use crate::PlanError;
+use crate::draft::Draft;
+use crate::inputs::Inputs;
+use crate::search::INFEASIBLE;
 
 /// The least that a stage can run with.
 const SINGLE: Parallel = Parallel { tasks_at_once: 1, lanes: 1 };
@@ -22,14 +19,10 @@ const SINGLE: Parallel = Parallel { tasks_at_once: 1, lanes: 1 };
 /// Sizes and prices drafts within the budget.
 #[derive(Debug)]
 pub(crate) struct Sizing<'a> {
-    pub request: &'a PlanRequest,
-    /// Cuts of axes on which source chunks differ in length.
-    pub cuts: &'a Cuts<'a>,
-    /// Whole source shards are fetched at once, not their chunks.
-    reads_shards: bool,
+    pub inputs: Inputs<'a>,
     fixed_bytes: u64,
     /// Bytes that drafts may need.
-    budget_bytes: u64,
+    pub budget_bytes: u64,
     /// Bytes that tasks may hold together (one task's box in box mode).
     pub limit_bytes: u64,
     /// The draft seen so far that needs the least budget, and that.
@@ -38,62 +31,19 @@ pub(crate) struct Sizing<'a> {
 
 impl<'a> Sizing<'a> {
     /// Within the budget of the request.
-    pub(crate) fn new(request: &'a PlanRequest, cuts: &'a Cuts<'a>, reads_shards: bool) -> Self {
-        let budget = &request.budget;
-        let budget_bytes = budget.box_bytes.unwrap_or(budget.memory_bytes);
-        Self::within(request, cuts, reads_shards, budget_bytes)
+    pub(crate) fn new(inputs: Inputs<'a>) -> Self {
+        let budget = &inputs.request.budget;
+        Self::within(inputs, budget.box_bytes.unwrap_or(budget.memory_bytes))
     }
 
     /// Within `budget_bytes`, whatever the request says; of one task's box, in box mode.
-    pub(crate) fn within(
-        request: &'a PlanRequest,
-        cuts: &'a Cuts<'a>,
-        reads_shards: bool,
-        budget_bytes: u64,
-    ) -> Self {
+    pub(crate) fn within(inputs: Inputs<'a>, budget_bytes: u64) -> Self {
+        let request = inputs.request;
         let fixed_bytes = fixed_bytes(request);
         let outside_bytes = if request.budget.box_bytes.is_some() { 0 } else { fixed_bytes };
         let limit_bytes = budget_bytes.saturating_sub(outside_bytes);
         let least = RefCell::new(None);
-        Self { request, cuts, reads_shards, fixed_bytes, budget_bytes, limit_bytes, least }
-    }
-
-    /// The plan of the draft that needs least, if that is within the budget.
-    pub(crate) fn finish_least(&self, least: &Least) -> Result<Option<Plan>, PlanError> {
-        if least.needs_bytes > self.budget_bytes {
-            return Ok(None);
-        }
-        self.finish(least.family, &least.draft)
-    }
-
-    /// Whole source shards are fetched at once.
-    pub(crate) fn reads_shards(&self) -> bool {
-        self.reads_shards
-    }
-
-    /// Units that the first stage reads.
-    pub(crate) fn read_input(&self) -> StageInput {
-        if self.reads_shards { StageInput::SourceShards } else { StageInput::SourceChunks }
-    }
-
-    /// Shape of what the first stage fetches at a time, elements.
-    pub(crate) fn read_unit(&self) -> &'a [u64] {
-        let source = &self.request.source;
-        if self.reads_shards { source.commit_shape() } else { &source.chunk_shape }
-    }
-
-    /// Number of what the first stage fetches along `axis`.
-    pub(crate) fn inputs_along(&self, axis: usize) -> u64 {
-        let extent = self.request.shape[axis].max(1);
-        self.cuts
-            .axis(axis)
-            .map_or_else(|| extent.div_ceil(self.read_unit()[axis]), AxisCuts::count)
-    }
-
-    /// At least as many of them as a tile of `extent` meets.
-    pub(crate) fn whole_step(&self, axis: usize, extent: u64) -> u64 {
-        let all = || extent.div_ceil(self.read_unit()[axis]).saturating_add(1);
-        self.cuts.axis(axis).map_or_else(all, AxisCuts::count)
+        Self { inputs, fixed_bytes, budget_bytes, limit_bytes, least }
     }
 
     /// The least budget with which some draft seen so far would have fitted.
@@ -107,7 +57,7 @@ impl<'a> Sizing<'a> {
     }
 
     fn is_box(&self) -> bool {
-        self.request.budget.box_bytes.is_some()
+        self.inputs.request.budget.box_bytes.is_some()
     }
 
     fn needs(&self, figures: &Figures, parallel: Parallel) -> u64 {
@@ -126,7 +76,7 @@ impl<'a> Sizing<'a> {
 
     /// Threads that `lanes` lanes can keep busy.
     fn workers(&self, lanes: u64) -> u64 {
-        u64::from(self.request.budget.threads).max(1).min(lanes)
+        u64::from(self.inputs.request.budget.threads).max(1).min(lanes)
     }
 
     /// The most lanes of each of `tasks` tasks within `limit_bytes`.
@@ -141,12 +91,12 @@ impl<'a> Sizing<'a> {
     /// Bytes that intermediates in memory take beyond one array of elements: the tails of pieces,
     /// and the intermediates of further passes.
     fn kept_bytes(&self, draft: &Draft) -> u64 {
-        let request = self.request;
+        let request = self.inputs.request;
         if !request.intermediate_in_memory || self.is_box() {
             return 0;
         }
         let written = draft.stages.iter().fold(0_u64, |sum, stage| {
-            let figures = stage.figures(request, self.cuts);
+            let figures = stage.figures(request, self.inputs.cuts);
             sum.saturating_add(figures.traffic.intermediate.written_bytes)
         });
         let elements = request.shape.iter().fold(request.item_bytes, |n, &m| n.saturating_mul(m));
@@ -166,7 +116,7 @@ impl<'a> Sizing<'a> {
         let limit_bytes = self.limit_bytes.saturating_sub(kept_bytes);
         let (mut seconds, mut over, mut least) = (0.0, 0.0, 0);
         for stage in &draft.stages {
-            let figures = stage.figures(self.request, self.cuts);
+            let figures = stage.figures(self.inputs.request, self.inputs.cuts);
             let needs = self.needs(&figures, SINGLE);
             least = least.max(needs);
             if needs > limit_bytes {
@@ -185,16 +135,18 @@ impl<'a> Sizing<'a> {
 
     /// Bytes that one task of a draft holds with one lane: of the stage that holds most.
     pub(crate) fn held_bytes(&self, draft: &Draft) -> u64 {
-        let needs =
-            draft.stages.iter().map(|s| self.needs(&s.figures(self.request, self.cuts), SINGLE));
+        let needs = draft
+            .stages
+            .iter()
+            .map(|s| self.needs(&s.figures(self.inputs.request, self.inputs.cuts), SINGLE));
         needs.max().unwrap_or(0)
     }
 
     /// Seconds of a stage with as many lanes as fit beside one task, two, or one per thread: more
     /// are never slower.
     fn fastest(&self, figures: &Figures, limit_bytes: u64) -> f64 {
-        let threads = self.request.budget.threads;
-        let lanes_max = self.request.requests_at_once().max(threads);
+        let threads = self.inputs.request.budget.threads;
+        let lanes_max = self.inputs.request.requests_at_once().max(threads);
         let mut seconds = f64::INFINITY;
         let tasks_max = u32::try_from(figures.tasks.max(1)).unwrap_or(u32::MAX).min(threads.max(1));
         let fewer = [1, 2].into_iter().filter(|&tasks| tasks < tasks_max);
@@ -204,15 +156,16 @@ impl<'a> Sizing<'a> {
             let lanes = if self.is_box() { threads } else { lanes.min(lanes_max) };
             if lanes > 0 {
                 let parallel = Parallel { tasks_at_once, lanes };
-                seconds = seconds.min(price(self.request, figures, parallel).0);
+                seconds = seconds.min(price(self.inputs.request, figures, parallel).0);
             }
         }
         seconds
     }
 
-    /// The best division of memory for each stage, and with it the plan; `None` if none fits.
-    pub(crate) fn finish(&self, family: Family, draft: &Draft) -> Result<Option<Plan>, PlanError> {
-        let request = self.request;
+    /// The best division of memory for each stage, and with it the plan of `kind`; `None` if none
+    /// fits.
+    pub(crate) fn finish(&self, kind: Strategy, draft: &Draft) -> Result<Option<Plan>, PlanError> {
+        let request = self.inputs.request;
         let mut estimate = Estimate::default();
         let mut stages = Vec::with_capacity(draft.stages.len());
         let mut peak = 0;
@@ -220,11 +173,11 @@ impl<'a> Sizing<'a> {
         let fixed_bytes = self.fixed_bytes.saturating_add(kept_bytes);
         let limit_bytes = self.limit_bytes.saturating_sub(kept_bytes);
         for (position, stage) in draft.stages.iter().enumerate() {
-            let figures = stage.figures(request, self.cuts);
+            let figures = stage.figures(request, self.inputs.cuts);
             let Some((parallel, cost)) = self.allocate(&figures, limit_bytes) else {
                 return Ok(None);
             };
-            estimate.add(&figures.traffic.clone().priced(cost));
+            estimate.add(&priced(&figures.traffic, cost));
             let lanes = u64::from(parallel.lanes);
             let all_lanes = lanes.saturating_mul(u64::from(parallel.tasks_at_once));
             let (lane_bytes, worker_bytes) =
@@ -257,7 +210,7 @@ impl<'a> Sizing<'a> {
         }
         let mut plan = Plan {
             version: PLAN_VERSION,
-            kind: family.label(self, draft),
+            kind,
             shape: request.shape.clone(),
             item_bytes: request.item_bytes,
             source_chunk: request.source.chunk_shape.clone(),
@@ -284,7 +237,7 @@ impl<'a> Sizing<'a> {
         for stage in 0..plan.stages.len() {
             plan.geometry(stage)?;
         }
-        plan.fingerprint = crate::fingerprint::of(&plan);
+        plan.fingerprint = plan.computed_fingerprint();
         Ok(Some(plan))
     }
 
@@ -292,8 +245,8 @@ impl<'a> Sizing<'a> {
     /// division that fits.
     fn allocate(&self, figures: &Figures, limit_bytes: u64) -> Option<(Parallel, (f64, Price))> {
         const LANES: [u32; 13] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256];
-        let threads = self.request.budget.threads;
-        let lanes_max = self.request.requests_at_once().max(threads);
+        let threads = self.inputs.request.budget.threads;
+        let lanes_max = self.inputs.request.requests_at_once().max(threads);
         let mut options = Vec::new();
         let mut tasks = 1;
         loop {
@@ -302,7 +255,7 @@ impl<'a> Sizing<'a> {
                 let parallel = Parallel { tasks_at_once, lanes };
                 let useful = u64::from(tasks_at_once) <= figures.tasks.max(1);
                 if useful && self.needs(figures, parallel) <= limit_bytes {
-                    options.push((parallel, price(self.request, figures, parallel)));
+                    options.push((parallel, price(self.inputs.request, figures, parallel)));
                 }
             }
             if tasks_at_once == threads {

@@ -1,11 +1,16 @@
 //! Plans of raw files on both sides.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+/// The problems that the keep strategy itself is tested with.
+#[path = "../../../rechunk-plan/tests/keep/cases.rs"]
+mod cases;
 
 use proptest::prelude::*;
 use rechunk_plan::keep::{Baseline, Model, Problem, Schedule};
 use rechunk_plan::{
-    Estimate, Plan, PlanError, PlanRequest, Profile, RunsSide, Side, StoreProfile,
-    Strategy as Kind, plan, runs_baseline,
+    Estimate, Plan, PlanRequest, Profile, RunsSide, Side, StoreProfile, Strategy as Kind,
 };
+use rechunk_planner::{PlanError, plan, runs_baseline};
 
 use crate::cases::{Case, cases};
 

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use rechunk_plan::{
-    IntermediateGrid, Multipart, Plan, PlanError, Profile, ShardSide, StoreProfile,
-    Strategy as Kind, cheapest, plan,
+    IntermediateGrid, Multipart, Plan, Profile, ShardSide, StoreProfile, Strategy as Kind,
 };
+use rechunk_planner::{PlanError, cheapest, plan};
 
 use crate::checks::{
     assert_counts, assert_indexes_fit, assert_least, assert_one_writer, assert_resident,

@@ -2,9 +2,9 @@
 
 use rechunk_grid::{AxisChunks, Edges};
 use rechunk_plan::{
-    Parts, PartsSide, Plan, PlanError, PlanRequest, Planned, Profile, ShardSide, Side,
-    StoreProfile, Strategy as Kind, cheapest, plan,
+    Parts, PartsSide, Plan, PlanRequest, Profile, ShardSide, Side, StoreProfile, Strategy as Kind,
 };
+use rechunk_planner::{PlanError, Planned, cheapest, plan};
 
 use crate::checks::assert_least;
 use crate::requests::{into_shards, request, split};

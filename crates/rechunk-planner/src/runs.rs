@@ -1,16 +1,18 @@
 //! Plans of raw files on both sides: one pass in runs of bytes, by a schedule of the keep
-//! strategy ([`crate::keep`]). One task, one buffer after the other; parallel are the runs.
+//! strategy ([`rechunk_plan::keep`]). One task, one buffer after the other; parallel are the runs.
 
-use crate::cost::Figures;
-use crate::count::{cells, cells_touched_max, pairs_along, product};
-use crate::keep::{Baseline, Counts, Found, KeepError, Model, Problem, Schedule, SideCounts};
-use crate::memory::{fixed_bytes, units_state_bytes};
-use crate::planner::NEAR;
-use crate::price::{Parallel, price};
-use crate::{
-    Candidate, CandidateOutcome, Estimate, PLAN_VERSION, Plan, PlanError, PlanMemory, PlanRequest,
-    Planned, RoleEstimate, RunsSide, Stage, StageInput, StageOutput, Strategy,
+use rechunk_plan::count::{cells, cells_touched_max, pairs_along, product};
+use rechunk_plan::keep::{
+    Baseline, Counts, Found, KeepError, Model, Problem, Schedule, SideCounts,
 };
+use rechunk_plan::{
+    Estimate, Figures, PLAN_VERSION, Parallel, Plan, PlanMemory, PlanRequest, RoleEstimate,
+    RunsSide, Stage, StageInput, StageOutput, Strategy, fixed_bytes, keep_problem, price, priced,
+    units_state_bytes,
+};
+
+use crate::choice::NEAR;
+use crate::{Candidate, CandidateOutcome, PlanError, Planned};
 
 /// Bytes that a lane has to move runs through: so many that bytes, not calls, take the time.
 pub const BOUNCE_BYTES: u64 = 1 << 20;
@@ -20,25 +22,6 @@ pub(crate) fn sides(request: &PlanRequest) -> Option<(&RunsSide, &RunsSide)> {
     let is_asked = matches!(request.strategy, Strategy::Auto | Strategy::Keep);
     let sides = request.source.runs.as_ref().zip(request.target.runs.as_ref());
     sides.filter(|_| is_asked)
-}
-
-/// The question to [`crate::keep`], with `memory_bytes` for buffers and what is carried.
-pub(crate) fn problem(
-    shape: &[u64],
-    item_bytes: u64,
-    source: &RunsSide,
-    target: &RunsSide,
-    memory_bytes: u64,
-) -> Problem {
-    Problem {
-        shape: shape.to_vec(),
-        source_block: source.block_shape.clone(),
-        target_block: target.block_shape.clone(),
-        item_bytes,
-        memory_bytes,
-        source_order: source.order.clone(),
-        target_order: target.order.clone(),
-    }
 }
 
 /// Schedule of a strategy of the literature for raw files, with its costs.
@@ -61,7 +44,7 @@ pub fn runs_baseline(
     (source, target): (&RunsSide, &RunsSide),
     memory_bytes: u64,
 ) -> Result<Option<RunsBaseline>, PlanError> {
-    let problem = problem(shape, item_bytes, source, target, memory_bytes);
+    let problem = keep_problem(shape, item_bytes, source, target, memory_bytes);
     let model = Model::new(&problem).map_err(refused)?;
     Ok(baseline.schedule(&model).map(|schedule| RunsBaseline {
         memory_bytes: model.bytes(model.memory_bound(&schedule)),
@@ -151,7 +134,7 @@ fn of_memory(
     lanes: u32,
     held_bytes: u64,
 ) -> Result<Scheduled, PlanError> {
-    let problem = problem(&request.shape, request.item_bytes, source, target, held_bytes);
+    let problem = keep_problem(&request.shape, request.item_bytes, source, target, held_bytes);
     let (found, resident_bytes) = schedule(&problem)?;
     let traffic = estimate(&problem, (source, target), &found.counts);
     let figures = Figures {
@@ -164,7 +147,7 @@ fn of_memory(
         ..Figures::default()
     };
     let parallel = Parallel { tasks_at_once: 1, lanes };
-    let estimate = traffic.priced(price(request, &figures, parallel));
+    let estimate = priced(&traffic, price(request, &figures, parallel));
     Ok(Scheduled { found, resident_bytes, estimate })
 }
 
@@ -208,9 +191,8 @@ fn refused(error: KeepError) -> PlanError {
             budget_bytes: memory_bytes,
             minimum_bytes: item_bytes,
         },
-        KeepError::NotAnOrder { .. } | KeepError::NotOfThisArray { .. } => {
-            PlanError::OutOfRange { what: "the storage order", range: "every axis once" }
-        }
+        // It is about axes whatever else it says: extents and memory are above.
+        _ => PlanError::OutOfRange { what: "the storage order", range: "every axis once" },
     }
 }
 
@@ -324,7 +306,7 @@ fn planned(
         fingerprint: String::new(),
     };
     plan.geometry(0)?;
-    plan.fingerprint = crate::fingerprint::of(&plan);
+    plan.fingerprint = plan.computed_fingerprint();
     let outcome = CandidateOutcome::Chosen {
         estimate: plan.estimate.clone(),
         memory_bytes: plan.memory.planned_peak_bytes,

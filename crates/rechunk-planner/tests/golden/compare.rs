@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use rechunk_plan::baseline::{
+use rechunk_plan::{
+    Estimate, PlanRequest, Profile, RoleEstimate, Side, StoreProfile, price_traffic,
+};
+use rechunk_planner::baseline::{
     BaselineTraffic, MultistagePlan, PlannerOptions, Rechunking, multistage_rechunking_plan,
     rechunking_plan, traffic_as_designed, traffic_as_executed,
 };
-use rechunk_plan::{
-    Estimate, PlanRequest, Profile, RoleEstimate, Side, StoreProfile, plan, price_traffic,
-};
+use rechunk_planner::plan;
 use serde_json::Value;
 
 /// Totals over all comparisons.

@@ -1,6 +1,6 @@
 //! The shape of the golden file: inputs and answers by kind of case.
 
-use rechunk_plan::baseline::{BaselineError, PlannerOptions, Rechunking};
+use rechunk_planner::baseline::{BaselineError, PlannerOptions, Rechunking};
 use serde::Deserialize;
 
 pub(crate) type Chunks = Vec<u64>;

@@ -1,9 +1,9 @@
 //! Building blocks of candidates: one constructor per shape of stage.
 
+use rechunk_plan::{PlanRequest, StageDraft, StageInput, StageOutput};
+
 use crate::baseline::calculate_stage_chunks;
-use crate::cost::StageDraft;
-use crate::sizing::Sizing;
-use crate::{PlanRequest, StageInput, StageOutput};
+use crate::inputs::Inputs;
 
 /// Most bytes of an object that a store is asked to copy: S3 copies no larger one at once.
 const STORE_COPY_BYTES_MAX: u64 = 5 << 30;
@@ -14,34 +14,37 @@ pub(crate) struct Draft {
     pub stages: Vec<StageDraft>,
 }
 
+/// The drafts of a kind of plan, or why it does not apply.
+pub(crate) type Drafts = Result<Vec<Draft>, &'static str>;
+
 /// Steps that take a whole tile at once: more boxes of the stage before than any tile meets.
 fn whole_steps(tile: &[u64], input: &[u64]) -> Vec<u64> {
     tile.iter().zip(input).map(|(&tile, &input)| tile.div_ceil(input).saturating_add(1)).collect()
 }
 
 /// Steps that take a whole tile of the source at once.
-pub(crate) fn whole_source_steps(sizing: &Sizing<'_>, tile: &[u64]) -> Vec<u64> {
-    tile.iter().enumerate().map(|(axis, &extent)| sizing.whole_step(axis, extent)).collect()
+pub(crate) fn whole_source_steps(inputs: Inputs<'_>, tile: &[u64]) -> Vec<u64> {
+    tile.iter().enumerate().map(|(axis, &extent)| inputs.whole_step(axis, extent)).collect()
 }
 
 /// Source → target in one pass, a tile at a time.
-pub(crate) fn tiles(sizing: &Sizing<'_>, tile: &[u64]) -> Draft {
-    let step_chunks = whole_source_steps(sizing, tile);
-    stream(sizing, tile, &step_chunks, (0..tile.len()).collect())
+pub(crate) fn tiles(inputs: Inputs<'_>, tile: &[u64]) -> Draft {
+    let step_chunks = whole_source_steps(inputs, tile);
+    stream(inputs, tile, &step_chunks, (0..tile.len()).collect())
 }
 
 /// Source → target in one pass, each `tile` (or box of it) in steps of `step_chunks` source chunks
 /// (or shards), loops over `step_axes` slowest first.
 pub(crate) fn stream(
-    sizing: &Sizing<'_>,
+    inputs: Inputs<'_>,
     tile: &[u64],
     step_chunks: &[u64],
     step_axes: Vec<usize>,
 ) -> Draft {
-    let (tile, box_shape) = owned(sizing, tile);
+    let (tile, box_shape) = owned(inputs, tile);
     Draft {
         stages: vec![StageDraft {
-            input: sizing.read_input(),
+            input: inputs.read_input(),
             output: StageOutput::TargetChunks,
             passthrough: false,
             copied_by_store: false,
@@ -55,8 +58,8 @@ pub(crate) fn stream(
 
 /// The region a task owns that fills `filled` at a time, and that if it is not all of it: a task
 /// owns whole shards.
-fn owned(sizing: &Sizing<'_>, filled: &[u64]) -> (Vec<u64>, Option<Vec<u64>>) {
-    let request = sizing.request;
+fn owned(inputs: Inputs<'_>, filled: &[u64]) -> (Vec<u64>, Option<Vec<u64>>) {
+    let request = inputs.request;
     let axes = filled.iter().zip(request.target.commit_shape()).zip(&request.shape);
     let tile: Vec<u64> = axes
         .map(|((&filled, &commit), &extent)| match filled {
@@ -70,11 +73,11 @@ fn owned(sizing: &Sizing<'_>, filled: &[u64]) -> (Vec<u64>, Option<Vec<u64>>) {
 
 /// Source → target, encoded chunks as they are; or `output` says, whole shards. Where the store
 /// can, it copies what is a whole object on both sides itself.
-pub(crate) fn passthrough(sizing: &Sizing<'_>, tile: &[u64], output: &StageOutput) -> Draft {
-    let mut draft = tiles(sizing, tile);
+pub(crate) fn passthrough(inputs: Inputs<'_>, tile: &[u64], output: &StageOutput) -> Draft {
+    let mut draft = tiles(inputs, tile);
     for stage in &mut draft.stages {
         stage.passthrough = true;
-        stage.copied_by_store = copies_objects(sizing.request, output);
+        stage.copied_by_store = copies_objects(inputs.request, output);
         stage.output = output.clone();
     }
     draft
@@ -92,11 +95,11 @@ pub(crate) fn copies_objects(request: &PlanRequest, output: &StageOutput) -> boo
 
 /// Source → boxes\[0\] → … → boxes\[last\] → target: every arrow but the last leaves an
 /// intermediate of exact pieces.
-pub(crate) fn staged(sizing: &Sizing<'_>, boxes: &[Vec<u64>]) -> Draft {
+pub(crate) fn staged(inputs: Inputs<'_>, boxes: &[Vec<u64>]) -> Draft {
     let mut stages = Vec::with_capacity(boxes.len());
     for (position, filled) in boxes.iter().enumerate() {
         let input = match position.checked_sub(1) {
-            None => sizing.read_input(),
+            None => inputs.read_input(),
             Some(before) => StageInput::Pieces { written_in: boxes[before].clone() },
         };
         let output = match boxes.get(position + 1) {
@@ -105,12 +108,12 @@ pub(crate) fn staged(sizing: &Sizing<'_>, boxes: &[Vec<u64>]) -> Draft {
         };
         let (tile, box_shape) = match output {
             StageOutput::Pieces { .. } => (filled.clone(), None),
-            _ => owned(sizing, filled),
+            _ => owned(inputs, filled),
         };
         stages.push(StageDraft {
             step_chunks: match &input {
                 StageInput::Pieces { written_in } => whole_steps(filled, written_in),
-                _ => whole_source_steps(sizing, filled),
+                _ => whole_source_steps(inputs, filled),
             },
             step_axes: (0..filled.len()).collect(),
             input,

@@ -8,7 +8,7 @@ mod cases;
 use std::collections::BTreeMap;
 use std::fs;
 
-use rechunk_plan::baseline::{
+use rechunk_planner::baseline::{
     CopyOp, Limit, MultistagePlan, Rechunking, StageChunks, calculate_single_stage_io_ops,
     calculate_stage_chunks, chunk_count, consolidate_chunks, cubed_copy_ops, cubed_multspace,
     cubed_regular_plan, cubed_stage_chunks, multistage_rechunking_plan, naive, rechunking_plan,

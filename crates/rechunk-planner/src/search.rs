@@ -90,7 +90,7 @@ pub(crate) fn extents(extent: u64, unit: u64, other: u64, also: &[u64]) -> Vec<u
             k = (k + k / 2).max(k + 1);
         }
         values.extend((1..=12).map(|q| count.div_ceil(q) * unit));
-        let common = crate::count::lcm_capped(unit, other, extent);
+        let common = rechunk_plan::count::lcm_capped(unit, other, extent);
         let mut multiple = common;
         while multiple < extent {
             values.push(multiple);

@@ -1,13 +1,11 @@
 //! Least cost of a plan with an intermediate, whatever its boxes. Where a plan without one is
 //! cheaper, none has to be searched for.
 
-use crate::PlanRequest;
-use crate::count::product;
-use crate::cuts::Cuts;
+use rechunk_plan::count::product;
+use rechunk_plan::{Cuts, Parallel, PlanRequest, price};
+
 use crate::draft::staged;
-use crate::families::axis_extents;
-use crate::price::{Parallel, price};
-use crate::sizing::Sizing;
+use crate::inputs::{Inputs, axis_extents};
 
 /// Seconds below which no plan with an intermediate is priced, reading chunks or, with
 /// `reads_shards`, whole shards. Each input is read once and each object written once, the
@@ -18,11 +16,11 @@ pub(crate) fn staged_seconds_min(
     cuts: &Cuts<'_>,
     reads_shards: bool,
 ) -> f64 {
-    let sizing = Sizing::new(request, cuts, reads_shards);
+    let inputs = Inputs { request, cuts, reads_shards };
     let whole = axis_extents(request);
     let tasks_at_once = request.budget.threads.max(1);
     let parallel = Parallel { tasks_at_once, lanes: u32::MAX };
-    let stages = staged(&sizing, &[whole.clone(), whole]).stages;
+    let stages = staged(inputs, &[whole.clone(), whole]).stages;
     let seconds = stages.into_iter().map(|stage| {
         let mut figures = stage.figures(request, cuts);
         figures.whole_tasks = f64::from(tasks_at_once);
@@ -49,9 +47,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{
+    use crate::plan;
+    use rechunk_plan::{
         Budget, IntermediateGrid, Multipart, Parts, PartsSide, Profile, ShardSide, Side,
-        StoreProfile, Strategy, plan,
+        StoreProfile, Strategy,
     };
 
     proptest! {

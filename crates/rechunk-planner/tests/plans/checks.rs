@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use rechunk_grid::{ChunkGrid, Region};
 use rechunk_plan::{
-    Plan, PlanError, PlanRequest, ShardSide, Side, StageInput, StageOutput, piece_offset_elements,
-    plan,
+    Plan, PlanRequest, ShardSide, Side, StageInput, StageOutput, piece_offset_elements,
 };
+use rechunk_planner::{PlanError, plan};
 
 /// The requests and decoded bytes of a plan, counted by walking through its tasks.
 pub(crate) fn assert_counts(plan: &Plan) -> Result<(), TestCaseError> {

@@ -1,7 +1,6 @@
 use rechunk_grid::GridError;
+use rechunk_plan::Strategy;
 use thiserror::Error;
-
-use crate::Strategy;
 
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

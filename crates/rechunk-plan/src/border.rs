@@ -1,0 +1,57 @@
+//! Reads of target chunks that the source fills only in part: their other elements are kept.
+
+use rechunk_grid::Region;
+
+use crate::count::{cells, product};
+use crate::{PlanRequest, RoleEstimate};
+
+/// Counts the reads of the target: chunks with elements that the source does not hold, each once,
+/// and the indexes of their shards.
+pub(crate) fn count_kept(request: &PlanRequest, role: &mut RoleEstimate) {
+    let Some(held) = request.held() else { return };
+    let (side, shape) = (&request.target, &request.shape);
+    let chunks = border(shape, &side.chunk_shape, &held);
+    role.get_requests = chunks;
+    role.decoded_read_bytes = chunks.saturating_mul(side.chunk_bytes(request.item_bytes));
+    role.read_bytes = chunks.saturating_mul(side.encoded_bytes_expected);
+    if let Some(shard) = &side.shard {
+        let shards = border(shape, &shard.shape, &held);
+        role.get_requests = role.get_requests.saturating_add(shards);
+        role.read_bytes = role.read_bytes.saturating_add(shards.saturating_mul(shard.index_bytes));
+    }
+}
+
+/// Cells of a grid over `shape` that do not lie wholly in `held`.
+fn border(shape: &[u64], cell: &[u64], held: &Region) -> u64 {
+    let inside = (0..shape.len()).map(|axis| {
+        let (from, end) = (held.start[axis].div_ceil(cell[axis]), held.end(axis));
+        let to = if end == shape[axis] { end.div_ceil(cell[axis]) } else { end / cell[axis] };
+        to.saturating_sub(from)
+    });
+    cells(shape, cell).saturating_sub(product(inside))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rechunk_grid::ChunkGrid;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_border_is_what_does_not_lie_inside(
+            axes in prop::collection::vec((0_u64..9, 1_u64..12, 0_u64..9, 1_u64..7), 1..4),
+        ) {
+            let held = |(before, extent, _, _): &(u64, u64, u64, u64)| (*before, *extent);
+            let (start, extents) = axes.iter().map(held).unzip();
+            let held = Region::new(start, extents);
+            let shape: Vec<u64> = axes.iter().map(|axis| axis.0 + axis.1 + axis.2).collect();
+            let cell: Vec<u64> = axes.iter().map(|axis| axis.3).collect();
+            let grid = ChunkGrid::new(&shape, &cell).unwrap();
+            let outside =
+                grid.indices().positions().filter(|at| !held.contains(&grid.region(at))).count();
+            prop_assert_eq!(border(&shape, &cell, &held), outside as u64);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The choice among the plans that fit.
+
+use rechunk_plan::{Plan, PlanRequest, Strategy};
+
+use crate::{Candidate, CandidateOutcome, PlanError, Planned};
+
+/// Candidates of one kind that are kept.
+const OF_A_KIND_MAX: usize = 3;
+
+/// Times within a hundredth of each other are the same to a model.
+pub(crate) const NEAR: f64 = 1.01;
+
+/// Chooses among the plans that are `fitting`. `others` are candidates that do not fit or apply,
+/// and `minimum` is the least memory that any needs, bytes.
+pub(crate) fn choose(
+    request: &PlanRequest,
+    mut fitting: Vec<(Plan, Candidate)>,
+    others: Vec<Candidate>,
+    minimum: u64,
+    not_applicable: Option<&'static str>,
+) -> Result<Planned, PlanError> {
+    // Ties: fewer bytes through intermediates, fewer requests, less memory.
+    fitting.sort_by(|(a, _), (b, _)| {
+        let key = |plan: &Plan| {
+            let estimate = &plan.estimate;
+            (
+                estimate.intermediate.written_bytes,
+                estimate.requests(),
+                plan.memory.planned_peak_bytes,
+            )
+        };
+        a.estimate.seconds.total_cmp(&b.estimate.seconds).then_with(|| key(a).cmp(&key(b)))
+    });
+    fitting.dedup_by(|(a, _), (b, _)| a.fingerprint == b.fingerprint);
+    if request.budget.box_bytes.is_none() {
+        prefer_fewer_requests(&mut fitting);
+    }
+    let Some((plan, _)) = fitting.first() else {
+        return Err(match not_applicable {
+            Some(reason) if minimum == u64::MAX => {
+                PlanError::NotApplicable { strategy: request.strategy, reason }
+            }
+            _ => PlanError::DoesNotFit {
+                strategy: request.strategy,
+                budget_bytes: request.budget.memory_bytes,
+                minimum_bytes: minimum,
+            },
+        });
+    };
+    let plan = plan.clone();
+    let mut candidates: Vec<Candidate> = fitting.into_iter().map(|(_, entry)| entry).collect();
+    if let Some(first) = candidates.first_mut()
+        && let CandidateOutcome::Dearer { estimate, memory_bytes } = first.outcome.clone()
+    {
+        first.outcome = CandidateOutcome::Chosen { estimate, memory_bytes };
+    }
+    // Several searches may end in the same boxes: the cheapest stands for all, and a few of each
+    // kind say enough.
+    let mut seen: Vec<(Strategy, Vec<Vec<u64>>)> = Vec::new();
+    candidates.retain(|candidate| {
+        let key = (candidate.kind, candidate.boxes.clone());
+        let of_kind = seen.iter().filter(|(kind, _)| *kind == candidate.kind).count();
+        let is_new = of_kind < OF_A_KIND_MAX && !seen.contains(&key);
+        if is_new {
+            seen.push(key);
+        }
+        is_new
+    });
+    candidates.extend(others);
+    Ok(Planned { plan, candidates })
+}
+
+/// Puts one of the plans first that are as fast as the fastest (see [`NEAR`]). It is the one with
+/// the fewest dollars, then requests, then the least memory.
+fn prefer_fewer_requests(fitting: &mut [(Plan, Candidate)]) {
+    let Some(fastest) = fitting.first().map(|(plan, _)| plan.estimate.seconds) else { return };
+    let near = fitting.iter().take_while(|(plan, _)| plan.estimate.seconds <= fastest * NEAR);
+    let best = near.enumerate().min_by(|(_, (one, _)), (_, (other, _))| {
+        let (a, b) = (&one.estimate, &other.estimate);
+        let peaks = (one.memory.planned_peak_bytes, other.memory.planned_peak_bytes);
+        a.usd.total_cmp(&b.usd).then(a.requests().cmp(&b.requests())).then(peaks.0.cmp(&peaks.1))
+    });
+    if let Some(at) = best.map(|(at, _)| at) {
+        fitting[..=at].rotate_right(1);
+    }
+    prefer_encoded_chunks(fitting, fastest);
+}
+
+/// Chunks that pass encoded cost no codec and no more requests than any other plan. Where that
+/// looks slower all the same, it is by how few requests are divided among tasks: in jobs of
+/// milliseconds.
+fn prefer_encoded_chunks(fitting: &mut [(Plan, Candidate)], fastest_seconds: f64) {
+    const SLOWER_MAX: f64 = 1.25;
+    let requests = fitting.first().map_or(0, |(plan, _)| plan.estimate.requests());
+    let is_as_good = |plan: &Plan| {
+        plan.kind == Strategy::Passthrough
+            && plan.estimate.seconds <= fastest_seconds * SLOWER_MAX
+            && plan.estimate.requests() <= requests
+    };
+    if let Some(at) = fitting.iter().position(|(plan, _)| is_as_good(plan)) {
+        fitting[..=at].rotate_right(1);
+    }
+}

@@ -1,0 +1,96 @@
+//! Boxes that are tried: extents along each axis, and where the grids of both sides meet.
+
+use rechunk_plan::AxisCuts;
+use rechunk_plan::count::lcm_capped;
+
+use crate::baseline::{PlannerOptions, Rechunking, rechunking_plan};
+use crate::inputs::axis_extents;
+use crate::search::extents;
+use crate::sizing::Sizing;
+
+/// On every axis one of the two chunks is a multiple of the other, or spans the axis. Source chunks
+/// of different lengths never are.
+pub(super) fn nested(sizing: &Sizing<'_>) -> bool {
+    if sizing.inputs.request.source.edges.is_some() {
+        return false;
+    }
+    let (request, read) = (sizing.inputs.request, sizing.inputs.read_unit());
+    axis_extents(request).iter().enumerate().all(|(axis, &extent)| {
+        let (i, o) = (read[axis], request.target.commit_shape()[axis]);
+        i >= extent || o >= extent || i.is_multiple_of(o) || o.is_multiple_of(i)
+    })
+}
+
+/// Smallest box whose ends are ends of both grids.
+pub(super) fn common_box(sizing: &Sizing<'_>) -> Vec<u64> {
+    let (request, read) = (sizing.inputs.request, sizing.inputs.read_unit());
+    axis_extents(request)
+        .iter()
+        .enumerate()
+        .map(|(axis, &extent)| {
+            let (i, o) = (read[axis], request.target.commit_shape()[axis]);
+            sizing.inputs.cuts.axis(axis).map_or_else(|| lcm_capped(i, o, extent), AxisCuts::common)
+        })
+        .collect()
+}
+
+/// Candidate extents of a box that is filled at a time. They are whole shards, or parts of one that
+/// divide it, so that the boxes of all tasks make one regular grid.
+pub(super) fn write_extents(sizing: &Sizing<'_>, axis: usize, also: &[u64]) -> Vec<u64> {
+    let (request, other) = (sizing.inputs.request, sizing.inputs.read_unit()[axis]);
+    let extent = request.shape[axis].max(1);
+    let (chunk, commit) = (request.target.chunk_shape[axis], request.target.commit_shape()[axis]);
+    if chunk == commit {
+        return extents(extent, commit, other, also);
+    }
+    if commit >= extent {
+        return extents(extent, chunk, other, &[]);
+    }
+    let mut list = extents(extent, commit, other, &[]);
+    let chunks = commit / chunk;
+    let parts = extents(chunks, 1, 1, &[]).into_iter().filter(|part| chunks.is_multiple_of(*part));
+    list.extend(parts.map(|part| part * chunk));
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+pub(super) fn box_lists(sizing: &Sizing<'_>, read: &[u64], write: &[u64]) -> Vec<Vec<u64>> {
+    let request = sizing.inputs.request;
+    let extent = axis_extents(request);
+    let (i, o) = (sizing.inputs.read_unit(), request.target.commit_shape());
+    // Boxes that end where chunks do, if there are such.
+    let unit = |axis: usize| {
+        let aligned = sizing.inputs.cuts.axis(axis).map(AxisCuts::aligned);
+        aligned.filter(|&aligned| aligned < extent[axis]).unwrap_or(i[axis])
+    };
+    let mut lists: Vec<Vec<u64>> =
+        (0..extent.len()).map(|a| extents(extent[a], unit(a), o[a], &[read[a]])).collect();
+    lists.extend((0..extent.len()).map(|a| write_extents(sizing, a, &[write[a]])));
+    lists
+}
+
+/// Read and write boxes of the seed's algorithm within the same limit (see [`crate::baseline`]):
+/// where it refuses, the chunks themselves.
+pub(super) fn literature_boxes(sizing: &Sizing<'_>) -> (Vec<u64>, Vec<u64>) {
+    let request = sizing.inputs.request;
+    let extent = axis_extents(request);
+    let clip = |chunk: &[u64]| -> Vec<u64> {
+        chunk.iter().zip(&extent).map(|(&chunk, &extent)| chunk.min(extent)).collect()
+    };
+    let (source, target) = (clip(sizing.inputs.read_unit()), clip(request.target.commit_shape()));
+    let rechunking = Rechunking {
+        shape: &extent,
+        source_chunks: &source,
+        target_chunks: &target,
+        itemsize_bytes: request.item_bytes,
+    };
+    let options = PlannerOptions {
+        intermediate_bytes_min: request.item_bytes,
+        memory_bytes_max: sizing.limit_bytes,
+        consolidate_reads: true,
+        consolidate_writes: true,
+    };
+    rechunking_plan(&rechunking, &options)
+        .map_or((source, target), |boxes| (boxes.read, boxes.write))
+}
