@@ -20,7 +20,7 @@ mod sealed {
 }
 
 macro_rules! element {
-    ($($rust:ty, $name:literal: $types:pat;)*) => {
+    ($($rust:ty, $name:literal = $types:pat,)*) => {
         $(
             impl sealed::Plain for $rust {}
 
@@ -36,18 +36,18 @@ macro_rules! element {
 }
 
 element! {
-    u8, "u8": DataType::Uint8 | DataType::Uint4 | DataType::Uint2 | DataType::Bool;
-    i8, "i8": DataType::Int8 | DataType::Int4 | DataType::Int2;
-    u16, "u16": DataType::Uint16;
-    i16, "i16": DataType::Int16;
-    u32, "u32": DataType::Uint32;
-    i32, "i32": DataType::Int32;
-    u64, "u64": DataType::Uint64;
-    i64, "i64": DataType::Int64 | DataType::DateTime64 { .. } | DataType::TimeDelta64 { .. };
-    f32, "f32": DataType::Float32;
-    f64, "f64": DataType::Float64;
-    [f32; 2], "[f32; 2]": DataType::Complex64;
-    [f64; 2], "[f64; 2]": DataType::Complex128;
+    u8, "u8" = DataType::Uint8 | DataType::Uint4 | DataType::Uint2 | DataType::Bool,
+    i8, "i8" = DataType::Int8 | DataType::Int4 | DataType::Int2,
+    u16, "u16" = DataType::Uint16,
+    i16, "i16" = DataType::Int16,
+    u32, "u32" = DataType::Uint32,
+    i32, "i32" = DataType::Int32,
+    u64, "u64" = DataType::Uint64,
+    i64, "i64" = DataType::Int64 | DataType::DateTime64 { .. } | DataType::TimeDelta64 { .. },
+    f32, "f32" = DataType::Float32,
+    f64, "f64" = DataType::Float64,
+    [f32; 2], "[f32; 2]" = DataType::Complex64,
+    [f64; 2], "[f64; 2]" = DataType::Complex128,
 }
 
 #[cfg(test)]

@@ -400,10 +400,9 @@ impl Error {
                 RegionError::Memory { .. } => {
                     Some("allow more with `RegionOptions::with_memory_bytes`".to_owned())
                 }
-                RegionError::TooLarge { .. } => Some(
-                    "read it in parts, or with `read_region_into` into a buffer of yours"
-                        .to_owned(),
-                ),
+                RegionError::TooLarge { .. } => {
+                    Some("read it in parts, or into a buffer of yours".to_owned())
+                }
                 _ => None,
             },
             Self::SourceStore { source, .. }

@@ -49,7 +49,8 @@
 //! | see a plan, and what other budgets would do | [`Job::plan_report`], [`what_if::WhatIf::new`] |
 //! | compare two arrays or groups | [`verify`], [`verify_any`] |
 //! | describe an array or a group | [`info`] |
-//! | read and write elements | [`open_array`], [`OpenArray::read_region`], [`OpenArray::write_region`] |
+//! | read elements | [`open_array`], then [`OpenArray::read_region`] |
+//! | write elements | [`open_array`], then [`OpenArray::write_region`] |
 //! | look at a copy, or remove what it left | [`status`], [`clean`] |
 //! | measure a store and this machine | [`probe`] |
 //!

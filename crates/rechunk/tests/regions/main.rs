@@ -14,8 +14,9 @@ use rechunk::{OpenArray, OpenOptions, Region, Stores, open_array};
 /// Opens an array, with a meter of its own.
 async fn open(location: &Path) -> (OpenArray, Stores) {
     let stores = Stores::default();
-    let array = open_array(&location.display().to_string(), &OpenOptions::default(), &stores);
-    (array.await.unwrap(), stores)
+    let location = location.display().to_string();
+    let array = open_array(&location, &OpenOptions::default(), &stores).await.unwrap();
+    (array, stores)
 }
 
 /// The elements of `region` among all of an array of `shape`.
