@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use object_store::{GetOptions, PutMode, PutOptions, UpdateVersion};
 
-use crate::operations::wide;
+use crate::length::wide;
 use crate::remote::attempts_of;
 use crate::{Store, StoreError};
 

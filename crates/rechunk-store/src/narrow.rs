@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::operations::wide;
+use crate::length::wide;
 use crate::reads::Wanted;
 use crate::{Store, StoreError};
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use crate::operations::wide;
+use crate::length::wide;
 use crate::staged_file::StagedFile;
 use crate::upload_log::UploadLog;
 use crate::{Store, StoreError};

@@ -14,6 +14,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{Extensions, GetOptions, ObjectMeta, ObjectStoreExt, PutOptions, PutPayload};
 
+use crate::length::wide;
 use crate::moments::NO_MOMENT;
 use crate::remote::{Like, Permit, attempts_of, read_like};
 use crate::store::Kind;
@@ -525,9 +526,4 @@ impl Store {
 fn foreign(path: &Path) -> object_store::Error {
     let source = format!("it lists {path}, which is not below what was asked for").into();
     object_store::Error::Generic { store: "listing", source }
-}
-
-/// A length in memory, bytes.
-pub(crate) fn wide(bytes: usize) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX)
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::error::NotAFile;
-use crate::file_runs::{OpenSlot, Position, Run, write, write_all_at};
+use crate::file_runs::{OpenSlot, write, write_all_at};
 use crate::local_files::special_kind;
 use crate::read_file::check_runs;
+use crate::runs::{Position, Run};
 use crate::writing::Turns;
 use crate::{FileSize, Role, Store, StoreError, local_tree};
 

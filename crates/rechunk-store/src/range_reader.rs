@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use object_store::GetResultPayload;
 
-use crate::operations::wide;
+use crate::length::wide;
 use crate::reads::Wanted;
 use crate::remote::Like;
 use crate::{Store, StoreError};

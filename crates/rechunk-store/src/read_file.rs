@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::NotAFile;
-use crate::file_runs::{OpenSlot, Position, Run, read};
+use crate::file_runs::{OpenSlot, read};
 use crate::local_files::{self, special_kind};
+use crate::runs::{Position, Run};
 use crate::{Store, StoreError};
 
 /// Size that a file has to have.

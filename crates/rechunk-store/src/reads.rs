@@ -10,8 +10,8 @@ use futures::StreamExt;
 use object_store::path::Path;
 use object_store::{Attribute, GetOptions, GetRange, GetResult, GetResultPayload};
 
+use crate::length::wide;
 use crate::narrow::Narrow;
-use crate::operations::wide;
 use crate::remote::{Body, Like, attempts_of, md5_of, read_like};
 use crate::retry::Attempts;
 use crate::store::Kind;

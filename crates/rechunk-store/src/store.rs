@@ -16,9 +16,10 @@ use crate::reading::Reading;
 use crate::references::{References, Refused};
 use crate::remote::{Etags, Limiter, Remote, Scheme};
 use crate::retry::Patience;
+use crate::server_clock::ServerClock;
 use crate::stores::Stores;
 use crate::upload::{Multipart, PartSizes};
-use crate::watch::{ServerClock, Watch};
+use crate::watch::Watch;
 use crate::zip::ZipFile;
 use crate::{Durability, Meter, Role, StoreError, key, local_tree, memory};
 

@@ -113,7 +113,7 @@ fn write(mut file: &File, payload: &PutPayload, way: Way) -> io::Result<()> {
     use std::io::Write;
 
     use crate::direct_file::DirectFile;
-    use crate::operations::wide;
+    use crate::length::wide;
 
     let parts = payload.iter().map(AsRef::as_ref);
     way.write(

@@ -11,7 +11,7 @@ use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
 use object_store::{MultipartId, PutMultipartOptions, PutPayload};
 
-use crate::operations::wide;
+use crate::length::wide;
 use crate::remote::{attempts_of, with_attempts};
 use crate::upload_records::{Record, UploadRecords};
 use crate::{Store, StoreError};

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use object_store::PutPayload;
 
-use crate::operations::wide;
+use crate::length::wide;
 use crate::upload::{Multipart, Upload};
 use crate::{Store, StoreError};
 

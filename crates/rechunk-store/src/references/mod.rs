@@ -8,13 +8,17 @@
 
 mod chunks;
 mod document;
+mod fault;
 mod files;
 mod footer;
+mod found;
 mod index;
 mod json;
+mod limits;
 mod odd;
 mod pages;
 mod partition;
+mod pieces;
 mod read;
 mod recognise;
 mod refused;
@@ -26,129 +30,21 @@ mod tests;
 mod thrift;
 
 use std::fmt;
-use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use bytes::Bytes;
 use object_store::ObjectMeta;
-use thiserror::Error as ThisError;
 use tokio::sync::OnceCell;
 
+use self::fault::Fault;
 use self::files::{Base, Files};
 use self::index::Index;
-use self::read::Pieces;
+use self::pieces::Pieces;
 use self::recognise::{Form, TABLES_KEY, at_local, in_names};
 pub(crate) use self::refused::Refused;
 use self::tables::Tables;
 use crate::location::{Place, names_behind, refuse};
 use crate::{Store, StoreError, Stores};
-
-/// Most bytes that the references of a document take in memory.
-const INDEX_BYTES_MAX: usize = 1 << 30;
-
-/// Fault of a document of references.
-#[derive(Debug, ThisError)]
-pub(crate) enum Fault {
-    #[error("it is no JSON: {what}, at byte {at}")]
-    Json { at: u64, what: &'static str },
-    #[error("it is not as references are: {what}, at byte {at}")]
-    Unexpected { at: u64, what: &'static str },
-    #[error(
-        "a text or value in it, at byte {at}, has more than the {limit_bytes} bytes it may have"
-    )]
-    TooLong { at: u64, limit_bytes: usize },
-    #[error("{0}")]
-    Input(std::io::Error),
-    #[error("it has an entry {key:?}, and {what}")]
-    Value { key: String, what: String },
-    #[error("{0}")]
-    Odd(String),
-    #[error(
-        "they would take more than {limit_bytes} bytes of memory; write them as Parquet \
-         (kerchunk.df.refs_to_dataframe, or vz.to_kerchunk(..., format=\"parquet\"))"
-    )]
-    TooLarge { limit_bytes: usize },
-    #[error("it is a metadata document of Zarr itself: name the directory that it is in")]
-    IsZarr,
-    #[error("there are no references in it: neither \"refs\" nor keys of Zarr")]
-    NoReferences,
-    #[error("its version is {version}; versions 0 and 1 are read")]
-    Version { version: String },
-    #[error(
-        "it has generators of references (\"gen\"), which are not read; write the references out, e.g. \
-         json.dump(fsspec.filesystem(\"reference\", fo=…, simple_templates=False).references, …) in Python"
-    )]
-    Generators,
-    #[error("the template {name:?} {what}")]
-    Template { name: String, what: &'static str },
-    #[error("its .zmetadata has no \"metadata\" or no \"record_size\": these are no references")]
-    NoTables,
-    #[error("there is no .zmetadata in it: these are no references")]
-    NoMetadata,
-    #[error("a file of references has 1 to {limit} rows")]
-    Rows { limit: u64 },
-    #[error("it has {rows} rows, but row {row} is asked for: it is cut off")]
-    RowMissing { rows: usize, row: usize },
-    #[error("it is no Parquet file, or a damaged one")]
-    Pages,
-    #[error("it is no Parquet file, or a damaged one: its footer is not as the format says")]
-    Footer,
-    #[error("it is no Parquet file, or a damaged one: what it says of its columns does not add up")]
-    Columns,
-    #[error("it is no Parquet file, or a damaged one: {0}")]
-    Parquet(parquet::errors::ParquetError),
-    #[error(
-        "its values are encoded by their differences, of which few bytes can make any number of values; \
-         write it again with plain or dictionary encoding (use_dictionary, column_encoding of pyarrow)"
-    )]
-    Encoding,
-    #[error("its columns would unpack to more than {limit_bytes} bytes")]
-    Unpacked { limit_bytes: u64 },
-    #[error("its column {name:?} {what}")]
-    Column { name: String, what: &'static str },
-    #[error("it was written while it was being read")]
-    Changed,
-}
-
-impl Fault {
-    fn value(key: &str, what: &str) -> Self {
-        let key = key.chars().take(200).collect();
-        Self::Value { key, what: what.to_owned() }
-    }
-
-    fn parquet(error: parquet::errors::ParquetError) -> Self {
-        Self::Parquet(error)
-    }
-
-    /// As an error of the document at `location`.
-    fn of(self, location: &str) -> StoreError {
-        match self {
-            Self::Input(error) => match error.downcast::<StoreError>() {
-                Ok(error) => error,
-                Err(error) => {
-                    let (location, key) = (location.to_owned(), String::new());
-                    StoreError::Failed { location, key, action: "read", source: Box::new(error) }
-                }
-            },
-            fault => {
-                let (location, reason) = (location.to_owned(), fault.to_string());
-                StoreError::References { location, reason }
-            }
-        }
-    }
-}
-
-/// Target of a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Found {
-    /// Bytes that are kept beside the references.
-    Inline(Bytes),
-    /// A range of a file, or all of it.
-    File { url: Arc<str>, range: Option<Range<u64>> },
-    /// Something that cannot be read, for a reason. (It is not missing.)
-    Odd(Arc<str>),
-}
 
 /// A document of references; it is read when something is first asked of it.
 pub(crate) struct References {

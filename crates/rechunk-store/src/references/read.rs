@@ -1,7 +1,6 @@
 //! Reads through references, with the same operations as any store. They are done in the store that
 //! a reference leads to, or on bytes that are kept beside the references.
 
-use std::io::{self, Read};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,52 +8,18 @@ use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use object_store::ObjectMeta;
 use object_store::path::Path;
-use tokio::runtime::Handle;
 
+use super::fault::Fault;
 use super::files::shown;
-use super::{Content, Fault, Found, References};
-use crate::operations::wide;
+use super::found::Found;
+use super::{Content, References};
+use crate::length::wide;
 use crate::reads::Wanted;
 use crate::store::Kind;
 use crate::{Role, Store, StoreError};
 
-/// Bytes of a document that are asked for at once.
-const PIECE_BYTES: u64 = 4 << 20;
 /// Files that are asked for their sizes at once.
 const ASKED_AT_ONCE: usize = 16;
-
-/// A document, read in pieces by a thread that may wait.
-pub(super) struct Pieces {
-    store: Store,
-    key: String,
-    size_bytes: u64,
-    /// The first byte that was not asked for.
-    next: u64,
-    piece: Bytes,
-    handle: Handle,
-}
-
-impl Pieces {
-    /// Of an object of so many bytes. To be made in the runtime.
-    pub(super) fn new(store: &Store, key: &str, size_bytes: u64) -> Self {
-        let (store, key) = (store.with_role(Role::Control), key.to_owned());
-        Self { store, key, size_bytes, next: 0, piece: Bytes::new(), handle: Handle::current() }
-    }
-}
-
-impl Read for Pieces {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.piece.is_empty() && self.next < self.size_bytes {
-            let length = PIECE_BYTES.min(self.size_bytes - self.next);
-            let piece = self.store.get_range(&self.key, self.next, length);
-            self.piece = self.handle.block_on(piece).map_err(io::Error::other)?;
-            self.next += length;
-        }
-        let length = buffer.len().min(self.piece.len());
-        buffer[..length].copy_from_slice(&self.piece.split_to(length));
-        Ok(length)
-    }
-}
 
 impl References {
     /// Finds the target of `path`, for `caller`.
@@ -330,17 +295,6 @@ impl Store {
         };
         let (location, key) = (self.label().to_owned(), key.to_owned());
         StoreError::Referenced { location, key, what, source: Box::new(source) }
-    }
-}
-
-impl Found {
-    /// Bytes of the object, if they are known without asking for the file.
-    fn size_bytes(&self) -> Option<u64> {
-        match self {
-            Self::Inline(bytes) => Some(wide(bytes.len())),
-            Self::File { range, .. } => range.as_ref().map(|range| range.end - range.start),
-            Self::Odd(_) => Some(0), // it is there, and nothing more is known of it
-        }
     }
 }
 

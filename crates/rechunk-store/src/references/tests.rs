@@ -3,6 +3,7 @@ use std::path::Path;
 use futures::TryStreamExt;
 use tempfile::TempDir;
 
+use super::found::Found;
 use super::*;
 use crate::{End, Role};
 
