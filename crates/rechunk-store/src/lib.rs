@@ -14,6 +14,7 @@
 //! survives a power cut only after [`Store::sync`].
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests wait by the clock"))]
 
+mod abandoned_uploads;
 mod announce;
 mod append_file;
 mod conditional;
@@ -24,6 +25,7 @@ mod directory_lock;
 mod durability;
 mod error;
 mod file_runs;
+mod file_size;
 mod habits;
 mod held_directory;
 mod key;
@@ -36,11 +38,13 @@ mod location;
 mod memory;
 mod meter;
 mod moments;
+mod multipart;
 mod narrow;
 mod object_writer;
 mod operations;
 mod pace;
 mod part_file;
+mod percent;
 mod range_reader;
 mod read_file;
 mod reading;
@@ -51,6 +55,7 @@ mod retry;
 mod runs;
 mod server_clock;
 mod staged_file;
+mod steps;
 mod store;
 mod stores;
 mod unnamed_file;
@@ -58,7 +63,10 @@ mod upload;
 mod upload_log;
 mod upload_records;
 mod upload_whole;
+mod view;
+mod wanted;
 mod watch;
+mod watched;
 mod writing;
 mod zip;
 
@@ -69,22 +77,23 @@ pub use directory_lock::DirectoryLock;
 pub use durability::Durability;
 pub use error::StoreError;
 pub use file_runs::OPEN_FILES_MAX;
+pub use file_size::FileSize;
 pub use key::check_below;
 pub use lease::{HEARTBEAT, Holder, Lease, STALE, Taken, holder as lease_holder, unique_name};
 pub use level::{Level, LevelFile};
 pub use location::{has_zip_name, is_remote, remote_names};
 pub use meter::{ControlTraffic, Meter, Role, RoleTraffic, Traffic};
+pub use multipart::PartSizes;
 pub use narrow::{Got, Narrow};
 pub use object_writer::ObjectWriter;
 pub use part_file::{PartEnd, PartFile, WriteBatch};
 pub use range_reader::RangeReader;
-pub use read_file::{FileSize, ReadBatch, ReadFile};
-pub use reads::End;
+pub use read_file::{ReadBatch, ReadFile};
 pub use remote::StoreOptions;
 pub use runs::{AS_IN_PAGE_BYTES, Run, start_as_in_page};
 pub use store::Store;
 pub use stores::Stores;
-pub use upload::PartSizes;
+pub use wanted::End;
 
 #[cfg(test)]
 mod tests;

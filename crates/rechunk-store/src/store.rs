@@ -11,6 +11,7 @@ use object_store::path::Path;
 use crate::habits::Habits;
 use crate::local_files::LocalFiles;
 use crate::location::{Place, parse, resolve, zip_file};
+use crate::multipart::{Multipart, PartSizes};
 use crate::pace::Pace;
 use crate::reading::Reading;
 use crate::references::{References, Refused};
@@ -18,8 +19,7 @@ use crate::remote::{Etags, Limiter, Remote, Scheme};
 use crate::retry::Patience;
 use crate::server_clock::ServerClock;
 use crate::stores::Stores;
-use crate::upload::{Multipart, PartSizes};
-use crate::watch::Watch;
+use crate::view::View;
 use crate::zip::ZipFile;
 use crate::{Durability, Meter, Role, StoreError, key, local_tree, memory};
 
@@ -28,11 +28,7 @@ use crate::{Durability, Meter, Role, StoreError, key, local_tree, memory};
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) inner: Arc<dyn ObjectStore>,
-    /// Place in `inner` where the keys of this store begin.
-    pub(crate) prefix: Path,
-    label: Arc<str>,
-    pub(crate) role: Role,
-    pub(crate) meter: Arc<Meter>,
+    pub(crate) view: View,
     pub(crate) kind: Kind,
     /// Limits on the tries of an operation; `None`: one try.
     pub(crate) patience: Option<Patience>,
@@ -42,10 +38,10 @@ pub struct Store {
     pub(crate) clock: Option<Arc<ServerClock>>,
     /// State of the checks by its ETags.
     pub(crate) etags: Option<Arc<Etags>>,
-    /// Time since which objects that are read must not have been written.
-    pub(crate) watch: Option<Watch>,
     /// Uploads of large objects in parts, if it takes them so.
     pub(crate) multipart: Option<Multipart>,
+    /// The place with notes of its uploads under way, if there is one.
+    pub(crate) upload_records: Option<Arc<Store>>,
     /// Limit on the bytes that are moved in a second.
     pub(crate) pace: Option<Arc<Pace>>,
     /// It copies its objects itself, and a copy is there, whole and by itself, when it answers.
@@ -98,7 +94,7 @@ impl Store {
             let zip = ZipFile::new(&file);
             let mut store = Self::from_object_store(Arc::new(zip.clone()), location);
             if !below.is_empty() {
-                store.prefix = key::join(location, &Path::ROOT, &below)?;
+                store.view = store.view.at(key::join(location, &Path::ROOT, &below)?);
             }
             store.kind = Kind::Archive(zip);
             store.pace = stores.pace();
@@ -167,7 +163,7 @@ impl Store {
         let habits = Arc::clone(&files.habits);
         let mut store = Self::from_object_store(Arc::new(files), location);
         store.habits = habits;
-        store.prefix = prefix;
+        store.view = store.view.at(prefix);
         store.kind = Kind::Directory(root.into());
         store.in_place = true;
         store.fsyncs = fsyncs;
@@ -179,17 +175,14 @@ impl Store {
     pub fn from_object_store(inner: Arc<dyn ObjectStore>, label: &str) -> Self {
         Self {
             inner,
-            prefix: Path::ROOT,
-            label: label.into(),
-            role: Role::Control,
-            meter: Meter::new(),
+            view: View::new(label),
             kind: Kind::Objects,
             patience: None,
             limiter: None,
             clock: None,
             etags: None,
-            watch: None,
             multipart: None,
+            upload_records: None,
             pace: None,
             copies: false,
             durability: None,
@@ -281,13 +274,13 @@ impl Store {
     /// Returns this place counted as `role`.
     #[must_use]
     pub fn with_role(&self, role: Role) -> Self {
-        Self { role, ..self.clone() }
+        Self { view: self.view.with_role(role), ..self.clone() }
     }
 
     /// Returns this place counted in `meter`.
     #[must_use]
     pub fn with_meter(&self, meter: &Arc<Meter>) -> Self {
-        Self { meter: Arc::clone(meter), ..self.clone() }
+        Self { view: self.view.with_meter(meter), ..self.clone() }
     }
 
     /// The place `sub` below this one; itself if `sub` is empty. Nothing is created.
@@ -296,8 +289,7 @@ impl Store {
             return Ok(self.clone());
         }
         Ok(Self {
-            prefix: key::join(&self.label, &self.prefix, sub)?,
-            label: format!("{}/{sub}", self.label.trim_end_matches('/')).into(),
+            view: self.view.child(sub)?,
             kind: match &self.kind {
                 Kind::Directory(root) => Kind::Directory(join_path(root, sub).into()),
                 kind => kind.clone(),
@@ -313,24 +305,16 @@ impl Store {
             let (Some(parent), Some(name)) = (root.parent(), name) else { return Ok(None) };
             let above = Self::open_local(&parent.display().to_string(), parent, self.fsyncs)?;
             let above = Self { pace: self.pace.clone(), ..above };
-            let above = above.with_meter(&self.meter).with_role(self.role);
+            let above = above.with_meter(self.meter()).with_role(self.role());
             return Ok(Some((above, name.to_owned())));
         }
-        if self.prefix.is_root() {
-            return Ok(None);
-        }
-        let (above, name) =
-            self.prefix.as_ref().rsplit_once('/').unwrap_or(("", self.prefix.as_ref()));
-        let label = self.label.trim_end_matches('/');
-        let label = label.strip_suffix(name).unwrap_or(label).trim_end_matches('/').into();
-        let prefix =
-            if above.is_empty() { Path::ROOT } else { key::join(&self.label, &Path::ROOT, above)? };
-        Ok(Some((Self { prefix, label, ..self.clone() }, name.to_owned())))
+        let above = self.view.parent()?;
+        Ok(above.map(|(view, name)| (Self { view, ..self.clone() }, name)))
     }
 
     /// The location for people: as it was given, and the child path.
     pub fn label(&self) -> &str {
-        &self.label
+        self.view.label()
     }
 
     /// The directory behind it, if it is a local one.
@@ -440,19 +424,19 @@ impl Store {
 
     /// The role it is counted as.
     pub fn role(&self) -> Role {
-        self.role
+        self.view.role()
     }
 
     /// The meter it is counted in.
     pub fn meter(&self) -> &Arc<Meter> {
-        &self.meter
+        self.view.meter()
     }
 
     /// The directory, or an error that says what it was needed for.
     pub(crate) fn require_local(&self, operation: &'static str) -> Result<PathBuf, StoreError> {
         self.local_root()
             .map(FilePath::to_owned)
-            .ok_or_else(|| StoreError::Unsupported { location: self.label.to_string(), operation })
+            .ok_or_else(|| StoreError::Unsupported { location: self.label().to_owned(), operation })
     }
 }
 

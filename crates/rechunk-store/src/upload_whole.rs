@@ -5,7 +5,8 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use object_store::PutPayload;
 
 use crate::length::wide;
-use crate::upload::{Multipart, Upload};
+use crate::multipart::Multipart;
+use crate::upload::Upload;
 use crate::{Store, StoreError};
 
 impl Store {

@@ -188,7 +188,7 @@ fn unescaped(scheme: &str, name: &str) -> Result<String, String> {
     if !matches!(scheme, "http" | "https") {
         return Ok(name.to_owned());
     }
-    let bytes = crate::location::percent_decode(name);
+    let bytes = crate::percent::percent_decode(name);
     let name = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
     let name = name.filter(|name| !name.contains('/'));
     name.ok_or_else(|| "a % in it stands for no character of a name".to_owned())

@@ -43,7 +43,7 @@ use self::pieces::Pieces;
 use self::recognise::{Form, TABLES_KEY, at_local, in_names};
 pub(crate) use self::refused::Refused;
 use self::tables::Tables;
-use crate::location::{Place, names_behind, refuse};
+use crate::location::{Place, names_behind};
 use crate::{Store, StoreError, Stores};
 
 /// A document of references; it is read when something is first asked of it.
@@ -132,13 +132,14 @@ impl References {
         let Some((file, form)) = found else { return Ok(None) };
         let below = names_behind(location, &path, file, "it has a .. behind references")?;
         let absolute = std::path::absolute(file);
-        let absolute = absolute.map_err(|error| refuse(location, &error.to_string()))?;
+        let absolute =
+            absolute.map_err(|error| StoreError::refused_location(location, &error.to_string()))?;
         let utf8 = |path: &FilePath| path.to_str().map(ToOwned::to_owned);
         let parts = absolute.parent().and_then(utf8).zip(utf8(&absolute));
         let name = absolute.file_name().and_then(|name| name.to_str());
-        let ((parent, all), name) = parts
-            .zip(name)
-            .ok_or_else(|| refuse(location, "it is no path to a file, or not UTF-8"))?;
+        let ((parent, all), name) = parts.zip(name).ok_or_else(|| {
+            StoreError::refused_location(location, "it is no path to a file, or not UTF-8")
+        })?;
         let make = || {
             let (place, key) = match form {
                 Form::Json => (Store::open_plain(&parent, stores)?, name),
@@ -203,7 +204,7 @@ impl References {
 
     async fn load(&self) -> Result<Loaded, StoreError> {
         let missing = || match self.form {
-            Form::Json => self.place.not_found(&self.key),
+            Form::Json => self.place.view.not_found(&self.key),
             Form::Parquet => Fault::NoMetadata.of(&self.label),
         };
         let meta = Box::pin(self.place.look_at(&self.key)).await?.ok_or_else(missing)?;

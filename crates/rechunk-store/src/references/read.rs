@@ -14,8 +14,8 @@ use super::files::shown;
 use super::found::Found;
 use super::{Content, References};
 use crate::length::wide;
-use crate::reads::Wanted;
 use crate::store::Kind;
+use crate::wanted::Wanted;
 use crate::{Role, Store, StoreError};
 
 /// Files that are asked for their sizes at once.
@@ -26,8 +26,8 @@ impl References {
     async fn find(&self, caller: &Store, path: &Path) -> Result<Option<Found>, StoreError> {
         let loaded = self.loaded().await?;
         let place = self.place.with_role(Role::Control).with_meter(caller.meter());
-        let place = place.watching_as(caller);
-        place.check_unchanged(&self.key, &loaded.meta)?;
+        let place = place.watching_as(&caller.view);
+        place.view.check_unchanged(&self.key, &loaded.meta)?;
         match &loaded.content {
             Content::Document(index) => Ok(index.find(path.as_ref())),
             Content::Tables(tables) => tables.find(&place, path.as_ref()).await,
@@ -38,7 +38,7 @@ impl References {
     fn open(&self, caller: &Store, url: &str) -> Result<(Store, String), StoreError> {
         let (store, key) = self.files.open(url)?;
         let store = store.with_role(caller.role()).with_meter(caller.meter());
-        Ok((store.watching_as(caller), key))
+        Ok((store.watching_as(&caller.view), key))
     }
 
     /// Names of what has objects below it, directly below `prefix`.
@@ -127,16 +127,16 @@ impl Store {
         room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<Option<u64>, StoreError> {
-        let path = self.object_path(key)?;
+        let path = self.view.object_path(key)?;
         let Some(found) = references.find(self, &path).await? else {
-            self.meter.count_get_missing(self.role);
+            self.meter().count_get_missing(self.role());
             return Ok(None);
         };
         let (url, range) = match &found {
             Found::Inline(bytes) => {
                 let (start, length) = self.wanted_part(key, wanted, wide(bytes.len()))?;
-                self.meter.count_get(self.role);
-                self.meter.count_read_bytes(self.role, length);
+                self.meter().count_get(self.role());
+                self.meter().count_read_bytes(self.role(), length);
                 fill(buffer, bytes, start, length, room_bytes);
                 return Ok(Some(wide(bytes.len())));
             }
@@ -148,19 +148,19 @@ impl Store {
         let Some(range) = range else {
             let read = Box::pin(store.read(&name, wanted, room_bytes, buffer)).await;
             let size = read.map_err(failed)?;
-            return size.map(Some).ok_or_else(|| failed(store.not_found(&name)));
+            return size.map(Some).ok_or_else(|| failed(store.view.not_found(&name)));
         };
         let size_bytes = range.end - range.start;
         let (start, length) = self.wanted_part(key, wanted, size_bytes)?;
         if length == 0 {
             // Nothing is asked of a store for no bytes.
-            self.meter.count_get(self.role);
+            self.meter().count_get(self.role());
             buffer.clear();
             return Ok(Some(size_bytes));
         }
         let within = Wanted::Within { start: range.start + start, length };
         let read = Box::pin(store.read(&name, within, room_bytes, buffer)).await.map_err(failed)?;
-        read.map(|_| Some(size_bytes)).ok_or_else(|| failed(store.not_found(&name)))
+        read.map(|_| Some(size_bytes)).ok_or_else(|| failed(store.view.not_found(&name)))
     }
 
     /// First byte and number of bytes that are wanted of an object of a known size.
@@ -170,7 +170,7 @@ impl Store {
         wanted: Wanted<'_>,
         size_bytes: u64,
     ) -> Result<(u64, u64), StoreError> {
-        self.check_exact(key, wanted, size_bytes)?;
+        self.view.check_exact(key, wanted, size_bytes)?;
         match wanted {
             Wanted::Whole { limit_bytes } | Wanted::Part { limit_bytes, .. }
                 if size_bytes > limit_bytes =>
@@ -185,7 +185,7 @@ impl Store {
             | Wanted::Range { start, length }
             | Wanted::Within { start, length } => match start.checked_add(length) {
                 Some(end) if end <= size_bytes => Ok((start, length)),
-                _ => Err(self.short(key, length, size_bytes.saturating_sub(start))),
+                _ => Err(self.view.short(key, length, size_bytes.saturating_sub(start))),
             },
             Wanted::End { end, length } => Ok(end.of(size_bytes, length)),
         }
@@ -197,15 +197,15 @@ impl Store {
         references: &References,
         key: &str,
     ) -> Result<Option<ObjectMeta>, StoreError> {
-        let path = self.object_path(key)?;
+        let path = self.view.object_path(key)?;
         let Some(found) = references.find(self, &path).await? else {
-            self.meter.count_head();
+            self.meter().count_head();
             return Ok(None);
         };
         let size = match (&found, found.size_bytes()) {
             (Found::Odd(reason), _) => return Err(self.odd(key, reason)),
             (_, Some(size)) => {
-                self.meter.count_head();
+                self.meter().count_head();
                 size
             }
             (_, None) => self.file_bytes(references, key, &found).await?,
@@ -225,7 +225,7 @@ impl Store {
         let failed = |source| self.referenced(key, found, source);
         let (store, name) = references.open(self, url).map_err(failed)?;
         let size = Box::pin(store.head(&name)).await.map_err(failed)?;
-        size.ok_or_else(|| failed(store.not_found(&name)))
+        size.ok_or_else(|| failed(store.view.not_found(&name)))
     }
 
     /// Key, below this place, and size of every object below it.
@@ -263,7 +263,11 @@ impl Store {
 
     /// Beginning of the keys below this place.
     fn below(&self) -> String {
-        if self.prefix.is_root() { String::new() } else { format!("{}/", self.prefix) }
+        if self.view.prefix().is_root() {
+            String::new()
+        } else {
+            format!("{}/", self.view.prefix())
+        }
     }
 
     /// An error of an entry that cannot be read.
