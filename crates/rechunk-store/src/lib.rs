@@ -17,7 +17,9 @@
 mod abandoned_uploads;
 mod announce;
 mod append_file;
+mod backend;
 mod conditional;
+mod connections;
 mod copies;
 #[cfg(target_os = "linux")]
 mod direct_file;
@@ -33,6 +35,7 @@ mod lease;
 mod length;
 mod level;
 mod local_files;
+mod local_store;
 mod local_tree;
 mod location;
 mod memory;

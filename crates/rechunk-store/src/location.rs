@@ -124,7 +124,10 @@ pub(crate) fn names_behind(
             Component::Normal(name) => match name.to_str() {
                 Some(name) => below.push(name),
                 None => {
-                    return Err(StoreError::refused_location(location, "a name in it is not UTF-8"));
+                    return Err(StoreError::refused_location(
+                        location,
+                        "a name in it is not UTF-8",
+                    ));
                 }
             },
             _ => return Err(StoreError::refused_location(location, refused)),
@@ -178,6 +181,11 @@ pub(crate) fn resolve(location: &str, path: &Path) -> Result<Resolved, StoreErro
             Err(error) => return Err(failed(error)),
         }
     }
+}
+
+/// Returns `root` with `below` under it; without the trailing slash an empty `below` would leave.
+pub(crate) fn below(root: &Path, below: &str) -> PathBuf {
+    if below.is_empty() { root.to_owned() } else { root.join(below) }
 }
 
 fn last_name(location: &str, path: &Path) -> Result<String, StoreError> {

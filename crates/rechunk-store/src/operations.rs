@@ -5,6 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -196,7 +197,7 @@ impl Store {
     /// Metadata of an object, without its bytes; `None` if there is none.
     pub(crate) async fn look_at(&self, key: &str) -> Result<Option<ObjectMeta>, StoreError> {
         if let Kind::References(references) = &self.kind {
-            return Box::pin(self.look_at_reference(references, key)).await;
+            return references.look_at(&self.view, key).await;
         }
         let path = self.view.object_path(key)?;
         self.meter().count_head();
@@ -230,7 +231,7 @@ impl Store {
         self.meter().count_list();
         if let Kind::References(references) = &place.kind {
             let below = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
-            let listed = place.list_references(references);
+            let listed = Arc::clone(references).list(&place.view);
             return listed.map_ok(move |(key, size)| (format!("{below}{key}"), size)).boxed();
         }
         let (store, prefix) = (self.clone(), prefix.to_owned());
@@ -309,7 +310,7 @@ impl Store {
         self.require_list()?;
         self.meter().count_list();
         if let Kind::References(references) = &place.kind {
-            return Box::pin(place.list_reference_directories(references)).await;
+            return references.list_directories(&place.view).await;
         }
         let listed = self.persist(prefix, || async {
             let listed = place.inner.list_with_delimiter(place.view.list_prefix()).await;

@@ -149,9 +149,7 @@ impl Store {
         buffer: &mut Vec<u8>,
     ) -> Result<Option<u64>, StoreError> {
         if let Kind::References(references) = &self.kind {
-            // In a box: what every read is made of is not to become larger by what few do.
-            let read = self.read_reference(references, key, wanted, room_bytes, buffer);
-            return Box::pin(read).await;
+            return references.read(&self.view, key, wanted, room_bytes, buffer).await;
         }
         let path = self.view.object_path(key)?;
         let mut attempts = Attempts::new(self.patience, key);

@@ -12,6 +12,7 @@ mod fault;
 mod files;
 mod footer;
 mod found;
+mod in_use;
 mod index;
 mod json;
 mod limits;
@@ -30,7 +31,6 @@ mod tests;
 mod thrift;
 
 use std::fmt;
-use std::path::{Path as FilePath, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use object_store::ObjectMeta;
@@ -38,13 +38,14 @@ use tokio::sync::OnceCell;
 
 use self::fault::Fault;
 use self::files::{Base, Files};
+pub(crate) use self::in_use::InUse;
 use self::index::Index;
 use self::pieces::Pieces;
-use self::recognise::{Form, TABLES_KEY, at_local, in_names};
+use self::recognise::Form;
 pub(crate) use self::refused::Refused;
 use self::tables::Tables;
-use crate::location::{Place, names_behind};
-use crate::{Store, StoreError, Stores};
+use crate::connections::Connections;
+use crate::{Store, StoreError};
 
 /// A document of references; it is read when something is first asked of it.
 pub(crate) struct References {
@@ -84,108 +85,23 @@ enum Content {
 impl References {
     /// References in `place`: the document at `key` there, or the directory that `place` is. Names
     /// in them are relative to `base`. Nothing is read.
-    fn new(label: &str, form: Form, place: Store, key: &str, base: Base, stores: &Stores) -> Self {
+    fn new(
+        label: &str,
+        form: Form,
+        place: Store,
+        key: &str,
+        base: Base,
+        connections: &Connections,
+    ) -> Self {
         let (label, key) = (label.into(), key.to_owned());
-        let files = Files::new(base, stores.clone());
+        let files = Files::new(base, connections.clone());
         let (loaded, is_late) = (OnceCell::new(), OnceLock::new());
         Self { label, form, place, key, files, loaded, is_late }
-    }
-
-    /// Kind of the references, for people.
-    pub(crate) fn what(&self) -> &'static str {
-        match self.form {
-            Form::Json => "a reference file",
-            Form::Parquet => "a directory of references",
-        }
-    }
-
-    /// Whether many requests are to be in flight, as far as is known.
-    pub(crate) fn answers_late(&self) -> bool {
-        self.place.answers_late() || self.is_late.get().copied().unwrap_or(false)
-    }
-
-    /// The references that a location is or leads into, and what is behind them.
-    pub(crate) fn at(
-        location: &str,
-        place: &Place,
-        stores: &Stores,
-    ) -> Result<Option<(Arc<Self>, String)>, StoreError> {
-        match place {
-            Place::Local(path) => Self::at_path(location, path, stores),
-            Place::Memory { name: None, .. } => Ok(None),
-            Place::Memory { name: Some(name), below } => {
-                Self::in_url(&format!("memory://{name}"), below, stores)
-            }
-            Place::Remote(address) => Self::in_url(&address.root, &address.below, stores),
-        }
-    }
-
-    fn at_path(
-        location: &str,
-        path: &FilePath,
-        stores: &Stores,
-    ) -> Result<Option<(Arc<Self>, String)>, StoreError> {
-        let path: PathBuf = path.components().collect(); // without a / at the end
-        let mut parts: Vec<&FilePath> = path.ancestors().collect();
-        parts.reverse();
-        let found = parts.into_iter().find_map(|part| Some((part, at_local(part)?)));
-        let Some((file, form)) = found else { return Ok(None) };
-        let below = names_behind(location, &path, file, "it has a .. behind references")?;
-        let absolute = std::path::absolute(file);
-        let absolute =
-            absolute.map_err(|error| StoreError::refused_location(location, &error.to_string()))?;
-        let utf8 = |path: &FilePath| path.to_str().map(ToOwned::to_owned);
-        let parts = absolute.parent().and_then(utf8).zip(utf8(&absolute));
-        let name = absolute.file_name().and_then(|name| name.to_str());
-        let ((parent, all), name) = parts.zip(name).ok_or_else(|| {
-            StoreError::refused_location(location, "it is no path to a file, or not UTF-8")
-        })?;
-        let make = || {
-            let (place, key) = match form {
-                Form::Json => (Store::open_plain(&parent, stores)?, name),
-                Form::Parquet => (Store::open_plain(&all, stores)?, TABLES_KEY),
-            };
-            let (label, base) = (file.display().to_string(), Base::Local(parent.into()));
-            Ok(Self::new(&label, form, place, key, base, stores))
-        };
-        Ok(Some((stores.references(&all, make)?, below)))
-    }
-
-    fn in_url(
-        root: &str,
-        names: &str,
-        stores: &Stores,
-    ) -> Result<Option<(Arc<Self>, String)>, StoreError> {
-        let Some((path, below, form)) = in_names(names) else { return Ok(None) };
-        let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        // In a URL of HTTP a % begins the number of a character.
-        let is_http = root.starts_with("http");
-        let url = |path: &str| {
-            let path = if is_http { path.replace('%', "%25") } else { path.to_owned() };
-            if path.is_empty() { root.to_owned() } else { format!("{root}/{path}") }
-        };
-        let location = url(&path);
-        let make = || {
-            let (place, key) = match form {
-                Form::Json => (Store::open_plain(&url(parent), stores)?, name),
-                Form::Parquet => (Store::open_plain(&location, stores)?, TABLES_KEY),
-            };
-            Ok(Self::new(&location, form, place, key, Base::Url(url(parent)), stores))
-        };
-        Ok(Some((stores.references(&location, make)?, below)))
     }
 
     /// Name of the references, for people.
     pub(crate) fn label(&self) -> &str {
         &self.label
-    }
-
-    /// A sentence for people, if there are entries that cannot be read.
-    pub(crate) async fn warning(&self) -> Result<Option<String>, StoreError> {
-        Ok(match &self.loaded().await?.content {
-            Content::Document(index) => index.warning(),
-            Content::Tables(tables) => tables.warning(),
-        })
     }
 
     async fn loaded(&self) -> Result<&Loaded, StoreError> {
