@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 
 use crate::length::wide;
-use crate::staged_file::StagedFile;
+use crate::local::staged_file::StagedFile;
 use crate::upload_log::UploadLog;
 use crate::{Store, StoreError};
 

@@ -16,10 +16,11 @@ use object_store::path::Path;
 use object_store::{Extensions, GetOptions, ObjectMeta, ObjectStoreExt, PutOptions, PutPayload};
 
 use crate::length::wide;
-use crate::moments::NO_MOMENT;
+use crate::local::moments::NO_MOMENT;
+use crate::local::tree;
 use crate::remote::{Like, attempts_of, read_like};
 use crate::store::Kind;
-use crate::{Store, StoreError, local_tree};
+use crate::{Store, StoreError};
 
 /// Objects deleted in one request, if the store takes more than one: as many as S3 does.
 const DELETED_AT_ONCE: usize = 1000;
@@ -69,7 +70,7 @@ impl Store {
         // What is replaced was durable perhaps, and so is what replaces it, anyway.
         let there = path.clone();
         let fsyncs = fsyncs || self.moment(key, "write", 0, move || Ok(there.exists())).await?;
-        let write = move || local_tree::write_whole(&path, &bytes, fsyncs);
+        let write = move || tree::write_whole(&path, &bytes, fsyncs);
         self.moment(key, "write", if fsyncs { NO_MOMENT } else { length }, write).await?;
         self.meter().count_written(self.role(), length);
         Ok(())
@@ -101,7 +102,7 @@ impl Store {
             }
             self.meter().count_delete();
             let root = root.to_owned();
-            return self.blocking(prefix, "delete", move || local_tree::remove(&root)).await;
+            return self.blocking(prefix, "delete", move || tree::remove(&root)).await;
         }
         self.persist(prefix, || self.delete_listed(&place, prefix)).await
     }
@@ -126,7 +127,7 @@ impl Store {
     pub async fn remove_empty(&self) -> Result<(), StoreError> {
         let Some(root) = self.local_root().map(std::path::Path::to_owned) else { return Ok(()) };
         self.meter().count_delete();
-        self.moment("", "delete", 0, move || local_tree::remove_empty(&root)).await
+        self.moment("", "delete", 0, move || tree::remove_empty(&root)).await
     }
 
     /// Deletes the objects at `keys`, many in a request where the store can. None there is fine.
@@ -257,7 +258,7 @@ impl Store {
         if let Some(root) = self.local_root().map(ToOwned::to_owned) {
             self.meter().count_list();
             let work = move || {
-                local_tree::each_name(&root, depth, &mut |key| take(&mut taken, key))?;
+                tree::each_name(&root, depth, &mut |key| take(&mut taken, key))?;
                 Ok(taken)
             };
             return self.blocking("", "list", work).await;
@@ -290,7 +291,7 @@ impl Store {
     ) -> Result<Option<PathBuf>, StoreError> {
         let Some(root) = self.local_root().map(ToOwned::to_owned) else { return Ok(None) };
         self.meter().count_list();
-        let look = move || local_tree::changed_directory(&root, depth, since);
+        let look = move || tree::changed_directory(&root, depth, since);
         self.blocking("", "look at", look).await
     }
 
@@ -328,7 +329,7 @@ impl Store {
             return Ok((0, None));
         };
         self.meter().count_list();
-        self.blocking("", "list", move || local_tree::count_staging(&root)).await
+        self.blocking("", "list", move || tree::count_staging(&root)).await
     }
 
     /// Whether the store holds no object.
@@ -385,7 +386,7 @@ impl Store {
         let Some(root) = self.local_root().map(ToOwned::to_owned) else {
             return Ok(()); // memory; a remote store is durable when it answers
         };
-        self.blocking("", action, move || local_tree::sync(&root)).await
+        self.blocking("", action, move || tree::sync(&root)).await
     }
 
     /// Deletes what killed writes have left in a local store (nothing elsewhere). Only when no
@@ -394,8 +395,7 @@ impl Store {
         let Some(root) = self.local_root().map(ToOwned::to_owned) else {
             return Ok(0);
         };
-        let removed =
-            self.blocking("", "clean up", move || local_tree::remove_staging(&root)).await?;
+        let removed = self.blocking("", "clean up", move || tree::remove_staging(&root)).await?;
         if removed > 0 {
             tracing::info!(location = self.label(), removed, "deleted unfinished writes");
         }
@@ -408,7 +408,7 @@ impl Store {
         let operation = "be renamed to put a whole array in place";
         let (source, target) = (from.require_local(operation)?, to.require_local(operation)?);
         let (action, fsyncs) = ("put an array in place at", to.fsyncs);
-        to.blocking("", action, move || local_tree::rename(&source, &target, fsyncs)).await
+        to.blocking("", action, move || tree::rename(&source, &target, fsyncs)).await
     }
 }
 

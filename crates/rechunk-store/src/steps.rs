@@ -4,10 +4,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::moments::NO_MOMENT;
+use crate::local::moments::NO_MOMENT;
+use crate::local::writing::Way;
 use crate::remote::Permit;
 use crate::retry::Attempts;
-use crate::writing::Way;
 use crate::{Role, Store, StoreError};
 
 impl Store {

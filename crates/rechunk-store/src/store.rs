@@ -7,17 +7,18 @@ use object_store::memory::InMemory;
 use object_store::multipart::MultipartStore;
 
 use crate::backend::Backend;
-use crate::habits::Habits;
+use crate::local::habits::Habits;
+use crate::local::reading::Reading;
+use crate::local::tree;
 use crate::location::below;
 use crate::multipart::{Multipart, PartSizes};
 use crate::pace::Pace;
-use crate::reading::Reading;
 use crate::remote::{Etags, Limiter};
 use crate::retry::Patience;
 use crate::server_clock::ServerClock;
 use crate::view::View;
 use crate::zip::ZipFile;
-use crate::{Durability, Meter, Role, StoreError, local_tree};
+use crate::{Durability, Meter, Role, StoreError};
 
 /// A place that holds objects by key, with the meter its operations are counted in. Cheap to
 /// clone; clones share everything. The operations are in `operations.rs`.
@@ -300,7 +301,7 @@ impl Store {
 
     /// Each put is made durable by itself.
     pub(crate) fn puts_sync(&self) -> bool {
-        self.fsyncs && local_tree::PUTS_SYNC
+        self.fsyncs && tree::PUTS_SYNC
     }
 
     /// Its operations are done on the thread that first polls them, without waiting for another

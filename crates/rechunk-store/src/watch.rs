@@ -9,8 +9,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use object_store::ObjectMeta;
 
+use crate::StoreError;
+use crate::local::files;
 use crate::server_clock::{ServerClock, milliseconds};
-use crate::{StoreError, local_files};
 
 /// Times since which objects must not be written.
 #[derive(Debug, Clone)]
@@ -73,7 +74,7 @@ impl Watch {
     pub(crate) fn is_same_directory(&self, root: &Path) -> bool {
         let Some(watched) = &self.directory else { return true };
         match (watched.metadata(), root.metadata()) {
-            (Ok(watched), Ok(now)) => local_files::is_same(&watched, &now),
+            (Ok(watched), Ok(now)) => files::is_same(&watched, &now),
             (Err(_), Ok(_)) => false, // it is gone
             (Ok(_), Err(error)) => error.kind() != io::ErrorKind::NotFound,
             (Err(_), Err(_)) => true, // what cannot be looked at is not read either, which says why

@@ -5,9 +5,10 @@ use std::time::SystemTime;
 
 use object_store::ObjectMeta;
 
+use crate::local::files;
 use crate::view::View;
 use crate::watch::Watch;
-use crate::{Store, StoreError, local_files};
+use crate::{Store, StoreError};
 
 impl Store {
     /// Returns this place, where reading an object written after `since` is an error, and those
@@ -65,7 +66,7 @@ impl Store {
         key: &str,
         found: &Metadata,
     ) -> Result<(), StoreError> {
-        let written = local_files::modified(found).ok().filter(|_| self.view.watch().is_some());
+        let written = files::modified(found).ok().filter(|_| self.view.watch().is_some());
         let Some(written) = written else { return Ok(()) };
         let object = ObjectMeta {
             location: self.view.object_path(key)?,

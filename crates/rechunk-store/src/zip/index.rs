@@ -15,7 +15,7 @@ use rawzip::{
 
 use super::fault::ZipFault;
 use crate::error::NotAFile;
-use crate::local_files::{self, open, special_kind};
+use crate::local::files::{self, open, special_kind};
 
 /// Most entries of an archive that is read. Each takes some 64 bytes of memory, and its name.
 pub(super) const ENTRIES_MAX: usize = 1 << 22;
@@ -81,8 +81,7 @@ impl Index {
         if let Some(what) = special_kind(&metadata) {
             return Err(generic(Box::new(NotAFile { what })));
         }
-        let modified =
-            local_files::modified(&metadata).map_err(|error| generic(Box::new(error)))?;
+        let modified = files::modified(&metadata).map_err(|error| generic(Box::new(error)))?;
         Ok(Self::of(FileReader::from(file), metadata.len(), modified)?)
     }
 

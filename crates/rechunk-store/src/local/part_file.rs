@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::file_runs::{OpenSlot, write, write_all_at};
+use super::files::special_kind;
+use super::read_file::check_runs;
+use super::runs::{Position, Run};
+use super::tree;
+use super::writing::Turns;
 use crate::error::NotAFile;
-use crate::file_runs::{OpenSlot, write, write_all_at};
-use crate::local_files::special_kind;
-use crate::read_file::check_runs;
-use crate::runs::{Position, Run};
-use crate::writing::Turns;
-use crate::{FileSize, Role, Store, StoreError, local_tree};
+use crate::{FileSize, Role, Store, StoreError};
 
 /// End of the name of a file under way.
 const PART_SUFFIX: &str = ".part";
@@ -337,7 +338,7 @@ fn finish(
     }
     fs::rename(part, path)?;
     if syncs_name {
-        local_tree::sync_directory(path.parent().unwrap_or(path))?;
+        tree::sync_directory(path.parent().unwrap_or(path))?;
     }
     Ok(Finished::Now)
 }

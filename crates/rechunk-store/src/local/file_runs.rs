@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::runs::Run;
+use super::writing::Way;
 use crate::length::wide;
-use crate::runs::Run;
-use crate::writing::Way;
 
 /// Most files that are open through handles at once, in the whole process: under the 1024 that
 /// systems usually allow. Who moves runs has one file open at a time, or two.
@@ -134,7 +134,7 @@ fn write_direct(
     bounce: &mut [u8],
     block_bytes: usize,
 ) -> io::Result<()> {
-    let direct = crate::direct_file::DirectFile::of(file)?;
+    let direct = crate::local::direct_file::DirectFile::of(file)?;
     for run in runs {
         let part = std::iter::once(&buffer[run.range(buffer.len())?]);
         direct.write(run.offset, part, bounce, block_bytes)?;
@@ -197,7 +197,7 @@ mod tests {
             Run { offset: 300_100, start: 300_000, length: 1 },
             Run { offset: 1_300_000, start: 400_000, length: 300_000 },
         ];
-        write(&file, &runs, &buffer, crate::writing::direct_way().await).unwrap();
+        write(&file, &runs, &buffer, crate::local::writing::direct_way().await).unwrap();
         let mut expected = vec![0; 2_000_000];
         expected[100..300_101].copy_from_slice(&buffer[..300_001]);
         expected[1_300_000..1_600_000].copy_from_slice(&buffer[400_000..]);

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 
-use crate::local_files::LocalFiles;
+use super::files::LocalFiles;
+use super::tree;
 use crate::location::{below, resolve};
 use crate::store::Kind;
-use crate::{Store, StoreError, local_tree};
+use crate::{Store, StoreError};
 
 impl Store {
     /// Opens a directory, which need not exist. Nothing is created.
@@ -26,7 +27,7 @@ impl Store {
         };
         let files = LocalFileSystem::new_with_prefix(&resolved.existing)
             .map_err(|error| refuse(error.to_string()))?
-            .with_fsync(fsyncs && local_tree::PUTS_SYNC);
+            .with_fsync(fsyncs && tree::PUTS_SYNC);
         let prefix = Path::parse(&resolved.below).map_err(|error| refuse(error.to_string()))?;
         let root = below(&resolved.existing, &resolved.below);
         let files = LocalFiles::new(files).map_err(|error| refuse(error.to_string()))?;

@@ -3,10 +3,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::file_runs::{OpenSlot, read};
+use super::files::{self, special_kind};
+use super::runs::{Position, Run};
 use crate::error::NotAFile;
-use crate::file_runs::{OpenSlot, read};
-use crate::local_files::{self, special_kind};
-use crate::runs::{Position, Run};
 use crate::{FileSize, Store, StoreError};
 
 /// An open file of a local store that is read in runs. It holds one of
@@ -138,7 +138,7 @@ pub(crate) fn check_runs(
 
 fn open(path: &Path) -> io::Result<(File, OpenSlot, Metadata)> {
     let slot = OpenSlot::take()?;
-    let (file, metadata) = local_files::open(path)?;
+    let (file, metadata) = files::open(path)?;
     match special_kind(&metadata) {
         None => Ok((file, slot, metadata)),
         Some(what) => Err(io::Error::other(NotAFile { what })),

@@ -17,8 +17,8 @@ use object_store::{
     RenameOptions, Result,
 };
 
+use super::habits::Habits;
 use crate::error::NotAFile;
-use crate::habits::Habits;
 use crate::length::wide;
 
 /// Files removed at once.
