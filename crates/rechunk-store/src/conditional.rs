@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use object_store::{GetOptions, PutMode, PutOptions, UpdateVersion};
 
-use crate::operations::wide;
+use crate::length::wide;
 use crate::remote::attempts_of;
 use crate::{Store, StoreError};
 
@@ -54,12 +54,12 @@ impl Store {
         key: &str,
         limit_bytes: u64,
     ) -> Result<Option<Snapshot>, StoreError> {
-        let path = self.object_path(key)?;
+        let path = self.view.object_path(key)?;
         self.meter().count_get(self.role());
         self.persist(key, || async {
             let found = match self.inner.get_opts(&path, GetOptions::default()).await {
                 Err(object_store::Error::NotFound { .. }) => return Ok(None),
-                found => found.map_err(|error| self.failed(key, "read", error))?,
+                found => found.map_err(|error| self.view.failed(key, "read", error))?,
             };
             let size_bytes = found.meta.size;
             if size_bytes > limit_bytes {
@@ -70,7 +70,7 @@ impl Store {
             let modified_seconds = found.meta.last_modified.timestamp();
             let (mut bytes, mut parts) = (Vec::new(), found.into_stream());
             while let Some(part) = parts.next().await {
-                bytes.extend(part.map_err(|error| self.failed(key, "read", error))?);
+                bytes.extend(part.map_err(|error| self.view.failed(key, "read", error))?);
                 // Who sends more than was said does not get more memory.
                 if wide(bytes.len()) > size_bytes {
                     break;
@@ -78,7 +78,7 @@ impl Store {
             }
             // A part of an object is not another one.
             if wide(bytes.len()) != size_bytes {
-                return Err(self.short(key, size_bytes, wide(bytes.len())));
+                return Err(self.view.short(key, size_bytes, wide(bytes.len())));
             }
             let bytes = bytes.into();
             let seen = Seen(UpdateVersion { e_tag, version });
@@ -98,7 +98,7 @@ impl Store {
                 return Ok(object.last_modified.timestamp());
             }
         }
-        Err(self.not_found(key))
+        Err(self.view.not_found(key))
     }
 
     async fn put_if(
@@ -107,7 +107,7 @@ impl Store {
         bytes: Bytes,
         mode: PutMode,
     ) -> Result<Option<Seen>, StoreError> {
-        let path = self.object_path(key)?;
+        let path = self.view.object_path(key)?;
         self.meter().count_put(self.role());
         let put = self.persist(key, || async {
             let extensions = attempts_of(self.meter(), self.role());
@@ -119,7 +119,7 @@ impl Store {
                     | object_store::Error::Precondition { .. }
                     | object_store::Error::NotFound { .. },
                 ) => Ok(None),
-                Err(error) => Err(self.failed(key, "write", error)),
+                Err(error) => Err(self.view.failed(key, "write", error)),
             }
         });
         match put.await? {

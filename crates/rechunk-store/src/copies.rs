@@ -49,38 +49,38 @@ impl Store {
         source_key: &str,
         key: &str,
     ) -> Result<Copied, StoreError> {
-        let (from, to) = (source.object_path(source_key)?, self.object_path(key)?);
+        let (from, to) = (source.view.object_path(source_key)?, self.view.object_path(key)?);
         if !self.can_copy_from(source) {
             let why = "source and target are not in one store that copies objects";
             let error = io::Error::new(io::ErrorKind::Unsupported, why);
-            return Ok(Copied::Refused(self.failed_io(key, ACTION, error)));
+            return Ok(Copied::Refused(self.view.failed_io(key, ACTION, error)));
         }
         let copied = self.persist(key, || async {
             let _permit = self.permit().await;
             let copying = self.inner.copy_opts(&from, &to, CopyOptions::default());
-            match with_attempts(&self.meter, self.role, copying).await {
+            match with_attempts(self.meter(), self.role(), copying).await {
                 Ok(()) => Ok(true),
                 Err(object_store::Error::NotFound { .. }) => Ok(false),
-                Err(error) => Err(self.failed(key, ACTION, error)),
+                Err(error) => Err(self.view.failed(key, ACTION, error)),
             }
         });
         let copied = match copied.await {
             // A store says 404 for other reasons too, and what is there is never missing.
             Ok(false) if source.exists(source_key).await? => {
-                Ok(Copied::Refused(source.not_found(source_key)))
+                Ok(Copied::Refused(source.view.not_found(source_key)))
             }
             Ok(false) => {
-                source.meter.count_get_missing(source.role);
+                source.meter().count_get_missing(source.role());
                 return Ok(Copied::Missing);
             }
             Ok(true) => {
-                self.meter.count_object(self.role);
+                self.meter().count_object(self.role());
                 Ok(Copied::Done)
             }
             Err(error) if error.is_retryable() => Err(error),
             Err(error) => Ok(Copied::Refused(error)),
         };
-        self.meter.count_copy(self.role);
+        self.meter().count_copy(self.role());
         copied
     }
 
@@ -93,7 +93,7 @@ impl Store {
         depth: usize,
         is_wanted: impl Fn(&str) -> bool + Send + 'static,
     ) -> Result<(), StoreError> {
-        let Some(watch) = &self.watch else { return Ok(()) };
+        let Some(watch) = self.view.watch() else { return Ok(()) };
         if let Some(root) = self.local_root().map(std::path::Path::to_owned) {
             let begun = watch.begun();
             let written = move |key: &str| fs::metadata(root.join(key))?.modified();
@@ -106,22 +106,22 @@ impl Store {
             };
             for key in self.fold_keys(depth, Vec::new(), take).await? {
                 if let Some(found) = self.look_at(&key).await? {
-                    self.check_unchanged(&key, &found)?;
+                    self.view.check_unchanged(&key, &found)?;
                 }
             }
             return Ok(());
         }
         let late = self.persist("", || async {
-            self.meter.count_list();
+            self.meter().count_list();
             let mut late = 0;
-            let mut listed = self.inner.list(self.list_prefix());
+            let mut listed = self.inner.list(self.view.list_prefix());
             while let Some(object) =
-                listed.try_next().await.map_err(|error| self.failed("", "list", error))?
+                listed.try_next().await.map_err(|error| self.view.failed("", "list", error))?
             {
                 let location = object.location.as_ref();
-                let key = location.strip_prefix(self.prefix.as_ref()).unwrap_or(location);
+                let key = location.strip_prefix(self.view.prefix().as_ref()).unwrap_or(location);
                 let key = key.trim_start_matches('/');
-                match self.is_late(key, &object) {
+                match self.view.is_late(key, &object) {
                     Ok(false) => {}
                     found if is_wanted(key) => late += u64::from(found?),
                     _ => {}
@@ -129,7 +129,7 @@ impl Store {
             }
             Ok(late)
         });
-        self.add_late(late.await?);
+        self.view.add_late(late.await?);
         Ok(())
     }
 }

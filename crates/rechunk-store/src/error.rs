@@ -192,6 +192,12 @@ pub(crate) fn is_untrusted(error: &(dyn Error + 'static)) -> bool {
 }
 
 impl StoreError {
+    /// Refuses a location, for a reason.
+    pub(crate) fn refused_location(location: &str, reason: &str) -> Self {
+        let (location, reason) = (location.to_owned(), reason.to_owned());
+        Self::Location { location, reason, source: None }
+    }
+
     /// Something that has to be there is not.
     pub fn is_not_found(&self) -> bool {
         // What a key leads to has to be there.

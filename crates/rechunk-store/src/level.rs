@@ -52,7 +52,7 @@ impl Store {
         let mut level = if let (Some(root), Some(directory)) =
             (self.local_root().map(FilePath::to_owned), place.local_root().map(FilePath::to_owned))
         {
-            self.meter.count_list();
+            self.meter().count_list();
             self.blocking(prefix, "list", move || local_level(&root, &directory)).await?
         } else {
             self.remote_level(&place, prefix).await?
@@ -63,17 +63,19 @@ impl Store {
 
     async fn remote_level(&self, place: &Self, prefix: &str) -> Result<Level, StoreError> {
         self.require_list()?;
-        self.meter.count_list();
+        self.meter().count_list();
         let listed = self.persist(prefix, || async {
-            let listed = place.inner.list_with_delimiter(place.list_prefix()).await;
-            listed.map_err(|error| self.failed(prefix, "list", error))
+            let listed = place.inner.list_with_delimiter(place.view.list_prefix()).await;
+            listed.map_err(|error| self.view.failed(prefix, "list", error))
         });
         let listed = listed.await?;
         let mut level = Level::default();
         let directories = listed.common_prefixes.iter().filter_map(Path::filename);
         level.directories.extend(directories.map(ToOwned::to_owned));
         for object in &listed.objects {
-            let Some(mut names) = object.location.prefix_match(&place.prefix) else { continue };
+            let Some(mut names) = object.location.prefix_match(place.view.prefix()) else {
+                continue;
+            };
             // The marker of this folder itself has no name below it.
             let (Some(name), None) = (names.next(), names.next()) else { continue };
             let name = name.as_ref().to_owned();

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::StoreError;
+use crate::percent::percent_decode;
 use crate::remote::Address;
 
 /// A place a store can be opened at.
@@ -21,11 +22,6 @@ pub(crate) enum Place {
     },
     /// A place in a remote store.
     Remote(Address),
-}
-
-pub(crate) fn refuse(location: &str, reason: &str) -> StoreError {
-    let (location, reason) = (location.to_owned(), reason.to_owned());
-    StoreError::Location { location, reason, source: None }
 }
 
 /// True if a location is of a store that is reached over the network.
@@ -45,7 +41,7 @@ pub fn remote_names(a: &str, b: &str) -> Option<[String; 2]> {
 /// Reads a location. Touches nothing.
 pub(crate) fn parse(location: &str) -> Result<Place, StoreError> {
     if location.is_empty() {
-        return Err(refuse(location, "it is empty"));
+        return Err(StoreError::refused_location(location, "it is empty"));
     }
     if location == "memory:" {
         return Ok(Place::Memory { name: None, below: String::new() });
@@ -58,7 +54,10 @@ pub(crate) fn parse(location: &str) -> Result<Place, StoreError> {
         "memory" => {
             let (name, below) = rest.split_once('/').unwrap_or((rest, ""));
             if name.is_empty() {
-                return Err(refuse(location, "it needs a name: memory://NAME"));
+                return Err(StoreError::refused_location(
+                    location,
+                    "it needs a name: memory://NAME",
+                ));
             }
             let below = below.trim_end_matches('/').to_owned();
             Ok(Place::Memory { name: Some(name.to_owned()), below })
@@ -81,27 +80,20 @@ fn is_scheme(text: &str) -> bool {
 fn file_url(location: &str, rest: &str) -> Result<PathBuf, StoreError> {
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
     if !path.starts_with('/') {
-        return Err(refuse(location, "a file URL needs an absolute path: file:///data/x.zarr"));
+        return Err(StoreError::refused_location(
+            location,
+            "a file URL needs an absolute path: file:///data/x.zarr",
+        ));
     }
-    let bytes = percent_decode(path)
-        .ok_or_else(|| refuse(location, "a % in it is not followed by two hexadecimal digits"))?;
-    let path = String::from_utf8(bytes).map_err(|_| refuse(location, "its path is not UTF-8"))?;
+    let bytes = percent_decode(path).ok_or_else(|| {
+        StoreError::refused_location(
+            location,
+            "a % in it is not followed by two hexadecimal digits",
+        )
+    })?;
+    let path = String::from_utf8(bytes)
+        .map_err(|_| StoreError::refused_location(location, "its path is not UTF-8"))?;
     Ok(PathBuf::from(path))
-}
-
-pub(crate) fn percent_decode(text: &str) -> Option<Vec<u8>> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte == b'%' {
-            let high = char::from(bytes.next()?).to_digit(16)?;
-            let low = char::from(bytes.next()?).to_digit(16)?;
-            decoded.push(u8::try_from(high * 16 + low).ok()?);
-        } else {
-            decoded.push(byte);
-        }
-    }
-    Some(decoded)
 }
 
 /// The ZIP file that `path` is or leads into, and the `/`-separated rest: the outermost file that
@@ -131,9 +123,14 @@ pub(crate) fn names_behind(
         match component {
             Component::Normal(name) => match name.to_str() {
                 Some(name) => below.push(name),
-                None => return Err(refuse(location, "a name in it is not UTF-8")),
+                None => {
+                    return Err(StoreError::refused_location(
+                        location,
+                        "a name in it is not UTF-8",
+                    ));
+                }
             },
-            _ => return Err(refuse(location, refused)),
+            _ => return Err(StoreError::refused_location(location, refused)),
         }
     }
     Ok(below.join("/"))
@@ -176,7 +173,7 @@ pub(crate) fn resolve(location: &str, path: &Path) -> Result<Resolved, StoreErro
                 if existing.symlink_metadata().is_ok() {
                     let link = existing.display();
                     let reason = format!("{link} is a symbolic link to something that is missing");
-                    return Err(refuse(location, &reason));
+                    return Err(StoreError::refused_location(location, &reason));
                 }
                 names.push(last_name(location, &existing)?);
                 existing.pop();
@@ -186,12 +183,20 @@ pub(crate) fn resolve(location: &str, path: &Path) -> Result<Resolved, StoreErro
     }
 }
 
+/// Returns `root` with `below` under it; without the trailing slash an empty `below` would leave.
+pub(crate) fn below(root: &Path, below: &str) -> PathBuf {
+    if below.is_empty() { root.to_owned() } else { root.join(below) }
+}
+
 fn last_name(location: &str, path: &Path) -> Result<String, StoreError> {
     match path.components().next_back() {
         Some(Component::Normal(name)) => match name.to_str() {
             Some(name) => Ok(name.to_owned()),
-            None => Err(refuse(location, "a name in it is not UTF-8")),
+            None => Err(StoreError::refused_location(location, "a name in it is not UTF-8")),
         },
-        _ => Err(refuse(location, "it has a .. behind a directory that does not exist")),
+        _ => Err(StoreError::refused_location(
+            location,
+            "it has a .. behind a directory that does not exist",
+        )),
     }
 }

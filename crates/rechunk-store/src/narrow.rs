@@ -6,9 +6,7 @@ use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::operations::wide;
-use crate::reads::Wanted;
-use crate::{Store, StoreError};
+use crate::length::wide;
 
 /// Outcome of reading an object, or the part of it that is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,29 +75,5 @@ impl Narrow {
         file.seek(io::SeekFrom::Start(rest.start))?;
         file.take(length).read_to_end(bytes)?;
         Ok(head + length)
-    }
-}
-
-impl Store {
-    /// [`Store::get_into`] where not all may be needed. A part is read from a local directory only,
-    /// and counts as one request and the bytes that were read. Elsewhere a second answer would be
-    /// waited for, and what says whether all of an object came (its ETag) says nothing of parts.
-    pub async fn get_part_into(
-        &self,
-        key: &str,
-        limit_bytes: u64,
-        narrow: &Narrow,
-        buffer: &mut Vec<u8>,
-    ) -> Result<Got, StoreError> {
-        let wanted = if self.local_root().is_some() {
-            Wanted::Part { limit_bytes, narrow }
-        } else {
-            Wanted::Whole { limit_bytes }
-        };
-        Ok(match self.read(key, wanted, limit_bytes, buffer).await? {
-            None => Got::Missing,
-            Some(size_bytes) if size_bytes == wide(buffer.len()) => Got::Whole,
-            Some(_) => Got::Part,
-        })
     }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use crate::operations::wide;
-use crate::staged_file::StagedFile;
+use crate::length::wide;
+use crate::local::staged_file::StagedFile;
 use crate::upload_log::UploadLog;
 use crate::{Store, StoreError};
 
@@ -36,7 +36,7 @@ impl Store {
     /// Begins an object of which the first `head_bytes` are written last, at once; the rest from
     /// there on without gaps. Nothing is sent or written yet. One writer per key at a time.
     pub fn begin(&self, key: &str, head_bytes: u64) -> Result<ObjectWriter, StoreError> {
-        self.object_path(key)?;
+        self.view.object_path(key)?;
         let parts = if self.local_root().is_some() {
             let path = self.file_path(key, "be written to")?;
             Parts::File(Arc::new(StagedFile::of(path, &self.habits)))

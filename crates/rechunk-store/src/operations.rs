@@ -5,6 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -14,11 +15,12 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{Extensions, GetOptions, ObjectMeta, ObjectStoreExt, PutOptions, PutPayload};
 
-use crate::moments::NO_MOMENT;
-use crate::remote::{Like, Permit, attempts_of, read_like};
+use crate::length::wide;
+use crate::local::moments::NO_MOMENT;
+use crate::local::tree;
+use crate::remote::{Like, attempts_of, read_like};
 use crate::store::Kind;
-use crate::writing::Way;
-use crate::{Role, Store, StoreError, key, local_tree};
+use crate::{Store, StoreError};
 
 /// Objects deleted in one request, if the store takes more than one: as many as S3 does.
 const DELETED_AT_ONCE: usize = 1000;
@@ -39,18 +41,18 @@ impl Store {
 
     /// [`Store::put`] in one request.
     pub(crate) async fn put_whole(&self, key: &str, payload: PutPayload) -> Result<(), StoreError> {
-        let path = self.object_path(key)?;
+        let path = self.view.object_path(key)?;
         let bytes = wide(payload.content_length());
-        self.meter.count_put(self.role);
+        self.meter().count_put(self.role());
         self.persist(key, || async {
             let _permit = self.permit().await;
-            let extensions = attempts_of(&self.meter, self.role);
+            let extensions = attempts_of(self.meter(), self.role());
             let options = PutOptions { extensions, ..PutOptions::default() };
             let put = self.inner.put_opts(&path, payload.clone(), options).await;
-            put.map_err(|error| self.failed(key, "write", error))
+            put.map_err(|error| self.view.failed(key, "write", error))
         })
         .await?;
-        self.meter.count_written(self.role, bytes);
+        self.meter().count_written(self.role(), bytes);
         self.moved(bytes).await;
         Ok(())
     }
@@ -63,26 +65,26 @@ impl Store {
             return self.put(key, vec![Bytes::from(bytes)]).await;
         }
         let path = self.file_path(key, "be written to")?;
-        self.meter.count_put(self.role);
+        self.meter().count_put(self.role());
         let (length, fsyncs) = (wide(bytes.len()), self.fsyncs);
         // What is replaced was durable perhaps, and so is what replaces it, anyway.
         let there = path.clone();
         let fsyncs = fsyncs || self.moment(key, "write", 0, move || Ok(there.exists())).await?;
-        let write = move || local_tree::write_whole(&path, &bytes, fsyncs);
+        let write = move || tree::write_whole(&path, &bytes, fsyncs);
         self.moment(key, "write", if fsyncs { NO_MOMENT } else { length }, write).await?;
-        self.meter.count_written(self.role, length);
+        self.meter().count_written(self.role(), length);
         Ok(())
     }
 
     /// Deletes an object. None there is fine.
     pub async fn delete(&self, key: &str) -> Result<(), StoreError> {
-        let path = self.object_path(key)?;
-        self.meter.count_delete();
+        let path = self.view.object_path(key)?;
+        self.meter().count_delete();
         self.persist(key, || async {
             let _permit = self.permit().await;
             match self.inner.delete(&path).await {
                 Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-                Err(error) => Err(self.failed(key, "delete", error)),
+                Err(error) => Err(self.view.failed(key, "delete", error)),
             }
         })
         .await
@@ -98,19 +100,20 @@ impl Store {
                 let (location, key) = (self.label().to_owned(), prefix.to_owned());
                 return Err(StoreError::InvalidKey { location, key, reason });
             }
-            self.meter.count_delete();
+            self.meter().count_delete();
             let root = root.to_owned();
-            return self.blocking(prefix, "delete", move || local_tree::remove(&root)).await;
+            return self.blocking(prefix, "delete", move || tree::remove(&root)).await;
         }
         self.persist(prefix, || self.delete_listed(&place, prefix)).await
     }
 
     /// Deletes everything in a remote store that is listed, but what is at `kept` or below.
     pub async fn delete_all_but(&self, kept: &[&str]) -> Result<(), StoreError> {
-        let kept = kept.iter().map(|key| self.object_path(key)).collect::<Result<Vec<_>, _>>()?;
+        let kept =
+            kept.iter().map(|key| self.view.object_path(key)).collect::<Result<Vec<_>, _>>()?;
         self.persist("", || {
             let kept = kept.clone();
-            self.meter.count_list();
+            self.meter().count_list();
             let listed = self.listed_below();
             let is_other = move |path: &Path| {
                 future::ready(!kept.iter().any(|kept| path.prefix_matches(kept)))
@@ -123,8 +126,8 @@ impl Store {
     /// Removes the directory of a local store, if there is nothing in it; elsewhere there is none.
     pub async fn remove_empty(&self) -> Result<(), StoreError> {
         let Some(root) = self.local_root().map(std::path::Path::to_owned) else { return Ok(()) };
-        self.meter.count_delete();
-        self.moment("", "delete", 0, move || local_tree::remove_empty(&root)).await
+        self.meter().count_delete();
+        self.moment("", "delete", 0, move || tree::remove_empty(&root)).await
     }
 
     /// Deletes the objects at `keys`, many in a request where the store can. None there is fine.
@@ -133,7 +136,7 @@ impl Store {
         &self,
         keys: impl IntoIterator<Item = String>,
     ) -> Result<(), StoreError> {
-        let mut paths = keys.into_iter().map(|key| self.object_path(&key));
+        let mut paths = keys.into_iter().map(|key| self.view.object_path(&key));
         loop {
             let some: Vec<Path> = paths.by_ref().take(DELETED_AT_ONCE).collect::<Result<_, _>>()?;
             if some.is_empty() {
@@ -148,15 +151,15 @@ impl Store {
     }
 
     async fn delete_listed(&self, place: &Self, prefix: &str) -> Result<(), StoreError> {
-        self.meter.count_list();
+        self.meter().count_list();
         self.delete_stream(prefix, place.listed_below()).await
     }
 
     /// The paths of all objects, to be deleted; an error where a store names one that is not below
     /// this place.
     fn listed_below(&self) -> BoxStream<'static, object_store::Result<Path>> {
-        let place = self.prefix.clone();
-        let listed = self.inner.list(self.list_prefix());
+        let place = self.view.prefix().clone();
+        let listed = self.inner.list(self.view.list_prefix());
         let checked = listed.and_then(move |object| {
             let path = object.location;
             let checked = if path.prefix_matches(&place) { Ok(path) } else { Err(foreign(&path)) };
@@ -175,16 +178,16 @@ impl Store {
             // The library below panics at answers that name what it did not ask for.
             let next = AssertUnwindSafe(deleted.next()).catch_unwind().await;
             let Some(result) = next.map_err(|_| self.senseless(prefix))? else { return Ok(()) };
-            self.meter.count_delete();
+            self.meter().count_delete();
             match result {
                 Ok(_) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => return Err(self.failed(prefix, "delete", error)),
+                Err(error) => return Err(self.view.failed(prefix, "delete", error)),
             }
         }
     }
 
     fn senseless(&self, prefix: &str) -> StoreError {
-        self.failed_io(prefix, "delete", io::Error::other("the answer makes no sense"))
+        self.view.failed_io(prefix, "delete", io::Error::other("the answer makes no sense"))
     }
 
     /// The size of an object, or `None` if there is none.
@@ -195,17 +198,17 @@ impl Store {
     /// Metadata of an object, without its bytes; `None` if there is none.
     pub(crate) async fn look_at(&self, key: &str) -> Result<Option<ObjectMeta>, StoreError> {
         if let Kind::References(references) = &self.kind {
-            return Box::pin(self.look_at_reference(references, key)).await;
+            return references.look_at(&self.view, key).await;
         }
-        let path = self.object_path(key)?;
-        self.meter.count_head();
+        let path = self.view.object_path(key)?;
+        self.meter().count_head();
         self.persist(key, || async {
             let extensions = read_like(Like::Head, Extensions::new());
             let options = GetOptions { head: true, extensions, ..GetOptions::default() };
             match self.inner.get_opts(&path, options).await {
                 Ok(object) => Ok(Some(object.meta)),
                 Err(object_store::Error::NotFound { .. }) => Ok(None),
-                Err(error) => Err(self.failed(key, "look at", error)),
+                Err(error) => Err(self.view.failed(key, "look at", error)),
             }
         })
         .await
@@ -226,17 +229,17 @@ impl Store {
         if let Err(error) = self.require_list() {
             return stream::iter([Err(error)]).boxed();
         }
-        self.meter.count_list();
+        self.meter().count_list();
         if let Kind::References(references) = &place.kind {
             let below = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
-            let listed = place.list_references(references);
+            let listed = Arc::clone(references).list(&place.view);
             return listed.map_ok(move |(key, size)| (format!("{below}{key}"), size)).boxed();
         }
         let (store, prefix) = (self.clone(), prefix.to_owned());
-        let objects = place.inner.list(place.list_prefix()).map(move |object| {
-            let object = object.map_err(|error| store.failed(&prefix, "list", error))?;
+        let objects = place.inner.list(place.view.list_prefix()).map(move |object| {
+            let object = object.map_err(|error| store.view.failed(&prefix, "list", error))?;
             let location = object.location.as_ref();
-            let key = location.strip_prefix(store.prefix.as_ref()).unwrap_or(location);
+            let key = location.strip_prefix(store.view.prefix().as_ref()).unwrap_or(location);
             Ok((key.trim_start_matches('/').to_owned(), object.size))
         });
         objects.boxed()
@@ -253,21 +256,21 @@ impl Store {
         mut take: impl FnMut(&mut T, &str) -> ControlFlow<()> + Send + 'static,
     ) -> Result<T, StoreError> {
         if let Some(root) = self.local_root().map(ToOwned::to_owned) {
-            self.meter.count_list();
+            self.meter().count_list();
             let work = move || {
-                local_tree::each_name(&root, depth, &mut |key| take(&mut taken, key))?;
+                tree::each_name(&root, depth, &mut |key| take(&mut taken, key))?;
                 Ok(taken)
             };
             return self.blocking("", "list", work).await;
         }
-        self.meter.count_list();
-        let mut listed = self.inner.list(self.list_prefix());
+        self.meter().count_list();
+        let mut listed = self.inner.list(self.view.list_prefix());
         while let Some(object) =
-            listed.try_next().await.map_err(|error| self.failed("", "list", error))?
+            listed.try_next().await.map_err(|error| self.view.failed("", "list", error))?
         {
-            let Some(below) = object.location.prefix_match(&self.prefix) else {
+            let Some(below) = object.location.prefix_match(&self.view.prefix()) else {
                 let error = io::Error::other(format!("{} is not below it", object.location));
-                return Err(self.failed_io("", "list", error));
+                return Err(self.view.failed_io("", "list", error));
             };
             let names: Vec<_> = below.collect();
             let key = names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join("/");
@@ -287,8 +290,8 @@ impl Store {
         since: SystemTime,
     ) -> Result<Option<PathBuf>, StoreError> {
         let Some(root) = self.local_root().map(ToOwned::to_owned) else { return Ok(None) };
-        self.meter.count_list();
-        let look = move || local_tree::changed_directory(&root, depth, since);
+        self.meter().count_list();
+        let look = move || tree::changed_directory(&root, depth, since);
         self.blocking("", "look at", look).await
     }
 
@@ -306,13 +309,13 @@ impl Store {
     pub async fn list_directories(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
         let place = self.child(prefix)?;
         self.require_list()?;
-        self.meter.count_list();
+        self.meter().count_list();
         if let Kind::References(references) = &place.kind {
-            return Box::pin(place.list_reference_directories(references)).await;
+            return references.list_directories(&place.view).await;
         }
         let listed = self.persist(prefix, || async {
-            let listed = place.inner.list_with_delimiter(place.list_prefix()).await;
-            listed.map_err(|error| self.failed(prefix, "list", error))
+            let listed = place.inner.list_with_delimiter(place.view.list_prefix()).await;
+            listed.map_err(|error| self.view.failed(prefix, "list", error))
         });
         let listed = listed.await?;
         let name = |path: &Path| path.filename().map(ToOwned::to_owned);
@@ -325,8 +328,8 @@ impl Store {
         let Some(root) = self.local_root().map(ToOwned::to_owned) else {
             return Ok((0, None));
         };
-        self.meter.count_list();
-        self.blocking("", "list", move || local_tree::count_staging(&root)).await
+        self.meter().count_list();
+        self.blocking("", "list", move || tree::count_staging(&root)).await
     }
 
     /// Whether the store holds no object.
@@ -361,7 +364,7 @@ impl Store {
         let Some(root) = self.local_root().map(ToOwned::to_owned) else {
             return self.is_empty().await.map(|is_empty| !is_empty);
         };
-        self.meter.count_head();
+        self.meter().count_head();
         self.moment("", "look at", 0, move || match root.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             metadata => metadata.map(|_| true),
@@ -378,12 +381,12 @@ impl Store {
         }
         let action = "make durable what was written to";
         if let Some(durability) = &self.durability {
-            return durability.sync().await.map_err(|error| self.failed_io("", action, error));
+            return durability.sync().await.map_err(|error| self.view.failed_io("", action, error));
         }
         let Some(root) = self.local_root().map(ToOwned::to_owned) else {
             return Ok(()); // memory; a remote store is durable when it answers
         };
-        self.blocking("", action, move || local_tree::sync(&root)).await
+        self.blocking("", action, move || tree::sync(&root)).await
     }
 
     /// Deletes what killed writes have left in a local store (nothing elsewhere). Only when no
@@ -392,8 +395,7 @@ impl Store {
         let Some(root) = self.local_root().map(ToOwned::to_owned) else {
             return Ok(0);
         };
-        let removed =
-            self.blocking("", "clean up", move || local_tree::remove_staging(&root)).await?;
+        let removed = self.blocking("", "clean up", move || tree::remove_staging(&root)).await?;
         if removed > 0 {
             tracing::info!(location = self.label(), removed, "deleted unfinished writes");
         }
@@ -406,118 +408,7 @@ impl Store {
         let operation = "be renamed to put a whole array in place";
         let (source, target) = (from.require_local(operation)?, to.require_local(operation)?);
         let (action, fsyncs) = ("put an array in place at", to.fsyncs);
-        to.blocking("", action, move || local_tree::rename(&source, &target, fsyncs)).await
-    }
-
-    pub(crate) fn object_path(&self, key: &str) -> Result<Path, StoreError> {
-        key::join_object(self.label(), &self.prefix, key)
-    }
-
-    /// The file behind `key`, if the store is a local directory.
-    pub(crate) fn file_path(
-        &self,
-        key: &str,
-        operation: &'static str,
-    ) -> Result<PathBuf, StoreError> {
-        self.object_path(key)?;
-        Ok(self.require_local(operation)?.join(key))
-    }
-
-    /// Waits as long as `bytes` bytes that were read or written take at the rate that is allowed.
-    pub(crate) async fn moved(&self, bytes: u64) {
-        if let Some(pace) = &self.pace {
-            pace.moved(bytes).await;
-        }
-    }
-
-    /// The right to one more request in flight.
-    pub(crate) async fn permit(&self) -> Option<Permit> {
-        match &self.limiter {
-            Some(limiter) => Some(limiter.acquire().await),
-            None => None,
-        }
-    }
-
-    /// An error where what is there cannot be asked for.
-    pub(crate) fn require_list(&self) -> Result<(), StoreError> {
-        if self.can_list() {
-            return Ok(());
-        }
-        Err(StoreError::NoListing { location: self.label().to_owned() })
-    }
-
-    pub(crate) fn list_prefix(&self) -> Option<&Path> {
-        (!self.prefix.is_root()).then_some(&self.prefix)
-    }
-
-    pub(crate) fn failed(
-        &self,
-        key: &str,
-        action: &'static str,
-        error: object_store::Error,
-    ) -> StoreError {
-        StoreError::from_object_store(self.label(), key, action, error)
-    }
-
-    pub(crate) fn not_found(&self, key: &str) -> StoreError {
-        StoreError::NotFound { location: self.label().to_owned(), key: key.to_owned() }
-    }
-
-    pub(crate) fn short(&self, key: &str, wanted_bytes: u64, got_bytes: u64) -> StoreError {
-        let (location, key) = (self.label().to_owned(), key.to_owned());
-        StoreError::Short { location, key, wanted_bytes, got_bytes }
-    }
-
-    /// Runs work on files that waits for a disk, or may meet many of them, away from the async
-    /// threads. Runs it here, if this is none of them.
-    pub(crate) async fn blocking<T: Send + 'static>(
-        &self,
-        key: &str,
-        action: &'static str,
-        work: impl FnOnce() -> io::Result<T> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        self.moment(key, action, NO_MOMENT, work).await
-    }
-
-    /// [`Store::blocking`] of what only looks, opens, and reads or writes so many bytes: here, if
-    /// that is over in a moment.
-    pub(crate) async fn moment<T: Send + 'static>(
-        &self,
-        key: &str,
-        action: &'static str,
-        bytes: u64,
-        work: impl FnOnce() -> io::Result<T> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let result = self.habits.moments.run(bytes, work).await.flatten();
-        result.map_err(|error| self.failed_io(key, action, error))
-    }
-
-    /// [`Store::blocking`], to write `bytes` in so many runs of files.
-    pub(crate) async fn write<T: Send + 'static>(
-        &self,
-        key: &str,
-        bytes: u64,
-        runs: usize,
-        work: impl FnOnce(Way) -> io::Result<T> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let read_again = self.role == Role::Intermediate;
-        let mut way = self.habits.writing.choose(bytes, runs, read_again);
-        way.ready().await;
-        self.blocking(key, "write", move || work(way)).await
-    }
-
-    pub(crate) fn failed_io(
-        &self,
-        key: &str,
-        action: &'static str,
-        error: io::Error,
-    ) -> StoreError {
-        StoreError::Failed {
-            location: self.label().to_owned(),
-            key: key.to_owned(),
-            action,
-            source: Box::new(error),
-        }
+        to.blocking("", action, move || tree::rename(&source, &target, fsyncs)).await
     }
 }
 
@@ -525,9 +416,4 @@ impl Store {
 fn foreign(path: &Path) -> object_store::Error {
     let source = format!("it lists {path}, which is not below what was asked for").into();
     object_store::Error::Generic { store: "listing", source }
-}
-
-/// A length in memory, bytes.
-pub(crate) fn wide(bytes: usize) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX)
 }

@@ -10,76 +10,13 @@ use futures::StreamExt;
 use object_store::path::Path;
 use object_store::{Attribute, GetOptions, GetRange, GetResult, GetResultPayload};
 
-use crate::narrow::Narrow;
-use crate::operations::wide;
+use crate::length::wide;
+use crate::narrow::{Got, Narrow};
 use crate::remote::{Body, Like, attempts_of, md5_of, read_like};
 use crate::retry::Attempts;
 use crate::store::Kind;
-use crate::{FileSize, Store, StoreError};
-
-/// An end of an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// Its first bytes.
-    First,
-    /// Its last bytes.
-    Last,
-}
-
-impl End {
-    /// First byte and number of bytes of `length` at this end of an object of so many.
-    pub(crate) fn of(self, size_bytes: u64, length: u64) -> (u64, u64) {
-        let length = length.min(size_bytes);
-        match self {
-            Self::First => (0, length),
-            Self::Last => (size_bytes - length, length),
-        }
-    }
-}
-
-/// Bytes that are wanted of an object, and sizes that are accepted.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Wanted<'a> {
-    /// All of it, if it has no more bytes than that.
-    Whole { limit_bytes: u64 },
-    /// All of it, within the limit, or the part that is needed.
-    Part { limit_bytes: u64, narrow: &'a Narrow },
-    /// All of it, which has to be so long.
-    Exactly { size_bytes: u64 },
-    /// A range of one that has to be so long.
-    RangeOf { size_bytes: u64, start: u64, length: u64 },
-    /// So many bytes from there on.
-    Range { start: u64, length: u64 },
-    /// So many bytes from there on, of an object that is not known to be so long.
-    Within { start: u64, length: u64 },
-    /// So many bytes at an end, or all it has.
-    End { end: End, length: u64 },
-}
-
-impl Wanted<'_> {
-    /// `range` of an object of exactly `size_bytes`.
-    pub(crate) fn of_size(size_bytes: u64, range: &Range<u64>) -> Self {
-        let (start, length) = (range.start, range.end.saturating_sub(range.start));
-        if length == size_bytes {
-            Self::Exactly { size_bytes }
-        } else {
-            Self::RangeOf { size_bytes, start, length }
-        }
-    }
-
-    /// The most bytes that come.
-    pub(crate) fn bytes_max(self) -> u64 {
-        match self {
-            Self::Whole { limit_bytes: bytes }
-            | Self::Part { limit_bytes: bytes, .. }
-            | Self::Exactly { size_bytes: bytes }
-            | Self::RangeOf { length: bytes, .. }
-            | Self::Range { length: bytes, .. }
-            | Self::Within { length: bytes, .. }
-            | Self::End { length: bytes, .. } => bytes,
-        }
-    }
-}
+use crate::wanted::{End, Wanted};
+use crate::{Store, StoreError};
 
 /// Size and ETag of an object that was read.
 struct Found {
@@ -111,6 +48,28 @@ impl Store {
         Ok(self.read(key, wanted, limit_bytes, buffer).await?.is_some())
     }
 
+    /// [`Store::get_into`] where not all may be needed. A part is read from a local directory only,
+    /// and counts as one request and the bytes that were read. Elsewhere a second answer would be
+    /// waited for, and what says whether all of an object came (its ETag) says nothing of parts.
+    pub async fn get_part_into(
+        &self,
+        key: &str,
+        limit_bytes: u64,
+        narrow: &Narrow,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Got, StoreError> {
+        let wanted = if self.local_root().is_some() {
+            Wanted::Part { limit_bytes, narrow }
+        } else {
+            Wanted::Whole { limit_bytes }
+        };
+        Ok(match self.read(key, wanted, limit_bytes, buffer).await? {
+            None => Got::Missing,
+            Some(size_bytes) if size_bytes == wide(buffer.len()) => Got::Whole,
+            Some(_) => Got::Part,
+        })
+    }
+
     /// [`Store::get_range_of_into`] of an object that has to be there.
     pub async fn get_exact_into(
         &self,
@@ -121,7 +80,7 @@ impl Store {
         buffer: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
         let is_there = self.get_range_of_into(key, size_bytes, range, room_bytes, buffer).await?;
-        is_there.then_some(()).ok_or_else(|| self.not_found(key))
+        is_there.then_some(()).ok_or_else(|| self.view.not_found(key))
     }
 
     /// Reads `range` of an object of exactly `size_bytes`, in which it lies, into a buffer that is
@@ -160,11 +119,11 @@ impl Store {
     ) -> Result<(), StoreError> {
         buffer.clear();
         if length == 0 {
-            return self.object_path(key).map(|_| ());
+            return self.view.object_path(key).map(|_| ());
         }
         let wanted = Wanted::Range { start, length };
         let found = self.read(key, wanted, room_bytes, buffer).await?;
-        found.map(|_| ()).ok_or_else(|| self.not_found(key))
+        found.map(|_| ()).ok_or_else(|| self.view.not_found(key))
     }
 
     /// `length` bytes at an end of an object (all it has, if it has fewer) and its size; `None` if
@@ -190,11 +149,9 @@ impl Store {
         buffer: &mut Vec<u8>,
     ) -> Result<Option<u64>, StoreError> {
         if let Kind::References(references) = &self.kind {
-            // In a box: what every read is made of is not to become larger by what few do.
-            let read = self.read_reference(references, key, wanted, room_bytes, buffer);
-            return Box::pin(read).await;
+            return references.read(&self.view, key, wanted, room_bytes, buffer).await;
         }
-        let path = self.object_path(key)?;
+        let path = self.view.object_path(key)?;
         let mut attempts = Attempts::new(self.patience, key);
         let mut differed = None;
         let result = loop {
@@ -221,13 +178,13 @@ impl Store {
             }
         };
         match &result {
-            Ok(None) => self.meter.count_get_missing(self.role),
+            Ok(None) => self.meter().count_get_missing(self.role()),
             Ok(Some(_)) => {
-                self.meter.count_get(self.role);
-                self.meter.count_read(self.role, buffer.len());
+                self.meter().count_get(self.role());
+                self.meter().count_read(self.role(), buffer.len());
                 self.moved(wide(buffer.len())).await;
             }
-            Err(_) => self.meter.count_get(self.role),
+            Err(_) => self.meter().count_get(self.role()),
         }
         result
     }
@@ -247,7 +204,7 @@ impl Store {
                 Some(Wanted::Range { start, length }) if length > 0 => {
                     let range = GetRange::Bounded(start..start.saturating_add(length));
                     let asked = self.ask(path, Some(range), like).await;
-                    asked.map_err(|error| self.failed(key, "read", error))?
+                    asked.map_err(|error| self.view.failed(key, "read", error))?
                 }
                 found => {
                     buffer.clear();
@@ -280,7 +237,7 @@ impl Store {
             _ => response,
         };
         self.check_encoding(key, &response)?;
-        self.check_unchanged(key, &response.meta)?;
+        self.view.check_unchanged(key, &response.meta)?;
         let length = self.accept(key, wanted, &response)?;
         Ok((response, length))
     }
@@ -297,7 +254,7 @@ impl Store {
                     "the server sends it compressed (Content-Encoding: {}), which it was not asked for",
                     encoding.as_ref()
                 );
-                Err(self.failed_io(key, "read", io::Error::other(reason)))
+                Err(self.view.failed_io(key, "read", io::Error::other(reason)))
             }
             _ => Ok(()),
         }
@@ -341,7 +298,7 @@ impl Store {
         range: Option<GetRange>,
         like: Like,
     ) -> Result<GetResult, object_store::Error> {
-        let extensions = read_like(like, attempts_of(&self.meter, self.role));
+        let extensions = read_like(like, attempts_of(self.meter(), self.role()));
         let options = GetOptions { range, extensions, ..GetOptions::default() };
         self.inner.get_opts(path, options).await
     }
@@ -361,7 +318,8 @@ impl Store {
             | Wanted::Range { start, length }
             | Wanted::Within { start, length } => {
                 // A range beyond what can be counted is beyond the end of any object.
-                let end = start.checked_add(length).ok_or_else(|| self.short(key, length, 0))?;
+                let end =
+                    start.checked_add(length).ok_or_else(|| self.view.short(key, length, 0))?;
                 Some(GetRange::Bounded(start..end))
             }
             Wanted::End { end: End::First, length } => Some(GetRange::Bounded(0..length)),
@@ -377,13 +335,13 @@ impl Store {
         wanted: Wanted<'_>,
         error: object_store::Error,
     ) -> StoreError {
-        let failed = self.failed(key, "read", error);
+        let failed = self.view.failed(key, "read", error);
         let may_be_short = matches!(wanted, Wanted::RangeOf { .. })
             && !self.answers_with_all(wanted)
             && !failed.is_retryable()
             && !failed.is_permission_denied();
         if may_be_short && let Ok(Some(size_bytes)) = self.head(key).await {
-            return self.check_exact(key, wanted, size_bytes).err().unwrap_or(failed);
+            return self.view.check_exact(key, wanted, size_bytes).err().unwrap_or(failed);
         }
         failed
     }
@@ -408,23 +366,7 @@ impl Store {
                 let length = length.min(size);
                 Ok(Some(Wanted::Range { start: size - length, length }))
             }
-            Some(_) => Err(self.failed(key, "read", error)),
-        }
-    }
-
-    /// Refuses an object that has not the size it has to have.
-    pub(crate) fn check_exact(
-        &self,
-        key: &str,
-        wanted: Wanted<'_>,
-        size_bytes: u64,
-    ) -> Result<(), StoreError> {
-        match wanted {
-            Wanted::Exactly { size_bytes: expected }
-            | Wanted::RangeOf { size_bytes: expected, .. } => {
-                self.check_size(key, FileSize::Exactly(expected), size_bytes)
-            }
-            _ => Ok(()),
+            Some(_) => Err(self.view.failed(key, "read", error)),
         }
     }
 
@@ -437,7 +379,7 @@ impl Store {
     ) -> Result<u64, StoreError> {
         let size_bytes = response.meta.size;
         let got = response.range.end.saturating_sub(response.range.start);
-        self.check_exact(key, wanted, size_bytes)?;
+        self.view.check_exact(key, wanted, size_bytes)?;
         let expected = match wanted {
             Wanted::Whole { limit_bytes } | Wanted::Part { limit_bytes, .. }
                 if size_bytes > limit_bytes =>
@@ -460,10 +402,10 @@ impl Store {
             }
             Wanted::RangeOf { length, .. }
             | Wanted::Range { length, .. }
-            | Wanted::Within { length, .. } => return Err(self.short(key, length, 0)),
+            | Wanted::Within { length, .. } => return Err(self.view.short(key, length, 0)),
             Wanted::End { length, .. } => length.min(size_bytes),
         };
-        if got == expected { Ok(got) } else { Err(self.short(key, expected, got)) }
+        if got == expected { Ok(got) } else { Err(self.view.short(key, expected, got)) }
     }
 
     /// Empties a buffer for `length` bytes of an object. Where it has to grow it gets room for
@@ -479,7 +421,7 @@ impl Store {
         if buffer.capacity() < length {
             *buffer = Vec::new(); // free the old one first
             let made = buffer.try_reserve_exact(length.max(room));
-            made.map_err(|_| self.short(key, wide(length), 0))?;
+            made.map_err(|_| self.view.short(key, wide(length), 0))?;
         }
         Ok(())
     }
@@ -529,7 +471,7 @@ impl Store {
                 let mut ahead =
                     if takes_range { usize::try_from(start).unwrap_or(usize::MAX) } else { 0 };
                 while let Some(part) = stream.next().await {
-                    let mut part = part.map_err(|error| self.failed(key, "read", error))?;
+                    let mut part = part.map_err(|error| self.view.failed(key, "read", error))?;
                     if takes_range {
                         let skipped = ahead.min(part.len());
                         ahead -= skipped;
@@ -539,7 +481,7 @@ impl Store {
                     }
                     // A server that sends more than it said does not get more memory.
                     if part.len() > most - bytes.len() {
-                        return Err(self.short(key, size, wide(bytes.len() + part.len())));
+                        return Err(self.view.short(key, size, wide(bytes.len() + part.len())));
                     }
                     bytes.extend_from_slice(&part);
                     if takes_range && bytes.len() == most {
@@ -551,7 +493,7 @@ impl Store {
         };
         let got = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         if got != expected {
-            return Err(self.short(key, expected, got));
+            return Err(self.view.short(key, expected, got));
         }
         *buffer = bytes;
         Ok(())

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use crate::{Store, StoreError};
+use crate::StoreError;
 
 /// First pause, and the longest.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -57,24 +57,6 @@ impl Attempts {
         tracing::info!(%error, attempt = self.failed, "trying again");
         sleep(self.pause).await;
         true
-    }
-}
-
-impl Store {
-    /// Does `operation`, and does it again while it fails for a moment and the store is patient.
-    /// What it holds, a permit for one, is free during the pauses.
-    pub(crate) async fn persist<T, F: Future<Output = Result<T, StoreError>>>(
-        &self,
-        what: &str,
-        operation: impl Fn() -> F,
-    ) -> Result<T, StoreError> {
-        let mut attempts = Attempts::new(self.patience, what);
-        loop {
-            match operation().await {
-                Err(error) if attempts.again(&error).await => {}
-                result => return result,
-            }
-        }
     }
 }
 

@@ -3,35 +3,29 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use object_store::ObjectStore;
-use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::multipart::MultipartStore;
-use object_store::path::Path;
 
-use crate::habits::Habits;
-use crate::local_files::LocalFiles;
-use crate::location::{Place, parse, resolve, zip_file};
+use crate::backend::Backend;
+use crate::local::habits::Habits;
+use crate::local::reading::Reading;
+use crate::local::tree;
+use crate::location::below;
+use crate::multipart::{Multipart, PartSizes};
 use crate::pace::Pace;
-use crate::reading::Reading;
-use crate::references::{References, Refused};
-use crate::remote::{Etags, Limiter, Remote, Scheme};
+use crate::remote::{Etags, Limiter};
 use crate::retry::Patience;
-use crate::stores::Stores;
-use crate::upload::{Multipart, PartSizes};
-use crate::watch::{ServerClock, Watch};
+use crate::server_clock::ServerClock;
+use crate::view::View;
 use crate::zip::ZipFile;
-use crate::{Durability, Meter, Role, StoreError, key, local_tree, memory};
+use crate::{Durability, Meter, Role, StoreError};
 
 /// A place that holds objects by key, with the meter its operations are counted in. Cheap to
 /// clone; clones share everything. The operations are in `operations.rs`.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) inner: Arc<dyn ObjectStore>,
-    /// Place in `inner` where the keys of this store begin.
-    pub(crate) prefix: Path,
-    label: Arc<str>,
-    pub(crate) role: Role,
-    pub(crate) meter: Arc<Meter>,
+    pub(crate) view: View,
     pub(crate) kind: Kind,
     /// Limits on the tries of an operation; `None`: one try.
     pub(crate) patience: Option<Patience>,
@@ -41,10 +35,10 @@ pub struct Store {
     pub(crate) clock: Option<Arc<ServerClock>>,
     /// State of the checks by its ETags.
     pub(crate) etags: Option<Arc<Etags>>,
-    /// Time since which objects that are read must not have been written.
-    pub(crate) watch: Option<Watch>,
     /// Uploads of large objects in parts, if it takes them so.
     pub(crate) multipart: Option<Multipart>,
+    /// The place with notes of its uploads under way, if there is one.
+    pub(crate) upload_records: Option<Arc<Store>>,
     /// Limit on the bytes that are moved in a second.
     pub(crate) pace: Option<Arc<Pace>>,
     /// It copies its objects itself, and a copy is there, whole and by itself, when it answers.
@@ -68,7 +62,7 @@ pub(crate) enum Kind {
     /// This ZIP file, or a place inside it.
     Archive(ZipFile),
     /// References, or a place inside some.
-    References(Arc<References>),
+    References(Arc<dyn Backend>),
     /// Gone with the process.
     Memory,
     /// Keeps what it has said to be stored.
@@ -78,117 +72,19 @@ pub(crate) enum Kind {
 }
 
 impl Store {
-    /// Opens a location as [`Stores::open`] does, with a meter and connections of its own.
-    pub fn open(location: &str) -> Result<Self, StoreError> {
-        Stores::default().open(location)
-    }
-
-    pub(crate) fn open_with(location: &str, stores: &Stores) -> Result<Self, StoreError> {
-        let place = parse(location)?;
-        if let Some((references, below)) = References::at(location, &place, stores)? {
-            let mut store = Self::from_object_store(Arc::new(Refused), references.label());
-            store.kind = Kind::References(references);
-            // What is read is counted and slowed down where references lead to.
-            return Ok(store.child(&below)?.with_meter(stores.meter()));
-        }
-        if let Place::Local(path) = &place
-            && let Some((file, below)) = zip_file(location, path)?
-        {
-            let zip = ZipFile::new(&file);
-            let mut store = Self::from_object_store(Arc::new(zip.clone()), location);
-            if !below.is_empty() {
-                store.prefix = key::join(location, &Path::ROOT, &below)?;
-            }
-            store.kind = Kind::Archive(zip);
-            store.pace = stores.pace();
-            return Ok(store.with_meter(stores.meter()));
-        }
-        Self::open_place(location, place, stores)
-    }
-
-    /// Opens a location that is no file with objects in it.
-    pub(crate) fn open_plain(location: &str, stores: &Stores) -> Result<Self, StoreError> {
-        Self::open_place(location, parse(location)?, stores)
-    }
-
-    fn open_place(location: &str, place: Place, stores: &Stores) -> Result<Self, StoreError> {
-        let mut store = match place {
-            Place::Local(path) => Self::open_local(location, &path, stores.fsyncs())?,
-            Place::Memory { name: None, .. } => {
-                let mut store = Self::from_object_store(Arc::new(InMemory::new()), location);
-                store.kind = Kind::Memory;
-                store
-            }
-            Place::Memory { name: Some(name), below } => {
-                let label = format!("memory://{name}");
-                let mut store = Self::from_object_store(memory::named(&name), &label);
-                store.kind = Kind::Memory;
-                store.child(&below)?
-            }
-            Place::Remote(address) => {
-                let Remote { inner, multipart, limiter, clock, etags } = stores.remote(&address)?;
-                let mut store = Self::from_object_store(inner, &address.root);
-                if address.scheme == Scheme::Http {
-                    store.kind = Kind::Http;
-                }
-                let options = stores.options();
-                let (max_retries, timeout) = (options.max_retries(), options.timeout());
-                store.patience = Some(Patience { max_retries, timeout });
-                store.limiter = Some(limiter);
-                store.clock = Some(clock);
-                store.etags = (address.scheme == Scheme::S3).then_some(etags);
-                // Of a client that was brought along it is not known what a copy is.
-                store.copies =
-                    multipart.is_some() && matches!(address.scheme, Scheme::S3 | Scheme::Gcs);
-                store.multipart = multipart.map(Multipart::new);
-                store.child(&address.below)?
-            }
-        };
-        if !matches!(store.kind, Kind::Memory) {
-            store.pace = stores.pace();
-        }
-        Ok(store.with_meter(stores.meter()))
-    }
-
-    fn open_local(location: &str, path: &FilePath, fsyncs: bool) -> Result<Self, StoreError> {
-        let resolved = resolve(location, path)?;
-        let refuse = |reason: String| StoreError::Location {
-            location: location.to_owned(),
-            reason,
-            source: None,
-        };
-        let files = LocalFileSystem::new_with_prefix(&resolved.existing)
-            .map_err(|error| refuse(error.to_string()))?
-            .with_fsync(fsyncs && local_tree::PUTS_SYNC);
-        let prefix = Path::parse(&resolved.below).map_err(|error| refuse(error.to_string()))?;
-        let root = join_path(&resolved.existing, &resolved.below);
-        let files = LocalFiles::new(files).map_err(|error| refuse(error.to_string()))?;
-        let habits = Arc::clone(&files.habits);
-        let mut store = Self::from_object_store(Arc::new(files), location);
-        store.habits = habits;
-        store.prefix = prefix;
-        store.kind = Kind::Directory(root.into());
-        store.in_place = true;
-        store.fsyncs = fsyncs;
-        Ok(store)
-    }
-
     /// A store on anything that speaks the `object_store` trait, called `label` to people. It keeps
     /// all that it has said to be stored, tries everything once, and has no directory.
     pub fn from_object_store(inner: Arc<dyn ObjectStore>, label: &str) -> Self {
         Self {
             inner,
-            prefix: Path::ROOT,
-            label: label.into(),
-            role: Role::Control,
-            meter: Meter::new(),
+            view: View::new(label),
             kind: Kind::Objects,
             patience: None,
             limiter: None,
             clock: None,
             etags: None,
-            watch: None,
             multipart: None,
+            upload_records: None,
             pace: None,
             copies: false,
             durability: None,
@@ -280,13 +176,13 @@ impl Store {
     /// Returns this place counted as `role`.
     #[must_use]
     pub fn with_role(&self, role: Role) -> Self {
-        Self { role, ..self.clone() }
+        Self { view: self.view.with_role(role), ..self.clone() }
     }
 
     /// Returns this place counted in `meter`.
     #[must_use]
     pub fn with_meter(&self, meter: &Arc<Meter>) -> Self {
-        Self { meter: Arc::clone(meter), ..self.clone() }
+        Self { view: self.view.with_meter(meter), ..self.clone() }
     }
 
     /// The place `sub` below this one; itself if `sub` is empty. Nothing is created.
@@ -295,10 +191,9 @@ impl Store {
             return Ok(self.clone());
         }
         Ok(Self {
-            prefix: key::join(&self.label, &self.prefix, sub)?,
-            label: format!("{}/{sub}", self.label.trim_end_matches('/')).into(),
+            view: self.view.child(sub)?,
             kind: match &self.kind {
-                Kind::Directory(root) => Kind::Directory(join_path(root, sub).into()),
+                Kind::Directory(root) => Kind::Directory(below(root, sub).into()),
                 kind => kind.clone(),
             },
             ..self.clone()
@@ -312,24 +207,16 @@ impl Store {
             let (Some(parent), Some(name)) = (root.parent(), name) else { return Ok(None) };
             let above = Self::open_local(&parent.display().to_string(), parent, self.fsyncs)?;
             let above = Self { pace: self.pace.clone(), ..above };
-            let above = above.with_meter(&self.meter).with_role(self.role);
+            let above = above.with_meter(self.meter()).with_role(self.role());
             return Ok(Some((above, name.to_owned())));
         }
-        if self.prefix.is_root() {
-            return Ok(None);
-        }
-        let (above, name) =
-            self.prefix.as_ref().rsplit_once('/').unwrap_or(("", self.prefix.as_ref()));
-        let label = self.label.trim_end_matches('/');
-        let label = label.strip_suffix(name).unwrap_or(label).trim_end_matches('/').into();
-        let prefix =
-            if above.is_empty() { Path::ROOT } else { key::join(&self.label, &Path::ROOT, above)? };
-        Ok(Some((Self { prefix, label, ..self.clone() }, name.to_owned())))
+        let above = self.view.parent()?;
+        Ok(above.map(|(view, name)| (Self { view, ..self.clone() }, name)))
     }
 
     /// The location for people: as it was given, and the child path.
     pub fn label(&self) -> &str {
-        &self.label
+        self.view.label()
     }
 
     /// The directory behind it, if it is a local one.
@@ -389,6 +276,14 @@ impl Store {
         zip.comment().await.ok().filter(|comment| !comment.is_empty())
     }
 
+    /// A sentence for people, if this is a place of references and entries of them cannot be read.
+    pub async fn references_warning(&self) -> Result<Option<String>, StoreError> {
+        match &self.kind {
+            Kind::References(references) => references.warning().await,
+            _ => Ok(None),
+        }
+    }
+
     /// Its answers take long, compared with their bytes: many requests are to be in flight.
     pub fn answers_late(&self) -> bool {
         match &self.kind {
@@ -398,7 +293,7 @@ impl Store {
         }
     }
 
-    /// True if writes that have to survive a power cut are waited for ([`Stores::without_fsync`]).
+    /// True if writes that have to survive a power cut are waited for ([`Stores::without_fsync`](crate::Stores::without_fsync)).
     /// Else "durable" means what the system makes of it, except for documents that are replaced.
     pub fn fsyncs(&self) -> bool {
         self.fsyncs
@@ -406,7 +301,7 @@ impl Store {
 
     /// Each put is made durable by itself.
     pub(crate) fn puts_sync(&self) -> bool {
-        self.fsyncs && local_tree::PUTS_SYNC
+        self.fsyncs && tree::PUTS_SYNC
     }
 
     /// Its operations are done on the thread that first polls them, without waiting for another
@@ -439,23 +334,18 @@ impl Store {
 
     /// The role it is counted as.
     pub fn role(&self) -> Role {
-        self.role
+        self.view.role()
     }
 
     /// The meter it is counted in.
     pub fn meter(&self) -> &Arc<Meter> {
-        &self.meter
+        self.view.meter()
     }
 
     /// The directory, or an error that says what it was needed for.
     pub(crate) fn require_local(&self, operation: &'static str) -> Result<PathBuf, StoreError> {
         self.local_root()
             .map(FilePath::to_owned)
-            .ok_or_else(|| StoreError::Unsupported { location: self.label.to_string(), operation })
+            .ok_or_else(|| StoreError::Unsupported { location: self.label().to_owned(), operation })
     }
-}
-
-/// `root` with `below` under it; without the trailing slash an empty `below` would leave.
-fn join_path(root: &FilePath, below: &str) -> PathBuf {
-    if below.is_empty() { root.to_owned() } else { root.join(below) }
 }

@@ -1,72 +1,68 @@
-//! Where stores are opened: how remote ones are reached, and the clients that are shared.
+//! Opens locations: directories, remote stores, ZIP files and references.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 use object_store::ObjectStore;
+use object_store::path::Path;
 
-use crate::pace::Pace;
-use crate::references::References;
-use crate::remote::{Address, Limiter, Remote};
-use crate::{Meter, Store, StoreError, StoreOptions};
+use crate::connections::Connections;
+use crate::location::{Place, parse, zip_file};
+use crate::references::{InUse, Refused};
+use crate::store::Kind;
+use crate::zip::ZipFile;
+use crate::{Meter, Store, StoreError, StoreOptions, key};
 
 /// Opens stores. Clones share connections; so do all stores of one bucket or server, and the bound
 /// on requests in flight to it.
 #[derive(Clone, Default)]
 pub struct Stores {
-    options: Arc<StoreOptions>,
-    remotes: Arc<Mutex<BTreeMap<String, Remote>>>,
-    /// Clients that were brought along, by what they reach.
-    brought: BTreeMap<String, Remote>,
-    meter: Arc<Meter>,
-    /// References that are in use, by where they are: they are read once.
-    references: Arc<Mutex<BTreeMap<String, Weak<References>>>>,
-    /// True if writes to local directories are left to the system.
-    skips_fsync: bool,
-    /// Limit on the bytes that are moved in a second, to and from all of them together.
-    pace: Option<Arc<Pace>>,
+    connections: Connections,
+    /// References that are in use: they are read once.
+    references: Arc<InUse>,
 }
 
 impl fmt::Debug for Stores {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stores").field("options", &self.options).finish_non_exhaustive()
+        let options = &self.connections.options;
+        f.debug_struct("Stores").field("options", options).finish_non_exhaustive()
     }
 }
 
 impl Stores {
     /// Opens stores as `options` say.
     pub fn new(options: StoreOptions) -> Self {
-        let pace = options.bytes_per_second().map(|rate| Arc::new(Pace::new(rate)));
-        Self { options: Arc::new(options), pace, ..Self::default() }
+        Self { connections: Connections::new(options), ..Self::default() }
     }
 
     /// Uses `client` for the stores at `root` (`s3://bucket`): one of the caller's own, or one that
     /// is no real store.
     #[must_use]
     pub fn with_client(mut self, root: &str, client: Arc<dyn ObjectStore>) -> Self {
-        let limiter = Limiter::new(self.options.concurrency());
-        let remote = Remote::brought(client, limiter);
-        self.brought.insert(root.to_owned(), remote);
+        self.connections.bring(root, client);
         self
     }
 
     /// Returns these connections, with stores that are opened counted in `meter`.
     #[must_use]
     pub fn with_meter(&self, meter: &Arc<Meter>) -> Self {
-        Self { meter: Arc::clone(meter), ..self.clone() }
+        let mut stores = self.clone();
+        stores.connections.meter = Arc::clone(meter);
+        stores
     }
 
     /// Returns these connections, but nothing waits for a local disk. What has to survive a power
     /// cut is as durable as the system makes it by itself, in its own time and order.
     #[must_use]
     pub fn without_fsync(&self) -> Self {
-        Self { skips_fsync: true, ..self.clone() }
+        let mut stores = self.clone();
+        stores.connections.skips_fsync = true;
+        stores
     }
 
     /// The meter that what is opened counts in.
     pub fn meter(&self) -> &Arc<Meter> {
-        &self.meter
+        &self.connections.meter
     }
 
     /// Opens a path or a URL; nothing is created, nothing need exist, and nothing is sent. URLs are
@@ -75,60 +71,37 @@ impl Stores {
     /// read only, and so are references of kerchunk or VirtualiZarr (a `.json` file, a directory of
     /// Parquet files). The store counts as [`crate::Role::Control`] until told otherwise.
     pub fn open(&self, location: &str) -> Result<Store, StoreError> {
-        Store::open_with(location, self)
+        let (place, connections) = (parse(location)?, &self.connections);
+        if let Some((references, below)) = self.references.at(location, &place, connections)? {
+            let mut store = Store::from_object_store(Arc::new(Refused), references.label());
+            store.kind = Kind::References(references);
+            // What is read is counted and slowed down where references lead to.
+            return Ok(store.child(&below)?.with_meter(self.meter()));
+        }
+        if let Place::Local(path) = &place
+            && let Some((file, below)) = zip_file(location, path)?
+        {
+            let zip = ZipFile::new(&file);
+            let mut store = Store::from_object_store(Arc::new(zip.clone()), location);
+            if !below.is_empty() {
+                store.view = store.view.at(key::join(location, &Path::ROOT, &below)?);
+            }
+            store.kind = Kind::Archive(zip);
+            store.pace = connections.pace.clone();
+            return Ok(store.with_meter(self.meter()));
+        }
+        connections.open_place(location, place)
     }
 
     /// Most bytes a second that are moved to and from all of them together; `None`: no limit.
     pub fn bytes_per_second(&self) -> Option<u64> {
-        self.options.bytes_per_second()
+        self.connections.options.bytes_per_second()
     }
+}
 
-    pub(crate) fn pace(&self) -> Option<Arc<Pace>> {
-        self.pace.clone()
-    }
-
-    pub(crate) fn fsyncs(&self) -> bool {
-        !self.skips_fsync
-    }
-
-    pub(crate) fn options(&self) -> &StoreOptions {
-        &self.options
-    }
-
-    /// The references at `location`, those that are in use or else what `make` makes.
-    pub(crate) fn references(
-        &self,
-        location: &str,
-        make: impl FnOnce() -> Result<References, StoreError>,
-    ) -> Result<Arc<References>, StoreError> {
-        // A panic elsewhere cannot leave the map half-changed.
-        let mut known = self.references.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(references) = known.get(location).and_then(Weak::upgrade) {
-            return Ok(references);
-        }
-        let references = Arc::new(make()?);
-        known.retain(|_, references| references.strong_count() > 0);
-        known.insert(location.to_owned(), Arc::downgrade(&references));
-        Ok(references)
-    }
-
-    /// The connection `address` needs, made when it is first asked for.
-    pub(crate) fn remote(&self, address: &Address) -> Result<Remote, StoreError> {
-        if let Some(remote) = self.brought.get(&address.root) {
-            return Ok(remote.clone());
-        }
-        // Options may differ within a bucket.
-        let mut key = address.root.clone();
-        for (name, value) in self.options.of(&address.location()) {
-            key.extend(["\0", name, "=", value]);
-        }
-        // A panic elsewhere cannot leave the map half-changed.
-        let mut remotes = self.remotes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(remote) = remotes.get(&key) {
-            return Ok(remote.clone());
-        }
-        let remote = Remote::connect(address, &self.options)?;
-        remotes.insert(key, remote.clone());
-        Ok(remote)
+impl Store {
+    /// Opens a location as [`Stores::open`] does, with a meter and connections of its own.
+    pub fn open(location: &str) -> Result<Self, StoreError> {
+        Stores::default().open(location)
     }
 }

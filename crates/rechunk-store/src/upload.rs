@@ -2,72 +2,19 @@
 //! under its key before it is completed.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use object_store::multipart::{MultipartStore, PartId};
+use object_store::multipart::PartId;
 use object_store::path::Path;
 use object_store::{MultipartId, PutMultipartOptions, PutPayload};
 
-use crate::operations::wide;
+use crate::length::wide;
+use crate::multipart::Multipart;
 use crate::remote::{attempts_of, with_attempts};
-use crate::upload_records::{Record, UploadRecords};
+use crate::upload_records::Record;
 use crate::{Store, StoreError};
-
-/// Sizes of the parts in which large objects are sent to a store that takes them so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PartSizes {
-    /// Whole objects of more bytes are sent in parts.
-    pub threshold_bytes: u64,
-    /// Bytes of a part of those, at least.
-    pub part_bytes: u64,
-    /// Bytes of a part of an object that is written piece by piece ([`Store::begin`]): one is held,
-    /// and another on its way. Such an object of no more bytes is sent as a whole.
-    pub log_part_bytes: u64,
-}
-
-impl PartSizes {
-    /// Sizes where nobody says otherwise.
-    pub const DEFAULT: Self =
-        Self { threshold_bytes: 64 << 20, part_bytes: 64 << 20, log_part_bytes: 16 << 20 };
-    /// Most parts of one object; stores allow no more.
-    pub const PARTS_MAX: u64 = 10_000;
-    /// Most bytes of an object that is sent as a whole; S3 takes no more.
-    pub const WHOLE_BYTES_MAX: u64 = 5 << 30;
-
-    /// Bytes of a part of a whole object of `object_bytes`; `None` if it is sent as a whole.
-    pub(crate) fn part_of(&self, object_bytes: u64) -> Option<u64> {
-        let part_bytes = self.part_bytes.max(object_bytes.div_ceil(Self::PARTS_MAX)).max(1);
-        let whole_bytes_max = self.threshold_bytes.min(Self::WHOLE_BYTES_MAX);
-        (object_bytes > whole_bytes_max).then_some(part_bytes)
-    }
-}
-
-/// State that a store needs to take objects in parts.
-#[derive(Clone)]
-pub(crate) struct Multipart {
-    pub(crate) api: Arc<dyn MultipartStore>,
-    pub(crate) sizes: PartSizes,
-    /// Notes of uploads under way.
-    pub(crate) records: Option<Arc<UploadRecords>>,
-}
-
-impl Multipart {
-    pub(crate) fn new(api: Arc<dyn MultipartStore>) -> Self {
-        Self { api, sizes: PartSizes::DEFAULT, records: None }
-    }
-}
-
-impl fmt::Debug for Multipart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Multipart")
-            .field("sizes", &self.sizes)
-            .field("records", &self.records)
-            .finish_non_exhaustive()
-    }
-}
 
 /// An upload under way. Dropped before its end, it is aborted as far as that can still be done.
 #[derive(Debug)]
@@ -91,15 +38,15 @@ impl Upload {
         multipart: &Multipart,
         key: &str,
     ) -> Result<Arc<Self>, StoreError> {
-        let path = store.object_path(key)?;
-        store.meter.count_part(store.role);
+        let path = store.view.object_path(key)?;
+        store.meter().count_part(store.role());
         let began = SystemTime::now();
         let begun = store.persist(key, || async {
             let _permit = store.permit().await;
-            let extensions = attempts_of(&store.meter, store.role);
+            let extensions = attempts_of(store.meter(), store.role());
             let options = PutMultipartOptions { extensions, ..PutMultipartOptions::default() };
             let begun = multipart.api.create_multipart_opts(&path, options).await;
-            begun.map_err(|error| store.failed(key, "begin the upload of", error))
+            begun.map_err(|error| store.view.failed(key, "begin the upload of", error))
         });
         let id = begun.await?;
         let mut upload = Self {
@@ -113,8 +60,8 @@ impl Upload {
             is_open: AtomicBool::new(true),
             begun: began,
         };
-        if let Some(records) = &multipart.records {
-            upload.record = Some(records.add(&upload.path, &upload.id).await?);
+        if let Some(records) = &store.upload_records {
+            upload.record = Some(Record::add(records, &upload.path, &upload.id).await?);
         }
         Ok(Arc::new(upload))
     }
@@ -127,15 +74,15 @@ impl Upload {
         payload: PutPayload,
     ) -> Result<(), StoreError> {
         let Self { store, key, .. } = self;
-        store.meter.count_part(store.role);
+        store.meter().count_part(store.role());
         let bytes = wide(payload.content_length());
         let put = store.persist(key, || async {
             let _permit = store.permit().await;
             let put = self.multipart.api.put_part(&self.path, &self.id, number, payload.clone());
-            let put = with_attempts(&store.meter, store.role, put).await;
+            let put = with_attempts(store.meter(), store.role(), put).await;
             put.map_err(|error| match error {
                 object_store::Error::NotFound { .. } => self.gone("write a part of"),
-                error => store.failed(key, "write a part of", error),
+                error => store.view.failed(key, "write a part of", error),
             })
         });
         let id = put.await?;
@@ -149,22 +96,22 @@ impl Upload {
         /// Action, for messages.
         const COMPLETE: &str = "complete the upload of";
         let Self { store, key, .. } = self;
-        store.meter.count_put(store.role);
+        store.meter().count_put(store.role());
         let parts: Vec<PartId> = self.parts().values().cloned().collect();
         let completed = store.persist(key, || async {
             let _permit = store.permit().await;
             let done = self.multipart.api.complete_multipart(&self.path, &self.id, parts.clone());
-            match with_attempts(&store.meter, store.role, done).await {
+            match with_attempts(store.meter(), store.role(), done).await {
                 Ok(_) => Ok(true),
                 Err(object_store::Error::NotFound { .. }) => Ok(false),
-                Err(error) => Err(store.failed(key, COMPLETE, error)),
+                Err(error) => Err(store.view.failed(key, COMPLETE, error)),
             }
         });
         // Where an answer was lost, the upload is over when it is asked again.
         if !completed.await? && !self.is_there(bytes, parts.len()).await? {
             return Err(self.gone(COMPLETE));
         }
-        store.meter.count_written(store.role, bytes);
+        store.meter().count_written(store.role(), bytes);
         self.end().await;
         Ok(())
     }
@@ -210,8 +157,8 @@ impl Upload {
     /// Nothing is left of it to be given up.
     async fn end(&self) {
         self.is_open.store(false, Ordering::Release);
-        if let (Some(records), Some(record)) = (&self.multipart.records, &self.record)
-            && let Err(error) = records.remove(record).await
+        if let (Some(records), Some(record)) = (&self.store.upload_records, &self.record)
+            && let Err(error) = record.remove(records).await
         {
             tracing::warn!(%error, "the note of an upload that is done could not be removed");
         }
@@ -232,9 +179,9 @@ impl Drop for Upload {
             let (path, id, record) = (self.path.clone(), self.id.clone(), self.record.take());
             runtime.spawn(async move {
                 let aborted = abort(&store, &multipart, &path, &id).await;
-                if let (Ok(()), Some(records), Some(record)) = (aborted, multipart.records, record)
-                {
-                    let _ = records.remove(&record).await; // one that is left does no harm
+                let records = store.upload_records.as_ref();
+                if let (Ok(()), Some(records), Some(record)) = (aborted, records, record) {
+                    let _ = record.remove(records).await; // one that is left does no harm
                 }
             });
         }
@@ -248,13 +195,13 @@ pub(crate) async fn abort(
     path: &Path,
     id: &MultipartId,
 ) -> Result<(), StoreError> {
-    store.meter.count_delete();
+    store.meter().count_delete();
     store
         .persist(path.as_ref(), || async {
             let _permit = store.permit().await;
             match multipart.api.abort_multipart(path, id).await {
                 Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-                Err(error) => Err(store.failed(path.as_ref(), "give up the upload of", error)),
+                Err(error) => Err(store.view.failed(path.as_ref(), "give up the upload of", error)),
             }
         })
         .await
@@ -277,17 +224,5 @@ mod tests {
         for other in ["\"0123456789abcdef0123456789abcdef\"", "7", "\"0x8D-3\"", "W/\"a-b\"", ""] {
             assert_eq!(parts_of_tag(other), None, "{other}");
         }
-    }
-
-    #[test]
-    fn parts_grow_with_objects_that_would_have_too_many() {
-        let sizes =
-            PartSizes { threshold_bytes: 64 << 20, part_bytes: 16 << 20, log_part_bytes: 1 };
-        assert_eq!(sizes.part_of(64 << 20), None);
-        assert_eq!(sizes.part_of((64 << 20) + 1), Some(16 << 20));
-        let never = PartSizes { threshold_bytes: u64::MAX, ..sizes };
-        assert_eq!((never.part_of(5 << 30), never.part_of(6 << 30)), (None, Some(16 << 20)));
-        let part_bytes = sizes.part_of(16 << 40).unwrap();
-        assert!((16_u64 << 40).div_ceil(part_bytes) <= PartSizes::PARTS_MAX);
     }
 }

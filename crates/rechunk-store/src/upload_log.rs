@@ -8,7 +8,8 @@ use futures::future::try_join_all;
 use tokio::sync::{Mutex, MutexGuard, Notify};
 use tokio::task::JoinSet;
 
-use crate::upload::{Multipart, Upload};
+use crate::multipart::Multipart;
+use crate::upload::Upload;
 use crate::{Store, StoreError};
 
 /// The log. Pieces are taken in the order of their offsets, whoever comes first.
@@ -164,7 +165,7 @@ impl UploadLog {
         let mut buffer = Vec::new();
         let wanted_bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let got = buffer.try_reserve_exact(bytes);
-        got.map(|()| buffer).map_err(|_| self.store.short(&self.key, wanted_bytes, 0))
+        got.map(|()| buffer).map_err(|_| self.store.view.short(&self.key, wanted_bytes, 0))
     }
 
     /// Sends the part that was filled, when the one before has arrived, whose buffer is the next.
@@ -201,7 +202,7 @@ impl UploadLog {
         if state.is_broken || !state.has_head || state.end != bytes {
             let end = state.end;
             give_up(&mut state).await;
-            return Err(self.store.short(&self.key, bytes, end));
+            return Err(self.store.view.short(&self.key, bytes, end));
         }
         state.is_broken = true; // it is not finished twice
         let is_one_part = state.held.len() + state.part.len() <= self.part_bytes;

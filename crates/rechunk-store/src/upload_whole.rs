@@ -4,8 +4,9 @@ use bytes::Bytes;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use object_store::PutPayload;
 
-use crate::operations::wide;
-use crate::upload::{Multipart, Upload};
+use crate::length::wide;
+use crate::multipart::Multipart;
+use crate::upload::Upload;
 use crate::{Store, StoreError};
 
 impl Store {

@@ -1,10 +1,9 @@
 //! The chunks of an array in a directory of references: their names, and their numbers in its
 //! files.
 
-use super::Fault;
-use super::index::KEY_BYTES_MAX;
+use super::fault::Fault;
 use super::json::{Json, Kind};
-use super::tables::DOCUMENT_BYTES_MAX;
+use super::limits::{DOCUMENT_BYTES_MAX, KEY_BYTES_MAX};
 
 /// Most axes of an array.
 const AXES_MAX: usize = 64;

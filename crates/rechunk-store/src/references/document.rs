@@ -6,21 +6,17 @@ use std::io::Read;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::index::{Builder, Index, KEY_BYTES_MAX};
-use super::json::{Json, Kind};
+use super::fault::Fault;
+use super::index::{Builder, Index};
+use super::json::{Json, Kind, NO_NUMBER};
+use super::limits::{INDEX_BYTES_MAX, KEY_BYTES_MAX, URL_BYTES_MAX};
 use super::templates::Templates;
-use super::{Fault, INDEX_BYTES_MAX};
-
-/// Longest name of a file, bytes.
-pub(super) const URL_BYTES_MAX: usize = 8 << 10;
 
 /// Most bytes of an object that is kept in the document, as it is written there.
 const INLINE_BYTES_MAX: usize = 128 << 20;
 
 /// Message about a list that is none of a file.
 const NO_FILE: &str = "it is not [FILE] or [FILE, OFFSET, LENGTH]";
-/// Message where an offset or a length is expected.
-pub(super) const NO_NUMBER: &str = "a whole number, 0 or more, is expected in it";
 
 /// Keys of the documents of Zarr itself, which are taken for references by mistake.
 const ZARR_NAMES: [&str; 2] = ["zarr_format", "zarr_consolidated_format"];

@@ -10,9 +10,10 @@ use std::sync::{Mutex, PoisonError};
 
 use url::{Host, Url};
 
+use crate::connections::Connections;
 use crate::location::{Place, parse};
 use crate::remote::{Address, Scheme};
-use crate::{Store, StoreError, Stores};
+use crate::{Store, StoreError};
 
 /// Directories whose stores are kept open; beyond that they are opened again.
 const OPEN_MAX: usize = 1024;
@@ -30,7 +31,7 @@ pub(super) enum Base {
 #[derive(Debug)]
 pub(super) struct Files {
     base: Base,
-    stores: Stores,
+    connections: Connections,
     /// Stores by the directory they are of.
     open: Mutex<HashMap<String, Store>>,
 }
@@ -44,8 +45,8 @@ struct File {
 }
 
 impl Files {
-    pub(super) fn new(base: Base, stores: Stores) -> Self {
-        Self { base, stores, open: Mutex::default() }
+    pub(super) fn new(base: Base, connections: Connections) -> Self {
+        Self { base, connections, open: Mutex::default() }
     }
 
     /// The store that holds the file named `url`, and its key there. Nothing is sent.
@@ -58,7 +59,7 @@ impl Files {
         if let Some(store) = open.get(&directory) {
             return Ok((store.clone(), name));
         }
-        let store = Store::open_plain(&directory, &self.stores)?;
+        let store = self.connections.open(&directory)?;
         if open.len() >= OPEN_MAX {
             open.clear();
         }
@@ -188,7 +189,7 @@ fn unescaped(scheme: &str, name: &str) -> Result<String, String> {
     if !matches!(scheme, "http" | "https") {
         return Ok(name.to_owned());
     }
-    let bytes = crate::location::percent_decode(name);
+    let bytes = crate::percent::percent_decode(name);
     let name = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
     let name = name.filter(|name| !name.contains('/'));
     name.ok_or_else(|| "a % in it stands for no character of a name".to_owned())
@@ -283,7 +284,7 @@ mod tests {
         } else {
             Base::Local(PathBuf::from(base))
         };
-        Files::new(base, Stores::default())
+        Files::new(base, Connections::default())
     }
 
     fn located(base: &str, url: &str) -> Result<(String, String), String> {

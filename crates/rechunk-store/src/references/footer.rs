@@ -5,7 +5,7 @@
 //! busy for seconds. So a footer is passed over here before, and is to be as the format says
 //! (parquet-format 2.12, `parquet.thrift`).
 
-use super::Fault;
+use super::fault::Fault;
 use super::thrift::{DOUBLE, FALSE, LIST, LONG, SHORT, STRUCT, TEXT, TRUE, Thrift};
 
 /// Most bytes of a footer, which takes some hundred times as many when it is read.

@@ -6,13 +6,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use object_store::path::Path;
 
+use super::fault::Fault;
+use super::found::Found;
 use super::odd::{Odd, called, scalar_chunk, without_extra_slashes};
 use super::templates::Templates;
-use super::{Fault, Found};
-use crate::operations::wide;
-
-/// Longest key, bytes.
-pub(super) const KEY_BYTES_MAX: usize = 4 << 10;
+use crate::length::wide;
 
 /// Stands for "the file as a whole" where a length would be.
 const WHOLE: u64 = u64::MAX;

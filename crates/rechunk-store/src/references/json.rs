@@ -5,8 +5,10 @@
 
 use std::io::{self, Read};
 
-use super::Fault;
-use super::document::NO_NUMBER;
+use super::fault::Fault;
+
+/// Message where an offset or a length is expected.
+pub(super) const NO_NUMBER: &str = "a whole number, 0 or more, is expected in it";
 
 /// Bytes taken from the input at once.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -299,7 +301,7 @@ impl<R: Read> Json<R> {
 
     /// The next part of the input in place of the buffer, all of which was read; false at its end.
     fn refill(&mut self) -> Result<bool, Fault> {
-        self.gone += crate::operations::wide(self.buffer.len());
+        self.gone += crate::length::wide(self.buffer.len());
         self.at = 0;
         self.buffer.resize(BUFFER_BYTES, 0);
         let read = loop {
@@ -315,7 +317,7 @@ impl<R: Read> Json<R> {
 
     /// The byte that is next, counted from the first.
     fn position(&self) -> u64 {
-        self.gone.saturating_add(crate::operations::wide(self.at))
+        self.gone.saturating_add(crate::length::wide(self.at))
     }
 
     fn wrong(&self, what: &'static str) -> Fault {

@@ -8,13 +8,18 @@
 
 mod chunks;
 mod document;
+mod fault;
 mod files;
 mod footer;
+mod found;
+mod in_use;
 mod index;
 mod json;
+mod limits;
 mod odd;
 mod pages;
 mod partition;
+mod pieces;
 mod read;
 mod recognise;
 mod refused;
@@ -26,129 +31,21 @@ mod tests;
 mod thrift;
 
 use std::fmt;
-use std::ops::Range;
-use std::path::{Path as FilePath, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use bytes::Bytes;
 use object_store::ObjectMeta;
-use thiserror::Error as ThisError;
 use tokio::sync::OnceCell;
 
+use self::fault::Fault;
 use self::files::{Base, Files};
+pub(crate) use self::in_use::InUse;
 use self::index::Index;
-use self::read::Pieces;
-use self::recognise::{Form, TABLES_KEY, at_local, in_names};
+use self::pieces::Pieces;
+use self::recognise::Form;
 pub(crate) use self::refused::Refused;
 use self::tables::Tables;
-use crate::location::{Place, names_behind, refuse};
-use crate::{Store, StoreError, Stores};
-
-/// Most bytes that the references of a document take in memory.
-const INDEX_BYTES_MAX: usize = 1 << 30;
-
-/// Fault of a document of references.
-#[derive(Debug, ThisError)]
-pub(crate) enum Fault {
-    #[error("it is no JSON: {what}, at byte {at}")]
-    Json { at: u64, what: &'static str },
-    #[error("it is not as references are: {what}, at byte {at}")]
-    Unexpected { at: u64, what: &'static str },
-    #[error(
-        "a text or value in it, at byte {at}, has more than the {limit_bytes} bytes it may have"
-    )]
-    TooLong { at: u64, limit_bytes: usize },
-    #[error("{0}")]
-    Input(std::io::Error),
-    #[error("it has an entry {key:?}, and {what}")]
-    Value { key: String, what: String },
-    #[error("{0}")]
-    Odd(String),
-    #[error(
-        "they would take more than {limit_bytes} bytes of memory; write them as Parquet \
-         (kerchunk.df.refs_to_dataframe, or vz.to_kerchunk(..., format=\"parquet\"))"
-    )]
-    TooLarge { limit_bytes: usize },
-    #[error("it is a metadata document of Zarr itself: name the directory that it is in")]
-    IsZarr,
-    #[error("there are no references in it: neither \"refs\" nor keys of Zarr")]
-    NoReferences,
-    #[error("its version is {version}; versions 0 and 1 are read")]
-    Version { version: String },
-    #[error(
-        "it has generators of references (\"gen\"), which are not read; write the references out, e.g. \
-         json.dump(fsspec.filesystem(\"reference\", fo=…, simple_templates=False).references, …) in Python"
-    )]
-    Generators,
-    #[error("the template {name:?} {what}")]
-    Template { name: String, what: &'static str },
-    #[error("its .zmetadata has no \"metadata\" or no \"record_size\": these are no references")]
-    NoTables,
-    #[error("there is no .zmetadata in it: these are no references")]
-    NoMetadata,
-    #[error("a file of references has 1 to {limit} rows")]
-    Rows { limit: u64 },
-    #[error("it has {rows} rows, but row {row} is asked for: it is cut off")]
-    RowMissing { rows: usize, row: usize },
-    #[error("it is no Parquet file, or a damaged one")]
-    Pages,
-    #[error("it is no Parquet file, or a damaged one: its footer is not as the format says")]
-    Footer,
-    #[error("it is no Parquet file, or a damaged one: what it says of its columns does not add up")]
-    Columns,
-    #[error("it is no Parquet file, or a damaged one: {0}")]
-    Parquet(parquet::errors::ParquetError),
-    #[error(
-        "its values are encoded by their differences, of which few bytes can make any number of values; \
-         write it again with plain or dictionary encoding (use_dictionary, column_encoding of pyarrow)"
-    )]
-    Encoding,
-    #[error("its columns would unpack to more than {limit_bytes} bytes")]
-    Unpacked { limit_bytes: u64 },
-    #[error("its column {name:?} {what}")]
-    Column { name: String, what: &'static str },
-    #[error("it was written while it was being read")]
-    Changed,
-}
-
-impl Fault {
-    fn value(key: &str, what: &str) -> Self {
-        let key = key.chars().take(200).collect();
-        Self::Value { key, what: what.to_owned() }
-    }
-
-    fn parquet(error: parquet::errors::ParquetError) -> Self {
-        Self::Parquet(error)
-    }
-
-    /// As an error of the document at `location`.
-    fn of(self, location: &str) -> StoreError {
-        match self {
-            Self::Input(error) => match error.downcast::<StoreError>() {
-                Ok(error) => error,
-                Err(error) => {
-                    let (location, key) = (location.to_owned(), String::new());
-                    StoreError::Failed { location, key, action: "read", source: Box::new(error) }
-                }
-            },
-            fault => {
-                let (location, reason) = (location.to_owned(), fault.to_string());
-                StoreError::References { location, reason }
-            }
-        }
-    }
-}
-
-/// Target of a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Found {
-    /// Bytes that are kept beside the references.
-    Inline(Bytes),
-    /// A range of a file, or all of it.
-    File { url: Arc<str>, range: Option<Range<u64>> },
-    /// Something that cannot be read, for a reason. (It is not missing.)
-    Odd(Arc<str>),
-}
+use crate::connections::Connections;
+use crate::{Store, StoreError};
 
 /// A document of references; it is read when something is first asked of it.
 pub(crate) struct References {
@@ -188,107 +85,23 @@ enum Content {
 impl References {
     /// References in `place`: the document at `key` there, or the directory that `place` is. Names
     /// in them are relative to `base`. Nothing is read.
-    fn new(label: &str, form: Form, place: Store, key: &str, base: Base, stores: &Stores) -> Self {
+    fn new(
+        label: &str,
+        form: Form,
+        place: Store,
+        key: &str,
+        base: Base,
+        connections: &Connections,
+    ) -> Self {
         let (label, key) = (label.into(), key.to_owned());
-        let files = Files::new(base, stores.clone());
+        let files = Files::new(base, connections.clone());
         let (loaded, is_late) = (OnceCell::new(), OnceLock::new());
         Self { label, form, place, key, files, loaded, is_late }
-    }
-
-    /// Kind of the references, for people.
-    pub(crate) fn what(&self) -> &'static str {
-        match self.form {
-            Form::Json => "a reference file",
-            Form::Parquet => "a directory of references",
-        }
-    }
-
-    /// Whether many requests are to be in flight, as far as is known.
-    pub(crate) fn answers_late(&self) -> bool {
-        self.place.answers_late() || self.is_late.get().copied().unwrap_or(false)
-    }
-
-    /// The references that a location is or leads into, and what is behind them.
-    pub(crate) fn at(
-        location: &str,
-        place: &Place,
-        stores: &Stores,
-    ) -> Result<Option<(Arc<Self>, String)>, StoreError> {
-        match place {
-            Place::Local(path) => Self::at_path(location, path, stores),
-            Place::Memory { name: None, .. } => Ok(None),
-            Place::Memory { name: Some(name), below } => {
-                Self::in_url(&format!("memory://{name}"), below, stores)
-            }
-            Place::Remote(address) => Self::in_url(&address.root, &address.below, stores),
-        }
-    }
-
-    fn at_path(
-        location: &str,
-        path: &FilePath,
-        stores: &Stores,
-    ) -> Result<Option<(Arc<Self>, String)>, StoreError> {
-        let path: PathBuf = path.components().collect(); // without a / at the end
-        let mut parts: Vec<&FilePath> = path.ancestors().collect();
-        parts.reverse();
-        let found = parts.into_iter().find_map(|part| Some((part, at_local(part)?)));
-        let Some((file, form)) = found else { return Ok(None) };
-        let below = names_behind(location, &path, file, "it has a .. behind references")?;
-        let absolute = std::path::absolute(file);
-        let absolute = absolute.map_err(|error| refuse(location, &error.to_string()))?;
-        let utf8 = |path: &FilePath| path.to_str().map(ToOwned::to_owned);
-        let parts = absolute.parent().and_then(utf8).zip(utf8(&absolute));
-        let name = absolute.file_name().and_then(|name| name.to_str());
-        let ((parent, all), name) = parts
-            .zip(name)
-            .ok_or_else(|| refuse(location, "it is no path to a file, or not UTF-8"))?;
-        let make = || {
-            let (place, key) = match form {
-                Form::Json => (Store::open_plain(&parent, stores)?, name),
-                Form::Parquet => (Store::open_plain(&all, stores)?, TABLES_KEY),
-            };
-            let (label, base) = (file.display().to_string(), Base::Local(parent.into()));
-            Ok(Self::new(&label, form, place, key, base, stores))
-        };
-        Ok(Some((stores.references(&all, make)?, below)))
-    }
-
-    fn in_url(
-        root: &str,
-        names: &str,
-        stores: &Stores,
-    ) -> Result<Option<(Arc<Self>, String)>, StoreError> {
-        let Some((path, below, form)) = in_names(names) else { return Ok(None) };
-        let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        // In a URL of HTTP a % begins the number of a character.
-        let is_http = root.starts_with("http");
-        let url = |path: &str| {
-            let path = if is_http { path.replace('%', "%25") } else { path.to_owned() };
-            if path.is_empty() { root.to_owned() } else { format!("{root}/{path}") }
-        };
-        let location = url(&path);
-        let make = || {
-            let (place, key) = match form {
-                Form::Json => (Store::open_plain(&url(parent), stores)?, name),
-                Form::Parquet => (Store::open_plain(&location, stores)?, TABLES_KEY),
-            };
-            Ok(Self::new(&location, form, place, key, Base::Url(url(parent)), stores))
-        };
-        Ok(Some((stores.references(&location, make)?, below)))
     }
 
     /// Name of the references, for people.
     pub(crate) fn label(&self) -> &str {
         &self.label
-    }
-
-    /// A sentence for people, if there are entries that cannot be read.
-    pub(crate) async fn warning(&self) -> Result<Option<String>, StoreError> {
-        Ok(match &self.loaded().await?.content {
-            Content::Document(index) => index.warning(),
-            Content::Tables(tables) => tables.warning(),
-        })
     }
 
     async fn loaded(&self) -> Result<&Loaded, StoreError> {
@@ -307,7 +120,7 @@ impl References {
 
     async fn load(&self) -> Result<Loaded, StoreError> {
         let missing = || match self.form {
-            Form::Json => self.place.not_found(&self.key),
+            Form::Json => self.place.view.not_found(&self.key),
             Form::Parquet => Fault::NoMetadata.of(&self.label),
         };
         let meta = Box::pin(self.place.look_at(&self.key)).await?.ok_or_else(missing)?;

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::Fault;
+use super::fault::Fault;
 
 /// Most different reasons that are kept.
 const REASONS_MAX: usize = 64;
@@ -41,7 +41,7 @@ impl Odd {
             }
             self.reasons.len() - 1
         });
-        crate::operations::wide(number)
+        crate::length::wide(number)
     }
 
     /// The reason of a number.

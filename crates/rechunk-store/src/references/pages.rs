@@ -5,8 +5,8 @@
 //! over. That crate does not look at the kinds of fields that it knows and takes the last of two: a
 //! header that it would read otherwise than it is read here is refused.
 
-use super::Fault;
-use super::partition::ROWS_MAX;
+use super::fault::Fault;
+use super::limits::ROWS_MAX;
 use super::thrift::{NUMBER, STRUCT, Thrift};
 
 /// Fields of a page header: the sizes of the page, unpacked and as it is stored, then the headers

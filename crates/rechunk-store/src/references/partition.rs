@@ -11,15 +11,15 @@ use parquet::data_type::ByteArray;
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader};
 
-use super::document::{URL_BYTES_MAX, decode};
+use super::document::decode;
+use super::fault::Fault;
+use super::found::Found;
+use super::limits::{ROWS_MAX, URL_BYTES_MAX};
 use super::odd::Odd;
 use super::pages::unpacked_bytes;
 use super::schema::schema;
-use super::{Fault, Found};
-use crate::operations::wide;
+use crate::length::wide;
 
-/// Most rows of a file.
-pub(super) const ROWS_MAX: u64 = 1 << 20;
 /// Most bytes of a file, of its pages once they are unpacked, and of the names and values that rows
 /// of it have.
 pub(super) const FILE_BYTES_MAX: u64 = 64 << 20;

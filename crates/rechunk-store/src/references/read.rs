@@ -1,79 +1,47 @@
 //! Reads through references, with the same operations as any store. They are done in the store that
 //! a reference leads to, or on bytes that are kept beside the references.
 
-use std::io::{self, Read};
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use object_store::ObjectMeta;
 use object_store::path::Path;
-use tokio::runtime::Handle;
 
+use super::fault::Fault;
 use super::files::shown;
-use super::{Content, Fault, Found, References};
-use crate::operations::wide;
-use crate::reads::Wanted;
-use crate::store::Kind;
+use super::found::Found;
+use super::recognise::Form;
+use super::{Content, References};
+use crate::backend::Backend;
+use crate::length::wide;
+use crate::view::View;
+use crate::wanted::Wanted;
 use crate::{Role, Store, StoreError};
 
-/// Bytes of a document that are asked for at once.
-const PIECE_BYTES: u64 = 4 << 20;
 /// Files that are asked for their sizes at once.
 const ASKED_AT_ONCE: usize = 16;
 
-/// A document, read in pieces by a thread that may wait.
-pub(super) struct Pieces {
-    store: Store,
-    key: String,
-    size_bytes: u64,
-    /// The first byte that was not asked for.
-    next: u64,
-    piece: Bytes,
-    handle: Handle,
-}
-
-impl Pieces {
-    /// Of an object of so many bytes. To be made in the runtime.
-    pub(super) fn new(store: &Store, key: &str, size_bytes: u64) -> Self {
-        let (store, key) = (store.with_role(Role::Control), key.to_owned());
-        Self { store, key, size_bytes, next: 0, piece: Bytes::new(), handle: Handle::current() }
-    }
-}
-
-impl Read for Pieces {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.piece.is_empty() && self.next < self.size_bytes {
-            let length = PIECE_BYTES.min(self.size_bytes - self.next);
-            let piece = self.store.get_range(&self.key, self.next, length);
-            self.piece = self.handle.block_on(piece).map_err(io::Error::other)?;
-            self.next += length;
-        }
-        let length = buffer.len().min(self.piece.len());
-        buffer[..length].copy_from_slice(&self.piece.split_to(length));
-        Ok(length)
-    }
-}
-
 impl References {
-    /// Finds the target of `path`, for `caller`.
-    async fn find(&self, caller: &Store, path: &Path) -> Result<Option<Found>, StoreError> {
+    /// Finds the target of `path`, seen by `view`.
+    async fn find(&self, view: &View, path: &Path) -> Result<Option<Found>, StoreError> {
         let loaded = self.loaded().await?;
-        let place = self.place.with_role(Role::Control).with_meter(caller.meter());
-        let place = place.watching_as(caller);
-        place.check_unchanged(&self.key, &loaded.meta)?;
+        let place = self.place.with_role(Role::Control).with_meter(view.meter());
+        let place = place.watching_as(view);
+        place.view.check_unchanged(&self.key, &loaded.meta)?;
         match &loaded.content {
             Content::Document(index) => Ok(index.find(path.as_ref())),
             Content::Tables(tables) => tables.find(&place, path.as_ref()).await,
         }
     }
 
-    /// The store of the file named `url`, counted and watched as `caller` is, and the key in it.
-    fn open(&self, caller: &Store, url: &str) -> Result<(Store, String), StoreError> {
+    /// The store of the file named `url`, counted and watched as `view` is, and the key in it.
+    fn open(&self, view: &View, url: &str) -> Result<(Store, String), StoreError> {
         let (store, key) = self.files.open(url)?;
-        let store = store.with_role(caller.role()).with_meter(caller.meter());
-        Ok((store.watching_as(caller), key))
+        let store = store.with_role(view.role()).with_meter(view.meter());
+        Ok((store.watching_as(view), key))
     }
 
     /// Names of what has objects below it, directly below `prefix`.
@@ -152,134 +120,110 @@ impl References {
 /// A key and what it leads to.
 type Entry = Result<(String, Found), StoreError>;
 
-impl Store {
-    /// Reads an object as [`Store`] does, where keys are those of references.
-    pub(crate) async fn read_reference(
+impl References {
+    /// Size of the file that a key leads to as a whole.
+    async fn file_bytes(&self, view: &View, key: &str, found: &Found) -> Result<u64, StoreError> {
+        let Found::File { url, .. } = found else { return Ok(found.size_bytes().unwrap_or(0)) };
+        let failed = |source| referenced(view, key, found, source);
+        let (store, name) = self.open(view, url).map_err(failed)?;
+        let size = Box::pin(store.head(&name)).await.map_err(failed)?;
+        size.ok_or_else(|| failed(store.view.not_found(&name)))
+    }
+}
+
+#[async_trait]
+impl Backend for References {
+    fn what(&self) -> &'static str {
+        match self.form {
+            Form::Json => "a reference file",
+            Form::Parquet => "a directory of references",
+        }
+    }
+
+    fn answers_late(&self) -> bool {
+        self.place.answers_late() || self.is_late.get().copied().unwrap_or(false)
+    }
+
+    async fn warning(&self) -> Result<Option<String>, StoreError> {
+        Ok(match &self.loaded().await?.content {
+            Content::Document(index) => index.warning(),
+            Content::Tables(tables) => tables.warning(),
+        })
+    }
+
+    async fn read(
         &self,
-        references: &References,
+        view: &View,
         key: &str,
         wanted: Wanted<'_>,
         room_bytes: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<Option<u64>, StoreError> {
-        let path = self.object_path(key)?;
-        let Some(found) = references.find(self, &path).await? else {
-            self.meter.count_get_missing(self.role);
+        let path = view.object_path(key)?;
+        let Some(found) = self.find(view, &path).await? else {
+            view.meter().count_get_missing(view.role());
             return Ok(None);
         };
         let (url, range) = match &found {
             Found::Inline(bytes) => {
-                let (start, length) = self.wanted_part(key, wanted, wide(bytes.len()))?;
-                self.meter.count_get(self.role);
-                self.meter.count_read_bytes(self.role, length);
+                let (start, length) = wanted_part(view, key, wanted, wide(bytes.len()))?;
+                view.meter().count_get(view.role());
+                view.meter().count_read_bytes(view.role(), length);
                 fill(buffer, bytes, start, length, room_bytes);
                 return Ok(Some(wide(bytes.len())));
             }
             Found::File { url, range } => (url, range),
-            Found::Odd(reason) => return Err(self.odd(key, reason)),
+            Found::Odd(reason) => return Err(odd(view, key, reason)),
         };
-        let failed = |source| self.referenced(key, &found, source);
-        let (store, name) = references.open(self, url).map_err(failed)?;
+        let failed = |source| referenced(view, key, &found, source);
+        let (store, name) = self.open(view, url).map_err(failed)?;
         let Some(range) = range else {
             let read = Box::pin(store.read(&name, wanted, room_bytes, buffer)).await;
             let size = read.map_err(failed)?;
-            return size.map(Some).ok_or_else(|| failed(store.not_found(&name)));
+            return size.map(Some).ok_or_else(|| failed(store.view.not_found(&name)));
         };
         let size_bytes = range.end - range.start;
-        let (start, length) = self.wanted_part(key, wanted, size_bytes)?;
+        let (start, length) = wanted_part(view, key, wanted, size_bytes)?;
         if length == 0 {
             // Nothing is asked of a store for no bytes.
-            self.meter.count_get(self.role);
+            view.meter().count_get(view.role());
             buffer.clear();
             return Ok(Some(size_bytes));
         }
         let within = Wanted::Within { start: range.start + start, length };
         let read = Box::pin(store.read(&name, within, room_bytes, buffer)).await.map_err(failed)?;
-        read.map(|_| Some(size_bytes)).ok_or_else(|| failed(store.not_found(&name)))
+        read.map(|_| Some(size_bytes)).ok_or_else(|| failed(store.view.not_found(&name)))
     }
 
-    /// First byte and number of bytes that are wanted of an object of a known size.
-    fn wanted_part(
-        &self,
-        key: &str,
-        wanted: Wanted<'_>,
-        size_bytes: u64,
-    ) -> Result<(u64, u64), StoreError> {
-        self.check_exact(key, wanted, size_bytes)?;
-        match wanted {
-            Wanted::Whole { limit_bytes } | Wanted::Part { limit_bytes, .. }
-                if size_bytes > limit_bytes =>
-            {
-                let (location, key) = (self.label().to_owned(), key.to_owned());
-                Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes })
-            }
-            Wanted::Whole { .. } | Wanted::Part { .. } | Wanted::Exactly { .. } => {
-                Ok((0, size_bytes))
-            }
-            Wanted::RangeOf { start, length, .. }
-            | Wanted::Range { start, length }
-            | Wanted::Within { start, length } => match start.checked_add(length) {
-                Some(end) if end <= size_bytes => Ok((start, length)),
-                _ => Err(self.short(key, length, size_bytes.saturating_sub(start))),
-            },
-            Wanted::End { end, length } => Ok(end.of(size_bytes, length)),
-        }
-    }
-
-    /// Metadata of an object, without its bytes.
-    pub(crate) async fn look_at_reference(
-        &self,
-        references: &References,
-        key: &str,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        let path = self.object_path(key)?;
-        let Some(found) = references.find(self, &path).await? else {
-            self.meter.count_head();
+    async fn look_at(&self, view: &View, key: &str) -> Result<Option<ObjectMeta>, StoreError> {
+        let path = view.object_path(key)?;
+        let Some(found) = self.find(view, &path).await? else {
+            view.meter().count_head();
             return Ok(None);
         };
         let size = match (&found, found.size_bytes()) {
-            (Found::Odd(reason), _) => return Err(self.odd(key, reason)),
+            (Found::Odd(reason), _) => return Err(odd(view, key, reason)),
             (_, Some(size)) => {
-                self.meter.count_head();
+                view.meter().count_head();
                 size
             }
-            (_, None) => self.file_bytes(references, key, &found).await?,
+            (_, None) => self.file_bytes(view, key, &found).await?,
         };
-        let loaded = references.loaded().await?;
+        let loaded = self.loaded().await?;
         Ok(Some(ObjectMeta { location: path, size, ..loaded.meta.clone() }))
     }
 
-    /// Size of the file that a key leads to as a whole.
-    async fn file_bytes(
-        &self,
-        references: &References,
-        key: &str,
-        found: &Found,
-    ) -> Result<u64, StoreError> {
-        let Found::File { url, .. } = found else { return Ok(found.size_bytes().unwrap_or(0)) };
-        let failed = |source| self.referenced(key, found, source);
-        let (store, name) = references.open(self, url).map_err(failed)?;
-        let size = Box::pin(store.head(&name)).await.map_err(failed)?;
-        size.ok_or_else(|| failed(store.not_found(&name)))
-    }
-
-    /// Key, below this place, and size of every object below it.
-    pub(crate) fn list_references(
-        &self,
-        references: &Arc<References>,
-    ) -> BoxStream<'static, Result<(String, u64), StoreError>> {
-        let prefix = self.below();
-        let (store, references) = (self.clone(), Arc::clone(references));
+    fn list(self: Arc<Self>, view: &View) -> BoxStream<'static, Result<(String, u64), StoreError>> {
+        let (prefix, view) = (view.below(), view.clone());
         let skipped = prefix.len();
-        references
-            .entries(prefix)
+        self.entries(prefix)
             .map(move |entry| {
-                let (store, references) = (store.clone(), Arc::clone(&references));
+                let (view, references) = (view.clone(), Arc::clone(&self));
                 async move {
                     let (key, found) = entry?;
                     let size = match found.size_bytes() {
                         Some(size) => size,
-                        None => store.file_bytes(&references, &key, &found).await?,
+                        None => references.file_bytes(&view, &key, &found).await?,
                     };
                     Ok((key[skipped..].to_owned(), size))
                 }
@@ -288,60 +232,58 @@ impl Store {
             .boxed()
     }
 
-    /// Names of what has objects below it, directly below this place.
-    pub(crate) async fn list_reference_directories(
-        &self,
-        references: &References,
-    ) -> Result<Vec<String>, StoreError> {
-        references.directories(&self.below()).await
-    }
-
-    /// Beginning of the keys below this place.
-    fn below(&self) -> String {
-        if self.prefix.is_root() { String::new() } else { format!("{}/", self.prefix) }
-    }
-
-    /// An error of an entry that cannot be read.
-    fn odd(&self, key: &str, reason: &str) -> StoreError {
-        let key = format!("{}{key}", self.below());
-        Fault::value(&key, reason).of(self.label())
-    }
-
-    /// A sentence for people, if this is a place of references and entries of them cannot be read.
-    pub async fn references_warning(&self) -> Result<Option<String>, StoreError> {
-        match &self.kind {
-            Kind::References(references) => references.warning().await,
-            _ => Ok(None),
-        }
-    }
-
-    /// An error of the file that a key leads to.
-    fn referenced(&self, key: &str, found: &Found, source: StoreError) -> StoreError {
-        let what = match found {
-            Found::Inline(_) => "kept beside the references".to_owned(),
-            Found::Odd(reason) => reason.as_ref().to_owned(),
-            Found::File { url, range: None } => format!("the whole of {}", shown(url)),
-            Found::File { url, range: Some(range) } if range.is_empty() => {
-                format!("no bytes of {}", shown(url))
-            }
-            Found::File { url, range: Some(range) } => {
-                format!("bytes {} to {} of {}", range.start, range.end - 1, shown(url))
-            }
-        };
-        let (location, key) = (self.label().to_owned(), key.to_owned());
-        StoreError::Referenced { location, key, what, source: Box::new(source) }
+    async fn list_directories(&self, view: &View) -> Result<Vec<String>, StoreError> {
+        self.directories(&view.below()).await
     }
 }
 
-impl Found {
-    /// Bytes of the object, if they are known without asking for the file.
-    fn size_bytes(&self) -> Option<u64> {
-        match self {
-            Self::Inline(bytes) => Some(wide(bytes.len())),
-            Self::File { range, .. } => range.as_ref().map(|range| range.end - range.start),
-            Self::Odd(_) => Some(0), // it is there, and nothing more is known of it
+/// Returns the first byte and number of bytes that are wanted of an object of a known size.
+fn wanted_part(
+    view: &View,
+    key: &str,
+    wanted: Wanted<'_>,
+    size_bytes: u64,
+) -> Result<(u64, u64), StoreError> {
+    view.check_exact(key, wanted, size_bytes)?;
+    match wanted {
+        Wanted::Whole { limit_bytes } | Wanted::Part { limit_bytes, .. }
+            if size_bytes > limit_bytes =>
+        {
+            let (location, key) = (view.label().to_owned(), key.to_owned());
+            Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes })
         }
+        Wanted::Whole { .. } | Wanted::Part { .. } | Wanted::Exactly { .. } => Ok((0, size_bytes)),
+        Wanted::RangeOf { start, length, .. }
+        | Wanted::Range { start, length }
+        | Wanted::Within { start, length } => match start.checked_add(length) {
+            Some(end) if end <= size_bytes => Ok((start, length)),
+            _ => Err(view.short(key, length, size_bytes.saturating_sub(start))),
+        },
+        Wanted::End { end, length } => Ok(end.of(size_bytes, length)),
     }
+}
+
+/// Makes the error of an entry that cannot be read.
+fn odd(view: &View, key: &str, reason: &str) -> StoreError {
+    let key = format!("{}{key}", view.below());
+    Fault::value(&key, reason).of(view.label())
+}
+
+/// Makes the error of the file that a key leads to.
+fn referenced(view: &View, key: &str, found: &Found, source: StoreError) -> StoreError {
+    let what = match found {
+        Found::Inline(_) => "kept beside the references".to_owned(),
+        Found::Odd(reason) => reason.as_ref().to_owned(),
+        Found::File { url, range: None } => format!("the whole of {}", shown(url)),
+        Found::File { url, range: Some(range) } if range.is_empty() => {
+            format!("no bytes of {}", shown(url))
+        }
+        Found::File { url, range: Some(range) } => {
+            format!("bytes {} to {} of {}", range.start, range.end - 1, shown(url))
+        }
+    };
+    let (location, key) = (view.label().to_owned(), key.to_owned());
+    StoreError::Referenced { location, key, what, source: Box::new(source) }
 }
 
 /// Puts a part of `bytes` into a buffer, which gets room for `room_bytes` if it has to grow.

@@ -4,7 +4,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::tables::Tables;
-use crate::local_files::open;
+use crate::local::files::open;
 
 /// The name of the document in a directory of references.
 pub(super) const TABLES_KEY: &str = ".zmetadata";

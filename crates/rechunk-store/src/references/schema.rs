@@ -9,7 +9,7 @@ use std::sync::Arc;
 use parquet::basic::{Repetition, Type as Kind};
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type};
 
-use super::Fault;
+use super::fault::Fault;
 use super::footer::of_footer;
 use super::thrift::{LONG, SHORT, TEXT, Thrift};
 
@@ -125,7 +125,7 @@ fn of_node<'a>(
 mod tests {
     use super::super::thrift::varint;
     use super::*;
-    use crate::operations::wide;
+    use crate::length::wide;
 
     /// A file that has only these columns and groups in its footer: name, kind, children.
     fn file(nodes: &[(&str, Option<u8>, Option<u32>)]) -> Vec<u8> {

@@ -12,11 +12,12 @@ use object_store::path::Path;
 use tokio::sync::{OnceCell, Semaphore};
 
 use super::chunks::{Chunks, NOT_V2, is_array_v3};
-use super::index::KEY_BYTES_MAX;
+use super::fault::Fault;
+use super::found::Found;
 use super::json::Json;
+use super::limits::{DOCUMENT_BYTES_MAX, INDEX_BYTES_MAX, KEY_BYTES_MAX, ROWS_MAX};
 use super::odd::Odd;
-use super::partition::{FILE_BYTES_MAX, Partition, ROWS_MAX};
-use super::{Fault, Found, INDEX_BYTES_MAX};
+use super::partition::{FILE_BYTES_MAX, Partition};
 use crate::{Store, StoreError};
 
 /// Most bytes of files that are kept in memory after they were read.
@@ -27,9 +28,6 @@ const CACHE_FILES_MAX: usize = 4096;
 const READ_AT_ONCE: usize = 2;
 /// Most files that are asked for without knowing that they are there.
 const FILES_ASKED_MAX: u64 = 10_000;
-/// Largest metadata document, bytes.
-pub(super) const DOCUMENT_BYTES_MAX: usize = 16 << 20;
-
 /// Most bytes of a member that is passed over to see whether a document is one of references.
 const OTHERS_BYTES_MAX: usize = 128 << 20;
 
@@ -305,7 +303,7 @@ impl Tables {
         // Rows behind those that it is to have are nobody's: those chunks are in the next file.
         let rows = partition.rows().min(usize::try_from(self.record_size).unwrap_or(usize::MAX));
         let found = (0..rows).filter_map(|row| {
-            let number = first.saturating_add(crate::operations::wide(row));
+            let number = first.saturating_add(crate::length::wide(row));
             let found = partition.found(row).filter(|_| number < all)?;
             Some((in_array(array, &chunks.unravel(number)), found))
         });

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use super::Fault;
-use super::document::URL_BYTES_MAX;
+use super::fault::Fault;
 use super::json::{Json, Kind};
+use super::limits::URL_BYTES_MAX;
 
 /// Most templates of a document.
 const TEMPLATES_MAX: usize = 1 << 16;

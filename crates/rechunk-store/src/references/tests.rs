@@ -3,8 +3,9 @@ use std::path::Path;
 use futures::TryStreamExt;
 use tempfile::TempDir;
 
+use super::found::Found;
 use super::*;
-use crate::{End, Role};
+use crate::{End, Role, Stores};
 
 const ZGROUP: &str = r#"".zgroup": "{\"zarr_format\": 2}""#;
 

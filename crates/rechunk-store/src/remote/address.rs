@@ -1,7 +1,7 @@
 //! Reads URLs of remote stores: each names the connection it needs, and the place in it.
 
 use crate::StoreError;
-use crate::location::{percent_decode, refuse};
+use crate::percent::percent_decode;
 
 /// A kind of remote store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,12 +77,18 @@ impl Address {
         let (authority, below) = rest.split_once('/').unwrap_or((rest, ""));
         if authority.is_empty() {
             let what = if scheme == Scheme::Http { "a server" } else { "a bucket" };
-            return Err(refuse(location, &format!("it needs {what}: {name}://NAME/path")));
+            return Err(StoreError::refused_location(
+                location,
+                &format!("it needs {what}: {name}://NAME/path"),
+            ));
         }
         // `abfs://container@account.host` has its container there, and no secret.
         if authority.contains('@') && (scheme != Scheme::Azure || authority.contains(':')) {
             let place = format!("{name}://…@{}", authority.rsplit('@').next().unwrap_or_default());
-            return Err(refuse(&place, "credentials do not belong into a location: it is printed"));
+            return Err(StoreError::refused_location(
+                &place,
+                "credentials do not belong into a location: it is printed",
+            ));
         }
         let mut below = below.trim_end_matches('/').to_owned();
         if scheme == Scheme::Http {
@@ -90,13 +96,16 @@ impl Address {
                 let place = format!("{name}://{authority}/{path}?…");
                 let reason =
                     "an array has many objects, of which a signed or queried URL names one";
-                return Err(refuse(&place, reason));
+                return Err(StoreError::refused_location(&place, reason));
             }
             let bytes = percent_decode(&below).ok_or_else(|| {
-                refuse(location, "a % in it is not followed by two hexadecimal digits")
+                StoreError::refused_location(
+                    location,
+                    "a % in it is not followed by two hexadecimal digits",
+                )
             })?;
-            below =
-                String::from_utf8(bytes).map_err(|_| refuse(location, "its path is not UTF-8"))?;
+            below = String::from_utf8(bytes)
+                .map_err(|_| StoreError::refused_location(location, "its path is not UTF-8"))?;
         }
         Ok(Some(Self { scheme, root: format!("{name}://{authority}"), below }))
     }

@@ -13,12 +13,10 @@ use object_store::multipart::MultipartStore;
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 
 use super::credentials::Prompt;
-use super::wire::Connector;
+use super::wire::{Connector, SILENCE};
 use super::{Address, Scheme, StoreOptions, aws_files};
 use crate::StoreError;
 
-/// Time for which a connection may say nothing in the middle of an answer.
-pub(super) const SILENCE: Duration = Duration::from_secs(30);
 /// Time that a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(10);
 

@@ -28,7 +28,7 @@ use object_store::ObjectStore;
 use object_store::multipart::MultipartStore;
 
 use crate::StoreError;
-use crate::watch::ServerClock;
+use crate::server_clock::ServerClock;
 use wire::Connector;
 
 /// A connection to one bucket, container or server, shared by all that lies in it.

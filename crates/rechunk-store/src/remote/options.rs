@@ -9,7 +9,6 @@ use object_store::client::ClientConfigKey;
 use object_store::gcp::GoogleConfigKey;
 
 use crate::StoreError;
-use crate::location::refuse;
 
 /// Most repetitions of a request.
 const MAX_RETRIES: u32 = 10;
@@ -67,7 +66,10 @@ impl StoreOptions {
     /// `region`, `skip_signature`. An error does not repeat the value.
     pub fn add(&mut self, text: &str) -> Result<(), StoreError> {
         let Some((left, value)) = text.split_once('=') else {
-            return Err(refuse("--store-option", "it is KEY=VALUE or LOCATION,KEY=VALUE"));
+            return Err(StoreError::refused_location(
+                "--store-option",
+                "it is KEY=VALUE or LOCATION,KEY=VALUE",
+            ));
         };
         let (location, key) = match left.rsplit_once(',') {
             Some((location, key)) => (Some(location.to_owned()), key),
@@ -82,7 +84,7 @@ impl StoreOptions {
             let reason = format!(
                 "no kind of store has an option{name}; endpoint, region, skip_signature are some"
             );
-            return Err(refuse("--store-option", &reason));
+            return Err(StoreError::refused_location("--store-option", &reason));
         }
         self.pairs.push(Pair { location, key, value: value.to_owned() });
         Ok(())

@@ -14,15 +14,16 @@ use object_store::client::{
 use object_store::{ClientOptions, Extensions};
 use tokio::time::{Instant, timeout};
 
-use super::connect::SILENCE;
 use super::hedge::Hedge;
 use super::listing_page::{Pages, asks_for_more_than_there_is, is_listing};
 use super::true_status::{Asked, is_copy};
 use super::{Like, Limiter, Scheme};
-use crate::operations::wide;
-use crate::watch::ServerClock;
+use crate::length::wide;
+use crate::server_clock::ServerClock;
 use crate::{Meter, Role};
 
+/// Time for which a connection may say nothing in the middle of an answer.
+pub(super) const SILENCE: Duration = Duration::from_secs(30);
 /// Most bytes of what an error says that are read.
 const ERROR_BYTES_MAX: usize = 64 << 10;
 /// Bytes per second that are sent at least, of each of many requests at once: slower ones are given

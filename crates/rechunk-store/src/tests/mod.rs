@@ -1,3 +1,5 @@
+#[cfg(unix)]
+mod held_directory;
 mod local;
 mod location;
 mod operations;

@@ -12,7 +12,7 @@ use futures::stream::{self, BoxStream};
 use object_store::{Error, Result};
 use rawzip::RangeReader;
 
-use super::ZipFault;
+use super::fault::ZipFault;
 use super::index::{Entry, Index, Method};
 
 /// Bytes handed on at once: what a read holds besides the buffer it fills.

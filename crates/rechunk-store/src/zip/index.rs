@@ -13,9 +13,9 @@ use rawzip::{
     ZipArchiveEntryWayfinder, ZipFileHeaderRecord, ZipLocator,
 };
 
-use super::{ZipFault, meta};
+use super::fault::ZipFault;
 use crate::error::NotAFile;
-use crate::local_files::{self, open, special_kind};
+use crate::local::files::{self, open, special_kind};
 
 /// Most entries of an archive that is read. Each takes some 64 bytes of memory, and its name.
 pub(super) const ENTRIES_MAX: usize = 1 << 22;
@@ -81,8 +81,7 @@ impl Index {
         if let Some(what) = special_kind(&metadata) {
             return Err(generic(Box::new(NotAFile { what })));
         }
-        let modified =
-            local_files::modified(&metadata).map_err(|error| generic(Box::new(error)))?;
+        let modified = files::modified(&metadata).map_err(|error| generic(Box::new(error)))?;
         Ok(Self::of(FileReader::from(file), metadata.len(), modified)?)
     }
 
@@ -152,11 +151,22 @@ impl Index {
     /// Metadata of an entry, as a list has it.
     pub(super) fn meta(&self, position: usize) -> Result<ObjectMeta> {
         let entry = &self.entries[position];
-        Ok(meta(self, entry, Path::parse(self.name_of(entry))?))
+        Ok(self.meta_of(entry, Path::parse(self.name_of(entry))?))
+    }
+
+    /// Metadata of `entry`, which is at `location`.
+    pub(super) fn meta_of(&self, entry: &Entry, location: Path) -> ObjectMeta {
+        ObjectMeta {
+            location,
+            last_modified: self.modified(),
+            size: entry.size_bytes(),
+            e_tag: None,
+            version: None,
+        }
     }
 
     /// When the file was last changed.
-    pub(super) fn modified<T: From<SystemTime>>(&self) -> T {
+    fn modified<T: From<SystemTime>>(&self) -> T {
         self.modified.into()
     }
 

@@ -5,6 +5,7 @@
 //! before a body is read, and against what comes out of the body.
 
 mod body;
+mod fault;
 mod index;
 #[cfg(test)]
 mod tests;
@@ -21,51 +22,10 @@ use object_store::{
     CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload,
     ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
-use thiserror::Error as ThisError;
 use tokio::sync::OnceCell;
 
-use self::index::{Entry, Index};
-
-/// Fault of a ZIP file, or of the operation on it.
-#[derive(Debug, ThisError)]
-pub(crate) enum ZipFault {
-    /// The directory cannot be read.
-    #[error("it is no ZIP file, or a damaged one: {0}")]
-    Archive(rawzip::Error),
-    /// More than an index of it may take.
-    #[error("its directory has more than {limit} {what}; unpack it and read the directory")]
-    TooLarge { limit: u64, what: &'static str },
-    /// The directory ends early or goes on too long.
-    #[error("it is damaged: it says that it has {said} entries, but {found} are there")]
-    Count { said: u64, found: u64 },
-    /// A name that leads out of the archive.
-    #[error("it holds an entry named {name:?}, which is no name inside of it")]
-    Name { name: String },
-    /// An entry that cannot be where the directory says.
-    #[error("the entry is damaged, or the directory is: {0}")]
-    Entry(rawzip::Error),
-    /// An entry that is not all there.
-    #[error("the entry is damaged, or the directory is: its data would lie outside of the file")]
-    Outside,
-    /// A compression that Zarr does not use.
-    #[error("it is compressed by method {method}; store it, or use deflate")]
-    Method { method: rawzip::CompressionMethod },
-    /// An encrypted entry.
-    #[error("it is encrypted")]
-    Encrypted,
-    /// Unpacked bytes are not as the directory says.
-    #[error("it is damaged: {0}")]
-    Content(&'static str),
-    /// Something was to be written.
-    #[error("a ZIP file is only read")]
-    ReadOnly,
-}
-
-impl From<ZipFault> for Error {
-    fn from(fault: ZipFault) -> Self {
-        Self::Generic { store: "ZipFile", source: Box::new(fault) }
-    }
-}
+use self::fault::ZipFault;
+use self::index::Index;
 
 /// A local ZIP file. Where a name is there twice the last one counts.
 #[derive(Debug, Clone)]
@@ -111,7 +71,7 @@ impl ObjectStore for ZipFile {
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
         let index = self.index().await?;
         let entry = *index.find(location.as_ref()).ok_or_else(|| not_found(location))?;
-        let meta = meta(&index, &entry, location.clone());
+        let meta = index.meta_of(&entry, location.clone());
         options.check_preconditions(&meta)?;
         let range = match &options.range {
             Some(range) => range
@@ -186,16 +146,6 @@ impl ObjectStore for ZipFile {
 
     async fn copy_opts(&self, _: &Path, _: &Path, _: CopyOptions) -> Result<()> {
         Err(ZipFault::ReadOnly.into())
-    }
-}
-
-fn meta(index: &Index, entry: &Entry, location: Path) -> ObjectMeta {
-    ObjectMeta {
-        location,
-        last_modified: index.modified(),
-        size: entry.size_bytes(),
-        e_tag: None,
-        version: None,
     }
 }
 

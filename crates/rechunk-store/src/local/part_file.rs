@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::file_runs::{OpenSlot, write, write_all_at};
+use super::files::special_kind;
+use super::read_file::check_runs;
+use super::runs::{Position, Run};
+use super::tree;
+use super::writing::Turns;
 use crate::error::NotAFile;
-use crate::file_runs::{OpenSlot, Position, Run, write, write_all_at};
-use crate::local_files::special_kind;
-use crate::read_file::check_runs;
-use crate::writing::Turns;
-use crate::{FileSize, Role, Store, StoreError, local_tree};
+use crate::{FileSize, Role, Store, StoreError};
 
 /// End of the name of a file under way.
 const PART_SUFFIX: &str = ".part";
@@ -47,16 +49,16 @@ impl Store {
     /// Opens the file under way for `key`, of `size_bytes` in the end; one that is not there is
     /// made, without taking room on the disk. Counts as one open.
     pub async fn part(&self, key: &str, size_bytes: u64) -> Result<PartFile, StoreError> {
-        self.meter.count_open(self.role);
+        self.meter().count_open(self.role());
         self.open_part(key, size_bytes).await
     }
 
     async fn open_part(&self, key: &str, size_bytes: u64) -> Result<PartFile, StoreError> {
-        self.object_path(key)?;
+        self.view.object_path(key)?;
         let (key, path) = (part_of(key), self.file_path(&part_of(key), OPERATION)?);
         let opened = self.blocking(&key, "open", move || open(&path, size_bytes)).await;
         let (file, slot, found_bytes) = opened.map_err(|error| self.no_file(&key, error))?;
-        self.check_size(&key, FileSize::Exactly(size_bytes), found_bytes)?;
+        self.view.check_size(&key, FileSize::Exactly(size_bytes), found_bytes)?;
         let (store, position) = (self.clone(), Position::default());
         let (file, turns) = (Arc::new((file, slot)), Turns::default());
         Ok(PartFile { store, key, file, turns, size_bytes, position })
@@ -74,7 +76,7 @@ impl Store {
         let part = self.open_part(key, size_bytes).await?;
         let run = Run { offset, start: 0, length: bytes.len() };
         check_runs(self, &part.key, &[run], size_bytes)?;
-        self.meter.count_put(self.role);
+        self.meter().count_put(self.role());
         part.uncounted(vec![run]).write(bytes).await.map(drop)
     }
 
@@ -119,7 +121,7 @@ impl Store {
         };
         let mut finished = 0;
         for (part, result) in parts.iter().zip(self.blocking("", "finish files", work).await?) {
-            self.meter.count_put(Role::Control);
+            self.meter().count_put(Role::Control);
             finished += u64::from(self.finished(part, result)?);
         }
         Ok(finished)
@@ -130,7 +132,7 @@ impl Store {
         let (location, key) = (self.label().to_owned(), part_of(&part.key));
         match result {
             Ok(Finished::Now) => {
-                self.meter.count_object(self.role);
+                self.meter().count_object(self.role());
                 Ok(true)
             }
             Ok(Finished::Before) => Ok(false),
@@ -165,7 +167,7 @@ impl PartFile {
     /// time, it is the order they were made in that counts.
     pub fn batch(&self, runs: Vec<Run>) -> Result<WriteBatch, StoreError> {
         check_runs(&self.store, &self.key, &runs, self.size_bytes)?;
-        self.store.meter.count_write_runs(self.store.role, self.position.count(&runs));
+        self.store.meter().count_write_runs(self.store.role(), self.position.count(&runs));
         Ok(self.uncounted(runs))
     }
 
@@ -230,7 +232,7 @@ impl WriteBatch {
             Ok((runs, buffer))
         };
         let written = store.write(&key, bytes, count, work).await?;
-        store.meter.count_written_bytes(store.role, bytes);
+        store.meter().count_written_bytes(store.role(), bytes);
         store.moved(bytes).await;
         Ok(written)
     }
@@ -336,7 +338,7 @@ fn finish(
     }
     fs::rename(part, path)?;
     if syncs_name {
-        local_tree::sync_directory(path.parent().unwrap_or(path))?;
+        tree::sync_directory(path.parent().unwrap_or(path))?;
     }
     Ok(Finished::Now)
 }

@@ -5,8 +5,6 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::local_files::may_block;
-
 /// Handing work to another thread and waiting for it takes a twentieth to a tenth of a millisecond.
 /// What takes longer than this is no moment.
 const LONG: Duration = Duration::from_micros(250);
@@ -55,6 +53,12 @@ impl Moments {
             self.handed_over.store(HANDED_OVER, Ordering::Relaxed);
         }
     }
+}
+
+/// This thread is in no runtime, which would stand still while it waits for a disk: what blocks is
+/// done here. (`LocalFileSystem` of `object_store` decides in the same way.)
+pub(crate) fn may_block() -> bool {
+    tokio::runtime::Handle::try_current().is_err()
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::held_directory::HeldDirectory;
-use crate::moments::Moments;
-use crate::reading::Reading;
-use crate::unnamed_file::UnnamedFiles;
-use crate::writing::Writing;
+use super::held_directory::HeldDirectory;
+use super::moments::Moments;
+use super::reading::Reading;
+use super::unnamed_file::UnnamedFiles;
+use super::writing::Writing;
 
 /// Shared by all who use the store. One that is no local directory has them too, and asks nobody.
 #[derive(Debug, Default)]

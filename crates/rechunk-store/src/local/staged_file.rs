@@ -5,8 +5,8 @@ use std::io::{self, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::file_runs::{OpenSlot, OpenSlots, write_all_at};
-use crate::habits::Habits;
+use super::file_runs::{OpenSlot, OpenSlots, write_all_at};
+use super::habits::Habits;
 use crate::key;
 
 /// Most of them that are open from their first part to their last, in the whole process. Any number

@@ -3,35 +3,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::file_runs::{OpenSlot, read};
+use super::files::{self, special_kind};
+use super::runs::{Position, Run};
 use crate::error::NotAFile;
-use crate::file_runs::{OpenSlot, Position, Run, read};
-use crate::local_files::{self, special_kind};
-use crate::{Store, StoreError};
-
-/// Size that a file has to have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileSize {
-    /// This many bytes.
-    Exactly(u64),
-    /// This many bytes or more: what follows is nobody's business.
-    AtLeast(u64),
-}
-
-impl FileSize {
-    /// True for a file of `size_bytes`.
-    pub fn holds(self, size_bytes: u64) -> bool {
-        match self {
-            Self::Exactly(bytes) => size_bytes == bytes,
-            Self::AtLeast(bytes) => size_bytes >= bytes,
-        }
-    }
-
-    /// The bytes that are known to be there.
-    pub fn bytes(self) -> u64 {
-        let (Self::Exactly(bytes) | Self::AtLeast(bytes)) = self;
-        bytes
-    }
-}
+use crate::{FileSize, Store, StoreError};
 
 /// An open file of a local store that is read in runs. It holds one of
 /// [`OPEN_FILES_MAX`](crate::OPEN_FILES_MAX) open files until it is dropped.
@@ -48,10 +24,10 @@ impl Store {
     /// Opens the file at `key`, which has to be there and of that size. Counts as one open.
     pub async fn open_file(&self, key: &str, size: FileSize) -> Result<ReadFile, StoreError> {
         let path = self.file_path(key, "give files of raw elements")?;
-        self.meter.count_open(self.role);
+        self.meter().count_open(self.role());
         let opened = self.blocking(key, "open", move || open(&path)).await;
         let (file, slot, metadata) = opened.map_err(|error| self.no_file(key, error))?;
-        self.check_size(key, size, metadata.len())?;
+        self.view.check_size(key, size, metadata.len())?;
         self.check_unchanged_file(key, &metadata)?;
         Ok(ReadFile {
             store: self.clone(),
@@ -60,20 +36,6 @@ impl Store {
             bytes: size.bytes(),
             position: Position::default(),
         })
-    }
-
-    /// Refuses a file of another size.
-    pub(crate) fn check_size(
-        &self,
-        key: &str,
-        size: FileSize,
-        size_bytes: u64,
-    ) -> Result<(), StoreError> {
-        if size.holds(size_bytes) {
-            return Ok(());
-        }
-        let (location, key) = (self.label().to_owned(), key.to_owned());
-        Err(StoreError::WrongSize { location, key, size_bytes, expected_bytes: size.bytes() })
     }
 
     /// Says of an error of the system that there is no file, or what there is instead, if that is
@@ -108,7 +70,7 @@ impl ReadFile {
     pub fn batch(&self, runs: Vec<Run>) -> Result<ReadBatch, StoreError> {
         check_runs(&self.store, &self.key, &runs, self.bytes)?;
         let counts = self.position.count(&runs);
-        self.store.meter.count_read_runs(self.store.role, counts);
+        self.store.meter().count_read_runs(self.store.role(), counts);
         let (store, key, file) = (self.store.clone(), self.key.clone(), Arc::clone(&self.file));
         Ok(ReadBatch { store, key, file, runs, bytes: counts.bytes })
     }
@@ -151,7 +113,7 @@ impl ReadBatch {
             Ok((runs, buffer))
         };
         let read = store.blocking(&key, "read", work).await?;
-        store.meter.count_read_bytes(store.role, bytes);
+        store.meter().count_read_bytes(store.role(), bytes);
         store.moved(bytes).await;
         Ok(read)
     }
@@ -176,7 +138,7 @@ pub(crate) fn check_runs(
 
 fn open(path: &Path) -> io::Result<(File, OpenSlot, Metadata)> {
     let slot = OpenSlot::take()?;
-    let (file, metadata) = local_files::open(path)?;
+    let (file, metadata) = files::open(path)?;
     match special_kind(&metadata) {
         None => Ok((file, slot, metadata)),
         Some(what) => Err(io::Error::other(NotAFile { what })),

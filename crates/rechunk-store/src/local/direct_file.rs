@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{Mode, OFlags};
 
-use crate::operations::wide;
+use crate::length::wide;
 
 /// A file, for writes past the cache.
 pub(crate) struct DirectFile<'a> {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use object_store::PutPayload;
 
-use crate::writing::Way;
+use super::writing::Way;
 
 /// Whether a file system has files without names: it is taken to, until it says otherwise.
 #[derive(Debug)]
@@ -112,8 +112,8 @@ impl UnnamedFiles {
 fn write(mut file: &File, payload: &PutPayload, way: Way) -> io::Result<()> {
     use std::io::Write;
 
-    use crate::direct_file::DirectFile;
-    use crate::operations::wide;
+    use crate::length::wide;
+    use crate::local::direct_file::DirectFile;
 
     let parts = payload.iter().map(AsRef::as_ref);
     way.write(
@@ -172,7 +172,7 @@ mod tests {
             bytes.chunks(1_300_000).map(bytes::Bytes::copy_from_slice).collect();
         let path = folder.path().join("c/0");
         for _ in ["made", "replaced"] {
-            let way = crate::writing::direct_way().await;
+            let way = crate::local::writing::direct_way().await;
             assert!(matches!(way, Way::Direct(_)));
             if !files.put(&path, &parts, way) {
                 return assert!(!path.exists()); // a file system that has no such files

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 
+use super::files::{self, special_kind};
 use crate::Store;
-use crate::local_files::{self, special_kind};
 
 impl Store {
     /// True if announcing may be of use: on a system that can be told, in a local directory whose
@@ -40,7 +40,7 @@ impl Store {
 
     fn announced(&self, key: &str, range: Range<u64>) -> io::Result<bool> {
         let path = self.file_path(key, "announce files").map_err(io::Error::other)?;
-        let (file, metadata) = local_files::open(&path)?;
+        let (file, metadata) = files::open(&path)?;
         let end = range.end.min(metadata.len());
         if special_kind(&metadata).is_some() || range.start >= end {
             return Ok(true);

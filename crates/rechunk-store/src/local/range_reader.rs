@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use object_store::GetResultPayload;
 
-use crate::operations::wide;
-use crate::reads::Wanted;
+use crate::length::wide;
 use crate::remote::Like;
+use crate::wanted::Wanted;
 use crate::{Store, StoreError};
 
 /// A range of an object of a local directory. What is read waits for a disk where it is: for
@@ -37,7 +37,7 @@ impl Store {
         length: u64,
     ) -> Result<RangeReader, StoreError> {
         let opened = self.open_wanted(key, Wanted::Range { start, length }).await?;
-        opened.ok_or_else(|| self.not_found(key))
+        opened.ok_or_else(|| self.view.not_found(key))
     }
 
     /// `range` of an object of exactly `size_bytes`, in which it lies, to be read likewise: as
@@ -56,24 +56,24 @@ impl Store {
         key: &str,
         wanted: Wanted<'_>,
     ) -> Result<Option<RangeReader>, StoreError> {
-        let path = self.object_path(key)?;
+        let path = self.view.object_path(key)?;
         if !self.works_in_place() {
-            return Err(self.failed_io(key, "read", io::ErrorKind::Unsupported.into()));
+            return Err(self.view.failed_io(key, "read", io::ErrorKind::Unsupported.into()));
         }
         let response =
             self.ask(&path, self.range(key, wanted)?, Like::read(wanted.bytes_max())).await;
         if let Err(object_store::Error::NotFound { .. }) = response {
-            self.meter.count_get_missing(self.role);
+            self.meter().count_get_missing(self.role());
             return Ok(None);
         }
-        self.meter.count_get(self.role);
-        let response = response.map_err(|error| self.failed(key, "read", error))?;
+        self.meter().count_get(self.role());
+        let response = response.map_err(|error| self.view.failed(key, "read", error))?;
         let (response, _) = self.accepted(key, wanted, response)?;
         let GetResultPayload::File(mut file, _) = response.payload else {
-            return Err(self.failed_io(key, "read", io::ErrorKind::Unsupported.into()));
+            return Err(self.view.failed_io(key, "read", io::ErrorKind::Unsupported.into()));
         };
         let sought = file.seek(io::SeekFrom::Start(response.range.start));
-        sought.map_err(|error| self.failed_io(key, "read", error))?;
+        sought.map_err(|error| self.view.failed_io(key, "read", error))?;
         let (store, key) = (self.clone(), key.to_owned());
         Ok(Some(RangeReader { store, key, file, read_bytes: 0, took: Duration::ZERO }))
     }
@@ -92,11 +92,11 @@ impl RangeReader {
         store.make_room(key, length, room_bytes, buffer)?;
         let began = Instant::now();
         let read = (&self.file).take(wide(length)).read_to_end(buffer);
-        let got = read.map_err(|error| store.failed_io(key, "read", error))?;
+        let got = read.map_err(|error| store.view.failed_io(key, "read", error))?;
         self.took += began.elapsed();
         self.read_bytes += wide(got);
-        store.meter.count_read(store.role, got);
-        if got < length { Err(store.short(key, wide(length), wide(got))) } else { Ok(()) }
+        store.meter().count_read(store.role(), got);
+        if got < length { Err(store.view.short(key, wide(length), wide(got))) } else { Ok(()) }
     }
 }
 

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::file_runs::AS_IN_PAGE_BYTES;
-use crate::local_files::may_block;
-use crate::operations::wide;
+use super::moments::may_block;
+use super::runs::AS_IN_PAGE_BYTES;
+use crate::length::wide;
 
 /// Least bytes of a write that may go past the cache: to wait for a disk takes longer than to copy
 /// less.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::files::{is_same, set_nonblocking, special_kind};
+use super::moments::NO_MOMENT;
+use super::tree;
 use crate::error::NotAFile;
-use crate::local_files::{is_same, set_nonblocking, special_kind};
-use crate::moments::NO_MOMENT;
-use crate::{Role, Store, StoreError, local_tree};
+use crate::{Role, Store, StoreError};
 
 /// A local file that only grows, for a journal. What is appended is durable after
 /// [`AppendFile::sync_data`]; a crash in between can leave the beginning of the last append.
@@ -91,11 +92,11 @@ fn open_or_create(path: &Path, fsyncs: bool) -> io::Result<File> {
     let file = match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let parent = path.parent().unwrap_or(path);
-            local_tree::create_directories(parent, fsyncs)?;
+            tree::create_directories(parent, fsyncs)?;
             let file = options.create(true).open(path)?;
             if fsyncs {
                 file.sync_all()?;
-                local_tree::sync_directory(parent)?;
+                tree::sync_directory(parent)?;
             }
             file
         }

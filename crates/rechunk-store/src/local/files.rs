@@ -17,9 +17,9 @@ use object_store::{
     RenameOptions, Result,
 };
 
+use super::habits::Habits;
 use crate::error::NotAFile;
-use crate::habits::Habits;
-use crate::operations::wide;
+use crate::length::wide;
 
 /// Files removed at once.
 const DELETED_AT_ONCE: usize = 10;
@@ -149,12 +149,6 @@ impl ObjectStore for LocalFiles {
     async fn rename_opts(&self, from: &Path, to: &Path, options: RenameOptions) -> Result<()> {
         self.files.rename_opts(from, to, options).await
     }
-}
-
-/// This thread is in no runtime, which would stand still while it waits for a disk: what blocks is
-/// done here. ([`LocalFileSystem`] decides in the same way.)
-pub(crate) fn may_block() -> bool {
-    tokio::runtime::Handle::try_current().is_err()
 }
 
 fn generic(source: impl std::error::Error + Send + Sync + 'static) -> Error {
