@@ -210,7 +210,7 @@ fn meaning(words: &[&Word]) -> Result<(), Error> {
 fn check_copy(args: &CopyArgs) -> Result<(), Error> {
     request::planned_stores(&args.stores, args.planning.concurrency)?;
     let copy = request::of_copy(args)?;
-    copy.check(&request::selection(&args.selection))
+    copy.check(&request::selection(&args.selection)?)
 }
 
 /// Message of clap without the usage behind it, on one line.
