@@ -63,6 +63,7 @@ impl Access {
 
 /// Cost of one read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AccessCost {
     /// The way it is read: `map`, or the axis that is read whole.
     pub access: String,
@@ -87,6 +88,7 @@ pub struct AccessCost {
 
 /// Chunks for a way to read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct BetterChunks {
     /// As `--chunks` takes it.
     pub spec: String,

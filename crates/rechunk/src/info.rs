@@ -45,6 +45,7 @@ pub enum Info {
 
 /// An array.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct ArrayInfo {
     /// Location of the array.
     pub location: String,
@@ -117,6 +118,7 @@ pub struct ArrayInfo {
 
 /// Keys of one sort.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct KeyCount {
     /// Number of keys.
     pub count: u64,

@@ -147,6 +147,7 @@ impl OpenArray {
 
 /// Options for an array that is opened.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct OpenOptions {
     /// Order of the axes of N5 or NIfTI.
     pub axes: Option<Axes>,

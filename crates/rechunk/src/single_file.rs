@@ -17,6 +17,7 @@ use crate::open::OpenOptions;
 
 /// Description of a file that has no header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RawFile {
     /// Extent of each axis, elements, slowest first.
     pub shape: Vec<u64>,
@@ -28,6 +29,14 @@ pub struct RawFile {
     pub is_big_endian: bool,
     /// Bytes before the first element.
     pub offset_bytes: u64,
+}
+
+impl RawFile {
+    /// A file of little-endian elements in C order, from its first byte.
+    pub fn new(shape: Vec<u64>, data_type: &str) -> Self {
+        let data_type = data_type.to_owned();
+        Self { shape, data_type, is_fortran: false, is_big_endian: false, offset_bytes: 0 }
+    }
 }
 
 /// An array that is one file, and where the file is.

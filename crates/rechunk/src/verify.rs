@@ -35,6 +35,7 @@ pub use groups::{Compared, GroupComparison, MemberComparison, verify_any};
 
 /// The outcome of a comparison.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// No element differs.
     pub equal: bool,

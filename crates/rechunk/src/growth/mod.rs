@@ -79,6 +79,7 @@ impl Placement {
 
 /// Place of the source in an array that exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Growth {
     /// Shape of the target before, elements.
     pub before: Vec<u64>,

@@ -68,6 +68,7 @@ pub(crate) struct Others {
 
 /// Number of files, and of their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Counted {
     /// Files.
     pub files: u64,

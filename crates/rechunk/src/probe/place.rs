@@ -19,6 +19,7 @@ const LARGE_BYTES: (u64, u64) = (64 << 10, 4 << 20);
 
 /// Speeds of a store. `None` and no rungs: not measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[non_exhaustive]
 pub struct StoreMeasurement {
     /// Time of one small read, the median, seconds.
     pub get_seconds: Option<f64>,

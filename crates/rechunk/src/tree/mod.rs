@@ -99,6 +99,7 @@ pub struct TreeJob {
 
 /// An array of a group that is copied.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct TreeArray {
     /// Its path in the group.
     pub path: String,

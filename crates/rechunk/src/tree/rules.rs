@@ -17,6 +17,7 @@ pub const RULE_SETTINGS: [&str; 5] = ["chunks", "codec", "shards", "write-empty"
 
 /// Which arrays of a group are copied, and what differs for some.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Selection {
     /// Rules; of several that set the same, the last counts.
     pub rules: Vec<ArrayRule>,
