@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rechunk::{
     Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, PathPattern,
-    Placement, Planning, ProfileFile, RawFile, Running, Selection, StoreOptions, Stores, Strategy,
-    WriteEmpty, parse_byte_size,
+    Placement, Planning, ProfileFile, RawFile, Remedy, Running, Selection, StoreOptions, Stores,
+    Strategy, WriteEmpty, parse_byte_size,
 };
 
 use crate::args::{
@@ -15,7 +15,7 @@ use crate::args::{
 
 /// A usage error.
 pub(crate) fn usage(message: String, hint: Option<&str>) -> Error {
-    Error::Usage { message, hint: hint.map(str::to_owned) }
+    Error::Usage { message, hint: hint.map(Remedy::from) }
 }
 
 /// A byte size given to `option`.

@@ -53,7 +53,7 @@ fn check_empty(directory: &Path) -> Result<(), Error> {
         return Err(Error::Conflict {
             location: directory.display().to_string(),
             reason: "exists and is not an empty directory".to_owned(),
-            hint: Some("give the demo another directory: `rechunk demo DIR`".to_owned()),
+            hint: Some("give the demo another directory: `rechunk demo DIR`".into()),
         });
     }
     Ok(())

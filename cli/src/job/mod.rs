@@ -127,7 +127,7 @@ impl JobFile {
 
     fn at(&self, place: Option<Position>, error: &Error) -> Error {
         let place = place.map_or_else(|| self.path.clone(), |at| format!("{}:{at}", self.path));
-        usage(format!("{place}: {}", told(error)), error.hint().as_deref())
+        Error::Usage { message: format!("{place}: {}", told(error)), hint: error.remedy() }
     }
 
     /// Says of a usage error which begins with an option of this file where it stands.

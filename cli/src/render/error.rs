@@ -4,6 +4,7 @@ use rechunk::Error;
 use serde_json::json;
 
 use super::harmless::harmless_message;
+use super::remedy::hint;
 
 /// Prints an error, its causes and its hint on stderr.
 pub(crate) fn print_error(error: &Error) {
@@ -13,7 +14,7 @@ pub(crate) fn print_error(error: &Error) {
         text.push_str("\n  caused by: ");
         text.push_str(cause);
     }
-    if let Some(hint) = error.hint() {
+    if let Some(hint) = error.remedy().as_ref().map(hint) {
         text.push_str("\n\nhint: ");
         text.push_str(&harmless_message(&hint));
     }
@@ -28,7 +29,7 @@ pub(crate) fn print_error_json(error: &Error) {
             "exit_code": error.class() as u8,
             "message": chain[0],
             "causes": &chain[1..],
-            "hint": error.hint(),
+            "hint": error.remedy().as_ref().map(hint),
         }
     }));
 }

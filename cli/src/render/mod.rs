@@ -10,6 +10,7 @@ pub(crate) mod logging;
 pub(crate) mod price;
 pub(crate) mod probe;
 pub(crate) mod progress;
+pub(crate) mod remedy;
 pub(crate) mod report;
 pub(crate) mod status;
 mod svg;
@@ -91,7 +92,7 @@ pub(crate) fn check_apart(file: Option<&str>, locations: &[&str]) -> Result<(), 
     match locations.iter().find(|location| lies_in(file, location)) {
         Some(location) => Err(Error::Usage {
             message: format!("{file} would be written into {location}"),
-            hint: Some("write it elsewhere".to_owned()),
+            hint: Some("write it elsewhere".into()),
         }),
         None => Ok(()),
     }

@@ -209,7 +209,7 @@ fn product(shape: &[u64]) -> u64 {
 
 fn usage(message: String) -> Error {
     let hint = "give time, map or the name of a dimension, several with commas between them";
-    Error::Usage { message, hint: Some(hint.to_owned()) }
+    Error::Usage { message, hint: Some(hint.into()) }
 }
 
 #[cfg(test)]

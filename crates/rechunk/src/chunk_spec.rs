@@ -326,7 +326,7 @@ fn kept(source: &ArraySpec, axis: usize) -> Result<u64, Error> {
             edges.shortest(),
             edges.longest()
         ),
-        hint: Some("give --chunks a number for it, -1 (the whole axis) or auto".to_owned()),
+        hint: Some("give --chunks a number for it, -1 (the whole axis) or auto".into()),
     })
 }
 
@@ -404,7 +404,7 @@ mod tests {
             let what = if names.is_some() { "dimension `time`" } else { "axis 0" };
             assert!(error.to_string().contains(what), "{error}");
             assert!(error.to_string().contains("260 to 300 elements"), "{error}");
-            assert!(error.hint().unwrap().contains("--chunks"));
+            assert!(error.remedy().unwrap().to_string().contains("--chunks"));
             assert_eq!(resolve("-1,keep,keep").unwrap(), [1460, 720, 1440]);
             assert_eq!(resolve("10,keep,5").unwrap(), [10, 720, 5]);
             if names.is_some() {

@@ -268,7 +268,7 @@ fn array_access(open: &OpenArray, access: &[Access]) -> Result<Vec<AccessCost>, 
     if open.metadata.file_name().is_some() {
         let message =
             format!("{} is one file without chunks: any read takes what it needs", open.location);
-        return Err(Error::Usage { message, hint: Some("leave --access out".to_owned()) });
+        return Err(Error::Usage { message, hint: Some("leave --access out".into()) });
     }
     let layout = open.array.layout();
     let shards = layout.shards().map(ShardFormat::shard_shape);
@@ -287,7 +287,7 @@ pub(crate) fn no_such_access(access: &Access, location: &str) -> Error {
         Access::Along(_) => format!("there is no dimension `{name}` with elements in {location}"),
     };
     let hint = "without --access, rechunk info shows the dimensions";
-    Error::Usage { message, hint: Some(hint.to_owned()) }
+    Error::Usage { message, hint: Some(hint.into()) }
 }
 
 /// The nearest group above whose consolidated metadata describes the array, and what is wrong if

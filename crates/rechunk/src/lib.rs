@@ -52,6 +52,7 @@ mod probe;
 mod profile;
 mod readers;
 mod recount;
+mod remedy;
 mod repeats;
 mod report;
 mod request;
@@ -104,6 +105,7 @@ pub use probe::{
     CodecMeasurement, CodecsMeasurement, ProbeOptions, Probed, Rung, StoreMeasurement, probe,
 };
 pub use profile::{CodecEntry, ProfileFile, SpeedsEntry, StoreEntry};
+pub use remedy::Remedy;
 pub use report::{DigestReport, MemoryReport, PlanReport, Report, StageReport, TaskReport};
 pub use request::{CopyRequest, Existing, Planning, Running};
 pub use saved_job::SavedJob;

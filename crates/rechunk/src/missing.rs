@@ -6,13 +6,13 @@ use std::str::FromStr;
 use rechunk_array::Missing;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::chunk_keys;
 use crate::job::Job;
 use crate::missing_report::MissingReport;
 use crate::open::OpenArray;
 use crate::source_check;
 use crate::tree::TreeJob;
+use crate::{Error, Remedy};
 
 /// Limit of missing source chunks. As text it is what `--max-missing` takes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl MaxMissing {
             message: format!(
                 "--max-missing: `{text}` is neither a number of chunks nor a percentage"
             ),
-            hint: Some("write it like 0, 12, 5% or 0.1%".to_owned()),
+            hint: Some("write it like 0, 12, 5% or 0.1%".into()),
         })
     }
 
@@ -137,7 +137,7 @@ impl Job {
                 reason:
                     "how much of it was missing is not known: an earlier run has read a part of it"
                         .to_owned(),
-                hint: Some("start again with --overwrite, or leave --max-missing out".to_owned()),
+                hint: Some(Remedy::StartAgainOrAllow),
             }),
         }
     }
@@ -166,9 +166,6 @@ fn refuse_more(source: &OpenArray, found: &MissingReport, most: MaxMissing) -> R
     Err(Error::SourceChunks {
         location: source.location.clone(),
         reason: format!("{}{}, {allowed} (--max-missing)", found.sentence(), found.examples()),
-        hint: Some(
-            "repair the source and start again with --overwrite, or allow more: what is missing is read as the fill value"
-                .to_owned(),
-        ),
+        hint: Some(Remedy::RepairOrAllow),
     })
 }

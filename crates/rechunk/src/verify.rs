@@ -182,7 +182,7 @@ fn second_of_one_shape(a: OpenArray, b: OpenArray) -> Result<(OpenArray, OpenArr
             reason: "the chunks of both arrays differ in length, and two such arrays are not \
                      compared"
                 .to_owned(),
-            hint: Some("copy one of them with --chunks, and compare the copy".to_owned()),
+            hint: Some("copy one of them with --chunks, and compare the copy".into()),
         }),
     }
 }

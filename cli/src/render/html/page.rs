@@ -7,6 +7,7 @@ use super::{
     Figures, Sheet, State, arrays, candidates, knee, measured, stages, style, subject, timeline,
 };
 use crate::render::price::dollars;
+use crate::render::remedy::hint;
 use crate::render::svg::style::CSS as DRAWING_CSS;
 use crate::render::table::{number, seconds};
 use crate::render::tree::plural;
@@ -186,7 +187,7 @@ fn notes(html: &mut Html, state: &State<'_>, totals: &Figures) {
             for text in error.chain() {
                 html.leaf("p", "", &text);
             }
-            if let Some(hint) = error.hint() {
+            if let Some(hint) = error.remedy().as_ref().map(hint) {
                 html.leaf("p", "", &format!("Hint: {hint}"));
             }
         });

@@ -38,10 +38,10 @@ impl Cast {
     pub fn parse(text: &str) -> Result<Self, Error> {
         let to = CastTo::parse(text).ok_or_else(|| Error::Usage {
             message: format!("--cast: `{text}` is no type that numbers are cast to"),
-            hint: Some(format!(
-                "write one of {}, or as NumPy does: >i2",
-                castable_names().join(", ")
-            )),
+            hint: Some(
+                format!("write one of {}, or as NumPy does: >i2", castable_names().join(", "))
+                    .into(),
+            ),
         })?;
         Ok(Self { to, text: text.trim().to_owned() })
     }
@@ -92,7 +92,7 @@ impl OpenArray {
                     "--cast {asked}: the elements of {} are {from}, and only numbers are cast",
                     self.location
                 ),
-                hint: Some("leave it out, or name the arrays with --var".to_owned()),
+                hint: Some("leave it out, or name the arrays with --var".into()),
             });
         }
         // What other formats say of the order of bytes, no target follows.

@@ -33,7 +33,7 @@ use crate::open::OpenArray;
 use crate::request::CopyRequest;
 use crate::select::RegionSpec;
 use crate::tree::is_coordinate;
-use crate::{ChunkSpec, Error, format_shape};
+use crate::{ChunkSpec, Error, Remedy, format_shape};
 
 /// Where in a target that exists the source goes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,14 +158,11 @@ fn usage(placement: &Placement, reason: &str) -> Error {
         Placement::Append(_) => "--append NAME or --append AXIS puts the source behind the target",
         Placement::Region(_) => "write it like `time=0:1000,lat=10:20` or, for every axis, `0:9,:`",
     };
-    Error::Usage {
-        message: format!("{}: {reason}", placement.option()),
-        hint: Some(hint.to_owned()),
-    }
+    Error::Usage { message: format!("{}: {reason}", placement.option()), hint: Some(hint.into()) }
 }
 
-fn conflict(location: &str, reason: String, hint: &str) -> Error {
-    Error::Conflict { location: location.to_owned(), reason, hint: Some(hint.to_owned()) }
+fn conflict(location: &str, reason: String, hint: impl Into<Remedy>) -> Error {
+    Error::Conflict { location: location.to_owned(), reason, hint: Some(hint.into()) }
 }
 
 /// Refuses to append a coordinate whose values do not go on those that are there. `source` and
@@ -254,7 +251,7 @@ fn before(location: &str, now: &[u64], begun: &Begun) -> Result<Vec<u64>, Error>
     Err(Error::Conflict {
         location: location.to_owned(),
         reason,
-        hint: Some("`rechunk clean TARGET` gives that run up".to_owned()),
+        hint: Some("`rechunk clean TARGET` gives that run up".into()),
     })
 }
 
@@ -296,7 +293,7 @@ fn place(
                         format_shape(&region.shape),
                         format_shape(shape)
                     ),
-                    hint: Some("--select takes a part of the source".to_owned()),
+                    hint: Some(Remedy::SelectPart),
                 });
             }
             let parts =

@@ -86,7 +86,7 @@ fn check_writable(location: &str, store: &Store) -> Result<(), Error> {
     if store.read_only().is_some() {
         return Err(Error::Usage {
             message: format!("{location} is only read"),
-            hint: Some("name an object of it to be read: --read KEY".to_owned()),
+            hint: Some("name an object of it to be read: --read KEY".into()),
         });
     }
     // Elsewhere there are no directories, and nothing is made but objects.
@@ -95,7 +95,7 @@ fn check_writable(location: &str, store: &Store) -> Result<(), Error> {
     {
         return Err(Error::Usage {
             message: format!("{location} is not a directory, or does not exist"),
-            hint: Some("name a directory: what is written there is removed".to_owned()),
+            hint: Some("name a directory: what is written there is removed".into()),
         });
     }
     Ok(())

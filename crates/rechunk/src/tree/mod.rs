@@ -35,7 +35,6 @@ pub use rules::{ArrayRule, RULE_SETTINGS, Selection};
 pub(crate) use state::{SavedTree, remove_begun};
 pub(crate) use walk::Found;
 
-use crate::Error;
 use crate::attributes::Way;
 use crate::axes::Axes;
 use crate::dimension_names::GroupNames;
@@ -48,6 +47,7 @@ use crate::open::{OpenOptions, Opened, left_out, open_node, open_store};
 use crate::others::{Others, OthersReport};
 use crate::repeats::GrownGroups;
 use crate::request::{CopyRequest, takes_parts};
+use crate::{Error, Remedy};
 use fit::Fit;
 use members::MemberLists;
 use plans::{Later, Planner};
@@ -169,7 +169,7 @@ impl TreeJob {
         if format.container_ending().is_none() {
             return Err(Error::Usage {
                 message: format!("a group cannot be written as {}", format.name()),
-                hint: Some("give --format zarr3, zarr2 or n5".to_owned()),
+                hint: Some("give --format zarr3, zarr2 or n5".into()),
             });
         }
         // One budget, whatever is free when the next array is planned.
@@ -361,7 +361,7 @@ fn select(
     if selected.is_empty() && found.others.files.is_empty() && is_filtered {
         return Err(Error::Usage {
             message: format!("--include and --exclude leave no array of {location}"),
-            hint: Some("`rechunk info GROUP` lists them".to_owned()),
+            hint: Some("`rechunk info GROUP` lists them".into()),
         });
     }
     let is_above = |group: &str, paths: &[String]| {
@@ -397,7 +397,7 @@ fn check_room_for_state(found: &Found, location: &str) -> Result<(), Error> {
                 reason: format!(
                     "it has {path}, but {array}.rechunk is where the copy of {array} keeps its state"
                 ),
-                hint: Some(format!("leave one of them out: --exclude '{array}'")),
+                hint: Some(Remedy::LeaveOneOut { path: array.to_owned() }),
             });
         }
     }

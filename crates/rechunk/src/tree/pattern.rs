@@ -115,7 +115,7 @@ impl Pattern {
             hint: Some(format!(
                 "`rechunk info GROUP` lists them; * stays within a name: write `group/**` for what \
                  is below a group{escapes}"
-            )),
+            ).into()),
         }
     }
 }
@@ -123,9 +123,10 @@ impl Pattern {
 fn wrong(before: &str, text: &str, reason: &str) -> Error {
     Error::Usage {
         message: format!("{before}`{text}` is no pattern: {reason}"),
-        hint: Some(format!(
-            "write a path, or one with *, ? and [..]; ** goes across groups; {ESCAPES}"
-        )),
+        hint: Some(
+            format!("write a path, or one with *, ? and [..]; ** goes across groups; {ESCAPES}")
+                .into(),
+        ),
     }
 }
 

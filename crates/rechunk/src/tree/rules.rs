@@ -43,7 +43,7 @@ impl Selection {
         };
         Err(Error::Usage {
             message: format!("{by}: {option} cannot be given: the target keeps its own chunks"),
-            hint: Some("leave it out".to_owned()),
+            hint: Some("leave it out".into()),
         })
     }
 
@@ -58,7 +58,7 @@ impl Selection {
         };
         Err(Error::Usage {
             message: format!("{option} is for the arrays of a group, and the source is one array"),
-            hint: Some("leave it out; --chunks, --shards and --codec are for one array".to_owned()),
+            hint: Some("leave it out; --chunks, --shards and --codec are for one array".into()),
         })
     }
 }
@@ -249,7 +249,7 @@ impl ArrayRule {
             hint: Some(
                 "write it like 'air/*: chunks -1,30,30; codec zstd:5; shards none; write-empty \
                  never; cast float32'"
-                    .to_owned(),
+                    .into(),
             ),
         };
         let (pattern, settings) =
