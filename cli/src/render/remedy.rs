@@ -1,4 +1,4 @@
-//! What can be done about an error, in words of the command line.
+//! Ways out of an error, in words of the command line.
 
 use rechunk::{Remedy, format_byte_size};
 
@@ -82,6 +82,8 @@ pub(crate) fn hint(remedy: &Remedy) -> String {
         }
         Remedy::SelectPart => "--select takes a part of the source",
         Remedy::SelectNothing => "leave --select out",
+        Remedy::AskNoAccess => "leave --access out",
+        Remedy::SeeDimensions => "without --access, rechunk info shows the dimensions",
         Remedy::CastToTarget => "--cast TYPE converts numbers",
         Remedy::NoOthers => "--no-others leaves them out; copy them with a tool that copies files",
         other => return other.to_string(),

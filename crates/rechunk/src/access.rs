@@ -9,7 +9,8 @@ use rechunk_plan::StoreProfile;
 use serde::Serialize;
 
 use crate::Error;
-use crate::chunk_spec::{ChunkSpec, Extent};
+use crate::chunk_spec::ChunkSpec;
+use crate::extent::Extent;
 use crate::request::profile_of;
 
 /// Chunks that are suggested are near this, decoded bytes.

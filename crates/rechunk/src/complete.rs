@@ -10,7 +10,7 @@ use rechunk_grid::{ChunkGrid, Region};
 use rechunk_store::{Meter, Role, Store};
 use tokio_util::sync::CancellationToken;
 
-use crate::cast::Cast;
+use crate::cast_spec::Cast;
 use crate::error::store_error;
 use crate::job::Job;
 use crate::metadata::Metadata;

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::arrays_below::arrays_below;
 use crate::axes::Axes;
 use crate::block_files::check_blocks;
-use crate::cast::Cast;
+use crate::cast_spec::Cast;
 use crate::consolidated;
 use crate::dimension_names::{AxisNames, look_above};
 use crate::documents::{Documents, Node, Wanted};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::format_byte_size;
 
-/// What can be done about an error.
+/// Way out of an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
@@ -72,6 +72,10 @@ pub enum Remedy {
     SelectPart,
     /// Take the whole array.
     SelectNothing,
+    /// Ask for no way to read the array.
+    AskNoAccess,
+    /// Look at the dimensions first.
+    SeeDimensions,
     /// Cast numbers to the type of the target.
     CastToTarget,
     /// Leave out the files beside the arrays; another tool copies them.
@@ -163,6 +167,8 @@ impl fmt::Display for Remedy {
             Self::SelectNewOrTrust => "select what is new, write into what is there, or trust it",
             Self::SelectPart => "select a part of the source",
             Self::SelectNothing => "select no region",
+            Self::AskNoAccess => "ask for no way to read it",
+            Self::SeeDimensions => "look at its dimensions",
             Self::CastToTarget => "cast them",
             Self::NoOthers => "leave them out",
         })

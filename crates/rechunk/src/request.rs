@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::axes::Axes;
 use crate::format::Format;
-use crate::growth::Placement;
 use crate::open::OpenOptions;
+use crate::placement::Placement;
 use crate::profile::{ProfileFile, choose};
 use crate::single_file::RawFile;
 use crate::{

@@ -9,7 +9,8 @@ use rechunk_plan::ShardSide;
 use serde::{Deserialize, Serialize};
 
 use crate::calendar::span::unresolved;
-use crate::chunk_spec::{ChunkSpec, Extent, size_auto};
+use crate::chunk_spec::{ChunkSpec, size_auto};
+use crate::extent::Extent;
 use crate::{Error, Format, Remedy};
 
 /// Bytes an `auto` shard aims at: few enough objects, and still quick to fetch as a whole.

@@ -2,9 +2,10 @@
 
 use rechunk_grid::ArraySpec;
 
-use super::{Placement, conflict, usage};
+use super::{conflict, usage};
 use crate::chunk_spec::axis_in_words;
 use crate::open::OpenArray;
+use crate::placement::Placement;
 use crate::{Error, Remedy, format_shape};
 
 /// The axis that is meant: a dimension's name, else a number.

@@ -30,52 +30,10 @@ use crate::carried::carry;
 use crate::chunk_spec::axis_in_words;
 use crate::metadata::Metadata;
 use crate::open::OpenArray;
+use crate::placement::{Placement, named};
 use crate::request::CopyRequest;
-use crate::select::RegionSpec;
 use crate::tree::is_coordinate;
 use crate::{ChunkSpec, Error, Remedy, format_shape};
-
-/// Where in a target that exists the source goes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Placement {
-    /// Behind its end, along a dimension of that name, or along an axis of that number.
-    Append(String),
-    /// Into a region of it.
-    Region(RegionSpec),
-}
-
-impl Placement {
-    /// Parses a region; says what is wrong with it otherwise.
-    pub fn parse_region(text: &str) -> Result<Self, Error> {
-        named(RegionSpec::parse(text)).map(Self::Region)
-    }
-
-    /// The option of the command line.
-    pub fn option(&self) -> &'static str {
-        match self {
-            Self::Append(_) => "--append",
-            Self::Region(_) => "--region",
-        }
-    }
-
-    /// Whether it goes by the names of axes.
-    pub(crate) fn names_axes(&self) -> bool {
-        match self {
-            Self::Append(text) => text.trim().parse::<usize>().is_err(),
-            Self::Region(region) => region.is_named(),
-        }
-    }
-
-    /// Returns the text of the option.
-    pub fn text(&self) -> String {
-        match self {
-            Self::Append(text) => text.clone(),
-            Self::Region(region) => region.to_string(),
-        }
-    }
-}
 
 /// Place of the source in an array that exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -308,16 +266,6 @@ fn place(
     };
     let written = region.clone();
     Ok(Growth { before, after, region, axis: along, written, summary })
-}
-
-/// An error of a region under the name of its own option.
-pub(crate) fn named<T>(result: Result<T, Error>) -> Result<T, Error> {
-    result.map_err(|error| match error {
-        Error::Usage { message, hint } => {
-            Error::Usage { message: message.replacen("--select", "--region", 1), hint }
-        }
-        other => other,
-    })
 }
 
 /// The objects that the region meets, clipped to the array.

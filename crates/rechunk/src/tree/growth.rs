@@ -16,12 +16,13 @@ use super::{NAMED_MAX, Source, TreeArray, TreeJob, member_options, select};
 use crate::documents::Wanted;
 use crate::error::store_error;
 use crate::format::Format;
-use crate::growth::{self, Begun, Neighbours, Placement, Trust, check_unmoved, of_target};
+use crate::growth::{self, Begun, Neighbours, Trust, check_unmoved, of_target};
 use crate::job::Job;
 use crate::member_location::member_location;
 use crate::open::{OpenArray, OpenOptions, Opened, open_array, open_node};
 use crate::others::{self, Others};
 use crate::place::work_dir;
+use crate::placement::{Placement, named};
 use crate::repeats::{Changes, GrownGroups};
 use crate::request::CopyRequest;
 use crate::target::open_target;
@@ -67,7 +68,7 @@ impl TreeJob {
         // What is misspelt is no matter of one array.
         let mut fit = Fit::of_select(&request)?;
         if let Placement::Region(region) = &placement {
-            let names = growth::named(region.names())?;
+            let names = named(region.names())?;
             fit.expect("--region", &region.to_string(), &names);
         }
         request.planning.memory_bytes = Some(request.planning.budget().memory_bytes);

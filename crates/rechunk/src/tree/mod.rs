@@ -28,7 +28,6 @@ use rechunk_zarr::GroupMetadata;
 pub use coordinates::Coords;
 pub(crate) use coordinates::is_coordinate;
 pub(crate) use grown::check_not_between;
-pub use pattern::PathPattern;
 pub(crate) use pattern::Pattern;
 pub use report::{ArrayReport, Totals, TreeReport};
 pub use rules::{ArrayRule, RULE_SETTINGS, Selection};

@@ -8,8 +8,9 @@ use rechunk_grid::WriteEmpty;
 use serde::{Deserialize, Serialize};
 
 use super::coordinates::Coords;
-use super::pattern::{PathPattern, Pattern};
+use super::pattern::Pattern;
 use crate::others::Others;
+use crate::path_pattern::PathPattern;
 use crate::{Cast, ChunkSpec, CodecSpec, CopyRequest, Error, ShardSpec};
 
 /// Names of settings that a rule of `--var` can have.
@@ -173,7 +174,7 @@ impl Rules {
     }
 }
 
-/// What differs for some arrays of a group. As text it is what `--var` takes: `GLOB: chunks SPEC;
+/// Settings that differ for some arrays of a group. As text it is what `--var` takes: `GLOB: chunks SPEC;
 /// codec SPEC; shards SPEC; write-empty WHEN; cast TYPE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
