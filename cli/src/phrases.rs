@@ -2,6 +2,8 @@
 
 use rechunk_render::Phrases;
 
+use crate::terminal::remedy::hint;
+
 /// Returns the phrases of the command line.
 pub(crate) fn phrases() -> Phrases {
     let mut phrases = Phrases::default();
@@ -9,5 +11,6 @@ pub(crate) fn phrases() -> Phrases {
     phrases.resume = "the same command with --resume";
     phrases.clean = "`rechunk clean`";
     phrases.box_size = "--box-bytes";
+    phrases.remedy = hint;
     phrases
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rechunk::{
     Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, PathPattern,
-    Placement, Planning, ProfileFile, RawFile, Running, Selection, StoreOptions, Stores, Strategy,
-    WriteEmpty, parse_byte_size,
+    Placement, Planning, ProfileFile, RawFile, Remedy, Running, Selection, StoreOptions, Stores,
+    Strategy, WriteEmpty, parse_byte_size,
 };
 
 use crate::args::{
@@ -15,7 +15,7 @@ use crate::args::{
 
 /// A usage error.
 pub(crate) fn usage(message: String, hint: Option<&str>) -> Error {
-    Error::Usage { message, hint: hint.map(str::to_owned) }
+    Error::Usage { message, hint: hint.map(Remedy::from) }
 }
 
 /// A byte size given to `option`.
@@ -94,27 +94,21 @@ fn duration(option: &str, text: &str) -> Result<Duration, Error> {
 pub(crate) fn planning(args: &PlanningArgs) -> Result<Planning, Error> {
     let size =
         |option, text: &Option<String>| text.as_deref().map(|text| bytes(option, text)).transpose();
-    Ok(Planning {
-        memory_bytes: size("--max-mem", &args.max_mem)?,
-        threads: args.threads,
-        concurrency: args.concurrency,
-        strategy: Strategy::from_name(&args.strategy).unwrap_or(Strategy::Auto),
-        intermediate_grid: if args.intermediate == "min" {
-            IntermediateGrid::Min
-        } else {
-            IntermediateGrid::Exact
-        },
-        box_bytes: size("--box-bytes", &args.box_bytes)?,
-        workers: 1,
-        store_copies: true,
-        candidates: true,
-        profiles: [
-            args.source_profile.clone(),
-            args.temp_profile.clone(),
-            args.target_profile.clone(),
-        ],
-        profile: args.profile.as_deref().map(ProfileFile::read).transpose()?,
-    })
+    let mut planning = Planning::default();
+    planning.memory_bytes = size("--max-mem", &args.max_mem)?;
+    planning.threads = args.threads;
+    planning.concurrency = args.concurrency;
+    planning.strategy = Strategy::from_name(&args.strategy).unwrap_or(Strategy::Auto);
+    planning.intermediate_grid =
+        if args.intermediate == "min" { IntermediateGrid::Min } else { IntermediateGrid::Exact };
+    planning.box_bytes = size("--box-bytes", &args.box_bytes)?;
+    planning.workers = 1;
+    planning.store_copies = true;
+    planning.candidates = true;
+    planning.profiles =
+        [args.source_profile.clone(), args.temp_profile.clone(), args.target_profile.clone()];
+    planning.profile = args.profile.as_deref().map(ProfileFile::read).transpose()?;
+    Ok(planning)
 }
 
 /// Request of `copy`.
@@ -131,33 +125,32 @@ pub(crate) fn copy(
     planning_args: &PlanningArgs,
     temp: Option<&str>,
 ) -> Result<CopyRequest, Error> {
-    Ok(CopyRequest {
-        keep_extent: target_args.keep_extent,
-        chunk_bytes: bytes("--chunk-bytes", &target_args.chunk_bytes)?,
-        format: target_args.format.as_deref().and_then(Format::from_name),
-        axes: axes(target_args.axes.as_deref()),
-        raw: raw(&target_args.raw)?,
-        source_format: source_format(&target_args.raw)?,
-        separator: target_args.separator.as_deref().and_then(|sign| sign.chars().next()),
-        n5_version: target_args.n5_version.clone(),
-        write_empty: match target_args.write_empty.as_str() {
-            "always" => WriteEmpty::Always,
-            "never" => WriteEmpty::Never,
-            _ => WriteEmpty::Auto,
-        },
-        max_missing: parsed(target_args.max_missing.as_deref())?,
-        planning: planning(planning_args)?,
-        temp: temp.map(str::to_owned),
-        // What is said of the array is read last.
-        chunks: target_args.chunks.parse()?,
-        shards: parsed(target_args.shards.as_deref())?,
-        select: parsed(target_args.select.as_deref())?,
-        cast: parsed(target_args.cast.as_deref())?,
-        placement: placement(target_args)?,
-        trust: patterns("--trust", &target_args.trust)?,
-        codec: parsed(target_args.codec.as_deref())?,
-        ..CopyRequest::new(source, target)
-    })
+    let mut request = CopyRequest::new(source, target);
+    request.keep_extent = target_args.keep_extent;
+    request.chunk_bytes = bytes("--chunk-bytes", &target_args.chunk_bytes)?;
+    request.format = target_args.format.as_deref().and_then(Format::from_name);
+    request.axes = axes(target_args.axes.as_deref());
+    request.raw = raw(&target_args.raw)?;
+    request.source_format = source_format(&target_args.raw)?;
+    request.separator = target_args.separator.as_deref().and_then(|sign| sign.chars().next());
+    request.n5_version = target_args.n5_version.clone();
+    request.write_empty = match target_args.write_empty.as_str() {
+        "always" => WriteEmpty::Always,
+        "never" => WriteEmpty::Never,
+        _ => WriteEmpty::Auto,
+    };
+    request.max_missing = parsed(target_args.max_missing.as_deref())?;
+    request.planning = planning(planning_args)?;
+    request.temp = temp.map(str::to_owned);
+    // What is said of the array is read last.
+    request.chunks = target_args.chunks.parse()?;
+    request.shards = parsed(target_args.shards.as_deref())?;
+    request.select = parsed(target_args.select.as_deref())?;
+    request.cast = parsed(target_args.cast.as_deref())?;
+    request.placement = placement(target_args)?;
+    request.trust = patterns("--trust", &target_args.trust)?;
+    request.codec = parsed(target_args.codec.as_deref())?;
+    Ok(request)
 }
 
 /// Reads the value of an option, if it was given.
@@ -190,13 +183,11 @@ pub(crate) fn raw(args: &RawArgs) -> Result<Option<RawFile>, Error> {
     let (Some(text), Some(data_type)) = (&args.shape, &args.dtype) else {
         return Ok(None);
     };
-    Ok(Some(RawFile {
-        shape: shape("--raw-shape", text)?,
-        data_type: data_type.clone(),
-        is_fortran: args.order == "F",
-        is_big_endian: args.endian == "big",
-        offset_bytes: bytes("--raw-offset", &args.offset)?,
-    }))
+    let mut raw = RawFile::new(shape("--raw-shape", text)?, data_type);
+    raw.is_fortran = args.order == "F";
+    raw.is_big_endian = args.endian == "big";
+    raw.offset_bytes = bytes("--raw-offset", &args.offset)?;
+    Ok(Some(raw))
 }
 
 /// The format whose documents say what the source is, if it was said.
@@ -213,30 +204,33 @@ fn source_format(args: &RawArgs) -> Result<Option<Format>, Error> {
 /// Options for opening an array.
 pub(crate) fn open_options(name: Option<&str>, args: &RawArgs) -> Result<OpenOptions, Error> {
     let (raw, source_format) = (raw(args)?, source_format(args)?);
-    Ok(OpenOptions { axes: axes(name), raw, source_format, ..OpenOptions::default() })
+    let mut options = OpenOptions::default();
+    options.axes = axes(name);
+    options.raw = raw;
+    options.source_format = source_format;
+    Ok(options)
 }
 
 /// Which arrays of a group.
 pub(crate) fn selection(args: &SelectionArgs) -> Result<Selection, Error> {
-    Ok(Selection {
-        rules: args.var.iter().map(|text| text.parse()).collect::<Result<_, Error>>()?,
-        include: patterns("--include", &args.include)?,
-        exclude: patterns("--exclude", &args.exclude)?,
-        coords: args.coords.as_deref().and_then(Coords::from_name),
-        no_others: args.no_others,
-    })
+    let mut selection = Selection::default();
+    selection.rules = args.var.iter().map(|text| text.parse()).collect::<Result<_, Error>>()?;
+    selection.include = patterns("--include", &args.include)?;
+    selection.exclude = patterns("--exclude", &args.exclude)?;
+    selection.coords = args.coords.as_deref().and_then(Coords::from_name);
+    selection.no_others = args.no_others;
+    Ok(selection)
 }
 
 /// Options for running.
 pub(crate) fn running(args: &RunningArgs) -> Running {
-    Running {
-        existing: match (args.overwrite, args.resume) {
-            (true, _) => Existing::Overwrite,
-            (_, true) => Existing::Resume,
-            _ => Existing::Refuse,
-        },
-        verify: args.verify,
-        keep_temp: args.keep_temp,
-        durable: !args.no_fsync,
-    }
+    let mut running = Running::new(match (args.overwrite, args.resume) {
+        (true, _) => Existing::Overwrite,
+        (_, true) => Existing::Resume,
+        _ => Existing::Refuse,
+    });
+    running.verify = args.verify;
+    running.keep_temp = args.keep_temp;
+    running.durable = !args.no_fsync;
+    running
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use rechunk::{CopyRequest, Error, Existing, Job, Planning, Running, Stores};
+use rechunk::{CopyRequest, Error, Existing, Job, Running, Stores};
 
 use crate::args::DemoArgs;
 use crate::commands::copy::run_job;
@@ -27,14 +27,12 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Error> {
              per chunk, wanted as whole time series per pixel.\n",
         );
     }
-    let request = CopyRequest {
-        chunks: "time=-1,latitude=6,longitude=36".parse()?,
-        planning: Planning { memory_bytes: Some(MEMORY_BYTES), ..Planning::default() },
-        ..CopyRequest::new(&array.display().to_string(), &target.display().to_string())
-    };
+    let mut request = CopyRequest::new(&array.display().to_string(), &target.display().to_string());
+    request.chunks = "time=-1,latitude=6,longitude=36".parse()?;
+    request.planning.memory_bytes = Some(MEMORY_BYTES);
     let job = Job::prepare(request, &Stores::default()).await?;
-    let running =
-        Running { existing: Existing::Refuse, verify: true, keep_temp: false, durable: true };
+    let mut running = Running::new(Existing::Refuse);
+    running.verify = true;
     Box::pin(run_job(job, running, &args.output, None)).await?;
     if talk {
         terminal::say(&format!(
@@ -55,7 +53,7 @@ fn check_empty(directory: &Path) -> Result<(), Error> {
         return Err(Error::Conflict {
             location: directory.display().to_string(),
             reason: "exists and is not an empty directory".to_owned(),
-            hint: Some("give the demo another directory: `rechunk demo DIR`".to_owned()),
+            hint: Some("give the demo another directory: `rechunk demo DIR`".into()),
         });
     }
     Ok(())

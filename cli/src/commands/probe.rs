@@ -52,7 +52,9 @@ fn options(args: &ProbeArgs) -> Result<ProbeOptions, Error> {
     if bytes < BYTES_MIN {
         return Err(usage(format!("--bytes: {bytes} are too few"), Some("give 1MiB or more")));
     }
-    Ok(ProbeOptions { bytes, seconds: f64::from(args.seconds), read: args.read.clone() })
+    let mut options = ProbeOptions::new(bytes, f64::from(args.seconds));
+    options.read.clone_from(&args.read);
+    Ok(options)
 }
 
 /// The profile that is there, to which a store is added, or a new one called as the file is.

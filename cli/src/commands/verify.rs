@@ -15,7 +15,9 @@ use crate::{exit_code, request, signals};
 pub(crate) async fn run(args: VerifyArgs) -> Result<ExitCode, Error> {
     let memory_bytes =
         args.max_mem.as_deref().map(|text| request::bytes("--max-mem", text)).transpose()?;
-    let planning = Planning { memory_bytes, threads: args.threads, ..Planning::default() };
+    let mut planning = Planning::default();
+    planning.memory_bytes = memory_bytes;
+    planning.threads = args.threads;
     let observer = progress::observer(&args.output);
     let cancel = signals::cancel_on_signal();
     let options = request::open_options(args.axes.as_deref(), &args.raw)?;

@@ -127,7 +127,7 @@ impl JobFile {
 
     fn at(&self, place: Option<Position>, error: &Error) -> Error {
         let place = place.map_or_else(|| self.path.clone(), |at| format!("{}:{at}", self.path));
-        usage(format!("{place}: {}", told(error)), error.hint().as_deref())
+        Error::Usage { message: format!("{place}: {}", told(error)), hint: error.remedy() }
     }
 
     /// Says of a usage error which begins with an option of this file where it stands.
@@ -210,7 +210,7 @@ fn meaning(words: &[&Word]) -> Result<(), Error> {
 fn check_copy(args: &CopyArgs) -> Result<(), Error> {
     request::planned_stores(&args.stores, args.planning.concurrency)?;
     let copy = request::of_copy(args)?;
-    copy.check(&request::selection(&args.selection))
+    copy.check(&request::selection(&args.selection)?)
 }
 
 /// Message of clap without the usage behind it, on one line.

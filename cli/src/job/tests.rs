@@ -187,7 +187,7 @@ fn options_of_stores_are_never_shown() {
         "[store-option]\nsecret_access_key = 'canary'\nsecret_access_key = 'canary'",
     ] {
         let error = parse("job.toml", text).err().unwrap_or_else(|| panic!("{text}"));
-        let said = format!("{error} {error:?} {:?}", error.hint());
+        let said = format!("{error} {error:?} {:?}", error.remedy());
         assert!(!said.contains("canary") && said.contains("job.toml:"), "{said}");
     }
 }

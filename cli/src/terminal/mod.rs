@@ -2,12 +2,15 @@
 
 pub(crate) mod logging;
 pub(crate) mod progress;
+pub(crate) mod remedy;
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rechunk::{Error, format_byte_size, lies_in};
 use rechunk_render::{error_json, error_text, harmless};
+
+use crate::phrases::phrases;
 use serde::Serialize;
 
 /// Talk: a line on stderr.
@@ -61,12 +64,12 @@ pub(crate) fn has_printed_json() -> bool {
 
 /// Prints an error, its causes and its hint on stderr.
 pub(crate) fn print_error(error: &Error) {
-    say(&error_text(error));
+    say(&error_text(error, &phrases()));
 }
 
 /// Prints an error as the JSON object of a command that has been asked for one.
 pub(crate) fn print_error_json(error: &Error) {
-    print_json(&error_json(error));
+    print_json(&error_json(error, &phrases()));
 }
 
 /// Prints warnings on stderr.
@@ -89,7 +92,7 @@ pub(crate) fn check_apart(file: Option<&str>, locations: &[&str]) -> Result<(), 
     match locations.iter().find(|location| lies_in(file, location)) {
         Some(location) => Err(Error::Usage {
             message: format!("{file} would be written into {location}"),
-            hint: Some("write it elsewhere".to_owned()),
+            hint: Some("write it elsewhere".into()),
         }),
         None => Ok(()),
     }

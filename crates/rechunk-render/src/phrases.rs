@@ -1,5 +1,9 @@
 //! Phrases of the program that shows a text: this crate does not know what its commands are called.
 
+use std::fmt;
+
+use rechunk::Remedy;
+
 /// Names for what a reader can do next, in the words of the program that shows a text.
 ///
 /// ```
@@ -7,7 +11,7 @@
 /// phrases.resume = "job.resume()";
 /// phrases.clean = "rechunk.clean(target)";
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Phrases {
     /// The report that leaves nothing out: “… has all of them”.
@@ -18,6 +22,8 @@ pub struct Phrases {
     pub clean: &'static str,
     /// The setting for the size of boxes: “not tried with …”.
     pub box_size: &'static str,
+    /// Makes the hint of an error.
+    pub remedy: fn(&Remedy) -> String,
 }
 
 impl Default for Phrases {
@@ -27,6 +33,14 @@ impl Default for Phrases {
             resume: "the same copy, resumed,",
             clean: "cleaning the target",
             box_size: "boxes of a given size",
+            remedy: Remedy::to_string,
         }
+    }
+}
+
+impl fmt::Debug for Phrases {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { full_report, resume, clean, box_size, remedy: _ } = self;
+        f.debug_tuple("Phrases").field(&[full_report, resume, clean, box_size]).finish()
     }
 }

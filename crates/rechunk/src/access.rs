@@ -9,7 +9,8 @@ use rechunk_plan::StoreProfile;
 use serde::Serialize;
 
 use crate::Error;
-use crate::chunk_spec::{ChunkSpec, Extent};
+use crate::chunk_spec::ChunkSpec;
+use crate::extent::Extent;
 use crate::request::profile_of;
 
 /// Chunks that are suggested are near this, decoded bytes.
@@ -63,6 +64,7 @@ impl Access {
 
 /// Cost of one read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AccessCost {
     /// The way it is read: `map`, or the axis that is read whole.
     pub access: String,
@@ -87,6 +89,7 @@ pub struct AccessCost {
 
 /// Chunks for a way to read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct BetterChunks {
     /// As `--chunks` takes it.
     pub spec: String,
@@ -207,7 +210,7 @@ fn product(shape: &[u64]) -> u64 {
 
 fn usage(message: String) -> Error {
     let hint = "give time, map or the name of a dimension, several with commas between them";
-    Error::Usage { message, hint: Some(hint.to_owned()) }
+    Error::Usage { message, hint: Some(hint.into()) }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ const MULTIPLES: [f64; 4] = [std::f64::consts::SQRT_2, 2.0, 2.0 * std::f64::cons
 
 /// Plan that a modest multiple of the memory would allow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct MoreMemory {
     /// The budget that would do, bytes.
     pub memory_bytes: u64,

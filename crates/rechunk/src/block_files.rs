@@ -43,7 +43,7 @@ pub(crate) async fn check_blocks(
                     "{key} is missing: {found} of {} block files are there",
                     grid.count()
                 ),
-                hint: Some("every block of a raw array has to be there".to_owned()),
+                hint: Some("every block of a raw array has to be there".into()),
             });
         }
     }

@@ -14,6 +14,7 @@ use crate::open::OpenArray;
 
 /// Filters that a job carries without undoing them, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Carried {
     /// Data type of the array.
     pub data_type: String,

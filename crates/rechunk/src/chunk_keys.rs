@@ -200,7 +200,7 @@ fn settle(open: &OpenArray, found: Convention, example: &str) -> Result<OtherKey
                 "none of its blocks is there under a key of N5 (like {own}), but there are files like {example}: N5 \
                  has no keys with dots, and which axis they begin with is not known"
             ),
-            hint: Some("give the blocks the names that N5 has for them".to_owned()),
+            hint: Some("give the blocks the names that N5 has for them".into()),
         }),
     }
 }
@@ -227,7 +227,7 @@ fn two_conventions(open: &OpenArray, one: &str, other: &str) -> Error {
         location: open.location.clone(),
         reason: format!("some of its chunks have keys like {one}, others keys like {other}"),
         hint: Some(
-            "which of two chunks counts is not known: give all of them the keys that the metadata says".to_owned(),
+            "which of two chunks counts is not known: give all of them the keys that the metadata says".into(),
         ),
     }
 }
@@ -276,8 +276,6 @@ fn other_keys(open: &OpenArray, missing: &str, there: &str) -> Error {
             "chunks are missing under the keys that its metadata says (like {missing}), and others lie there under \
              keys like {there}"
         ),
-        hint: Some(
-            "give all chunks the keys that the metadata says, or have it say theirs".to_owned(),
-        ),
+        hint: Some("give all chunks the keys that the metadata says, or have it say theirs".into()),
     }
 }

@@ -7,6 +7,7 @@ const KEPT_MAX: usize = 1 << 16;
 
 /// Sizes of stored chunks, bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SizeSummary {
     /// The smallest.
     pub min: u64,
@@ -20,6 +21,7 @@ pub struct SizeSummary {
 
 /// Chunks of like size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SizeBin {
     /// The smallest that belongs here, bytes: a power of two, or 0.
     pub from: u64,

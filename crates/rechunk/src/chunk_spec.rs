@@ -7,7 +7,8 @@ use rechunk_grid::ArraySpec;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::calendar::span::{TimeSpan, unresolved};
+use crate::calendar::span::unresolved;
+use crate::extent::Extent;
 
 /// Chunk shape that is wanted. As text it is what `--chunks` takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,30 +26,6 @@ pub enum ChunkSpec {
     Positional(Vec<Extent>),
     /// By dimension name, axes that are not named as the source: `time=-1,lat=30`.
     Named(Vec<(String, Extent)>),
-}
-
-/// Extent of chunks that is wished along one axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Extent {
-    /// That many elements; cut to the axis where that is shorter.
-    Elements(u64),
-    /// That many elements, also where the axis is shorter (`10!`): for an array that will grow.
-    Exactly(u64),
-    /// The whole axis (`-1`).
-    Whole,
-    /// As the source (`keep`), also where that is larger than the axis.
-    Keep,
-    /// Sized so that a chunk is near the wanted bytes (`auto`).
-    Auto,
-    /// As many elements as the coordinate of the axis has in that time (`30D`); also where the axis
-    /// is shorter, if `is_kept` (`30D!`).
-    Span {
-        /// The time.
-        span: TimeSpan,
-        /// The axis does not cut it.
-        is_kept: bool,
-    },
 }
 
 impl ChunkSpec {
@@ -184,64 +161,6 @@ impl fmt::Display for ChunkSpec {
     }
 }
 
-impl fmt::Display for Extent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Elements(elements) => write!(f, "{elements}"),
-            Self::Exactly(elements) => write!(f, "{elements}!"),
-            Self::Whole => f.write_str("-1"),
-            Self::Keep => f.write_str("keep"),
-            Self::Auto => f.write_str("auto"),
-            Self::Span { span, is_kept } => {
-                write!(f, "{span}{}", if *is_kept { "!" } else { "" })
-            }
-        }
-    }
-}
-
-impl Extent {
-    /// Returns this extent, not cut by its axis.
-    fn kept(self) -> Self {
-        match self {
-            Self::Elements(elements) => Self::Exactly(elements),
-            Self::Span { span, .. } => Self::Span { span, is_kept: true },
-            other => other,
-        }
-    }
-
-    fn parse(text: &str) -> Result<Self, Error> {
-        if let Some(number) = text.strip_suffix('!') {
-            return match Self::parse(number.trim_end())? {
-                extent @ (Self::Elements(_) | Self::Span { is_kept: false, .. }) => {
-                    Ok(extent.kept())
-                }
-                _ => Err(usage(format!(
-                    "`{text}`: ! keeps a number of elements, or a time, that is longer than the axis"
-                ))),
-            };
-        }
-        match text {
-            "-1" => Ok(Self::Whole),
-            "keep" => Ok(Self::Keep),
-            "auto" => Ok(Self::Auto),
-            number => match number.parse() {
-                // However it is spelled: 0, 00, +0.
-                Ok(0) => {
-                    Err(usage("a chunk extent cannot be 0 (-1 means the whole axis)".to_owned()))
-                }
-                Ok(elements) => Ok(Self::Elements(elements)),
-                Err(_) => {
-                    if let Some(span) = TimeSpan::parse(number) {
-                        return Ok(Self::Span { span, is_kept: false });
-                    }
-                    let wanted = "a number, -1, keep, auto or a time like 30D";
-                    Err(usage(format!("`{text}` is not a chunk extent: {wanted}")))
-                }
-            },
-        }
-    }
-}
-
 /// Shares `elements` among the `auto` axes: short axes whole, the others equal.
 pub(crate) fn size_auto(wanted: &[Extent], shape: &[u64], elements: u64, chunk: &mut [u64]) {
     let mut auto: Vec<usize> =
@@ -326,7 +245,7 @@ fn kept(source: &ArraySpec, axis: usize) -> Result<u64, Error> {
             edges.shortest(),
             edges.longest()
         ),
-        hint: Some("give --chunks a number for it, -1 (the whole axis) or auto".to_owned()),
+        hint: Some("give --chunks a number for it, -1 (the whole axis) or auto".into()),
     })
 }
 
@@ -404,7 +323,7 @@ mod tests {
             let what = if names.is_some() { "dimension `time`" } else { "axis 0" };
             assert!(error.to_string().contains(what), "{error}");
             assert!(error.to_string().contains("260 to 300 elements"), "{error}");
-            assert!(error.hint().unwrap().contains("--chunks"));
+            assert!(error.remedy().unwrap().to_string().contains("--chunks"));
             assert_eq!(resolve("-1,keep,keep").unwrap(), [1460, 720, 1440]);
             assert_eq!(resolve("10,keep,5").unwrap(), [10, 720, 5]);
             if names.is_some() {

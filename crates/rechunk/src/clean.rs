@@ -24,6 +24,7 @@ use crate::writer_lock::{WriterLock, held_by};
 
 /// Counts of removed things.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Cleaned {
     /// The target.
     pub target: String,

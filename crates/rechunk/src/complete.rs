@@ -10,8 +10,7 @@ use rechunk_grid::{ChunkGrid, Region};
 use rechunk_store::{Meter, Role, Store};
 use tokio_util::sync::CancellationToken;
 
-use crate::Error;
-use crate::cast::Cast;
+use crate::cast_spec::Cast;
 use crate::error::store_error;
 use crate::job::Job;
 use crate::metadata::Metadata;
@@ -20,6 +19,7 @@ use crate::sample::spread;
 use crate::select::RegionSpec;
 use crate::source_check::check_unwritten_since;
 use crate::verify::{compare_opened, turned_like};
+use crate::{Error, Remedy};
 
 /// Chunks that are compared of one array, at most.
 pub(crate) const SAMPLES: usize = 8;
@@ -87,7 +87,7 @@ async fn check_elements_of(
     let conflict = |reason: String| Error::Conflict {
         location: job.request.target.clone(),
         reason,
-        hint: Some("--overwrite replaces it when the new array is complete".to_owned()),
+        hint: Some(Remedy::Overwrite),
     };
     if let Some(written) = written_at(&job.target, target).await?
         && let Some(what) = check_unwritten_since(job, written).await?

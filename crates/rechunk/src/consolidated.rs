@@ -60,7 +60,7 @@ impl Fault {
                     "lies in the group {group}, whose metadata is damaged, so that the new array \
                      cannot be put into it: {source}"
                 ),
-                hint: Some("repair that document, or remove it and consolidate again".to_owned()),
+                hint: Some("repair that document, or remove it and consolidate again".into()),
             },
         }
     }

@@ -40,7 +40,7 @@ impl Chunks {
                     "reading a chunk of it takes {bytes} bytes, and it is to be looked at beside \
                      the plan, with no more than {CHUNK_BYTES_MAX}"
                 ),
-                hint: Some("copy it with smaller --chunks".to_owned()),
+                hint: Some("copy it with smaller --chunks".into()),
             });
         }
         let store = array.array.store().with_role(Role::Control).with_meter(&Meter::new());

@@ -10,18 +10,17 @@ use rechunk_planner::PlanError;
 use rechunk_store::StoreError;
 use thiserror::Error;
 
-use crate::format_byte_size;
-use crate::without_secrets::without_secrets;
+use crate::secrets::without_secrets;
+use crate::{Remedy, format_byte_size};
 
 /// Hint where a server's certificate is not trusted.
 const TRUST: &str = "if the server is yours, or a proxy signs for it, name a file with its \
                      certificate authority in SSL_CERT_FILE";
 
 /// Hint about a source that was written while it was read.
-pub(crate) const SOURCE_CHANGED_HINT: &str = "start again when nothing writes the source: with --overwrite, or after `rechunk clean TARGET` where it \
-     goes into an array that stays";
+pub(crate) const SOURCE_CHANGED_HINT: Remedy = Remedy::StartUnwritten;
 /// Hint where a disk is full.
-const ROOM: &str = "make room, then run the same command with --resume";
+const ROOM: Remedy = Remedy::MakeRoom;
 
 /// Class of an outcome; the command line exits with its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +51,7 @@ pub enum Error {
         /// Mistake, in a sentence.
         message: String,
         /// Advice for another request, if there is any.
-        hint: Option<String>,
+        hint: Option<Remedy>,
     },
     /// The location holds no array that can be read.
     #[error("{location} is not an array: {reason}")]
@@ -62,7 +61,7 @@ pub enum Error {
         /// Reason, which may say what is there instead.
         reason: String,
         /// Advice, if there is any.
-        hint: Option<String>,
+        hint: Option<Remedy>,
     },
     /// The group cannot be copied as it is.
     #[error("cannot copy the group {location}: {reason}")]
@@ -72,7 +71,7 @@ pub enum Error {
         /// Which of its members are in the way, and why.
         reason: String,
         /// Advice, if there is any.
-        hint: Option<String>,
+        hint: Option<Remedy>,
     },
     /// Chunks of the source are missing, or are not where they should be.
     #[error("cannot copy {location}: {reason}")]
@@ -82,7 +81,7 @@ pub enum Error {
         /// Which chunks, and what is wrong with them.
         reason: String,
         /// Advice, if there is any.
-        hint: Option<String>,
+        hint: Option<Remedy>,
     },
     /// An array of a group is to blame.
     #[error("the array {path}")]
@@ -126,7 +125,7 @@ pub enum Error {
         /// Obstacle, in words.
         reason: String,
         /// Advice, if there is any.
-        hint: Option<String>,
+        hint: Option<Remedy>,
     },
     /// No plan.
     #[error("there is no plan{}", within(*budget_bytes, source))]
@@ -165,7 +164,7 @@ pub enum Error {
         /// All tasks.
         total: u64,
         /// Advice, if there is any.
-        hint: Option<String>,
+        hint: Option<Remedy>,
         /// Why.
         #[source]
         source: Box<ExecError>,
@@ -372,8 +371,8 @@ impl Error {
         }
     }
 
-    /// Advice in a sentence, where there is some.
-    pub fn hint(&self) -> Option<String> {
+    /// Way out of it, where there is some.
+    pub fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Usage { hint, .. }
             | Self::NotAnArray { hint, .. }
@@ -381,46 +380,40 @@ impl Error {
             | Self::SourceChunks { hint, .. }
             | Self::Conflict { hint, .. }
             | Self::Run { hint, .. } => hint.clone(),
-            Self::Member { source, .. } => source.hint(),
-            Self::VerifyFailed { .. } | Self::DigestDiffers { .. } => {
-                Some("--overwrite copies it again".to_owned())
-            }
-            Self::Cast { .. } => Some(
-                "cast to a type that holds it; for one array of a group: --var 'PATH: cast TYPE'"
-                    .to_owned(),
-            ),
+            Self::Member { source, .. } => source.remedy(),
+            Self::VerifyFailed { .. } | Self::DigestDiffers { .. } => Some(Remedy::CopyAgain),
+            Self::Cast { .. } => Some(Remedy::CastWider),
             Self::Plan { source, .. } => match **source {
-                PlanError::DoesNotFit { minimum_bytes, .. } => Some(format!(
-                    "give at least `--max-mem {minimum_bytes}` ({})",
-                    format_byte_size(minimum_bytes)
-                )),
+                PlanError::DoesNotFit { minimum_bytes, .. } => {
+                    Some(Remedy::MoreMemory { bytes: minimum_bytes })
+                }
                 _ => None,
             },
             Self::ReadRegion { source, .. } | Self::WriteRegion { source, .. } => match **source {
                 RegionError::Memory { .. } => {
-                    Some("allow more with `RegionOptions::with_memory_bytes`".to_owned())
+                    Some(Remedy::from("allow more with `RegionOptions::with_memory_bytes`"))
                 }
                 RegionError::TooLarge { .. } => {
-                    Some("read it in parts, or into a buffer of yours".to_owned())
+                    Some(Remedy::from("read it in parts, or into a buffer of yours"))
                 }
                 _ => None,
             },
             Self::SourceStore { source, .. }
                 if matches!(**source, StoreError::Changed { .. } | StoreError::Removed { .. }) =>
             {
-                Some(SOURCE_CHANGED_HINT.to_owned())
+                Some(SOURCE_CHANGED_HINT)
             }
-            Self::Store { source, .. } if source.is_no_space() => Some(ROOM.to_owned()),
-            Self::Finish { source, .. } if source.is_no_space() => Some(ROOM.to_owned()),
+            Self::Store { source, .. } if source.is_no_space() => Some(ROOM),
+            Self::Finish { source, .. } if source.is_no_space() => Some(ROOM),
             Self::Store { source, .. } | Self::SourceStore { source, .. }
                 if source.is_untrusted() =>
             {
-                Some(TRUST.to_owned())
+                Some(TRUST.into())
             }
             Self::Store { source, .. } | Self::SourceStore { source, .. }
                 if source.is_permission_denied() =>
             {
-                Some("check the permissions of the path and its parent directories".to_owned())
+                Some("check the permissions of the path and its parent directories".into())
             }
             _ => None,
         }

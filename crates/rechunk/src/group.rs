@@ -27,6 +27,7 @@ const DIRECTORIES_MAX: usize = 10_000;
 
 /// Description of a group, as `rechunk info` shows it.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct GroupInfo {
     /// Location of the group.
     pub location: String,
@@ -51,6 +52,7 @@ pub struct GroupInfo {
 
 /// An array or a group in a group.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct Member {
     /// Path below the group.
     pub path: String,
@@ -76,6 +78,7 @@ pub enum MemberKind {
 
 /// An array in a group, without a look at its chunks.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct MemberArray {
     /// Extent of each axis, elements.
     pub shape: Vec<u64>,

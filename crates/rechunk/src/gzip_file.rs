@@ -70,7 +70,7 @@ pub(crate) async fn unpack(source: &OpenArray, folder: &Store) -> Result<OpenArr
     run_blocking(unpacking).await.map_err(|error| Error::NotAnArray {
         location: source.location.clone(),
         reason: format!("cannot be unpacked into {}: {error}", root.display()),
-        hint: Some("it is damaged or cut off, or there is no room for what it holds".to_owned()),
+        hint: Some("it is damaged or cut off, or there is no room for what it holds".into()),
     })?;
     let store = folder.with_meter(source.array.store().meter()).with_role(Role::Source);
     let array = Array::new(Arc::clone(source.array.layout()), store);
@@ -83,7 +83,7 @@ fn not_local(source: &OpenArray) -> Error {
         reason: "a compressed file is unpacked on a local disk first, and there is none beside \
                  the target"
             .to_owned(),
-        hint: Some("unpack it yourself, or write to a local disk".to_owned()),
+        hint: Some("unpack it yourself, or write to a local disk".into()),
     }
 }
 

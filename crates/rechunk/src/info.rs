@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use futures::stream;
-use futures::{StreamExt, TryStreamExt};
+use futures::{StreamExt, TryStreamExt, stream};
 use rechunk_array::Array;
 use rechunk_format::ShardFormat;
 use rechunk_grid::{ChunkGrid, DataType};
@@ -14,7 +13,6 @@ use rechunk_store::{Meter, Role, Store, StoreError, Stores};
 use rechunk_zarr::ArrayMetadata;
 use serde::Serialize;
 
-use crate::Error;
 use crate::access::{Access, AccessCost, access_cost};
 use crate::chunk_keys::{self, OtherKeys};
 use crate::chunk_sizes::{ChunkSizes, SizeSummary};
@@ -23,6 +21,7 @@ use crate::group::{GroupInfo, group_info};
 use crate::open::{OpenArray, OpenOptions, Opened, left_out, open_node, open_store};
 use crate::readers::readers;
 use crate::two_documents::others;
+use crate::{Error, Remedy};
 
 /// Smallest chunk that reads well, decoded bytes.
 const SMALL_CHUNK_BYTES: u64 = 1 << 20;
@@ -45,6 +44,7 @@ pub enum Info {
 
 /// An array.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct ArrayInfo {
     /// Location of the array.
     pub location: String,
@@ -117,6 +117,7 @@ pub struct ArrayInfo {
 
 /// Keys of one sort.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct KeyCount {
     /// Number of keys.
     pub count: u64,
@@ -266,7 +267,7 @@ fn array_access(open: &OpenArray, access: &[Access]) -> Result<Vec<AccessCost>, 
     if open.metadata.file_name().is_some() {
         let message =
             format!("{} is one file without chunks: any read takes what it needs", open.location);
-        return Err(Error::Usage { message, hint: Some("leave --access out".to_owned()) });
+        return Err(Error::Usage { message, hint: Some(Remedy::AskNoAccess) });
     }
     let layout = open.array.layout();
     let shards = layout.shards().map(ShardFormat::shard_shape);
@@ -284,8 +285,7 @@ pub(crate) fn no_such_access(access: &Access, location: &str) -> Error {
         Access::Map => format!("there is no map in {location}: it takes two axes, and elements"),
         Access::Along(_) => format!("there is no dimension `{name}` with elements in {location}"),
     };
-    let hint = "without --access, rechunk info shows the dimensions";
-    Error::Usage { message, hint: Some(hint.to_owned()) }
+    Error::Usage { message, hint: Some(Remedy::SeeDimensions) }
 }
 
 /// The nearest group above whose consolidated metadata describes the array, and what is wrong if

@@ -103,7 +103,7 @@ pub(crate) fn check_same_temp(request: &CopyRequest, saved: &SavedJob) -> Result
         ),
         hint: Some(format!(
             "resume it with {hint}; `rechunk clean TARGET` gives it up, and then --temp may name another place"
-        )),
+        ).into()),
     })
 }
 

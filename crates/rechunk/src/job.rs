@@ -237,7 +237,7 @@ fn force_passthrough(
     let refuse = |reason: &str| Error::NotAnArray {
         location: location.to_owned(),
         reason: format!("elements of variable length are only copied chunk by chunk, {reason}"),
-        hint: Some("leave the option out".to_owned()),
+        hint: Some("leave the option out".into()),
     };
     if request.write_empty != WriteEmpty::Auto {
         return Err(refuse("so --write-empty cannot be chosen"));

@@ -89,6 +89,7 @@ mod byte_size;
 mod calendar;
 mod carried;
 mod cast;
+mod cast_spec;
 mod check;
 mod chunk_keys;
 mod chunk_objects;
@@ -103,6 +104,7 @@ mod documents;
 mod element;
 mod elements;
 mod error;
+mod extent;
 mod finish;
 mod format;
 mod group;
@@ -113,6 +115,7 @@ mod intermediate;
 mod job;
 mod job_file;
 mod large_document;
+mod max_missing;
 mod member_location;
 mod metadata;
 mod missing;
@@ -120,7 +123,9 @@ mod missing_report;
 mod not_ours;
 mod open;
 mod others;
+mod path_pattern;
 mod place;
+mod placement;
 pub mod planner;
 mod prepare;
 mod probe;
@@ -128,6 +133,7 @@ mod profile;
 mod readers;
 mod recount;
 mod regions;
+mod remedy;
 mod repeats;
 mod report;
 mod request;
@@ -135,6 +141,7 @@ mod resumption;
 mod run;
 mod sample;
 mod saved_job;
+mod secrets;
 mod select;
 mod shard_spec;
 mod single_file;
@@ -158,30 +165,34 @@ pub use axes::Axes;
 pub use byte_size::{format_byte_size, parse_byte_size};
 pub use calendar::{SpanUnit, TimeSpan};
 pub use carried::Carried;
-pub use cast::Cast;
+pub use cast_spec::Cast;
 pub use chunk_sizes::{SizeBin, SizeSummary};
-pub use chunk_spec::{ChunkSpec, Extent};
+pub use chunk_spec::ChunkSpec;
 pub use clean::{Cleaned, clean};
 pub use codec_spec::CodecSpec;
 pub use element::Element;
 pub use error::{Class, Error};
+pub use extent::Extent;
 pub use format::Format;
 pub use group::{GroupInfo, Member, MemberArray, MemberKind};
-pub use growth::{Growth, Placement};
+pub use growth::Growth;
 pub use info::{ArrayInfo, Info, KeyCount, info};
 pub use job::Job;
 pub use job_file::{
     JOB_FILE_BYTES_MAX, JobEntry, JobFault, JobNode, JobSyntax, JobValue, Position, parse_job_file,
 };
+pub use max_missing::MaxMissing;
 pub use metadata::Metadata;
-pub use missing::MaxMissing;
 pub use missing_report::MissingReport;
 pub use open::{OpenArray, OpenOptions, open_array};
 pub use others::{Counted, ListedFile, OthersInfo, OthersReport};
+pub use path_pattern::PathPattern;
+pub use placement::Placement;
 pub use probe::{
     CodecMeasurement, CodecsMeasurement, ProbeOptions, Probed, Rung, StoreMeasurement, probe,
 };
 pub use profile::{CodecEntry, ProfileFile, SpeedsEntry, StoreEntry};
+pub use remedy::Remedy;
 pub use report::{DigestReport, MemoryReport, PlanReport, Report, StageReport, TaskReport};
 pub use request::{CopyRequest, Existing, Planning, Running};
 pub use saved_job::SavedJob;
@@ -191,8 +202,8 @@ pub use single_file::RawFile;
 pub use status::{ArrayStatus, MemberStatus, RunState, StageStatus, Status, WriterStatus, status};
 pub use target::lies_in;
 pub use tree::{
-    ArrayReport, ArrayRule, Coords, PathPattern, Prepared, RULE_SETTINGS, Selection, Totals,
-    TreeArray, TreeJob, TreeReport, prepare,
+    ArrayReport, ArrayRule, Coords, Prepared, RULE_SETTINGS, Selection, Totals, TreeArray, TreeJob,
+    TreeReport, prepare,
 };
 pub use verify::{Compared, Comparison, GroupComparison, MemberComparison, verify, verify_any};
 

@@ -8,6 +8,7 @@ const NAMED_MAX: usize = 3;
 
 /// Source chunks that were missing, in the report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct MissingReport {
     /// Chunks that were not there, and were read as the fill value. Each counts once, however often
     /// it was asked for.

@@ -11,11 +11,10 @@ use rechunk_grid::{ArraySpec, ChunkGrid, Region};
 use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
 
-use crate::Error;
 use crate::arrays_below::arrays_below;
 use crate::axes::Axes;
 use crate::block_files::check_blocks;
-use crate::cast::Cast;
+use crate::cast_spec::Cast;
 use crate::consolidated;
 use crate::dimension_names::{AxisNames, look_above};
 use crate::documents::{Documents, Node, Wanted};
@@ -25,6 +24,7 @@ use crate::not_ours;
 use crate::select::RegionSpec;
 use crate::single_file::{RawFile, SingleFile, open_file};
 use crate::two_documents::decide;
+use crate::{Error, Remedy};
 
 pub(crate) use crate::documents::{METADATA_BYTES_MAX, hex};
 
@@ -92,7 +92,7 @@ impl OpenArray {
                     "it can only be copied as a whole (its elements differ in length, or it is \
                          a compressed file)"
                         .to_owned(),
-                hint: Some("leave --select out".to_owned()),
+                hint: Some(Remedy::SelectNothing),
             });
         }
         self.part(region)
@@ -149,6 +149,7 @@ impl OpenArray {
 
 /// Options for an array that is opened.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct OpenOptions {
     /// Order of the axes of N5 or NIfTI.
     pub axes: Option<Axes>,
@@ -369,7 +370,7 @@ async fn group_error(location: &str, format: Format, store: &Store) -> Error {
         Some(names) => format!("it is {} group with {names}", format.with_article()),
     };
     let hint = one_of(location, &arrays).unwrap_or_else(|| "name the array inside it".to_owned());
-    Error::NotAnArray { location: location.to_owned(), reason, hint: Some(hint) }
+    Error::NotAnArray { location: location.to_owned(), reason, hint: Some(hint.into()) }
 }
 
 /// `the arrays a, b`, as many as a message takes.
@@ -397,7 +398,7 @@ async fn nothing_error(location: &str, store: &Store) -> Error {
     let error = |reason: &str, hint: Option<String>| Error::NotAnArray {
         location: location.to_owned(),
         reason: reason.to_owned(),
-        hint,
+        hint: hint.map(Remedy::from),
     };
     if !store.can_list() {
         let hint = "name the array itself: what is below a URL cannot be asked for".to_owned();

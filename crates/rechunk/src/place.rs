@@ -3,7 +3,6 @@
 use futures::FutureExt;
 use rechunk_store::{Role, Store, Stores};
 
-use crate::Error;
 use crate::consolidated;
 use crate::documents::METADATA_KEYS;
 use crate::error::store_error;
@@ -20,6 +19,7 @@ use crate::target::{
 };
 use crate::work_dir::{Left, WorkDir};
 use crate::writer_lock::{WriterLock, held_by};
+use crate::{Error, Remedy};
 
 /// Where a run reads, writes and keeps its state.
 #[derive(Debug)]
@@ -314,7 +314,7 @@ pub(crate) fn unfinished(location: &str) -> Error {
     Error::Conflict {
         location: location.to_owned(),
         reason: "holds an interrupted (or running) job".to_owned(),
-        hint: Some("--resume goes on where it stopped, --overwrite starts again".to_owned()),
+        hint: Some(Remedy::ResumeOrOverwrite),
     }
 }
 
@@ -328,7 +328,7 @@ pub(crate) fn may_grow(job: &Job, running: Running, left: &Left) -> Result<bool,
         (Left::Done(Some(_)), Existing::Refuse) => Err(refuse_growth(
             location,
             "holds what is left of a run that has written all",
-            "--resume ends it, `rechunk clean TARGET` removes it",
+            Remedy::EndOrClean,
         )),
         (Left::Done(Some(saved)), Existing::Resume) => match saved.difference(&job.saved()) {
             Some(difference) => Err(other_job(location, &difference)),
@@ -346,8 +346,8 @@ pub(crate) fn may_grow(job: &Job, running: Running, left: &Left) -> Result<bool,
     }
 }
 
-fn refuse_growth(location: &str, reason: &str, hint: &str) -> Error {
-    let (reason, hint) = (reason.to_owned(), Some(hint.to_owned()));
+fn refuse_growth(location: &str, reason: &str, hint: impl Into<Remedy>) -> Error {
+    let (reason, hint) = (reason.to_owned(), Some(hint.into()));
     Error::Conflict { location: location.to_owned(), reason, hint }
 }
 
@@ -355,17 +355,13 @@ fn refuse_growth(location: &str, reason: &str, hint: &str) -> Error {
 pub(crate) fn overwrites() -> Error {
     Error::Usage {
         message: "--overwrite replaces the target, and --append and --region keep it".to_owned(),
-        hint: Some("leave one of them out".to_owned()),
+        hint: Some("leave one of them out".into()),
     }
 }
 
 /// An interrupted run is to be gone on with first.
 pub(crate) fn begun_before(location: &str) -> Error {
-    refuse_growth(
-        location,
-        "holds an interrupted (or running) job",
-        "--resume goes on where it stopped, `rechunk clean TARGET` gives it up",
-    )
+    refuse_growth(location, "holds an interrupted (or running) job", Remedy::ResumeOrClean)
 }
 
 /// Error that the plan was of a run that has ended since.
@@ -382,7 +378,7 @@ pub(crate) fn nothing_begun(location: &str) -> Error {
     refuse_growth(
         location,
         "holds no interrupted run to go on with: it was complete, or has not begun",
-        "look at the shape of the target; without --resume the source is written (again)",
+        Remedy::LookFirst,
     )
 }
 
@@ -483,6 +479,6 @@ fn check_part(location: &str, target: &Store) -> Result<(), Error> {
         location: format!("{}.part", location.trim_end_matches('/')),
         reason: "is in the way: the array is written under this name until it is complete"
             .to_owned(),
-        hint: Some("no run that could be resumed has left it: move it away".to_owned()),
+        hint: Some("no run that could be resumed has left it: move it away".into()),
     })
 }

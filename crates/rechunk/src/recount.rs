@@ -117,7 +117,7 @@ impl Counts {
             hint: Some(
                 "write the source with the units of the target (in xarray: \
                  ds.time.encoding[\"units\"] = …), or copy the archive to one with a finer unit"
-                    .to_owned(),
+                    .into(),
             ),
         }
     }
@@ -172,7 +172,7 @@ impl OpenArray {
                  see whether chunks are missing",
                 format_shape(&spec.shape)
             ),
-            hint: Some("write it with the units of the target".to_owned()),
+            hint: Some("write it with the units of the target".into()),
         })
     }
 }

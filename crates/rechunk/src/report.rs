@@ -67,6 +67,7 @@ pub struct Report {
 
 /// The plan, in the report.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PlanReport {
     /// `passthrough`, `direct`, `keep`, `pull`, `push-pull`, `multistage` or `memory`.
     pub kind: String,
@@ -95,6 +96,7 @@ pub struct PlanReport {
 
 /// One pass, in the report.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct StageReport {
     /// `copy`, `push`, `pass` or `pull`.
     pub name: String,
@@ -132,6 +134,7 @@ pub struct MemoryReport {
 
 /// A digest of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct DigestReport {
     /// Method and subject of the digest. Digests of other methods say nothing about each other.
     pub method: String,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::axes::Axes;
 use crate::format::Format;
-use crate::growth::Placement;
 use crate::open::OpenOptions;
+use crate::placement::Placement;
 use crate::profile::{ProfileFile, choose};
 use crate::single_file::RawFile;
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
 
 /// A copy: what to read, what to write, how to plan it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CopyRequest {
     /// Location of the source array.
     pub source: String,
@@ -144,6 +145,7 @@ impl CopyRequest {
 
 /// Options of planning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Planning {
     /// Memory budget of the process, bytes; `None`: half of what is free.
     pub memory_bytes: Option<u64>,
@@ -255,6 +257,7 @@ pub enum Existing {
 
 /// Options of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Running {
     /// Treatment of an existing target.
     pub existing: Existing,
@@ -265,4 +268,11 @@ pub struct Running {
     /// Wait for the disk: before a task counts as done, and before the target is said to be
     /// complete.
     pub durable: bool,
+}
+
+impl Running {
+    /// A run that waits for the disk, reads nothing back, and leaves the target alone.
+    pub fn new(existing: Existing) -> Self {
+        Self { existing, verify: false, keep_temp: false, durable: true }
+    }
 }

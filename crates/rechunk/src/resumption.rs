@@ -5,7 +5,6 @@ use rechunk_exec::{DoneSet, Journal};
 use rechunk_grid::Region;
 use rechunk_store::{Role, Store};
 
-use crate::Error;
 use crate::chunk_objects::remove_keys_of;
 use crate::documents::Documents;
 use crate::error::store_error;
@@ -17,6 +16,7 @@ use crate::saved_job::SavedJob;
 use crate::source_check::check_read;
 use crate::target::{check_still_its, is_array};
 use crate::work_dir::{Left, WorkDir};
+use crate::{Error, Remedy};
 
 /// Goes on with the plan an interrupted run left, if it is the same job.
 pub(crate) fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {
@@ -35,8 +35,7 @@ pub(crate) fn other_job(location: &str, difference: &str) -> Error {
         location: location.to_owned(),
         reason: format!("holds an interrupted run of another job: {difference}"),
         hint: Some(
-            "resume that with the same arguments, or give it up with `rechunk clean TARGET`"
-                .to_owned(),
+            "resume that with the same arguments, or give it up with `rechunk clean TARGET`".into(),
         ),
     }
 }
@@ -46,11 +45,7 @@ pub(crate) fn damaged(location: &str, reason: &str) -> Error {
     Error::Conflict {
         location: location.to_owned(),
         reason: format!("holds an interrupted run that cannot be gone on with: {reason}"),
-        hint: Some(
-            "with its own arguments (and --max-mem) it goes on; --overwrite starts again, and `rechunk clean TARGET` \
-             removes its state, but no chunks"
-                .to_owned(),
-        ),
+        hint: Some(Remedy::ResumeAsBegun),
     }
 }
 

@@ -29,7 +29,7 @@ use crate::saved_job::{JOB_VERSION, SavedJob};
 use crate::target::{InTheWay, is_array, open_target};
 use crate::work_dir::{Left, WorkDir};
 use crate::writer_lock::{WriterLock, lost};
-use crate::{Error, system, verify};
+use crate::{Error, Remedy, system, verify};
 
 /// When so many chunks of a source were missing, and no more were there, it is listed: a request or
 /// two for many more.
@@ -72,7 +72,7 @@ impl Job {
                 return Err(Error::Conflict {
                     location: temp.to_owned(),
                     reason: reason.to_owned(),
-                    hint: Some("plan again with this --temp".to_owned()),
+                    hint: Some("plan again with this --temp".into()),
                 });
             }
             saved.request.temp = Some(temp.to_owned());
@@ -84,7 +84,7 @@ impl Job {
             return Err(Error::Conflict {
                 location: saved.request.target.clone(),
                 reason: format!("cannot follow the saved plan: {difference}"),
-                hint: Some("plan again".to_owned()),
+                hint: Some("plan again".into()),
             });
         }
         job.adopt(saved.plan)?;
@@ -103,7 +103,7 @@ impl Job {
                      allowed now",
                     plan.memory.planned_peak_bytes
                 ),
-                hint: Some(format!("give --max-mem {}", plan.memory.planned_peak_bytes)),
+                hint: Some(Remedy::MemoryOf { bytes: plan.memory.planned_peak_bytes }),
             });
         }
         self.planned.plan = plan;
@@ -469,7 +469,7 @@ impl Job {
                 return Err(Error::Conflict {
                     location: self.request.target.clone(),
                     reason: format!("was begun with another plan ({found})"),
-                    hint: Some("--overwrite starts again".to_owned()),
+                    hint: Some(Remedy::StartAgain),
                 });
             }
             return Ok(journal);
@@ -505,7 +505,7 @@ fn no_room(target: &str) -> Error {
         message: format!(
             "a compressed file cannot be copied to {target}: it is unpacked beside it"
         ),
-        hint: Some("write to a local disk, or unpack it yourself".to_owned()),
+        hint: Some("write to a local disk, or unpack it yourself".into()),
     }
 }
 
@@ -547,25 +547,23 @@ fn is_cast_fault(error: &rechunk_exec::ExecError) -> bool {
     matches!(error.format_error(), Some(FormatError::Cast { .. }))
 }
 
-fn run_hint(error: &rechunk_exec::ExecError, resumable: bool) -> Option<String> {
+fn run_hint(error: &rechunk_exec::ExecError, resumable: bool) -> Option<Remedy> {
     if error.is_source_changed() {
-        return Some(SOURCE_CHANGED_HINT.to_owned());
+        return Some(SOURCE_CHANGED_HINT);
     }
     if is_cast_fault(error) {
-        let hint = "cast to a type that holds it, with --overwrite, or leave --cast out";
-        return Some(hint.to_owned());
+        return Some(Remedy::CastAndOverwrite);
     }
     if error.is_source_fault() && !error.is_retryable() {
-        return Some("the source must be repaired first; what is done is kept".to_owned());
+        return Some("the source must be repaired first; what is done is kept".into());
     }
     if error.is_intermediate_damage() && resumable {
-        return Some("--overwrite starts again, and reads the source again".to_owned());
+        return Some(Remedy::ReadAgain);
     }
-    let resume = "run the same command with --resume to go on from there";
     match (error.is_no_space(), resumable) {
-        (true, true) => Some(format!("make room, then {resume}")),
-        (true, false) => Some("make room and start again".to_owned()),
-        (false, true) => Some(resume.to_owned()),
+        (true, true) => Some(Remedy::MakeRoomFromThere),
+        (true, false) => Some("make room and start again".into()),
+        (false, true) => Some(Remedy::ResumeFromThere),
         (false, false) => None,
     }
 }

@@ -20,6 +20,7 @@ const CHECKSUM: &str = "checksum";
 
 /// A job with its plan: what `plan --out` writes, and what a run leaves to be resumed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SavedJob {
     /// Version of this form.
     pub version: u32,

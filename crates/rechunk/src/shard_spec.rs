@@ -9,8 +9,9 @@ use rechunk_plan::ShardSide;
 use serde::{Deserialize, Serialize};
 
 use crate::calendar::span::unresolved;
-use crate::chunk_spec::{ChunkSpec, Extent, size_auto};
-use crate::{Error, Format};
+use crate::chunk_spec::{ChunkSpec, size_auto};
+use crate::extent::Extent;
+use crate::{Error, Format, Remedy};
 
 /// Bytes an `auto` shard aims at: few enough objects, and still quick to fetch as a whole.
 const AUTO_BYTES: u64 = 512 << 20;
@@ -199,7 +200,7 @@ impl ShardWish<'_> {
 }
 
 fn usage(message: &str, hint: Option<&str>) -> Error {
-    Error::Usage { message: format!("--shards: {message}"), hint: hint.map(str::to_owned) }
+    Error::Usage { message: format!("--shards: {message}"), hint: hint.map(Remedy::from) }
 }
 
 #[cfg(test)]
@@ -242,7 +243,7 @@ mod tests {
         assert_eq!(resolve(Some("keep"), None).unwrap(), None);
         let error = resolve(Some("30,61,60"), None).unwrap_err();
         assert!(error.to_string().contains("whole chunks of 25"), "{error}");
-        assert_eq!(error.hint().as_deref(), Some("the nearest that do are 25 or 50"));
+        assert_eq!(error.remedy(), Some(Remedy::from("the nearest that do are 25 or 50")));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::open::OpenOptions;
 
 /// Description of a file that has no header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RawFile {
     /// Extent of each axis, elements, slowest first.
     pub shape: Vec<u64>,
@@ -28,6 +29,14 @@ pub struct RawFile {
     pub is_big_endian: bool,
     /// Bytes before the first element.
     pub offset_bytes: u64,
+}
+
+impl RawFile {
+    /// A file of little-endian elements in C order, from its first byte.
+    pub fn new(shape: Vec<u64>, data_type: &str) -> Self {
+        let data_type = data_type.to_owned();
+        Self { shape, data_type, is_fortran: false, is_big_endian: false, offset_bytes: 0 }
+    }
 }
 
 /// An array that is one file, and where the file is.
@@ -110,7 +119,7 @@ fn packed_nifti(
     let refuse = |reason: String, hint: &str| Error::NotAnArray {
         location: location.to_owned(),
         reason,
-        hint: Some(hint.to_owned()),
+        hint: Some(hint.into()),
     };
     let packed = store.local_root().map(Path::to_owned).ok_or_else(|| {
         refuse("a compressed file has to be a local one".to_owned(), "download it first")
@@ -141,7 +150,7 @@ fn special(location: &str) -> Error {
     Error::NotAnArray {
         location: location.to_owned(),
         reason: "it is a pipe or a device, not a file".to_owned(),
-        hint: Some("write what comes out of it to a file first".to_owned()),
+        hint: Some("write what comes out of it to a file first".into()),
     }
 }
 
@@ -155,7 +164,7 @@ fn unknown(location: &str, header: &[u8]) -> Error {
         location: location.to_owned(),
         reason: "it is a file, but neither of NumPy (.npy) nor of NIfTI (.nii, .nii.gz)".to_owned(),
         hint: Some(
-            "of a file of elements alone say --raw-shape 100,200 and --raw-dtype uint16".to_owned(),
+            "of a file of elements alone say --raw-shape 100,200 and --raw-dtype uint16".into(),
         ),
     }
 }
@@ -197,6 +206,6 @@ pub(crate) fn wrong_size(location: &str, file: &str, found: u64, wanted: u64) ->
     Error::NotAnArray {
         location: location.to_owned(),
         reason: format!("{file} has {found} bytes, but its elements need {wanted}"),
-        hint: Some("it is cut off, or shape and data type are not those of the file".to_owned()),
+        hint: Some("it is cut off, or shape and data type are not those of the file".into()),
     }
 }

@@ -11,6 +11,7 @@ use crate::work_dir::{Left, WorkDir};
 
 /// A run at a target.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct Status {
     /// The target.
     pub target: String,
@@ -40,6 +41,7 @@ pub enum RunState {
 
 /// Process that writes a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct WriterStatus {
     /// The machine.
     pub host: String,
@@ -51,6 +53,7 @@ pub struct WriterStatus {
 
 /// Progress of the copy of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ArrayStatus {
     /// The source.
     pub source: String,
@@ -68,6 +71,7 @@ pub struct ArrayStatus {
 
 /// Progress of a stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct StageStatus {
     /// Its name.
     pub name: String,
@@ -79,6 +83,7 @@ pub struct StageStatus {
 
 /// An array of a group that is copied.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct MemberStatus {
     /// Its path in the group.
     pub path: String,

@@ -9,13 +9,13 @@ use rechunk_raw::ARRAY_JSON;
 use rechunk_store::{Role, Store, Stores, has_zip_name, is_remote, remote_names};
 use rechunk_zarr::{GroupMetadata, NodeKind, node_kind};
 
-use crate::Error;
 use crate::consolidated::at_once;
 use crate::documents::{self, Documents};
 use crate::error::store_error;
 use crate::format::Format;
 use crate::metadata::{Metadata, group_documents};
 use crate::open::METADATA_BYTES_MAX;
+use crate::{Error, Remedy};
 
 /// Opens the target's place; nothing is created.
 pub(crate) fn open_target(location: &str, stores: &Stores) -> Result<Store, Error> {
@@ -49,7 +49,7 @@ pub(crate) fn check_writable(location: &str, store: &Store) -> Result<(), Error>
     };
     Err(Error::Usage {
         message: format!("cannot write {location}: {reason}"),
-        hint: Some(hint.to_owned()),
+        hint: Some(hint.into()),
     })
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn check_apart(source: &str, other: &str, what: &str) -> Result<(), E
     let conflict = |reason: &str| Error::Conflict {
         location: other.to_owned(),
         reason: format!("{reason} {source}"),
-        hint: Some(format!("choose another {what}")),
+        hint: Some(format!("choose another {what}").into()),
     };
     if other.is_empty() {
         return Ok(()); // none is named, which is refused elsewhere
@@ -118,7 +118,7 @@ pub(crate) fn check_file(location: &str, store: &Store, target: &Metadata) -> Re
         message: format!(
             "cannot write {location}: an array that is one file has to be a local one"
         ),
-        hint: Some("write it to a disk and upload it, or give --format zarr3".to_owned()),
+        hint: Some("write it to a disk and upload it, or give --format zarr3".into()),
     })
 }
 
@@ -147,11 +147,7 @@ pub(crate) async fn refuse_found(
     Err(Error::Conflict {
         location: location.to_owned(),
         reason: reason.to_owned(),
-        hint: Some(if is_array {
-            "--overwrite replaces it when the new array is complete".to_owned()
-        } else {
-            "choose another target".to_owned()
-        }),
+        hint: Some(if is_array { Remedy::Overwrite } else { "choose another target".into() }),
     })
 }
 
@@ -189,7 +185,7 @@ pub(crate) async fn check_replaceable(
     let conflict = |reason: &str, hint: &str| Error::Conflict {
         location: location.to_owned(),
         reason: reason.to_owned(),
-        hint: Some(hint.to_owned()),
+        hint: Some(hint.into()),
     };
     match what_is_at(store).await? {
         Some(Node::Array) if !is_file => {}
@@ -227,7 +223,7 @@ pub(crate) async fn check_no_group(location: &str, store: &Store) -> Result<(), 
         Some(Node::Group(_)) => Err(Error::Conflict {
             location: location.to_owned(),
             reason: "holds an interrupted run, and has become a group since".to_owned(),
-            hint: Some("move the group away, or choose another target".to_owned()),
+            hint: Some("move the group away, or choose another target".into()),
         }),
         Some(Node::Array) | None => Ok(()),
     }
@@ -249,7 +245,7 @@ pub(crate) async fn check_still_its(
         location: location.to_owned(),
         reason: "holds an interrupted run, and another array or group was written there since"
             .to_owned(),
-        hint: Some("move that away, or choose another target".to_owned()),
+        hint: Some("move that away, or choose another target".into()),
     })
 }
 
@@ -375,7 +371,7 @@ fn what_is(directory: &Path) -> Option<Node> {
 
 fn refuse_foreign(path: &str, ancestor: &str, node: Node, format: Format) -> Result<(), Error> {
     let conflict = |reason: String, hint: &str| {
-        Err(Error::Conflict { location: path.to_owned(), reason, hint: Some(hint.to_owned()) })
+        Err(Error::Conflict { location: path.to_owned(), reason, hint: Some(hint.into()) })
     };
     match node {
         Node::Array => {

@@ -36,6 +36,7 @@ pub use groups::{Compared, GroupComparison, MemberComparison, verify_any};
 
 /// The outcome of a comparison.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// No element differs.
     pub equal: bool,
@@ -204,7 +205,7 @@ fn second_of_one_shape(a: OpenArray, b: OpenArray) -> Result<(OpenArray, OpenArr
             reason: "the chunks of both arrays differ in length, and two such arrays are not \
                      compared"
                 .to_owned(),
-            hint: Some("copy one of them with --chunks, and compare the copy".to_owned()),
+            hint: Some("copy one of them with --chunks, and compare the copy".into()),
         }),
     }
 }

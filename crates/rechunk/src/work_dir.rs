@@ -253,7 +253,7 @@ impl WorkDir {
             hint: Some(
                 "resume that with the same arguments, or remove this directory and what it has \
                  begun"
-                    .to_owned(),
+                    .into(),
             ),
         }
     }
@@ -264,7 +264,7 @@ impl WorkDir {
         let conflict = |reason: String| Error::Conflict {
             location: self.location.clone(),
             reason,
-            hint: Some("the state of the run goes there: move it away".to_owned()),
+            hint: Some("the state of the run goes there: move it away".into()),
         };
         let link = Path::new(&self.location).symlink_metadata();
         if self.store.local_root().is_some() && link.is_ok_and(|found| found.is_symlink()) {
@@ -331,7 +331,7 @@ impl WorkDir {
                      new one",
                     self.location
                 ),
-                hint: Some("move what is there away".to_owned()),
+                hint: Some("move what is there away".into()),
             });
         }
         Store::rename(&aside, target).await.map_err(failed)?;

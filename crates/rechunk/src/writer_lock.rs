@@ -3,8 +3,8 @@
 use rechunk_store::{AppendFile, Holder, Lease};
 use tokio_util::sync::CancellationToken;
 
-use crate::Error;
 use crate::error::store_error;
+use crate::{Error, Remedy};
 
 /// The right to write a target, until it is dropped or lost.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub(crate) fn lost(target: &str) -> Error {
         location: target.to_owned(),
         reason: "was taken over by another run, because nothing was heard of this one for a while"
             .to_owned(),
-        hint: Some("what this run has done is not lost: the other one goes on with it".to_owned()),
+        hint: Some("what this run has done is not lost: the other one goes on with it".into()),
     }
 }
 
@@ -70,7 +70,7 @@ fn removed(target: &str) -> Error {
             .to_owned(),
         hint: Some(
             "what is there may not be whole: unless another run writes it now, remove it and copy again"
-                .to_owned(),
+                .into(),
         ),
     }
 }
@@ -92,6 +92,6 @@ pub(crate) fn held(target: &str, holder: Option<(Holder, Option<u64>)>) -> Error
     Error::Conflict {
         location: target.to_owned(),
         reason: format!("is being written by {who}"),
-        hint: Some("wait for it, or stop it and run again with --resume".to_owned()),
+        hint: Some(Remedy::WaitOrResume),
     }
 }

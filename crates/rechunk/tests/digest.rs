@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rechunk::{
     CancellationToken, Class, CopyRequest, Error, Event, Existing, Format, Job, NullObserver,
-    Observer, Planning, Report, Running, Strategy,
+    Observer, Report, Running, Strategy,
 };
 
 const ARRAY: &str = "surface_temperature";
@@ -33,11 +33,11 @@ fn source(folder: &Path) -> PathBuf {
 }
 
 fn request(source: &Path, target: &Path, chunks: &str) -> CopyRequest {
-    CopyRequest {
-        chunks: chunks.parse().unwrap(),
-        planning: Planning { memory_bytes: Some(8 << 20), threads: Some(2), ..Planning::default() },
-        ..CopyRequest::new(source.to_str().unwrap(), target.to_str().unwrap())
-    }
+    let mut request = CopyRequest::new(source.to_str().unwrap(), target.to_str().unwrap());
+    request.chunks = chunks.parse().unwrap();
+    request.planning.memory_bytes = Some(8 << 20);
+    request.planning.threads = Some(2);
+    request
 }
 
 /// Runs a copy that is verified.
@@ -54,7 +54,9 @@ fn copy_until(
     let runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = { runtime }.worker_threads(2).enable_all().build().unwrap();
     let existing = Existing::Refuse;
-    let running = Running { existing, verify: true, keep_temp: false, durable: false };
+    let mut running = Running::new(existing);
+    running.verify = true;
+    running.durable = false;
     runtime.block_on(async {
         let job = Job::prepare(request, &rechunk::Stores::default()).await?;
         job.run(running, observer, cancel).await

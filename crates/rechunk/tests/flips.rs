@@ -34,20 +34,22 @@ fn text(path: &Path) -> String {
 }
 
 fn planning() -> Planning {
-    Planning { memory_bytes: Some(8 << 20), threads: Some(1), ..Planning::default() }
+    let mut planning = Planning::default();
+    planning.memory_bytes = Some(8 << 20);
+    planning.threads = Some(1);
+    planning
 }
 
 async fn copy(source: &Path, target: &Path, codec: &str, shards: Option<&str>) {
-    let request = CopyRequest {
-        chunks: "8,16".parse().unwrap(),
-        shards: shards.map(|text| text.parse().unwrap()),
-        codec: Some(codec.parse().unwrap()),
-        planning: planning(),
-        ..CopyRequest::new(&text(source), &text(target))
-    };
+    let mut request = CopyRequest::new(&text(source), &text(target));
+    request.chunks = "8,16".parse().unwrap();
+    request.shards = shards.map(|text| text.parse().unwrap());
+    request.codec = Some(codec.parse().unwrap());
+    request.planning = planning();
     let job = Job::prepare(request, &Stores::default()).await.unwrap();
     let existing = Existing::Refuse;
-    let running = Running { existing, verify: false, keep_temp: false, durable: false };
+    let mut running = Running::new(existing);
+    running.durable = false;
     job.run(running, Arc::new(NullObserver), CancellationToken::new()).await.unwrap();
 }
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rechunk::{
-    CancellationToken, Class, CopyRequest, Error, Existing, Format, NullObserver, Planning,
-    Prepared, Running, Selection, StoreOptions, Stores, Strategy, TreeReport, prepare,
+    CancellationToken, Class, CopyRequest, Error, Existing, Format, NullObserver, Prepared,
+    Running, Selection, StoreOptions, Stores, Strategy, TreeReport, prepare,
 };
 use rechunk_testkit::{Faults, HttpServer, Operation, S3Server, ServerOptions};
 use sha2::{Digest, Sha256};
@@ -41,23 +41,21 @@ fn copy_as(
     codec: Option<&str>,
     chunks: &str,
 ) -> Result<TreeReport, Error> {
-    let request = CopyRequest {
-        chunks: chunks.parse().unwrap(),
-        codec: codec.map(|text| text.parse().unwrap()),
-        format: Some(Format::Zarr2),
-        planning: Planning {
-            memory_bytes: Some(32 << 20),
-            threads: Some(2),
-            // What small chunks cost is no matter here.
-            strategy: if chunks == "keep" { Strategy::Passthrough } else { Strategy::Auto },
-            ..Planning::default()
-        },
-        ..CopyRequest::new(source, target.to_str().unwrap())
-    };
+    let mut request = CopyRequest::new(source, target.to_str().unwrap());
+    request.chunks = chunks.parse().unwrap();
+    request.codec = codec.map(|text| text.parse().unwrap());
+    request.format = Some(Format::Zarr2);
+    request.planning.memory_bytes = Some(32 << 20);
+    request.planning.threads = Some(2);
+    // What small chunks cost is no matter here.
+    request.planning.strategy =
+        if chunks == "keep" { Strategy::Passthrough } else { Strategy::Auto };
     let runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = { runtime }.worker_threads(2).enable_all().build().unwrap();
     let existing = Existing::Refuse;
-    let running = Running { existing, verify: true, keep_temp: false, durable: false };
+    let mut running = Running::new(existing);
+    running.verify = true;
+    running.durable = false;
     runtime.block_on(async {
         match prepare(request, Selection::default(), stores).await? {
             Prepared::Array(_) => panic!("{source} is a group"),

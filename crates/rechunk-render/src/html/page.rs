@@ -8,6 +8,7 @@ use super::recorder::Record;
 use super::sheet::{Sheet, State};
 use super::{arrays, candidates, knee, measured, stages, style, subject, timeline};
 use crate::numbers::{dollars, number, plural, seconds};
+use crate::phrases::Phrases;
 use crate::svg::style::CSS as DRAWING_CSS;
 
 impl Sheet {
@@ -57,7 +58,7 @@ pub(super) fn page(sheet: &Sheet, state: &State<'_>, totals: &Figures) -> String
                     html.text(&sheet.subtitle());
                 });
                 tiles(html, sheet, totals);
-                notes(html, state, totals);
+                notes(html, state, totals, &sheet.phrases);
             });
             html.within("main", "", |html| sections(html, sheet, state, totals));
             html.within("footer", "", |html| {
@@ -214,13 +215,13 @@ fn memory_tile(tile: &mut impl FnMut(&str, &str), totals: &Figures) {
 }
 
 /// Why a run ended early; what is to be said of the plan or the run.
-fn notes(html: &mut Html, state: &State<'_>, totals: &Figures) {
+fn notes(html: &mut Html, state: &State<'_>, totals: &Figures, phrases: &Phrases) {
     if let State::Ended { error: Some(error), .. } = state {
         html.with("div", &[("class", "note bad"), ("role", "note")], |html| {
             for text in error.chain() {
                 html.leaf("p", "", &text);
             }
-            if let Some(hint) = error.hint() {
+            if let Some(hint) = error.remedy().as_ref().map(phrases.remedy) {
                 html.leaf("p", "", &format!("Hint: {hint}"));
             }
         });

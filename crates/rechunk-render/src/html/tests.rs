@@ -152,7 +152,7 @@ fn a_run_is_held_against_its_plan() {
         assert!(page.contains(text), "{text}");
     }
     assert_eq!(page.matches("<rect class=\"t").count(), record.tasks.len());
-    let error = Error::Usage { message: NASTY.to_owned(), hint: Some(NASTY.to_owned()) };
+    let error = Error::Usage { message: NASTY.to_owned(), hint: Some(NASTY.into()) };
     let page = text_of(&sheet, &State::Ended { record: &record, error: Some(&error) });
     check(&page);
     assert!(page.contains(">failed<") && page.contains("Hint: &lt;script&gt;"));

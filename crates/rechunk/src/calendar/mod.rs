@@ -17,7 +17,8 @@ pub use span::{SpanUnit, TimeSpan};
 use rechunk_grid::ArraySpec;
 use rechunk_store::Stores;
 
-use crate::chunk_spec::{ChunkSpec, Extent, axis_in_words};
+use crate::chunk_spec::{ChunkSpec, axis_in_words};
+use crate::extent::Extent;
 use crate::open::OpenArray;
 use crate::{CopyRequest, Error, ShardSpec};
 use coordinate::Coordinate;

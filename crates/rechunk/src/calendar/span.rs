@@ -131,5 +131,5 @@ pub(crate) fn unresolved(option: &str, span: TimeSpan) -> Error {
 
 /// Refusal of what `option` says.
 pub(super) fn usage(option: &str, reason: &str, hint: &str) -> Error {
-    Error::Usage { message: format!("{option}: {reason}"), hint: Some(hint.to_owned()) }
+    Error::Usage { message: format!("{option}: {reason}"), hint: Some(hint.into()) }
 }

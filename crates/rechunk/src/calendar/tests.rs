@@ -173,7 +173,10 @@ async fn plan(
     match prepare(request, Selection::default(), &stores).await {
         Ok(Prepared::Array(job)) => Ok((job.request.chunks.to_string(), job.times.clone())),
         Ok(Prepared::Tree(_)) => Err("a tree".to_owned()),
-        Err(error) => Err(format!("{error} | {}", error.hint().unwrap_or_default())),
+        Err(error) => Err(format!(
+            "{error} | {}",
+            error.remedy().map(|remedy| remedy.to_string()).unwrap_or_default()
+        )),
     }
 }
 

@@ -1,20 +1,16 @@
 //! `--cast`: an array whose elements are read as another type.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use rechunk_array::Array;
-use rechunk_format::cast::{
-    CastLayout, CastTo, cast_fill_value, castable_names, is_number, rounds,
-};
+use rechunk_format::cast::{CastLayout, CastTo, cast_fill_value, is_number, rounds};
 use rechunk_format::{FormatError, Layout};
 use rechunk_grid::{DataType, Endian, FillValue};
 use rechunk_zarr::{ArrayMetadata as ZarrMetadata, recast_missing_value};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::Error;
+use crate::cast_spec::Cast;
 use crate::open::OpenArray;
 
 /// The attribute whose value is of the type of the elements and is cast with them, in Zarr.
@@ -24,67 +20,11 @@ const OF_ELEMENTS: [&str; 4] = ["missing_value", "valid_min", "valid_max", "vali
 /// Attributes that readers compute other elements with.
 const OF_PACKING: [&str; 2] = ["scale_factor", "add_offset"];
 
-/// Type that elements are cast to. As text it is what `--cast` takes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Cast {
-    to: CastTo,
-    /// The type as it was spelled.
-    text: String,
-}
-
-impl Cast {
-    /// Parses the name of a type, or what NumPy spells it; says what is wrong with it otherwise.
-    pub fn parse(text: &str) -> Result<Self, Error> {
-        let to = CastTo::parse(text).ok_or_else(|| Error::Usage {
-            message: format!("--cast: `{text}` is no type that numbers are cast to"),
-            hint: Some(format!(
-                "write one of {}, or as NumPy does: >i2",
-                castable_names().join(", ")
-            )),
-        })?;
-        Ok(Self { to, text: text.trim().to_owned() })
-    }
-
-    /// The type.
-    pub fn data_type(&self) -> DataType {
-        self.to.data_type
-    }
-}
-
-impl FromStr for Cast {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Self::parse(text)
-    }
-}
-
-impl TryFrom<String> for Cast {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self, Error> {
-        Self::parse(&text)
-    }
-}
-
-impl From<Cast> for String {
-    fn from(cast: Cast) -> Self {
-        cast.text
-    }
-}
-
-impl fmt::Display for Cast {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
 impl OpenArray {
     /// The array with its elements read as another type, if one is asked for.
     pub(crate) fn cast(self, asked: Option<&Cast>) -> Result<Self, Error> {
         let Some(asked) = asked else { return Ok(self) };
-        let to = asked.to;
+        let to = asked.to();
         let from = self.spec().data_type;
         if !is_number(from) {
             return Err(Error::Usage {
@@ -92,7 +32,7 @@ impl OpenArray {
                     "--cast {asked}: the elements of {} are {from}, and only numbers are cast",
                     self.location
                 ),
-                hint: Some("leave it out, or name the arrays with --var".to_owned()),
+                hint: Some("leave it out, or name the arrays with --var".into()),
             });
         }
         // What other formats say of the order of bytes, no target follows.

@@ -2,10 +2,11 @@
 
 use rechunk_grid::ArraySpec;
 
-use super::{Placement, conflict, usage};
+use super::{conflict, usage};
 use crate::chunk_spec::axis_in_words;
 use crate::open::OpenArray;
-use crate::{Error, format_shape};
+use crate::placement::Placement;
+use crate::{Error, Remedy, format_shape};
 
 /// The axis that is meant: a dimension's name, else a number.
 pub(super) fn axis(placement: &Placement, text: &str, spec: &ArraySpec) -> Result<usize, Error> {
@@ -22,7 +23,7 @@ pub(super) fn axis(placement: &Placement, text: &str, spec: &ArraySpec) -> Resul
                 placement.option(),
                 spec.axes_named(name).count()
             ),
-            hint: Some("copy the array anew; --region writes into what is there".to_owned()),
+            hint: Some("copy the array anew; --region writes into what is there".into()),
         });
     }
     axis.ok_or_else(|| {
@@ -33,8 +34,7 @@ pub(super) fn axis(placement: &Placement, text: &str, spec: &ArraySpec) -> Resul
 }
 
 /// Hint about arrays that stay and differ.
-pub(super) const ALIKE: &str = "arrays that stay as they are have to be the same in both; --trust NAME leaves one \
-                                unchecked";
+pub(super) const ALIKE: Remedy = Remedy::AlikeOrTrust;
 
 /// Refuses a source that is not of the kind of the target.
 pub(super) fn check(location: &str, source: &OpenArray, target: &OpenArray) -> Result<(), Error> {
@@ -46,7 +46,7 @@ pub(super) fn check(location: &str, source: &OpenArray, target: &OpenArray) -> R
     // Of numbers that are cast or counted anew, the type is all.
     if own.data_type != theirs.data_type || (!is_read_as_other && name != theirs_name) {
         let reason = format!("holds {theirs_name}, and the source {name}");
-        return Err(conflict(location, reason, "--cast TYPE converts numbers"));
+        return Err(conflict(location, reason, Remedy::CastToTarget));
     }
     if own.data_type.is_variable() {
         let reason = "has elements of variable length, which are only copied as a whole".to_owned();

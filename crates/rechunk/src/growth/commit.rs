@@ -107,7 +107,7 @@ fn changed(location: &str) -> Error {
         reason: "was changed by somebody since it was looked at".to_owned(),
         hint: Some(
             "look at it; then run again, or give up what was begun with `rechunk clean TARGET`"
-                .to_owned(),
+                .into(),
         ),
     }
 }

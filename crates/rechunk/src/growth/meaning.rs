@@ -7,10 +7,10 @@ use rechunk_zarr::{is_same_missing_value, missing_value, write_fill_value};
 use serde_json::{Map, Value};
 
 use super::conflict;
-use crate::Error;
 use crate::calendar::Since;
 use crate::metadata::Metadata;
 use crate::open::OpenArray;
+use crate::{Error, Remedy};
 
 /// Attributes that say how times are counted (CF conventions, section 4.4).
 const COUNTS: [&str; 2] = ["calendar", "units"];
@@ -55,9 +55,7 @@ const DEGREES: [(&str, [&str; 6]); 2] = [
     ),
 ];
 
-const AS_TARGET: &str = "write the source with the encoding of the target (in xarray: \
-                         ds[NAME].encoding.update(...)), or give --trust NAME if you know that it \
-                         means the same";
+const AS_TARGET: Remedy = Remedy::EncodeOrTrust;
 
 /// Refuses a source whose elements would mean something else in the target. `is_recounted`: its
 /// times are read as the target counts them.

@@ -30,55 +30,14 @@ use crate::carried::carry;
 use crate::chunk_spec::axis_in_words;
 use crate::metadata::Metadata;
 use crate::open::OpenArray;
+use crate::placement::{Placement, named};
 use crate::request::CopyRequest;
-use crate::select::RegionSpec;
 use crate::tree::is_coordinate;
-use crate::{ChunkSpec, Error, format_shape};
-
-/// Where in a target that exists the source goes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Placement {
-    /// Behind its end, along a dimension of that name, or along an axis of that number.
-    Append(String),
-    /// Into a region of it.
-    Region(RegionSpec),
-}
-
-impl Placement {
-    /// Parses a region; says what is wrong with it otherwise.
-    pub fn parse_region(text: &str) -> Result<Self, Error> {
-        named(RegionSpec::parse(text)).map(Self::Region)
-    }
-
-    /// The option of the command line.
-    pub fn option(&self) -> &'static str {
-        match self {
-            Self::Append(_) => "--append",
-            Self::Region(_) => "--region",
-        }
-    }
-
-    /// Whether it goes by the names of axes.
-    pub(crate) fn names_axes(&self) -> bool {
-        match self {
-            Self::Append(text) => text.trim().parse::<usize>().is_err(),
-            Self::Region(region) => region.is_named(),
-        }
-    }
-
-    /// Returns the text of the option.
-    pub fn text(&self) -> String {
-        match self {
-            Self::Append(text) => text.clone(),
-            Self::Region(region) => region.to_string(),
-        }
-    }
-}
+use crate::{ChunkSpec, Error, Remedy, format_shape};
 
 /// Place of the source in an array that exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Growth {
     /// Shape of the target before, elements.
     pub before: Vec<u64>,
@@ -157,14 +116,11 @@ fn usage(placement: &Placement, reason: &str) -> Error {
         Placement::Append(_) => "--append NAME or --append AXIS puts the source behind the target",
         Placement::Region(_) => "write it like `time=0:1000,lat=10:20` or, for every axis, `0:9,:`",
     };
-    Error::Usage {
-        message: format!("{}: {reason}", placement.option()),
-        hint: Some(hint.to_owned()),
-    }
+    Error::Usage { message: format!("{}: {reason}", placement.option()), hint: Some(hint.into()) }
 }
 
-fn conflict(location: &str, reason: String, hint: &str) -> Error {
-    Error::Conflict { location: location.to_owned(), reason, hint: Some(hint.to_owned()) }
+fn conflict(location: &str, reason: String, hint: impl Into<Remedy>) -> Error {
+    Error::Conflict { location: location.to_owned(), reason, hint: Some(hint.into()) }
 }
 
 /// Refuses to append a coordinate whose values do not go on those that are there. `source` and
@@ -253,7 +209,7 @@ fn before(location: &str, now: &[u64], begun: &Begun) -> Result<Vec<u64>, Error>
     Err(Error::Conflict {
         location: location.to_owned(),
         reason,
-        hint: Some("`rechunk clean TARGET` gives that run up".to_owned()),
+        hint: Some("`rechunk clean TARGET` gives that run up".into()),
     })
 }
 
@@ -295,7 +251,7 @@ fn place(
                         format_shape(&region.shape),
                         format_shape(shape)
                     ),
-                    hint: Some("--select takes a part of the source".to_owned()),
+                    hint: Some(Remedy::SelectPart),
                 });
             }
             let parts =
@@ -310,16 +266,6 @@ fn place(
     };
     let written = region.clone();
     Ok(Growth { before, after, region, axis: along, written, summary })
-}
-
-/// An error of a region under the name of its own option.
-pub(crate) fn named<T>(result: Result<T, Error>) -> Result<T, Error> {
-    result.map_err(|error| match error {
-        Error::Usage { message, hint } => {
-            Error::Usage { message: message.replacen("--select", "--region", 1), hint }
-        }
-        other => other,
-    })
 }
 
 /// The objects that the region meets, clipped to the array.

@@ -18,7 +18,7 @@ use crate::format::Format;
 use crate::job::Job;
 use crate::open::{OpenArray, OpenOptions, open_array};
 use crate::request::CopyRequest;
-use crate::{Axes, Error, format_shape};
+use crate::{Axes, Error, Remedy, format_shape};
 
 /// Compares what lies beside arrays that are written, each once.
 pub(crate) struct Neighbours<'a> {
@@ -195,8 +195,7 @@ fn check_long_enough(
             axis_in_words(spec, axis),
             stretch.after
         );
-        let hint = "append the whole group, so that all of it grows, or this array first; --trust NAME leaves it \
-                    behind";
+        let hint = Remedy::GrowAllOrTrust;
         return Err(conflict(&theirs.location, reason, hint));
     }
     Ok(())
@@ -275,5 +274,4 @@ pub(super) async fn check_same(
     }
 }
 
-const DIFFERS: &str = "the source is of other places or times than where it would be put; --trust NAME leaves an \
-                       array unchecked, if you know that it is right";
+const DIFFERS: Remedy = Remedy::PlaceOrTrust;

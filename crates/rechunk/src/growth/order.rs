@@ -7,18 +7,17 @@ use rechunk_grid::{DataType, Endian, Region};
 
 use super::values::in_words;
 use super::{Growth, conflict};
-use crate::Error;
 use crate::calendar::{Number, Since, number};
 use crate::elements::read_region;
 use crate::open::OpenArray;
+use crate::{Error, Remedy};
 
 /// Most elements of a coordinate that are looked at.
 const LOOKED_AT_MAX: u64 = 1 << 21;
 /// Most chunks of a coordinate in which a label is looked for that is there already.
 const LABEL_CHUNKS_MAX: u64 = 64;
 
-const HINT: &str = "--select takes the part of the source that is new, --region writes again what is there; \
-                    --trust NAME appends it as it is";
+const HINT: Remedy = Remedy::SelectNewOrTrust;
 
 /// Refuses to append `source`, a coordinate of one axis that is read as `target` counts, where its
 /// values do not go on those of `target`. Labels (numbers in no order that count no times) only

@@ -3,13 +3,13 @@
 use rechunk_store::{Role, Stores};
 
 use super::Change;
-use crate::Error;
 use crate::documents::Documents;
 use crate::error::store_error;
 use crate::metadata::Metadata;
 use crate::open::{OpenArray, OpenOptions, Opened, open_node};
 use crate::request::CopyRequest;
 use crate::target::open_target;
+use crate::{Error, Remedy};
 
 /// Opens the array at the target, and the documents that say its shape.
 pub(crate) async fn open_existing(
@@ -33,7 +33,7 @@ pub(crate) async fn open_existing(
             message: format!(
                 "{location}: nothing can be put into files of raw elements that are there"
             ),
-            hint: Some("copy it to Zarr or N5, which can grow".to_owned()),
+            hint: Some("copy it to Zarr or N5, which can grow".into()),
         });
     }
     if array.described_by.is_some() {
@@ -55,11 +55,11 @@ pub(crate) async fn open_existing(
     Ok((array, change))
 }
 
-fn conflict(location: &str, reason: &str, hint: &str) -> Error {
+fn conflict(location: &str, reason: &str, hint: impl Into<Remedy>) -> Error {
     Error::Conflict {
         location: location.to_owned(),
         reason: reason.to_owned(),
-        hint: Some(hint.to_owned()),
+        hint: Some(hint.into()),
     }
 }
 

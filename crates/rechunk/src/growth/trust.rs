@@ -40,6 +40,6 @@ pub(crate) fn check_trust(request: &CopyRequest) -> Result<(), Error> {
     }
     Err(Error::Usage {
         message: "--trust is about what is compared with --append and --region".to_owned(),
-        hint: Some("leave it out".to_owned()),
+        hint: Some("leave it out".into()),
     })
 }

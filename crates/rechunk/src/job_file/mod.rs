@@ -43,6 +43,7 @@ impl JobSyntax {
 
 /// A place in a text, as editors count: both from 1, the column in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Position {
     /// Line.
     pub line: usize,
@@ -58,6 +59,7 @@ impl fmt::Display for Position {
 
 /// Why a text is no job file, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct JobFault {
     /// Position of the fault.
     pub at: Position,
@@ -74,6 +76,7 @@ impl JobFault {
 
 /// A value, and where it stands.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct JobNode {
     /// Position where it begins.
     pub at: Position,

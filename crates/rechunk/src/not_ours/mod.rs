@@ -43,7 +43,7 @@ impl NotOurs {
         Error::NotAnArray {
             location: location.to_owned(),
             reason: format!("{what} is {}, which rechunk does not read", self.name),
-            hint: Some(self.hint.to_owned()),
+            hint: Some(self.hint.into()),
         }
     }
 }

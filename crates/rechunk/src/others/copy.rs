@@ -9,9 +9,9 @@ use rechunk_store::{Meter, PartSizes, Role, Store, StoreError, Stores};
 use tokio_util::sync::CancellationToken;
 
 use super::{OtherFile, Others, first_difference};
-use crate::Error;
 use crate::error::store_error;
 use crate::open::open_store;
+use crate::{Error, Remedy};
 
 /// Largest file that is copied beside others, bytes, and the most files at once.
 const SMALL_BYTES: u64 = 1 << 20;
@@ -79,7 +79,7 @@ impl<'a> CopyOthers<'a> {
                         "is otherwise complete, but its file {} is missing or has another size",
                         file.path
                     ),
-                    hint: Some("copy that file to its place, or the group to another".to_owned()),
+                    hint: Some("copy that file to its place, or the group to another".into()),
                 });
             }
         }
@@ -148,7 +148,7 @@ impl<'a> CopyOthers<'a> {
             done: 0,
             resumed: 0,
             total: u64::try_from(self.files.len()).unwrap_or(u64::MAX),
-            hint: Some("run the same command with --resume".to_owned()),
+            hint: Some(Remedy::Resume),
             source: Box::new(ExecError::Cancelled),
         }
     }

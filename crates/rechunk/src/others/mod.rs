@@ -18,9 +18,9 @@ use std::time::SystemTime;
 use rechunk_store::{Level, check_below};
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::documents::METADATA_KEYS;
 use crate::format_byte_size;
+use crate::{Error, Remedy};
 
 pub(crate) use beside::beside;
 pub(crate) use copy::{CopyOthers, remove_begun};
@@ -68,6 +68,7 @@ pub(crate) struct Others {
 
 /// Number of files, and of their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Counted {
     /// Files.
     pub files: u64,
@@ -191,9 +192,7 @@ impl Others {
             reason: format!(
                 "it has more than {OTHERS_MAX} files that are neither metadata nor chunks"
             ),
-            hint: Some(
-                "--no-others leaves them out; copy them with a tool that copies files".to_owned(),
-            ),
+            hint: Some(Remedy::NoOthers),
         })
     }
 

@@ -9,6 +9,7 @@ const LISTED_MAX: usize = 100;
 
 /// Other files in the report of a plan or a copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct OthersReport {
     /// Files that are copied.
     pub files: u64,
@@ -26,6 +27,7 @@ pub struct OthersReport {
 
 /// Other files in a group that `rechunk info` describes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct OthersInfo {
     /// Number of files.
     pub files: u64,
@@ -39,6 +41,7 @@ pub struct OthersInfo {
 
 /// A file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ListedFile {
     /// Its path in the group.
     pub path: String,

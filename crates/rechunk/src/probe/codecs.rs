@@ -18,6 +18,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 
 /// Speeds of a codec on one core.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CodecMeasurement {
     /// Name as in the profile.
     pub name: String,
@@ -31,6 +32,7 @@ pub struct CodecMeasurement {
 
 /// Speeds of this machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CodecsMeasurement {
     /// The codecs.
     pub codecs: Vec<CodecMeasurement>,

@@ -16,6 +16,7 @@ const GROWTH: f64 = 1.1;
 
 /// Results of a number of requests in flight.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Rung {
     /// Requests in flight.
     pub concurrency: u32,

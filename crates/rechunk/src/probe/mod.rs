@@ -25,6 +25,7 @@ pub use place::StoreMeasurement;
 
 /// Limits of a probe.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ProbeOptions {
     /// Most bytes written to the store, and most bytes read from it.
     pub bytes: u64,
@@ -35,8 +36,16 @@ pub struct ProbeOptions {
     pub read: Option<String>,
 }
 
+impl ProbeOptions {
+    /// A probe that writes and reads.
+    pub fn new(bytes: u64, seconds: f64) -> Self {
+        Self { bytes, seconds, read: None }
+    }
+}
+
 /// Results of a probe.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Probed {
     /// The location as it was given.
     pub location: String,

@@ -19,6 +19,7 @@ const LARGE_BYTES: (u64, u64) = (64 << 10, 4 << 20);
 
 /// Speeds of a store. `None` and no rungs: not measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[non_exhaustive]
 pub struct StoreMeasurement {
     /// Time of one small read, the median, seconds.
     pub get_seconds: Option<f64>,
@@ -85,7 +86,7 @@ fn check_writable(location: &str, store: &Store) -> Result<(), Error> {
     if store.read_only().is_some() {
         return Err(Error::Usage {
             message: format!("{location} is only read"),
-            hint: Some("name an object of it to be read: --read KEY".to_owned()),
+            hint: Some("name an object of it to be read: --read KEY".into()),
         });
     }
     // Elsewhere there are no directories, and nothing is made but objects.
@@ -94,7 +95,7 @@ fn check_writable(location: &str, store: &Store) -> Result<(), Error> {
     {
         return Err(Error::Usage {
             message: format!("{location} is not a directory, or does not exist"),
-            hint: Some("name a directory: what is written there is removed".to_owned()),
+            hint: Some("name a directory: what is written there is removed".into()),
         });
     }
     Ok(())

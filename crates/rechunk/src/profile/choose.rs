@@ -41,7 +41,7 @@ fn named(file: Option<&ProfileFile>, name: &str) -> Result<StoreProfile, Error> 
         names.dedup();
         Error::Usage {
             message: format!("there is no store profile `{name}`"),
-            hint: Some(format!("there are {}", names.join(", "))),
+            hint: Some(format!("there are {}", names.join(", ")).into()),
         }
     })
 }

@@ -21,6 +21,7 @@ pub(crate) const VERSION: u32 = 1;
 /// Profile file: `--profile` reads it, and `probe` writes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ProfileFile {
     /// Version of this form: 1.
     pub version: u32,
@@ -39,6 +40,7 @@ pub struct ProfileFile {
 /// [`StoreProfile`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct StoreEntry {
     /// The built-in profile that says the rest; `None`: that of the kind of location.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,6 +86,7 @@ pub struct StoreEntry {
 /// Speeds of a machine, in a profile file. What is left out is built in.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct SpeedsEntry {
     /// Bytes per second of copying pieces between chunk buffers, on one core.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,6 +98,7 @@ pub struct SpeedsEntry {
 /// Speed of a codec on one core, in a profile file.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CodecEntry {
     /// Decoded bytes per second, decoding.
     pub decode_bytes_per_second: f64,

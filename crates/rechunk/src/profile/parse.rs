@@ -88,7 +88,7 @@ impl ProfileFile {
 fn refused(path: &str, reason: &str) -> Error {
     Error::Usage {
         message: format!("the profile {path} cannot be used: {reason}"),
-        hint: Some("`rechunk probe LOCATION --out FILE` writes one that can".to_owned()),
+        hint: Some("`rechunk probe LOCATION --out FILE` writes one that can".into()),
     }
 }
 

@@ -64,7 +64,7 @@ fn names_are_the_files_before_the_built_in() {
     assert_eq!(named("tape").unwrap().read_bytes_per_second, 1000.0);
     assert_eq!(named("gs").unwrap(), StoreProfile::built_in("gs").unwrap());
     let error = named("nowhere").unwrap_err();
-    assert!(error.hint().unwrap().contains("tape"), "{error:?}");
+    assert!(error.remedy().unwrap().to_string().contains("tape"), "{error:?}");
 }
 
 #[test]

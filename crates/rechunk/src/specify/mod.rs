@@ -45,7 +45,7 @@ pub(crate) fn specify_target(
         _ if request.separator.is_some() => {
             return Err(Error::Usage {
                 message: format!("--separator is of Zarr, not of {}", format.name()),
-                hint: Some("leave it out, or give --format zarr3 or zarr2".to_owned()),
+                hint: Some("leave it out, or give --format zarr3 or zarr2".into()),
             });
         }
         Format::N5 => n5::target(&wish)?,

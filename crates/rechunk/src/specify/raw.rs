@@ -22,7 +22,7 @@ pub(super) fn target(wish: &Wish<'_>, format: Format) -> Result<(Metadata, Vec<S
     if let Some(codec) = wish.request.codec.as_ref().filter(|codec| !codec.is_none()) {
         return Err(Error::Usage {
             message: format!("--codec {codec}: --format {} has no codecs", format.name()),
-            hint: Some("leave it out, or give --format zarr3".to_owned()),
+            hint: Some("leave it out, or give --format zarr3".into()),
         });
     }
     let location = wish.request.target.trim_end_matches('/');
@@ -36,7 +36,7 @@ pub(super) fn target(wish: &Wish<'_>, format: Format) -> Result<(Metadata, Vec<S
             message: format!("--chunks {}: {name} is one file", wish.request.chunks),
             hint: Some(
                 "leave --chunks out, or name a directory with --format raw for a file per block"
-                    .to_owned(),
+                    .into(),
             ),
         });
     }
@@ -108,7 +108,7 @@ fn record(wish: &Wish<'_>, data_type: DataType) -> Result<Option<Value>, Error> 
                 "records of {} are not written to files of raw elements",
                 other.format().name()
             ),
-            hint: Some("copy the array to --format zarr2 first".to_owned()),
+            hint: Some("copy the array to --format zarr2 first".into()),
         }),
     }
 }

@@ -156,7 +156,7 @@ impl Fit {
                 (_, Some(name)) => format!("{option}: no array has a dimension `{name}`"),
                 _ => continue,
             };
-            let hint = Some("`rechunk info GROUP` shows their axes".to_owned());
+            let hint = Some("`rechunk info GROUP` shows their axes".into());
             return Err(Error::Usage { message, hint });
         }
         Ok(())

@@ -18,7 +18,7 @@ use crate::place::work_dir;
 use crate::repeats::GrownGroups;
 use crate::target::open_target;
 use crate::work_dir::{Left, WorkDir};
-use crate::{Axes, Error};
+use crate::{Axes, Error, Remedy};
 
 /// Changes of metadata that make the arrays known when all of them have their chunks.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ impl GrownArray {
         Err(Error::Conflict {
             location: self.location.clone(),
             reason: "has lost what was written for it: somebody has cleaned up".to_owned(),
-            hint: Some("--resume writes it again".to_owned()),
+            hint: Some(Remedy::ResumeToWrite),
         })
     }
 }
@@ -165,7 +165,7 @@ pub(super) async fn check_fresh(job: &TreeJob) -> Result<(), Error> {
             let error = Error::Conflict {
                 location: location.clone(),
                 reason: "holds what is left of another run".to_owned(),
-                hint: Some(format!("`rechunk clean {location}` gives it up")),
+                hint: Some(format!("`rechunk clean {location}` gives it up").into()),
             };
             return Err(error.of_member(path));
         }
@@ -207,6 +207,6 @@ pub(crate) async fn check_not_between(
              their new shape",
             known + unknown
         ),
-        hint: Some("run the same command with --resume, which takes a moment".to_owned()),
+        hint: Some(Remedy::ResumeSoon),
     })
 }

@@ -13,19 +13,20 @@ use super::rules::{Rules, Selection};
 use super::state::SavedTree;
 use super::walk::Found;
 use super::{NAMED_MAX, Source, TreeArray, TreeJob, member_options, select};
-use crate::Error;
 use crate::documents::Wanted;
 use crate::error::store_error;
 use crate::format::Format;
-use crate::growth::{self, Begun, Neighbours, Placement, Trust, check_unmoved, of_target};
+use crate::growth::{self, Begun, Neighbours, Trust, check_unmoved, of_target};
 use crate::job::Job;
 use crate::member_location::member_location;
 use crate::open::{OpenArray, OpenOptions, Opened, open_array, open_node};
 use crate::others::{self, Others};
 use crate::place::work_dir;
+use crate::placement::{Placement, named};
 use crate::repeats::{Changes, GrownGroups};
 use crate::request::CopyRequest;
 use crate::target::open_target;
+use crate::{Error, Remedy};
 
 /// Arrays of a group, by what becomes of them.
 #[derive(Debug, Default)]
@@ -61,13 +62,13 @@ impl TreeJob {
                     "--cast is of one array, where a group goes by {}",
                     placement.option()
                 ),
-                hint: Some("cast a copy of the source first, and put that there".to_owned()),
+                hint: Some("cast a copy of the source first, and put that there".into()),
             });
         }
         // What is misspelt is no matter of one array.
         let mut fit = Fit::of_select(&request)?;
         if let Placement::Region(region) = &placement {
-            let names = growth::named(region.names())?;
+            let names = named(region.names())?;
             fit.expect("--region", &region.to_string(), &names);
         }
         request.planning.memory_bytes = Some(request.planning.budget().memory_bytes);
@@ -81,7 +82,7 @@ impl TreeJob {
             return Err(Error::NotATree {
                 location: request.source,
                 reason: format!("this version cannot read {path} ({reason})"),
-                hint: Some(format!("leave it out: --exclude '{path}'")),
+                hint: Some(Remedy::LeaveOut { path: path.clone() }),
             });
         }
         let Target { store: target, format, arrays: theirs, others, root, groups } =
@@ -183,7 +184,7 @@ impl Sorted {
         left_behind: &[String],
     ) -> Result<(), Error> {
         let conflict = |reason: String, hint: &str| {
-            let (location, hint) = (request.target.clone(), Some(hint.to_owned()));
+            let (location, hint) = (request.target.clone(), Some(hint.into()));
             Err(Error::Conflict { location, reason, hint })
         };
         if !self.missing.is_empty() {
@@ -210,7 +211,7 @@ impl Sorted {
                     request.source,
                     placement.text()
                 ),
-                hint: Some("`rechunk info GROUP` shows their axes".to_owned()),
+                hint: Some("`rechunk info GROUP` shows their axes".into()),
             });
         };
         let lengths = |array: &TreeArray| {
@@ -262,7 +263,7 @@ impl Target {
         let conflict = |reason: String| Error::Conflict {
             location: location.clone(),
             reason,
-            hint: Some("the source is a group, and so has to be the target".to_owned()),
+            hint: Some("the source is a group, and so has to be the target".into()),
         };
         let (root, format) = match open_node(location, &OpenOptions::default(), &store).await {
             // What grows has no need of what cannot be read of it.

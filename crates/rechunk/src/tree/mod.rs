@@ -28,14 +28,12 @@ use rechunk_zarr::GroupMetadata;
 pub use coordinates::Coords;
 pub(crate) use coordinates::is_coordinate;
 pub(crate) use grown::check_not_between;
-pub use pattern::PathPattern;
 pub(crate) use pattern::Pattern;
 pub use report::{ArrayReport, Totals, TreeReport};
 pub use rules::{ArrayRule, RULE_SETTINGS, Selection};
 pub(crate) use state::{SavedTree, remove_begun};
 pub(crate) use walk::Found;
 
-use crate::Error;
 use crate::attributes::Way;
 use crate::axes::Axes;
 use crate::dimension_names::GroupNames;
@@ -48,6 +46,7 @@ use crate::open::{OpenOptions, Opened, left_out, open_node, open_store};
 use crate::others::{Others, OthersReport};
 use crate::repeats::GrownGroups;
 use crate::request::{CopyRequest, takes_parts};
+use crate::{Error, Remedy};
 use fit::Fit;
 use members::MemberLists;
 use plans::{Later, Planner};
@@ -99,6 +98,7 @@ pub struct TreeJob {
 
 /// An array of a group that is copied.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct TreeArray {
     /// Its path in the group.
     pub path: String,
@@ -190,7 +190,7 @@ impl TreeJob {
         if format.container_ending().is_none() {
             return Err(Error::Usage {
                 message: format!("a group cannot be written as {}", format.name()),
-                hint: Some("give --format zarr3, zarr2 or n5".to_owned()),
+                hint: Some("give --format zarr3, zarr2 or n5".into()),
             });
         }
         // One budget, whatever is free when the next array is planned.
@@ -382,7 +382,7 @@ fn select(
     if selected.is_empty() && found.others.files.is_empty() && is_filtered {
         return Err(Error::Usage {
             message: format!("--include and --exclude leave no array of {location}"),
-            hint: Some("`rechunk info GROUP` lists them".to_owned()),
+            hint: Some("`rechunk info GROUP` lists them".into()),
         });
     }
     let is_above = |group: &str, paths: &[String]| {
@@ -418,7 +418,7 @@ fn check_room_for_state(found: &Found, location: &str) -> Result<(), Error> {
                 reason: format!(
                     "it has {path}, but {array}.rechunk is where the copy of {array} keeps its state"
                 ),
-                hint: Some(format!("leave one of them out: --exclude '{array}'")),
+                hint: Some(Remedy::LeaveOneOut { path: array.to_owned() }),
             });
         }
     }

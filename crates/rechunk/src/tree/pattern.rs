@@ -1,66 +1,11 @@
-//! Patterns for the paths of arrays: `*` stays within a name, `**` goes across.
+//! Which arrays of a group a pattern means.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::OnceLock;
 
-use glob::{MatchOptions, Pattern as Glob};
-use serde::{Deserialize, Serialize};
+use glob::MatchOptions;
 
 use crate::Error;
-
-/// Spelling of a name with brackets, where one without them matches too.
-const ESCAPES: &str = "to mean a [, ], * or ? itself write [[], []], [*] or [?]";
-
-/// Paths of arrays that are meant: one and all below it, or those that a pattern matches.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct PathPattern {
-    text: String,
-    /// As a glob; what is wrong with it, if it is none. It may be the name of an array all the
-    /// same.
-    glob: Result<Glob, &'static str>,
-}
-
-impl PathPattern {
-    /// Reads a path, or a pattern; says what is wrong with it otherwise.
-    pub fn parse(text: &str) -> Result<Self, Error> {
-        let text = text.trim().trim_matches('/').to_owned();
-        if text.is_empty() {
-            return Err(wrong("", &text, "it is empty"));
-        }
-        let glob = Glob::new(&text).map_err(|error| error.msg);
-        Ok(Self { text, glob })
-    }
-}
-
-impl FromStr for PathPattern {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Self::parse(text)
-    }
-}
-
-impl TryFrom<String> for PathPattern {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self, Error> {
-        Self::parse(&text)
-    }
-}
-
-impl From<PathPattern> for String {
-    fn from(pattern: PathPattern) -> Self {
-        pattern.text
-    }
-}
-
-impl fmt::Display for PathPattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
+use crate::path_pattern::{ESCAPES, PathPattern, wrong};
 
 /// A pattern, and what it was given to.
 #[derive(Debug, Clone)]
@@ -115,17 +60,8 @@ impl Pattern {
             hint: Some(format!(
                 "`rechunk info GROUP` lists them; * stays within a name: write `group/**` for what \
                  is below a group{escapes}"
-            )),
+            ).into()),
         }
-    }
-}
-
-fn wrong(before: &str, text: &str, reason: &str) -> Error {
-    Error::Usage {
-        message: format!("{before}`{text}` is no pattern: {reason}"),
-        hint: Some(format!(
-            "write a path, or one with *, ? and [..]; ** goes across groups; {ESCAPES}"
-        )),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::job::Job;
 use crate::member_location::member_location;
 use crate::open::{OpenArray, OpenOptions, open_array, open_found, open_store};
 use crate::request::CopyRequest;
-use crate::{Error, consolidated};
+use crate::{Error, Remedy, consolidated};
 
 /// Most arrays whose plans are held until their turn comes: a few tens of kilobytes each.
 pub(super) const HELD_MAX: usize = 1000;
@@ -317,6 +317,6 @@ fn unreadable_error(location: &str, unreadable: &[(String, String)]) -> Error {
     Error::NotATree {
         location: location.to_owned(),
         reason: format!("this version cannot read or write {}", names.join(", ")),
-        hint: Some(format!("leave them out: --exclude '{first}'")),
+        hint: Some(Remedy::LeaveSomeOut { path: first.to_owned() }),
     }
 }

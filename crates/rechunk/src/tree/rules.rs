@@ -8,8 +8,9 @@ use rechunk_grid::WriteEmpty;
 use serde::{Deserialize, Serialize};
 
 use super::coordinates::Coords;
-use super::pattern::{PathPattern, Pattern};
+use super::pattern::Pattern;
 use crate::others::Others;
+use crate::path_pattern::PathPattern;
 use crate::{Cast, ChunkSpec, CodecSpec, CopyRequest, Error, ShardSpec};
 
 /// Names of settings that a rule of `--var` can have.
@@ -17,6 +18,7 @@ pub const RULE_SETTINGS: [&str; 5] = ["chunks", "codec", "shards", "write-empty"
 
 /// Which arrays of a group are copied, and what differs for some.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Selection {
     /// Rules; of several that set the same, the last counts.
     pub rules: Vec<ArrayRule>,
@@ -42,7 +44,7 @@ impl Selection {
         };
         Err(Error::Usage {
             message: format!("{by}: {option} cannot be given: the target keeps its own chunks"),
-            hint: Some("leave it out".to_owned()),
+            hint: Some("leave it out".into()),
         })
     }
 
@@ -57,7 +59,7 @@ impl Selection {
         };
         Err(Error::Usage {
             message: format!("{option} is for the arrays of a group, and the source is one array"),
-            hint: Some("leave it out; --chunks, --shards and --codec are for one array".to_owned()),
+            hint: Some("leave it out; --chunks, --shards and --codec are for one array".into()),
         })
     }
 }
@@ -172,7 +174,7 @@ impl Rules {
     }
 }
 
-/// What differs for some arrays of a group. As text it is what `--var` takes: `GLOB: chunks SPEC;
+/// Settings that differ for some arrays of a group. As text it is what `--var` takes: `GLOB: chunks SPEC;
 /// codec SPEC; shards SPEC; write-empty WHEN; cast TYPE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -248,7 +250,7 @@ impl ArrayRule {
             hint: Some(
                 "write it like 'air/*: chunks -1,30,30; codec zstd:5; shards none; write-empty \
                  never; cast float32'"
-                    .to_owned(),
+                    .into(),
             ),
         };
         let (pattern, settings) =

@@ -27,7 +27,7 @@ use crate::request::{Existing, Running};
 use crate::target::{check_apart, groups_above, is_array, open_target};
 use crate::work_dir::WorkDir;
 use crate::writer_lock::lost;
-use crate::{Error, consolidated, verify};
+use crate::{Error, Remedy, consolidated, verify};
 
 /// Most arrays of a group that is complete of which more than one chunk is compared.
 const SAMPLED_WELL_MAX: usize = 32;
@@ -308,7 +308,7 @@ async fn check_member(
         return Err(Error::Conflict {
             location: location.clone(),
             reason: "is missing in a group that is otherwise complete".to_owned(),
-            hint: Some("copy this array alone to its place, or the group to another".to_owned()),
+            hint: Some("copy this array alone to its place, or the group to another".into()),
         });
     }
     complete::check_elements(job, &open_target(location, &job.stores)?, samples, cancel).await
@@ -337,6 +337,6 @@ async fn is_complete(job: &Job) -> Result<bool, Error> {
     Err(Error::Conflict {
         location: location.clone(),
         reason: "is another array than the interrupted run writes".to_owned(),
-        hint: Some("remove it, or start over with --overwrite".to_owned()),
+        hint: Some(Remedy::RemoveOrOverwrite),
     })
 }

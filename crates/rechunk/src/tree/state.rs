@@ -27,7 +27,7 @@ use crate::target::check_absent;
 use crate::walk::{DIRECTORIES_MAX, Visited, walk};
 use crate::work_dir::WorkDir;
 use crate::writer_lock::{WriterLock, held_by};
-use crate::{Axes, Error};
+use crate::{Axes, Error, Remedy};
 
 const TREE_VERSION: u32 = 1;
 
@@ -284,11 +284,7 @@ pub(crate) async fn start(
         (Left::Unfinished(_), Existing::Overwrite) => {
             // Complete, it may have been put to use.
             if is_node(target).await? {
-                return Err(there(
-                    location,
-                    "is complete",
-                    "--resume removes what the run has left",
-                ));
+                return Err(there(location, "is complete", Remedy::ResumeToTidy));
             }
             Ok(Start::Over)
         }
@@ -411,7 +407,7 @@ async fn check_own(
         Some(other) => other,
     };
     let reason = format!("holds {other}, which the run that would be given up has not written");
-    Err(there(location, &reason, "move it away, or --resume that run"))
+    Err(there(location, &reason, Remedy::MoveOrResume))
 }
 
 /// Refuses a target where something is: a group is never replaced, nor an array by one.
@@ -426,11 +422,11 @@ async fn absent(location: &str, target: &Store) -> Result<(), Error> {
     }
 }
 
-fn there(location: &str, reason: &str, hint: &str) -> Error {
+fn there(location: &str, reason: &str, hint: impl Into<Remedy>) -> Error {
     Error::Conflict {
         location: location.to_owned(),
         reason: reason.to_owned(),
-        hint: Some(hint.to_owned()),
+        hint: Some(hint.into()),
     }
 }
 

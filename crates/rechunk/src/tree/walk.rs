@@ -77,7 +77,7 @@ impl Found {
                 reason: "it has no consolidated metadata, and what is below a URL cannot be asked \
                          for"
                 .to_owned(),
-                hint: Some("name one of its arrays".to_owned()),
+                hint: Some("name one of its arrays".into()),
             });
         }
         let is_described_array =
@@ -131,7 +131,7 @@ impl Found {
                     "there is more in it than a job takes, or a link leads round in a circle: {left_out} is \
                      not looked at"
                 ),
-                hint: Some("copy the groups in it one by one".to_owned()),
+                hint: Some("copy the groups in it one by one".into()),
             });
         }
         if let Some(document) = &document {

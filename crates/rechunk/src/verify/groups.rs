@@ -28,6 +28,7 @@ pub enum Compared {
 
 /// The outcome of comparing two groups.
 #[derive(Debug, Clone, Default, Serialize)]
+#[non_exhaustive]
 pub struct GroupComparison {
     /// Nothing differs.
     pub equal: bool,
@@ -47,6 +48,7 @@ pub struct GroupComparison {
 
 /// The outcome of comparing two arrays of two groups.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct MemberComparison {
     /// Their path in the groups.
     pub path: String,

@@ -25,7 +25,9 @@ pub(crate) async fn archive(format: Format) -> SimStore {
     let disk = SimStore::new(7);
     write(&disk, "first.zarr", 0, 7);
     let chunks = "time=4,x=4".parse().unwrap();
-    let make = CopyRequest { chunks, format: Some(format), ..request("first.zarr", "target.zarr") };
+    let mut make = request("first.zarr", "target.zarr");
+    make.chunks = chunks;
+    make.format = Some(format);
     fresh(&disk, make).await.unwrap();
     write(&disk, "more.zarr", 7, 3);
     disk
@@ -177,12 +179,17 @@ async fn groups_that_do_not_fit_are_refused() {
     };
     let disk = archive(Format::Zarr3).await;
     // What is misspelt is not passed over.
-    let of_days = |select: &str| CopyRequest { select: Some(select.parse().unwrap()), ..request() };
+    let of_days = |select: &str| {
+        let mut request = request();
+        request.select = Some(select.parse().unwrap());
+        request
+    };
     refused(&disk, of_days("tiem=0:1"), &["--select", "no array has a dimension `tiem`"]).await;
     refused(&disk, of_days("0:1"), &["--select", "name them"]).await;
     let part = region("more.zarr", "target.zarr", "time=0:3,lta=0:2");
     refused(&disk, part, &["--region", "no array has a dimension `lta`"]).await;
-    let cast = CopyRequest { cast: Some("int32".parse().unwrap()), ..request() };
+    let mut cast = request();
+    cast.cast = Some("int32".parse().unwrap());
     refused(&disk, cast, &["--cast", "of one array"]).await;
     Plain::new(&[3], &[3]).named(&["time"]).write(&disk, "more.zarr/bounds");
     refused(&disk, request(), &["has no array bounds"]).await;

@@ -37,13 +37,12 @@ impl Stored {
             Self::N5 => (Format::N5, "gzip:1"),
         };
         let shard = chunk.iter().enumerate().map(|(axis, n)| n * (2 - axis as u64 % 2)).collect();
-        CopyRequest {
-            chunks: text(chunk.to_vec()).parse().unwrap(),
-            shards: matches!(self, Self::Sharded).then(|| text(shard).parse().unwrap()),
-            format: Some(format),
-            codec: Some(codec.parse().unwrap()),
-            ..request("first.zarr", self.path())
-        }
+        let mut request = request("first.zarr", self.path());
+        request.chunks = text(chunk.to_vec()).parse().unwrap();
+        request.shards = matches!(self, Self::Sharded).then(|| text(shard).parse().unwrap());
+        request.format = Some(format);
+        request.codec = Some(codec.parse().unwrap());
+        request
     }
 }
 
@@ -177,7 +176,8 @@ async fn what_is_aligned_passes() {
     let disk = SimStore::new(1);
     let first = Plain::new(&[6, 5], &[3, 2]);
     first.write(&disk, "first.zarr");
-    let make = CopyRequest { format: Some(Format::Zarr2), ..request("first.zarr", "target.zarr") };
+    let mut make = request("first.zarr", "target.zarr");
+    make.format = Some(Format::Zarr2);
     fresh(&disk, make).await.unwrap();
     let mut expected = Expected::of(&first);
     for gaps in [0, 2] {
@@ -200,8 +200,8 @@ async fn what_is_aligned_passes() {
 async fn a_wide_gap_takes_no_memory() {
     let disk = SimStore::new(1);
     Plain::new(&[999, 60], &[999, 60]).write(&disk, "first.zarr");
-    let make =
-        CopyRequest { chunks: "1000,1".parse().unwrap(), ..request("first.zarr", "target.zarr") };
+    let mut make = request("first.zarr", "target.zarr");
+    make.chunks = "1000,1".parse().unwrap();
     fresh(&disk, make).await.unwrap();
     Plain::new(&[1, 60], &[1, 60]).at(&[999, 0]).write(&disk, "more.zarr");
     let request = append("more.zarr", "target.zarr", "0");

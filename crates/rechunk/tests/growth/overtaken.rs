@@ -16,8 +16,8 @@ const DOCUMENT: &str = "target.zarr/zarr.json";
 async fn begun() -> SimStore {
     let disk = SimStore::new(11);
     Plain::new(&[7, 6], &[3, 6]).write(&disk, "first.zarr");
-    let make =
-        CopyRequest { chunks: "4,4".parse().unwrap(), ..request("first.zarr", "target.zarr") };
+    let mut make = request("first.zarr", "target.zarr");
+    make.chunks = "4,4".parse().unwrap();
     fresh(&disk, make).await.unwrap();
     Plain::new(&[6, 6], &[2, 5]).at(&[7, 0]).write(&disk, "more.zarr");
     disk
@@ -138,7 +138,8 @@ async fn an_array_of_a_group_is_not_gone_on_with_by_itself() {
         for source in ["more.zarr/sst", "other.zarr"] {
             // Who trusts its coordinate still has the other run in the way.
             let trust = vec!["time".parse().unwrap()];
-            let alone = CopyRequest { trust, ..append(source, "target.zarr/sst", "time") };
+            let mut alone = append(source, "target.zarr/sst", "time");
+            alone.trust = trust;
             let error = resumed(&disk, &alone, false).await.unwrap_err();
             assert!(says(&error).contains("of another job"), "at {call}: {error}");
         }

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use rechunk::{
     CancellationToken, ChunkSpec, CodecSpec, CopyRequest, Error, Existing, Format, NullObserver,
-    Placement, Planning, Prepared, Report, Running, Selection, ShardSpec, StoreOptions, Stores,
-    TreeReport,
+    Placement, Prepared, Report, Running, Selection, ShardSpec, StoreOptions, Stores, TreeReport,
 };
 use rechunk_testkit::{SimClient, SimStore};
 use tokio::time::sleep;
@@ -19,25 +18,25 @@ pub(crate) fn stores(client: &SimClient) -> Stores {
 }
 
 pub(crate) fn request(source: &str, target: &str) -> CopyRequest {
-    CopyRequest {
-        planning: Planning {
-            memory_bytes: Some(64 << 20),
-            threads: Some(2),
-            concurrency: Some(4),
-            ..Planning::default()
-        },
-        ..CopyRequest::new(&format!("{ROOT}/{source}"), &format!("{ROOT}/{target}"))
-    }
+    let mut request = CopyRequest::new(&format!("{ROOT}/{source}"), &format!("{ROOT}/{target}"));
+    request.planning.memory_bytes = Some(64 << 20);
+    request.planning.threads = Some(2);
+    request.planning.concurrency = Some(4);
+    request
 }
 
 pub(crate) fn append(source: &str, target: &str, along: &str) -> CopyRequest {
     let placement = Some(Placement::Append(along.to_owned()));
-    CopyRequest { placement, ..request(source, target) }
+    let mut request = request(source, target);
+    request.placement = placement;
+    request
 }
 
 pub(crate) fn region(source: &str, target: &str, region: &str) -> CopyRequest {
     let placement = Some(Placement::parse_region(region).unwrap());
-    CopyRequest { placement, ..request(source, target) }
+    let mut request = request(source, target);
+    request.placement = placement;
+    request
 }
 
 /// What was done.
@@ -62,7 +61,8 @@ pub(crate) async fn run(
     existing: Existing,
     verify: bool,
 ) -> Result<Done, Error> {
-    let running = Running { existing, verify, keep_temp: false, durable: true };
+    let mut running = Running::new(existing);
+    running.verify = verify;
     let cancel = CancellationToken::new();
     let stores = stores(client);
     let prepared = Box::pin(rechunk::prepare(request, Selection::default(), &stores)).await?;
@@ -96,15 +96,15 @@ pub(crate) async fn fresh(disk: &SimStore, request: CopyRequest) -> Result<Done,
 
 /// The array at `path`, read by way of a copy in one plain chunk.
 pub(crate) async fn read(disk: &SimStore, path: &str) -> Expected {
-    let whole = CopyRequest {
-        chunks: ChunkSpec::Whole,
-        codec: Some(CodecSpec::none()),
-        shards: Some(ShardSpec::None),
-        format: Some(Format::Zarr2),
-        write_empty: rechunk::WriteEmpty::Always,
-        ..request(path, "read.zarr")
-    };
-    let whole = if path.contains(".n5") { CopyRequest { shards: None, ..whole } } else { whole };
+    let mut whole = request(path, "read.zarr");
+    whole.chunks = ChunkSpec::Whole;
+    whole.codec = Some(CodecSpec::none());
+    whole.shards = Some(ShardSpec::None);
+    whole.format = Some(Format::Zarr2);
+    whole.write_empty = rechunk::WriteEmpty::Always;
+    if path.contains(".n5") {
+        whole.shards = None;
+    }
     disk.clear("read.zarr");
     run(&disk.client(), whole, Existing::Refuse, false).await.unwrap();
     let document = disk.object("read.zarr/.zarray").unwrap();

@@ -14,8 +14,8 @@ async fn archive() -> SimStore {
     let mut days = Plain::new(&[7, 6], &[3, 6]).named(&NAMES);
     days.attributes = json!({"units": "days since 1970-01-01", "long_name": "days"});
     days.write(&disk, "first.zarr");
-    let make =
-        CopyRequest { chunks: "4,4".parse().unwrap(), ..request("first.zarr", "target.zarr") };
+    let mut make = request("first.zarr", "target.zarr");
+    make.chunks = "4,4".parse().unwrap();
     fresh(&disk, make).await.unwrap();
     disk
 }
@@ -80,11 +80,31 @@ async fn what_does_not_fit_is_refused() {
 async fn what_the_target_has_decided_cannot_be_asked_for() {
     let usual = || append("more.zarr", "target.zarr", "time");
     for (option, request) in [
-        ("--chunks", CopyRequest { chunks: "1,6".parse().unwrap(), ..usual() }),
-        ("--shards", CopyRequest { shards: Some("4,4".parse().unwrap()), ..usual() }),
-        ("--codec", CopyRequest { codec: Some("zstd:1".parse().unwrap()), ..usual() }),
-        ("--format", CopyRequest { format: Some(Format::Zarr3), ..usual() }),
-        ("--n5-version", CopyRequest { n5_version: Some("4.0.0".to_owned()), ..usual() }),
+        ("--chunks", {
+            let mut request = usual();
+            request.chunks = "1,6".parse().unwrap();
+            request
+        }),
+        ("--shards", {
+            let mut request = usual();
+            request.shards = Some("4,4".parse().unwrap());
+            request
+        }),
+        ("--codec", {
+            let mut request = usual();
+            request.codec = Some("zstd:1".parse().unwrap());
+            request
+        }),
+        ("--format", {
+            let mut request = usual();
+            request.format = Some(Format::Zarr3);
+            request
+        }),
+        ("--n5-version", {
+            let mut request = usual();
+            request.n5_version = Some("4.0.0".to_owned());
+            request
+        }),
     ] {
         refused(&day(), request, Class::Usage, &[option, "keeps its own"]).await;
     }
@@ -140,9 +160,10 @@ async fn numbers_are_cast_to_the_type_of_the_target() {
     let small = Plain { shape: vec![1, 6], ..day };
     small.write(&disk, "more.zarr");
     disk.put("more.zarr/0.0", vec![1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0].into());
-    let append = |cast: &str| CopyRequest {
-        cast: Some(cast.parse().unwrap()),
-        ..append("more.zarr", "target.zarr", "time")
+    let append = |cast: &str| {
+        let mut request = append("more.zarr", "target.zarr", "time");
+        request.cast = Some(cast.parse().unwrap());
+        request
     };
     let error = fresh(&disk, append("int32")).await.unwrap_err();
     assert!(says(&error).contains("holds uint16, and the source int32"), "{error}");

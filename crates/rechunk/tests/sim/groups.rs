@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rechunk::{
-    CancellationToken, CopyRequest, Existing, Format, Job, NullObserver, Planning, Running,
-};
+use rechunk::{CancellationToken, CopyRequest, Existing, Format, Job, NullObserver, Running};
 
 use crate::array::ROOT;
 use crate::process::stores;
@@ -16,20 +14,16 @@ const DOCUMENT: &str = r#"{"zarr_format":3,"node_type":"group","attributes":{"ke
 
 /// Copies the array into the group.
 async fn copy_into(disk: &rechunk_testkit::SimStore, array: &str) {
-    let request = CopyRequest {
-        chunks: "7,4".parse().unwrap(),
-        format: Some(Format::Zarr3),
-        planning: Planning {
-            memory_bytes: Some(64 << 20),
-            threads: Some(2),
-            ..Planning::default()
-        },
-        ..CopyRequest::new(&format!("{ROOT}/source.zarr"), &format!("{ROOT}/all.zarr/{array}"))
-    };
+    let mut request =
+        CopyRequest::new(&format!("{ROOT}/source.zarr"), &format!("{ROOT}/all.zarr/{array}"));
+    request.chunks = "7,4".parse().unwrap();
+    request.format = Some(Format::Zarr3);
+    request.planning.memory_bytes = Some(64 << 20);
+    request.planning.threads = Some(2);
     let mut job = Job::prepare(request, &stores(&disk.client())).await.unwrap();
     job.planned.plan.threads = 0;
     let existing = Existing::Refuse;
-    let running = Running { existing, verify: false, keep_temp: false, durable: true };
+    let running = Running::new(existing);
     job.check_target(running).await.unwrap();
     job.run(running, Arc::new(NullObserver), CancellationToken::new()).await.unwrap();
     assert!(disk.object(&format!("all.zarr/{array}/zarr.json")).is_some());

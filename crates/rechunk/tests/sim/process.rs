@@ -4,26 +4,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rechunk::{
-    CancellationToken, CopyRequest, Error, Existing, Format, Job, NullObserver, Planning, Report,
-    Running, StoreOptions, Stores, Strategy,
+    CancellationToken, CopyRequest, Error, Existing, Format, Job, NullObserver, Report, Running,
+    StoreOptions, Stores, Strategy,
 };
 use rechunk_testkit::SimClient;
 
 use crate::array::{ROOT, TARGET, target_chunks};
 
 fn request(strategy: Strategy) -> CopyRequest {
-    CopyRequest {
-        chunks: target_chunks().parse().unwrap(),
-        format: Some(Format::Zarr2),
-        planning: Planning {
-            memory_bytes: Some(64 << 20),
-            threads: Some(2),
-            concurrency: Some(4),
-            strategy,
-            ..Planning::default()
-        },
-        ..CopyRequest::new(&format!("{ROOT}/source.zarr"), &format!("{ROOT}/{TARGET}"))
-    }
+    let mut request = CopyRequest::new(&format!("{ROOT}/source.zarr"), &format!("{ROOT}/{TARGET}"));
+    request.chunks = target_chunks().parse().unwrap();
+    request.format = Some(Format::Zarr2);
+    request.planning.memory_bytes = Some(64 << 20);
+    request.planning.threads = Some(2);
+    request.planning.concurrency = Some(4);
+    request.planning.strategy = strategy;
+    request
 }
 
 pub(crate) fn stores(client: &SimClient) -> Stores {
@@ -53,7 +49,8 @@ pub(crate) async fn copy_to(
 /// Copies the array by way of an intermediate at `temp`, or goes on with that.
 pub(crate) async fn copy_by(client: &SimClient, temp: &str) -> Result<Report, Error> {
     let temp = Some(format!("{ROOT}/{temp}"));
-    let request = CopyRequest { temp, ..request(Strategy::PushPull) };
+    let mut request = request(Strategy::PushPull);
+    request.temp = temp;
     run(client, request, Existing::Resume).await
 }
 
@@ -64,6 +61,6 @@ async fn run(
 ) -> Result<Report, Error> {
     let mut job = Job::prepare(request, &stores(client)).await?;
     job.planned.plan.threads = 0; // in place: threads would end in any order
-    let running = Running { existing, verify: false, keep_temp: false, durable: true };
+    let running = Running::new(existing);
     job.run(running, Arc::new(NullObserver), CancellationToken::new()).await
 }

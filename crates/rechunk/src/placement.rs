@@ -1,0 +1,58 @@
+//! `--append` and `--region`: the place in a target that exists.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::select::RegionSpec;
+
+/// Place in a target that exists, for the source to go to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Placement {
+    /// Behind its end, along a dimension of that name, or along an axis of that number.
+    Append(String),
+    /// Into a region of it.
+    Region(RegionSpec),
+}
+
+impl Placement {
+    /// Parses a region; says what is wrong with it otherwise.
+    pub fn parse_region(text: &str) -> Result<Self, Error> {
+        named(RegionSpec::parse(text)).map(Self::Region)
+    }
+
+    /// The option of the command line.
+    pub fn option(&self) -> &'static str {
+        match self {
+            Self::Append(_) => "--append",
+            Self::Region(_) => "--region",
+        }
+    }
+
+    /// Whether it goes by the names of axes.
+    pub(crate) fn names_axes(&self) -> bool {
+        match self {
+            Self::Append(text) => text.trim().parse::<usize>().is_err(),
+            Self::Region(region) => region.is_named(),
+        }
+    }
+
+    /// Returns the text of the option.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Append(text) => text.clone(),
+            Self::Region(region) => region.to_string(),
+        }
+    }
+}
+
+/// An error of a region under the name of its own option.
+pub(crate) fn named<T>(result: Result<T, Error>) -> Result<T, Error> {
+    result.map_err(|error| match error {
+        Error::Usage { message, hint } => {
+            Error::Usage { message: message.replacen("--select", "--region", 1), hint }
+        }
+        other => other,
+    })
+}
