@@ -155,7 +155,6 @@ mod two_documents;
 mod verify;
 mod walk;
 pub mod what_if;
-mod without_secrets;
 mod work_dir;
 mod writer_lock;
 
