@@ -9,14 +9,17 @@ mod remote;
 
 use std::path::Path;
 
-use rechunk::{OpenArray, OpenOptions, Region, Stores, open_array};
+use rechunk::{Axes, OpenArray, OpenOptions, Region, Stores, open_array};
 
 /// Opens an array, with a meter of its own.
 async fn open(location: &Path) -> (OpenArray, Stores) {
     let stores = Stores::default();
+    let is_nifti = location.extension().is_some_and(|ending| ending == "nii");
+    // What other libraries read in C order has its axes the other way round.
+    let options =
+        OpenOptions { axes: is_nifti.then_some(Axes::Reversed), ..OpenOptions::default() };
     let location = location.display().to_string();
-    let array = open_array(&location, &OpenOptions::default(), &stores).await.unwrap();
-    (array, stores)
+    (open_array(&location, &options, &stores).await.unwrap(), stores)
 }
 
 /// The elements of `region` among all of an array of `shape`.

@@ -61,8 +61,7 @@ async fn other_types_are_refused() {
     says(array.read_region_as::<f32>([0..1]).await, Class::Usage, &["uint16", "f32"]);
     says(array.write_region_as([0..1], &[1_i16]).await, Class::Usage, &["uint16", "i16"]);
     let strings = r#""compressor": null, "filters": [{"id": "vlen-utf8"}]"#;
-    let (_folder, path) =
-        make("[4]", "[2]", "|O", &strings.replace("\"compressor", "\"compressor"));
+    let (_folder, path) = make("[4]", "[2]", "|O", strings);
     let text = fs::read_to_string(path.join(".zarray"))
         .unwrap()
         .replace("3, \"order\"", "\"\", \"order\"");
@@ -73,16 +72,16 @@ async fn other_types_are_refused() {
 
 #[tokio::test]
 async fn a_claim_of_the_header_is_no_size_of_a_buffer() {
-    let huge = "[1152921504606846976]";
+    let huge = "[549755813888]"; // a tebibyte, the largest chunk that is believed
     let (_folder, path) = make(huge, huge, "<u2", ZLIB);
     let (array, _) = open(&path).await;
     says(array.read_region([0..4]).await, Class::Memory, &["takes", "536870912 are allowed"]);
-    let all = array.read_region_as::<u16>([0..1 << 60]).await;
+    let all = array.read_region_as::<u16>([0..1 << 39]).await;
     says(all, Class::Usage, &["no buffer of more than 2147483648"]);
     // Of what is stored as it is, no more is held than what is read.
     let (_folder, path) = make(huge, huge, "<u2", PLAIN);
     let (array, _) = open(&path).await;
-    assert_eq!(array.read_region_as::<u16>([1 << 59..(1 << 59) + 2]).await.unwrap(), [3, 3]);
+    assert_eq!(array.read_region_as::<u16>([1 << 38..(1 << 38) + 2]).await.unwrap(), [3, 3]);
 }
 
 #[tokio::test]
@@ -92,7 +91,7 @@ async fn a_chunk_has_to_fit_the_memory() {
     let small = array.clone().with_region_options(RegionOptions::default().with_memory_bytes(2048));
     says(small.read_region([0..4]).await, Class::Memory, &["no more than 2048 are allowed"]);
     says(small.write_region_as([0..1], &[1_u16]).await, Class::Memory, &["2048"]);
-    let one = array.with_region_options(RegionOptions::default().with_memory_bytes(12 << 10));
+    let one = array.with_region_options(RegionOptions::default().with_memory_bytes(1 << 20));
     let elements: Vec<u16> = (0..4096).collect();
     one.write_region_as([0..4096], &elements).await.unwrap();
     assert_eq!(one.read_region_as::<u16>([0..4096]).await.unwrap(), elements);
