@@ -13,7 +13,7 @@ use crate::memory::{
 use crate::parts::{Taken, part_bytes_max, plain_read_bytes};
 use crate::stage::steps_overlap;
 use crate::unit_counts::RegularAxis;
-use crate::uploads::{Uploads, cell_sizes};
+use crate::uploads::{Uploads, over_cells};
 use crate::{Estimate, PlanRequest, StageInput, StageOutput};
 
 /// A stage before memory has been divided: what is read and written, in which boxes.
@@ -415,20 +415,6 @@ fn only_copies(traffic: &mut Estimate) {
 /// Requests of the upload of one object beside the one that completes it.
 fn object_requests(uploads: &Uploads, is_log: bool, object_bytes: u64) -> u64 {
     if is_log { uploads.log_requests(object_bytes) } else { uploads.whole.requests(object_bytes) }
-}
-
-/// Sum over the objects of a grid of what each takes, given its size in grains. Where they are cut
-/// on many axes, what whole ones take.
-fn over_cells(shape: &[u64], cell: &[u64], grain: &[u64], takes: impl Fn(u64) -> u64) -> u64 {
-    let whole = product(cell.iter().zip(grain).map(|(cell, grain)| cell.div_ceil((*grain).max(1))));
-    if takes(whole) == 0 {
-        return 0; // the usual case; and no other is larger
-    }
-    let sizes = cell_sizes(shape, cell, grain);
-    let sizes = sizes.unwrap_or_else(|| vec![(cells(shape, cell), whole)]);
-    sizes
-        .into_iter()
-        .fold(0, |sum: u64, (count, size)| sum.saturating_add(count.saturating_mul(takes(size))))
 }
 
 /// Bytes behind the elements of all pieces between boxes of two shapes: what they keep of absence,

@@ -139,8 +139,8 @@ impl<'a> AxisCuts<'a> {
         (0..self.count()).filter_map(|at| self.edges.reach(at, self.extent))
     }
 
-    /// Number of pairs (box of `box_extent`, source chunk) that share an element along the axis, and
-    /// the elements of the chunks of all pairs.
+    /// Number of pairs (box of `box_extent`, source chunk) that share an element along the axis,
+    /// and the elements of the chunks of all pairs.
     pub fn pairs(&self, box_extent: u64) -> (u64, u64) {
         self.pairs.get(box_extent, || {
             let stored = self.edges.chunks().map(|(start, end)| end - start);

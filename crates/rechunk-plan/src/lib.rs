@@ -1,13 +1,13 @@
 //! The plan as data: its tasks, its exact cost, its memory and its price. Pure.
 //!
 //! A [`Plan`] is a few hundred bytes for an array of any size, with exact counts of requests and
-//! decoded bytes, the memory the run reserves, and a fingerprint. It is a chain of *tile streams*: a
-//! task owns a tile of the array, reads the input chunks the tile meets in steps, and writes each
-//! output unit once. [`Plan::geometry`] computes where the tasks are.
+//! decoded bytes, the memory the run reserves, and a fingerprint. It is a chain of *tile streams*:
+//! a task owns a tile of the array, reads the input chunks the tile meets in steps, and writes
+//! each output unit once. [`Plan::geometry`] computes where the tasks are.
 //!
-//! A [`PlanRequest`] (shape, chunk shapes, codecs' costs, budget, profile) is what a plan depends on;
-//! `rechunk-planner` looks for one. What a stage would take is counted ([`StageDraft::figures`]) and
-//! priced ([`price()`]) here, for the search and for whoever compares.
+//! A plan depends on a [`PlanRequest`] (shape, chunk shapes, codecs' costs, budget, profile), and
+//! `rechunk-planner` looks for it. The counts of a stage ([`StageDraft::figures`]) and their price
+//! ([`price()`]) are here, for the search and for comparisons.
 //!
 //! Raw files on both sides are read and written in runs of bytes, by a schedule of [`keep`].
 

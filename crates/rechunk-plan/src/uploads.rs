@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::count::product;
+use crate::count::{cells, product};
 
 /// Sizes by which a store takes large objects: in parts, with a request for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,9 +77,28 @@ impl Uploads {
     }
 }
 
+/// Sum over the objects of a grid of what each takes, given its size in grains. Where they are cut
+/// on many axes, what whole ones take.
+pub(crate) fn over_cells(
+    shape: &[u64],
+    cell: &[u64],
+    grain: &[u64],
+    takes: impl Fn(u64) -> u64,
+) -> u64 {
+    let whole = product(cell.iter().zip(grain).map(|(cell, grain)| cell.div_ceil((*grain).max(1))));
+    if takes(whole) == 0 {
+        return 0; // the usual case; and no other is larger
+    }
+    let sizes = cell_sizes(shape, cell, grain);
+    let sizes = sizes.unwrap_or_else(|| vec![(cells(shape, cell), whole)]);
+    sizes
+        .into_iter()
+        .fold(0, |sum: u64, (count, size)| sum.saturating_add(count.saturating_mul(takes(size))))
+}
+
 /// Sizes of the cells of a grid over `shape`, each measured along an axis in whole `grain`s: how
 /// many there are of each size. `None` if they are cut on too many axes to be told apart.
-pub(crate) fn cell_sizes(shape: &[u64], cell: &[u64], grain: &[u64]) -> Option<Vec<(u64, u64)>> {
+fn cell_sizes(shape: &[u64], cell: &[u64], grain: &[u64]) -> Option<Vec<(u64, u64)>> {
     const CUT_AXES_MAX: usize = 8;
     let is_cut = |axis: &usize| !shape[*axis].is_multiple_of(cell[*axis]);
     if (0..shape.len()).filter(is_cut).count() > CUT_AXES_MAX {

@@ -1,8 +1,8 @@
 //! Finds the cheapest plan between two arrays within a budget, and says what its rivals cost. Pure.
 //!
 //! [`plan`] takes a [`PlanRequest`](rechunk_plan::PlanRequest) (shape, chunk shapes, codecs' costs,
-//! budget, profile) and gives a [`Planned`]: a [`Plan`](rechunk_plan::Plan) and the candidates it was
-//! chosen among. [`cheapest`] chooses the same and skips kinds that cannot be cheaper.
+//! budget, profile) and gives a [`Planned`]: a [`Plan`](rechunk_plan::Plan) and the candidates it
+//! was chosen among. [`cheapest`] chooses the same and skips kinds that cannot be cheaper.
 //!
 //! Raw files on both sides are planned by a schedule of [`rechunk_plan::keep`].
 //!

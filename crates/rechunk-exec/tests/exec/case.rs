@@ -18,7 +18,6 @@ use rechunk_plan::{
     Budget, IntermediateGrid, Multipart, Plan, PlanRequest, Profile, ShardSide, Side, StoreProfile,
     Strategy as Kind,
 };
-use rechunk_planner::{PlanError, plan};
 use rechunk_store::{Meter, Role, Store};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -278,14 +277,14 @@ impl Case {
 
     /// Plans a request made of [`Case::request`], as [`Case::plan`] does.
     pub(crate) fn plan_of(&self, mut request: PlanRequest) -> Option<Plan> {
-        match plan(&request) {
-            Err(PlanError::DoesNotFit { minimum_bytes, .. }) => {
+        match rechunk_planner::plan(&request) {
+            Err(rechunk_planner::PlanError::DoesNotFit { minimum_bytes, .. }) => {
                 // Where the planner names no minimum, a few MiB are enough for these.
                 let least = if minimum_bytes == u64::MAX { 8 << 20 } else { minimum_bytes };
                 request.budget.memory_bytes = least + self.spare_bytes;
-                Some(plan(&request).unwrap().plan)
+                Some(rechunk_planner::plan(&request).unwrap().plan)
             }
-            Err(PlanError::NotApplicable { .. }) => None,
+            Err(rechunk_planner::PlanError::NotApplicable { .. }) => None,
             other => panic!("planned without memory: {other:?}"),
         }
     }
