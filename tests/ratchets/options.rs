@@ -14,7 +14,7 @@ const TABLE: Table<2> = Table {
 const NOT_LIBRARIES: [&str; 5] =
     ["cli", "rechunk-bench", "rechunk-fuzz", "rechunk-testkit", "tests"];
 
-/// Options that a text names.
+/// Options that a text names; `--blue:#00f` and `var(--blue)` of a style sheet are none.
 fn options(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("--") {
@@ -22,7 +22,10 @@ fn options(text: &str) -> Vec<String> {
         let is_apart = before.is_none_or(|c| !c.is_alphanumeric() && !"-_<!".contains(c));
         let rest = &text[at + 2..];
         let length = rest.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(rest.len());
-        if is_apart && rest.starts_with(|c: char| c.is_ascii_lowercase()) && length > 1 {
+        let after = rest[length..].strip_prefix(':').and_then(|after| after.chars().next());
+        let is_style = text[..at].ends_with("var(") || after.is_some_and(|c| !c.is_whitespace());
+        let is_word = rest.starts_with(|c: char| c.is_ascii_lowercase()) && length > 1;
+        if is_apart && is_word && !is_style {
             found.push(format!("--{}", &rest[..length]));
         }
     }
@@ -56,5 +59,7 @@ fn libraries_do_not_speak_command_line() {
 #[test]
 fn an_option_is_told_from_a_dash() {
     assert_eq!(options("give --max-mem, or `--overwrite`"), ["--max-mem", "--overwrite"]);
+    assert_eq!(options("--bytes: it is none; (--json)"), ["--bytes", "--json"]);
+    assert_eq!(options("--blue:#00f;color:var(--blue)"), Vec::<String>::new());
     assert_eq!(options("a -- b, a--b, <!--x-->, --1, ---"), Vec::<String>::new());
 }

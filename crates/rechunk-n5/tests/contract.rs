@@ -1,7 +1,7 @@
 //! N5, held to the contract of a format.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use rechunk_conformance::formats::check_format;
+use rechunk_conformance::formats::{Cuts, check_format_with};
 use rechunk_grid::ArraySpec;
 use rechunk_n5::{AxisOrder, N5Layout, N5Type, parse_dataset};
 use serde_json::{Value, json};
@@ -42,7 +42,10 @@ fn datasets_of_every_compression() {
             "nthreads": 1}),
     ] {
         for order in [AxisOrder::Reversed, AxisOrder::Kept] {
-            let checked = check_format(|spec| layout(spec, &compression, order)).unwrap();
+            // The beginning of a block of lz4 may be a whole one as other writers store it.
+            let cuts = if compression["type"] == "lz4" { Cuts::MayBeSilent } else { Cuts::Told };
+            let make = |spec: &ArraySpec| layout(spec, &compression, order);
+            let checked = check_format_with(cuts, make).unwrap();
             assert_eq!(checked.layouts, LAYOUTS, "{compression}");
         }
     }

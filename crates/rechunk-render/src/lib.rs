@@ -7,10 +7,11 @@
 //! | value | text | other forms |
 //! |---|---|---|
 //! | a plan with data: [`Job`](rechunk::Job) | [`job_text`] | [`job_svg`], [`Sheet::of_job`] |
-//! | a plan for shapes alone: [`Planned`](rechunk::planner::Planned) | [`plan_text`] | [`plan_svg`], [`Sheet::of_plan`] |
+//! | a plan for shapes alone: [`Planned`] | [`plan_text`] | [`plan_svg`], [`Sheet::of_plan`] |
 //! | the plan of a group: [`TreeJob`](rechunk::TreeJob) | [`group_text`] | [`Sheet::of_tree`] |
 //! | a baseline of the literature | [`baseline_text`] | |
-//! | the report of a run | [`report_text`], [`group_report_text`] | [`Sheet::run_page`], [`Sheet::group_run_page`] |
+//! | the report of a run | [`report_text`] | [`Sheet::run_page`] |
+//! | the report of a run of a group | [`group_report_text`] | [`Sheet::group_run_page`] |
 //! | a comparison | [`comparison_text`], [`group_comparison_text`] | |
 //! | an array or a group | [`info_text`] | |
 //! | the state at a target | [`status_text`], [`cleaned_text`] | |
@@ -37,6 +38,8 @@
 //! What is shown may come from documents and directories of strangers. Names in tables are kept on
 //! one line; before a whole text goes to a terminal, [`harmless`] takes out of it what a terminal
 //! would obey. Pages and pictures escape all text.
+//!
+//! [`Planned`]: rechunk::planner::Planned
 
 mod error;
 mod group_comparison;

@@ -1,7 +1,7 @@
 use rechunk_format::{FormatError, Layout, Plain};
 use rechunk_grid::{ChunkGrid, FillValue, Region};
 
-use super::about;
+use super::about::about;
 use crate::Violation;
 use crate::violation::ensure;
 

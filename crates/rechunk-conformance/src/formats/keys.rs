@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use rechunk_format::Layout;
 use rechunk_grid::ChunkGrid;
 
-use super::about;
+use super::about::about;
 use crate::Violation;
 use crate::violation::ensure;
 

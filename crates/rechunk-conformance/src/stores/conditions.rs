@@ -1,7 +1,7 @@
 use bytes::Bytes;
 use rechunk_store::Store;
 
-use super::{failed, holds};
+use super::rule::{failed, holds};
 use crate::Violation;
 
 const KEY: &str = "conditional";

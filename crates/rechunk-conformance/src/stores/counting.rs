@@ -1,7 +1,8 @@
 use rechunk_store::{ControlTraffic, Meter, Role, RoleTraffic, Store, Traffic};
 
+use super::objects::put;
 use super::reading::{ABSENT, TEN};
-use super::{failed, holds, put};
+use super::rule::{failed, holds};
 use crate::Violation;
 
 /// Checks that reads are counted by role, in requests and bytes.

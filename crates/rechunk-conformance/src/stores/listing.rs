@@ -1,7 +1,8 @@
 use futures::TryStreamExt;
 use rechunk_store::{Store, StoreError};
 
-use super::{OBJECTS, failed, holds, is_empty, put};
+use super::objects::{OBJECTS, is_empty, put};
+use super::rule::{failed, holds};
 use crate::Violation;
 
 /// Checks that lists have the objects of their prefix, with sizes, and the directories.

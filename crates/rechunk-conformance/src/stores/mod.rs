@@ -4,19 +4,18 @@
 mod conditions;
 mod counting;
 mod listing;
+mod objects;
 mod reading;
+mod rule;
 mod writing;
 
-use bytes::Bytes;
-use rechunk_store::{Store, StoreError};
+use rechunk_store::Store;
 
 use crate::Violation;
-use crate::violation::ensure;
+use objects::{is_empty, put};
+use rule::{failed, holds};
 
-/// Objects that a store has when [`check_reading`] is called: one of ten bytes, one without any,
-/// and a document.
-pub const OBJECTS: [(&str, &[u8]); 3] =
-    [("c/0/0", b"0123456789"), ("c/0/1", b""), ("zarr.json", b"{}")];
+pub use objects::OBJECTS;
 
 /// Holds an empty store that can be written to the contract of [`Store`]. It is empty again
 /// afterwards.
@@ -53,23 +52,4 @@ pub async fn check_reading(store: &Store) -> Result<(), Violation> {
     reading::check_ends(store).await?;
     counting::check_reading(store).await?;
     if store.can_list() { listing::check(store).await } else { listing::check_refused(store).await }
-}
-
-async fn put(store: &Store, key: &str, bytes: &[u8]) -> Result<(), Violation> {
-    let (first, second) = bytes.split_at(bytes.len() / 2);
-    let parts = [first, second].map(Bytes::copy_from_slice).to_vec();
-    store.put(key, parts).await.map_err(|error| failed(store, &format!("put {key}"), &error))
-}
-
-async fn is_empty(store: &Store) -> Result<bool, Violation> {
-    store.is_empty().await.map_err(|error| failed(store, "be looked into", &error))
-}
-
-/// A violation where an operation fails that must not.
-fn failed(store: &Store, action: &str, error: &StoreError) -> Violation {
-    Violation::new(format!("{} cannot {action}: {error}", store.label()))
-}
-
-fn holds(store: &Store, is_so: bool, rule: &str) -> Result<(), Violation> {
-    ensure(is_so, || format!("{}: this does not hold: {rule}", store.label()))
 }

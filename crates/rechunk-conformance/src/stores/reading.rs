@@ -1,7 +1,8 @@
 use bytes::Bytes;
 use rechunk_store::{End, Store, StoreError};
 
-use super::{OBJECTS, failed, holds};
+use super::objects::OBJECTS;
+use super::rule::{failed, holds};
 use crate::Violation;
 
 /// The object of [`OBJECTS`] that parts are read of, and a key where there is nothing.

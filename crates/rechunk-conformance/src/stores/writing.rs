@@ -1,7 +1,8 @@
 use rechunk_store::{Copied, Store, StoreError};
 
+use super::objects::{is_empty, put};
 use super::reading::{ABSENT, TEN};
-use super::{failed, holds, is_empty, put};
+use super::rule::{failed, holds};
 use crate::Violation;
 
 /// Keys that lead out of a store, or that it cannot hold.

@@ -17,8 +17,8 @@ impl Sheet {
         self.page(&State::Planned)
     }
 
-    /// Makes the page of a plan when its run begins. Written before the run, it shows that the place
-    /// can be written, and stays if the run is killed.
+    /// Makes the page of a plan when its run begins. Written before the run, it shows that its
+    /// place can be written, and stays if the run is killed.
     pub fn begun_page(&self) -> String {
         self.page(&State::Begun)
     }
