@@ -162,7 +162,7 @@ impl OpenArray {
         }
         Err(Error::Usage {
             message: format!("regions of {} are not read: it is a compressed file", self.location),
-            hint: Some("unpack it, or copy it to an array with chunks first".to_owned()),
+            hint: Some("unpack it, or copy it to an array with chunks first".into()),
         })
     }
 
@@ -179,7 +179,7 @@ impl OpenArray {
                     "{} is only read: it was opened as a region, or as another type",
                     self.location
                 ),
-                hint: Some("open all of it, as it is stored".to_owned()),
+                hint: Some("open all of it, as it is stored".into()),
             });
         }
         Ok(array.with_store(array.store().with_role(Role::Target)))
@@ -196,7 +196,7 @@ impl OpenArray {
                 self.location,
                 T::NAME
             ),
-            hint: Some("ask for their own type, or for their bytes with `read_region`".to_owned()),
+            hint: Some("ask for their own type, or for their bytes with `read_region`".into()),
         })
     }
 

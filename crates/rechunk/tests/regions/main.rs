@@ -15,9 +15,9 @@ use rechunk::{Axes, OpenArray, OpenOptions, Region, Stores, open_array};
 async fn open(location: &Path) -> (OpenArray, Stores) {
     let stores = Stores::default();
     let is_nifti = location.extension().is_some_and(|ending| ending == "nii");
-    // What other libraries read in C order has its axes the other way round.
-    let options =
-        OpenOptions { axes: is_nifti.then_some(Axes::Reversed), ..OpenOptions::default() };
+    // As nibabel has its axes.
+    let mut options = OpenOptions::default();
+    options.axes = is_nifti.then_some(Axes::Keep);
     let location = location.display().to_string();
     (open_array(&location, &options, &stores).await.unwrap(), stores)
 }

@@ -129,8 +129,8 @@ async fn what_is_only_read_says_so() {
     let bytes = array.read_region(&whole).await.unwrap();
     says(array.write_region(&whole, &bytes).await, Class::Target, &["is only read", "npy"]);
     let (_folder, path) = make("[4]", "[2]", "<u2", ZLIB);
-    let select = Some("0:3".to_owned());
-    let options = OpenOptions { select, ..OpenOptions::default() };
+    let mut options = OpenOptions::default();
+    options.select = Some("0:3".parse().unwrap());
     let location = path.display().to_string();
     let array = open_array(&location, &options, &Stores::default()).await.unwrap();
     says(array.write_region_as([0..1], &[1_u16]).await, Class::Usage, &["as a region"]);
