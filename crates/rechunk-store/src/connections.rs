@@ -89,7 +89,7 @@ impl Connections {
             }
         };
         if !matches!(store.kind, Kind::Memory) {
-            store.pace = self.pace.clone();
+            store.pace.clone_from(&self.pace);
         }
         Ok(store.with_meter(&self.meter))
     }

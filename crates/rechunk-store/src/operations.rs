@@ -268,7 +268,7 @@ impl Store {
         while let Some(object) =
             listed.try_next().await.map_err(|error| self.view.failed("", "list", error))?
         {
-            let Some(below) = object.location.prefix_match(&self.view.prefix()) else {
+            let Some(below) = object.location.prefix_match(self.view.prefix()) else {
                 let error = io::Error::other(format!("{} is not below it", object.location));
                 return Err(self.view.failed_io("", "list", error));
             };

@@ -1,5 +1,5 @@
-//! Steps that operations of a store have in common: to wait for a permit, to try again, to choose
-//! the thread of work on files, and to wait as long as the rate of bytes demands.
+//! Steps that operations of a store have in common. They wait for a permit, try again, choose the
+//! thread of work on files, and wait as long as the rate of bytes demands.
 
 use std::io;
 use std::path::PathBuf;

@@ -293,8 +293,9 @@ impl Store {
         }
     }
 
-    /// True if writes that have to survive a power cut are waited for ([`Stores::without_fsync`](crate::Stores::without_fsync)).
-    /// Else "durable" means what the system makes of it, except for documents that are replaced.
+    /// True if writes that have to survive a power cut are waited for (see
+    /// [`Stores::without_fsync`](crate::Stores::without_fsync)). Else "durable" means what the
+    /// system makes of it, except for documents that are replaced.
     pub fn fsyncs(&self) -> bool {
         self.fsyncs
     }

@@ -87,7 +87,7 @@ impl Stores {
                 store.view = store.view.at(key::join(location, &Path::ROOT, &below)?);
             }
             store.kind = Kind::Archive(zip);
-            store.pace = connections.pace.clone();
+            store.pace.clone_from(&connections.pace);
             return Ok(store.with_meter(self.meter()));
         }
         connections.open_place(location, place)

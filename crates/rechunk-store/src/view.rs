@@ -1,5 +1,5 @@
-//! View of a place, for whatever reads it: its name, the beginning of its keys, the counters of its
-//! requests, and the watch over its objects.
+//! View of a place, for whatever reads it. It has the name, the beginning of the keys, the counters
+//! of requests, and the watch over objects.
 
 use std::io;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl View {
         let label = label.strip_suffix(name).unwrap_or(label).trim_end_matches('/').into();
         let prefix =
             if above.is_empty() { Path::ROOT } else { key::join(&self.label, &Path::ROOT, above)? };
-        Ok(Some((Self { prefix, label, ..self.clone() }, name.to_owned())))
+        Ok(Some((Self { label, prefix, ..self.clone() }, name.to_owned())))
     }
 
     /// Returns this view counted as `role`.

@@ -3,7 +3,6 @@ use std::path::Path;
 use futures::TryStreamExt;
 use tempfile::TempDir;
 
-use super::found::Found;
 use super::*;
 use crate::{End, Role, Stores};
 
@@ -261,7 +260,7 @@ async fn templates_nesting_and_texts_do_not_grow_without_a_limit() {
         let built = builder.finish(templates());
         assert!(built.is_ok() == fits, "{limit_bytes}");
         let found = built.ok().and_then(|index| index.find("a/2"));
-        let file = found.map(|found| matches!(found, Found::File { url, .. } if url.len() == 801));
+        let file = found.map(|f| matches!(f, found::Found::File { url, .. } if url.len() == 801));
         assert_eq!(file, fits.then_some(true));
     }
     let mut builder = index::Builder::new(1000);
