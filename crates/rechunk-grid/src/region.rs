@@ -178,6 +178,13 @@ impl From<&[Range<u64>]> for Region {
     }
 }
 
+/// Takes the range of the only axis.
+impl From<Range<u64>> for Region {
+    fn from(range: Range<u64>) -> Self {
+        Self::from([range])
+    }
+}
+
 impl From<&Vec<Range<u64>>> for Region {
     fn from(ranges: &Vec<Range<u64>>) -> Self {
         Self::from(&ranges[..])

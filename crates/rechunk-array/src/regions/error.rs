@@ -78,15 +78,27 @@ pub enum RegionError {
     /// A chunk cannot be read, written or decoded.
     #[error(transparent)]
     Chunk(#[from] ArrayError),
-    /// The array has no grid of chunks.
-    #[error(transparent)]
-    Grid(#[from] GridError),
-    /// A box does not lie in its buffer; a mistake here.
-    #[error("a box of elements does not lie in its buffer")]
-    Kernel(#[from] KernelError),
+    /// The elements have no place: the grid of chunks or a buffer contradicts itself.
+    #[error("the elements cannot be laid out: {reason}")]
+    Geometry {
+        /// Contradiction, in words.
+        reason: String,
+    },
     /// The runtime ended before the region was read or written.
     #[error("the runtime ended before all chunks were done")]
     Stopped,
+}
+
+impl From<GridError> for RegionError {
+    fn from(error: GridError) -> Self {
+        Self::Geometry { reason: error.to_string() }
+    }
+}
+
+impl From<KernelError> for RegionError {
+    fn from(error: KernelError) -> Self {
+        Self::Geometry { reason: error.to_string() }
+    }
 }
 
 impl RegionError {

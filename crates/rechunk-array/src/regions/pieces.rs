@@ -4,7 +4,7 @@ use rechunk_grid::Region;
 
 use super::frame::Frame;
 
-/// Boxes of a region that are each read at once: none spans more than the bytes allowed, and none
+/// Boxes of a region that are each read at once. None spans more than the bytes allowed, and none
 /// has a gap in storage that is longer than a request is worth.
 #[derive(Debug)]
 pub(crate) struct Pieces {

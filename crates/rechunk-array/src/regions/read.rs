@@ -244,18 +244,15 @@ impl Reader<'_> {
             let elements = part_of_plain(stored, (frame.part(&wanted), item), &region).await?;
             return Ok((region, Some(elements)));
         }
-        let is_there = match shard {
-            None => array.read_chunk_into(&index, &mut stored).await?,
-            Some(shard) => match shard.entry(array, &index).await? {
-                Some(entry) => {
-                    array.read_entry_into(&index, entry, &mut stored).await?;
-                    true
-                }
-                None => {
-                    meter.add_gets_missing(array.store().role(), 1);
-                    false
-                }
-            },
+        let is_there = if let Some(shard) = shard {
+            let entry = shard.entry(array, &index).await?;
+            match entry {
+                Some(entry) => array.read_entry_into(&index, entry, &mut stored).await?,
+                None => meter.add_gets_missing(array.store().role(), 1),
+            }
+            entry.is_some()
+        } else {
+            array.read_chunk_into(&index, &mut stored).await?
         };
         if !is_there {
             return Ok((region, None));

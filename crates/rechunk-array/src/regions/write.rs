@@ -176,13 +176,12 @@ impl Writer<'_> {
         let common = held.intersect(&geometry.region).and_then(|common| common.intersect(&chunk));
         let is_covered = common.as_ref().is_some_and(|common| *common == held);
         let before = if is_covered { Before::Missing } else { before };
-        let mut elements = match self.stored(index, before).await? {
-            Some(stored) => whole_chunk(array, index, stored, frame.bytes).await?,
-            None => {
-                let mut elements = vec![0; narrow(frame.bytes)];
-                rechunk_kernel::fill(&geometry.stored_fill, &mut elements);
-                elements
-            }
+        let mut elements = if let Some(stored) = self.stored(index, before).await? {
+            whole_chunk(array, index, stored, frame.bytes).await?
+        } else {
+            let mut elements = vec![0; narrow(frame.bytes)];
+            rechunk_kernel::fill(&geometry.stored_fill, &mut elements);
+            elements
         };
         if let Some(common) = common {
             let source = (self.elements, &self.frame);

@@ -211,14 +211,14 @@ async fn chunks_of_nothing_but_the_fill_value_are_removed() {
     fs::write(folder.path().join(name), document.to_string()).unwrap();
     let (array, stores) = open(folder.path()).await;
     let shard = folder.path().join("c/0");
-    array.write_region_as([0..4], &[1_u16, 2, FILL, FILL]).await.unwrap();
+    array.write_region_as(0..4, &[1_u16, 2, FILL, FILL]).await.unwrap();
     let length = fs::metadata(&shard).unwrap().len();
-    array.write_region_as([3..4], &[5_u16]).await.unwrap();
+    array.write_region_as(3..4, &[5_u16]).await.unwrap();
     assert!(fs::metadata(&shard).unwrap().len() > length, "a chunk more");
-    array.write_region_as([0..4], &[FILL; 4]).await.unwrap();
+    array.write_region_as(0..4, &[FILL; 4]).await.unwrap();
     assert!(!shard.exists());
     assert_eq!(stores.meter().traffic().target.put_requests, 2);
     let kept = rechunk::RegionOptions::default().with_write_empty(rechunk::WriteEmpty::Always);
-    array.with_region_options(kept).write_region_as([0..4], &[FILL; 4]).await.unwrap();
+    array.with_region_options(kept).write_region_as(0..4, &[FILL; 4]).await.unwrap();
     assert!(shard.exists());
 }

@@ -58,8 +58,8 @@ async fn what_does_not_lie_in_the_array_is_refused() {
 async fn other_types_are_refused() {
     let (_folder, path) = make("[4]", "[2]", "<u2", ZLIB);
     let (array, _) = open(&path).await;
-    says(array.read_region_as::<f32>([0..1]).await, Class::Usage, &["uint16", "f32"]);
-    says(array.write_region_as([0..1], &[1_i16]).await, Class::Usage, &["uint16", "i16"]);
+    says(array.read_region_as::<f32>(0..1).await, Class::Usage, &["uint16", "f32"]);
+    says(array.write_region_as(0..1, &[1_i16]).await, Class::Usage, &["uint16", "i16"]);
     let strings = r#""compressor": null, "filters": [{"id": "vlen-utf8"}]"#;
     let (_folder, path) = make("[4]", "[2]", "|O", strings);
     let text = fs::read_to_string(path.join(".zarray"))
@@ -67,7 +67,7 @@ async fn other_types_are_refused() {
         .replace("3, \"order\"", "\"\", \"order\"");
     fs::write(path.join(".zarray"), text).unwrap();
     let (array, _) = open(&path).await;
-    says(array.read_region([0..1]).await, Class::Usage, &["differ in length"]);
+    says(array.read_region(0..1).await, Class::Usage, &["differ in length"]);
 }
 
 #[tokio::test]
@@ -75,13 +75,13 @@ async fn a_claim_of_the_header_is_no_size_of_a_buffer() {
     let huge = "[549755813888]"; // a tebibyte, the largest chunk that is believed
     let (_folder, path) = make(huge, huge, "<u2", ZLIB);
     let (array, _) = open(&path).await;
-    says(array.read_region([0..4]).await, Class::Memory, &["takes", "536870912 are allowed"]);
-    let all = array.read_region_as::<u16>([0..1 << 39]).await;
+    says(array.read_region(0..4).await, Class::Memory, &["takes", "536870912 are allowed"]);
+    let all = array.read_region_as::<u16>(0..1 << 39).await;
     says(all, Class::Usage, &["no buffer of more than 2147483648"]);
     // Of what is stored as it is, no more is held than what is read.
     let (_folder, path) = make(huge, huge, "<u2", PLAIN);
     let (array, _) = open(&path).await;
-    assert_eq!(array.read_region_as::<u16>([1 << 38..(1 << 38) + 2]).await.unwrap(), [3, 3]);
+    assert_eq!(array.read_region_as::<u16>(1 << 38..(1 << 38) + 2).await.unwrap(), [3, 3]);
 }
 
 #[tokio::test]
@@ -89,14 +89,14 @@ async fn a_chunk_has_to_fit_the_memory() {
     let (_folder, path) = make("[4096]", "[1024]", "<u2", ZLIB);
     let (array, _) = open(&path).await;
     let small = array.clone().with_region_options(RegionOptions::default().with_memory_bytes(2048));
-    says(small.read_region([0..4]).await, Class::Memory, &["no more than 2048 are allowed"]);
-    says(small.write_region_as([0..1], &[1_u16]).await, Class::Memory, &["2048"]);
+    says(small.read_region(0..4).await, Class::Memory, &["no more than 2048 are allowed"]);
+    says(small.write_region_as(0..1, &[1_u16]).await, Class::Memory, &["2048"]);
     let one = array.with_region_options(RegionOptions::default().with_memory_bytes(1 << 20));
     let elements: Vec<u16> = (0..4096).collect();
-    one.write_region_as([0..4096], &elements).await.unwrap();
-    assert_eq!(one.read_region_as::<u16>([0..4096]).await.unwrap(), elements);
+    one.write_region_as(0..4096, &elements).await.unwrap();
+    assert_eq!(one.read_region_as::<u16>(0..4096).await.unwrap(), elements);
     let limited = one.with_region_options(RegionOptions::default().with_returned_bytes_max(100));
-    let read = limited.read_region([0..51]).await;
+    let read = limited.read_region(0..51).await;
     says(read, Class::Usage, &["has 102 bytes, and no buffer of more than 100"]);
 }
 
@@ -122,8 +122,8 @@ async fn a_damaged_chunk_is_named() {
 async fn what_is_only_read_says_so() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let (array, _) = open(&fixtures.join("references/virtualizarr.json/latitude")).await;
-    let bytes = array.read_region([0..1]).await.unwrap();
-    says(array.write_region([0..1], &bytes).await, Class::Target, &["is only read", "references"]);
+    let bytes = array.read_region(0..1).await.unwrap();
+    says(array.write_region(0..1, &bytes).await, Class::Target, &["is only read", "references"]);
     let (array, _) = open(&fixtures.join("raw/le-f8.npy")).await;
     let whole = Region::whole(&array.spec().shape);
     let bytes = array.read_region(&whole).await.unwrap();
@@ -133,6 +133,6 @@ async fn what_is_only_read_says_so() {
     options.select = Some("0:3".parse().unwrap());
     let location = path.display().to_string();
     let array = open_array(&location, &options, &Stores::default()).await.unwrap();
-    says(array.write_region_as([0..1], &[1_u16]).await, Class::Usage, &["as a region"]);
-    assert_eq!(array.read_region_as::<u16>([0..3]).await.unwrap(), [3; 3]);
+    says(array.write_region_as(0..1, &[1_u16]).await, Class::Usage, &["as a region"]);
+    assert_eq!(array.read_region_as::<u16>(0..3).await.unwrap(), [3; 3]);
 }
