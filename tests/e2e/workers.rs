@@ -1,5 +1,5 @@
-//! Python processes that have their libraries already (`tests/oracle/worker.py`): to import them takes
-//! longer than most scripts do.
+//! Python processes that have their libraries already (`tests/oracle/worker.py`): to import them
+//! takes longer than most scripts do.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// Type that elements are cast to. As text it is what `--cast` takes.
+/// Type that elements are cast to. Parsed from the text that the command line takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Cast {

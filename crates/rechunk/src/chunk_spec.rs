@@ -10,7 +10,7 @@ use crate::Error;
 use crate::calendar::span::unresolved;
 use crate::extent::Extent;
 
-/// Chunk shape that is wanted. As text it is what `--chunks` takes.
+/// Chunk shape that is wanted. Parsed from the text that the command line takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::chunk_spec::axis_in_words;
 
-/// Region of an array that is meant. As text it is what `--select` takes.
+/// Region of an array that is meant. Parsed from the text that the command line takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]

@@ -16,7 +16,7 @@ use crate::{Error, Format, Remedy};
 /// Bytes an `auto` shard aims at: few enough objects, and still quick to fetch as a whole.
 const AUTO_BYTES: u64 = 512 << 20;
 
-/// Shards that are wanted. As text it is what `--shards` takes.
+/// Shards that are wanted. Parsed from the text that the command line takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]

@@ -28,7 +28,7 @@ pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
     let changed = |reason: &str| Error::NotAnArray {
         location: location.clone(),
         reason: reason.to_owned(),
-        hint: Some(SOURCE_CHANGED_HINT.into()),
+        hint: Some(SOURCE_CHANGED_HINT),
     };
     let store = source.array.store();
     let now = if let Some(name) = source.metadata.file_name() {
@@ -103,7 +103,7 @@ pub(crate) async fn check_directories_since(job: &Job, since: SystemTime) -> Res
                 "chunks of it are missing, and {} has changed while it was copied: they may have been removed",
                 directory.display()
             ),
-            hint: Some(SOURCE_CHANGED_HINT.into()),
+            hint: Some(SOURCE_CHANGED_HINT),
         }),
     }
 }
@@ -122,7 +122,7 @@ pub(crate) async fn check_read(
     let conflict = |what: String| Error::Conflict {
         location: job.request.target.clone(),
         reason: format!("holds an interrupted run that has read {what} since"),
-        hint: Some(SOURCE_CHANGED_HINT.into()),
+        hint: Some(SOURCE_CHANGED_HINT),
     };
     let plan = &job.planned.plan;
     let readings =

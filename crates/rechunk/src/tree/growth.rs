@@ -327,7 +327,7 @@ async fn plan_one(
         fit.saw("--region", &region.to_string(), source.spec());
     }
     let source = source.selected(select.as_ref())?;
-    let placement = part_of(placement, &source)?;
+    let placement = part_of(placement, &source);
     let mut request = CopyRequest { placement, select, ..whole.clone() };
     request.source.clone_from(&source.location);
     request.target = member_location(&whole.target, path);
@@ -356,11 +356,11 @@ async fn theirs(location: &str, whole: &CopyRequest, stores: &Stores) -> Result<
 }
 
 /// Part of the group's placement that is for an array; `None` if it has no such dimension.
-fn part_of(placement: &Placement, array: &OpenArray) -> Result<Option<Placement>, Error> {
-    Ok(match placement {
+fn part_of(placement: &Placement, array: &OpenArray) -> Option<Placement> {
+    match placement {
         Placement::Append(name) => array.spec().axis_named(name.trim()).map(|_| placement.clone()),
         Placement::Region(region) => region.part(array.spec()).map(Placement::Region),
-    })
+    }
 }
 
 /// The arrays of the target that have the dimension, and are not among those that grow.
@@ -379,7 +379,7 @@ async fn left_behind(
         let location = member_location(&request.target, path);
         let opened = theirs(&location, request, stores).await;
         let array = opened.map_err(|error| error.of_member(path))?;
-        if part_of(placement, &array)?.is_some() {
+        if part_of(placement, &array).is_some() {
             left.push(path.clone());
         }
     }

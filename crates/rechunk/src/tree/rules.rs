@@ -174,8 +174,8 @@ impl Rules {
     }
 }
 
-/// Settings that differ for some arrays of a group. As text it is what `--var` takes: `GLOB: chunks SPEC;
-/// codec SPEC; shards SPEC; write-empty WHEN; cast TYPE`.
+/// Settings that differ for some arrays of a group. As text:
+/// `GLOB: chunks SPEC; codec SPEC; shards SPEC; write-empty WHEN; cast TYPE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]

@@ -452,7 +452,7 @@ impl TreePlace {
         // What is refused is refused before anything is written.
         start(job, running, &target, &Left::at(&work, &target).await?).await?;
         let lock = work.lock(&job.request.target).await?;
-        let begun = Self::begin(job, running, &target, &work);
+        let begun = Box::pin(Self::begin(job, running, &target, &work));
         match lock.while_held(&job.request.target, begun).await {
             Ok(start) => Ok(Self { target, work: Some(work), start, lock: Some(lock) }),
             Err(error) => {
