@@ -133,7 +133,7 @@ pub(crate) fn copy(
     request.raw = raw(&target_args.raw)?;
     request.source_format = source_format(&target_args.raw)?;
     request.separator = target_args.separator.as_deref().and_then(|sign| sign.chars().next());
-    request.n5_version = target_args.n5_version.clone();
+    request.n5_version.clone_from(&target_args.n5_version);
     request.write_empty = match target_args.write_empty.as_str() {
         "always" => WriteEmpty::Always,
         "never" => WriteEmpty::Never,

@@ -81,17 +81,17 @@ async fn dies_anywhere(stored: Stored, step: usize) {
 
 #[tokio::test(start_paused = true)]
 async fn a_process_may_die_at_many_calls() {
-    dies_anywhere(Stored::V2, 3).await;
+    Box::pin(dies_anywhere(Stored::V2, 3)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_process_may_die_at_many_calls_with_shards() {
-    dies_anywhere(Stored::Sharded, 7).await;
+    Box::pin(dies_anywhere(Stored::Sharded, 7)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_process_may_die_at_many_calls_with_n5() {
-    dies_anywhere(Stored::N5, 7).await;
+    Box::pin(dies_anywhere(Stored::N5, 7)).await;
 }
 
 /// A region is written again until all of it is there; around it nothing ever changes.
