@@ -26,11 +26,11 @@
 //!
 //! let (stores, options) = (Stores::default(), OpenOptions::default());
 //! let mut request = CopyRequest::new(&source, &target);
-//! request.chunks = "-1,2".to_owned(); // all of the first axis, two of the second
+//! request.chunks = "-1,2".parse()?; // all of the first axis, two of the second
 //! let job = Job::prepare(request, &stores).await?; // nothing is written yet
 //! let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
-//! let (existing, verify_it) = (Existing::Refuse, true);
-//! let running = Running { existing, verify: verify_it, keep_temp: false, durable: true };
+//! let mut running = Running::new(Existing::Refuse);
+//! running.verify = true;
 //! job.run(running, observer.clone(), cancel.clone()).await?;
 //! let planning = Planning::default();
 //! assert!(verify(&source, &target, &options, &planning, observer, cancel, &stores).await?.equal);

@@ -73,7 +73,7 @@ pub struct Probed {
 /// #     "fill_value": 0, "order": "C"}"#)?;
 /// use rechunk::{CancellationToken, ProbeOptions, Stores, probe};
 ///
-/// let options = ProbeOptions { bytes: 1 << 16, seconds: 0.02, read: None };
+/// let options = ProbeOptions::new(1 << 16, 0.02);
 /// let location = folder.path().display().to_string();
 /// let cancel = CancellationToken::new();
 /// let measured = probe(&location, &options, &Stores::default(), &cancel).await?;
