@@ -54,7 +54,7 @@ test-memory:
 # repeat it.
 test-sim SEEDS="100000":
     RECHUNK_SIM_SEEDS={{SEEDS}} cargo test --release -p rechunk-exec --test sim
-    RECHUNK_SIM_SEEDS=$(({{SEEDS}} / 100)) cargo test --release -p rechunk --test sim
+    RECHUNK_SIM_SEEDS=$(({{SEEDS}} / 100)) cargo test --release -p rechunk --test facade sim::
 
 # Kill at every file-changing call of every plan kind: 20 minutes.
 test-kill:
@@ -67,6 +67,14 @@ test-cloud:
 # Plan 50 000 arrays and copy 5 000 within memory: 10 minutes.
 test-many:
     cargo test --release --workspace --test e2e -- --ignored --show-output many_arrays::
+
+# Kill 200 parts of a job of each plan kind: a few minutes.
+test-parts:
+    cargo test --release --workspace --test e2e -- --ignored --show-output parts::
+
+# Parts under a Slurm of their own on this machine (root; Debian's slurm-wlm and munge): two minutes.
+test-engines: build
+    tests/engines/slurm.sh
 
 # Cross with every peer, also those that take minutes to install, and note what was found in docs/support.md.
 test-crossings: oracles
@@ -133,6 +141,10 @@ bench-linear *ARGUMENTS: build
 # N5 to sharded Zarr v3 and back, against tensorstore; minutes. ARGUMENTS are those of the script.
 bench-n5 *ARGUMENTS: build oracles
     .venv-oracle-z3/bin/python -W ignore tests/bench/n5_race.py {{ARGUMENTS}}
+
+# How our planner and the literature's compare on random cases: 20 000 take a few minutes.
+planner-unseen CASES="20000":
+    RECHUNK_UNSEEN_CASES={{CASES}} cargo test --release -p rechunk-planner --test golden unseen -- --nocapture
 
 # How our planner and the literature's compare on the golden cases.
 golden-report:

@@ -1,6 +1,12 @@
 //! Arguments that can be typed: flags with their help. Their meaning is given in `request.rs`.
 
+mod run;
+mod status;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use run::RunArgs;
+pub(crate) use status::{StatusArgs, WatchArgs};
 
 const AFTER: &str = "\
 Locations are paths or URLs (file:// s3:// gs:// az:// http(s):// memory://); an array inside a
@@ -17,7 +23,7 @@ Examples:
 
 Exit codes: 0 done, 1 failed while running (resumable), 2 usage, 3 source missing, damaged or
 unsupported, 4 target exists or conflicts, 5 does not fit the memory budget, 6 differences found,
-130 interrupted (resumable).";
+7 not yet (other processes), 130 interrupted (resumable).";
 
 /// Re-cut large chunked arrays: planned, within memory, verified.
 #[derive(Debug, Parser)]
@@ -53,9 +59,13 @@ pub(crate) enum Command {
     /// differ.
     Verify(VerifyArgs),
     /// Say what became of a run: is it going on, was it interrupted, how far had it come?
-    Status(StatusArgs),
+    Status(WatchArgs),
     /// Remove what an interrupted run has left: its state, its intermediate, chunks of a target
     /// that is not complete.
+    #[command(after_help = "\
+Examples:
+  rechunk clean by-pixel.zarr          # give an interrupted run up; --resume would go on with it
+  rechunk clean s3://lab/by-pixel.zarr --json")]
     Clean(StatusArgs),
     /// Measure a store and this machine's codecs; write a profile for `--profile`.
     Probe(ProbeArgs),
@@ -82,7 +92,8 @@ impl Command {
             Self::Run(args) => args.output.json,
             Self::Info(args) => args.json,
             Self::Verify(args) => args.output.json,
-            Self::Status(args) | Self::Clean(args) => args.json,
+            Self::Status(args) => args.of.json,
+            Self::Clean(args) => args.json,
             Self::Probe(args) => args.json,
             Self::Demo(args) => args.output.json,
             Self::Completions { .. } | Self::Man { .. } => false,
@@ -415,6 +426,7 @@ pub(crate) struct CopyArgs {
 Examples:
   rechunk plan sst.zarr/sst by-pixel.zarr --chunks -1,30,30 --max-mem 512MiB --out plan.json
   rechunk plan sst.zarr/sst --chunks -1,30,30 --html plan.html      # would more memory help?
+  rechunk plan sst.zarr/sst s3://b/by-pixel.zarr --chunks -1,30,30 --workers 40 --out plan.json
   rechunk plan --job monthly.toml                                   # what `copy` would do
   rechunk plan --shape 6443,17999,36000 --dtype int16 --source-chunks 5,1799,3600 \\
                --chunks 6443,100,100 --max-mem 2GB --workers 20 \\
@@ -439,6 +451,10 @@ pub(crate) struct PlanArgs {
     /// Where an intermediate may go.
     #[arg(long, value_name = "LOCATION", env = "RECHUNK_TEMP")]
     pub temp: Option<String>,
+    /// Worker processes, each with --max-mem, that are to do the plan in parts (`rechunk run
+    /// --part`).
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    pub workers: u32,
     /// Save the plan for `rechunk run`.
     #[arg(long, value_name = "PLAN.json")]
     pub out: Option<String>,
@@ -465,9 +481,6 @@ pub(crate) struct SyntheticArgs {
     /// Chunk shape of the source.
     #[arg(long, value_name = "SHAPE", requires = "shape")]
     pub source_chunks: Option<String>,
-    /// Worker processes, each with --max-mem.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
-    pub workers: u32,
     /// Plan as the literature does, to compare: rechunker's push-pull-consolidated (`ppc`), or a
     /// task per target chunk (`naive`); between raw files also `clustered`, `multiple`,
     /// `keep-draft` and `keep-paper`.
@@ -479,22 +492,6 @@ pub(crate) struct SyntheticArgs {
     /// With `--baseline ppc`: a task writes one target chunk.
     #[arg(long, requires = "baseline")]
     pub no_consolidate_writes: bool,
-}
-
-/// `rechunk run`.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct RunArgs {
-    /// A plan saved by `rechunk plan --out`.
-    pub plan: String,
-    /// Draw the run as a self-contained HTML page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<String>,
-    #[command(flatten)]
-    pub running: RunningArgs,
-    #[command(flatten)]
-    pub stores: StoreArgs,
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 /// `rechunk info`.
@@ -572,23 +569,6 @@ pub(crate) struct ProbeArgs {
     /// Say nothing but errors.
     #[arg(short, long)]
     pub quiet: bool,
-}
-
-/// `rechunk status` and `rechunk clean`.
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "\
-Examples:
-  rechunk status by-pixel.zarr
-  rechunk status s3://lab/by-pixel.zarr --json
-  rechunk clean by-pixel.zarr          # give an interrupted run up; --resume would go on with it")]
-pub(crate) struct StatusArgs {
-    /// The target of the run.
-    pub target: String,
-    #[command(flatten)]
-    pub stores: StoreArgs,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// `rechunk demo`.

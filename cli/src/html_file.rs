@@ -1,6 +1,6 @@
 //! The file of `--html`: written of a plan, when a run begins, and when it has ended.
 
-use rechunk::{Error, Report, TreeReport};
+use rechunk::{CopyReport, Error};
 use rechunk_render::{Record, Sheet};
 
 use crate::phrases::phrases;
@@ -29,21 +29,12 @@ impl HtmlFile {
         write_file(&self.path, &self.sheet.begun_page())
     }
 
-    /// Writes the page of a run of one array.
+    /// Writes the page of a run.
     pub(crate) fn write_run(
         self,
         record: &Record,
-        outcome: Result<&Report, &Error>,
+        outcome: Result<&CopyReport, &Error>,
     ) -> Result<(), Error> {
         write_file(&self.path, &self.sheet.run_page(record, outcome))
-    }
-
-    /// Writes the page of a run of a group.
-    pub(crate) fn write_group_run(
-        self,
-        record: &Record,
-        outcome: Result<&TreeReport, &Error>,
-    ) -> Result<(), Error> {
-        write_file(&self.path, &self.sheet.group_run_page(record, outcome))
     }
 }

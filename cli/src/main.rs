@@ -15,15 +15,10 @@ mod terminal;
 
 use std::process::ExitCode;
 
+use rechunk::Runtime;
+
 use crate::args::Command;
 use crate::terminal::{print_error, print_error_json};
-
-/// Threads that only wait for the disk.
-const BLOCKING_THREADS: usize = 8;
-/// With so many CPUs one thread is enough for what is asynchronous.
-const FEW_CPUS: usize = 4;
-/// Threads for it where there are more: TLS takes its time.
-const ASYNC_THREADS: usize = 2;
 
 fn main() -> ExitCode {
     allocator::configure();
@@ -38,8 +33,7 @@ fn main() -> ExitCode {
         print_error(&error);
         return exit_code::of(error.class());
     }
-    let runtime = async_threads().max_blocking_threads(BLOCKING_THREADS).enable_all().build();
-    let runtime = match runtime {
+    let runtime = match Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => {
             terminal::say(&format!("error: cannot start threads: {error}"));
@@ -68,18 +62,6 @@ fn main() -> ExitCode {
             exit_code::of(error.class())
         }
     }
-}
-
-/// Threads that wait for stores and hand work out. Where there are few CPUs it is this one: more
-/// would wake each other for each answer.
-fn async_threads() -> tokio::runtime::Builder {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    if cpus <= FEW_CPUS {
-        return tokio::runtime::Builder::new_current_thread();
-    }
-    let mut threads = tokio::runtime::Builder::new_multi_thread();
-    threads.worker_threads(ASYNC_THREADS);
-    threads
 }
 
 async fn dispatch(command: Command) -> Result<ExitCode, rechunk::Error> {

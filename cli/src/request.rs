@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rechunk::{
     Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, PathPattern,
-    Placement, Planning, ProfileFile, RawFile, Remedy, Running, Selection, StoreOptions, Stores,
-    Strategy, WriteEmpty, parse_byte_size,
+    Placement, Planning, ProfileFile, RawFile, Remedy, Running, Selection, Share, StoreOptions,
+    Stores, Strategy, WordError, WriteEmpty, parse_byte_size,
 };
 
 use crate::args::{
@@ -23,6 +23,12 @@ pub(crate) fn bytes(option: &str, text: &str) -> Result<u64, Error> {
     parse_byte_size(text).ok_or_else(|| {
         usage(format!("{option}: `{text}` is not a size"), Some("write it like 512MiB or 2GB"))
     })
+}
+
+/// The share given to `--part`.
+pub(crate) fn share(text: &str) -> Result<Share, Error> {
+    Share::parse(text)
+        .map_err(|error| usage(format!("--part: {}", error.message), error.hint.as_deref()))
 }
 
 /// `4,5,6`.
@@ -74,7 +80,7 @@ fn store_options(args: &StoreArgs) -> Result<StoreOptions, Error> {
 }
 
 /// `90`, `90s`, `5m`, `2h`.
-fn duration(option: &str, text: &str) -> Result<Duration, Error> {
+pub(crate) fn duration(option: &str, text: &str) -> Result<Duration, Error> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit_seconds = match &text[digits.len()..] {
         "" | "s" => Some(1.0),
@@ -154,13 +160,13 @@ pub(crate) fn copy(
 }
 
 /// Reads the value of an option, if it was given.
-fn parsed<T: FromStr<Err = Error>>(text: Option<&str>) -> Result<Option<T>, Error> {
-    text.map(str::parse).transpose()
+fn parsed<T: FromStr<Err = WordError>>(text: Option<&str>) -> Result<Option<T>, Error> {
+    Ok(text.map(str::parse).transpose()?)
 }
 
 /// Reads the paths and patterns that were given to `option`.
 fn patterns(option: &str, texts: &[String]) -> Result<Vec<PathPattern>, Error> {
-    let read = |text: &String| text.parse().map_err(|error: Error| error.given_to(option));
+    let read = |text: &String| text.parse().map_err(|error| Error::from(error).given_to(option));
     texts.iter().map(read).collect()
 }
 
@@ -214,7 +220,7 @@ pub(crate) fn open_options(name: Option<&str>, args: &RawArgs) -> Result<OpenOpt
 /// Which arrays of a group.
 pub(crate) fn selection(args: &SelectionArgs) -> Result<Selection, Error> {
     let mut selection = Selection::default();
-    selection.rules = args.var.iter().map(|text| text.parse()).collect::<Result<_, Error>>()?;
+    selection.rules = args.var.iter().map(|text| text.parse()).collect::<Result<_, WordError>>()?;
     selection.include = patterns("--include", &args.include)?;
     selection.exclude = patterns("--exclude", &args.exclude)?;
     selection.coords = args.coords.as_deref().and_then(Coords::from_name);

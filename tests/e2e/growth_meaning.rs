@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::harness::{Done, Folder, rechunk, tree};
+use crate::harness::{Done, Folder, copy_directory, rechunk, tree};
 use crate::oracle::{World, answer, ask, available};
 use crate::report::assert_done;
 
@@ -53,19 +53,6 @@ const OTHERS: [Case; 26] = [
     ),
     ("second", &["--region", "time=2:3", "--exclude", "time"], "time", &["holds 2", "source 1"]),
 ];
-
-fn copy_directory(from: &Path, to: &Path) {
-    std::fs::create_dir(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let place = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy_directory(&entry.path(), &place);
-        } else {
-            std::fs::copy(entry.path(), place).unwrap();
-        }
-    }
-}
 
 /// An archive of its own.
 fn fresh(folder: &Folder, archive: &str) -> String {

@@ -291,6 +291,20 @@ pub(crate) fn tree(directory: &Path) -> BTreeMap<String, String> {
     found
 }
 
+/// Copies what is in a directory into another, which need not be there.
+pub(crate) fn copy_directory(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let place = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_directory(&entry.path(), &place);
+        } else {
+            std::fs::copy(entry.path(), place).unwrap();
+        }
+    }
+}
+
 /// Whether a location has metadata that a reader would take for an array.
 pub(crate) fn looks_finished(target: &str) -> bool {
     ["zarr.json", ".zarray"].iter().any(|name| Path::new(target).join(name).exists())

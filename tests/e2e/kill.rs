@@ -448,7 +448,7 @@ fn what_is_replaced_is_durable_where_nothing_else_has_to_be() {
     Run::program(&tool("killpoint"), &[&killpoint[..], &append].concat()).go().ok();
     let log = std::fs::read_to_string(log).unwrap();
     let synced: Vec<&str> = log.lines().filter(|line| line.contains("sync")).collect();
-    assert!(matches!(synced[..], [file, _] if file.contains("t.zarr/zarr.json#0")), "{log}");
+    assert!(matches!(synced[..], [file, _] if file.contains("t.zarr/zarr.json#")), "{log}");
 }
 
 #[test]

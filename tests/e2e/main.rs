@@ -34,11 +34,15 @@ mod dimension_names;
 #[cfg(test)]
 mod disk_full;
 #[cfg(test)]
+mod engines;
+#[cfg(test)]
 mod extension_codecs;
 #[cfg(test)]
 mod given_up;
 #[cfg(test)]
 mod grids;
+#[cfg(test)]
+mod group_parts;
 #[cfg(test)]
 mod groups;
 #[cfg(test)]
@@ -90,6 +94,8 @@ mod oracle;
 #[cfg(test)]
 mod other_files;
 #[cfg(test)]
+mod parts;
+#[cfg(test)]
 mod profiles;
 #[cfg(test)]
 mod public_arrays;
@@ -121,6 +127,8 @@ mod times;
 mod trees;
 #[cfg(test)]
 mod two_documents;
+#[cfg(test)]
+mod version_2;
 #[cfg(test)]
 mod words;
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Bugs that were found once, each by what a user did.
 
 use std::path::Path;
+use std::process::{Child, Command};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -23,14 +25,23 @@ fn jobs_may_share_a_place_for_their_intermediates() {
         let command = [&["copy", source, &target, "--temp", &temp], &options[..]].concat();
         (Run::rechunk(&command).start(), target)
     };
-    let running = [start(&a, "at.zarr"), start(&b, "bt.zarr")];
-    for ((mut child, target), source) in running.into_iter().zip([&a, &b]) {
-        assert!(child.wait().unwrap().success());
-        rechunk(&["verify", source, &target]).ok();
+    // The run that makes the directory stands still while the other one comes and goes.
+    let (mut first, first_target) = start(&a, "at.zarr");
+    while !Path::new(&temp).exists() && first.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
     }
-    // The run that made the directory removes it, unless the other one has still something there.
-    let left = std::fs::read_dir(&temp).map_or(0, Iterator::count);
-    assert_eq!(left, 0, "something is left in {temp}");
+    let signal = |name: &str, child: &Child| {
+        Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    };
+    signal("-STOP", &first);
+    let (mut second, second_target) = start(&b, "bt.zarr");
+    assert!(second.wait().unwrap().success());
+    signal("-CONT", &first);
+    assert!(first.wait().unwrap().success());
+    rechunk(&["verify", &a, &first_target]).ok();
+    rechunk(&["verify", &b, &second_target]).ok();
+    // It made the directory, so that it removes it too.
+    assert!(!Path::new(&temp).exists(), "{temp} is left");
 }
 
 /// `--overwrite` replaced whatever was at the target: a directory of papers, a group.
@@ -79,13 +90,17 @@ fn an_edited_plan_is_refused() {
     let options = ["--chunks", "-1,6,36", "--strategy", "push-pull", "--out", &plan];
     rechunk(&[&["plan", &ostia(), &target], &options[..]].concat()).ok();
     let saved: Value = serde_json::from_slice(&std::fs::read(&plan).unwrap()).unwrap();
-    let edits: [(&str, Value); 6] = [
+    let edits: [(&str, Value); 10] = [
         ("/plan/stages/1/tile/0", json!(1)),
         ("/plan/stages/1/tasks", json!(0)),
         ("/plan/stages/0/tasks", json!(1_u64 << 63)),
         ("/plan/stages/0/lanes", json!(0)),
         ("/plan/fingerprint", json!("zz")),
-        ("/plan/shape", json!([54])),
+        ("/plan/arrays/0/shape", json!([54])),
+        ("/plan/arrays/1/chunk", json!([0, 0, 0])),
+        ("/plan/stages/0/shape", json!([54])),
+        ("/plan/stages/0/inputs/0/array", json!(9)),
+        ("/plan/stages/1/outputs", json!([])),
     ];
     for (pointer, value) in edits {
         let mut edited = saved.clone();
@@ -100,7 +115,7 @@ fn an_edited_plan_is_refused() {
 #[test]
 fn lost_output_is_a_failure() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rechunk"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rechunk"));
     let output = command.args(["info", &ostia()]).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
 }

@@ -213,9 +213,9 @@ fn chunks_fit_where_they_can() {
     plan(&["--chunks", "x"]).ends_with(2).says(&["`x` is not a chunk extent"]);
     let small = plan(&["--max-mem", "200"]).ends_with(5).says(&["the array g/h/c", "--max-mem"]);
     assert_eq!(small.json()["error"]["exit_code"], 5);
-    for (option, file) in [("--out", "p.json"), ("--svg", "p.svg")] {
-        let file = folder.at(file);
-        plan(&[option, &file]).ends_with(2).says(&[option, "name one of its arrays"]);
+    for (option, says) in [("--out", "needs a TARGET"), ("--svg", "name one of its arrays")] {
+        let file = folder.at("file");
+        plan(&[option, &file]).ends_with(2).says(&[option, says]);
         assert!(!Path::new(&file).exists());
     }
 }

@@ -10,6 +10,8 @@ mod circles;
 #[cfg(test)]
 mod english;
 #[cfg(test)]
+mod formats;
+#[cfg(test)]
 mod length;
 #[cfg(test)]
 mod options;

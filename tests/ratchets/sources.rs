@@ -20,6 +20,8 @@ pub(crate) struct Source {
     pub uses: Vec<Use>,
     /// Paths in the code that begin with `crate`, without that word.
     pub paths: Vec<Vec<String>>,
+    /// `Type::Name` and `.method` in the code outside tests.
+    pub mentions: Vec<String>,
 }
 
 /// Text in a source: a doc comment, or the value of a string.
@@ -107,6 +109,7 @@ fn read(path: &Path) -> Source {
         strings: Vec::new(),
         uses: Vec::new(),
         paths: Vec::new(),
+        mentions: Vec::new(),
         text,
         path,
     };
@@ -134,6 +137,9 @@ impl Source {
             }
             if is_cfg_test(&tokens, at) {
                 test_until = test_until.max(end_of_item(&tokens, at + 2));
+            }
+            if !is_test {
+                self.mentions.extend(mention(&tokens[at..]));
             }
             match &tokens[at] {
                 TokenTree::Ident(word) if word == "use" => {
@@ -200,6 +206,21 @@ impl Source {
         if let Some(last) = path.last().cloned() {
             self.uses.push(Use { hands_on, name: name.unwrap_or(last), path });
         }
+    }
+}
+
+/// `Type::Name` or `.method`, if tokens begin so.
+fn mention(tokens: &[TokenTree]) -> Option<String> {
+    match tokens {
+        [TokenTree::Ident(of), first, second, TokenTree::Ident(name), ..]
+            if is(first, ':') && is(second, ':') =>
+        {
+            Some(format!("{of}::{name}"))
+        }
+        [dot, TokenTree::Ident(name), TokenTree::Group(_), ..] if is(dot, '.') => {
+            Some(format!(".{name}"))
+        }
+        _ => None,
     }
 }
 

@@ -19,6 +19,8 @@ from read import digest, read  # noqa: E402
 FIXTURES = ROOT / "fixtures"
 # Codecs that only zarr-python has; tensorstore is not asked.
 ZARR_ONLY = {"upstream/zarrita/v3/1d.contiguous.delta.i4"}
+# A grid that is newer than these readers.
+UNREAD = {"plan_version_2/plans/lengths.zarr"}
 
 
 def digest_of(directory):
@@ -38,7 +40,8 @@ def digest_of(directory):
 
 def is_array(directory):
     # Their codecs are newer than these readers; what they hold lies beside them, in `NAME.elements`.
-    if "extensions" in directory.relative_to(FIXTURES).parts:
+    name = directory.relative_to(FIXTURES)
+    if "extensions" in name.parts or str(name) in UNREAD:
         return False
     if (directory / ".zarray").exists():
         return True
@@ -77,4 +80,5 @@ def check_or_write(record, found):
 N5 = FIXTURES / "n5"
 folders = [path for path in FIXTURES.rglob("*") if path.is_dir()]
 check_or_write(FIXTURES / "SHA256.json", dict(sorted(digest_of(path) for path in folders if is_array(path))))
-check_or_write(N5 / "SHA256.json", dict(sorted(n5_digest_of(path) for path in folders if is_n5_array(path))))
+n5_arrays = [path for path in folders if path.is_relative_to(N5) and is_n5_array(path)]
+check_or_write(N5 / "SHA256.json", dict(sorted(map(n5_digest_of, n5_arrays))))

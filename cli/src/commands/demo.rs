@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use rechunk::{CopyRequest, Error, Existing, Job, Running, Stores};
 
 use crate::args::DemoArgs;
-use crate::commands::copy::run_job;
+use crate::commands::copy::run_copy;
 use crate::demo_data::FILES;
 use crate::terminal;
 
@@ -33,7 +33,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Error> {
     let job = Job::prepare(request, &Stores::default()).await?;
     let mut running = Running::new(Existing::Refuse);
     running.verify = true;
-    Box::pin(run_job(job, running, &args.output, None)).await?;
+    Box::pin(run_copy(job.into(), running, &args.output, None)).await?;
     if talk {
         terminal::say(&format!(
             "\nLook at it:  rechunk info {}\nDraw it:     rechunk plan {} --chunks time=-1,latitude=6,longitude=36 --svg plan.svg",

@@ -13,7 +13,7 @@ use rechunk_render::{Sheet, Subject, baseline_text, job_svg, plan_svg, plan_text
 use serde_json::{Value, json};
 
 use crate::args::PlanArgs;
-use crate::commands::copy::{refuse_for_group, show_group_plan, show_plan};
+use crate::commands::copy::{one_array, show_plan};
 use crate::html_file::HtmlFile;
 use crate::request::{self, usage};
 use crate::terminal;
@@ -54,34 +54,26 @@ pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Error> {
 }
 
 async fn with_data(args: &PlanArgs, source: &str) -> Result<ExitCode, Error> {
-    let mut job = match open(args, source).await? {
-        Prepared::Array(job) => job,
-        Prepared::Tree(mut job) => {
-            refuse_for_group(args.svg.is_some(), "--svg")?;
-            refuse_for_group(args.out.is_some(), "--out")?;
-            if let Some(path) = &args.html {
-                HtmlFile::new(path, Sheet::of_tree(&job)).write_plan()?;
-            }
-            show_group_plan(&job, &args.output);
-            say_missing(job.check_missing().await);
-            return Ok(ExitCode::SUCCESS);
-        }
-    };
-    if let Some(path) = &args.svg {
-        terminal::write_file(path, &job_svg(&job))?;
+    let mut copy = open(args, source).await?;
+    if args.svg.is_some() {
+        one_array(&copy, "--svg")?;
+    }
+    if let (Some(path), Prepared::Array(job)) = (&args.svg, &copy) {
+        terminal::write_file(path, &job_svg(job))?;
     }
     if let Some(path) = &args.html {
-        HtmlFile::new(path, Sheet::of_job(&job)).write_plan()?;
+        HtmlFile::new(path, Sheet::of_copy(&copy)).write_plan()?;
     }
     if let Some(path) = &args.out {
-        if job.request.target.is_empty() {
+        let saved = copy.saved()?;
+        if saved.request().target.is_empty() {
             return Err(usage("--out needs a TARGET: the plan is to be run".to_owned(), None));
         }
-        let json = job.saved().to_json()?;
+        let json = saved.to_json()?;
         terminal::write_file(path, &String::from_utf8_lossy(&json))?;
     }
-    show_plan(&job, &args.output);
-    say_missing(job.check_missing().await);
+    show_plan(&copy, &args.output);
+    say_missing(copy.check_missing().await);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -96,7 +88,7 @@ async fn open(args: &PlanArgs, source: &str) -> Result<Prepared, Error> {
     let target = args.target.as_deref().unwrap_or_default();
     let mut copy =
         request::copy(source, target, &args.target_options, &args.planning, args.temp.as_deref())?;
-    copy.planning.workers = args.synthetic.workers;
+    copy.planning.workers = args.workers;
     let stores = request::stores(&args.stores)?;
     rechunk::prepare(copy, request::selection(&args.selection)?, &stores).await
 }
@@ -180,7 +172,7 @@ fn synthetic_request(args: &PlanArgs) -> Result<PlanRequest, Error> {
     let keeps_extents = args.target_options.keep_extent;
     let shard = rechunk::plan_shards(shards.as_ref(), &spec, &target, keeps_extents)?;
     let mut planning = request::planning(&args.planning)?;
-    planning.workers = synthetic.workers;
+    planning.workers = args.workers;
     let item_bytes = data_type.item_bytes();
     let source_runs = runs(args.target_options.raw.source_format.as_deref(), &source);
     let target_runs = runs(args.target_options.format.as_deref(), &target);
@@ -216,10 +208,11 @@ async fn baseline(args: &PlanArgs) -> Result<ExitCode, Error> {
     planning.strategy = Strategy::Auto;
     let (shape, source, target, item_bytes, runs) = if let Some(source) = &args.source {
         let plan = open_one(args, source).await?.planned.plan;
-        let runs = plan.source_runs.clone().zip(plan.target_runs.clone());
+        let (source, target) = (plan.source(), plan.target());
+        let runs = source.runs.clone().zip(target.runs.clone());
         // The literature knows no shards: to it, what is written at once is a chunk.
-        let target = plan.target_shard.unwrap_or(plan.target_chunk);
-        (plan.shape, plan.source_chunk, target, plan.item_bytes, runs)
+        let written = target.commit_shape().to_vec();
+        (source.shape.clone(), source.chunk.clone(), written, source.item_bytes, runs)
     } else {
         let request = synthetic_request(args)?;
         let target = request.target.commit_shape().to_vec();

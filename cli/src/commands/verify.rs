@@ -7,7 +7,7 @@ use rechunk::{Class, Compared, Error, Planning};
 use rechunk_render::{comparison_text, group_comparison_text};
 use serde_json::json;
 
-use crate::allocator::Freeing;
+use crate::allocator::freeing;
 use crate::args::VerifyArgs;
 use crate::terminal::{self, progress};
 use crate::{exit_code, request, signals};
@@ -21,7 +21,7 @@ pub(crate) async fn run(args: VerifyArgs) -> Result<ExitCode, Error> {
     let observer = progress::observer(&args.output);
     let cancel = signals::cancel_on_signal();
     let options = request::open_options(args.axes.as_deref(), &args.raw)?;
-    let told = Arc::new(Freeing::new(Arc::clone(&observer) as _, false));
+    let told = Arc::new(freeing(Arc::clone(&observer) as _, false));
     let stores = request::stores(&args.stores)?;
     let locations = (args.a.as_str(), args.b.as_str());
     let outcome = rechunk::verify_any(locations, &options, &planning, told, cancel, &stores).await;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rechunk::{Error, format_byte_size, lies_in};
 use rechunk_render::{error_json, error_text, harmless};
 
+use crate::args::OutputArgs;
 use crate::phrases::phrases;
 use serde::Serialize;
 
@@ -52,6 +53,19 @@ pub(crate) fn print_json(value: &impl Serialize) {
             print(&text);
         }
         Err(error) => say(&format!("error: cannot print JSON: {error}")),
+    }
+}
+
+/// The result of a command that talks on stderr: the object with `--json`, else `text`.
+pub(crate) fn show_done(
+    output: &OutputArgs,
+    value: &impl Serialize,
+    text: impl FnOnce() -> String,
+) {
+    if output.json {
+        print_json(value);
+    } else if !output.quiet {
+        say(&text());
     }
 }
 

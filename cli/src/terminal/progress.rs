@@ -246,10 +246,7 @@ impl Observer for Display {
                 self.line(&mut state, false);
             }
             Event::TaskDone { .. } | Event::TasksPassedOver { .. } => {
-                state.tasks += match event {
-                    Event::TasksPassedOver { tasks, .. } => *tasks,
-                    _ => 1,
-                };
+                state.tasks += event.tasks_done();
                 if let Kind::Bar(bar) = &self.kind {
                     bar.set_message(format!("task {} of {}", state.tasks, state.tasks_total));
                 }

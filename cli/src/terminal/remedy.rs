@@ -29,6 +29,15 @@ pub(crate) fn hint(remedy: &Remedy) -> String {
         Remedy::ResumeToWrite => "--resume writes it again",
         Remedy::ResumeToTidy => "--resume removes what the run has left",
         Remedy::WaitOrResume => "wait for it, or stop it and run again with --resume",
+        Remedy::WaitForParts => "run it again when they are, or with --wait",
+        Remedy::PartsOrClean => {
+            "do what is left with `rechunk run PLAN --stage S --part I/N` and end with --finish; \
+             `rechunk clean TARGET` gives it up"
+        }
+        Remedy::BeginAndOverwrite => {
+            "begin once with --begin --overwrite; then run parts without it"
+        }
+        Remedy::PartAgain => "run the same command again, which goes on from there",
         Remedy::MoveOrResume => "move it away, or --resume that run",
         Remedy::LookFirst => {
             "look at the shape of the target; without --resume the source is written \

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use rechunk_format::Layout;
 use rechunk_grid::{ChunkGrid, Region};
+use rechunk_kernel::narrow;
 use rechunk_store::StoreError;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
@@ -127,7 +128,7 @@ impl Array {
             Arc::new(Gaps {
                 grid,
                 after_missing,
-                most: usize::try_from(bytes_max / LISTED_BYTES).unwrap_or(usize::MAX),
+                most: narrow(bytes_max / LISTED_BYTES),
                 has_documents,
                 missing: AtomicU64::new(0),
                 found: AtomicU64::new(0),

@@ -6,7 +6,7 @@
 //! other; where they are ranges of files it fills these, and gives them their names in the end.
 //! Where little is stored it has a list made of what is there; and it counts what was missing.
 //! Runs of plans decode by themselves, with their own buffers and threads. Programs that want the
-//! elements of a box read and write [regions](Array::read_region).
+//! elements of a box read and write [regions](Array::read_region_into).
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests make files and look at them"))]
 
 mod array;

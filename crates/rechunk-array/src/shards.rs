@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use rechunk_format::{FormatError, IndexLocation, ShardFormat, ShardIndex};
+use rechunk_kernel::wide;
 use rechunk_store::{End, ObjectWriter};
 
 use crate::array::Unit;
@@ -167,7 +168,7 @@ impl ShardWriter {
     /// Adds chunk `index` of the array; any number may be added at the same time. Gives the bytes
     /// back, so that their buffer can be used again.
     pub async fn add(&self, index: &[u64], encoded: Bytes) -> Result<Bytes, ArrayError> {
-        let length = u64::try_from(encoded.len()).unwrap_or(u64::MAX);
+        let length = wide(encoded.len());
         let offset = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let offset = state.end;
@@ -189,7 +190,7 @@ impl ShardWriter {
             }
             (self.format.encode_index(&state.index), state.end)
         };
-        let index_bytes = u64::try_from(encoded.len()).unwrap_or(u64::MAX);
+        let index_bytes = wide(encoded.len());
         let (at, bytes) = match self.format.location() {
             IndexLocation::Start => (0, end),
             IndexLocation::End => (end, end.saturating_add(index_bytes)),

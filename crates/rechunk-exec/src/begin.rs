@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rechunk_format::Layout;
 use rechunk_grid::WriteEmpty;
 use rechunk_kernel::Digest;
-use rechunk_plan::{Stage, StageGeometry, StageInput};
+use rechunk_plan::{Stage, StageGeometry, Unit};
 
 use crate::cpu::CpuPool;
 use crate::memory::workers::Workers;
@@ -16,6 +16,7 @@ use crate::stage::digest::{DigestSum, StageDigest};
 use crate::stage::in_place::InPlace;
 use crate::stage::plain::PlainInput;
 use crate::stage::shards::{SourceIndexes, TargetShards};
+use crate::stage::stage_op::StageOp;
 use crate::stage::stage_run::StageRun;
 use crate::stage::task::{Begun, TaskRun};
 use crate::stage::way_in::WayIn;
@@ -28,18 +29,18 @@ use crate::{Execution, Fault, Sink};
 
 /// Chooses the way of the inputs of a stage.
 pub(crate) fn way_in(stage: &Stage, execution: &Execution) -> WayIn {
-    if stage.runs.is_some() {
+    if stage.schedule().is_some() {
         return WayIn::Runs;
     }
     let source = &execution.source;
-    let shards = match stage.input {
-        StageInput::Pieces { .. } => return WayIn::Pieces,
-        StageInput::SourceShards => source.layout().shards().cloned(),
-        StageInput::SourceChunks => None,
+    let shards = match stage.input_unit() {
+        Unit::Piece => return WayIn::Pieces,
+        Unit::Shard => source.layout().shards().cloned(),
+        Unit::Chunk => None,
     };
     match shards {
-        Some(format) if stage.passthrough => WayIn::StoredShards(format),
-        None if stage.passthrough => WayIn::StoredChunks,
+        Some(format) if stage.passes_through() => WayIn::StoredShards(format),
+        None if stage.passes_through() => WayIn::StoredChunks,
         Some(format) => WayIn::Shards(format),
         // A digest of chunks as they are stored takes all of each.
         None if matches!(execution.sink, Sink::Digest { of_encoded_chunks: true, .. }) => {
@@ -64,7 +65,7 @@ pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fau
     let execution = &run.execution;
     let stage = execution.plan.stages[number].clone();
     let geometry = execution.plan.geometry(number).map_err(Fault::Grid)?;
-    let item = execution.plan.item_bytes;
+    let item = stage.output(&execution.plan).item_bytes;
     let item_bytes = usize::try_from(item).map_err(|_| Fault::BufferTooLarge { elements: 1 })?;
     let (way_in, way_out) = (way_in(&stage, execution), way_out(&geometry, execution));
     let source = execution.source.layout();
@@ -92,11 +93,12 @@ pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fau
     };
     let cpu = CpuPool::new(u32::try_from(threads).unwrap_or(1))?;
     let (source_fill, target_fill) = (fill(source), fill(target));
+    let op = StageOp::of(&stage, execution, data_type, endian);
     // What is absent here and there has to read the same.
-    let is_same_fill = source_fill == target_fill;
+    let is_same_fill = source_fill == target_fill && op.is_none();
     let skips_absent = has_fill && is_same_fill && execution.write_empty != WriteEmpty::Always;
     let edges = source.spec().edges.as_ref();
-    let held = edges.and_then(|edges| edges.held(&execution.plan.shape));
+    let held = edges.and_then(|edges| edges.held(&execution.plan.source().shape));
     let leaves_absent_out = skips_absent && way_out == WayOut::Write && held.is_none();
     let in_place = InPlace::new(&stage, (&way_in, way_out), execution, &geometry, &cpu);
     let next_inputs = in_place.next_inputs(planned);
@@ -111,10 +113,12 @@ pub(crate) fn stage(run: Arc<RunContext>, number: usize) -> Result<StageRun, Fau
         workers: Workers::new(&stage),
         digest,
         cpu,
+        tasks: execution.tasks_of(number),
         number,
         geometry,
         held,
         way_in,
+        op,
         way_out,
         item_bytes,
         swap_bytes: usize::try_from(swap_bytes).unwrap_or(1),

@@ -1,10 +1,10 @@
 //! Does the plan fit the arrays? Asked once, before anything moves.
 
 use rechunk_format::ShardFormat;
-use rechunk_plan::{PLAN_VERSION, RunsSide, Stage, StageInput, StageOutput};
+use rechunk_kernel::wide;
+use rechunk_plan::{ArrayRole, Kernel, PLAN_VERSION, RunsSide, Stage, Unit};
 
 use crate::journal::DoneSet;
-use crate::units::frame::wide;
 use crate::{Execution, Fault, Sink, begin};
 
 /// Refuses what would go wrong later, or quietly.
@@ -20,40 +20,75 @@ pub(crate) fn check(execution: &Execution, done: &DoneSet) -> Result<(), Fault> 
     Ok(())
 }
 
+/// Refuses a range of tasks that is none of the plan, or cuts what is one range. Also one whose
+/// input is missing, as far as `done` can say so: it is `None` where no journal is kept.
+pub(crate) fn check_tasks(execution: &Execution, done: Option<&DoneSet>) -> Result<(), Fault> {
+    let Some(tasks) = &execution.tasks else { return Ok(()) };
+    let (stages, number) = (&execution.plan.stages, tasks.stage);
+    let Some(stage) = stages.get(number) else {
+        let reason = format!("it has {} stages, and no stage {number}", stages.len());
+        return Err(Fault::Plan { reason });
+    };
+    require(tasks.start <= tasks.end && tasks.end <= stage.tasks, || {
+        let (start, end) = (tasks.start, tasks.end);
+        format!("stage {number} has {} tasks, not those from {start} to {end}", stage.tasks)
+    })?;
+    require(stage.schedule().is_none() || tasks.len() == stage.tasks, || {
+        format!("stage {number} moves raw files in runs, by one task: it cannot be cut")
+    })?;
+    let Some(done) = done else { return Ok(()) };
+    for (before, stage) in stages.iter().enumerate().take(number) {
+        let left = stage.tasks.saturating_sub(done.count(before));
+        require(left == 0, || {
+            format!("stage {number} reads what stage {before} writes: {left} tasks are not done")
+        })?;
+    }
+    Ok(())
+}
+
 fn check_arrays(execution: &Execution) -> Result<(), Fault> {
     let plan = &execution.plan;
     require(plan.version == PLAN_VERSION, || {
         format!("it has version {}, this program knows {PLAN_VERSION}", plan.version)
     })?;
+    for role in [ArrayRole::Source, ArrayRole::Target] {
+        let count = plan.arrays.iter().filter(|array| array.role == role).count();
+        require(count == 1, || {
+            let role = if role == ArrayRole::Source { "sources" } else { "targets" };
+            format!("it has {count} {role}, this program takes one")
+        })?;
+    }
     let source = execution.source.layout().spec();
     let target = execution.sink.array().layout().spec();
-    for (name, spec, chunk) in
-        [("source", source, &plan.source_chunk), ("target", target, &plan.target_chunk)]
+    for (name, spec, array) in
+        [("source", source, plan.source()), ("target", target, plan.target())]
     {
-        require(spec.shape == plan.shape, || {
-            format!("the {name} has shape {:?}, the plan {:?}", spec.shape, plan.shape)
+        let chunk = &array.chunk;
+        require(spec.shape == array.shape, || {
+            format!("the {name} has shape {:?}, the plan {:?}", spec.shape, array.shape)
         })?;
         require(spec.chunk_shape == *chunk, || {
             format!("the {name} has chunks of {:?}, the plan {chunk:?}", spec.chunk_shape)
         })?;
-        let (has, planned) = match name {
-            "source" => (execution.source.layout().shards(), &plan.source_shard),
-            _ => (execution.sink.array().layout().shards(), &plan.target_shard),
+        let has = match array.role {
+            ArrayRole::Source => execution.source.layout().shards(),
+            _ => execution.sink.array().layout().shards(),
         };
+        let planned = &array.shard;
         require(has.map(ShardFormat::shard_shape) == planned.as_deref(), || {
             let has = has.map(ShardFormat::shard_shape);
             format!("the {name} has shards of {has:?}, the plan {planned:?}")
         })?;
-        require(spec.item_bytes() == plan.item_bytes, || {
-            let (found, planned) = (spec.item_bytes(), plan.item_bytes);
+        require(spec.item_bytes() == array.item_bytes, || {
+            let (found, planned) = (spec.item_bytes(), array.item_bytes);
             format!("an element of the {name} has {found} bytes, the plan's {planned}")
         })?;
         let fill = spec.fill_value.as_ref();
-        require(fill.is_none_or(|fill| wide(fill.bytes.len()) == plan.item_bytes), || {
+        require(fill.is_none_or(|fill| wide(fill.bytes.len()) == array.item_bytes), || {
             format!("the fill value of the {name} is not one element")
         })?;
     }
-    require(source.edges == plan.source_edges, || {
+    require(source.edges == plan.source().edges, || {
         "the source's chunks have other lengths than the plan's".to_owned()
     })?;
     require(target.edges.is_none(), || {
@@ -74,6 +109,7 @@ fn check_stages(execution: &Execution) -> Result<(), Fault> {
     let last = plan.stages.len().checked_sub(1);
     require(last.is_some(), || "it has no stages".to_owned())?;
     for (number, stage) in plan.stages.iter().enumerate() {
+        check_kernel(execution, number)?;
         require(stage.task_bytes <= available, || {
             format!("stage {number} needs {} bytes a task, {available} are there", stage.task_bytes)
         })?;
@@ -84,31 +120,56 @@ fn check_stages(execution: &Execution) -> Result<(), Fault> {
         require(stage.lanes > 0 && stage.tasks_at_once > 0, || {
             format!("stage {number} has no lanes or runs no tasks")
         })?;
-        let (reads_source, writes_target) = (stage.input.is_source(), stage.output.is_target());
+        let (reads_source, writes_target) = (stage.reads_source(), stage.writes_target());
         let in_place = reads_source == (number == 0) && writes_target == (Some(number) == last);
         require(in_place, || format!("stage {number} does not fit the one beside it"))?;
         require(writes_target || execution.intermediate.is_some(), || {
             "it has an intermediate, but there is no store for one".to_owned()
         })?;
         check_lanes(execution, number)?;
-        if stage.passthrough {
+        if stage.passes_through() {
             check_passthrough(execution)?;
         }
-        require(stage.passthrough || !stage.copied_by_store, || {
-            format!("stage {number} has objects copied that are to be decoded")
-        })?;
-        if stage.runs.is_some() {
+        if stage.schedule().is_some() {
             check_runs(execution, number)?;
         }
-        let takes_apart = stage.input == StageInput::SourceShards;
-        require(!takes_apart || plan.source_shard.is_some(), || {
+        let takes_apart = stage.input_unit() == Unit::Shard;
+        require(!takes_apart || stage.input(plan).shard.is_some(), || {
             format!("stage {number} reads shards, but the source has none")
         })?;
-        if stage.output == StageOutput::TargetShards {
+        if stage.output_unit() == Unit::Shard {
             check_same_shards(execution, stage)?;
         }
     }
     Ok(())
+}
+
+/// Refuses kernels that nothing here computes, and windows that are more than their tiles.
+fn check_kernel(execution: &Execution, number: usize) -> Result<(), Fault> {
+    let stage = &execution.plan.stages[number];
+    let data_type = execution.source.layout().spec().data_type;
+    let is_known = match &stage.kernel {
+        Kernel::Copy(_) => true,
+        Kernel::Op(spec) => execution.op(spec, data_type).is_some(),
+        Kernel::Combine(_) | Kernel::Reduce(_) => false,
+    };
+    require(is_known, || {
+        format!("stage {number} has the kernel {}, which this program has not", stage.kernel)
+    })?;
+    let ([input], [output]) = (&stage.inputs[..], &stage.outputs[..]) else {
+        return require(false, || format!("stage {number} has not one input and one output"));
+    };
+    require(input.window.is_identity() && output.window.is_identity(), || {
+        format!(
+            "stage {number} ({}) reads or writes windows that differ from its tiles, which this \
+             program does not do",
+            stage.kernel
+        )
+    })?;
+    let shapes = [&stage.input(&execution.plan).shape, &stage.output(&execution.plan).shape];
+    require(shapes == [&stage.shape; 2], || {
+        format!("stage {number} has tiles of {:?}, its arrays have shapes {shapes:?}", stage.shape)
+    })
 }
 
 /// Refuses lanes that have no room for what is fetched: the plan may count on parts of chunks that
@@ -133,12 +194,12 @@ fn check_runs(execution: &Execution, number: usize) -> Result<(), Fault> {
     require(matches!(execution.sink, Sink::Write(_)), || {
         "runs of raw files are copied, but elements are to be compared".to_owned()
     })?;
-    require(plan.stages.len() == 1 && stage.tasks <= 1 && !stage.passthrough, || {
+    require(plan.stages.len() == 1 && stage.tasks <= 1, || {
         "runs of raw files are copied, but not in one task".to_owned()
     })?;
     let sides = [
-        ("source", execution.source.layout(), &plan.source_runs),
-        ("target", execution.sink.array().layout(), &plan.target_runs),
+        ("source", execution.source.layout(), &plan.source().runs),
+        ("target", execution.sink.array().layout(), &plan.target().runs),
     ];
     for (name, layout, planned) in sides {
         let found = layout.runs().map(|runs| RunsSide {
@@ -156,7 +217,7 @@ fn check_runs(execution: &Execution, number: usize) -> Result<(), Fault> {
 
 fn check_same_shards(execution: &Execution, stage: &Stage) -> Result<(), Fault> {
     let (source, target) = (execution.source.layout(), execution.sink.array().layout());
-    let is_copied = stage.passthrough && stage.input == StageInput::SourceShards;
+    let is_copied = stage.passes_through() && stage.input_unit() == Unit::Shard;
     require(is_copied && source.shards() == target.shards(), || {
         "whole shards are copied, but source and target have others".to_owned()
     })

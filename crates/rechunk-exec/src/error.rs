@@ -6,7 +6,7 @@ use rechunk_kernel::KernelError;
 use rechunk_store::StoreError;
 use thiserror::Error;
 
-use crate::JournalError;
+use crate::{JournalError, TaskRange};
 
 /// Why a run ended before its end. What was marked done before stays done.
 #[derive(Debug, Error)]
@@ -47,9 +47,11 @@ pub enum Fault {
     /// A piece of the intermediate is not what was put there.
     #[error(
         "the intermediate is damaged: {length_bytes} bytes from {offset_bytes} of {key} in \
-         {location} do not have their checksum; check that disk or store, and start the job anew"
+         {location} do not have their checksum; check that disk or store"
     )]
     DamagedPiece {
+        /// The task that has written the object.
+        written_by: TaskRange,
         /// Label of the intermediate's store.
         location: String,
         /// Key of the object.
@@ -58,6 +60,14 @@ pub enum Fault {
         offset_bytes: u64,
         /// Its length with its checksum, bytes.
         length_bytes: u64,
+    },
+    /// A piece of the intermediate is not there, or not all of it.
+    #[error("the intermediate: {source}")]
+    LostPiece {
+        /// The task that has written the object.
+        written_by: TaskRange,
+        /// Reason of the store.
+        source: Box<StoreError>,
     },
     /// Written objects cannot be made durable.
     #[error("{0}")]
@@ -83,6 +93,14 @@ pub enum Fault {
     /// Elements cannot be copied: a bug, but one that is caught before anything is touched.
     #[error("copying elements: {0}")]
     Kernel(#[source] KernelError),
+    /// An operation cannot compute elements.
+    #[error("the operation `{name}`: {reason}")]
+    Op {
+        /// Name of the operation.
+        name: String,
+        /// Reason that it gives.
+        reason: String,
+    },
     /// The CPU pool cannot be started, or a job in it panicked.
     #[error("the CPU pool: {reason}")]
     Cpu {
@@ -124,22 +142,25 @@ impl ExecError {
 
     /// Writing failed: to the target, the intermediate or the journal.
     pub fn is_output_fault(&self) -> bool {
-        use Fault::{DamagedPiece, Intermediate, Journal, Sync, Target};
+        use Fault::{DamagedPiece, Intermediate, Journal, LostPiece, Sync, Target};
+        let is_piece = matches!(self.fault(), Some(DamagedPiece { .. } | LostPiece { .. }));
         let fault = self.fault();
-        matches!(
-            fault,
-            Some(Target(_) | Intermediate(_) | DamagedPiece { .. } | Sync(_) | Journal(_))
-        )
+        is_piece || matches!(fault, Some(Target(_) | Intermediate(_) | Sync(_) | Journal(_)))
     }
 
-    /// Objects of the intermediate are lost or damaged: going on will not help.
+    /// Objects of the intermediate are lost or damaged: they have to be made again.
     pub fn is_intermediate_damage(&self) -> bool {
+        self.damaged_task().is_some()
+    }
+
+    /// The task that has written the object of the intermediate that is lost or damaged, if that is
+    /// why. Its stage is the one before that of the task that has failed.
+    pub fn damaged_task(&self) -> Option<TaskRange> {
         match self.fault() {
-            Some(Fault::DamagedPiece { .. }) => true,
-            Some(Fault::Intermediate(error)) => {
-                error.is_not_found() || matches!(error, StoreError::Short { .. })
+            Some(Fault::DamagedPiece { written_by, .. } | Fault::LostPiece { written_by, .. }) => {
+                Some(*written_by)
             }
-            _ => false,
+            _ => None,
         }
     }
 
@@ -165,6 +186,7 @@ impl ExecError {
             Fault::Intermediate(error)
             | Fault::Sync(error)
             | Fault::Journal(JournalError::Store(error)) => Some(error),
+            Fault::LostPiece { source, .. } => Some(source),
             _ => None,
         }
     }

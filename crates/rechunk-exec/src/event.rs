@@ -85,6 +85,17 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// Number of tasks that it says are done.
+    pub fn tasks_done(&self) -> u64 {
+        match self {
+            Self::TaskDone { .. } => 1,
+            Self::TasksPassedOver { tasks, .. } => *tasks,
+            _ => 0,
+        }
+    }
+}
+
 /// Is told of events, from any thread. Must return quickly: the run waits for it.
 pub trait Observer: Send + Sync {
     /// Called for each event.

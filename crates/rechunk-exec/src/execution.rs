@@ -1,12 +1,16 @@
 //! Input of a run, and its report.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rechunk_array::{Array, Missing};
-use rechunk_grid::{Region, WriteEmpty};
+use rechunk_grid::{DataType, Region, WriteEmpty};
 use rechunk_kernel::Digest;
-use rechunk_plan::{Plan, Uploads};
+use rechunk_plan::{OpSpec, Plan, Uploads};
 use rechunk_store::{PartSizes, Store};
+
+use crate::op::Op;
+use crate::task_range::TaskRange;
 
 /// Most bytes of a list of the source, if the budget leaves them. The least is always there: it is
 /// part of the memory that is reserved for the run as a whole.
@@ -20,6 +24,9 @@ const LIST_SHARE: u64 = 4;
 pub struct Execution {
     /// Plan to run.
     pub plan: Plan,
+    /// The tasks to do, of one stage, whose input is there. `None`: all stages, one after the
+    /// other.
+    pub tasks: Option<TaskRange>,
     /// The array that is read.
     pub source: Array,
     /// Destination of finished chunks.
@@ -38,6 +45,8 @@ pub struct Execution {
     /// compare with is treated alike. A comparison, or a second reading, lists only local
     /// directories: a remote store may list late.
     pub list_after_missing: Option<u64>,
+    /// Operations that kernels of the plan may name.
+    pub ops: Vec<Arc<dyn Op>>,
 }
 
 impl Execution {
@@ -63,6 +72,22 @@ impl Execution {
         self
     }
 
+    /// The tasks of stage `stage` that are to be done.
+    pub(crate) fn tasks_of(&self, stage: usize) -> TaskRange {
+        let all = || self.plan.stages.get(stage).map_or(0, |stage| stage.tasks);
+        self.tasks.unwrap_or_else(|| TaskRange::new(stage, 0..all()))
+    }
+
+    /// The first operation that computes what `spec` names, for elements of this type.
+    pub(crate) fn op(&self, spec: &OpSpec, data_type: DataType) -> Option<&Arc<dyn Op>> {
+        self.ops.iter().find(|op| op.computes(spec, data_type))
+    }
+
+    /// Numbers of the stages of which tasks are to be done.
+    pub(crate) fn stages(&self) -> Range<usize> {
+        self.tasks.map_or(0..self.plan.stages.len(), |tasks| tasks.stage..tasks.stage + 1)
+    }
+
     /// Bytes that the list of the source may take beside the planned memory.
     pub(crate) fn list_bytes(&self) -> u64 {
         if self.list_after_missing.is_none() {
@@ -82,12 +107,12 @@ impl Execution {
 
     /// Has large objects sent in the parts that the plan has counted.
     pub(crate) fn sending_as_planned(mut self) -> Self {
-        if let (Sink::Write(array), Some(uploads)) = (&self.sink, &self.plan.target_uploads) {
+        if let (Sink::Write(array), Some(uploads)) = (&self.sink, &self.plan.target().uploads) {
             let store = array.store().with_part_sizes(part_sizes(uploads));
             self.sink = Sink::Write(Array::new(Arc::clone(array.layout()), store));
         }
-        if let (Some(store), Some(uploads)) = (&self.intermediate, &self.plan.intermediate_uploads)
-        {
+        let uploads = self.plan.intermediate().and_then(|array| array.uploads.as_ref());
+        if let (Some(store), Some(uploads)) = (&self.intermediate, uploads) {
             self.intermediate = Some(store.with_part_sizes(part_sizes(uploads)));
         }
         self
@@ -139,17 +164,18 @@ pub struct RunReport {
     /// Objects of the source that were missing when this run read them, where that is counted
     /// ([`Array::counting_missing`]).
     pub missing: Option<Missing>,
-    /// Tasks of all stages.
+    /// Tasks of all stages, or of the range that was to be done.
     pub tasks_total: u64,
-    /// Tasks done now or before.
+    /// Of these, done now or before.
     pub tasks_done: u64,
     /// Of these, done before.
     pub tasks_resumed: u64,
     /// Result of the comparison; `None` if there was none.
     pub differences: Option<Differences>,
-    /// Digest of all that was taken from the source, in this run and those before. `None` where
-    /// none is taken (not wanted, raw files that are moved in runs, comparisons), or where an
-    /// earlier run has not kept its part.
+    /// Digest of all that was taken from the source, in this run and those before. Of a range of
+    /// tasks, only of those that this run has done: ranges of one stage add up. `None` where none
+    /// is taken (not wanted, raw files that are moved in runs, comparisons), or where an earlier
+    /// run has not kept its part.
     pub digest: Option<ArrayDigest>,
     /// Wall time, seconds.
     pub elapsed_seconds: f64,

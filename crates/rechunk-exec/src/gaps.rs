@@ -7,14 +7,14 @@
 use std::sync::Arc;
 
 use rechunk_grid::Region;
-use rechunk_kernel::Digest;
+use rechunk_kernel::{Digest, wide};
 use rechunk_store::Role;
 use tokio::task::JoinSet;
 
 use crate::journal::{DoneSet, Mark};
 use crate::stage::stage_run::StageRun;
 use crate::stage::way_in::WayIn;
-use crate::units::frame::wide;
+use crate::task_range::TaskRange;
 use crate::{Event, Fault, Sink};
 
 /// Begins to look for gaps, if the source is to be listed; at once where it is to be first.
@@ -63,17 +63,11 @@ pub(crate) struct Left<'a> {
 }
 
 impl<'a> Left<'a> {
-    pub(crate) fn new(tasks: u64, done: &'a DoneSet, stage: usize) -> Self {
-        let mut start = 0;
-        let mut ranges = Vec::new();
-        for (done_from, done_to) in done.ranges(stage).chain([(tasks, tasks)]) {
-            if start < done_from {
-                ranges.push((start, done_from));
-            }
-            start = done_to;
-        }
-        ranges.reverse();
-        Self { ranges, done, stage }
+    /// The tasks of `tasks` that are not done.
+    pub(crate) fn new(tasks: &TaskRange, done: &'a DoneSet) -> Self {
+        let left = done.left_in(tasks).into_iter().rev();
+        let ranges = left.map(|part| (part.start, part.end)).collect();
+        Self { ranges, done, stage: tasks.stage }
     }
 
     /// The next task; or if it is known which ones have something to do, those before the next of

@@ -19,10 +19,12 @@ mod fill;
 mod gaps;
 mod journal;
 mod memory;
+mod op;
 mod raw_runs;
 mod run;
 mod stage;
 mod steps;
+mod task_range;
 mod tasks;
 mod units;
 mod ways_in;
@@ -35,5 +37,7 @@ pub use journal::{
     DoneSet, JOURNAL_KEY, JOURNAL_VERSION, Journal, JournalContents, JournalError, JournalHeader,
     SEGMENTS,
 };
+pub use op::{Op, OpElements};
 pub use run::run;
-pub use stage::piece_place::intermediate_keys;
+pub use stage::piece_place::{intermediate_key, intermediate_keys};
+pub use task_range::TaskRange;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::future::{self, FutureExt, TryFutureExt};
+use rechunk_kernel::{Digest, wide};
 use rechunk_store::Store;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -11,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::begin;
-use crate::check::check;
+use crate::check::{check, check_tasks};
 use crate::journal::{DoneSet, Log, Marks, Writer};
 use crate::memory::gate::Gate;
 use crate::raw_runs;
@@ -28,7 +29,7 @@ use crate::{
 /// those tasks are done again.
 const LAST_FLUSH: Duration = Duration::from_millis(1500);
 
-/// Runs a plan to its end.
+/// Runs a plan to its end, or the tasks of it that [`Execution::tasks`] names.
 ///
 /// Tasks that `journal` has marked are not done again, and what gets done is marked in it. A run
 /// that is cancelled, fails or is killed leaves whole objects and a journal to go on from.
@@ -48,10 +49,13 @@ pub async fn run(
     let parts = journal.filter(|_| writes).map(Journal::into_parts);
     let (log, done) = parts.map_or((None, DoneSet::default()), |(log, done)| (Some(log), done));
     check(&execution, &done).map_err(ExecError::Run)?;
+    check_tasks(&execution, log.as_ref().map(|_| &done)).map_err(ExecError::Run)?;
 
     let (marks, mut writer) = start_writer(&execution, &observer, log);
     let gate = Gate::new(gate_bytes(&execution));
-    let context = RunContext::new(execution, gate, observer, marks.clone(), done.digest(0));
+    // Of a range, only what is done now is counted.
+    let digest = execution.tasks.map_or_else(|| done.digest(0), |_| Some(Digest::default()));
+    let context = RunContext::new(execution, gate, observer, marks.clone(), digest);
     let context = Arc::new(context);
     let result = tokio::select! {
         biased; // which of two failures is told does not depend on chance
@@ -112,21 +116,17 @@ async fn run_stages(
     context: &Arc<RunContext>,
     done: &DoneSet,
 ) -> Result<Option<&'static str>, ExecError> {
-    let plan = &context.execution.plan;
-    let stages = 0..plan.stages.len();
-    context.observer.event(&Event::RunStarted {
-        tasks_total: plan.task_count(),
-        tasks_done: stages.clone().map(|stage| done.count(stage)).sum(),
-    });
+    let (tasks_total, tasks_done) = tasks_of(&context.execution, done);
+    context.observer.event(&Event::RunStarted { tasks_total, tasks_done });
     let mut method = None;
     let mut settled = future::ready(Ok(())).boxed();
-    for number in stages {
+    for number in context.execution.stages() {
         let stage = begin::stage(Arc::clone(context), number).map_err(ExecError::Run)?;
         method = method.or(stage.digest.method());
         let stage = Arc::new(stage);
         let started = stage_started(&stage, done).map_err(ExecError::Run)?;
         context.observer.event(&started);
-        let (tasks, tasks_done) = (stage.stage.tasks, done.count(number));
+        let (tasks, tasks_done) = (stage.tasks.len(), done.count_in(&stage.tasks));
         let span = tracing::info_span!("stage", number, name = stage.stage.name);
         span.in_scope(|| tracing::info!(tasks, tasks_done, "begins"));
         let tasks = run_tasks(&stage, done).instrument(span.clone());
@@ -157,20 +157,29 @@ async fn settle(context: &RunContext, stage: usize) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Number of tasks to do in all, and of those of them that an earlier run has done.
+fn tasks_of(execution: &Execution, done: &DoneSet) -> (u64, u64) {
+    let ranges = || execution.stages().map(|stage| execution.tasks_of(stage));
+    let sum = |counts: &mut dyn Iterator<Item = u64>| counts.fold(0, u64::saturating_add);
+    let total = sum(&mut ranges().map(|tasks| tasks.len()));
+    (total, sum(&mut ranges().map(|tasks| done.count_in(&tasks))))
+}
+
 fn stage_started(stage: &StageRun, done: &DoneSet) -> Result<Event, Fault> {
-    let plan = &stage.run.execution.plan;
-    let ranges = done.ranges(stage.number);
-    let elements: u64 = ranges.map(|(start, end)| stage.geometry.elements_of(start, end)).sum();
-    let mut bytes_done = elements.saturating_mul(plan.item_bytes);
+    let bytes_of = |(start, end)| {
+        stage.geometry.elements_of(start, end).saturating_mul(wide(stage.item_bytes))
+    };
+    let done_in = done.ranges_in(&stage.tasks).map(bytes_of);
+    let mut bytes_done = done_in.fold(0, u64::saturating_add);
     if matches!(stage.way_in, WayIn::Runs) && bytes_done == 0 {
         bytes_done = raw_runs::task::bytes_done(stage, done.steps(stage.number, 0))?;
     }
     Ok(Event::StageStarted {
         stage: stage.number,
         name: stage.stage.name.clone(),
-        tasks: stage.stage.tasks,
-        tasks_done: done.count(stage.number),
-        bytes_total: plan.shape.iter().product::<u64>().saturating_mul(plan.item_bytes),
+        tasks: stage.tasks.len(),
+        tasks_done: done.count_in(&stage.tasks),
+        bytes_total: bytes_of((stage.tasks.start, stage.tasks.end)),
         bytes_done,
     })
 }
@@ -181,14 +190,14 @@ fn report(
     method: Option<&'static str>,
     started: Instant,
 ) -> RunReport {
-    let plan = &context.execution.plan;
+    let (tasks_total, tasks_resumed) = tasks_of(&context.execution, done);
     let compares = matches!(context.execution.sink, Sink::Compare(_));
     RunReport {
         was_listed: context.execution.source.object_list().is_some(),
         missing: context.execution.source.missing(),
-        tasks_total: plan.task_count(),
-        tasks_done: plan.task_count(),
-        tasks_resumed: (0..plan.stages.len()).map(|stage| done.count(stage)).sum(),
+        tasks_total,
+        tasks_done: tasks_total,
+        tasks_resumed,
         differences: compares.then(|| context.differences()),
         digest: method.zip(context.digest()).map(|(method, value)| ArrayDigest { method, value }),
         elapsed_seconds: started.elapsed().as_secs_f64(),

@@ -14,14 +14,14 @@ use crate::{Event, ExecError, Fault, begin, gaps};
 
 type Ended = Result<Slot, ExecError>;
 
-/// Runs the tasks of a stage that are not done. If one fails, or if this future is dropped, those
-/// that run are dropped too.
+/// Runs the tasks of a stage that are to be done and are not. If one fails, or if this future is
+/// dropped, those that run are dropped too.
 pub(crate) async fn run_tasks(stage: &Arc<StageRun>, done: &DoneSet) -> Result<(), ExecError> {
     let mut running: JoinSet<Ended> = JoinSet::new();
     let mut slots: Vec<Slot> = Vec::new();
     let at_once = usize::try_from(stage.stage.tasks_at_once).unwrap_or(usize::MAX);
     let _finding = gaps::begin(stage).await;
-    let mut left = Left::new(stage.stage.tasks, done, stage.number);
+    let mut left = Left::new(&stage.tasks, done);
     let at_once_passed = gaps::passed_at_once(stage);
     while let Some(next) = left.next(stage.busy.known(), at_once_passed) {
         let task = match next {

@@ -46,3 +46,12 @@ pub enum FormatError {
         reason: String,
     },
 }
+
+/// Refuses a decoded chunk that has not `expected_bytes`.
+pub fn check_chunk_bytes(decoded: &[u8], expected_bytes: usize) -> Result<(), FormatError> {
+    if decoded.len() == expected_bytes {
+        return Ok(());
+    }
+    let reason = format!("{} bytes instead of {expected_bytes}", decoded.len());
+    Err(FormatError::Decode { codec: "chunk", reason })
+}

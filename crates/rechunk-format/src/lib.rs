@@ -24,7 +24,7 @@ mod shard;
 mod view;
 
 pub use codec::CodecCost;
-pub use error::FormatError;
+pub use error::{FormatError, check_chunk_bytes};
 pub use layout::{ElementOrder, Layout, Plain};
 pub use packed::Packed;
 pub use placed_layout::PlacedLayout;

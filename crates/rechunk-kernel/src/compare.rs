@@ -1,5 +1,6 @@
 use crate::axes::{Axis, Loops, Side, for_each};
 use crate::copy::check_swap;
+use crate::words::wide;
 use crate::{Buffer, KernelError};
 
 /// Result of [`compare_region`].
@@ -89,7 +90,7 @@ impl Found {
     }
 
     fn skip(&mut self, elements: usize) {
-        self.visited = self.visited.saturating_add(u64::try_from(elements).unwrap_or(u64::MAX));
+        self.visited = self.visited.saturating_add(wide(elements));
     }
 }
 

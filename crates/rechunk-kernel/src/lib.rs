@@ -32,6 +32,7 @@ pub use digest::{DIGEST_METHOD, Digest, DigestKeys, NotADigest};
 pub use error::{Buffer, KernelError};
 pub use fill::{fill, fill_region, is_all};
 pub use lz4_prefix::decode_lz4_prefix;
+pub use words::{narrow, wide};
 
 #[cfg(test)]
 mod tests;

@@ -5,15 +5,15 @@ use crate::field::{add, residue};
 /// Words whose keys are in a table; a power of 2.
 pub(crate) const BLOCK_WORDS: usize = 256;
 
-/// A length as the counts have it. (No machine has a `usize` above 64 bits.)
+/// Converts a length to a count. (No machine has a `usize` above 64 bits.)
 #[inline]
-pub(crate) fn wide(n: usize) -> u64 {
+pub fn wide(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)
 }
 
-/// A count that is known to be that of bytes in a buffer, or less.
+/// Converts a count, known to be that of bytes in a buffer or less, to a length.
 #[inline]
-pub(crate) fn narrow(n: u64) -> usize {
+pub fn narrow(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 

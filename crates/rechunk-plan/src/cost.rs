@@ -14,19 +14,17 @@ use crate::parts::{Taken, part_bytes_max, plain_read_bytes};
 use crate::stage::steps_overlap;
 use crate::unit_counts::RegularAxis;
 use crate::uploads::{Uploads, over_cells};
-use crate::{Estimate, PlanRequest, StageInput, StageOutput};
+use crate::{DraftInput, DraftOutput, Estimate, PlanRequest, Way};
 
 /// A stage before memory has been divided: what is read and written, in which boxes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageDraft {
     /// Input of the stage.
-    pub input: StageInput,
+    pub input: DraftInput,
     /// Output of the stage.
-    pub output: StageOutput,
-    /// Encoded chunks are copied as they are.
-    pub passthrough: bool,
-    /// The store copies each object itself.
-    pub copied_by_store: bool,
+    pub output: DraftOutput,
+    /// Way that elements take.
+    pub way: Way,
     /// The region one task owns.
     pub tile: Vec<u64>,
     /// Box of the tile that is filled at a time, where that is not all: a part of a shard.
@@ -106,7 +104,7 @@ impl StageDraft {
         figures.tile_bytes = product(clipped).saturating_mul(item);
         self.count_input(request, cuts, array_bytes, &mut figures);
         self.count_output(request, cuts, array_bytes, &mut figures);
-        if self.copied_by_store {
+        if self.way == Way::ByStore {
             only_copies(&mut figures.traffic);
         } else {
             self.count_parts(request, &mut figures.traffic);
@@ -127,7 +125,7 @@ impl StageDraft {
             product((0..rank).map(|a| self.filled()[a].min(shape[a]).div_ceil(unit[a]).max(1)));
         figures.reading = product((0..rank).map(|a| self.step_chunks[a].min(inputs(a))));
         figures.decoding = figures.reading;
-        if steps_overlap(figures.is_stepped, &self.input, figures.shard_state_bytes) {
+        if steps_overlap(figures.is_stepped, self.input.unit(), figures.shard_state_bytes) {
             figures.flow = 1.0 - (figures.resident_units as f64 / units as f64).min(1.0);
         }
         figures.writing = units;
@@ -154,10 +152,10 @@ impl StageDraft {
     ) {
         let item = request.item_bytes;
         match &self.input {
-            StageInput::SourceChunks | StageInput::SourceShards => {
+            DraftInput::SourceChunks | DraftInput::SourceShards => {
                 self.count_source(request, cuts, figures);
             }
-            StageInput::Pieces { written_in } => {
+            DraftInput::Pieces { written_in } => {
                 let role = &mut figures.traffic.intermediate;
                 role.get_requests = pairs(&request.shape, self.filled(), written_in);
                 let tails = tails(request, self.filled(), written_in);
@@ -186,7 +184,7 @@ impl StageDraft {
         let taken = Taken::new(request, cuts, self.filled());
         let role = &mut figures.traffic.source;
         let fetched_bytes = match (&self.input, shards) {
-            (StageInput::SourceShards, Some((shard, shards))) => {
+            (DraftInput::SourceShards, Some((shard, shards))) => {
                 role.get_requests = shards;
                 let whole = expected.saturating_mul(side.shard_chunks());
                 let whole = whole.saturating_add(shard.index_bytes);
@@ -211,7 +209,7 @@ impl StageDraft {
                     }
                     None => chunks.saturating_mul(expected),
                 });
-                match side.plain_order().filter(|_| !self.passthrough) {
+                match side.plain_order().filter(|_| !self.way.is_encoded()) {
                     Some(order) => {
                         if side.edges.is_none() {
                             role.read_bytes = plain_read_bytes(request, order, self.filled());
@@ -222,10 +220,10 @@ impl StageDraft {
                 }
             }
         };
-        if self.passthrough {
+        if self.way.is_encoded() {
             let mut held_bytes = fetched_bytes;
             // Taken apart, a shard's chunks are copied out one by one.
-            if self.input == StageInput::SourceShards && self.output == StageOutput::TargetChunks {
+            if self.input == DraftInput::SourceShards && self.output == DraftOutput::TargetChunks {
                 held_bytes = fetched_bytes.saturating_add(side.encoded_bytes_max);
             }
             figures.lane = LaneBytes::passing(held_bytes);
@@ -239,8 +237,8 @@ impl StageDraft {
     /// Objects of the target that a task writes; no bound for pieces.
     fn objects(&self, request: &PlanRequest) -> u64 {
         match self.output {
-            StageOutput::Pieces { .. } => u64::MAX,
-            StageOutput::TargetChunks | StageOutput::TargetShards => {
+            DraftOutput::Pieces { .. } => u64::MAX,
+            DraftOutput::TargetChunks | DraftOutput::TargetShards => {
                 let clipped: Vec<u64> =
                     self.tile.iter().zip(&request.shape).map(|(tile, n)| *tile.min(n)).collect();
                 cells(&clipped, request.target.commit_shape()).max(1)
@@ -270,7 +268,7 @@ impl StageDraft {
     }
 
     fn unit_shape<'a>(&'a self, request: &'a PlanRequest) -> &'a [u64] {
-        self.output.unit(&request.target.chunk_shape, request.target.shard_shape())
+        self.output.unit_shape(&request.target.chunk_shape, request.target.shard_shape())
     }
 
     fn count_output(
@@ -281,10 +279,10 @@ impl StageDraft {
         figures: &mut Figures,
     ) {
         match &self.output {
-            StageOutput::TargetChunks | StageOutput::TargetShards => {
+            DraftOutput::TargetChunks | DraftOutput::TargetShards => {
                 self.count_target(request, cuts, figures);
             }
-            StageOutput::Pieces { read_in } => {
+            DraftOutput::Pieces { read_in } => {
                 let tails = tails(request, &self.tile, read_in);
                 let role = &mut figures.traffic.intermediate;
                 role.put_requests = figures.tasks;
@@ -316,7 +314,7 @@ impl StageDraft {
         // that of a whole shard that turns out to be too large, and is copied chunk by chunk.
         let state_bytes = request.target_shard_state_bytes();
         figures.target_shard_bytes = state_bytes;
-        if let (Some(shard), StageOutput::TargetChunks) = (&side.shard, &self.output) {
+        if let (Some(shard), DraftOutput::TargetChunks) = (&side.shard, &self.output) {
             let indexes = role.objects.saturating_mul(shard.index_bytes);
             role.written_bytes = role.written_bytes.saturating_add(indexes);
             let held = if self.box_shape.is_some() {
@@ -327,7 +325,7 @@ impl StageDraft {
             let held_bytes = held.saturating_mul(state_bytes);
             figures.shard_state_bytes = figures.shard_state_bytes.saturating_add(held_bytes);
         }
-        if self.passthrough {
+        if self.way.is_encoded() {
             role.written_bytes = figures.traffic.source.read_bytes;
             figures.lane = figures.lane.and(state_bytes);
             return;
@@ -344,7 +342,7 @@ impl StageDraft {
     /// Counts the requests of multipart uploads.
     fn count_parts(&self, request: &PlanRequest, traffic: &mut Estimate) {
         let (shape, side) = (&request.shape, &request.target);
-        if let StageOutput::Pieces { .. } = self.output {
+        if let DraftOutput::Pieces { .. } = self.output {
             let Some(uploads) = request.intermediate_uploads() else { return };
             let role = &mut traffic.intermediate;
             // What lies behind the elements of pieces differs a little from object to object.
@@ -360,7 +358,7 @@ impl StageDraft {
         }
         let Some(uploads) = request.target_uploads() else { return };
         let index_bytes = side.shard.as_ref().map_or(0, |shard| shard.index_bytes);
-        let is_log = side.shard.is_some() && self.output == StageOutput::TargetChunks;
+        let is_log = side.shard.is_some() && self.output == DraftOutput::TargetChunks;
         let requests = |chunks: u64| {
             let bytes = chunks.saturating_mul(side.encoded_bytes_expected);
             object_requests(&uploads, is_log, bytes.saturating_add(index_bytes))

@@ -93,6 +93,13 @@ impl Estimate {
         })
     }
 
+    /// All encoded bytes moved, expected.
+    pub fn encoded_bytes(&self) -> u64 {
+        [&self.source, &self.intermediate, &self.target].iter().fold(0_u64, |sum, role| {
+            sum.saturating_add(role.read_bytes).saturating_add(role.written_bytes)
+        })
+    }
+
     /// Adds what comes after it: another stage, another array.
     pub fn add(&mut self, next: &Self) {
         self.source.add(&next.source);

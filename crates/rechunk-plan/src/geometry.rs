@@ -4,7 +4,7 @@ use rechunk_grid::{ChunkGrid, GridError, IndexIter, Region};
 
 use crate::absence::AbsenceMarks;
 use crate::count::{pairs_between, product};
-use crate::{Plan, Stage, StageOutput};
+use crate::{Plan, Stage};
 
 /// Length of the checksum that every piece of an intermediate ends with, bytes.
 pub const PIECE_CHECKSUM_BYTES: u64 = 4;
@@ -37,25 +37,27 @@ impl Plan {
 
 impl StageGeometry {
     fn new(plan: &Plan, stage: &Stage) -> Result<Self, GridError> {
-        let grid = |chunk: &[u64]| ChunkGrid::new(&plan.shape, chunk);
+        let grid = |chunk: &[u64]| ChunkGrid::new(&stage.shape, chunk);
+        let read = stage.input(plan);
         // A source that has edges has no shards.
-        let edges = plan.source_edges.as_ref().filter(|_| stage.input.is_source());
-        let input = |chunk: &[u64]| ChunkGrid::with_edges(&plan.shape, chunk, edges);
+        let input = |chunk: &[u64]| ChunkGrid::with_edges(&read.shape, chunk, read.edges.as_ref());
+        let written = stage.output(plan);
+        let output = |chunk: &[u64]| ChunkGrid::new(&written.shape, chunk);
         Ok(Self {
             tiles: grid(&stage.tile)?,
             boxes: grid(stage.filled())?,
             input: input(stage.fetch_shape(plan))?,
             grain: input(stage.grain_shape(plan))?,
-            output: grid(stage.unit_shape(plan))?,
-            commit: grid(stage.commit_shape(plan))?,
+            output: output(stage.unit_shape(plan))?,
+            commit: output(stage.commit_shape(plan))?,
             step_chunks: stage.step_chunks.clone(),
             step_axes: stage.step_axes.clone(),
-            item_bytes: plan.item_bytes,
-            output_is_pieces: matches!(stage.output, StageOutput::Pieces { .. }),
+            item_bytes: written.item_bytes,
+            output_is_pieces: !stage.writes_target(),
             read_marks: marks(plan, stage.filled())?,
-            written_marks: match &stage.output {
-                StageOutput::Pieces { read_in } => marks(plan, read_in)?,
-                _ => None,
+            written_marks: match stage.read_in(plan) {
+                Some(read_in) => marks(plan, read_in)?,
+                None => None,
             },
         })
     }
@@ -245,7 +247,8 @@ fn marks(plan: &Plan, boxes: &[u64]) -> Result<Option<AbsenceMarks>, GridError> 
     if !plan.keeps_absence {
         return Ok(None);
     }
-    Ok(Some(AbsenceMarks::new(ChunkGrid::new(&plan.shape, &plan.target_chunk)?, boxes)))
+    let target = plan.target();
+    Ok(Some(AbsenceMarks::new(ChunkGrid::new(&target.shape, &target.chunk)?, boxes)))
 }
 
 /// Iterator over the steps of a tile.

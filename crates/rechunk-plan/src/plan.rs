@@ -2,13 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use rechunk_grid::Edges;
 use serde::{Deserialize, Serialize};
 
-use crate::{Estimate, ProfileNames, RunsSide, Stage, Strategy, Uploads};
+use crate::array::NO_ARRAY;
+use crate::{ArrayId, ArrayRole, Estimate, PlanArray, ProfileNames, Stage, Strategy};
 
 /// Version of the plan's JSON form; a reader refuses versions it does not know.
-pub const PLAN_VERSION: u32 = 2; // 2: pieces of an intermediate end with a checksum
+pub const PLAN_VERSION: u32 = 3; // 3: several arrays, kernels and windows
 
 /// Threads a plan may be made for.
 pub const THREADS: RangeInclusive<u32> = 1..=4096;
@@ -20,29 +20,8 @@ pub struct Plan {
     pub version: u32,
     /// The kind; never `Auto`.
     pub kind: Strategy,
-    /// Shape of the array, elements.
-    pub shape: Vec<u64>,
-    /// Bytes of one element.
-    pub item_bytes: u64,
-    /// Shape of a source chunk, elements. Where chunks differ in length, the largest.
-    pub source_chunk: Vec<u64>,
-    /// Where source chunks end, on axes where they differ in length.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source_edges: Option<Edges>,
-    /// Shape of a target chunk, elements.
-    pub target_chunk: Vec<u64>,
-    /// Shape of a source shard, elements, where chunks lie in shards.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source_shard: Option<Vec<u64>>,
-    /// Shape of a target shard, elements, where chunks lie in shards.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target_shard: Option<Vec<u64>>,
-    /// The raw files of the source, where a stage reads runs of their bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source_runs: Option<RunsSide>,
-    /// The raw files of the target, where a stage writes runs of their bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target_runs: Option<RunsSide>,
+    /// The arrays; [`crate::ArrayId`] is a place here.
+    pub arrays: Vec<PlanArray>,
     /// Intermediates say of each piece, for every target chunk it meets, whether the source stored
     /// any of that part. A byte for each lies behind the elements.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -59,15 +38,9 @@ pub struct Plan {
     /// The profiles the estimate is by; `None` in plans of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priced_by: Option<ProfileNames>,
-    /// Form in which objects of the target are sent; `None`: always as a whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target_uploads: Option<Uploads>,
-    /// Form in which objects of an intermediate are sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intermediate_uploads: Option<Uploads>,
-    /// SHA-256, hex, of everything above but the estimate, its profiles, how objects are sent and
-    /// who copies them. Two plans with the same fingerprint write the same objects in the same
-    /// tasks.
+    /// SHA-256, hex, of everything above but the version, the estimate, its profiles, how objects
+    /// are sent and who copies them. Two plans with the same fingerprint write the same objects in
+    /// the same tasks.
     pub fingerprint: String,
 }
 
@@ -117,42 +90,37 @@ impl Plan {
         true
     }
 
+    /// The array at `id`. An empty one where there is none, which [`Plan::check`] refuses.
+    pub fn array(&self, id: ArrayId) -> &PlanArray {
+        self.arrays.get(id.0).unwrap_or(&NO_ARRAY)
+    }
+
+    /// The array that is read: the first, where several are.
+    pub fn source(&self) -> &PlanArray {
+        self.first(ArrayRole::Source)
+    }
+
+    /// The array that is written: the first, where several are.
+    pub fn target(&self) -> &PlanArray {
+        self.first(ArrayRole::Target)
+    }
+
+    /// An intermediate, if there are any. All of them lie in one store, and are sent alike.
+    pub fn intermediate(&self) -> Option<&PlanArray> {
+        self.arrays.iter().find(|array| array.role == ArrayRole::Intermediate)
+    }
+
+    fn first(&self, role: ArrayRole) -> &PlanArray {
+        self.arrays.iter().find(|array| array.role == role).unwrap_or(&NO_ARRAY)
+    }
+
+    /// The stage that reads an intermediate.
+    pub(crate) fn reader(&self, array: ArrayId) -> Option<&Stage> {
+        self.stages.iter().find(|stage| stage.inputs.iter().any(|input| input.array == array))
+    }
+
     /// Number of tasks of all stages.
     pub fn task_count(&self) -> u64 {
         self.stages.iter().fold(0, |count, stage| count.saturating_add(stage.tasks))
-    }
-}
-
-impl Stage {
-    /// Shape of what is fetched at a time, elements.
-    pub fn fetch_shape<'a>(&'a self, plan: &'a Plan) -> &'a [u64] {
-        self.input.chunk(&plan.source_chunk, plan.source_shard.as_deref())
-    }
-
-    /// Shape of what is copied at a time, elements.
-    pub(crate) fn grain_shape<'a>(&'a self, plan: &'a Plan) -> &'a [u64] {
-        self.input.grain(&plan.source_chunk)
-    }
-
-    /// Shape of what is filled and sent out, elements.
-    pub fn unit_shape<'a>(&'a self, plan: &'a Plan) -> &'a [u64] {
-        self.output.unit(&plan.target_chunk, plan.target_shard.as_deref())
-    }
-
-    /// Shape of what becomes visible at once, elements.
-    pub(crate) fn commit_shape<'a>(&'a self, plan: &'a Plan) -> &'a [u64] {
-        self.output.commit(&plan.target_chunk, plan.target_shard.as_deref())
-    }
-
-    /// Shape of the elements that a task reads at once: the input chunks of one step, at most the
-    /// tile; or a buffer.
-    pub fn read_box(&self, plan: &Plan) -> Vec<u64> {
-        if let Some(schedule) = &self.runs {
-            return schedule.buffer.clone();
-        }
-        let input = self.fetch_shape(plan);
-        (0..self.tile.len())
-            .map(|axis| self.step_chunks[axis].saturating_mul(input[axis]).min(self.filled()[axis]))
-            .collect()
     }
 }

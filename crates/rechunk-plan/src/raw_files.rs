@@ -26,7 +26,7 @@ pub fn keep_problem(
 impl Plan {
     /// The buffers of stage `stage`, where it reads and writes runs of bytes of raw files.
     pub fn buffers(&self, stage: usize) -> Result<Option<Buffers>, KeepError> {
-        let Some(schedule) = &self.stages[stage].runs else { return Ok(None) };
+        let Some(schedule) = self.stages[stage].schedule() else { return Ok(None) };
         Buffers::new(&self.problem()?, schedule).map(Some)
     }
 
@@ -39,10 +39,10 @@ impl Plan {
     /// The files that runs are moved between.
     fn problem(&self) -> Result<Problem, KeepError> {
         let why = "it reads and writes runs but its files are not known";
-        let files = self.source_runs.as_ref().zip(self.target_runs.as_ref());
+        let files = self.source().runs.as_ref().zip(self.target().runs.as_ref());
         let (source, target) = files.ok_or(KeepError::NotOfThisArray { why })?;
-        let memory_bytes = self.item_bytes.max(self.memory.budget_bytes);
-        let (shape, item_bytes) = (&self.shape, self.item_bytes);
-        Ok(keep_problem(shape, item_bytes, source, target, memory_bytes))
+        let array = self.source();
+        let memory_bytes = array.item_bytes.max(self.memory.budget_bytes);
+        Ok(keep_problem(&array.shape, array.item_bytes, source, target, memory_bytes))
     }
 }

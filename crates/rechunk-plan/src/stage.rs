@@ -1,107 +1,78 @@
-//! One pass over the data, as data: its input, its output, its boxes and its memory.
+//! One pass over the data, as data: its inputs, its outputs, its boxes and its memory.
 
 use serde::{Deserialize, Serialize};
 
 use crate::keep::Schedule;
+use crate::{ArrayId, Kernel, Way, Window};
 
-/// Input of a stage.
+/// Part of an array that is read or written at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// A chunk by itself. Where chunks lie in shards, a task that reads some of them reads the
+    /// index of their shard once, and a chunk that is written is put into its shard.
+    Chunk,
+    /// A whole shard: taken apart chunk by chunk in memory, or written as it was fetched.
+    Shard,
+    /// A piece of an intermediate. The stage that writes it leaves one object per task, cut in the
+    /// pieces that the boxes of the stage that reads it meet.
+    Piece,
+}
+
+/// An array that a stage reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "from", rename_all = "kebab-case")]
-pub enum StageInput {
-    /// Chunks of the source array, each by itself. Where they lie in shards, the index of a shard
-    /// is read once by every task that needs it.
-    SourceChunks,
-    /// Whole shards of the source array, taken apart chunk by chunk in memory.
-    SourceShards,
-    /// Pieces of the intermediate the stage before left: one object per box of that stage.
-    Pieces {
-        /// Tile of the stage that wrote them, elements.
-        written_in: Vec<u64>,
-    },
+#[serde(deny_unknown_fields)]
+pub struct StageInput {
+    /// The array.
+    pub array: ArrayId,
+    /// Part of the array that is fetched at a time.
+    pub unit: Unit,
+    /// Region of the array that a tile reads.
+    #[serde(default, skip_serializing_if = "Window::is_identity")]
+    pub window: Window,
+}
+
+/// An array that a stage writes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StageOutput {
+    /// The array.
+    pub array: ArrayId,
+    /// Part of the array that is filled and sent out at a time.
+    pub unit: Unit,
+    /// Region of the array that a tile writes.
+    #[serde(default, skip_serializing_if = "Window::is_identity")]
+    pub window: Window,
 }
 
 impl StageInput {
-    /// Shape of what is fetched at a time, elements: a source chunk or shard, or a box of the
-    /// stage before.
-    pub(crate) fn chunk<'a>(&'a self, chunk: &'a [u64], shard: Option<&'a [u64]>) -> &'a [u64] {
-        match self {
-            Self::SourceChunks => chunk,
-            Self::SourceShards => shard.unwrap_or(chunk),
-            Self::Pieces { written_in } => written_in,
-        }
+    /// Reads units of an array, each tile its own region.
+    pub fn new(array: ArrayId, unit: Unit) -> Self {
+        Self { array, unit, window: Window::default() }
     }
-
-    /// Shape of what is copied at a time, elements: of a shard, a chunk.
-    pub(crate) fn grain<'a>(&'a self, chunk: &'a [u64]) -> &'a [u64] {
-        match self {
-            Self::SourceChunks | Self::SourceShards => chunk,
-            Self::Pieces { written_in } => written_in,
-        }
-    }
-
-    /// It is the source that is read.
-    pub fn is_source(&self) -> bool {
-        matches!(self, Self::SourceChunks | Self::SourceShards)
-    }
-}
-
-/// Output of a stage.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "to", rename_all = "kebab-case")]
-pub enum StageOutput {
-    /// Chunks of the target array, each put into its shard where they lie in shards.
-    TargetChunks,
-    /// Whole shards of the target array, as they were fetched.
-    TargetShards,
-    /// One intermediate object per task, cut in the pieces the next stage reads.
-    Pieces {
-        /// Tile of the stage that reads them, elements.
-        read_in: Vec<u64>,
-    },
 }
 
 impl StageOutput {
-    /// Shape of what is filled and sent out, elements: a target chunk or shard, or a box of the
-    /// next stage.
-    pub(crate) fn unit<'a>(&'a self, chunk: &'a [u64], shard: Option<&'a [u64]>) -> &'a [u64] {
-        match self {
-            Self::TargetChunks => chunk,
-            Self::TargetShards => shard.unwrap_or(chunk),
-            Self::Pieces { read_in } => read_in,
-        }
-    }
-
-    /// Shape of what becomes visible at once, elements.
-    pub(crate) fn commit<'a>(&'a self, chunk: &'a [u64], shard: Option<&'a [u64]>) -> &'a [u64] {
-        match self {
-            Self::TargetChunks | Self::TargetShards => shard.unwrap_or(chunk),
-            Self::Pieces { read_in } => read_in,
-        }
-    }
-
-    /// It is the target that is written.
-    pub fn is_target(&self) -> bool {
-        matches!(self, Self::TargetChunks | Self::TargetShards)
+    /// Writes units of an array, each tile its own region.
+    pub fn new(array: ArrayId, unit: Unit) -> Self {
+        Self { array, unit, window: Window::default() }
     }
 }
 
-/// One pass over the data. Its tasks are the tiles of a regular grid over the array, numbered in
+/// One pass over the data. Its tasks are the tiles of a regular grid over its domain, numbered in
 /// C order and computed on demand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stage {
     /// `copy`, `push`, `pass` or `pull`.
     pub name: String,
-    /// Input of the stage.
-    pub input: StageInput,
-    /// Output of the stage.
-    pub output: StageOutput,
-    /// Encoded chunks are copied as they are.
-    pub passthrough: bool,
-    /// The store that holds source and target copies each of their objects itself. Where it turns
-    /// out that it cannot, or what is copied has to be seen, they are read and written instead:
-    /// lanes have the memory for it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub copied_by_store: bool,
+    /// Work between inputs and outputs.
+    pub kernel: Kernel,
+    /// Arrays that are read.
+    pub inputs: Vec<StageInput>,
+    /// Arrays that are written.
+    pub outputs: Vec<StageOutput>,
+    /// Shape of the domain, the index space that the tiles cover, elements.
+    pub shape: Vec<u64>,
     /// The region one task owns, elements: no output chunk or object has two writers.
     pub tile: Vec<u64>,
     /// Box of the tile that is filled at a time, elements, where that is less: a part of a large
@@ -141,10 +112,6 @@ pub struct Stage {
     /// Bytes that one task reserves before it starts: `resident_bytes + shard_state_bytes + lanes *
     /// lane_bytes`.
     pub task_bytes: u64,
-    /// Schedule by which the stage reads and writes runs of bytes of raw files, buffer by buffer
-    /// ([`crate::Plan::buffers`]). Chunks and steps do not matter then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub runs: Option<Schedule>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
@@ -154,15 +121,15 @@ fn is_zero(bytes: &u64) -> bool {
 
 /// Steps may overlap where there are any, but not where shards are read or written: the memory of
 /// their indexes is reserved step by step.
-pub(crate) fn steps_overlap(is_stepped: bool, input: &StageInput, shard_state_bytes: u64) -> bool {
-    is_stepped && *input != StageInput::SourceShards && shard_state_bytes == 0
+pub(crate) fn steps_overlap(is_stepped: bool, input: Unit, shard_state_bytes: u64) -> bool {
+    is_stepped && input != Unit::Shard && shard_state_bytes == 0
 }
 
 impl Stage {
     /// A step of a task may begin before those before it have ended, as far as
     /// [`Stage::resident_bytes`] has room for the units of both.
     pub fn steps_overlap(&self) -> bool {
-        steps_overlap(self.is_stepped, &self.input, self.shard_state_bytes)
+        steps_overlap(self.is_stepped, self.input_unit(), self.shard_state_bytes)
     }
 
     /// Bytes that a task holds beside its lanes.
@@ -204,5 +171,42 @@ impl Stage {
             .and_then(|bytes| bytes.checked_add(workers_bytes?))
             .and_then(|bytes| bytes.checked_add(fixed_bytes));
         task_bytes == Some(self.task_bytes) && all_bytes.is_some()
+    }
+}
+
+impl Stage {
+    /// Part of its input that is fetched at a time.
+    pub fn input_unit(&self) -> Unit {
+        self.inputs.first().map_or(Unit::Chunk, |input| input.unit)
+    }
+
+    /// Part of its output that is filled and sent out at a time.
+    pub fn output_unit(&self) -> Unit {
+        self.outputs.first().map_or(Unit::Chunk, |output| output.unit)
+    }
+
+    /// It is a source that is read, not an intermediate.
+    pub fn reads_source(&self) -> bool {
+        self.input_unit() != Unit::Piece
+    }
+
+    /// It is a target that is written, not an intermediate.
+    pub fn writes_target(&self) -> bool {
+        self.output_unit() != Unit::Piece
+    }
+
+    /// Encoded chunks, or whole shards, are passed on as they are.
+    pub fn passes_through(&self) -> bool {
+        matches!(&self.kernel, Kernel::Copy(way) if way.is_encoded())
+    }
+
+    /// The store that holds both sides copies each object itself, if it can.
+    pub fn is_copied_by_store(&self) -> bool {
+        self.kernel == Kernel::Copy(Way::ByStore)
+    }
+
+    /// Schedule by which runs of bytes of raw files are moved, if they are.
+    pub fn schedule(&self) -> Option<&Schedule> {
+        if let Kernel::Copy(Way::Runs(schedule)) = &self.kernel { Some(schedule) } else { None }
     }
 }

@@ -2,6 +2,7 @@
 
 use rechunk_plan::{Plan, PlanRequest, Strategy};
 
+use crate::families::BoxPair;
 use crate::{Candidate, CandidateOutcome, PlanError, Planned};
 
 /// Candidates of one kind that are kept.
@@ -11,12 +12,14 @@ const OF_A_KIND_MAX: usize = 3;
 pub(crate) const NEAR: f64 = 1.01;
 
 /// Chooses among the plans that are `fitting`. `others` are candidates that do not fit or apply,
-/// and `minimum` is the least memory that any needs, bytes.
+/// and `minimum` is the least memory that any needs, bytes. Where plans are compared by their
+/// counts, `literature` has the boxes of rechunker's.
 pub(crate) fn choose(
     request: &PlanRequest,
     mut fitting: Vec<(Plan, Candidate)>,
     others: Vec<Candidate>,
     minimum: u64,
+    literature: Option<Vec<BoxPair>>,
     not_applicable: Option<&'static str>,
 ) -> Result<Planned, PlanError> {
     // Ties: fewer bytes through intermediates, fewer requests, less memory.
@@ -32,8 +35,9 @@ pub(crate) fn choose(
         a.estimate.seconds.total_cmp(&b.estimate.seconds).then_with(|| key(a).cmp(&key(b)))
     });
     fitting.dedup_by(|(a, _), (b, _)| a.fingerprint == b.fingerprint);
-    if request.budget.box_bytes.is_none() {
-        prefer_fewer_requests(&mut fitting);
+    match literature {
+        None => prefer_fewer_requests(&mut fitting),
+        Some(literature) => prefer_unbeaten(&literature, &mut fitting),
     }
     let Some((plan, _)) = fitting.first() else {
         return Err(match not_applicable {
@@ -68,6 +72,32 @@ pub(crate) fn choose(
     });
     candidates.extend(others);
     Ok(Planned { plan, candidates })
+}
+
+/// Puts the fastest plan first that none of the literature's beats: by fewer bytes with as few
+/// requests, or fewer requests with as few bytes. Prices alone do not decide: they know how many
+/// requests run at once, so that a cheaper plan may have more of both.
+fn prefer_unbeaten(literature: &[BoxPair], fitting: &mut [(Plan, Candidate)]) {
+    let is_literature = |plan: &Plan| match plan.stages.as_slice() {
+        [only] => literature.iter().any(|(_, write)| write == only.filled()),
+        [push, pull] => {
+            literature.iter().any(|(read, write)| read == push.filled() && write == pull.filled())
+        }
+        _ => false,
+    };
+    let of_literature = fitting.iter().filter(|(plan, _)| is_literature(plan));
+    let theirs: Vec<(u64, u64)> = of_literature.map(|(plan, _)| counts(plan)).collect();
+    let is_beaten = |own: (u64, u64)| {
+        theirs.iter().any(|&other| other.0 <= own.0 && other.1 <= own.1 && other != own)
+    };
+    if let Some(at) = fitting.iter().position(|(plan, _)| !is_beaten(counts(plan))) {
+        fitting[..=at].rotate_right(1);
+    }
+}
+
+/// Counts the bytes and the requests of a plan.
+fn counts(plan: &Plan) -> (u64, u64) {
+    (plan.estimate.encoded_bytes(), plan.estimate.requests())
 }
 
 /// Puts one of the plans first that are as fast as the fastest (see [`NEAR`]). It is the one with

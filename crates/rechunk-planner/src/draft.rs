@@ -1,6 +1,6 @@
 //! Building blocks of candidates: one constructor per shape of stage.
 
-use rechunk_plan::{PlanRequest, StageDraft, StageInput, StageOutput};
+use rechunk_plan::{DraftInput, DraftOutput, PlanRequest, StageDraft, Way};
 
 use crate::baseline::calculate_stage_chunks;
 use crate::inputs::Inputs;
@@ -9,7 +9,7 @@ use crate::inputs::Inputs;
 const STORE_COPY_BYTES_MAX: u64 = 5 << 30;
 
 /// A candidate before memory is divided among tasks and lanes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Draft {
     pub stages: Vec<StageDraft>,
 }
@@ -45,9 +45,8 @@ pub(crate) fn stream(
     Draft {
         stages: vec![StageDraft {
             input: inputs.read_input(),
-            output: StageOutput::TargetChunks,
-            passthrough: false,
-            copied_by_store: false,
+            output: DraftOutput::TargetChunks,
+            way: Way::Decoded,
             tile,
             box_shape,
             step_chunks: step_chunks.to_vec(),
@@ -73,20 +72,20 @@ fn owned(inputs: Inputs<'_>, filled: &[u64]) -> (Vec<u64>, Option<Vec<u64>>) {
 
 /// Source → target, encoded chunks as they are; or `output` says, whole shards. Where the store
 /// can, it copies what is a whole object on both sides itself.
-pub(crate) fn passthrough(inputs: Inputs<'_>, tile: &[u64], output: &StageOutput) -> Draft {
+pub(crate) fn passthrough(inputs: Inputs<'_>, tile: &[u64], output: &DraftOutput) -> Draft {
     let mut draft = tiles(inputs, tile);
     for stage in &mut draft.stages {
-        stage.passthrough = true;
-        stage.copied_by_store = copies_objects(inputs.request, output);
+        let is_copied = copies_objects(inputs.request, output);
+        stage.way = if is_copied { Way::ByStore } else { Way::Encoded };
         stage.output = output.clone();
     }
     draft
 }
 
 /// Every object of the target is one of the source, byte for byte, and its store copies it.
-pub(crate) fn copies_objects(request: &PlanRequest, output: &StageOutput) -> bool {
+pub(crate) fn copies_objects(request: &PlanRequest, output: &DraftOutput) -> bool {
     let is_whole = match output {
-        StageOutput::TargetShards => true,
+        DraftOutput::TargetShards => true,
         _ => request.source.shard.is_none() && request.target.shard.is_none(),
     };
     let object_bytes_max = request.source.object_bytes_max(request.item_bytes);
@@ -100,26 +99,25 @@ pub(crate) fn staged(inputs: Inputs<'_>, boxes: &[Vec<u64>]) -> Draft {
     for (position, filled) in boxes.iter().enumerate() {
         let input = match position.checked_sub(1) {
             None => inputs.read_input(),
-            Some(before) => StageInput::Pieces { written_in: boxes[before].clone() },
+            Some(before) => DraftInput::Pieces { written_in: boxes[before].clone() },
         };
         let output = match boxes.get(position + 1) {
-            None => StageOutput::TargetChunks,
-            Some(next) => StageOutput::Pieces { read_in: next.clone() },
+            None => DraftOutput::TargetChunks,
+            Some(next) => DraftOutput::Pieces { read_in: next.clone() },
         };
         let (tile, box_shape) = match output {
-            StageOutput::Pieces { .. } => (filled.clone(), None),
+            DraftOutput::Pieces { .. } => (filled.clone(), None),
             _ => owned(inputs, filled),
         };
         stages.push(StageDraft {
             step_chunks: match &input {
-                StageInput::Pieces { written_in } => whole_steps(filled, written_in),
+                DraftInput::Pieces { written_in } => whole_steps(filled, written_in),
                 _ => whole_source_steps(inputs, filled),
             },
             step_axes: (0..filled.len()).collect(),
             input,
             output,
-            passthrough: false,
-            copied_by_store: false,
+            way: Way::Decoded,
             tile,
             box_shape,
         });

@@ -1,6 +1,6 @@
 //! The inputs of a plan's first stage: chunks of the source, or whole shards.
 
-use rechunk_plan::{AxisCuts, Cuts, PlanRequest, StageInput};
+use rechunk_plan::{AxisCuts, Cuts, DraftInput, PlanRequest};
 
 /// The source as a first stage takes it in.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +24,8 @@ pub(crate) fn axis_extents(request: &PlanRequest) -> Vec<u64> {
 
 impl<'a> Inputs<'a> {
     /// Units that the first stage reads.
-    pub(crate) fn read_input(&self) -> StageInput {
-        if self.reads_shards { StageInput::SourceShards } else { StageInput::SourceChunks }
+    pub(crate) fn read_input(&self) -> DraftInput {
+        if self.reads_shards { DraftInput::SourceShards } else { DraftInput::SourceChunks }
     }
 
     /// Shape of what the first stage fetches at a time, elements.

@@ -8,6 +8,7 @@
 //!
 //! [`baseline`] has the literature's planners, to compare with.
 
+mod arrays;
 pub mod baseline;
 mod bound;
 mod choice;

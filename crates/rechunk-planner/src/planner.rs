@@ -8,7 +8,7 @@ use rechunk_plan::{Cuts, Multipart, Plan, PlanRequest, Side, THREADS};
 
 use crate::bound::staged_seconds_min;
 use crate::choice::{NEAR, choose};
-use crate::families::Family;
+use crate::families::{Family, literature_pairs};
 use crate::inputs::{Inputs, readings};
 use crate::least::Least;
 use crate::planned::{candidate, priced};
@@ -96,15 +96,23 @@ fn search(request: &PlanRequest, searched: Searched) -> Result<Planned, PlanErro
         let inputs = Inputs { request, cuts: &cuts, reads_shards: least.reads_shards };
         fitting.extend(least.finish(&Sizing::new(inputs))?.map(priced));
     }
-    choose(request, fitting, others, minimum, not_applicable)
+    let literature = request.budget.box_bytes.map(|_| {
+        let read = |&reads_shards| Sizing::new(Inputs { request, cuts: &cuts, reads_shards });
+        readings(request).iter().map(read).flat_map(|sizing| literature_pairs(&sizing)).collect()
+    });
+    choose(request, fitting, others, minimum, literature, not_applicable)
 }
 
 /// No plan with an intermediate would be chosen beside those that are `fitting` (see [`NEAR`]).
+/// Where plans are compared by their counts, a dearer one may be.
 fn staged_are_dearer(
     request: &PlanRequest,
     cuts: &Cuts<'_>,
     fitting: &[(Plan, Candidate)],
 ) -> bool {
+    if request.budget.box_bytes.is_some() {
+        return false;
+    }
     let fastest = fitting.iter().map(|(plan, _)| plan.estimate.seconds).min_by(f64::total_cmp);
     fastest.is_some_and(|seconds| {
         let mut readings = readings(request).iter();

@@ -6,11 +6,12 @@ use rechunk_plan::keep::{
     Baseline, Counts, Found, KeepError, Model, Problem, Schedule, SideCounts,
 };
 use rechunk_plan::{
-    Estimate, Figures, PLAN_VERSION, Parallel, Plan, PlanMemory, PlanRequest, RoleEstimate,
-    RunsSide, Stage, StageInput, StageOutput, Strategy, fixed_bytes, keep_problem, price, priced,
-    units_state_bytes,
+    ArrayRole, Estimate, Figures, Kernel, PLAN_VERSION, Parallel, Plan, PlanArray, PlanMemory,
+    PlanRequest, RoleEstimate, RunsSide, Side, Stage, StageInput, StageOutput, Strategy, Unit, Way,
+    fixed_bytes, keep_problem, price, priced, units_state_bytes,
 };
 
+use crate::arrays::{read_by, written_by};
 use crate::choice::NEAR;
 use crate::{Candidate, CandidateOutcome, PlanError, Planned};
 
@@ -218,10 +219,9 @@ fn stage(request: &PlanRequest, schedule: Schedule) -> Stage {
     let chunks = tile.iter().zip(&request.source.chunk_shape);
     Stage {
         name: "copy".to_owned(),
-        input: StageInput::SourceChunks,
-        output: StageOutput::TargetChunks,
-        passthrough: false,
-        copied_by_store: false,
+        inputs: vec![StageInput::new(read_by(0), Unit::Chunk)],
+        outputs: vec![StageOutput::new(written_by(0), Unit::Chunk)],
+        shape: request.shape.clone(),
         box_shape: None,
         step_chunks: chunks.map(|(&extent, &chunk)| extent.div_ceil(chunk)).collect(),
         step_axes: schedule.step_axes.clone(),
@@ -236,7 +236,7 @@ fn stage(request: &PlanRequest, schedule: Schedule) -> Stage {
         worker_bytes: 0,
         is_stepped: false,
         task_bytes: 0,
-        runs: Some(schedule),
+        kernel: Kernel::Copy(Way::Runs(schedule)),
     }
 }
 
@@ -282,27 +282,25 @@ fn planned(
     memory: PlanMemory,
     estimate: Estimate,
 ) -> Result<Planned, PlanError> {
-    let buffer = stage.runs.as_ref().map(|schedule| schedule.buffer.clone()).unwrap_or_default();
+    let buffer = stage.schedule().map(|schedule| schedule.buffer.clone()).unwrap_or_default();
+    let array = |role, side: &Side, runs: &RunsSide| {
+        let chunk = side.chunk_shape.clone();
+        let array = PlanArray::new(role, request.shape.clone(), request.item_bytes, chunk);
+        PlanArray { runs: Some(runs.clone()), ..array }
+    };
     let mut plan = Plan {
         version: PLAN_VERSION,
         kind: Strategy::Keep,
-        shape: request.shape.clone(),
-        item_bytes: request.item_bytes,
-        source_chunk: request.source.chunk_shape.clone(),
-        target_chunk: request.target.chunk_shape.clone(),
-        source_edges: None,
-        source_shard: None,
-        target_shard: None,
-        source_runs: Some(source.clone()),
-        target_runs: Some(target.clone()),
+        arrays: vec![
+            array(ArrayRole::Source, &request.source, source),
+            array(ArrayRole::Target, &request.target, target),
+        ],
         keeps_absence: false,
         stages: vec![stage],
         memory,
         threads: request.budget.threads,
         estimate,
         priced_by: Some(request.profile.names()),
-        target_uploads: None,
-        intermediate_uploads: None,
         fingerprint: String::new(),
     };
     plan.geometry(0)?;

@@ -4,11 +4,12 @@
 use std::cell::RefCell;
 
 use rechunk_plan::{
-    Estimate, Figures, PLAN_VERSION, Parallel, Plan, PlanMemory, Price, Stage, StageOutput,
-    Strategy, fixed_bytes, price, priced,
+    DraftOutput, Estimate, Figures, Kernel, PLAN_VERSION, Parallel, Plan, PlanMemory, Price, Stage,
+    StageInput, StageOutput, Strategy, fixed_bytes, price, priced,
 };
 
 use crate::PlanError;
+use crate::arrays::{arrays, read_by, written_by};
 use crate::draft::Draft;
 use crate::inputs::Inputs;
 use crate::search::INFEASIBLE;
@@ -185,10 +186,10 @@ impl<'a> Sizing<'a> {
             let lanes_bytes = lane_bytes.saturating_mul(lanes);
             let stage = Stage {
                 name: stage_name(position, draft.stages.len(), &stage.output).to_owned(),
-                input: stage.input.clone(),
-                output: stage.output.clone(),
-                passthrough: stage.passthrough,
-                copied_by_store: stage.copied_by_store,
+                kernel: Kernel::Copy(stage.way.clone()),
+                inputs: vec![StageInput::new(read_by(position), stage.input.unit())],
+                outputs: vec![StageOutput::new(written_by(position), stage.output.unit())],
+                shape: request.shape.clone(),
                 tile: stage.tile.clone(),
                 box_shape: stage.box_shape.clone(),
                 step_chunks: stage.step_chunks.clone(),
@@ -203,7 +204,6 @@ impl<'a> Sizing<'a> {
                 worker_bytes,
                 is_stepped: figures.is_stepped,
                 task_bytes: figures.held_bytes().saturating_add(lanes_bytes),
-                runs: None,
             };
             peak = peak.max(stage.peak_bytes(request.budget.threads));
             stages.push(stage);
@@ -211,15 +211,7 @@ impl<'a> Sizing<'a> {
         let mut plan = Plan {
             version: PLAN_VERSION,
             kind,
-            shape: request.shape.clone(),
-            item_bytes: request.item_bytes,
-            source_chunk: request.source.chunk_shape.clone(),
-            source_edges: request.source.edges.clone(),
-            target_chunk: request.target.chunk_shape.clone(),
-            source_shard: request.source.shard_shape().map(<[u64]>::to_vec),
-            target_shard: request.target.shard_shape().map(<[u64]>::to_vec),
-            source_runs: None,
-            target_runs: None,
+            arrays: arrays(request, draft.stages.iter().map(|stage| &stage.tile[..])),
             keeps_absence: request.keeps_absence && stages.len() > 1,
             stages,
             memory: PlanMemory {
@@ -230,8 +222,6 @@ impl<'a> Sizing<'a> {
             threads: request.budget.threads,
             estimate,
             priced_by: Some(request.profile.names()),
-            target_uploads: request.target_uploads(),
-            intermediate_uploads: request.intermediate_uploads().filter(|_| draft.stages.len() > 1),
             fingerprint: String::new(),
         };
         for stage in 0..plan.stages.len() {
@@ -271,11 +261,11 @@ impl<'a> Sizing<'a> {
     }
 }
 
-fn stage_name(position: usize, stages: usize, output: &StageOutput) -> &'static str {
+fn stage_name(position: usize, stages: usize, output: &DraftOutput) -> &'static str {
     match (position, stages, output) {
         (0, 1, _) => "copy",
         (0, _, _) => "push",
-        (_, _, StageOutput::Pieces { .. }) => "pass",
+        (_, _, DraftOutput::Pieces { .. }) => "pass",
         _ => "pull",
     }
 }

@@ -4,6 +4,8 @@
 
 #[path = "baseline_golden/cases.rs"]
 mod cases;
+#[path = "baseline_golden/multistage.rs"]
+mod multistage;
 
 use std::collections::BTreeMap;
 use std::fs;

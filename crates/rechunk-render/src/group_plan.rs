@@ -1,6 +1,6 @@
 //! The plan of the copy of a group: a line for each array, and their sum.
 
-use rechunk::planner::Estimate;
+use rechunk::planner::{Estimate, Plan, PlanArray};
 use rechunk::{TreeArray, TreeJob, format_byte_size, format_shape};
 
 use super::numbers::{number, plural};
@@ -15,20 +15,7 @@ const HEAD: [&str; 9] =
 const ROWS_MAX: usize = 1000;
 
 /// Shows the plan of a group as text; `verifies` counts the memory that reading back takes.
-///
-/// ```
-/// # async fn example() -> Result<(), rechunk::Error> {
-/// use rechunk::{CopyRequest, Prepared, Selection, Stores, prepare};
-///
-/// let request = CopyRequest::new("a.zarr", "b.zarr");
-/// let prepared = prepare(request, Selection::default(), &Stores::default()).await?;
-/// if let Prepared::Tree(job) = prepared {
-///     println!("{}", rechunk_render::group_text(&job, false));
-/// }
-/// # Ok(())
-/// # }
-/// ```
-pub fn group_text(job: &TreeJob, verifies: bool) -> String {
+pub(crate) fn group_text(job: &TreeJob, verifies: bool) -> String {
     let target = if job.request.target.is_empty() { "…" } else { &job.request.target };
     let groups = job.groups().count() as u64;
     let estimate = job.estimate();
@@ -124,20 +111,24 @@ fn growth_line(job: &TreeJob) -> Option<String> {
     Some(format!("  {}{stay}", growth.summary))
 }
 
+/// Chunks of source and target, and the shards they lie in; once where they are alike.
+pub(crate) fn chunks(plan: &Plan) -> String {
+    let cut = |array: &PlanArray| match &array.shard {
+        Some(shard) => format!("{} in {}", format_shape(&array.chunk), format_shape(shard)),
+        None => format_shape(&array.chunk),
+    };
+    let (source, target) = (cut(plan.source()), cut(plan.target()));
+    if source == target { source } else { format!("{source} → {target}") }
+}
+
 fn row(array: &TreeArray) -> Vec<String> {
     let plan = &array.job.planned.plan;
     let estimate = &plan.estimate;
     let intermediate = &estimate.intermediate;
-    let cut = |chunk: &[u64], shard: Option<&Vec<u64>>| match shard {
-        Some(shard) => format!("{} in {}", format_shape(chunk), format_shape(shard)),
-        None => format_shape(chunk),
-    };
-    let source = cut(&plan.source_chunk, plan.source_shard.as_ref());
-    let target = cut(&plan.target_chunk, plan.target_shard.as_ref());
     vec![
         array.path.clone(),
-        format_shape(&plan.shape),
-        if source == target { source } else { format!("{source} → {target}") },
+        format_shape(&plan.source().shape),
+        chunks(plan),
         plan.kind.to_string(),
         number(gets(estimate)),
         number(estimate.target.put_requests.saturating_add(intermediate.put_requests)),

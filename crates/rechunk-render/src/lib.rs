@@ -6,15 +6,15 @@
 //!
 //! | value | text | other forms |
 //! |---|---|---|
-//! | a plan with data: [`Job`](rechunk::Job) | [`job_text`] | [`job_svg`], [`Sheet::of_job`] |
+//! | a plan with data: [`Prepared`](rechunk::Prepared) | [`copy_text`] | [`Sheet::of_copy`] |
+//! | the plan of one array: [`Job`](rechunk::Job) | | [`job_svg`] |
 //! | a plan for shapes alone: [`Planned`] | [`plan_text`] | [`plan_svg`], [`Sheet::of_plan`] |
-//! | the plan of a group: [`TreeJob`](rechunk::TreeJob) | [`group_text`] | [`Sheet::of_tree`] |
 //! | a baseline of the literature | [`baseline_text`] | |
 //! | the report of a run | [`report_text`] | [`Sheet::run_page`] |
-//! | the report of a run of a group | [`group_report_text`] | [`Sheet::group_run_page`] |
 //! | a comparison | [`comparison_text`], [`group_comparison_text`] | |
 //! | an array or a group | [`info_text`] | |
 //! | the state at a target | [`status_text`], [`cleaned_text`] | |
+//! | a plan in parts | [`parts_text`], [`part_text`] | |
 //! | a measured profile | [`probe_text`] | |
 //! | an error | [`error_text`] | [`error_json`] |
 //!
@@ -35,12 +35,13 @@
 //! # Ok::<(), rechunk::planner::PlanError>(())
 //! ```
 //!
-//! What is shown may come from documents and directories of strangers. Names in tables are kept on
+//! Texts may come from documents and directories of strangers. Names in tables are kept on
 //! one line; before a whole text goes to a terminal, [`harmless`] takes out of it what a terminal
 //! would obey. Pages and pictures escape all text.
 //!
 //! [`Planned`]: rechunk::planner::Planned
 
+mod copy_plan;
 mod error;
 mod group_comparison;
 mod group_plan;
@@ -48,6 +49,7 @@ mod harmless;
 mod html;
 mod info;
 mod numbers;
+mod parts;
 mod phrases;
 mod picture;
 mod plan;
@@ -59,17 +61,18 @@ mod subject;
 mod svg;
 mod table;
 
+pub use copy_plan::{Shown, copy_text};
 pub use error::{error_json, error_text};
 pub use group_comparison::group_comparison_text;
-pub use group_plan::group_text;
 pub use harmless::harmless;
 pub use html::{Record, Recorder, Sheet};
 pub use info::info_text;
 pub use numbers::seconds;
+pub use parts::{part_text, parts_text};
 pub use phrases::Phrases;
 pub use picture::{job_svg, plan_svg};
-pub use plan::{baseline_text, job_text, plan_text};
+pub use plan::{baseline_text, plan_text};
 pub use probe::probe_text;
-pub use report::{comparison_text, group_report_text, report_text};
+pub use report::{comparison_text, report_text};
 pub use status::{cleaned_text, status_text};
 pub use subject::Subject;

@@ -45,7 +45,7 @@ pub fn plan_svg(subject: &Subject, planned: &Planned) -> String {
         tasks: stage.tasks,
         tasks_at_once: stage.tasks_at_once,
         memory_bytes: stage.task_bytes,
-        buffers: stage.runs.as_ref().and_then(|schedule| buffers_picture(plan, schedule)),
+        buffers: stage.schedule().and_then(|schedule| buffers_picture(plan, schedule)),
     });
     let candidates = planned.candidates.iter().map(|candidate| {
         let (cost, note) = match &candidate.outcome {
@@ -78,12 +78,12 @@ pub fn plan_svg(subject: &Subject, planned: &Planned) -> String {
             format_byte_size(plan.memory.budget_bytes)
         ),
         axes: subject.axes.clone(),
-        shape: plan.shape.clone(),
-        item_bytes: plan.item_bytes,
-        source_chunk: plan.source_chunk.clone(),
-        target_chunk: plan.target_chunk.clone(),
-        source_shard: plan.source_shard.clone(),
-        target_shard: plan.target_shard.clone(),
+        shape: plan.source().shape.clone(),
+        item_bytes: plan.source().item_bytes,
+        source_chunk: plan.source().chunk.clone(),
+        target_chunk: plan.target().chunk.clone(),
+        source_shard: plan.source().shard.clone(),
+        target_shard: plan.target().shard.clone(),
         stages: stages.collect(),
         candidates: candidates.collect(),
         budget_bytes: plan.memory.budget_bytes,
@@ -102,7 +102,7 @@ pub(crate) fn buffers_picture(plan: &Plan, schedule: &Schedule) -> Option<Buffer
             let mut shape = schedule.buffer.clone();
             shape[axis] = carries[axis];
             for &faster in &schedule.step_axes[place + 1..] {
-                shape[faster] = plan.shape[faster];
+                shape[faster] = plan.source().shape[faster];
             }
             carried.push(shape);
         }

@@ -1,28 +1,12 @@
 //! The plan of an array as text, and what a plan of the literature would move.
 
-use rechunk::planner::{
-    Candidate, CandidateOutcome, Estimate, Plan, Planned, Stage, StageInput, StageOutput,
-};
-use rechunk::{Job, format_byte_size, format_shape};
+use rechunk::planner::{Candidate, CandidateOutcome, Estimate, Plan, Planned, Stage, Unit};
+use rechunk::{format_byte_size, format_shape};
 
 use super::numbers::{dollars, number, plural};
 use super::price;
 use super::subject::Subject;
 use super::table::lay_out;
-
-/// Shows the plan of a job as text; `all` adds the candidates that were not taken.
-///
-/// ```
-/// # async fn example() -> Result<(), rechunk::Error> {
-/// let request = rechunk::CopyRequest::new("a.zarr", "b.zarr");
-/// let job = rechunk::Job::prepare(request, &rechunk::Stores::default()).await?;
-/// println!("{}", rechunk_render::job_text(&job, true));
-/// # Ok(())
-/// # }
-/// ```
-pub fn job_text(job: &Job, all: bool) -> String {
-    plan_text(&Subject::of_job(job), &job.planned, all)
-}
 
 /// Shows a plan as text; `all` adds the candidates that were not taken.
 ///
@@ -74,32 +58,22 @@ pub(crate) fn note_lines(notes: &[String]) -> Vec<String> {
 }
 
 fn array_lines(subject: &Subject, plan: &Plan) -> String {
-    let bytes = |shape: &[u64]| {
-        format_byte_size(
-            shape.iter().fold(plan.item_bytes, |product, &n| product.saturating_mul(n)),
-        )
-    };
-    let cells = |chunk: &[u64]| -> u64 {
-        plan.shape.iter().zip(chunk).map(|(&n, &c)| n.div_ceil(c)).fold(1, u64::saturating_mul)
-    };
-    let edges = plan.source_edges.as_ref();
-    let source_chunks = || {
-        let count = |axis: usize| match edges.and_then(|edges| edges.axis(axis)) {
-            Some(edges) => edges.count(),
-            None => plan.shape[axis].div_ceil(plan.source_chunk[axis]),
-        };
-        (0..plan.shape.len()).map(count).fold(1, u64::saturating_mul)
-    };
+    let bytes = |shape: &[u64]| format_byte_size(plan.source().bytes_of(shape));
+    let edges = plan.source().edges.as_ref();
     let side = |name: &str, words: &str, chunk: &[u64], shard: Option<&Vec<u64>>| {
         let shards = shard.map_or(String::new(), |shard| {
-            format!(", in {} shards of {}", number(cells(shard)), format_shape(shard))
+            format!(
+                ", in {} shards of {}",
+                number(plan.source().boxes_of(shard)),
+                format_shape(shard)
+            )
         });
         let (count, up_to) = match edges {
             Some(edges) if name == "source" => {
                 let differ = edges.smallest(chunk) != chunk;
-                (source_chunks(), if differ { "up to " } else { "" })
+                (plan.source().chunk_count(), if differ { "up to " } else { "" })
             }
-            _ => (cells(chunk), ""),
+            _ => (plan.source().boxes_of(chunk), ""),
         };
         vec![
             name.to_owned(),
@@ -112,12 +86,12 @@ fn array_lines(subject: &Subject, plan: &Plan) -> String {
         &[
             vec![
                 "array".to_owned(),
-                format_shape(&plan.shape),
-                bytes(&plan.shape),
+                format_shape(&plan.source().shape),
+                bytes(&plan.source().shape),
                 subject.data_type.clone(),
             ],
-            side("source", &subject.source, &plan.source_chunk, plan.source_shard.as_ref()),
-            side("target", &subject.target, &plan.target_chunk, plan.target_shard.as_ref()),
+            side("source", &subject.source, &plan.source().chunk, plan.source().shard.as_ref()),
+            side("target", &subject.target, &plan.target().chunk, plan.target().shard.as_ref()),
         ],
         &[],
     )
@@ -181,18 +155,18 @@ pub(crate) fn copies_line(estimate: &Estimate) -> Option<String> {
 
 /// Read and write requests of one stage.
 pub(crate) fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
-    if stage.runs.is_some() {
+    if stage.schedule().is_some() {
         return (plan.estimate.source.get_requests, plan.estimate.target.put_requests);
     }
-    let pairs = |chunk: &[u64]| rechunk::planner::pairs(&plan.shape, stage.filled(), chunk);
-    let gets = match &stage.input {
+    let pairs = |chunk: &[u64]| rechunk::planner::pairs(&stage.shape, stage.filled(), chunk);
+    let gets = match stage.input_unit() {
         // One stage reads the source.
-        StageInput::SourceChunks | StageInput::SourceShards => plan.estimate.source.get_requests,
-        StageInput::Pieces { written_in } => pairs(written_in),
+        Unit::Chunk | Unit::Shard => plan.estimate.source.get_requests,
+        Unit::Piece => pairs(stage.fetch_shape(plan)),
     };
-    let puts = match &stage.output {
-        StageOutput::TargetChunks | StageOutput::TargetShards => plan.estimate.target.put_requests,
-        StageOutput::Pieces { .. } => stage.tasks,
+    let puts = match stage.output_unit() {
+        Unit::Chunk | Unit::Shard => plan.estimate.target.put_requests,
+        Unit::Piece => stage.tasks,
     };
     (gets, puts)
 }
@@ -200,7 +174,7 @@ pub(crate) fn requests(plan: &Plan, stage: &Stage) -> (u64, u64) {
 /// Lines on moving runs of bytes: accesses to the files, the order of the buffers, and the elements
 /// each leaves to a later one.
 pub(crate) fn runs_lines(subject: &Subject, plan: &Plan) -> Vec<String> {
-    let Some(schedule) = plan.stages.iter().find_map(|stage| stage.runs.as_ref()) else {
+    let Some(schedule) = plan.stages.iter().find_map(|stage| stage.schedule()) else {
         return Vec::new();
     };
     let Ok(model) = plan.keep_model() else { return Vec::new() };

@@ -2,8 +2,8 @@
 
 use rechunk::planner::Estimate;
 use rechunk::{
-    ArrayReport, Comparison, MemoryReport, Report, RoleTraffic, TaskReport, Traffic, TreeReport,
-    format_byte_size, format_shape,
+    ArrayReport, Comparison, CopyReport, MemoryReport, Report, RoleTraffic, TaskReport, Traffic,
+    TreeReport, format_byte_size, format_shape,
 };
 
 use super::harmless::harmless_line;
@@ -11,19 +11,28 @@ use super::numbers::{number, plural, seconds};
 use super::phrases::Phrases;
 use super::table::lay_out;
 
-/// Shows the report of a run: requests and bytes predicted and counted, memory and time.
+/// Shows the report of a run: requests and bytes predicted and counted, memory and time. Of a group
+/// all arrays together.
 ///
 /// ```
-/// use rechunk::Report;
 /// use rechunk::planner::{PlanRequest, Side, plan};
+/// use rechunk::{CopyReport, Report};
+/// use rechunk_render::{Phrases, report_text};
 ///
 /// let sides = (Side::raw(&[5, 200], 4), Side::raw(&[100, 20], 4));
 /// let planned = plan(&PlanRequest::local(&[100, 400], 4, sides, 16 << 20))?;
-/// let text = rechunk_render::report_text(&Report::of_plan(&planned, &[]));
-/// assert!(text.contains("allowed"));
+/// let report = CopyReport::Array(Box::new(Report::of_plan(&planned, &[])));
+/// assert!(report_text(&report, &Phrases::default()).contains("allowed"));
 /// # Ok::<(), rechunk::planner::PlanError>(())
 /// ```
-pub fn report_text(report: &Report) -> String {
+pub fn report_text(report: &CopyReport, phrases: &Phrases) -> String {
+    match report {
+        CopyReport::Array(report) => array_text(report),
+        CopyReport::Tree(report) => group_text(report, phrases),
+    }
+}
+
+fn array_text(report: &Report) -> String {
     if report.already_complete {
         return complete_line(report.verified);
     }
@@ -40,16 +49,7 @@ pub fn report_text(report: &Report) -> String {
     lines.join("\n")
 }
 
-/// Shows the report of a run of a group, all arrays together.
-///
-/// ```
-/// use rechunk_render::{Phrases, group_report_text};
-///
-/// fn show(report: &rechunk::TreeReport) {
-///     println!("{}", group_report_text(report, &Phrases::default()));
-/// }
-/// ```
-pub fn group_report_text(report: &TreeReport, phrases: &Phrases) -> String {
+fn group_text(report: &TreeReport, phrases: &Phrases) -> String {
     if report.already_complete {
         return complete_line(report.verified);
     }

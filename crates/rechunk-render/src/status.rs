@@ -1,6 +1,6 @@
 //! State of a run at a target, and what was removed of it, as text.
 
-use rechunk::{ArrayStatus, Cleaned, RunState, Status, WriterStatus};
+use rechunk::{ArrayStatus, Cleaned, PartsStatus, RunState, Status, WriterStatus};
 
 use super::harmless::harmless;
 use super::numbers::number;
@@ -22,6 +22,9 @@ pub fn status_text(status: &Status, phrases: &Phrases) -> String {
     if let Some(array) = &status.array {
         lines.extend(array_lines(array));
     }
+    if let Some(parts) = &status.parts {
+        lines.extend(worker_lines(parts));
+    }
     for member in &status.members {
         let text = member.array.as_ref().map_or_else(
             || "not under way".to_owned(),
@@ -35,6 +38,7 @@ pub fn status_text(status: &Status, phrases: &Phrases) -> String {
             lines.push(format!("  {resume} goes on from there; {clean} gives it up"));
         }
         RunState::Finished => lines.push(format!("  {clean} removes what it needed")),
+        RunState::Open => lines.push(format!("  {clean} gives it up")),
         RunState::None | RunState::Running => {}
     }
     harmless(&lines.join("\n")).into_owned()
@@ -44,6 +48,7 @@ fn head(status: &Status) -> String {
     let target = &status.target;
     match (&status.writer, status.state) {
         (Some(writer), _) => format!("{target} is being written by {}", who(writer)),
+        (None, _) if status.parts.is_some() => format!("{target} is open to parts"),
         (None, RunState::Finished) => format!("{target} is complete"),
         (None, RunState::Interrupted) => format!("{target} holds an interrupted run"),
         (None, _) => format!("no run has left anything at {target}"),
@@ -63,6 +68,31 @@ fn array_lines(array: &ArrayStatus) -> Vec<String> {
     for stage in &array.stages {
         let (done, tasks) = (number(stage.done), number(stage.tasks));
         lines.push(format!("  {:<7} {done} of {tasks} tasks done", stage.name));
+    }
+    lines
+}
+
+/// The parts that are done, and one line for each that is being done or was stopped.
+fn worker_lines(parts: &PartsStatus) -> Vec<String> {
+    let alive = parts.workers.iter().filter(|worker| worker.alive).count();
+    let mut lines = vec![format!("  parts   {} done, {alive} at work", number(parts.parts))];
+    for worker in &parts.workers {
+        let name = |stage: usize| parts.stages.get(stage).map_or("", |stage| stage.name.as_str());
+        let array = worker.array.as_ref().map_or_else(String::new, |path| format!("{path} "));
+        let (stage, done, tasks) = (name(worker.stage), number(worker.done), number(worker.tasks));
+        let rate = worker.tasks_per_second.filter(|_| worker.alive);
+        let rate = rate.map_or_else(String::new, |rate| format!(", {rate:.2} tasks/s"));
+        let who = match (&worker.host, worker.pid, worker.silent_seconds) {
+            (Some(host), Some(pid), Some(silent)) if worker.alive => {
+                format!("process {pid} on {host}, heard of {silent} s ago")
+            }
+            (Some(host), Some(pid), _) => format!("stopped: process {pid} on {host}"),
+            _ => "stopped".to_owned(),
+        };
+        let first = number(worker.first);
+        lines.push(format!(
+            "    {array}{stage} from {first}: {done} of {tasks} marked{rate}; {who}"
+        ));
     }
     lines
 }

@@ -63,8 +63,7 @@ impl Store {
             };
             let size_bytes = found.meta.size;
             if size_bytes > limit_bytes {
-                let (location, key) = (self.label().to_owned(), key.to_owned());
-                return Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes });
+                return Err(self.view.too_large(key, size_bytes, limit_bytes));
             }
             let (e_tag, version) = (found.meta.e_tag.clone(), found.meta.version.clone());
             let modified_seconds = found.meta.last_modified.timestamp();

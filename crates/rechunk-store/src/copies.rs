@@ -118,9 +118,7 @@ impl Store {
             while let Some(object) =
                 listed.try_next().await.map_err(|error| self.view.failed("", "list", error))?
             {
-                let location = object.location.as_ref();
-                let key = location.strip_prefix(self.view.prefix().as_ref()).unwrap_or(location);
-                let key = key.trim_start_matches('/');
+                let key = self.view.key_of(&object.location);
                 match self.view.is_late(key, &object) {
                     Ok(false) => {}
                     found if is_wanted(key) => late += u64::from(found?),

@@ -1,6 +1,8 @@
 //! Keys: `/`-separated names that stay inside the store.
 
+use std::hash::{BuildHasher, RandomState};
 use std::path::{Path as FilePath, PathBuf};
+use std::sync::LazyLock;
 
 use object_store::path::Path;
 
@@ -63,11 +65,26 @@ fn check_names(relative: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Path of an unfinished write to `path`; swept by
-/// [`Store::remove_staging`](crate::Store::remove_staging) if its writer is killed.
+/// Path of an unfinished write to `path` by its only writer. If that is killed, it is swept by
+/// [`Store::remove_staging`](crate::Store::remove_staging), or taken by the next write.
 pub(crate) fn staged(path: &FilePath) -> PathBuf {
+    numbered(path, 0)
+}
+
+/// Path of an unfinished write of this process to `path`. Another process may write the file too,
+/// at this moment: its number is another one.
+pub(crate) fn staged_here(path: &FilePath) -> PathBuf {
+    static NUMBER: LazyLock<u32> = LazyLock::new(|| {
+        let bits = RandomState::new().hash_one(std::process::id());
+        // `LocalFileSystem` counts from 1.
+        u32::try_from(bits >> 32).unwrap_or_default() | 1 << 31
+    });
+    numbered(path, *NUMBER)
+}
+
+fn numbered(path: &FilePath, number: u32) -> PathBuf {
     let mut staged = path.as_os_str().to_owned();
-    staged.push("#0");
+    staged.push(format!("#{number}"));
     staged.into()
 }
 

@@ -94,35 +94,47 @@ pub struct Traffic {
 impl Traffic {
     /// Adds what another meter has counted.
     pub fn add(&mut self, other: &Self) {
-        self.source.add(&other.source);
-        self.intermediate.add(&other.intermediate);
-        self.target.add(&other.target);
+        self.combine(other, u64::saturating_add);
+    }
+
+    /// The traffic since a meter had counted `earlier`.
+    #[must_use]
+    pub fn since(mut self, earlier: &Self) -> Self {
+        self.combine(earlier, u64::saturating_sub);
+        self
+    }
+
+    fn combine(&mut self, other: &Self, with: fn(u64, u64) -> u64) {
+        self.source.combine(&other.source, with);
+        self.intermediate.combine(&other.intermediate, with);
+        self.target.combine(&other.target, with);
         let (control, more) = (&mut self.control, &other.control);
-        control.get += more.get;
-        control.put += more.put;
-        control.head += more.head;
-        control.list += more.list;
-        control.delete += more.delete;
+        control.get = with(control.get, more.get);
+        control.put = with(control.put, more.put);
+        control.head = with(control.head, more.head);
+        control.list = with(control.list, more.list);
+        control.delete = with(control.delete, more.delete);
     }
 }
 
 impl RoleTraffic {
-    fn add(&mut self, other: &Self) {
-        self.get_requests += other.get_requests;
-        self.get_missing += other.get_missing;
-        self.put_requests += other.put_requests;
-        self.part_requests += other.part_requests;
-        self.copy_requests += other.copy_requests;
-        self.put_skipped += other.put_skipped;
-        self.decoded_read_bytes += other.decoded_read_bytes;
-        self.decoded_written_bytes += other.decoded_written_bytes;
-        self.read_bytes += other.read_bytes;
-        self.written_bytes += other.written_bytes;
-        self.objects += other.objects;
-        self.opens += other.opens;
-        self.runs += other.runs;
-        self.seeks += other.seeks;
-        self.http_attempts += other.http_attempts;
+    fn combine(&mut self, other: &Self, with: fn(u64, u64) -> u64) {
+        let each = |count: &mut u64, other: u64| *count = with(*count, other);
+        each(&mut self.get_requests, other.get_requests);
+        each(&mut self.get_missing, other.get_missing);
+        each(&mut self.put_requests, other.put_requests);
+        each(&mut self.part_requests, other.part_requests);
+        each(&mut self.copy_requests, other.copy_requests);
+        each(&mut self.put_skipped, other.put_skipped);
+        each(&mut self.decoded_read_bytes, other.decoded_read_bytes);
+        each(&mut self.decoded_written_bytes, other.decoded_written_bytes);
+        each(&mut self.read_bytes, other.read_bytes);
+        each(&mut self.written_bytes, other.written_bytes);
+        each(&mut self.objects, other.objects);
+        each(&mut self.opens, other.opens);
+        each(&mut self.runs, other.runs);
+        each(&mut self.seeks, other.seeks);
+        each(&mut self.http_attempts, other.http_attempts);
     }
 }
 

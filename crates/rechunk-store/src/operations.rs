@@ -238,9 +238,7 @@ impl Store {
         let (store, prefix) = (self.clone(), prefix.to_owned());
         let objects = place.inner.list(place.view.list_prefix()).map(move |object| {
             let object = object.map_err(|error| store.view.failed(&prefix, "list", error))?;
-            let location = object.location.as_ref();
-            let key = location.strip_prefix(store.view.prefix().as_ref()).unwrap_or(location);
-            Ok((key.trim_start_matches('/').to_owned(), object.size))
+            Ok((store.view.key_of(&object.location).to_owned(), object.size))
         });
         objects.boxed()
     }

@@ -305,7 +305,7 @@ impl Store {
 
     /// True if a range is taken from the whole object. A file is opened whatever is read of it, and
     /// one that is shorter says how long it is; and an HTTP server may know no ranges.
-    fn answers_with_all(&self, wanted: Wanted<'_>) -> bool {
+    pub(crate) fn answers_with_all(&self, wanted: Wanted<'_>) -> bool {
         matches!(wanted, Wanted::RangeOf { .. })
             && matches!(self.kind, Kind::Directory(_) | Kind::Http)
     }
@@ -325,25 +325,6 @@ impl Store {
             Wanted::End { end: End::First, length } => Some(GetRange::Bounded(0..length)),
             Wanted::End { end: End::Last, length } => Some(GetRange::Suffix(length)),
         })
-    }
-
-    /// Explains a failed read. Stores refuse a range behind the end: then the object is not of its
-    /// size.
-    async fn why_refused(
-        &self,
-        key: &str,
-        wanted: Wanted<'_>,
-        error: object_store::Error,
-    ) -> StoreError {
-        let failed = self.view.failed(key, "read", error);
-        let may_be_short = matches!(wanted, Wanted::RangeOf { .. })
-            && !self.answers_with_all(wanted)
-            && !failed.is_retryable()
-            && !failed.is_permission_denied();
-        if may_be_short && let Ok(Some(size_bytes)) = self.head(key).await {
-            return self.view.check_exact(key, wanted, size_bytes).err().unwrap_or(failed);
-        }
-        failed
     }
 
     /// Replaces a wanted end by a range, for a store that cannot say what is at the end of an
@@ -384,8 +365,7 @@ impl Store {
             Wanted::Whole { limit_bytes } | Wanted::Part { limit_bytes, .. }
                 if size_bytes > limit_bytes =>
             {
-                let (location, key) = (self.label().to_owned(), key.to_owned());
-                return Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes });
+                return Err(self.view.too_large(key, size_bytes, limit_bytes));
             }
             Wanted::Whole { .. } | Wanted::Part { .. } | Wanted::Exactly { .. } => size_bytes,
             Wanted::Within { start, length } if size_bytes < start.saturating_add(length) => {

@@ -12,7 +12,7 @@ use crate::{Role, Store, StoreError};
 
 impl Store {
     /// Does `operation`, and does it again while it fails for a moment and the store is patient.
-    /// What it holds, a permit for one, is free during the pauses.
+    /// Anything that it holds, a permit for one, is free during the pauses.
     pub(crate) async fn persist<T, F: Future<Output = Result<T, StoreError>>>(
         &self,
         what: &str,

@@ -176,13 +176,17 @@ impl Store {
     /// Returns this place counted as `role`.
     #[must_use]
     pub fn with_role(&self, role: Role) -> Self {
-        Self { view: self.view.with_role(role), ..self.clone() }
+        let mut store = self.clone();
+        store.view.set_role(role);
+        store
     }
 
     /// Returns this place counted in `meter`.
     #[must_use]
     pub fn with_meter(&self, meter: &Arc<Meter>) -> Self {
-        Self { view: self.view.with_meter(meter), ..self.clone() }
+        let mut store = self.clone();
+        store.view.set_meter(meter);
+        store
     }
 
     /// The place `sub` below this one; itself if `sub` is empty. Nothing is created.

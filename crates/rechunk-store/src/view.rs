@@ -60,19 +60,31 @@ impl View {
         Ok(Some((Self { label, prefix, ..self.clone() }, name.to_owned())))
     }
 
-    /// Returns this view counted as `role`.
-    pub(crate) fn with_role(&self, role: Role) -> Self {
-        Self { role, ..self.clone() }
+    /// Counts as `role` from now on.
+    pub(crate) fn set_role(&mut self, role: Role) {
+        self.role = role;
     }
 
-    /// Returns this view counted in `meter`.
-    pub(crate) fn with_meter(&self, meter: &Arc<Meter>) -> Self {
-        Self { meter: Arc::clone(meter), ..self.clone() }
+    /// Counts in `meter` from now on.
+    pub(crate) fn set_meter(&mut self, meter: &Arc<Meter>) {
+        self.meter = Arc::clone(meter);
     }
 
-    /// Returns this view watched by `watch`.
-    pub(crate) fn with_watch(&self, watch: Option<Watch>) -> Self {
-        Self { watch, ..self.clone() }
+    /// Is watched by `watch` from now on.
+    pub(crate) fn set_watch(&mut self, watch: Option<Watch>) {
+        self.watch = watch;
+    }
+
+    /// Returns the key, below this place, of an object of the store.
+    pub(crate) fn key_of<'a>(&self, object: &'a Path) -> &'a str {
+        let object = object.as_ref();
+        object.strip_prefix(self.prefix.as_ref()).unwrap_or(object).trim_start_matches('/')
+    }
+
+    /// Makes the error of an object with more bytes than are taken.
+    pub(crate) fn too_large(&self, key: &str, size_bytes: u64, limit_bytes: u64) -> StoreError {
+        let (location, key) = (self.label().to_owned(), key.to_owned());
+        StoreError::TooLarge { location, key, size_bytes, limit_bytes }
     }
 
     /// Returns the location for people.

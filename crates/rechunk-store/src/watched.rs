@@ -22,14 +22,16 @@ impl Store {
             Some(root) => watch.of_directory(root),
             None => watch,
         };
-        Self { view: self.view.with_watch(Some(watch)), ..self.clone() }
+        let mut store = self.clone();
+        store.view.set_watch(Some(watch));
+        store
     }
 
     /// Returns this place, watched as `other` is.
     pub(crate) fn watching_as(mut self, other: &View) -> Self {
         let watch = other.watch().cloned();
         let watch = watch.map(|watch| watch.by_clock(self.clock.clone()));
-        self.view = self.view.with_watch(watch);
+        self.view.set_watch(watch);
         self
     }
 

@@ -1,7 +1,7 @@
 //! Does something at exactly the n-th request: a fault, a halt, a callback.
 
 use std::fmt;
-use std::sync::{Mutex, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -107,12 +107,34 @@ pub(crate) struct Hooks {
     waiting: Mutex<Vec<Nth>>,
 }
 
-/// Hooks that were waiting for this very request.
-#[derive(Debug, Default)]
+/// Hooks that were waiting for this very request. Those whose moment does not come, as its client
+/// has gone away, wait for the next one.
+#[derive(Debug)]
 pub(crate) struct Due {
     pub(crate) fault: Option<Fault>,
-    pub(crate) before: Vec<Halt>,
-    pub(crate) after: Vec<Halt>,
+    halts: Vec<(Filter, Moment, Halt)>,
+    hooks: Arc<Hooks>,
+}
+
+impl Due {
+    /// True if something happens at a moment of the request.
+    pub(crate) fn is_met(&self) -> bool {
+        !self.halts.is_empty()
+    }
+
+    /// Takes what happens at `moment`, which has come.
+    pub(crate) fn take(&mut self, moment: Moment) -> Vec<Halt> {
+        let due = self.halts.extract_if(.., |(_, when, _)| *when == moment);
+        due.map(|(.., halt)| halt).collect()
+    }
+}
+
+impl Drop for Due {
+    fn drop(&mut self) {
+        for (filter, moment, halt) in self.halts.drain(..) {
+            self.hooks.add(filter, 1, Action::Halt(moment, halt));
+        }
+    }
 }
 
 impl Hooks {
@@ -141,8 +163,8 @@ impl Hooks {
     }
 
     /// Counts the request, and takes what waited for it.
-    pub(crate) fn arrive(&self, request: &RequestRecord) -> Due {
-        let mut due = Due::default();
+    pub(crate) fn arrive(self: &Arc<Self>, request: &RequestRecord) -> Due {
+        let mut due = Due { fault: None, halts: Vec::new(), hooks: Arc::clone(self) };
         let mut waiting = lock(&self.waiting);
         for nth in waiting.iter_mut().filter(|nth| nth.filter.matches(request)) {
             nth.remaining -= 1;
@@ -150,8 +172,7 @@ impl Hooks {
         for nth in waiting.extract_if(.., |nth| nth.remaining == 0) {
             match nth.action {
                 Action::Fail(fault) => due.fault = due.fault.or(Some(fault)),
-                Action::Halt(Moment::Before, halt) => due.before.push(halt),
-                Action::Halt(Moment::After, halt) => due.after.push(halt),
+                Action::Halt(moment, halt) => due.halts.push((nth.filter, moment, halt)),
             }
         }
         due

@@ -16,7 +16,7 @@ use tokio::sync::RwLock;
 
 use crate::backend::{AsOf, Backend, Subject};
 use crate::body::{AnswerBody, BoxError, PlainBody, Tamper, TamperKind};
-use crate::hooks::{Due, Halt, Hooks, Outcome};
+use crate::hooks::{Due, Halt, Hooks, Moment, Outcome};
 use crate::log::{Entry, RequestLog, lock};
 use crate::throttle::Load;
 use crate::xml_api::error_answer;
@@ -26,7 +26,7 @@ use crate::{Fault, Faults, RequestRecord};
 pub(crate) struct Shared {
     backend: Box<dyn Backend>,
     pub(crate) log: RequestLog,
-    pub(crate) hooks: Hooks,
+    pub(crate) hooks: Arc<Hooks>,
     pub(crate) settings: Mutex<Settings>,
     numbers: AtomicU64,
     /// Read while a request is executed: whoever gets it for writing knows that none is.
@@ -72,7 +72,7 @@ impl Shared {
         Self {
             backend,
             log: RequestLog::default(),
-            hooks: Hooks::default(),
+            hooks: Arc::default(),
             settings: Mutex::new(Settings { faults, latency, ..Settings::default() }),
             numbers: AtomicU64::new(0),
             executing: Arc::default(),
@@ -104,16 +104,15 @@ impl Shared {
         let (head, body) = request.into_parts();
         let subject = self.backend.subject(&head);
         let (entry, fate) = self.arrive(&head, &subject);
-        let Fate { fault, detail, latency, due } = fate;
-        let is_met = !due.before.is_empty() || !due.after.is_empty();
-        if fault == Some(Fault::ResetBefore) && detail.is_multiple_of(2) && !is_met {
+        let Fate { fault, detail, latency, mut due } = fate;
+        if fault == Some(Fault::ResetBefore) && detail.is_multiple_of(2) && !due.is_met() {
             return Err(befall(&entry, Fault::ResetBefore, Dropped::Reset));
         }
         let body = body.collect().await.map_err(|error| Dropped::Failed(Box::new(error)))?;
         let body = body.to_bytes();
         entry.update(|record| record.request_body_bytes = body.len() as u64);
 
-        halt(due.before, &entry).await?;
+        halt(due.take(Moment::Before), &entry).await?;
         if !latency.is_zero() {
             tokio::time::sleep(latency).await;
         }
@@ -123,7 +122,7 @@ impl Shared {
         }
         if let Some(fault @ Fault::ResetBefore) = fault {
             befall(&entry, fault, ());
-            halt(due.after, &entry).await?;
+            halt(due.take(Moment::After), &entry).await?;
             return Err(Dropped::Reset);
         }
         let refused = fault.and_then(|fault| Some((fault, refusal(fault)?)));
@@ -132,7 +131,7 @@ impl Shared {
         } else {
             self.execute(&entry, fault, subject, Request::from_parts(head, body)).await?
         };
-        halt(due.after, &entry).await?;
+        halt(due.take(Moment::After), &entry).await?;
         send(answer, fault, detail, entry)
     }
 

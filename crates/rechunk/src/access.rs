@@ -9,9 +9,9 @@ use rechunk_plan::StoreProfile;
 use serde::Serialize;
 
 use crate::Error;
-use crate::chunk_spec::ChunkSpec;
-use crate::extent::Extent;
 use crate::request::profile_of;
+use rechunk_words::ChunkSpec;
+use rechunk_words::Extent;
 
 /// Chunks that are suggested are near this, decoded bytes.
 const SUGGESTED_CHUNK_BYTES: u64 = 16 << 20;

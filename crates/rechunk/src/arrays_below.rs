@@ -4,7 +4,7 @@ use rechunk_store::{Role, Store};
 use rechunk_zarr::{ConsolidatedKind, ZarrVersion};
 
 use crate::consolidated;
-use crate::documents::{Node, Wanted};
+use crate::formats::{Node, Wanted};
 use crate::walk::{Visited, walk};
 
 /// Most directories that are looked at.

@@ -13,7 +13,7 @@ use rechunk_zarr::{MissingValue, missing_value_in_v3};
 use serde_json::{Map, Value, json};
 
 use crate::axes::Axes;
-use crate::format::Format;
+use crate::formats::{Fact, Format};
 
 /// Attribute with those that are kept aside, by name.
 const KEPT: &str = "rechunk_attributes";
@@ -73,14 +73,17 @@ impl Way {
         let rank = spec.shape.len();
         let (mut aside, before) = Aside::of(attributes);
         let mut warnings = Vec::new();
-        if self.to == Format::N5 {
+        if self.to.has(Fact::ReservedNames) {
             warnings.extend(aside.for_n5(spec, is_noted));
         }
         if self.turns() && rank > 1 {
             warnings.extend(turn_all(aside.attributes, Some(rank)));
         }
         aside.put_back(before, |name, value, now| match now {
-            None => self.to != Format::N5 || (suits_dataset(name, value, rank) && is_strict(value)),
+            None => {
+                !self.to.has(Fact::ReservedNames)
+                    || (suits_dataset(name, value, rank) && is_strict(value))
+            }
             // The same, or what is missing as the other format spells it.
             Some(now) => {
                 let spelled = || missing_value_in_v3(value, spec.data_type);
@@ -110,7 +113,7 @@ impl Way {
             self.axes.note(self.from, self.to, aside.attributes);
         }
         aside.put_back(before, |_, _, now| now.is_none());
-        if self.to == Format::N5 {
+        if self.to.has(Fact::ReservedNames) {
             let reserved = reserved_names(aside.attributes).into_iter().map(str::to_owned);
             warnings.extend(aside.put(reserved.collect(), MEANS_ELSE));
             warnings.extend(aside.put(not_strict(aside.attributes), NO_JSON));
@@ -121,19 +124,14 @@ impl Way {
 
     /// True where names mean something else on the other side: between Zarr, N5 and raw files.
     fn changes_meaning(self) -> bool {
-        let kind = |format: Format| match format {
-            Format::Zarr3 | Format::Zarr2 => 0,
-            Format::N5 => 1,
-            Format::Raw | Format::Npy | Format::Nii => 2,
-        };
-        kind(self.from) != kind(self.to)
+        self.from.row().family != self.to.row().family
     }
 
     /// True if attributes list axes in the opposite order behind it. NIfTI has no such attributes.
     fn turns(self) -> bool {
         self.axes == Axes::Reverse
-            && (self.from == Format::N5 || self.to == Format::N5)
-            && self.from.is_fastest_first() != self.to.is_fastest_first()
+            && (self.from.has(Fact::AxisAttributes) || self.to.has(Fact::AxisAttributes))
+            && self.from.has(Fact::FastestFirst) != self.to.has(Fact::FastestFirst)
     }
 }
 
@@ -254,7 +252,7 @@ impl<'a> Aside<'a> {
             self.attributes.insert(XARRAY_DIMENSIONS.to_owned(), names.clone());
             odd.push(XARRAY_DIMENSIONS.to_owned());
         }
-        let is_for_xarray = to == Format::Zarr3 && spec.dimension_names.is_some();
+        let is_for_xarray = to.has(Fact::DimensionNames) && spec.dimension_names.is_some();
         let said = self.attributes.get(FILL_VALUE).filter(|_| is_for_xarray);
         match said.map(|said| missing_value_in_v3(said, spec.data_type)) {
             Some(MissingValue::Spelled(spelled)) => {

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::format::Format;
+use crate::formats::{Fact, Format};
 
 /// Attribute that notes what was done to the axes of an array that came from another format.
 const NOTE: &str = "rechunk_axes";
@@ -62,19 +62,12 @@ impl Axes {
     /// Changes the note of attributes that go from one format to another: made on the way there,
     /// dropped on the way back.
     pub(crate) fn note(self, from: Format, to: Format, attributes: &mut Map<String, Value>) {
-        if from.is_fastest_first() == to.is_fastest_first() {
+        if from.has(Fact::FastestFirst) == to.has(Fact::FastestFirst) {
             return;
         }
         if attributes.shift_remove(NOTE).is_none() {
             attributes.insert(NOTE.to_owned(), self.name().into());
         }
-    }
-}
-
-impl Format {
-    /// It counts axes fastest first.
-    pub(crate) fn is_fastest_first(self) -> bool {
-        matches!(self, Self::N5 | Self::Nii)
     }
 }
 

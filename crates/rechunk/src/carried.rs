@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use rechunk_array::Array;
 use rechunk_format::Layout;
-use rechunk_zarr::ArrayMetadata;
 
 use crate::Error;
-use crate::metadata::Metadata;
+use crate::formats::Metadata;
 use crate::open::OpenArray;
 
 /// Filters that a job carries without undoing them, for people.
@@ -57,7 +56,7 @@ fn stored_alike(source: &OpenArray, target: &Metadata) -> Option<Metadata> {
         return None;
     }
     own.as_stored()?;
-    theirs.as_stored().map(|stored| Metadata::Zarr(Box::new(stored)))
+    target.as_stored()
 }
 
 /// Two arrays as what they store, where the same filters stand before it: if that is equal, so is
@@ -75,10 +74,7 @@ pub(crate) fn both_stored(
 impl OpenArray {
     /// The array as one of the numbers that its filters store; as it is where it has none.
     pub(crate) fn as_stored(&self) -> Result<Self, Error> {
-        let Some(stored) = self.metadata.zarr().and_then(ArrayMetadata::as_stored) else {
-            return Ok(self.clone());
-        };
-        let metadata = Metadata::Zarr(Box::new(stored));
+        let Some(metadata) = self.metadata.as_stored() else { return Ok(self.clone()) };
         let layout = match &self.region {
             Some((shape, region)) => metadata.with_shape(shape).layout_of(region),
             None => metadata.layout(),

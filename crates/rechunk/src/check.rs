@@ -1,6 +1,8 @@
 //! Checks of a request before anything is opened: are its words words?
 
-use crate::format::Format;
+use rechunk_words::CodecSpec;
+
+use crate::formats::Format;
 use crate::growth::check_trust;
 use crate::request::CopyRequest;
 use crate::{Error, Selection};
@@ -12,12 +14,22 @@ impl CopyRequest {
         check_trust(self)?;
         let format = self.format.unwrap_or_else(|| Format::of_target(&self.target));
         if let Some(codec) = &self.codec {
-            codec.check(format)?;
+            format.check_codec(codec)?;
         }
         selection
             .rules
             .iter()
             .filter_map(|rule| rule.codec.as_ref())
-            .try_for_each(|codec| codec.check(format))
+            .try_for_each(|codec| format.check_codec(codec))
+    }
+}
+
+impl Format {
+    /// Refuses a codec that a target of this format does not have.
+    pub fn check_codec(self, codec: &CodecSpec) -> Result<(), Error> {
+        if codec.is_keep() {
+            return Ok(());
+        }
+        (self.row().check_codec)(codec.text()).map_err(Error::target_metadata)
     }
 }

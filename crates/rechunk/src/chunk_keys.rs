@@ -13,10 +13,10 @@ use rechunk_array::Array;
 use rechunk_format::Layout;
 use rechunk_grid::ChunkGrid;
 use rechunk_store::{Role, Store};
-use rechunk_zarr::{ArrayMetadata, KeyEncoding, KeyStyle, ZarrVersion};
+use rechunk_zarr::{KeyEncoding, KeyStyle, ZarrVersion};
 
 use crate::Error;
-use crate::metadata::Metadata;
+use crate::formats::{Fact, Metadata};
 use crate::open::OpenArray;
 use crate::sample::sample;
 
@@ -50,28 +50,25 @@ impl Convention {
     fn all(open: &OpenArray) -> Result<Vec<Self>, Error> {
         let rank = open.spec().shape.len();
         let own = open.array.layout();
-        match &open.metadata {
-            Metadata::N5(..) if rank > 1 => Ok(vec![Self::FlatN5(Arc::clone(own))]),
-            Metadata::Zarr(_) => {
-                let ones = vec![1; rank];
-                let mut by_key = BTreeMap::new();
-                for style in [KeyStyle::V2, KeyStyle::Default] {
-                    for separator in ['.', '/'] {
-                        let encoding = KeyEncoding { style, separator };
-                        let key = encoding.chunk_key(&ones);
-                        if key != own.object_key(&ones) {
-                            by_key.entry(key).or_insert(encoding);
-                        }
-                    }
-                }
-                let with = |encoding| {
-                    let array = open.with_key_encoding(encoding)?;
-                    Ok(Self::Zarr(encoding, Box::new(array)))
-                };
-                by_key.into_values().map(with).collect()
-            }
-            Metadata::N5(..) | Metadata::Raw(_) => Ok(Vec::new()),
+        if rank > 1 && open.metadata.format().has(Fact::FlatBlocks) {
+            return Ok(vec![Self::FlatN5(Arc::clone(own))]);
         }
+        let ones = vec![1; rank];
+        let mut by_key = BTreeMap::new();
+        for style in [KeyStyle::V2, KeyStyle::Default] {
+            for separator in ['.', '/'] {
+                let encoding = KeyEncoding { style, separator };
+                let key = encoding.chunk_key(&ones);
+                if key != own.object_key(&ones) {
+                    by_key.entry(key).or_insert(encoding);
+                }
+            }
+        }
+        let with = |encoding| {
+            let array = open.with_key_encoding(encoding)?;
+            Ok(array.map(|array| Self::Zarr(encoding, Box::new(array))))
+        };
+        by_key.into_values().filter_map(|encoding| with(encoding).transpose()).collect()
     }
 
     fn key(&self, index: &[u64]) -> String {
@@ -95,18 +92,17 @@ impl Convention {
 }
 
 impl OpenArray {
-    /// Returns this array with other keys of its chunks.
-    fn with_key_encoding(&self, encoding: KeyEncoding) -> Result<Self, Error> {
-        let Metadata::Zarr(metadata) = &self.metadata else { return Ok(self.clone()) };
-        let metadata = ArrayMetadata { key_encoding: encoding, ..(**metadata).clone() };
-        let metadata = Metadata::Zarr(Box::new(metadata));
+    /// Returns this array with other keys of its chunks, where its format has several ways to make
+    /// them.
+    fn with_key_encoding(&self, encoding: KeyEncoding) -> Result<Option<Self>, Error> {
+        let Some(metadata) = self.metadata.with_key_encoding(encoding) else { return Ok(None) };
         let layout = match &self.region {
             Some((shape, region)) => metadata.with_shape(shape).layout_of(region),
             None => metadata.layout(),
         };
         let layout = layout.map_err(|source| Error::source_metadata(&self.location, source))?;
         let array = Array::new(self.cast_layout(layout)?, self.array.store().clone());
-        Ok(Self { array, metadata, ..self.clone() })
+        Ok(Some(Self { array, metadata, ..self.clone() }))
     }
 }
 

@@ -3,19 +3,20 @@
 //! own.
 
 use rechunk_format::Layout;
-use rechunk_store::{Role, Stores};
+use rechunk_store::{Role, Store, StoreError, Stores};
 use serde::Serialize;
 use std::sync::Arc;
 
 use crate::Error;
 use crate::chunk_objects::remove_keys_of;
-use crate::documents::Documents;
 use crate::error::store_error;
+use crate::formats::Documents;
 use crate::growth::{Growth, describe_grown};
 use crate::gzip_file::part_of;
 use crate::intermediate::remove_outside_of;
 use crate::member_location::member_location;
 use crate::others::remove_begun as remove_begun_others;
+use crate::parts::live_worker;
 use crate::saved_job::SavedJob;
 use crate::target::{is_array, open_target};
 use crate::tree::{SavedTree, check_not_between, remove_begun};
@@ -68,14 +69,26 @@ pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
     if tree.is_none() && matches!(left, Left::Nothing) && !work.exists().await? {
         return Ok(cleaned);
     }
+    if let Left::Unfinished(saved) = &left
+        && let Some((holder, silent_seconds)) = live_worker(&work, saved).await?
+    {
+        return Err(held_by(target, (holder, Some(silent_seconds))));
+    }
     let lock = work.lock(target).await?;
     let done = async {
+        if let Left::Unfinished(saved) = &left
+            && saved.parts.is_some()
+        {
+            // Parts that nobody knows of stop when they look.
+            work.save_job(&SavedJob { parts: None, ..saved.clone() }).await?;
+            work.remove_parts().await?;
+        }
         if let Some(tree) = &tree {
             check_not_between(target, tree, &work, stores).await?;
             if tree.is_given_up() {
                 // A kill has kept --overwrite from that: what looks complete there may not be.
                 let begun = open_target(target, stores)?;
-                let removed = remove_begun(target, tree, &begun, &work, stores);
+                let removed = Box::pin(remove_begun(target, tree, &begun, &work, stores));
                 lock.while_held(target, removed).await?;
             }
             for path in tree.paths() {
@@ -102,14 +115,16 @@ pub async fn clean(target: &str, stores: &Stores) -> Result<Cleaned, Error> {
 /// The other files that a run has copied into a group that is not complete.
 async fn clean_others(target: &str, tree: &SavedTree, stores: &Stores) -> Result<u64, Error> {
     let store = open_target(target, stores)?;
-    let documents = Documents::fetch(&store.with_role(Role::Control)).await;
-    let documents =
-        documents.map_err(|source| store_error("remove what was begun at", target, source))?;
+    let control = store.with_role(Role::Control);
+    let failed = |source| store_error("remove what was begun at", target, source);
+    let documents = Documents::fetch(&control).await.map_err(failed)?;
     // What cannot be understood is there.
     if documents.node().map_or(true, |node| node.is_some()) {
         return Ok(0);
     }
-    remove_begun_others(target, &store, tree.others()).await
+    let removed = remove_begun_others(target, &store, tree.others()).await?;
+    remove_if_empty(&control).await.map_err(failed)?;
+    Ok(removed)
 }
 
 /// Removes what the run of a group has left of one of its arrays, but not the state of a run of
@@ -269,8 +284,13 @@ async fn remove_chunks(
     let Some(layout) = layout_of(saved) else { return Ok(()) };
     let control = store.with_role(Role::Control);
     cleaned.objects += remove_keys_of(&control, &layout, |_| true).await.map_err(failed)?;
-    if control.local_root().is_some() && control.is_empty().await.map_err(failed)? {
-        control.delete_prefix("").await.map_err(failed)?; // its directories
+    remove_if_empty(&control).await.map_err(failed)
+}
+
+/// Removes the directories of a local target in which nothing is left.
+async fn remove_if_empty(target: &Store) -> Result<(), StoreError> {
+    if target.local_root().is_some() && target.is_empty().await? {
+        target.delete_prefix("").await?;
     }
     Ok(())
 }

@@ -10,16 +10,16 @@ use rechunk_grid::{ChunkGrid, Region};
 use rechunk_store::{Meter, Role, Store};
 use tokio_util::sync::CancellationToken;
 
-use crate::cast_spec::Cast;
 use crate::error::store_error;
+use crate::formats::Metadata;
 use crate::job::Job;
-use crate::metadata::Metadata;
 use crate::open::{OpenArray, OpenOptions, open_array};
 use crate::sample::spread;
-use crate::select::RegionSpec;
 use crate::source_check::check_unwritten_since;
 use crate::verify::{compare_opened, turned_like};
 use crate::{Error, Remedy};
+use rechunk_words::Cast;
+use rechunk_words::RegionSpec;
 
 /// Chunks that are compared of one array, at most.
 pub(crate) const SAMPLES: usize = 8;
@@ -119,10 +119,8 @@ async fn open_target_of(job: &Job) -> Result<OpenArray, Error> {
 
 /// An array that is one file has no documents: its header says the same.
 fn is_file_like(ours: &Metadata, found: &Metadata) -> bool {
-    match (ours, found) {
-        (Metadata::Raw(ours), Metadata::Raw(found)) => {
-            ours.runs().header == found.runs().header && ours.spec == found.spec
-        }
+    match (ours.header(), found.header()) {
+        (Some(header), Some(other)) => header == other && ours.spec() == found.spec(),
         _ => ours.file_name().is_none(),
     }
 }

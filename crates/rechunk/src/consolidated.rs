@@ -7,11 +7,9 @@ use rechunk_store::{DirectoryLock, Role, Store, StoreError};
 use rechunk_zarr::{Consolidated, ZarrVersion};
 
 use crate::Error;
-use crate::documents::Documents;
 use crate::error::store_error;
-use crate::format::Format;
+use crate::formats::{Documents, Format, Metadata};
 use crate::large_document;
-use crate::metadata::Metadata;
 
 /// Most levels above an array that are looked at.
 const LEVELS_MAX: usize = 32;

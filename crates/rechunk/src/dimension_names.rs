@@ -13,7 +13,7 @@ use rechunk_zarr::GroupMetadata;
 use serde_json::{Map, Value};
 
 use crate::Error;
-use crate::documents::Documents;
+use crate::formats::Documents;
 
 /// Most levels above an array that are looked at: writers put levels one or two groups down.
 const LEVELS_MAX: usize = 3;

@@ -10,6 +10,7 @@ use rechunk_planner::PlanError;
 use rechunk_store::StoreError;
 use thiserror::Error;
 
+use crate::class::Class;
 use crate::secrets::without_secrets;
 use crate::{Remedy, format_byte_size};
 
@@ -21,25 +22,6 @@ const TRUST: &str = "if the server is yours, or a proxy signs for it, name a fil
 pub(crate) const SOURCE_CHANGED_HINT: Remedy = Remedy::StartUnwritten;
 /// Hint where a disk is full.
 const ROOM: Remedy = Remedy::MakeRoom;
-
-/// Class of an outcome; the command line exits with its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// Failed while running; what is done is kept.
-    Failed = 1,
-    /// The request itself is wrong.
-    Usage = 2,
-    /// The source is missing, unreadable, damaged or unsupported.
-    Source = 3,
-    /// The target exists, is locked or conflicts.
-    Target = 4,
-    /// It does not fit the memory budget.
-    Memory = 5,
-    /// Two arrays differ.
-    Differ = 6,
-    /// Interrupted; resumable.
-    Interrupted = 130,
-}
 
 /// Why a job cannot be done or was not finished.
 #[derive(Debug, Error)]
@@ -221,6 +203,16 @@ pub enum Error {
         /// Position of the first in C order.
         first: Vec<u64>,
     },
+    /// Other processes have not done yet what this one needs.
+    #[error("{location} {reason}")]
+    NotYet {
+        /// The target.
+        location: String,
+        /// The tasks that are missing, in words.
+        reason: String,
+        /// Advice, if there is any.
+        hint: Option<Remedy>,
+    },
     /// Something other than a run was interrupted; nothing is left of it.
     #[error("{doing} was interrupted; nothing is left of it")]
     Interrupted {
@@ -338,6 +330,7 @@ impl Error {
             | Self::Cast { .. }
             | Self::Compare { .. } => Class::Source,
             Self::Interrupted { .. } => Class::Interrupted,
+            Self::NotYet { .. } => Class::NotYet,
             Self::VerifyFailed { .. } | Self::DigestDiffers { .. } | Self::Unlike { .. } => {
                 Class::Differ
             }
@@ -379,6 +372,7 @@ impl Error {
             | Self::NotATree { hint, .. }
             | Self::SourceChunks { hint, .. }
             | Self::Conflict { hint, .. }
+            | Self::NotYet { hint, .. }
             | Self::Run { hint, .. } => hint.clone(),
             Self::Member { source, .. } => source.remedy(),
             Self::VerifyFailed { .. } | Self::DigestDiffers { .. } => Some(Remedy::CopyAgain),

@@ -48,8 +48,8 @@ impl Job {
             None
         };
         let stages = &self.planned.plan.stages;
-        let copies = stages.iter().any(|stage| stage.copied_by_store);
-        let has_runs = stages.iter().any(|stage| stage.runs.is_some());
+        let copies = stages.iter().any(rechunk_plan::Stage::is_copied_by_store);
+        let has_runs = stages.iter().any(|stage| stage.schedule().is_some());
         if run.was_listed || has_runs || copies && !running.verify {
             source_check::check_unseen(self).await?;
         }

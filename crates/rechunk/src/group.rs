@@ -4,22 +4,19 @@ use std::collections::BTreeSet;
 
 use rechunk_format::{FormatError, ShardFormat};
 use rechunk_grid::ArraySpec;
-use rechunk_n5::parse_group;
 use rechunk_store::{Role, Store};
-use rechunk_zarr::{Consolidated, ConsolidatedKind, GroupMetadata, group_attributes};
+use rechunk_zarr::{Consolidated, ConsolidatedKind, GroupMetadata};
 use serde::Serialize;
 
 use crate::Error;
 use crate::access::{Access, AccessCost, access_cost};
 use crate::consolidated;
 use crate::dimension_names::GroupNames;
-use crate::documents::{Documents, Node, Wanted};
-use crate::format::Format;
+use crate::formats::two_documents;
+use crate::formats::{Documents, Format, Metadata, Node, Wanted};
 use crate::info::no_such_access;
-use crate::metadata::Metadata;
 use crate::open::{OpenOptions, left_out};
 use crate::others::{self, OthersInfo};
-use crate::two_documents;
 use crate::walk::{Visited, walk};
 
 /// Most directories that are looked at.
@@ -109,11 +106,7 @@ pub(crate) async fn group_info(
 ) -> Result<GroupInfo, Error> {
     let failed = |source| Error::source_metadata(location, source);
     let root = documents.group().map_err(failed)?;
-    let attributes = match (documents.attributes(), format.zarr_version()) {
-        (None, _) => serde_json::json!({}),
-        (Some(document), Some(version)) => group_attributes(version, document).map_err(failed)?,
-        (Some(document), None) => parse_group(document).map_err(failed)?.plain_attributes(),
-    };
+    let attributes = documents.plain_attributes(format).map_err(failed)?;
     let wanted = OpenOptions { reached_as: Some(format), ..options.clone() }.wanted();
     let reads = Reads { location, wanted, access };
     let (Found { mut members, groups }, consolidated, truncated) =

@@ -15,7 +15,7 @@ use rechunk_array::Array;
 use rechunk_store::{Role, Store};
 
 use crate::Error;
-use crate::format::has_ending;
+use crate::formats::has_ending;
 use crate::open::OpenArray;
 
 /// Bytes moved at a time.

@@ -7,8 +7,6 @@ use futures::{StreamExt, TryStreamExt, stream};
 use rechunk_array::Array;
 use rechunk_format::ShardFormat;
 use rechunk_grid::{ChunkGrid, DataType};
-use rechunk_n5::ATTRIBUTES_KEY;
-use rechunk_raw::ARRAY_JSON;
 use rechunk_store::{Meter, Role, Store, StoreError, Stores};
 use rechunk_zarr::ArrayMetadata;
 use serde::Serialize;
@@ -17,10 +15,11 @@ use crate::access::{Access, AccessCost, access_cost};
 use crate::chunk_keys::{self, OtherKeys};
 use crate::chunk_sizes::{ChunkSizes, SizeSummary};
 use crate::consolidated;
+use crate::formats::METADATA_KEYS;
+use crate::formats::two_documents::others;
 use crate::group::{GroupInfo, group_info};
 use crate::open::{OpenArray, OpenOptions, Opened, left_out, open_node, open_store};
 use crate::readers::readers;
-use crate::two_documents::others;
 use crate::{Error, Remedy};
 
 /// Smallest chunk that reads well, decoded bytes.
@@ -205,7 +204,7 @@ async fn array_info(
         readers: readers(&open.metadata)
             .map(|names| names.into_iter().map(str::to_owned).collect()),
         fill_value: open.metadata.fill_value_text(),
-        fill_value_hex: spec.fill_value.map(|fill| crate::open::hex(&fill.bytes)),
+        fill_value_hex: spec.fill_value.map(|fill| crate::formats::hex(&fill.bytes)),
         chunks: grid.count(),
         stored_shards: layout.shards().map(|_| stored_objects),
         stored_chunks: (!stored.is_uncounted).then_some(stored_chunks),
@@ -430,21 +429,10 @@ impl Stored {
     }
 }
 
-/// Documents that stand beside chunks: of Zarr, and of netCDF-C's flavour of it.
+/// Documents that stand beside chunks: of each format, and of netCDF-C's flavour of Zarr.
 fn is_metadata(key: &str) -> bool {
-    const KEYS: [&str; 10] = [
-        ARRAY_JSON,
-        ATTRIBUTES_KEY,
-        "zarr.json",
-        ".zarray",
-        ".zattrs",
-        ".zgroup",
-        ".zmetadata",
-        ".nczarray",
-        ".nczattr",
-        ".nczgroup",
-    ];
-    KEYS.contains(&key)
+    const BESIDE: [&str; 4] = [".zmetadata", ".nczarray", ".nczattr", ".nczgroup"];
+    METADATA_KEYS.contains(&key) || BESIDE.contains(&key)
 }
 
 fn hints(info: &ArrayInfo) -> Vec<String> {

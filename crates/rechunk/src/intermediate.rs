@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::error::store_error;
+use crate::formats::hex;
 use crate::job::{Job, temp_is_memory};
-use crate::open::hex;
 use crate::request::CopyRequest;
 use crate::saved_job::SavedJob;
 use crate::target::{canonical, check_apart, check_writable};
@@ -151,6 +151,12 @@ pub(crate) fn check_temp(job: &Job) -> Result<(), Error> {
     check_apart(&job.request.source, temp, "place for the intermediate")?;
     let store = job.stores.open(temp).map_err(|source| store_error("open", temp, source))?;
     check_writable(temp, &store)
+}
+
+/// Opens the place that was named for the intermediate, where the plan has one.
+pub(crate) fn place_of_temp(job: &Job) -> Result<Option<Store>, Error> {
+    let named = named_place(&job.request, &job.planned.plan);
+    named.map(|temp| open(temp, &job.stores)).transpose()
 }
 
 /// The place of the intermediate, where the plan has one; and what is to be removed by itself,

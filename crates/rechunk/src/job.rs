@@ -14,13 +14,13 @@ use rechunk_store::{Meter, Role, Stores};
 
 use crate::Error;
 use crate::advice::MoreMemory;
+use crate::around::Around;
 use crate::calendar;
 use crate::carried::{Carried, carry};
+use crate::formats::Metadata;
 use crate::growth::{self, Begun, Change, Growth, Trust};
 use crate::gzip_file::unpacked_name;
-use crate::metadata::Metadata;
 use crate::open::OpenArray;
-use crate::place::Around;
 use crate::repeats;
 use crate::report::Report;
 use crate::request::{CopyRequest, is_local, takes_parts};
@@ -346,10 +346,11 @@ pub(crate) fn profile(
     Ok(profile)
 }
 
-/// Runs of bytes of raw files are read and written, where both sides have them: on local disks, and
-/// unless another way was asked for.
+/// Runs of bytes of raw files are read and written, where both sides have them. That is on local
+/// disks, by one process, and unless another way was asked for.
 fn moves_runs(request: &CopyRequest) -> bool {
     matches!(request.planning.strategy, Strategy::Auto | Strategy::Keep)
+        && request.planning.workers == 1
         && [&request.source, &request.target].iter().all(|location| is_local(location))
 }
 

@@ -45,7 +45,8 @@
 //!
 //! | to | call |
 //! |---|---|
-//! | copy an array or a group | [`prepare`], then [`Job::run`] or [`TreeJob::run`] |
+//! | copy an array or a group | [`prepare`], then [`Prepared::run`] |
+//! | copy an array in ranges of its tasks | [`Job::begin`], then [`Begun::work`] |
 //! | see a plan, and what other budgets would do | [`Job::plan_report`], [`what_if::WhatIf::new`] |
 //! | compare two arrays or groups | [`verify`], [`verify_any`] |
 //! | describe an array or a group | [`info`] |
@@ -54,8 +55,9 @@
 //! | look at a copy, or remove what it left | [`status`], [`clean`] |
 //! | measure a store and this machine | [`probe`] |
 //!
-//! Everything waits asynchronously and needs a runtime of tokio with its I/O and time. Errors are
-//! an [`Error`] with a [`Class`], a chain of causes and a hint.
+//! Everything waits asynchronously and needs a runtime of tokio with its I/O and time: [`Runtime`]
+//! is the one that the command line has, [`allocator`] its settings of memory. Errors are an
+//! [`Error`] with a [`Class`], a chain of causes and a hint.
 //!
 //! # Describe an array
 //!
@@ -81,53 +83,50 @@
 
 mod access;
 mod advice;
+pub mod allocator;
+mod around;
 mod arrays_below;
 mod attributes;
 mod axes;
-mod block_files;
-mod byte_size;
 mod calendar;
 mod carried;
 mod cast;
-mod cast_spec;
 mod check;
 mod chunk_keys;
 mod chunk_objects;
 mod chunk_sizes;
-mod chunk_spec;
+mod class;
 mod clean;
-mod codec_spec;
 mod complete;
 mod consolidated;
 mod dimension_names;
-mod documents;
 mod element;
 mod elements;
 mod error;
-mod extent;
 mod finish;
-mod format;
+mod formats;
+mod free_room;
 mod group;
 mod growth;
 mod gzip_file;
 mod info;
 mod intermediate;
 mod job;
-mod job_file;
 mod large_document;
-mod max_missing;
+mod may_start;
 mod member_location;
-mod metadata;
 mod missing;
 mod missing_report;
 mod not_ours;
 mod open;
 mod others;
-mod path_pattern;
+mod part_hold;
+mod parts;
 mod place;
 mod placement;
 pub mod planner;
 mod prepare;
+mod prepared;
 mod probe;
 mod profile;
 mod readers;
@@ -139,54 +138,50 @@ mod report;
 mod request;
 mod resumption;
 mod run;
+mod runtime;
 mod sample;
+mod saved_group;
 mod saved_job;
+mod saved_plan;
+mod saving;
 mod secrets;
-mod select;
 mod shard_spec;
-mod single_file;
 mod source_check;
 mod specify;
 mod status;
 pub mod system;
 mod target;
+mod tasks_left;
 mod tree;
-mod two_documents;
+mod undertaking;
 mod verify;
+mod wait;
 mod walk;
 pub mod what_if;
+mod words;
 mod work_dir;
 mod writer_lock;
 
 pub use access::{Access, AccessCost, BetterChunks};
 pub use advice::MoreMemory;
 pub use axes::Axes;
-pub use byte_size::{format_byte_size, parse_byte_size};
-pub use calendar::{SpanUnit, TimeSpan};
 pub use carried::Carried;
-pub use cast_spec::Cast;
 pub use chunk_sizes::{SizeBin, SizeSummary};
-pub use chunk_spec::ChunkSpec;
+pub use class::Class;
 pub use clean::{Cleaned, clean};
-pub use codec_spec::CodecSpec;
 pub use element::Element;
-pub use error::{Class, Error};
-pub use extent::Extent;
-pub use format::Format;
+pub use error::Error;
+pub use formats::{Format, Metadata, RawFile};
 pub use group::{GroupInfo, Member, MemberArray, MemberKind};
 pub use growth::Growth;
 pub use info::{ArrayInfo, Info, KeyCount, info};
 pub use job::Job;
-pub use job_file::{
-    JOB_FILE_BYTES_MAX, JobEntry, JobFault, JobNode, JobSyntax, JobValue, Position, parse_job_file,
-};
-pub use max_missing::MaxMissing;
-pub use metadata::Metadata;
 pub use missing_report::MissingReport;
 pub use open::{OpenArray, OpenOptions, open_array};
 pub use others::{Counted, ListedFile, OthersInfo, OthersReport};
-pub use path_pattern::PathPattern;
+pub use parts::{MarkedTasks, PartReport, PartsReport, StageTasks, WorkerProgress};
 pub use placement::Placement;
+pub use prepared::{CopyReport, Prepared, prepare};
 pub use probe::{
     CodecMeasurement, CodecsMeasurement, ProbeOptions, Probed, Rung, StoreMeasurement, probe,
 };
@@ -194,21 +189,28 @@ pub use profile::{CodecEntry, ProfileFile, SpeedsEntry, StoreEntry};
 pub use remedy::Remedy;
 pub use report::{DigestReport, MemoryReport, PlanReport, Report, StageReport, TaskReport};
 pub use request::{CopyRequest, Existing, Planning, Running};
+pub use runtime::Runtime;
+pub use saved_group::SavedGroup;
 pub use saved_job::SavedJob;
-pub use select::{RegionSpec, Slice};
-pub use shard_spec::{ShardSpec, plan_shards};
-pub use single_file::RawFile;
-pub use status::{ArrayStatus, MemberStatus, RunState, StageStatus, Status, WriterStatus, status};
-pub use target::lies_in;
-pub use tree::{
-    ArrayReport, ArrayRule, Coords, Prepared, RULE_SETTINGS, Selection, Totals, TreeArray, TreeJob,
-    TreeReport, prepare,
+pub use saved_plan::SavedPlan;
+pub use shard_spec::plan_shards;
+pub use status::{
+    ArrayStatus, MemberStatus, PartsStatus, RunState, StageStatus, Status, WriterStatus, status,
 };
+pub use target::lies_in;
+pub use tree::{ArrayReport, Coords, Selection, Totals, TreeArray, TreeJob, TreeReport};
+pub use undertaking::{Begun, RangeReport};
 pub use verify::{Compared, Comparison, GroupComparison, MemberComparison, verify, verify_any};
 
 pub use rechunk_array::{ArrayError, RegionError, RegionOptions};
-pub use rechunk_exec::{Event, NullObserver, Observer};
+pub use rechunk_exec::{Event, NullObserver, Observer, TaskRange};
 pub use rechunk_grid::{ArraySpec, DataType, Region, WriteEmpty, format_shape};
 pub use rechunk_plan::{IntermediateGrid, Strategy};
 pub use rechunk_store::{Meter, RoleTraffic, StoreError, StoreOptions, Stores, Traffic, is_remote};
+pub use rechunk_words::{
+    ArrayRule, Asked, Cast, ChunkSpec, CodecSpec, Extent, JOB_FILE_BYTES_MAX, JobEntry, JobFault,
+    JobNode, JobSyntax, JobValue, MaxMissing, PathPattern, Position, RULE_SETTINGS, RegionSpec,
+    ShardSpec, Share, Slice, SpanUnit, TimeSpan, WordError, format_byte_size, parse_byte_size,
+    parse_job_file,
+};
 pub use tokio_util::sync::CancellationToken;

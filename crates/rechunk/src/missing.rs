@@ -4,12 +4,12 @@ use rechunk_array::Missing;
 
 use crate::chunk_keys;
 use crate::job::Job;
-use crate::max_missing::MaxMissing;
 use crate::missing_report::MissingReport;
 use crate::open::OpenArray;
 use crate::source_check;
 use crate::tree::TreeJob;
 use crate::{Error, Remedy};
+use rechunk_words::MaxMissing;
 
 impl Job {
     /// Has missing chunks counted from now on. Refuses a source of which more is missing than is
@@ -84,14 +84,10 @@ fn refuse_more(source: &OpenArray, found: &MissingReport, most: MaxMissing) -> R
     if most.allows(found.chunks, found.of) {
         return Ok(());
     }
-    let allowed = match most {
-        MaxMissing::Chunks(0) => "and none may be".to_owned(),
-        MaxMissing::Chunks(most) => format!("and no more than {most} may be"),
-        MaxMissing::Percent(percent) => format!("and no more than {percent} % may be"),
-    };
+    let allowed = most.sentence();
     Err(Error::SourceChunks {
         location: source.location.clone(),
-        reason: format!("{}{}, {allowed} (--max-missing)", found.sentence(), found.examples()),
+        reason: format!("{}{}, and {allowed} (--max-missing)", found.sentence(), found.examples()),
         hint: Some(Remedy::RepairOrAllow),
     })
 }

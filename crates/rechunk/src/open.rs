@@ -1,5 +1,4 @@
-//! Opening an array: which format is it, and what does its metadata say? The only place that
-//! knows every format.
+//! Opening an array: which format is it, and what does its metadata say?
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,26 +9,20 @@ use rechunk_format::{FormatError, Layout};
 use rechunk_grid::{ArraySpec, ChunkGrid, Region};
 use rechunk_store::{Role, Store, Stores};
 use sha2::{Digest, Sha256};
+use tokio::sync::OnceCell;
 
 use crate::arrays_below::arrays_below;
 use crate::axes::Axes;
-use crate::block_files::check_blocks;
-use crate::cast_spec::Cast;
 use crate::consolidated;
 use crate::dimension_names::{AxisNames, look_above};
-use crate::documents::{Documents, Node, Wanted};
-use crate::format::{Format, has_ending};
-use crate::metadata::{Metadata, has_names};
+use crate::formats::raw::check_blocks;
+use crate::formats::raw::{RawFile, SingleFile, open_file};
+use crate::formats::two_documents::decide;
+use crate::formats::{Documents, Format, Metadata, NO_DOCUMENT, Node, Wanted, has_names, hex};
 use crate::not_ours;
-use crate::select::RegionSpec;
-use crate::single_file::{RawFile, SingleFile, open_file};
-use crate::two_documents::decide;
 use crate::{Error, Remedy};
-
-pub(crate) use crate::documents::{METADATA_BYTES_MAX, hex};
-
-/// Names of documents that make a place an array or a group.
-const NO_DOCUMENT: &str = "none of zarr.json, .zarray, attributes.json and array.json";
+use rechunk_words::Cast;
+use rechunk_words::RegionSpec;
 
 /// Most arrays named in a message.
 const NAMED_ARRAYS_MAX: usize = 12;
@@ -70,6 +63,9 @@ pub struct OpenArray {
     pub(crate) region: Option<(Vec<u64>, Region)>,
     /// Limits of reading and writing regions of it.
     pub(crate) region_options: RegionOptions,
+    /// The array with the keys that its chunks have, once that has been looked for; none if these
+    /// are those of its metadata.
+    pub(crate) settled: Box<OnceCell<Option<Array>>>,
 }
 
 impl OpenArray {
@@ -249,10 +245,11 @@ pub(crate) async fn open_node(
         return Ok(Opened::Group(documents, format));
     }
     let Some(metadata) = documents.array(options.axes).map_err(metadata_error)? else {
-        let is_container = has_ending(location.trim_end_matches('/'), "n5");
-        if is_container && control.exists_anything().await.unwrap_or(false) {
+        if let Some(format) = Format::of_bare_container(location)
+            && control.exists_anything().await.unwrap_or(false)
+        {
             // Some writers give the root of a container no document.
-            return Ok(Opened::Group(documents, Format::N5));
+            return Ok(Opened::Group(documents, format));
         }
         return Err(nothing_error(location, &control).await);
     };
@@ -297,8 +294,8 @@ impl DocumentedArray {
         let names = names_above(location, options, &metadata, store).await?;
         let is_named_by_group = names.is_some_and(|names| metadata.take_names(&names));
         let layout = metadata.layout().map_err(metadata_error)?;
-        if let Metadata::Raw(raw) = &metadata {
-            check_blocks(location, raw, store).await?;
+        if let Some(files) = metadata.files() {
+            check_blocks(location, files, store).await?;
         }
         let open = OpenArray {
             location: location.to_owned(),
@@ -314,6 +311,7 @@ impl DocumentedArray {
             is_named_by_group,
             region: None,
             region_options: RegionOptions::default(),
+            settled: Box::default(),
         };
         open.read_as_asked(options)
     }
@@ -352,6 +350,7 @@ fn opened_file(location: &str, file: SingleFile) -> Result<OpenArray, Error> {
         is_named_by_group: false,
         region: None,
         region_options: RegionOptions::default(),
+        settled: Box::default(),
     })
 }
 
@@ -366,8 +365,8 @@ pub(crate) fn open_store(location: &str, stores: &Stores) -> Result<Store, Error
 async fn group_error(location: &str, format: Format, store: &Store) -> Error {
     let arrays = arrays_below(store).await;
     let reason = match named(&arrays) {
-        None => format!("it is {} group", format.with_article()),
-        Some(names) => format!("it is {} group with {names}", format.with_article()),
+        None => format!("it is {} group", format.row().with_article),
+        Some(names) => format!("it is {} group with {names}", format.row().with_article),
     };
     let hint = one_of(location, &arrays).unwrap_or_else(|| "name the array inside it".to_owned());
     Error::NotAnArray { location: location.to_owned(), reason, hint: Some(hint.into()) }

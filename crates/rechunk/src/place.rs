@@ -3,19 +3,19 @@
 use futures::FutureExt;
 use rechunk_store::{Role, Store, Stores};
 
+use crate::around::Around;
 use crate::consolidated;
-use crate::documents::METADATA_KEYS;
 use crate::error::store_error;
+use crate::formats::{METADATA_KEYS, Metadata};
 use crate::growth::Begun;
-use crate::gzip_file::part_of;
 use crate::intermediate::{Outside, check_temp, intermediate, makes_temp, remove_outside_of};
 use crate::job::Job;
-use crate::metadata::Metadata;
+use crate::may_start::may_start;
 use crate::request::{Existing, Running};
-use crate::resumption::{check_target_of, damaged, go_on, other_job, rebuilt, resume_job};
+use crate::resumption::{check_target_of, go_on, rebuilt, resume_job};
+use crate::saved_job::SavedJob;
 use crate::target::{
-    GroupAbove, InTheWay, check_apart, check_file, check_no_group, check_replaceable, groups_above,
-    in_the_way, is_array, open_target, refuse_found,
+    GroupAbove, InTheWay, check_apart, check_file, groups_above, in_the_way, is_array, open_target,
 };
 use crate::work_dir::{Left, WorkDir};
 use crate::writer_lock::{WriterLock, held_by};
@@ -41,18 +41,6 @@ pub(crate) struct Place {
     pub lock: Option<WriterLock>,
     /// Warnings about what was found.
     pub warnings: Vec<String>,
-}
-
-/// Surroundings of a target, and the leftovers of an earlier run.
-#[derive(Debug)]
-pub(crate) struct Around {
-    /// The target's own place.
-    pub target: Store,
-    /// Groups to create above it.
-    pub groups: Vec<GroupAbove>,
-    /// Directory of the state of a run; `None` in memory.
-    pub work: Option<WorkDir>,
-    pub left: Left,
 }
 
 /// Opens the target and checks what is around it; also what is there itself, for [`may_start`].
@@ -83,7 +71,9 @@ pub(crate) async fn check_place(job: &Job) -> Result<(Around, InTheWay), Error> 
         in_the_way_of(job, &target).boxed()
     );
     described?;
-    let left = rebuilt(job, &target, work.as_ref(), left?).await?;
+    let left = left?;
+    check_no_parts(location, &left)?;
+    let left = rebuilt(job, &target, work.as_ref(), left).await?;
     Ok((Around { groups: groups?, left, target, work }, found))
 }
 
@@ -186,7 +176,7 @@ impl Place {
             match &work {
                 // Segments of its journal would take numbers from that of this one.
                 Some(work) => match work.left_since().await? {
-                    Left::Nothing if was_late => Ok(Left::Late),
+                    Left::Nothing if was_late => Ok::<_, Error>(Left::Late),
                     left => Ok(left),
                 },
                 None => Ok(Left::Nothing),
@@ -194,7 +184,9 @@ impl Place {
         };
         // At once, because answers may take long.
         let (left, found) = futures::join!(left.boxed(), in_the_way_of(job, &target).boxed());
-        let left = rebuilt(job, &target, work.as_ref(), left?).await?;
+        let left = left?;
+        check_no_parts(&job.request.target, &left)?;
+        let left = rebuilt(job, &target, work.as_ref(), left).await?;
         let (resumes, replaces) = match &left {
             Left::Unfinished(saved) if resumes(&left, running) => {
                 resume_job(job, saved)?;
@@ -206,13 +198,7 @@ impl Place {
         // A store without rename cannot build the new array beside the old one.
         let goes_first = replaces && target.local_root().is_none();
         let replaces = replaces && !goes_first;
-        let mut chunks = match (&work, folder(&target, &job.target)?) {
-            (Some(work), Some(_)) if job.is_packed() => work.staging()?.with_role(Role::Target),
-            // One file is built beside its place, and takes it when it is whole.
-            (_, Some((folder, _))) => folder,
-            (Some(work), None) if replaces => work.staging()?.with_role(Role::Target),
-            _ => target.clone(),
-        };
+        let mut chunks = chunks_at(job, work.as_ref(), &target, replaces)?;
         if !resumes {
             job.makes_temp = makes_temp(job).await?;
         }
@@ -247,6 +233,32 @@ impl Place {
         })
     }
 
+    /// The place of a job that another process has begun, held by `lock`. Nothing is looked at, and
+    /// nothing written.
+    pub(crate) fn join(
+        job: &Job,
+        saved: &SavedJob,
+        target: Store,
+        work: WorkDir,
+        lock: WriterLock,
+    ) -> Result<Self, Error> {
+        let replaces = saved.replaces && target.local_root().is_some();
+        let chunks = work.noting_uploads(&chunks_at(job, Some(&work), &target, replaces)?)?;
+        let (intermediate, temp_to_remove) = intermediate(job, Some(&work))?;
+        Ok(Self {
+            target,
+            chunks,
+            groups: Vec::new(),
+            work: Some(work),
+            intermediate,
+            temp_to_remove,
+            replaces,
+            resumes: true,
+            lock: Some(lock),
+            warnings: Vec::new(),
+        })
+    }
+
     /// An error if another run has taken the target from this one.
     pub(crate) async fn check_lock(&self) -> Result<(), Error> {
         match &self.lock {
@@ -267,6 +279,11 @@ impl Place {
         if let Err(error) = work.unlock(lock).await {
             tracing::warn!(%error, "the target could not be given up");
         }
+    }
+
+    /// Other processes write it too, each a part.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.lock, Some(WriterLock::Part(_)))
     }
 
     /// The intermediate went with the process that wrote it: what the journal says is done is not.
@@ -298,6 +315,34 @@ impl Place {
     }
 }
 
+/// The place where chunks are written.
+fn chunks_at(
+    job: &Job,
+    work: Option<&WorkDir>,
+    target: &Store,
+    replaces: bool,
+) -> Result<Store, Error> {
+    Ok(match (work, folder(target, &job.target)?) {
+        (Some(work), Some(_)) if job.is_packed() => work.staging()?.with_role(Role::Target),
+        // One file is built beside its place, and takes it when it is whole.
+        (_, Some((folder, _))) => folder,
+        (Some(work), None) if replaces => work.staging()?.with_role(Role::Target),
+        _ => target.clone(),
+    })
+}
+
+/// Refuses a job that many processes do now.
+fn check_no_parts(location: &str, left: &Left) -> Result<(), Error> {
+    match left {
+        Left::Unfinished(saved) if saved.parts.is_some() => Err(Error::Conflict {
+            location: location.to_owned(),
+            reason: "is being written in parts".to_owned(),
+            hint: Some(Remedy::PartsOrClean),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// The directory that a target of one file is in, and its name there; `None` for other targets.
 pub(crate) fn folder(
     target: &Store,
@@ -308,114 +353,6 @@ pub(crate) fn folder(
     }
     let parent = target.parent();
     parent.map_err(|source| store_error("open the folder of", target.label(), source))
-}
-
-pub(crate) fn unfinished(location: &str) -> Error {
-    Error::Conflict {
-        location: location.to_owned(),
-        reason: "holds an interrupted (or running) job".to_owned(),
-        hint: Some(Remedy::ResumeOrOverwrite),
-    }
-}
-
-/// Decides whether a fresh run may put its source into what is there.
-pub(crate) fn may_grow(job: &Job, running: Running, left: &Left) -> Result<bool, Error> {
-    let location = &job.request.target;
-    match (left, running.existing) {
-        (_, Existing::Overwrite) => Err(overwrites()),
-        (Left::Damaged(reason), _) => Err(damaged(location, reason)),
-        (Left::Unfinished(_), Existing::Refuse) => Err(begun_before(location)),
-        (Left::Done(Some(_)), Existing::Refuse) => Err(refuse_growth(
-            location,
-            "holds what is left of a run that has written all",
-            Remedy::EndOrClean,
-        )),
-        (Left::Done(Some(saved)), Existing::Resume) => match saved.difference(&job.saved()) {
-            Some(difference) => Err(other_job(location, &difference)),
-            None => Ok(false),
-        },
-        // The arrays of a group are begun so; of the group the same is asked.
-        (Left::Nothing | Left::Done(None) | Left::Late, Existing::Resume) if !job.in_tree => {
-            Err(nothing_begun(location))
-        }
-        // The run that it was planned to go on with has ended meanwhile.
-        (Left::Nothing | Left::Done(None) | Left::Late, _) if job.is_begun && !job.in_tree => {
-            Err(ended_meanwhile(location))
-        }
-        _ => Ok(false),
-    }
-}
-
-fn refuse_growth(location: &str, reason: &str, hint: impl Into<Remedy>) -> Error {
-    let (reason, hint) = (reason.to_owned(), Some(hint.into()));
-    Error::Conflict { location: location.to_owned(), reason, hint }
-}
-
-/// A target that is to stay cannot be replaced.
-pub(crate) fn overwrites() -> Error {
-    Error::Usage {
-        message: "--overwrite replaces the target, and --append and --region keep it".to_owned(),
-        hint: Some("leave one of them out".into()),
-    }
-}
-
-/// An interrupted run is to be gone on with first.
-pub(crate) fn begun_before(location: &str) -> Error {
-    refuse_growth(location, "holds an interrupted (or running) job", Remedy::ResumeOrClean)
-}
-
-/// Error that the plan was of a run that has ended since.
-pub(crate) fn ended_meanwhile(location: &str) -> Error {
-    refuse_growth(
-        location,
-        "was being written by another run, which has ended meanwhile",
-        "run again: then what it has written is seen",
-    )
-}
-
-/// After success there is no run left to go on with, and the source is not to be appended twice.
-pub(crate) fn nothing_begun(location: &str) -> Error {
-    refuse_growth(
-        location,
-        "holds no interrupted run to go on with: it was complete, or has not begun",
-        Remedy::LookFirst,
-    )
-}
-
-/// Decides whether a fresh run may start; returns whether it replaces what is at the target, which
-/// is what was `found` there.
-pub(crate) async fn may_start(
-    job: &Job,
-    running: Running,
-    target: &Store,
-    left: &Left,
-    found: InTheWay,
-) -> Result<bool, Error> {
-    if job.growth.is_some() {
-        return may_grow(job, running, left);
-    }
-    let (location, existing) = (&job.request.target, running.existing);
-    let is_file = job.target.file_name().is_some();
-    let is_begun = matches!(left, Left::Unfinished(_) | Left::Damaged(_));
-    if let (Left::Damaged(reason), Existing::Refuse | Existing::Resume) = (left, existing) {
-        return Err(damaged(location, reason));
-    }
-    if is_begun && existing == Existing::Refuse {
-        return Err(unfinished(location));
-    }
-    if is_file && !is_begun && !matches!(left, Left::Done(Some(_))) {
-        check_part(location, target)?;
-    }
-    let absent = refuse_found(location, target, is_file, found).await;
-    let replaces = absent.is_err();
-    if existing != Existing::Overwrite {
-        absent?;
-    } else if replaces && is_begun {
-        check_no_group(location, target).await?;
-    } else if replaces {
-        check_replaceable(location, target, is_file).await?;
-    }
-    Ok(replaces)
 }
 
 /// [`may_start`], and removes what earlier runs have left; returns whether the new array is to
@@ -467,18 +404,4 @@ async fn remove_old(location: &str, target: &Store, work: Option<&WorkDir>) -> R
         old.delete(key).await.map_err(failed)?;
     }
     old.delete_prefix("").await.map_err(failed)
-}
-
-/// Refuses a file under way that no run of ours has left: it is somebody's.
-fn check_part(location: &str, target: &Store) -> Result<(), Error> {
-    let Some(path) = target.local_root() else { return Ok(()) };
-    if part_of(path).symlink_metadata().is_err() {
-        return Ok(());
-    }
-    Err(Error::Conflict {
-        location: format!("{}.part", location.trim_end_matches('/')),
-        reason: "is in the way: the array is written under this name until it is complete"
-            .to_owned(),
-        hint: Some("no run that could be resumed has left it: move it away".into()),
-    })
 }

@@ -1,9 +1,9 @@
 //! `--append` and `--region`: the place in a target that exists.
 
+use rechunk_words::{Asked, RegionSpec, WordError};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::select::RegionSpec;
 
 /// Place in a target that exists, for the source to go to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,11 +48,6 @@ impl Placement {
 }
 
 /// An error of a region under the name of its own option.
-pub(crate) fn named<T>(result: Result<T, Error>) -> Result<T, Error> {
-    result.map_err(|error| match error {
-        Error::Usage { message, hint } => {
-            Error::Usage { message: message.replacen("--select", "--region", 1), hint }
-        }
-        other => other,
-    })
+pub(crate) fn named<T>(result: Result<T, WordError>) -> Result<T, Error> {
+    result.map_err(|error| error.of(Asked::Region).into())
 }

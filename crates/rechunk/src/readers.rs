@@ -4,10 +4,8 @@
 use std::collections::BTreeSet;
 
 use rechunk_grid::{ArraySpec, DataType};
-use rechunk_n5::{Compression, N5Metadata, keeps_from_opening, suits_dataset};
-use rechunk_zarr::{ArrayMetadata, ZarrVersion};
 
-use crate::metadata::Metadata;
+use crate::formats::Metadata;
 
 /// The table. It is checked to be what the tests find.
 const TABLE: &str = include_str!("../../../docs/support.md");
@@ -22,57 +20,16 @@ const READS: char = 'ʳ';
 
 /// The libraries that read an array of this metadata; `None` if that was not tried.
 pub(crate) fn readers(metadata: &Metadata) -> Option<Vec<&'static str>> {
-    let found = match metadata {
-        Metadata::Zarr(metadata) => of_zarr(metadata)?,
-        Metadata::N5(metadata, _) => of_n5(metadata)?,
-        Metadata::Raw(_) => return None,
-    };
+    let tried = metadata.tried()?;
+    let column = tried.column.unwrap_or_else(|| group(&metadata.spec()));
+    let cells = tried.rows.iter().map(|row| cell(tried.section, row, column));
+    let all: Vec<_> = cells.collect::<Option<_>>()?;
+    let mut found = all.into_iter().reduce(|some, others| &some & &others)?;
+    if let Some(library) = tried.kept_out {
+        found.remove(library);
+    }
     let named = LIBRARIES.into_iter().filter(|(short, _)| found.contains(short));
     Some(named.map(|(_, name)| name).collect())
-}
-
-fn of_zarr(metadata: &ArrayMetadata) -> Option<BTreeSet<&'static str>> {
-    // Neither chunks of different lengths were tried, nor is it known here what elements of
-    // variable length go through.
-    if metadata.spec.edges.is_some() || metadata.spec.data_type.is_variable() {
-        return None;
-    }
-    let (section, turned) = match metadata.version {
-        ZarrVersion::V2 => ("## Zarr v2", "order F"),
-        ZarrVersion::V3 => ("## Zarr v3", "transpose"),
-    };
-    let mut rows = metadata.codec_names();
-    if !metadata.order.axes.iter().copied().eq(0..metadata.spec.shape.len()) {
-        rows.push(turned.to_owned());
-    }
-    if metadata.sharding.is_some() {
-        rows.push("sharding_indexed".to_owned());
-    }
-    if rows.is_empty() {
-        rows.push("none".to_owned());
-    }
-    let column = group(&metadata.spec);
-    let cells = rows.iter().map(|row| cell(section, row, column));
-    let all: Vec<_> = cells.collect::<Option<_>>()?;
-    all.into_iter().reduce(|some, others| some.intersection(&others).copied().collect())
-}
-
-fn of_n5(metadata: &N5Metadata) -> Option<BTreeSet<&'static str>> {
-    let column = match metadata.compression {
-        Compression::Gzip { use_zlib: true, .. } => "zlib",
-        other => other.name(),
-    };
-    let row = format!("`{}`", metadata.data_type_name());
-    let mut found = cell("## N5", &row, column)?;
-    let rank = metadata.dimensions.len();
-    let is_in_the_way = |(name, value)| {
-        let name: &String = name;
-        keeps_from_opening(name) && !suits_dataset(name, value, rank)
-    };
-    if metadata.attributes.iter().any(is_in_the_way) {
-        found.remove("ts");
-    }
-    Some(found)
 }
 
 /// The column of elements of this type.

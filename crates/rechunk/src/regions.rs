@@ -5,6 +5,7 @@ use rechunk_grid::Region;
 use rechunk_store::Role;
 
 use crate::Error;
+use crate::chunk_keys;
 use crate::element::Element;
 use crate::open::OpenArray;
 
@@ -18,7 +19,8 @@ impl OpenArray {
     /// Reads the elements of `region` in C order and native byte order. Fixed-size strings, records
     /// and raw bits are the bytes that are stored; elements that differ in length are refused.
     ///
-    /// Missing chunks read as the fill value. Only chunks that meet the region are fetched, in
+    /// Missing chunks read as the fill value, unless chunks lie under other keys than the metadata
+    /// says: these are read, as in a copy. Only chunks that meet the region are fetched, in
     /// shards only the chunks inside; requests are counted by the meter of the [`Stores`] that the
     /// array was opened with. Chunks on their way take no more than
     /// [`RegionOptions::memory_bytes`] together.
@@ -42,9 +44,7 @@ impl OpenArray {
     /// # }
     /// ```
     pub async fn read_region(&self, region: impl Into<Region>) -> Result<Vec<u8>, Error> {
-        let region = region.into();
-        let read = self.readable()?.read_region(&region, &self.region_options).await;
-        read.map_err(|error| self.not_read(error))
+        self.elements(&region.into()).await
     }
 
     /// Reads as [`OpenArray::read_region`] does into a buffer of exactly the bytes of the region.
@@ -54,9 +54,7 @@ impl OpenArray {
         region: impl Into<Region>,
         buffer: &mut [u8],
     ) -> Result<(), Error> {
-        let region = region.into();
-        let read = self.readable()?.read_region_into(&region, buffer, &self.region_options).await;
-        read.map_err(|error| self.not_read(error))
+        self.read_elements(&region.into(), buffer).await
     }
 
     /// Reads the elements of `region` in C order as values of a type. Refused if the array has
@@ -82,25 +80,8 @@ impl OpenArray {
         &self,
         region: impl Into<Region>,
     ) -> Result<Vec<T>, Error> {
-        let region = region.into();
         self.check_type::<T>()?;
-        let (array, options) = (self.readable()?, &self.region_options);
-        let bytes = array.region_bytes(&region, options).map_err(|error| self.not_read(error))?;
-        let count = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<T>();
-        let mut elements: Vec<T> = Vec::new();
-        elements.try_reserve_exact(count).map_err(|_| {
-            let (array, limit) = (self.location.clone(), options.returned_bytes_max);
-            self.not_read(RegionError::TooLarge {
-                array,
-                needed_bytes: bytes,
-                returned_bytes_max: limit,
-            })
-        })?;
-        elements.resize(count, T::zeroed());
-        let buffer = bytemuck::cast_slice_mut(&mut elements);
-        let read = array.read_region_into(&region, buffer, options).await;
-        read.map_err(|error| self.not_read(error))?;
-        Ok(elements)
+        self.elements(&region.into()).await
     }
 
     /// Writes `elements`, in C order and native byte order, as those of `region`.
@@ -137,7 +118,8 @@ impl OpenArray {
         elements: &[u8],
     ) -> Result<(), Error> {
         let region = region.into();
-        let written = self.writable()?.write_region(&region, elements, &self.region_options).await;
+        let written =
+            self.writable().await?.write_region(&region, elements, &self.region_options).await;
         written.map_err(|source| Error::WriteRegion {
             location: self.location.clone(),
             source: Box::new(source),
@@ -155,6 +137,51 @@ impl OpenArray {
         self.write_region(region, bytemuck::cast_slice(elements)).await
     }
 
+    /// Reads `region` into a buffer that is made for it.
+    async fn elements<T: Element>(&self, region: &Region) -> Result<Vec<T>, Error> {
+        let (array, options) = (self.readable()?, &self.region_options);
+        let bytes = array.region_bytes(region, options).map_err(|error| self.not_read(error))?;
+        let count = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<T>();
+        let mut elements: Vec<T> = Vec::new();
+        elements.try_reserve_exact(count).map_err(|_| {
+            let (array, limit) = (self.location.clone(), options.returned_bytes_max);
+            self.not_read(RegionError::TooLarge {
+                array,
+                needed_bytes: bytes,
+                returned_bytes_max: limit,
+            })
+        })?;
+        elements.resize(count, T::zeroed());
+        self.read_elements(region, bytemuck::cast_slice_mut(&mut elements)).await?;
+        Ok(elements)
+    }
+
+    /// Reads `region` into `buffer`; again, if chunks are missing and lie under other keys.
+    async fn read_elements(&self, region: &Region, buffer: &mut [u8]) -> Result<(), Error> {
+        let (array, options) = (self.readable()?, &self.region_options);
+        let known = self.settled.get().and_then(Option::as_ref);
+        let read = known.unwrap_or(array).read_region_into(region, buffer, options).await;
+        let are_all_there = read.map_err(|error| self.not_read(error))?;
+        if are_all_there || self.settled.initialized() {
+            return Ok(());
+        }
+        let Some(array) = self.under_other_keys().await? else { return Ok(()) };
+        let read = array.read_region_into(region, buffer, options).await;
+        read.map(|_| ()).map_err(|error| self.not_read(error))
+    }
+
+    /// The array with the keys that its chunks have, if its metadata says others. Looked for once.
+    async fn under_other_keys(&self) -> Result<Option<&Array>, Error> {
+        let look = async || {
+            let (open, said) = Box::pin(chunk_keys::settled(self.clone())).await?;
+            Ok(said.map(|said| {
+                tracing::warn!("{}: {said}", self.location);
+                open.array
+            }))
+        };
+        self.settled.get_or_try_init(look).await.map(Option::as_ref)
+    }
+
     /// The array, if its chunks can be read where they are.
     fn readable(&self) -> Result<&Array, Error> {
         if self.packed.is_none() {
@@ -167,8 +194,8 @@ impl OpenArray {
     }
 
     /// The array to be written to, if it is open as it is stored.
-    fn writable(&self) -> Result<Array, Error> {
-        let array = self.readable()?;
+    async fn writable(&self) -> Result<Array, Error> {
+        let declared = self.readable()?;
         let is_view = self.region.is_some()
             || self.cast.is_some()
             || self.recount.is_some()
@@ -182,6 +209,7 @@ impl OpenArray {
                 hint: Some("open all of it, as it is stored".into()),
             });
         }
+        let array = self.under_other_keys().await?.unwrap_or(declared);
         Ok(array.with_store(array.store().with_role(Role::Target)))
     }
 

@@ -36,6 +36,14 @@ pub enum Remedy {
     ResumeToTidy,
     /// Wait for the other run, or stop and resume it.
     WaitOrResume,
+    /// Try again when other parts are done, or have it wait for them.
+    WaitForParts,
+    /// Do the parts that are left and finish, or give it up.
+    PartsOrClean,
+    /// Run the part again, which goes on from there.
+    PartAgain,
+    /// Open the job once and replace the array; parts come after that.
+    BeginAndOverwrite,
     /// Move away what is there, or resume the run.
     MoveOrResume,
     /// See whether the source is there already; a run that is not resumed writes it again.
@@ -147,6 +155,10 @@ impl fmt::Display for Remedy {
             Self::ResumeToWrite => "resume it: that writes it again",
             Self::ResumeToTidy => "resume it: that removes what is left",
             Self::WaitOrResume => "wait for it, or stop and resume it",
+            Self::WaitForParts => "try again when they are",
+            Self::PartsOrClean => "do the parts that are left and finish, or give it up",
+            Self::BeginAndOverwrite => "begin once, and replace it then",
+            Self::PartAgain => "run the part again, which goes on from there",
             Self::MoveOrResume => "move it away, or resume that run",
             Self::LookFirst => "look at the shape of the target first",
             Self::MakeRoom => "make room, then resume",

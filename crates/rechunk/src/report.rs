@@ -1,7 +1,7 @@
 //! The report of a plan and a run, as `--json` prints it.
 
 use rechunk_exec::ArrayDigest;
-use rechunk_plan::{Estimate, Plan, ProfileNames, Stage};
+use rechunk_plan::{Estimate, Plan, PlanMemory, ProfileNames, Stage};
 use rechunk_planner::{Candidate, Planned};
 use rechunk_store::Traffic;
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::Growth;
 use crate::advice::MoreMemory;
 use crate::missing_report::MissingReport;
+use crate::system;
 
 /// Everything said about a job: the plan before a run; with traffic and times after it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -132,6 +133,19 @@ pub struct MemoryReport {
     pub peak_rss_bytes: Option<u64>,
 }
 
+impl MemoryReport {
+    /// Memory of a plan that was not run.
+    pub(crate) fn of_plan(plan: &Plan) -> Self {
+        let PlanMemory { budget_bytes, planned_peak_bytes, .. } = plan.memory;
+        Self { budget_bytes, planned_peak_bytes, peak_rss_bytes: None }
+    }
+
+    /// Returns it with the peak of this process.
+    pub(crate) fn with_peak(self) -> Self {
+        Self { peak_rss_bytes: Some(system::peak_rss_bytes()), ..self }
+    }
+}
+
 /// A digest of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -159,6 +173,13 @@ pub struct TaskReport {
     pub resumed: u64,
 }
 
+impl TaskReport {
+    /// Tasks that earlier runs have done, all of them.
+    pub(crate) fn all_resumed(total: u64) -> Self {
+        Self { total, done: total, resumed: total }
+    }
+}
+
 impl Report {
     /// The report of a plan that has not run.
     pub fn of_plan(planned: &Planned, warnings: &[String]) -> Self {
@@ -171,11 +192,7 @@ impl Report {
             profile: plan.priced_by.clone(),
             more_memory: None,
             traffic: None,
-            memory: MemoryReport {
-                budget_bytes: plan.memory.budget_bytes,
-                planned_peak_bytes: plan.memory.planned_peak_bytes,
-                peak_rss_bytes: None,
-            },
+            memory: MemoryReport::of_plan(plan),
             tasks: None,
             elapsed_seconds: None,
             digest: None,
@@ -199,16 +216,17 @@ impl PlanReport {
         Self {
             kind: plan.kind.name().to_owned(),
             fingerprint: plan.fingerprint.clone(),
-            shape: plan.shape.clone(),
-            item_bytes: plan.item_bytes,
-            source_chunks: plan.source_chunk.clone(),
+            shape: plan.source().shape.clone(),
+            item_bytes: plan.source().item_bytes,
+            source_chunks: plan.source().chunk.clone(),
             smallest_source_chunk: plan
-                .source_edges
+                .source()
+                .edges
                 .as_ref()
-                .map(|edges| edges.smallest(&plan.source_chunk)),
-            target_chunks: plan.target_chunk.clone(),
-            source_shards: plan.source_shard.clone(),
-            target_shards: plan.target_shard.clone(),
+                .map(|edges| edges.smallest(&plan.source().chunk)),
+            target_chunks: plan.target().chunk.clone(),
+            source_shards: plan.source().shard.clone(),
+            target_shards: plan.target().shard.clone(),
             stages: plan.stages.iter().map(|stage| StageReport::new(plan, stage)).collect(),
         }
     }
@@ -225,7 +243,7 @@ impl StageReport {
             tasks_at_once: stage.tasks_at_once,
             lanes: stage.lanes,
             memory_bytes: stage.task_bytes,
-            copied_by_store: stage.copied_by_store,
+            copied_by_store: stage.is_copied_by_store(),
         }
     }
 }

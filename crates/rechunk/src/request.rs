@@ -6,11 +6,11 @@ use rechunk_plan::{IntermediateGrid, Profile, Strategy};
 use serde::{Deserialize, Serialize};
 
 use crate::axes::Axes;
-use crate::format::Format;
+use crate::formats::Format;
+use crate::formats::raw::RawFile;
 use crate::open::OpenOptions;
 use crate::placement::Placement;
 use crate::profile::{ProfileFile, choose};
-use crate::single_file::RawFile;
 use crate::{
     Cast, ChunkSpec, CodecSpec, Error, MaxMissing, PathPattern, RegionSpec, ShardSpec, system,
 };

@@ -5,18 +5,19 @@ use rechunk_exec::{DoneSet, Journal};
 use rechunk_grid::Region;
 use rechunk_store::{Role, Store};
 
+use crate::Error;
 use crate::chunk_objects::remove_keys_of;
-use crate::documents::Documents;
 use crate::error::store_error;
+use crate::formats::Documents;
 use crate::gzip_file::{has_stale_unpacked, part_of};
 use crate::intermediate::check_same_temp;
 use crate::job::Job;
+use crate::may_start::other_job;
 use crate::place::Place;
 use crate::saved_job::SavedJob;
 use crate::source_check::check_read;
 use crate::target::{check_still_its, is_array};
 use crate::work_dir::{Left, WorkDir};
-use crate::{Error, Remedy};
 
 /// Goes on with the plan an interrupted run left, if it is the same job.
 pub(crate) fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {
@@ -28,25 +29,6 @@ pub(crate) fn resume_job(job: &mut Job, saved: &SavedJob) -> Result<(), Error> {
     job.makes_temp = saved.makes_temp;
     job.begun_at = saved.planned_at;
     job.adopt(saved.plan.clone())
-}
-
-pub(crate) fn other_job(location: &str, difference: &str) -> Error {
-    Error::Conflict {
-        location: location.to_owned(),
-        reason: format!("holds an interrupted run of another job: {difference}"),
-        hint: Some(
-            "resume that with the same arguments, or give it up with `rechunk clean TARGET`".into(),
-        ),
-    }
-}
-
-/// The job that a run was to do is not known any more.
-pub(crate) fn damaged(location: &str, reason: &str) -> Error {
-    Error::Conflict {
-        location: location.to_owned(),
-        reason: format!("holds an interrupted run that cannot be gone on with: {reason}"),
-        hint: Some(Remedy::ResumeAsBegun),
-    }
 }
 
 /// Returns what is left, with an unreadable job put together again from this one, if the journal

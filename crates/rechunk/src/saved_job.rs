@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use rechunk_plan::Plan;
-use serde::{Deserialize, Serialize};
+use rechunk_plan::{Kernel, Plan};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::Error;
+use crate::formats::hex;
 use crate::growth::Growth;
-use crate::open::hex;
 use crate::request::CopyRequest;
 use crate::work_dir::JOB_KEY;
 
@@ -30,7 +31,8 @@ pub struct SavedJob {
     pub source_identity: String,
     /// SHA-256 of the target's metadata documents, hex.
     pub target_identity: String,
-    /// The plan.
+    /// The plan, of this version or of one that is converted.
+    #[serde(deserialize_with = "plan_of_any_version")]
     pub plan: Plan,
     /// When it was planned: the source must not be written after that.
     #[serde(default = "now")]
@@ -54,6 +56,9 @@ pub struct SavedJob {
     /// It is part of the copy of a group, which makes its array known with others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_tree: bool,
+    /// Name of the parts that it is open to: many processes do it, and none holds the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<String>,
 }
 
 impl SavedJob {
@@ -65,15 +70,18 @@ impl SavedJob {
 
     /// Reads the JSON form; `path` is for messages.
     pub fn from_json(path: &str, bytes: &[u8]) -> Result<Self, Error> {
-        let wrong = |reason: String| Error::Usage {
-            message: format!("{path} is not a saved plan: {reason}"),
-            hint: Some("make one with `rechunk plan SOURCE TARGET --chunks … --out FILE`".into()),
-        };
-        let job: Self = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
-        if job.version != JOB_VERSION || job.plan.version != rechunk_plan::PLAN_VERSION {
+        let document = serde_json::from_slice(bytes);
+        Self::from_document(path, document.map_err(|error| not_a_plan(path, &error.to_string()))?)
+    }
+
+    pub(crate) fn from_document(path: &str, document: Value) -> Result<Self, Error> {
+        let wrong = |reason: String| not_a_plan(path, &reason);
+        let job: Self =
+            serde_json::from_value(document).map_err(|error| wrong(error.to_string()))?;
+        if job.version != JOB_VERSION {
             return Err(wrong(format!("its version {} is not known", job.version)));
         }
-        job.plan.check().map_err(wrong)?;
+        check_saved_plan(&job.plan).map_err(wrong)?;
         job.growth.iter().try_for_each(Growth::check).map_err(wrong)?;
         Ok(job)
     }
@@ -95,8 +103,9 @@ impl SavedJob {
     /// Reads what [`SavedJob::to_checked_json`] has written; what older versions wrote has no
     /// checksum.
     pub(crate) fn from_checked_json(path: &str, bytes: &[u8]) -> Result<Self, Error> {
-        if let Ok(mut value) = serde_json::from_slice::<Value>(bytes)
-            && let Some(said) = value.as_object_mut().and_then(|members| members.remove(CHECKSUM))
+        let document = serde_json::from_slice(bytes);
+        let mut value: Value = document.map_err(|error| not_a_plan(path, &error.to_string()))?;
+        if let Some(said) = value.as_object_mut().and_then(|members| members.remove(CHECKSUM))
             && said != Value::String(checksum_of(&value))
         {
             return Err(Error::State {
@@ -104,7 +113,7 @@ impl SavedJob {
                 reason: "is damaged: it has not the checksum that it says".to_owned(),
             });
         }
-        Self::from_json(path, bytes)
+        Self::from_document(path, value)
     }
 
     /// Difference between this job and another, in words; `None` if they are the same job.
@@ -159,9 +168,9 @@ impl SavedJob {
     /// Difference between the targets of two jobs, which are not the same, in words.
     fn target_difference(&self, other: &Self) -> String {
         let chunks = |job: &Self| {
-            let shards = job.plan.target_shard.as_ref();
+            let shards = job.plan.target().shard.as_ref();
             let shards = shards.map_or(String::new(), |shards| format!(" in shards {shards:?}"));
-            format!("{:?}{shards}", job.plan.target_chunk)
+            format!("{:?}{shards}", job.plan.target().chunk)
         };
         let keys = |job: &Self| job.target_documents.keys().cloned().collect::<Vec<_>>().join(", ");
         let (mine, theirs) = (chunks(self), chunks(other));
@@ -176,10 +185,34 @@ impl SavedJob {
     }
 }
 
+/// Refuses a plan that is none, or that this program cannot carry out.
+pub(crate) fn check_saved_plan(plan: &Plan) -> Result<(), String> {
+    plan.check()?;
+    // Nothing that is copied has another kernel, and no other is brought here.
+    let foreign = plan.stages.iter().find(|stage| !matches!(stage.kernel, Kernel::Copy(_)));
+    match foreign {
+        Some(stage) => Err(format!("this program has no kernel {}", stage.kernel)),
+        None => Ok(()),
+    }
+}
+
+/// The refusal of a document at `path`.
+pub(crate) fn not_a_plan(path: &str, reason: &str) -> Error {
+    Error::Usage {
+        message: format!("{path} is not a saved plan: {reason}"),
+        hint: Some("make one with `rechunk plan SOURCE TARGET --chunks … --out FILE`".into()),
+    }
+}
+
 /// The checksum of a document: members in their order, white space aside. Members are removed and
 /// added at its end, so that the others keep their order.
 fn checksum_of(document: &Value) -> String {
     hex(&Sha256::digest(document.to_string()))[..32].to_owned()
+}
+
+/// Reads a plan, whatever version of its form it has.
+fn plan_of_any_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Plan, D::Error> {
+    rechunk_plan::read_plan(Value::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
 /// The time of planning of a job whose file says none.

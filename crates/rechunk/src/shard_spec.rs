@@ -1,85 +1,22 @@
 //! `--shards`: which shards are wanted, in the words of `--chunks`.
 
-use std::fmt;
-use std::str::FromStr;
-
 use rechunk_format::{IndexLocation, ShardFormat};
 use rechunk_grid::ArraySpec;
 use rechunk_plan::ShardSide;
-use serde::{Deserialize, Serialize};
+use rechunk_words::{ChunkSpec, Extent, ShardSpec, size_auto, unresolved};
 
-use crate::calendar::span::unresolved;
-use crate::chunk_spec::{ChunkSpec, size_auto};
-use crate::extent::Extent;
-use crate::{Error, Format, Remedy};
+use crate::{Error, Remedy};
 
 /// Bytes an `auto` shard aims at: few enough objects, and still quick to fetch as a whole.
 const AUTO_BYTES: u64 = 512 << 20;
-
-/// Shards that are wanted. Parsed from the text that the command line takes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-#[non_exhaustive]
-pub enum ShardSpec {
-    /// An object per chunk: `none`.
-    None,
-    /// Objects of a shape, in the words of chunks.
-    Shape(ChunkSpec),
-}
-
-impl ShardSpec {
-    /// Parses a specification; says what is wrong with it otherwise.
-    pub fn parse(text: &str) -> Result<Self, Error> {
-        match text.trim() {
-            "none" => Ok(Self::None),
-            shape => ChunkSpec::parse(shape).map(Self::Shape),
-        }
-    }
-
-    /// True if they stay as they are in the source.
-    pub(crate) fn is_keep(&self) -> bool {
-        *self == Self::Shape(ChunkSpec::Keep)
-    }
-}
-
-impl FromStr for ShardSpec {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Self::parse(text)
-    }
-}
-
-impl TryFrom<String> for ShardSpec {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self, Error> {
-        Self::parse(&text)
-    }
-}
-
-impl From<ShardSpec> for String {
-    fn from(shards: ShardSpec) -> Self {
-        shards.to_string()
-    }
-}
-
-/// Writes what [`ShardSpec::parse`] reads.
-impl fmt::Display for ShardSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => f.write_str("none"),
-            Self::Shape(shape) => shape.fmt(f),
-        }
-    }
-}
 
 /// Wishes and facts that the shards of a target follow from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ShardWish<'a> {
     /// Shards that were asked for; `None`: nothing was.
     pub asked: Option<&'a ShardSpec>,
-    pub format: Format,
+    /// The format has shards.
+    pub has_shards: bool,
     pub source: &'a ArraySpec,
     /// Shape of the source's shards, if it has some.
     pub source_shard: Option<&'a [u64]>,
@@ -97,8 +34,8 @@ pub fn plan_shards(
     chunk: &[u64],
     keeps_extents: bool,
 ) -> Result<Option<ShardSide>, Error> {
-    let format = Format::Zarr3;
-    let wish = ShardWish { asked, format, source, source_shard: None, chunk, keeps_extents };
+    let has_shards = true;
+    let wish = ShardWish { asked, has_shards, source, source_shard: None, chunk, keeps_extents };
     let (shape, _) = wish.resolve()?;
     let Some(shape) = shape else { return Ok(None) };
     let format = ShardFormat::usual(&shape, chunk).map_err(|reason| usage(&reason, None))?;
@@ -110,21 +47,21 @@ impl ShardWish<'_> {
     /// The shard shape it means, elements, `None` for no shards; and a sentence if the source's
     /// shards could not be kept.
     pub(crate) fn resolve(&self) -> Result<(Option<Vec<u64>>, Option<String>), Error> {
-        match self.asked {
-            None => Ok(self.kept()),
-            Some(ShardSpec::None) => Ok((None, None)),
-            Some(asked) if asked.is_keep() && self.source_shard.is_none() => Ok((None, None)),
-            Some(_) if self.format != Format::Zarr3 => {
+        let Some(asked) = self.asked else { return Ok(self.kept()) };
+        match asked.shape() {
+            None => Ok((None, None)),
+            Some(_) if asked.is_keep() && self.source_shard.is_none() => Ok((None, None)),
+            Some(_) if !self.has_shards => {
                 Err(usage("only Zarr v3 has shards", Some("give --format zarr3, or no --shards")))
             }
-            Some(ShardSpec::Shape(shape)) => self.shape(shape).map(|shape| (Some(shape), None)),
+            Some(shape) => self.shape(shape).map(|shape| (Some(shape), None)),
         }
     }
 
     /// The source's shards, where the format has shards and the chunks divide them.
     fn kept(&self) -> (Option<Vec<u64>>, Option<String>) {
         let Some(shard) = self.source_shard else { return (None, None) };
-        if self.format != Format::Zarr3 {
+        if !self.has_shards {
             let warning = "Zarr v2 has no shards: every chunk becomes an object of its own";
             return (None, Some(warning.to_owned()));
         }
@@ -165,7 +102,7 @@ impl ShardWish<'_> {
             .map(|axis| self.chunks_of_axis(axis).saturating_mul(self.chunk[axis]))
             .collect();
         let wanted = asked.clone().keeping_extents(self.keeps_extents);
-        wanted.cut(self.source, &lengths)
+        Ok(wanted.cut(self.source, &lengths)?)
     }
 
     fn chunks_of_axis(&self, axis: usize) -> u64 {
@@ -179,7 +116,7 @@ impl ShardWish<'_> {
             (Extent::Elements(elements) | Extent::Exactly(elements), _) => elements,
             (Extent::Keep, Some(shard)) => shard[axis],
             (Extent::Whole, _) => return Ok(all),
-            (Extent::Span { span, .. }, _) => return Err(unresolved("--shards", span)),
+            (Extent::Span { span, .. }, _) => return Err(unresolved("--shards", span).into()),
             (Extent::Keep, None) | (Extent::Auto, _) => return Ok(1),
         };
         let is_kept = matches!(extent, Extent::Exactly(_));
@@ -221,11 +158,12 @@ mod tests {
             dimension_names: Some(["time", "y", "x"].map(|name| Some(name.to_owned())).to_vec()),
         };
         let chunk = &[25, 61, 60];
-        let format = Format::Zarr3;
+        let has_shards = true;
         let keeps_extents = false;
         let asked = text.map(ShardSpec::parse).transpose()?;
         let asked = asked.as_ref();
-        let wish = ShardWish { asked, format, source: &source, source_shard, chunk, keeps_extents };
+        let wish =
+            ShardWish { asked, has_shards, source: &source, source_shard, chunk, keeps_extents };
         wish.resolve().map(|(shape, _)| shape)
     }
 

@@ -10,9 +10,8 @@ use rechunk_plan::{Plan, StageGeometry};
 use rechunk_store::{Meter, Role, Store, StoreError};
 
 use crate::Error;
-use crate::documents::{Documents, Wanted};
 use crate::error::SOURCE_CHANGED_HINT;
-use crate::format::Format;
+use crate::formats::{Documents, Wanted};
 use crate::job::Job;
 use crate::open::{OpenArray, Opened, open_array, open_node};
 use crate::recount::counted_identity;
@@ -48,7 +47,7 @@ pub(crate) async fn check_metadata(job: &Job) -> Result<(), Error> {
         }
         let control = store.with_role(Role::Control);
         let is_newest = matches!(source.wanted, Wanted::Newest);
-        let now = if source.metadata.format() == Format::Zarr3 || !is_newest {
+        let now = if source.metadata.format().is_looked_for_first() || !is_newest {
             Documents::fetch_wanted(&control, source.wanted).await
         } else {
             Documents::fetch_at_once(&control).await
@@ -238,13 +237,13 @@ impl Reading {
     /// Those of the stages of `plan` that have read some.
     fn of(plan: &Plan, done: &DoneSet) -> Result<Vec<Self>, rechunk_grid::GridError> {
         let begun = |stage: &usize| done.largest().any(|(begun, _)| begun == *stage);
-        let reads = |stage: &usize| plan.stages[*stage].input.is_source();
+        let reads = |stage: &usize| plan.stages[*stage].reads_source();
         let stages = (0..plan.stages.len()).filter(|stage| reads(stage) && begun(stage));
         stages
             .map(|stage| {
                 let geometry = plan.geometry(stage)?;
                 let of = &plan.stages[stage];
-                let has_plain_steps = of.runs.is_none() && of.box_shape.is_none();
+                let has_plain_steps = of.schedule().is_none() && of.box_shape.is_none();
                 Ok(Self { stage, geometry, done: done.clone(), has_plain_steps })
             })
             .collect()

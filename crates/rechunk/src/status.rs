@@ -1,10 +1,12 @@
 //! State of a run: is it going on, was it interrupted, how far had it come?
 
+use rechunk_exec::DoneSet;
 use rechunk_store::Stores;
 use serde::Serialize;
 
 use crate::Error;
 use crate::member_location::member_location;
+use crate::parts::{WorkerProgress, add_name, parts_status};
 use crate::saved_job::SavedJob;
 use crate::tree::SavedTree;
 use crate::work_dir::{Left, WorkDir};
@@ -23,6 +25,23 @@ pub struct Status {
     pub array: Option<ArrayStatus>,
     /// The arrays of a group, in the order they are copied; those that are complete have no run.
     pub members: Vec<MemberStatus>,
+    /// Progress of parts; `None` where the job is not open to them.
+    #[serde(flatten)]
+    pub parts: Option<PartsStatus>,
+}
+
+/// Progress of a job that is open to parts; of a group, that of those of its arrays that are.
+#[derive(Debug, Clone, Default, Serialize)]
+#[non_exhaustive]
+pub struct PartsStatus {
+    /// Number of shares that are done.
+    pub parts: u64,
+    /// Parts that are being done, or were stopped.
+    pub workers: Vec<WorkerProgress>,
+    /// Tasks that are marked, of all stages.
+    pub marked: u64,
+    /// Progress by stage.
+    pub stages: Vec<StageStatus>,
 }
 
 /// Whether a run goes on.
@@ -35,6 +54,8 @@ pub enum RunState {
     Running,
     /// A run has stopped and can go on.
     Interrupted,
+    /// It is open to parts, of which none is being done that was heard of lately.
+    Open,
     /// The target is complete; what the run needed is still to be removed.
     Finished,
 }
@@ -117,52 +138,91 @@ pub async fn status(target: &str, stores: &Stores) -> Result<Status, Error> {
         pid: holder.pid,
         silent_seconds,
     });
-    let (mut array, mut members) = (None, Vec::new());
+    let (mut array, mut members, mut parts) = (None, Vec::new(), None);
     let left = match work.saved_tree().await? {
         Some(tree) => {
             for path in SavedTree::from_json(&tree)?.paths() {
                 let member = WorkDir::of(&member_location(target, path), stores)?;
-                let array = match member.left().await? {
-                    Left::Unfinished(saved) => Some(array_status(&member, &saved).await?),
-                    Left::Nothing | Left::Done(_) | Left::Late | Left::Damaged(_) => None,
+                let (array, of_parts) = match member.left().await? {
+                    Left::Unfinished(saved) => {
+                        let (array, parts) = with_parts(&member, &saved).await?;
+                        (Some(array), parts)
+                    }
+                    Left::Nothing | Left::Done(_) | Left::Late | Left::Damaged(_) => (None, None),
                 };
+                if let Some(of_parts) = of_parts {
+                    parts.get_or_insert_with(PartsStatus::default).add(path, of_parts);
+                }
                 members.push(MemberStatus { path: path.to_owned(), array });
             }
-            RunState::Interrupted
+            parts.as_ref().map_or(RunState::Interrupted, |_| RunState::Open)
         }
         None => match work.left().await? {
             Left::Nothing => RunState::None,
             Left::Damaged(_) => RunState::Interrupted,
             Left::Done(_) | Left::Late => RunState::Finished,
             Left::Unfinished(saved) => {
-                array = Some(array_status(&work, &saved).await?);
-                RunState::Interrupted
+                let (of_array, of_parts) = with_parts(&work, &saved).await?;
+                (array, parts) = (Some(of_array), of_parts);
+                parts.as_ref().map_or(RunState::Interrupted, |_| RunState::Open)
             }
         },
     };
-    let state = if writer.is_some() { RunState::Running } else { left };
-    Ok(Status { target: target.to_owned(), state, writer, array, members })
+    let is_worked_on = |parts: &PartsStatus| parts.workers.iter().any(|worker| worker.alive);
+    let is_running = writer.is_some() || parts.as_ref().is_some_and(is_worked_on);
+    let state = if is_running { RunState::Running } else { left };
+    Ok(Status { target: target.to_owned(), state, writer, array, members, parts })
 }
 
-async fn array_status(work: &WorkDir, saved: &SavedJob) -> Result<ArrayStatus, Error> {
+/// Progress of an array, and of its parts where it is open to them.
+async fn with_parts(
+    work: &WorkDir,
+    saved: &SavedJob,
+) -> Result<(ArrayStatus, Option<PartsStatus>), Error> {
+    let mut done = work.journaled(&saved.plan.fingerprint).await?;
+    let Some(name) = &saved.parts else { return Ok((of_done(saved, &done), None)) };
+    let found = parts_status(work, saved, name).await?;
+    done.join(&found.done);
+    let array = of_done(saved, &done);
+    let (parts, workers) = (found.shares_done, found.workers);
+    let (marked, stages) = (array.tasks_done, array.stages.clone());
+    Ok((array, Some(PartsStatus { parts, workers, marked, stages })))
+}
+
+impl PartsStatus {
+    /// Adds the parts of an array of a group.
+    fn add(&mut self, path: &str, array: Self) {
+        self.parts += array.parts;
+        let of_array = |worker| WorkerProgress { array: Some(path.to_owned()), ..worker };
+        self.workers.extend(array.workers.into_iter().map(of_array));
+        self.marked += array.marked;
+        for (number, stage) in array.stages.into_iter().enumerate() {
+            match self.stages.get_mut(number) {
+                None => self.stages.push(stage),
+                Some(all) => {
+                    add_name(&mut all.name, &stage.name);
+                    all.tasks = all.tasks.saturating_add(stage.tasks);
+                    all.done = all.done.saturating_add(stage.done);
+                }
+            }
+        }
+    }
+}
+
+fn of_done(saved: &SavedJob, done: &DoneSet) -> ArrayStatus {
     let plan = &saved.plan;
-    let done = if work.has_journal().await? {
-        Some(work.read_journal(&plan.fingerprint).await?.done)
-    } else {
-        None
-    };
     let stage = |(number, stage): (usize, &rechunk_plan::Stage)| StageStatus {
         name: stage.name.clone(),
         tasks: stage.tasks,
-        done: done.as_ref().map_or(0, |done| done.count(number)),
+        done: done.count(number),
     };
     let stages: Vec<StageStatus> = plan.stages.iter().enumerate().map(stage).collect();
-    Ok(ArrayStatus {
+    ArrayStatus {
         source: saved.request.source.clone(),
         kind: plan.kind.to_string(),
         fingerprint: plan.fingerprint.clone(),
         tasks_total: plan.task_count(),
         tasks_done: stages.iter().map(|stage| stage.done).sum(),
         stages,
-    })
+    }
 }

@@ -4,17 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use futures::stream::{self, StreamExt};
-use rechunk_n5::{ATTRIBUTES_KEY, N5Version, parse_dataset};
-use rechunk_raw::ARRAY_JSON;
+use rechunk_n5::N5Version;
 use rechunk_store::{Role, Store, Stores, has_zip_name, is_remote, remote_names};
-use rechunk_zarr::{GroupMetadata, NodeKind, node_kind};
+use rechunk_zarr::GroupMetadata;
 
 use crate::consolidated::at_once;
-use crate::documents::{self, Documents};
 use crate::error::store_error;
-use crate::format::Format;
-use crate::metadata::{Metadata, group_documents};
-use crate::open::METADATA_BYTES_MAX;
+use crate::formats::{Documents, Format, Metadata, NewGroup, Node, node_in};
 use crate::{Error, Remedy};
 
 /// Opens the target's place; nothing is created.
@@ -143,7 +139,7 @@ pub(crate) async fn refuse_found(
 ) -> Result<(), Error> {
     let Some(reason) = found? else { return Ok(()) };
     let is_old_file = is_file && store.local_root().is_some_and(Path::is_file);
-    let is_array = is_old_file || what_is_at(store).await? == Some(Node::Array);
+    let is_array = is_old_file || matches!(what_is_at(store).await?, Some(Node::Array(_)));
     Err(Error::Conflict {
         location: location.to_owned(),
         reason: reason.to_owned(),
@@ -188,14 +184,14 @@ pub(crate) async fn check_replaceable(
         hint: Some(hint.into()),
     };
     match what_is_at(store).await? {
-        Some(Node::Array) if !is_file => {}
+        Some(Node::Array(_)) if !is_file => {}
         Some(Node::Group(_)) => {
             return Err(conflict(
                 "is a group, which --overwrite does not replace",
                 "name the array inside it",
             ));
         }
-        Some(Node::Array) => {
+        Some(Node::Array(_)) => {
             return Err(conflict(
                 "is an array in a directory, which --overwrite does not replace by one file",
                 "choose another target, or remove it yourself",
@@ -225,7 +221,7 @@ pub(crate) async fn check_no_group(location: &str, store: &Store) -> Result<(), 
             reason: "holds an interrupted run, and has become a group since".to_owned(),
             hint: Some("move the group away, or choose another target".into()),
         }),
-        Some(Node::Array) | None => Ok(()),
+        Some(Node::Array(_)) | None => Ok(()),
     }
 }
 
@@ -249,18 +245,6 @@ pub(crate) async fn check_still_its(
     })
 }
 
-/// The bytes of a local document, if there is one of a size that is read.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "directories below and above a location are no store"
-)]
-fn document(directory: &Path, name: &str) -> Option<Vec<u8>> {
-    let path = directory.join(name);
-    let found = path.metadata().ok()?;
-    let is_read = found.is_file() && found.len() <= METADATA_BYTES_MAX;
-    is_read.then(|| std::fs::read(&path).ok()).flatten()
-}
-
 /// True if there is a whole array at the target: its metadata is written last.
 pub(crate) async fn is_array(store: &Store) -> Result<bool, Error> {
     if store.local_root().is_some_and(Path::is_file) {
@@ -269,7 +253,7 @@ pub(crate) async fn is_array(store: &Store) -> Result<bool, Error> {
     let found = Documents::fetch(&store.with_role(Role::Control)).await;
     let found = found.map_err(|source| store_error("look at", store.label(), source))?;
     // What cannot be understood is there all the same.
-    Ok(!matches!(found.node(), Ok(None | Some(documents::Node::Group(_)))))
+    Ok(!matches!(found.node(), Ok(None | Some(Node::Group(_)))))
 }
 
 /// A group above a target that is to exist when that is committed.
@@ -294,7 +278,7 @@ pub(crate) async fn groups_above(target: &Store, format: Format) -> Result<Vec<G
         places.push(above.clone());
         let name = Path::new(above.label().trim_end_matches('/'));
         let ending = name.extension().and_then(|ending| ending.to_str());
-        if ending.is_some() && ending == format.container_ending() {
+        if ending.is_some() && ending == format.row().container_ending {
             container = Some(places.len());
             break;
         }
@@ -322,7 +306,7 @@ pub(crate) async fn groups_above(target: &Store, format: Format) -> Result<Vec<G
 /// Kind of the node at a place; `None` if it is no array and no group.
 async fn what_is_at(store: &Store) -> Result<Option<Node>, Error> {
     if let Some(path) = store.local_root() {
-        return Ok(what_is(path));
+        return Ok(node_in(path));
     }
     let found = Documents::fetch_at_once(&store.with_role(Role::Control)).await;
     let found = match found {
@@ -331,42 +315,11 @@ async fn what_is_at(store: &Store) -> Result<Option<Node>, Error> {
         found => found.map_err(|source| store_error("look at", store.label(), source))?,
     };
     Ok(match found.node() {
-        Ok(None) => None,
-        Ok(Some(documents::Node::Group(format))) => Some(Node::Group(format)),
-        Ok(Some(documents::Node::Array(_))) => Some(Node::Array),
+        Ok(node) => node,
         // What cannot be understood is there all the same, and may be a group: it is never
         // replaced.
         Err(_) => Some(Node::Group(found.document_format())),
     })
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Node {
-    Array,
-    Group(Format),
-}
-
-fn what_is(directory: &Path) -> Option<Node> {
-    let file = |name: &str| directory.join(name);
-    if file(".zarray").is_file() {
-        return Some(Node::Array);
-    }
-    if let Some(bytes) = document(directory, "zarr.json") {
-        return match node_kind(&bytes) {
-            Ok(NodeKind::Array) => Some(Node::Array),
-            _ => Some(Node::Group(Format::Zarr3)),
-        };
-    }
-    if file(ARRAY_JSON).is_file() {
-        return Some(Node::Array);
-    }
-    if let Some(bytes) = document(directory, ATTRIBUTES_KEY) {
-        return match parse_dataset(&bytes) {
-            Ok(Some(_)) => Some(Node::Array),
-            _ => Some(Node::Group(Format::N5)),
-        };
-    }
-    file(".zgroup").is_file().then_some(Node::Group(Format::Zarr2))
 }
 
 fn refuse_foreign(path: &str, ancestor: &str, node: Node, format: Format) -> Result<(), Error> {
@@ -374,7 +327,7 @@ fn refuse_foreign(path: &str, ancestor: &str, node: Node, format: Format) -> Res
         Err(Error::Conflict { location: path.to_owned(), reason, hint: Some(hint.into()) })
     };
     match node {
-        Node::Array => {
+        Node::Array(_) => {
             conflict(format!("lies inside the array {ancestor}"), "choose a target outside it")
         }
         Node::Group(other) if other != format => conflict(
@@ -400,8 +353,9 @@ pub(crate) async fn create_groups(
         if is_late && *is_there || !is_late && what_is_at(group).await?.is_some() {
             continue;
         }
-        let version = (depth == 0).then_some(n5_version);
-        for (key, bytes) in group_documents(format, &GroupMetadata::default(), version) {
+        let n5_version = (depth == 0).then_some(n5_version);
+        let new = NewGroup { group: &GroupMetadata::default(), n5_version, needs_document: false };
+        for (key, bytes) in (format.schema().group_documents)(&new) {
             let control = group.with_role(Role::Control);
             let put = if is_late {
                 control.create(&key, bytes.into()).await.map(drop)

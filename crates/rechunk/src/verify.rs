@@ -23,13 +23,14 @@ use crate::axes::Axes;
 use crate::carried::both_stored;
 use crate::chunk_keys;
 use crate::error::store_error;
+use crate::formats::Fact;
+use crate::formats::raw::is_headerless;
 use crate::gzip_file::unpack;
 use crate::job::{array_at, side, source_side};
 use crate::open::{OpenArray, OpenOptions, open_array, open_store};
 use crate::request::Planning;
-use crate::run::MISSING_BEFORE_LISTING;
 use crate::sample::sample_ratio;
-use crate::single_file::is_headerless;
+use crate::undertaking::MISSING_BEFORE_LISTING;
 
 pub(crate) use by_digest::check_copy;
 pub use groups::{Compared, GroupComparison, MemberComparison, verify_any};
@@ -181,7 +182,7 @@ pub(crate) async fn turned_like(
     other: &OpenArray,
     stores: &Stores,
 ) -> Result<OpenArray, Error> {
-    let is_fastest_first = |array: &OpenArray| array.metadata.format().is_fastest_first();
+    let is_fastest_first = |array: &OpenArray| array.metadata.format().has(Fact::FastestFirst);
     let noted = Axes::noted(other.metadata.attributes());
     if !is_fastest_first(&array) || is_fastest_first(other) || noted.is_none() {
         return Ok(array);
@@ -301,6 +302,7 @@ async fn compare_by(
     let elements = a.spec().shape.iter().product();
     let execution = Execution {
         plan,
+        tasks: None,
         source: array_at(a.array.layout(), a.array.store(), Role::Control),
         sink: Sink::Compare(other.clone()),
         intermediate: None,
@@ -308,6 +310,7 @@ async fn compare_by(
         takes_digest: false,
         in_place: false,
         list_after_missing: Some(MISSING_BEFORE_LISTING),
+        ops: Vec::new(),
     };
     let report = run(Arc::new(execution), None, observer, cancel).await.map_err(Error::compare)?;
     let differences = report.differences.unwrap_or_default();

@@ -4,7 +4,7 @@ use futures::stream::{self, StreamExt};
 use rechunk_store::{Level, Store, StoreError};
 
 use crate::consolidated::at_once;
-use crate::documents::{Documents, Wanted};
+use crate::formats::{Documents, Wanted};
 
 /// Deepest directory that is looked at, below the one the walk starts at.
 const DEPTH_MAX: usize = 32;

@@ -1,33 +1,29 @@
 //! Directory of a run's state: `TARGET.rechunk/` beside the target. It holds the journal, the saved
 //! job, the intermediate, and (when replacing) the new array until it takes the old one's place.
 
+mod journal;
+mod locking;
 mod removal;
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use futures::future::{self, BoxFuture, FutureExt, join_all};
-use rechunk_exec::{JOURNAL_KEY, Journal, JournalContents, JournalError, JournalHeader, SEGMENTS};
-use rechunk_store::{
-    AppendFile, Holder, Lease, Role, Store, Stores, Taken, lease_holder, unique_name,
-};
+use rechunk_exec::{JOURNAL_KEY, SEGMENTS};
+use rechunk_store::{Holder, Role, Store, Stores};
 
 use crate::Error;
 use crate::error::store_error;
 use crate::report::Report;
 use crate::saved_job::SavedJob;
 use crate::target::canonical;
-use crate::writer_lock::{WriterLock, held};
 
 /// Key of the file that a running process holds locked.
 const LOCK_KEY: &str = "lock";
 /// Beginning of the keys that are written to read the store's clock, while another run writes.
 const CLOCK: &str = "lock-clock-";
-/// Number of tries to take the lock, and the pause between them.
-const LOCK_TRIES: u32 = 20;
-const LOCK_PAUSE: Duration = Duration::from_millis(100);
 /// Key of the saved job.
 pub(crate) const JOB_KEY: &str = "job.json";
 /// Key of the job again, once its target is complete: only leftovers are to be removed then.
@@ -43,9 +39,11 @@ const REPORT_KEY: &str = "report.json";
 const LATE_MAX: usize = 1000;
 /// Name of the directory that notes uploads under way.
 const UPLOADS: &str = "uploads";
+/// Name of the directory of what parts mark.
+pub(crate) const PARTS: &str = "parts";
 /// Directories in a work directory, in the order in which they are removed. The journal goes before
 /// all that it speaks of.
-const PLACES: [&str; 4] = ["intermediate", "target", "replaced", "source"];
+const PLACES: [&str; 5] = [PARTS, "intermediate", "target", "replaced", "source"];
 /// After the lock only goes what the next one, who may have taken it by then, does not write before
 /// his own end.
 const KEYS: [&str; 7] =
@@ -80,6 +78,8 @@ pub(crate) struct WorkDir {
     pub store: Store,
     /// Its path as it follows from the target's.
     location: String,
+    /// The directory that notes uploads.
+    uploads: String,
 }
 
 impl WorkDir {
@@ -88,7 +88,13 @@ impl WorkDir {
         let location = format!("{}.rechunk", own_name(target));
         let store = stores.open(&location);
         let store = store.map_err(|source| store_error("open", &location, source))?;
-        Ok(Self { store: store.with_role(Role::Control), location })
+        let uploads = UPLOADS.to_owned();
+        Ok(Self { store: store.with_role(Role::Control), location, uploads })
+    }
+
+    /// Returns it for a part, which notes its uploads by itself and gives up no others.
+    pub(crate) fn of_part(&self, writer: &str) -> Self {
+        Self { uploads: format!("{UPLOADS}/{writer}"), ..self.clone() }
     }
 
     /// Its path as it follows from the target's.
@@ -118,13 +124,13 @@ impl WorkDir {
 
     /// `store` in the same bucket, with its uploads under way noted down here.
     pub(crate) fn noting_uploads(&self, store: &Store) -> Result<Store, Error> {
-        Ok(store.with_upload_records(&self.child(UPLOADS)?))
+        Ok(store.with_upload_records(&self.child(&self.uploads)?))
     }
 
     /// Gives up what a run that has ended was uploading. What it was of is written again.
     pub(crate) async fn abort_uploads(&self) -> Result<(), Error> {
         let failed = |source| store_error("give up uploads to", self.store.label(), source);
-        self.child(UPLOADS)?.abort_uploads().await.map_err(failed).map(drop)
+        self.child(&self.uploads)?.abort_uploads().await.map_err(failed).map(drop)
     }
 
     fn child(&self, name: &str) -> Result<Store, Error> {
@@ -376,91 +382,10 @@ impl WorkDir {
         Ok(())
     }
 
-    /// Reads the journal of a plan. Its first line is known from the saved job, should it be
-    /// damaged.
-    pub(crate) async fn read_journal(&self, fingerprint: &str) -> Result<JournalContents, Error> {
-        let header = JournalHeader::new(fingerprint, serde_json::Value::Null);
-        let contents = Journal::read_known(&self.store, &header).await;
-        contents.map_err(|error| self.journal_error(error))
-    }
-
-    /// Has the tasks of a stage, and of those after it, be done again.
-    pub(crate) async fn forget_stage(&self, fingerprint: &str, stage: usize) -> Result<(), Error> {
-        let header = JournalHeader::new(fingerprint, serde_json::Value::Null);
-        let forgotten = Journal::forget_stage(&self.store, &header, stage, &unique_name()).await;
-        forgotten.map_err(|error| self.journal_error(error))
-    }
-
     /// When the job was saved last, if that can be told.
     pub(crate) async fn saved_at(&self) -> Result<Option<SystemTime>, Error> {
         let found = self.store.modified(JOB_KEY).await;
         found.map_err(|source| store_error("look at", self.store.label(), source))
-    }
-
-    /// True if a run has begun a journal.
-    pub(crate) async fn has_journal(&self) -> Result<bool, Error> {
-        Journal::exists(&self.store).await.map_err(|error| self.journal_error(error))
-    }
-
-    /// An error of the journal.
-    pub(crate) fn journal_error(&self, error: JournalError) -> Error {
-        match error {
-            JournalError::Store(source) => store_error("use", "the journal", source),
-            other => {
-                Error::State { path: self.store.label().to_owned(), reason: other.to_string() }
-            }
-        }
-    }
-
-    /// Takes the target for this process, which creates the work directory if there is none.
-    pub(crate) async fn lock(&self, target: &str) -> Result<WriterLock, Error> {
-        let failed = |source| store_error("lock", self.store.label(), source);
-        if self.store.local_root().is_none() {
-            return match Lease::take(&self.store, LOCK_KEY).await.map_err(failed)? {
-                Taken::Ours(lease) => Ok(WriterLock::Lease(lease)),
-                Taken::Held(holder, seconds) => {
-                    Err(held(target, holder.map(|holder| (*holder, Some(seconds)))))
-                }
-            };
-        }
-        // A process that was just killed still has it until the system has cleaned up after it.
-        for _ in 0..LOCK_TRIES {
-            // Another one may have ended, and removed it, since it was opened.
-            let mut file = AppendFile::open(&self.store, LOCK_KEY).await.map_err(failed)?;
-            if file.try_lock().await.map_err(failed)? {
-                // For whoever is refused; nothing depends on it.
-                let line = [&Holder::this().bytes()[..], b"\n"].concat();
-                file.append(&line).await.map_err(failed)?;
-                return Ok(WriterLock::File(Box::new(file)));
-            }
-            tokio::time::sleep(LOCK_PAUSE).await;
-        }
-        Err(held(target, self.last_holder().await.map(|holder| (holder, None))))
-    }
-
-    /// Process that has last locked the file, if it can be read.
-    async fn last_holder(&self) -> Option<Holder> {
-        let text = self.store.get(LOCK_KEY, LOCK_BYTES_MAX).await.ok()??;
-        holder_in(&text)
-    }
-
-    /// Process that writes the target now, and seconds since it was heard of, where they are known.
-    pub(crate) async fn writer(&self) -> Result<Option<(Holder, Option<u64>)>, Error> {
-        let failed = |source| store_error("look at", self.store.label(), source);
-        if self.store.local_root().is_none() {
-            let found = lease_holder(&self.store, LOCK_KEY).await.map_err(failed)?;
-            return Ok(found
-                .filter(|(holder, seconds)| holder.is_live(*seconds))
-                .map(|(holder, seconds)| (holder, Some(seconds))));
-        }
-        if !self.store.exists(LOCK_KEY).await.map_err(failed)? {
-            return Ok(None);
-        }
-        let file = AppendFile::open(&self.store, LOCK_KEY).await.map_err(failed)?;
-        if file.try_lock().await.map_err(failed)? {
-            return Ok(None);
-        }
-        Ok(Some((self.last_holder().await.unwrap_or_else(Holder::this), None)))
     }
 
     /// Writes the job; the run starts with it.
@@ -480,26 +405,6 @@ impl WorkDir {
     pub(crate) async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), Error> {
         let put = self.store.put_durable(key, bytes).await;
         put.map_err(|source| store_error("write", self.store.label(), source))
-    }
-
-    /// Takes back what [`WorkDir::lock`] has made, if nothing else is there.
-    pub(crate) async fn unlock(&self, lock: WriterLock) -> Result<(), Error> {
-        let failed = |source| store_error("unlock", self.store.label(), source);
-        match lock {
-            WriterLock::Lease(lease) => lease.release().await.map_err(failed),
-            // Its directory was removed with it, or is another run's.
-            WriterLock::File(file) if !file.is_there().await.map_err(failed)? => Ok(()),
-            WriterLock::File(_file) => {
-                // While it is locked, so that nobody else takes the file for his.
-                for key in KEYS.into_iter().filter(|key| *key != LOCK_KEY) {
-                    if self.store.exists(key).await.map_err(failed)? {
-                        return Ok(());
-                    }
-                }
-                self.store.delete(LOCK_KEY).await.map_err(failed)?;
-                self.store.remove_empty().await.map_err(failed)
-            }
-        }
     }
 }
 
@@ -534,6 +439,7 @@ fn is_late(key: &str) -> bool {
         ["intermediate", stage, number] => {
             stage.strip_prefix("stage").is_some_and(is_number) && is_number(number)
         }
+        [PARTS, _, "busy" | "done", ..] => true,
         [key] => key.starts_with(CLOCK),
         _ => false,
     }

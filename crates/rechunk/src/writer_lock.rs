@@ -4,6 +4,7 @@ use rechunk_store::{AppendFile, Holder, Lease};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::store_error;
+use crate::part_hold::PartHold;
 use crate::{Error, Remedy};
 
 /// The right to write a target, until it is dropped or lost.
@@ -13,6 +14,8 @@ pub(crate) enum WriterLock {
     File(Box<AppendFile>),
     /// It has to be kept up.
     Lease(Box<Lease>),
+    /// Others have it too, each for a part.
+    Part(Box<PartHold>),
 }
 
 impl WriterLock {
@@ -21,6 +24,7 @@ impl WriterLock {
         match self {
             Self::File(_) => CancellationToken::new(),
             Self::Lease(lease) => lease.lost().clone(),
+            Self::Part(hold) => hold.lost(),
         }
     }
 
@@ -46,7 +50,8 @@ impl WriterLock {
             Self::File(file) if file.is_there().await.map_err(failed)? => Ok(()),
             Self::File(_) => Err(removed(target)),
             Self::Lease(lease) if lease.check().await.map_err(failed)? => Ok(()),
-            Self::Lease(_) => Err(lost(target)),
+            Self::Part(hold) if hold.check().await.map_err(failed)? => Ok(()),
+            Self::Lease(_) | Self::Part(_) => Err(lost(target)),
         }
     }
 }

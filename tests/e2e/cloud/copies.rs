@@ -252,14 +252,9 @@ fn three_stores_in_one_job_are_told_apart_by_their_options() {
     ];
     let mut options = Vec::new();
     for (bucket, name, store) in places {
-        for (key, value) in [
-            ("endpoint", store.server.endpoint()),
-            ("access_key_id", S3Server::ACCESS_KEY_ID.to_owned()),
-            ("secret_access_key", S3Server::SECRET_ACCESS_KEY.to_owned()),
-            ("region", S3Server::REGION.to_owned()),
-        ] {
+        for option in store.server.store_options() {
             options.push("--store-option".to_owned());
-            options.push(format!("s3://{bucket}/{name},{key}={value}"));
+            options.push(format!("s3://{bucket}/{name},{option}"));
         }
     }
     let url = |name: &str| format!("s3://{}/{name}", S3Server::BUCKET);

@@ -1,14 +1,13 @@
 //! Killed right before or after any of its requests, the same command with `--resume` goes on at
 //! once and ends with the same target.
 
-use std::path::Path;
 use std::time::Duration;
 
 use rechunk_testkit::{Filter, Hold, Moment, RequestRecord};
 
 use super::{S3, assert_same, is_temporary};
 use crate::arrays::RawArray;
-use crate::harness::{on_two_threads, tree};
+use crate::harness::{copy_directory, on_two_threads};
 use crate::report::number;
 
 /// Kills of each job in the normal run.
@@ -81,7 +80,7 @@ impl Job {
                 let writes = Filter::any().method("PUT").key("t.zarr/c/*");
                 kill_at(&s3, s3.server.hold_nth(writes, 6, Moment::After), self.options);
                 for key in ["t.zarr", "t.zarr.rechunk"] {
-                    copy_tree(&s3.disk(key), &before.join(key));
+                    copy_directory(&s3.disk(key), &before.join(key));
                 }
             }
         }
@@ -116,19 +115,7 @@ fn put_back(s3: &S3) {
             std::fs::remove_dir_all(&place).unwrap();
         }
         if before.exists() {
-            copy_tree(&before, &place);
-        }
-    }
-}
-
-fn copy_tree(from: &Path, to: &Path) {
-    for (key, digest) in tree(from) {
-        let path = to.join(&key);
-        if digest.is_empty() {
-            std::fs::create_dir_all(path).unwrap();
-        } else {
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::copy(from.join(&key), path).unwrap();
+            copy_directory(&before, &place);
         }
     }
 }

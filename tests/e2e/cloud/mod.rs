@@ -20,6 +20,7 @@ mod member_names;
 mod missing;
 mod other_files;
 mod outage;
+mod parts;
 mod secrets;
 mod server_copy;
 mod slow;

@@ -3,6 +3,8 @@
 use rechunk_format::{Plain, ShardFormat};
 use rechunk_grid::{ChunkGrid, Endian, FillValue, Region};
 
+use rechunk_kernel::narrow;
+
 use super::error::RegionError;
 use super::frame::{Frame, Item};
 use crate::Array;
@@ -67,7 +69,6 @@ impl Geometry {
             endian if endian == NATIVE => 1,
             _ => spec.data_type.swap_bytes(),
         };
-        let narrow = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         let fill = spec.fill_value.clone().unwrap_or_else(|| FillValue::zero(item_bytes));
         Ok(Self {
             region,

@@ -1,9 +1,9 @@
 //! Decoded elements of any box of an array, read and written, in bounded memory.
 //!
 //! Regions are the way in for programs that want elements, not copies: one call, no plan and no
-//! state on disk. [`Array::read_region`](crate::Array::read_region) asks only for chunks that meet
-//! the region, in shards only for the chunks inside. Chunks on their way take no more memory
-//! together than [`RegionOptions::memory_bytes`].
+//! state on disk. [`Array::read_region_into`](crate::Array::read_region_into) asks only for chunks
+//! that meet the region, in shards only for the chunks inside. Chunks on their way take no more
+//! memory together than [`RegionOptions::memory_bytes`].
 
 mod budget;
 mod error;

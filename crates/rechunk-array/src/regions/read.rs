@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_format::{Plain, ShardFormat, ShardIndex};
 use rechunk_grid::Region;
+use rechunk_kernel::wide;
 use tokio::sync::OnceCell;
 
 use super::budget;
@@ -13,7 +14,7 @@ use super::frame::{Frame, Item, copy, fill};
 use super::geometry::Geometry;
 use super::options::RegionOptions;
 use super::pieces::{PieceLimits, Pieces};
-use super::unpack::{narrow, part_of_chunk, part_of_plain, wide};
+use super::unpack::{part_of_chunk, part_of_plain};
 use crate::{Array, ArrayError};
 
 /// Longest gap that is read and thrown away, where answers come soon.
@@ -22,27 +23,6 @@ const GAP_BYTES: u64 = 64 << 10;
 const LATE_GAP_BYTES: u64 = 1 << 20;
 
 impl Array {
-    /// Reads the elements of `region` in C order and native byte order. Missing chunks read as the
-    /// fill value, or as zero where the metadata has none.
-    ///
-    /// Only chunks that meet the region are fetched: one request each, in shards one more for the
-    /// index of each shard. Of chunks that are stored as they are only the elements are fetched. A
-    /// chunk that does not decode is an error that names it.
-    pub async fn read_region(
-        &self,
-        region: &Region,
-        options: &RegionOptions,
-    ) -> Result<Vec<u8>, RegionError> {
-        let geometry = Geometry::new(self, region.clone())?;
-        check_returned(self, &geometry, options)?;
-        let mut elements = Vec::new();
-        let reserved = elements.try_reserve_exact(narrow(geometry.region_bytes));
-        reserved.map_err(|_| too_large(self, &geometry, options))?;
-        elements.resize(narrow(geometry.region_bytes), 0);
-        self.read_into(geometry, &mut elements, options).await?;
-        Ok(elements)
-    }
-
     /// Bytes of a buffer for `region`, if one may be made for it: the region lies in the array, and
     /// has no more than [`RegionOptions::returned_bytes_max`].
     pub fn region_bytes(
@@ -55,14 +35,19 @@ impl Array {
         Ok(geometry.region_bytes)
     }
 
-    /// Reads as [`Array::read_region`] does into a buffer of exactly the bytes of the region. After
-    /// an error it may hold some elements.
+    /// Reads the elements of `region` in C order and native byte order into a buffer of exactly
+    /// their bytes. Missing chunks read as the fill value, or as zero where the metadata has none;
+    /// false if there were some. After an error the buffer may hold some elements.
+    ///
+    /// Only chunks that meet the region are fetched: one request each, in shards one more for the
+    /// index of each shard. Of chunks that are stored as they are only the elements are fetched. A
+    /// chunk that does not decode is an error that names it.
     pub async fn read_region_into(
         &self,
         region: &Region,
         buffer: &mut [u8],
         options: &RegionOptions,
-    ) -> Result<(), RegionError> {
+    ) -> Result<bool, RegionError> {
         let geometry = Geometry::new(self, region.clone())?;
         check_buffer(self, &geometry, buffer.len())?;
         self.read_into(geometry, buffer, options).await
@@ -73,9 +58,10 @@ impl Array {
         geometry: Geometry,
         buffer: &mut [u8],
         options: &RegionOptions,
-    ) -> Result<(), RegionError> {
+    ) -> Result<bool, RegionError> {
+        let mut are_all_there = true;
         if geometry.region.is_empty() {
-            return Ok(());
+            return Ok(are_all_there);
         }
         let plain = self.plain();
         let (span_bytes_max, at_once) = match plain {
@@ -103,15 +89,15 @@ impl Array {
             {
                 under_way.push(reader.fetch(part));
             }
-            let Some(fetched) = under_way.next().await else { return Ok(()) };
+            let Some(fetched) = under_way.next().await else { return Ok(are_all_there) };
             let (region, elements) = fetched?;
             let target = (&mut *buffer, &frame);
-            match elements {
-                Some(elements) => {
-                    let own = Frame::in_c_order(&region, geometry.item_bytes);
-                    copy(native, &region, (&elements, &own), target)?;
-                }
-                None => fill(&geometry.fill, &region, target)?,
+            if let Some(elements) = elements {
+                let own = Frame::in_c_order(&region, geometry.item_bytes);
+                copy(native, &region, (&elements, &own), target)?;
+            } else {
+                are_all_there = false;
+                fill(&geometry.fill, &region, target)?;
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Decoding and encoding beside the runtime: what takes long goes to a thread that may block.
 
 use bytes::Bytes;
-use rechunk_format::FormatError;
+use rechunk_format::{FormatError, check_chunk_bytes};
 use rechunk_grid::Region;
+use rechunk_kernel::{narrow, wide};
 
 use super::error::RegionError;
 use super::frame::{Frame, Item, copy};
@@ -86,6 +87,9 @@ pub(crate) async fn encoded_chunk(
     index: &[u64],
     elements: Vec<u8>,
 ) -> Result<Bytes, RegionError> {
+    if array.layout().codec_cost().is_raw {
+        return Ok(Bytes::from(elements));
+    }
     let (array, index) = (array.clone(), index.to_vec());
     aside(wide(elements.len()), move || {
         let mut encoded = Vec::new();
@@ -110,19 +114,5 @@ fn packed(
 
 /// Refuses a decoded chunk of another size.
 fn checked(decoded: &[u8], expected_bytes: u64) -> Result<&[u8], FormatError> {
-    if wide(decoded.len()) == expected_bytes {
-        return Ok(decoded);
-    }
-    let reason = format!("{} bytes instead of {expected_bytes}", decoded.len());
-    Err(FormatError::Decode { codec: "chunk", reason })
-}
-
-/// A length as counts have it.
-pub(crate) fn wide(bytes: usize) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX)
-}
-
-/// A count as a length; it has been checked to be one.
-pub(crate) fn narrow(bytes: u64) -> usize {
-    usize::try_from(bytes).unwrap_or(usize::MAX)
+    check_chunk_bytes(decoded, narrow(expected_bytes)).map(|()| decoded)
 }

@@ -3,7 +3,7 @@
 use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_format::{ShardFormat, ShardIndex};
 use rechunk_grid::{Region, WriteEmpty};
-use rechunk_kernel::is_all;
+use rechunk_kernel::{is_all, narrow, wide};
 
 use super::budget;
 use super::error::RegionError;
@@ -11,7 +11,7 @@ use super::frame::{Frame, copy};
 use super::geometry::Geometry;
 use super::options::RegionOptions;
 use super::read::check_buffer;
-use super::unpack::{encoded_chunk, narrow, whole_chunk, wide};
+use super::unpack::{encoded_chunk, whole_chunk};
 use crate::Array;
 use crate::array::Unit;
 use crate::error::Cause;

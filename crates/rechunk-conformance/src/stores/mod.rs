@@ -20,7 +20,7 @@ pub use objects::OBJECTS;
 /// Holds an empty store that can be written to the contract of [`Store`]. It is empty again
 /// afterwards.
 ///
-/// What is checked: an absent object is `None`, or an error where it has to be there; an object is
+/// Checked: an absent object is `None`, or an error where it has to be there; an object is
 /// whole, replaced whole, and may be empty; ranges and ends; keys that lead out are refused; lists,
 /// directories and deletions keep to their prefix; conditional writes (in stores that others write
 /// to at the same time: not in local directories); copies by the store itself, or their refusal;

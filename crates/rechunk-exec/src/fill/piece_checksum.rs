@@ -9,7 +9,6 @@
 use rechunk_grid::Region;
 use rechunk_plan::PIECE_CHECKSUM_BYTES;
 
-use crate::Fault;
 use crate::stage::stage_run::StageRun;
 use crate::units::unit::Finished;
 
@@ -52,20 +51,10 @@ impl Sum {
     }
 }
 
-/// [`Fault::DamagedPiece`] for bytes `offset_bytes` on of the object `key`.
-pub(crate) fn damaged(stage: &StageRun, key: &str, (offset, length): (u64, u64)) -> Fault {
-    Fault::DamagedPiece {
-        location: stage.intermediate().map_or_else(|_| String::new(), |s| s.label().to_owned()),
-        key: key.to_owned(),
-        offset_bytes: offset,
-        length_bytes: length,
-    }
-}
-
 /// Of the place of the piece that stage `written_by` writes for `region`.
 fn of_place(stage: &StageRun, written_by: usize, region: &Region) -> u32 {
     let plan = crc32c::crc32c(stage.run.execution.plan.fingerprint.as_bytes());
-    let number = crc32c::crc32c_append(plan, &crate::units::frame::wide(written_by).to_le_bytes());
+    let number = crc32c::crc32c_append(plan, &rechunk_kernel::wide(written_by).to_le_bytes());
     region.start.iter().fold(number, |sum, at| crc32c::crc32c_append(sum, &at.to_le_bytes()))
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn spread(
     each_unit(task, &input.region, |unit, filling| {
         let is_met = copy_in(task, input, brought, unit, filling, &mut common)?;
         let common = is_met.then_some(&common);
-        finished.extend(count_in(task, input, brought, unit, filling, common));
+        finished.extend(count_in(task, input, brought, unit, filling, common)?);
         Ok(())
     })?;
     Ok(finished)
@@ -55,7 +55,7 @@ pub(crate) fn end_parts(
         // Where there was nothing but a gap.
         make_buffer(task, brought, unit, filling)?;
         let common = input.meets(&unit.region, &mut common).then_some(&common);
-        finished.extend(count_in(task, input, brought, unit, filling, common));
+        finished.extend(count_in(task, input, brought, unit, filling, common)?);
         Ok(())
     })?;
     Ok(finished)
@@ -185,18 +185,21 @@ fn count_in(
     unit: &Unit,
     filling: &mut Filling,
     common: Option<&Region>,
-) -> Option<Finished> {
+) -> Result<Option<Finished>, Fault> {
     let stage = &task.stage;
     if let Some(common) = common {
         filling.stored.add(&stage.geometry, &unit.region, input, common, brought);
     }
     filling.inputs_left = filling.inputs_left.saturating_sub(1);
     if filling.inputs_left > 0 {
-        return None;
+        return Ok(None);
     }
     let mut finished = task.units.finish(unit, filling, task.last_step(&unit.region));
+    if let Some(op) = &stage.op {
+        op.apply(&mut finished.buffer)?;
+    }
     if stage.way_out == WayOut::Pieces {
         piece_checksum::seal(stage, &mut finished);
     }
-    Some(finished)
+    Ok(Some(finished))
 }

@@ -19,8 +19,13 @@ pub struct JournalContents {
 }
 
 impl JournalContents {
+    /// The contents of a journal of which nothing is damaged.
+    pub fn new(header: JournalHeader, done: DoneSet) -> Self {
+        Self { header, done, damaged_bytes: 0, damaged_lines: 0 }
+    }
+
     /// All lines of the journal.
-    pub(super) fn text(&self) -> Result<String, JournalError> {
+    pub fn text(&self) -> Result<String, JournalError> {
         let mut text = line::encode(&self.header)?;
         for mark in self.done.marks() {
             text.push_str(&line::encode(&mark)?);

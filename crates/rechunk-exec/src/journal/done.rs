@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rechunk_kernel::Digest;
 
 use super::line::Mark;
+use crate::task_range::TaskRange;
 
 /// The tasks a journal says are done, and how far those begun have come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -110,6 +111,79 @@ impl DoneSet {
             .flat_map(|done| done.ranges.iter().map(|(&start, range)| (start, range.end)))
     }
 
+    /// The parts of [`DoneSet::ranges`] that lie in `tasks`.
+    pub fn ranges_in(&self, tasks: &TaskRange) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let TaskRange { start, end, .. } = *tasks;
+        let parts = self.ranges(tasks.stage).map(move |(from, to)| (from.max(start), to.min(end)));
+        parts.filter(|(from, to)| from < to)
+    }
+
+    /// Number of tasks in `tasks` that are done.
+    pub fn count_in(&self, tasks: &TaskRange) -> u64 {
+        self.ranges_in(tasks).map(|(start, end)| end - start).sum()
+    }
+
+    /// The parts of `tasks` that are not done, in order.
+    pub fn left_in(&self, tasks: &TaskRange) -> Vec<TaskRange> {
+        let (mut start, mut left) = (tasks.start, Vec::new());
+        for (from, to) in self.ranges_in(tasks).chain([(tasks.end, tasks.end)]) {
+            if start < from {
+                left.push(TaskRange::new(tasks.stage, start..from));
+            }
+            start = to;
+        }
+        left
+    }
+
+    /// Marks the tasks of `tasks` done that are not. `digest` is of what all of these took from the
+    /// source.
+    pub fn fill(&mut self, tasks: &TaskRange, digest: Option<Digest>) {
+        self.add_all(&self.left_in(tasks), digest);
+    }
+
+    /// Marks the tasks of ranges done, of which none is. `digest` is of what all of these took from
+    /// the source.
+    pub fn add_all(&mut self, ranges: &[TaskRange], digest: Option<Digest>) {
+        // Only sums of digests are asked for: the first range has it all.
+        let mut digest = digest;
+        for &TaskRange { stage, start, end } in ranges {
+            self.add_digested(stage, start, Range { end, digest });
+            digest = digest.map(|_| Digest::default());
+        }
+    }
+
+    /// Marks all done that is in `other`.
+    pub fn join(&mut self, other: &Self) {
+        other.marks().for_each(|mark| self.add_mark(mark));
+    }
+
+    /// The part of it that lies in `tasks`. The digest of a range that is cut is not known.
+    #[must_use]
+    pub fn within(&self, tasks: &TaskRange) -> Self {
+        let mut part = Self::default();
+        for mark in self.marks().filter(|mark| mark.stage == tasks.stage) {
+            let end = mark.task.saturating_add(mark.tasks);
+            let (from, to) = (mark.task.max(tasks.start), end.min(tasks.end));
+            if from < to {
+                let is_whole = (from, to) == (mark.task, end);
+                let digest = mark.digest.filter(|_| is_whole);
+                part.add_mark(Mark { task: from, tasks: to - from, digest, ..mark });
+            }
+        }
+        part
+    }
+
+    /// Marks the tasks of `tasks` not done, and none of their steps. The digest of tasks that were
+    /// marked with some of them is not known any more.
+    pub fn remove(&mut self, tasks: &TaskRange) {
+        let done = self.stages.get_mut(&tasks.stage).filter(|_| !tasks.is_empty());
+        let Some(done) = done else { return };
+        done.remove(tasks.start, tasks.end);
+        if done.ranges.is_empty() && done.steps.is_empty() {
+            self.stages.remove(&tasks.stage);
+        }
+    }
+
     /// True if nothing is done.
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty()
@@ -123,7 +197,10 @@ impl DoneSet {
     /// Does what a line of the journal says.
     pub(crate) fn add_mark(&mut self, mark: Mark) {
         let digest = mark.digest;
-        if let Some(count) = mark.steps {
+        if mark.undone {
+            let end = mark.task.saturating_add(mark.tasks);
+            self.remove(&TaskRange::new(mark.stage, mark.task..end));
+        } else if let Some(count) = mark.steps {
             self.add_digested_steps(mark.stage, mark.task, Steps { count, digest });
         } else {
             let end = mark.task.saturating_add(mark.tasks);
@@ -134,12 +211,8 @@ impl DoneSet {
     /// The fewest marks that say the same.
     pub(crate) fn marks(&self) -> impl Iterator<Item = Mark> + '_ {
         self.stages.iter().flat_map(|(&stage, done)| {
-            let ranges = done.ranges.iter().map(move |(&start, range)| Mark {
-                stage,
-                task: start,
-                tasks: range.end - start,
-                steps: None,
-                digest: range.digest,
+            let ranges = done.ranges.iter().map(move |(&start, range)| {
+                Mark::tasks(stage, start, range.end).with_digest(range.digest)
             });
             ranges.chain(done.steps.iter().map(move |(&task, steps)| {
                 Mark::steps(stage, task, steps.count).with_digest(steps.digest)
@@ -180,6 +253,20 @@ impl StageDone {
         self.ranges.insert(start, Range { end, digest });
     }
 
+    fn remove(&mut self, start: u64, end: u64) {
+        self.steps.retain(|task, _| !(start..end).contains(task));
+        while let Some((&low, &known)) = self.ranges.range(..end).next_back()
+            && known.end > start
+        {
+            self.ranges.remove(&low);
+            for (from, to) in [(low, start), (end, known.end)] {
+                if from < to {
+                    self.ranges.insert(from, Range { end: to, digest: None });
+                }
+            }
+        }
+    }
+
     fn contains(&self, task: u64) -> bool {
         self.ranges.range(..=task).next_back().is_some_and(|(_, range)| task < range.end)
     }
@@ -194,14 +281,21 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_a_set_of_disjoint_ranges(
-            added in prop::collection::vec((0_u64..25, 1_u64..6), 0..30),
+            marked in prop::collection::vec((0_u64..25, 1_u64..6, 0_u8..5), 0..30),
         ) {
             let mut done = DoneSet::default();
-            for &(start, count) in &added {
-                done.add_range(3, start, start + count);
+            let mut set = BTreeSet::new();
+            for (start, count, kind) in marked {
+                let tasks = TaskRange::new(3, start..start + count);
+                if kind > 0 {
+                    done.add_range(3, start, start + count);
+                    set.extend(start..start + count);
+                } else {
+                    done.add_mark(Mark::undone(&tasks));
+                    set.retain(|task| !(start..start + count).contains(task));
+                }
+                prop_assert_eq!(done.is_empty(), set.is_empty());
             }
-            let set: BTreeSet<u64> =
-                added.into_iter().flat_map(|(start, count)| start..start + count).collect();
             prop_assert_eq!(done.count(3), set.len() as u64);
             for task in 0..32 {
                 prop_assert_eq!(done.contains(3, task), set.contains(&task));
@@ -231,11 +325,45 @@ mod tests {
         assert_eq!((marks.len(), marks[1].digest), (2, Some(digest(321))));
         done.add(0, 8);
         assert_eq!(done.digest(0), None);
+        // Of tasks that are to be done again it is not known, until they are; nor of those marked
+        // with them.
+        let mut again = DoneSet::default();
+        for mark in [mark(0, 1), mark(1, 20), mark(5, 300)] {
+            again.add_mark(mark);
+        }
+        again.remove(&TaskRange::new(0, 5..6));
+        assert_eq!((again.count(0), again.digest(0)), (2, Some(digest(21))));
+        again.add_mark(mark(5, 300));
+        assert_eq!(again.digest(0), Some(digest(321)));
+        again.remove(&TaskRange::new(0, 1..2));
+        again.add_mark(mark(1, 20));
+        assert_eq!((again.count(0), again.digest(0)), (3, None));
         // A range of which some is known already: what the two have in common is not known.
         let mut overlaps = DoneSet::default();
         overlaps.add_mark(mark(6, 3));
         overlaps.add_mark(Mark { tasks: 3, ..mark(5, 9) });
         assert_eq!((overlaps.count(0), overlaps.digest(0)), (3, None));
+    }
+
+    #[test]
+    fn parts_of_a_set_make_the_set() {
+        let mark =
+            |task, of| Mark { tasks: 4, ..Mark::task(0, task) }.with_digest(Some(digest(of)));
+        let mut done = DoneSet::default();
+        for mark in [mark(0, 1), mark(10, 20), mark(14, 300)] {
+            done.add_mark(mark);
+        }
+        done.add_steps(0, 30, 2);
+        done.add(1, 3);
+        let part = |start, end| done.within(&TaskRange::new(0, start..end));
+        assert_eq!((part(0, 10).count(0), part(0, 10).digest(0)), (4, Some(digest(1))));
+        assert_eq!((part(10, 18).count(0), part(10, 18).digest(0)), (8, Some(digest(320))));
+        assert_eq!((part(11, 18).count(0), part(11, 18).digest(0)), (7, None));
+        assert_eq!((part(18, 40).count(0), part(18, 40).steps(0, 30)), (0, 2));
+        let mut again = part(0, 10);
+        again.join(&part(10, 40));
+        again.join(&done.within(&TaskRange::new(1, 0..9)));
+        assert_eq!(again, done);
     }
 
     #[test]
@@ -259,5 +387,8 @@ mod tests {
         done.add(0, 5);
         done.add_steps(0, 5, 9);
         assert_eq!((done.steps(0, 5), done.count(0)), (0, 1));
+        done.add_steps(0, 6, 2);
+        done.remove(&TaskRange::new(0, 6..7));
+        assert_eq!((done.steps(0, 6), done.count(0)), (0, 1));
     }
 }

@@ -7,6 +7,8 @@ use rechunk_plan::PLAN_VERSION;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::task_range::TaskRange;
+
 /// Version of the journal's form; a reader refuses versions it does not know.
 pub const JOURNAL_VERSION: u32 = 1;
 
@@ -18,7 +20,7 @@ pub(crate) const STEP_MARK_INTERVAL: Duration = Duration::from_millis(100);
 pub struct JournalHeader {
     /// [`JOURNAL_VERSION`] of the writer.
     pub version: u32,
-    /// Version of the plan's form that the tasks are numbered by.
+    /// Version of the plan's form when it was begun.
     pub plan_version: u32,
     /// The plan's fingerprint: task numbers mean nothing under another.
     pub fingerprint: String,
@@ -36,9 +38,17 @@ impl JournalHeader {
             job,
         }
     }
+
+    /// True if both begin the journal of one run. An older program may have begun it: tasks are
+    /// numbered alike in every form of a plan that has this fingerprint.
+    pub(crate) fn is_of_run(&self, other: &Self) -> bool {
+        self.version == other.version
+            && self.fingerprint == other.fingerprint
+            && self.job == other.job
+    }
 }
 
-/// A line after the first: tasks are done, or some steps of one are.
+/// A line after the first: tasks are done, or some steps of one are; or tasks are to be done again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mark {
@@ -53,6 +63,9 @@ pub(crate) struct Mark {
     /// The digest of what they took from the source, where one is known.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "hex")]
     pub digest: Option<Digest>,
+    /// They are not done any more, whatever lines before this one say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undone: bool,
 }
 
 /// Digests as text.
@@ -95,7 +108,12 @@ impl Mark {
     /// The tasks from `start` to before `end` are done.
     pub(crate) fn tasks(stage: usize, start: u64, end: u64) -> Self {
         let tasks = end.saturating_sub(start);
-        Self { stage, task: start, tasks, steps: None, digest: None }
+        Self { stage, task: start, tasks, steps: None, digest: None, undone: false }
+    }
+
+    /// The tasks of `tasks` are not done any more.
+    pub(crate) fn undone(tasks: &TaskRange) -> Self {
+        Self { undone: true, ..Self::tasks(tasks.stage, tasks.start, tasks.end) }
     }
 
     /// Returns the mark with the digest of all that was taken from the source.
@@ -105,7 +123,7 @@ impl Mark {
 
     /// The first `steps` steps of a task are done.
     pub(crate) fn steps(stage: usize, task: u64, steps: u64) -> Self {
-        Self { stage, task, tasks: 1, steps: Some(steps), digest: None }
+        Self { steps: Some(steps), ..Self::task(stage, task) }
     }
 }
 

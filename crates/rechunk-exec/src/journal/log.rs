@@ -153,7 +153,7 @@ impl Segments {
                 .try_collect()
                 .await?;
             let there = found.iter().take_while(|&&is_there| is_there).count();
-            count += crate::units::frame::wide(there);
+            count += rechunk_kernel::wide(there);
             if there < found.len() {
                 break;
             }
@@ -166,7 +166,7 @@ impl Segments {
         store: &Store,
         mut take: impl FnMut(&[u8]) -> Result<(), JournalError>,
     ) -> Result<u64, JournalError> {
-        let limit_bytes = crate::units::frame::wide(SEGMENT_BYTES_MAX);
+        let limit_bytes = rechunk_kernel::wide(SEGMENT_BYTES_MAX);
         let mut count = 0;
         while count < SEGMENTS_MAX {
             let some: Vec<Option<Bytes>> = stream::iter(count..count + READ_AT_ONCE)

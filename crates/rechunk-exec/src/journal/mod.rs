@@ -1,10 +1,10 @@
 //! The journal: which tasks are done, so that a run that was killed can go on.
 //!
 //! Lines, in a local file or in numbered objects ([`log`]). The first says which plan the tasks are
-//! numbered by, each of the others marks tasks (or steps of a task) as done; every line ends with a
-//! checksum of itself. A mark is written only after what it stands for is durable (see [`writer`]),
-//! so a line that can be read can be believed. A damaged line costs what it marks, which is done
-//! again.
+//! numbered by, each of the others marks tasks (or steps of a task) as done, or says that tasks
+//! are to be done again; every line ends with a checksum of itself. A mark is written only after
+//! what it stands for is durable (see [`writer`]), so a line that can be read can be believed. A
+//! damaged line costs what it marks, which is done again.
 
 mod contents;
 mod done;

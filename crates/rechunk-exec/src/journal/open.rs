@@ -5,9 +5,10 @@ use rechunk_store::{AppendFile, Store};
 use super::contents::JournalContents;
 use super::done::DoneSet;
 use super::error::JournalError;
-use super::line::{self, JournalHeader};
+use super::line::{self, JournalHeader, Mark};
 use super::log::{JOURNAL_KEY, Log, Segments, is_segmented};
 use super::reader;
+use crate::task_range::TaskRange;
 
 /// Most attempts at opening a journal whose next number another writer takes first. A writer that
 /// does so again and again is not late, it lives.
@@ -33,9 +34,8 @@ impl Journal {
     }
 
     /// Begins a journal in the work directory `store`, durably, in place of any that is there. On a
-    /// store without files there must be none, but for one with this very header: a run that ended
-    /// before it was told that it had begun its journal. `writer` is unlike the name of any other
-    /// run.
+    /// store without files there must be none, but for that of this run, if it ended before it was
+    /// told that it had begun its journal. `writer` is unlike the name of any other run.
     pub async fn create(
         store: &Store,
         header: JournalHeader,
@@ -45,19 +45,15 @@ impl Journal {
             let mut log = Log::Segments(Segments::new(store, 0, writer));
             return match log.append(&line::encode(&header)?).await {
                 Ok(()) => Ok(Self { log, header, done: DoneSet::default() }),
-                Err(JournalError::Fenced { .. }) if Self::read(store).await?.header == header => {
+                Err(JournalError::Fenced { .. })
+                    if Self::read(store).await?.header.is_of_run(&header) =>
+                {
                     Self::open_segments(store, writer, None).await
                 }
                 Err(error) => Err(error),
             };
         }
-        let contents = JournalContents {
-            header,
-            done: DoneSet::default(),
-            damaged_bytes: 0,
-            damaged_lines: 0,
-        };
-        Self::replace(store, contents).await
+        Self::replace(store, JournalContents::new(header, DoneSet::default())).await
     }
 
     /// Removes the journal in `store`, if there is one.
@@ -155,13 +151,39 @@ impl Journal {
         for mark in contents.done.marks().filter(|mark| mark.stage < stage) {
             done.add_mark(mark);
         }
-        let kept = JournalContents { done, damaged_bytes: 0, damaged_lines: 0, ..contents };
+        Self::rewrite(store, JournalContents::new(contents.header, done), writer).await
+    }
+
+    /// Writes the journal in `store` anew, durably; in the name of `writer` where there are no
+    /// files. A kill meanwhile may leave none there.
+    pub async fn rewrite(
+        store: &Store,
+        contents: JournalContents,
+        writer: &str,
+    ) -> Result<(), JournalError> {
         if !is_segmented(store) {
-            return Self::replace(store, kept).await.map(drop);
+            return Self::replace(store, contents).await.map(drop);
         }
         Segments::remove(store).await?;
-        let text = kept.text()?;
+        let text = contents.text()?;
         Log::Segments(Segments::new(store, 0, writer)).append(&text).await
+    }
+
+    /// Returns the journal of a run that takes more for done than it says: what others have marked
+    /// elsewhere. Nothing is written.
+    #[must_use]
+    pub fn knowing(mut self, done: &DoneSet) -> Self {
+        self.done.join(done);
+        self
+    }
+
+    /// Has the tasks of `tasks` be done again, durably: whatever they have written may be replaced
+    /// then. All other marks stay.
+    pub async fn forget(&mut self, tasks: &TaskRange) -> Result<(), JournalError> {
+        self.log.append(&line::encode(&Mark::undone(tasks))?).await?;
+        self.log.sync().await?;
+        self.done.remove(tasks);
+        Ok(())
     }
 
     /// Its first line.
@@ -176,5 +198,42 @@ impl Journal {
 
     pub(crate) fn into_parts(self) -> (Log, DoneSet) {
         (self.log, self.done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn mark(journal: &mut Journal, tasks: &TaskRange) {
+        let line = line::encode(&Mark::tasks(tasks.stage, tasks.start, tasks.end)).unwrap();
+        journal.log.append(&line).await.unwrap();
+    }
+
+    /// Of a file, and of segments.
+    #[tokio::test]
+    async fn a_task_that_is_forgotten_is_done_again_and_no_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = directory.path().to_str().unwrap();
+        let [all, some] = [TaskRange::new(0, 0..9), TaskRange::new(1, 4..8)];
+        let task = TaskRange::new(1, 5..6);
+        let left = |done: &DoneSet| [done.left_in(&all), done.left_in(&some)].concat();
+        for store in [folder, "memory:"].map(|location| Store::open(location).unwrap()) {
+            let header = JournalHeader::new("ab", serde_json::Value::Null);
+            let mut journal = Journal::create(&store, header.clone(), "a").await.unwrap();
+            mark(&mut journal, &all).await;
+            mark(&mut journal, &some).await;
+            drop(journal);
+            let mut journal = Journal::open(&store, "b").await.unwrap();
+            journal.forget(&task).await.unwrap();
+            assert_eq!(left(journal.done()), [task]);
+            drop(journal);
+            let mut journal = Journal::open(&store, "c").await.unwrap();
+            assert_eq!(left(journal.done()), [task]);
+            mark(&mut journal, &task).await;
+            let read = Journal::read(&store).await.unwrap();
+            assert_eq!((left(&read.done), read.damaged_bytes), (vec![], 0));
+            assert_eq!(read.header, header);
+        }
     }
 }

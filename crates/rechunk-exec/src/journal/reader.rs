@@ -1,5 +1,6 @@
 //! Reads a journal a piece at a time: what is held of it does not grow with it.
 
+use rechunk_kernel::wide;
 use rechunk_store::{End, Store};
 
 use super::contents::JournalContents;
@@ -7,7 +8,6 @@ use super::done::DoneSet;
 use super::error::JournalError;
 use super::line::{self, JOURNAL_VERSION, JournalHeader, Mark};
 use super::log::{JOURNAL_KEY, Segments, is_segmented, lines};
-use crate::units::frame::wide;
 
 /// Bytes of a journal that are read at a time; a longer line is damage.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -46,6 +46,23 @@ pub(super) async fn read(
     let Reader { header, done, damaged_bytes, damaged_lines, .. } = reader;
     let header = header.or_else(|| known.cloned()).ok_or(JournalError::Damaged { location })?;
     Ok((JournalContents { header, done, damaged_bytes, damaged_lines }, segments))
+}
+
+impl JournalContents {
+    /// Reads the lines of a journal that are kept as one object, `location`. If the first is
+    /// damaged, `known` is what it says.
+    pub fn of_text(
+        text: &[u8],
+        known: &JournalHeader,
+        location: &str,
+    ) -> Result<Self, JournalError> {
+        let mut reader = Reader::default();
+        let taken = reader.take(text).map_err(|other| other.at(location.to_owned()))?;
+        let Reader { header, done, damaged_lines, .. } = reader;
+        let header = header.unwrap_or_else(|| known.clone());
+        let damaged_bytes = wide(text.len() - taken);
+        Ok(Self { header, done, damaged_bytes, damaged_lines })
+    }
 }
 
 impl Reader {

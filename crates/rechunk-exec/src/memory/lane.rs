@@ -1,9 +1,9 @@
 //! A place for one chunk on its way in or out.
 
 use bytes::Bytes;
+use rechunk_kernel::wide;
 
 use crate::memory::pool::BufferPool;
-use crate::units::frame::wide;
 use crate::units::unit::Finished;
 
 /// Memory that one lane keeps between two chunks, and that a chunk goes through.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use rechunk_kernel::narrow;
 
 /// Most idle buffers that are looked at for one of the wanted size.
 const SEARCHED_MAX: usize = 64;
@@ -45,8 +46,7 @@ impl BufferPool {
     /// A pool of at most `limit_bytes`, and not more than `kept_bytes` when nothing is on its way
     /// out.
     pub(crate) fn new(limit_bytes: u64, kept_bytes: u64) -> Self {
-        let [limit_bytes, kept_bytes] =
-            [limit_bytes, kept_bytes].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        let [limit_bytes, kept_bytes] = [limit_bytes, kept_bytes].map(narrow);
         Self { limit_bytes, kept_bytes, spare_bytes: 0, state: Mutex::default() }
     }
 
@@ -54,7 +54,7 @@ impl BufferPool {
     /// `spare_bytes` for buffers that lie idle, or are larger than requested.
     pub(crate) fn of_many_sizes(limit_bytes: u64, spare_bytes: u64) -> Self {
         let kept_bytes = limit_bytes.saturating_add(spare_bytes);
-        let spare_bytes = usize::try_from(spare_bytes).unwrap_or(usize::MAX);
+        let spare_bytes = narrow(spare_bytes);
         Self { spare_bytes, ..Self::new(limit_bytes, kept_bytes) }
     }
 
@@ -150,8 +150,7 @@ impl BufferPool {
     /// up and has at least as many, or a unit's that lies idle, or else one that was given up and
     /// is larger. None has more than `bytes_max`.
     pub(crate) fn exchange(&self, buffer: &mut Vec<u8>, bytes: u64, bytes_max: u64) {
-        let [bytes, bytes_max] =
-            [bytes, bytes_max].map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        let [bytes, bytes_max] = [bytes, bytes_max].map(narrow);
         if buffer.capacity() >= bytes {
             return; // as mostly: nobody has to wait for it
         }

@@ -3,11 +3,11 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rechunk_kernel::wide;
 use rechunk_plan::Stage;
 
 use crate::memory::lane::{Lane, LaneNeeds};
 use crate::memory::pool::BufferPool;
-use crate::units::frame::wide;
 
 /// Rooms to decode in, one for each thread at most; lanes borrow them.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! Work spread over lanes.
 
 use futures::stream::{FuturesUnordered, StreamExt};
+use rechunk_kernel::wide;
 use rechunk_store::{OPEN_FILES_MAX, Run};
 
 use crate::Fault;
-use crate::units::frame::wide;
 
 /// Files of one side that are open at once, at most: other runs have files too.
 const FILES_AT_ONCE: usize = OPEN_FILES_MAX / 2;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, FutureExt};
 use rechunk_grid::Region;
+use rechunk_kernel::wide;
 use rechunk_plan::keep::FilePart;
 use rechunk_store::{ReadBatch, ReadFile, Role};
 use tokio::task::JoinHandle;
@@ -14,7 +15,6 @@ use super::lanes::{Bounce, Crew, crews, over};
 use super::pass::Pass;
 use super::side::Place;
 use crate::Fault;
-use crate::units::frame::wide;
 
 /// Most bytes of a buffer that are announced, and most files they are in.
 const ANNOUNCED_BYTES: u64 = 64 << 20;

@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use rechunk_array::Array;
 use rechunk_grid::Region;
+use rechunk_kernel::wide;
 use rechunk_plan::keep::Runs;
 use rechunk_store::{AS_IN_PAGE_BYTES, Run, start_as_in_page};
 
 use super::lanes::Bounce;
 use crate::Fault;
-use crate::units::frame::{Frame, buffer_bytes, wide};
+use crate::units::frame::{Frame, buffer_bytes};
 use crate::units::slabs::Slabs;
 
 /// An array of raw files.

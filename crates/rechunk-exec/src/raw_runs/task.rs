@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rechunk_kernel::wide;
+
 use super::held::{Carried, Full, Held};
 use super::lanes::Bounce;
 use super::marks::Marks;
@@ -49,5 +51,5 @@ pub(crate) fn bytes_done(stage: &StageRun, steps: u64) -> Result<u64, Fault> {
         complete.map(|block| block.region.elements()).sum()
     };
     let elements: u64 = (0..steps.min(buffers.count())).map(elements).sum();
-    Ok(elements.saturating_mul(stage.run.execution.plan.item_bytes))
+    Ok(elements.saturating_mul(wide(stage.item_bytes)))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::future::{BoxFuture, FutureExt};
 use rechunk_grid::Region;
+use rechunk_kernel::wide;
 use rechunk_plan::keep::WriteBlock;
 use rechunk_store::{AS_IN_PAGE_BYTES, Role, WriteBatch};
 
@@ -14,7 +15,7 @@ use super::lanes::{Bounce, Crew, crews, over};
 use super::pass::Pass;
 use super::side::Place;
 use crate::Fault;
-use crate::units::frame::{self, Frame, wide};
+use crate::units::frame::{self, Frame};
 
 /// Writes all write blocks that are complete with a buffer, as many at a time as there are lanes.
 /// The pieces of the others are carried on. Returns how many were written.

@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
+use rechunk_kernel::wide;
 use rechunk_plan::StageGeometry;
 
 use crate::stage::way_in::WayIn;
-use crate::units::frame::wide;
 use crate::{Execution, Sink};
 
 /// Share of the list's bytes that the numbers of tasks may have.
@@ -32,7 +32,7 @@ impl BusyTasks {
     ) -> Self {
         let does_nothing_with_nothing = way_in.reads_source()
             && !matches!(way_in, WayIn::Runs)
-            && execution.plan.source_edges.is_none()
+            && execution.plan.source().edges.is_none()
             && match execution.sink {
                 Sink::Write(_) => {
                     !execution.in_place && (way_in.passes_through() || leaves_absent_out)

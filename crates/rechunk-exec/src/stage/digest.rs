@@ -4,12 +4,12 @@ use std::sync::{Mutex, PoisonError};
 
 use rechunk_array::Array;
 use rechunk_grid::{ChunkGrid, Endian, Region};
-use rechunk_kernel::{DIGEST_METHOD, Digest, DigestKeys};
+use rechunk_kernel::{DIGEST_METHOD, Digest, DigestKeys, wide};
 
 use crate::Fault;
 use crate::execution::ENCODED_METHOD;
 use crate::stage::way_in::WayIn;
-use crate::units::frame::{self, wide};
+use crate::units::frame;
 use crate::units::input::{Brought, Input};
 
 /// Method by which a stage takes a digest.

@@ -2,6 +2,7 @@
 //! threads that read ahead have nothing to gain, and each hand-over costs two thread switches: more
 //! than a small chunk takes.
 
+use rechunk_kernel::wide;
 use rechunk_plan::{Stage, StageGeometry};
 use rechunk_store::Store;
 
@@ -9,7 +10,6 @@ use crate::cpu::CpuPool;
 use crate::execution::Execution;
 use crate::stage::way_in::WayIn;
 use crate::stage::way_out::WayOut;
-use crate::units::frame::wide;
 
 /// Decoded bytes that one job takes in, of inputs that small or of which a task takes that little.
 const JOB_BYTES: u64 = 2 << 20;
@@ -62,7 +62,7 @@ impl InPlace {
         }
         let taken = geometry.input_grid().chunk_shape().iter().zip(stage.filled());
         let taken = taken.map(|(&chunk, &tile)| chunk.min(tile));
-        let input_bytes = taken.fold(execution.plan.item_bytes, u64::saturating_mul);
+        let input_bytes = taken.fold(stage.input(&execution.plan).item_bytes, u64::saturating_mul);
         let steps = stage.step_chunks.iter().fold(1_u64, |n, &chunks| n.saturating_mul(chunks));
         let threads = u64::from(execution.plan.threads).max(1);
         let of_step = steps / threads.saturating_mul(JOBS_PER_THREAD);
@@ -109,7 +109,7 @@ fn passes_on_by_shard(stage: &Stage, way_in: &WayIn, execution: &Execution) -> b
     let layout = execution.sink.array().layout();
     let is_by_chunk = matches!(way_in, WayIn::StoredChunks);
     let Some(format) = layout.shards().filter(|_| is_by_chunk) else { return false };
-    let shards = stage.tile.iter().zip(format.shard_shape()).zip(&execution.plan.shape);
+    let shards = stage.tile.iter().zip(format.shard_shape()).zip(&stage.shape);
     let shards = shards.fold(1_u64, |count, ((&tile, &shard), &extent)| {
         count.saturating_mul(tile.min(extent).div_ceil(shard))
     });

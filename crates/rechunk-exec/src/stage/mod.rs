@@ -7,6 +7,7 @@ pub(crate) mod in_place;
 pub(crate) mod piece_place;
 pub(crate) mod plain;
 pub(crate) mod shards;
+pub(crate) mod stage_op;
 pub(crate) mod stage_run;
 pub(crate) mod task;
 pub(crate) mod way_in;

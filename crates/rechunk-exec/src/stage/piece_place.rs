@@ -1,19 +1,22 @@
 //! Location of pieces of the intermediate: an object has all pieces of a task.
 
 use rechunk_plan::Plan;
+use rechunk_store::StoreError;
 
+use crate::Fault;
 use crate::stage::stage_run::StageRun;
+use crate::task_range::TaskRange;
 use crate::units::input::Input;
 
 /// Key of the intermediate object that task `task` of stage `stage` writes.
-pub(crate) fn object_key(stage: usize, task: u64) -> String {
+pub fn intermediate_key(stage: usize, task: u64) -> String {
     format!("stage{stage}/{task:09}")
 }
 
 /// Keys of all intermediate objects of a plan.
 pub fn intermediate_keys(plan: &Plan) -> impl Iterator<Item = String> {
     let stages = plan.stages.iter().rev().skip(1).rev().enumerate();
-    stages.flat_map(|(stage, of)| (0..of.tasks).map(move |task| object_key(stage, task)))
+    stages.flat_map(|(stage, of)| (0..of.tasks).map(move |task| intermediate_key(stage, task)))
 }
 
 /// Location of a piece.
@@ -21,6 +24,8 @@ pub(crate) struct PiecePlace {
     pub key: String,
     /// Offset and length in the object, bytes.
     pub range: (u64, u64),
+    /// The task that has written the object.
+    pub written_by: TaskRange,
 }
 
 impl PiecePlace {
@@ -28,7 +33,32 @@ impl PiecePlace {
     pub(crate) fn of_input(stage: &StageRun, index: &[u64], input: &Input) -> Self {
         let grid = stage.geometry.input_grid();
         let before = stage.number.saturating_sub(1);
-        let key = object_key(before, grid.indices().ordinal(index));
-        Self { key, range: stage.geometry.piece_range(&grid.region(index), &input.region) }
+        let task = grid.indices().ordinal(index);
+        Self {
+            key: intermediate_key(before, task),
+            range: stage.geometry.piece_range(&grid.region(index), &input.region),
+            written_by: TaskRange::new(before, task..task.saturating_add(1)),
+        }
+    }
+
+    /// The fault of a piece that cannot be read: lost, if the object is not there or too short.
+    pub(crate) fn unread(&self, source: StoreError) -> Fault {
+        let is_lost = source.is_not_found()
+            || source.is_wrong_size()
+            || matches!(source, StoreError::Short { .. });
+        let written_by = self.written_by;
+        if is_lost {
+            Fault::LostPiece { written_by, source: Box::new(source) }
+        } else {
+            Fault::Intermediate(source)
+        }
+    }
+
+    /// The fault of a piece that was read from `stage`'s store and has not its checksum.
+    pub(crate) fn damaged(self, stage: &StageRun) -> Fault {
+        let location =
+            stage.intermediate().map_or_else(|_| String::new(), |s| s.label().to_owned());
+        let Self { key, range: (offset_bytes, length_bytes), written_by } = self;
+        Fault::DamagedPiece { written_by, location, key, offset_bytes, length_bytes }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rechunk_array::{Array, ArrayError, ShardWriter};
 use rechunk_format::{ShardFormat, ShardIndex};
 use rechunk_grid::Region;
-use rechunk_plan::StageOutput;
+use rechunk_plan::Unit;
 use tokio::sync::OnceCell;
 
 use crate::Fault;
@@ -119,9 +119,9 @@ impl TargetShards {
         }
         // Where whole shards are copied, units are shards, but those taken apart after all have
         // the chunks of the source.
-        let grid = match stage.stage.output {
-            StageOutput::TargetShards => stage.geometry.grain_grid(),
-            _ => stage.geometry.output_grid(),
+        let grid = match stage.stage.output_unit() {
+            Unit::Shard => stage.geometry.grain_grid(),
+            Unit::Chunk | Unit::Piece => stage.geometry.output_grid(),
         };
         let whole = region_of(format, &shard);
         let array = Region::whole(grid.array_shape());

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use rechunk_array::Array;
 use rechunk_format::{Layout, Plain};
 use rechunk_grid::Region;
+use rechunk_kernel::wide;
 use rechunk_plan::{Stage, StageGeometry, shard_state_bytes};
 use rechunk_store::{Role, Store};
 
@@ -15,9 +16,11 @@ use crate::stage::busy_tasks::BusyTasks;
 use crate::stage::context::RunContext;
 use crate::stage::digest::StageDigest;
 use crate::stage::in_place::InPlace;
+use crate::stage::stage_op::StageOp;
 use crate::stage::way_in::WayIn;
 use crate::stage::way_out::WayOut;
-use crate::units::frame::{Frame, buffer_bytes, wide};
+use crate::task_range::TaskRange;
+use crate::units::frame::{Frame, buffer_bytes};
 use crate::{Event, Fault};
 
 /// A stage being run.
@@ -32,6 +35,8 @@ pub(crate) struct StageRun {
     /// Its number in the plan.
     pub number: usize,
     pub stage: Stage,
+    /// Its tasks that are to be done.
+    pub tasks: TaskRange,
     pub geometry: StageGeometry,
     pub item_bytes: usize,
     /// Bytes of an element that change places together between inputs and units; 1 if the two have
@@ -56,6 +61,8 @@ pub(crate) struct StageRun {
     pub held: Option<Region>,
     /// Way of its inputs.
     pub way_in: WayIn,
+    /// Operation on its finished units, before they go their way.
+    pub op: Option<StageOp>,
     /// Way of its finished units.
     pub way_out: WayOut,
     /// The digest it takes of what it reads.
@@ -193,7 +200,7 @@ impl StageRun {
 
     /// Task `number` is among the last: whoever runs it will hardly have another.
     pub(crate) fn is_last(&self, number: u64) -> bool {
-        number.saturating_add(self.stage.tasks_at_once.into()) >= self.stage.tasks
+        number.saturating_add(self.stage.tasks_at_once.into()) >= self.tasks.end
     }
 
     /// Regions of `region`, in a target chunk, that the source does not hold: they stay as they
@@ -214,8 +221,7 @@ impl StageRun {
 
     /// Tells that the elements of `region` are finished.
     pub(crate) fn progress(&self, region: &Region) {
-        let item_bytes = self.run.execution.plan.item_bytes;
-        let decoded_bytes = region.elements().saturating_mul(item_bytes);
+        let decoded_bytes = region.elements().saturating_mul(wide(self.item_bytes));
         self.run.observer.event(&Event::Progress { stage: self.number, decoded_bytes });
     }
 }

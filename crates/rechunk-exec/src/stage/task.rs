@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rechunk_format::Plain;
 use rechunk_grid::Region;
-use rechunk_kernel::Digest;
+use rechunk_kernel::{Digest, wide};
 
 use crate::Fault;
 use crate::memory::pool::BufferPool;
@@ -12,7 +12,6 @@ use crate::memory::workers::Needs;
 use crate::stage::digest::DigestSum;
 use crate::stage::shards::{SourceIndexes, TargetShards};
 use crate::stage::stage_run::StageRun;
-use crate::units::frame::wide;
 use crate::units::input::Input;
 use crate::units::unit::Units;
 

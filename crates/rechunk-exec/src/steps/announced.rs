@@ -1,12 +1,12 @@
 //! Announces a task's next inputs to its store, where that reads them from a disk meanwhile.
 
 use rechunk_grid::{IndexIter, Region};
+use rechunk_kernel::wide;
 use rechunk_plan::{StageGeometry, Steps};
 
 use crate::Execution;
 use crate::stage::task::TaskRun;
 use crate::stage::way_in::WayIn;
-use crate::units::frame::wide;
 use crate::ways_in::announce::{ANNOUNCED_BYTES, bytes_max};
 
 /// Most inputs of a task that are announced at a time.

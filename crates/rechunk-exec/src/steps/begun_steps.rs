@@ -7,10 +7,10 @@
 use std::collections::VecDeque;
 
 use rechunk_grid::Region;
+use rechunk_kernel::{narrow, wide};
 use rechunk_plan::units_within;
 
 use crate::stage::task::TaskRun;
-use crate::units::frame::wide;
 
 /// Steps from the first some of whose inputs are not in to the one that began last.
 pub(crate) struct BegunSteps {
@@ -64,7 +64,7 @@ impl BegunSteps {
 
     /// That has ended, or there is nothing of it.
     pub(crate) fn taken(&mut self, step: u64) {
-        let at = usize::try_from(step - self.first).unwrap_or(usize::MAX);
+        let at = narrow(step - self.first);
         if let Some(count) = self.on_their_way.get_mut(at) {
             *count -= 1;
         }

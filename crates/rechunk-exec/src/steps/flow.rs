@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use futures::future::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use rechunk_grid::{IndexIter, Region};
-use rechunk_kernel::Digest;
+use rechunk_kernel::{Digest, wide};
 
 use crate::Fault;
 use crate::cpu::Driven;
@@ -19,7 +19,6 @@ use crate::steps::begun_steps::BegunSteps;
 use crate::steps::loans::Loans;
 use crate::steps::step_marks::StepMarks;
 use crate::steps::{local_jobs, send_out, take_in};
-use crate::units::frame::wide;
 use crate::units::unit::Finished;
 use crate::ways_in::gather::{self, Fetched};
 use crate::ways_in::missing;

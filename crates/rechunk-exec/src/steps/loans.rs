@@ -5,12 +5,13 @@
 //! its own, the rest is free: enough to take an input in, if that needs no more. So threads that
 //! decode have something to do though every lane of the plan is in use.
 
+use rechunk_kernel::wide;
+
 use crate::memory::lane::Lane;
 use crate::memory::pool::BufferPool;
 use crate::stage::in_place::SENT_AT_ONCE_BYTES;
 use crate::stage::stage_run::StageRun;
 use crate::stage::way_out::WayOut;
-use crate::units::frame::wide;
 
 /// Loans of the lanes of a task.
 ///

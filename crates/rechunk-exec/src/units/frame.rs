@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-use rechunk_format::{ElementOrder, FormatError};
+use rechunk_format::ElementOrder;
 use rechunk_grid::{ChunkGrid, Region};
-use rechunk_kernel::{Differences, Digest, DigestKeys, compare_region, copy_region, fill_region};
+use rechunk_kernel::{
+    Differences, Digest, DigestKeys, compare_region, copy_region, fill_region, narrow, wide,
+};
 
 use crate::Fault;
 
@@ -72,7 +74,6 @@ impl Frame {
 
     /// From the first byte of `region` in the buffer to its last. It lies in the box.
     pub(crate) fn bytes_of(&self, region: &Region, item_bytes: usize) -> Range<usize> {
-        let narrow = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         let last = region.start.iter().zip(&region.shape);
         let last: Vec<u64> = last.map(|(start, extent)| start + extent.saturating_sub(1)).collect();
         let (first, last) = (self.offset_bytes(&region.start), self.offset_bytes(&last));
@@ -99,7 +100,7 @@ impl Frame {
                 break;
             }
         }
-        (elements, usize::try_from(bytes).unwrap_or(usize::MAX))
+        (elements, narrow(bytes))
     }
 
     fn offset_bytes(&self, position: &[u64]) -> u64 {
@@ -192,20 +193,6 @@ pub(crate) fn buffer_bytes(elements: u64, item_bytes: usize) -> Result<usize, Fa
         .and_then(|elements| elements.checked_mul(item_bytes))
         .filter(|&bytes| isize::try_from(bytes).is_ok())
         .ok_or(Fault::BufferTooLarge { elements })
-}
-
-/// Refuses a decoded chunk that is not one.
-pub(crate) fn check_length(decoded: &[u8], expected_bytes: usize) -> Result<(), FormatError> {
-    if decoded.len() == expected_bytes {
-        return Ok(());
-    }
-    let reason = format!("{} bytes instead of {expected_bytes}", decoded.len());
-    Err(FormatError::Decode { codec: "chunk", reason })
-}
-
-/// A length as the counts have it. (No machine has a `usize` above 64 bits.)
-pub(crate) fn wide(bytes: usize) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

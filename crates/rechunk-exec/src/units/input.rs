@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use rechunk_grid::Region;
+use rechunk_kernel::wide;
 
-use crate::units::frame::{Frame, wide};
+use crate::units::frame::Frame;
 
 /// An input chunk, or the piece of the intermediate that stands for it.
 pub(crate) struct Input {

@@ -1,9 +1,9 @@
 //! Parts of a unit that the source stores: where absent means something else than fill values.
 
 use rechunk_grid::Region;
+use rechunk_kernel::wide;
 use rechunk_plan::StageGeometry;
 
-use crate::units::frame::wide;
 use crate::units::input::{Brought, Input};
 
 /// Parts of a unit that are stored in the source.

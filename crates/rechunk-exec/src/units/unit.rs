@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rechunk_grid::Region;
-use rechunk_kernel::Digest;
+use rechunk_kernel::{Digest, wide};
 
-use crate::units::frame::{Frame, wide};
+use crate::units::frame::Frame;
 use crate::units::stored::Stored;
 
 /// Units by ordinal. A unit is here from the first input that meets it to the last.

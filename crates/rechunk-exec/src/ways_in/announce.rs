@@ -1,12 +1,12 @@
 //! Tells a store which input will be fetched soon: it reads that from a disk meanwhile.
 
+use rechunk_kernel::wide;
 use rechunk_plan::StageGeometry;
 
 use crate::Execution;
 use crate::stage::piece_place::PiecePlace;
 use crate::stage::task::TaskRun;
 use crate::stage::way_in::WayIn;
-use crate::units::frame::wide;
 use crate::ways_in::source::takes_part;
 
 /// Most bytes of a task that are announced at a time, all together and of one input.
@@ -35,7 +35,7 @@ pub(crate) fn input(task: &TaskRun, index: &[u64]) -> bool {
     let Ok(Some(input)) = task.input(index) else { return true };
     match (&stage.way_in, stage.intermediate()) {
         (WayIn::Pieces, Ok(store)) => {
-            let PiecePlace { key, range: (offset, bytes) } =
+            let PiecePlace { key, range: (offset, bytes), .. } =
                 PiecePlace::of_input(stage, index, &input);
             store.announce(&key, offset..offset.saturating_add(bytes.min(ANNOUNCED_BYTES)))
         }

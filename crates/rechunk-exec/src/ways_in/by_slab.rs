@@ -4,17 +4,18 @@
 
 use rechunk_array::Array;
 use rechunk_grid::Region;
+use rechunk_kernel::wide;
 use rechunk_plan::StageGeometry;
 use rechunk_store::Role;
 
 use crate::Fault;
-use crate::fill::piece_checksum::{self, Sum};
+use crate::fill::piece_checksum::Sum;
 use crate::fill::spread::{end_parts, spread, spread_part};
 use crate::memory::lane::Lane;
 use crate::stage::piece_place::PiecePlace;
 use crate::stage::task::TaskRun;
 use crate::stage::way_in::WayIn;
-use crate::units::frame::{buffer_bytes, wide};
+use crate::units::frame::buffer_bytes;
 use crate::units::input::{Brought, Input};
 use crate::units::slabs::Slabs;
 use crate::units::unit::Finished;
@@ -69,8 +70,10 @@ async fn piece(
 ) -> Result<Vec<Finished>, Fault> {
     let stage = &task.stage;
     let store = stage.intermediate()?;
-    let PiecePlace { key, range } = PiecePlace::of_input(stage, index, input);
-    let mut reader = store.open_range(&key, range.0, range.1).await.map_err(Fault::Intermediate)?;
+    let place = PiecePlace::of_input(stage, index, input);
+    let (offset, bytes) = place.range;
+    let reader = store.open_range(&place.key, offset, bytes).await;
+    let mut reader = reader.map_err(|error| place.unread(error))?;
     let mut sum = Sum::of_place(stage, &input.region);
     let axes: Vec<usize> = (0..input.region.rank()).collect();
     let (slabs, room_bytes) = slabs(input, &input.region, &axes, stage.item_bytes)?;
@@ -78,18 +81,18 @@ async fn piece(
     for slab in slabs {
         let (slab, range) = input.part(slab, stage.item_bytes);
         let read = reader.read_into(range.len(), room_bytes, &mut lane.encoded);
-        read.map_err(Fault::Intermediate)?;
+        read.map_err(|error| place.unread(error))?;
         at = range.end;
         sum.add(&lane.encoded);
         spread_part(task, &slab, Brought::Piece(&lane.encoded, &[]))?;
     }
-    let left_bytes = buffer_bytes(range.1, 1)?.saturating_sub(at);
+    let left_bytes = buffer_bytes(bytes, 1)?.saturating_sub(at);
     let read = reader.read_into(left_bytes, left_bytes, &mut lane.encoded);
-    read.map_err(Fault::Intermediate)?;
+    read.map_err(|error| place.unread(error))?;
     store.meter().add_decoded_read(Role::Intermediate, wide(input.bytes));
     // No unit is complete before that: what is damaged goes no further.
     let Some(marks) = sum.check(&lane.encoded) else {
-        return Err(piece_checksum::damaged(stage, &key, range));
+        return Err(place.damaged(stage));
     };
     end_parts(task, input, Brought::Piece(&[], marks))
 }

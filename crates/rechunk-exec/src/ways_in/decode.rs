@@ -4,9 +4,9 @@ use crate::Fault;
 use crate::fill::spread::spread;
 use crate::memory::lane::Lane;
 use crate::stage::task::TaskRun;
-use crate::units::frame::check_length;
 use crate::units::input::{Brought, Input};
 use crate::units::unit::Finished;
+use rechunk_format::check_chunk_bytes;
 
 /// Decodes the chunk in a lane and copies it into the units it meets. Returns those that are
 /// complete.
@@ -47,6 +47,6 @@ pub(crate) fn decode<'a>(
     let wanted = input.wanted.clone();
     let decoded = source.layout().decode_part(index, encoded, wanted.clone(), scratch);
     let decoded = decoded.map_err(fault)?;
-    check_length(decoded, input.bytes).map_err(fault)?;
+    check_chunk_bytes(decoded, input.bytes).map_err(fault)?;
     Ok(&decoded[wanted])
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rechunk_array::ArrayError;
+use rechunk_kernel::wide;
 use rechunk_store::{Got, Role, StoreError};
 
 use crate::Fault;
@@ -13,7 +14,6 @@ use crate::stage::piece_place::PiecePlace;
 use crate::stage::stage_run::StageRun;
 use crate::stage::task::TaskRun;
 use crate::stage::way_in::WayIn;
-use crate::units::frame::wide;
 use crate::units::input::{Brought, Input};
 use crate::ways_in::decode::decode;
 use crate::ways_in::source::{fetch_chunk, takes_part};
@@ -145,7 +145,7 @@ async fn take_in(task: &Arc<TaskRun>, fetched: Fetched) -> Result<Taken, Fault> 
                 let piece = piece_checksum::open(&task.stage, &input.region, &lane.encoded);
                 let parts = piece.and_then(|piece| piece.split_at_checked(input.bytes));
                 let Some((elements, marks)) = parts else {
-                    return Err(piece_checksum::damaged(&task.stage, &place.key, place.range));
+                    return Err(place.damaged(&task.stage));
                 };
                 spread(&task, &input, Brought::Piece(elements, marks))?
             }
@@ -190,7 +190,7 @@ async fn fetch_piece(
     // The largest piece of the stage, unless a lane is also paid for something larger.
     let room = stage.geometry.piece_bytes_max();
     let fetched = store.get_range_into(&place.key, offset, bytes, room, piece).await;
-    fetched.map_err(Fault::Intermediate)?;
+    fetched.map_err(|error| place.unread(error))?;
     store.meter().add_decoded_read(Role::Intermediate, wide(input.bytes));
     Ok(place)
 }

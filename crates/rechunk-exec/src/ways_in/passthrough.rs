@@ -6,7 +6,7 @@ use bytes::Bytes;
 use rechunk_array::WholeShard;
 use rechunk_format::{ShardFormat, ShardIndex};
 use rechunk_grid::Region;
-use rechunk_plan::StageOutput;
+use rechunk_plan::Unit;
 
 use crate::Fault;
 use crate::memory::lane::{Lane, LaneDone};
@@ -86,7 +86,7 @@ async fn shard(
 ) -> Result<(), Fault> {
     let stage = &task.stage;
     let source = &stage.run.execution.source;
-    let is_whole = stage.stage.output == StageOutput::TargetShards;
+    let is_whole = stage.stage.output_unit() == Unit::Shard;
     let is_only_read = stage.way_out == WayOut::Nothing;
     let copied_bytes = if is_whole { 0 } else { source.layout().codec_cost().encoded_bytes_max };
     let limit_bytes =

@@ -20,7 +20,7 @@ pub(crate) fn is_possible(
     digest: &StageDigest,
 ) -> bool {
     let (source, target) = (&execution.source, execution.sink.array());
-    stage.copied_by_store
+    stage.is_copied_by_store()
         && way_out == WayOut::Write
         && digest.method().is_none()
         && source.has_whole_objects()

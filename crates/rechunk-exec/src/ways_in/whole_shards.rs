@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use rechunk_array::WholeShard;
 use rechunk_format::{ShardFormat, ShardIndex};
+use rechunk_kernel::wide;
 use rechunk_store::Role;
 
 use crate::Fault;
 use crate::fill::spread::spread;
 use crate::memory::lane::{Lane, LaneDone};
 use crate::stage::task::TaskRun;
-use crate::units::frame::wide;
 use crate::units::input::Brought;
 use crate::units::unit::Finished;
 use crate::ways_in::decode::{decode_and_spread, decode_and_spread_of};

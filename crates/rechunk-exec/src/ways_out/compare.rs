@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use rechunk_format::check_chunk_bytes;
+use rechunk_kernel::wide;
 use rechunk_store::Role;
 
 use crate::Fault;
 use crate::memory::lane::Lane;
 use crate::stage::stage_run::StageRun;
 use crate::stage::task::TaskRun;
-use crate::units::frame::{self, check_length, wide};
+use crate::units::frame;
 use crate::units::unit::Finished;
 use crate::ways_out::target::fetch_chunk;
 
@@ -57,7 +59,7 @@ fn compare_buffers(
         let fault = |error| Fault::Target(other.decode_error(&unit.index, error));
         let decoded =
             other.layout().decode(&unit.index, &lane.encoded, &mut lane.scratch).map_err(fault)?;
-        check_length(decoded, unit.buffer.len()).map_err(fault)?;
+        check_chunk_bytes(decoded, unit.buffer.len()).map_err(fault)?;
         if decoded == unit.buffer {
             return Ok(()); // the usual case, padding included
         }

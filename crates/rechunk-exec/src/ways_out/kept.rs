@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
+use rechunk_format::check_chunk_bytes;
 use rechunk_grid::Region;
+use rechunk_kernel::wide;
 use rechunk_store::Role;
 
 use crate::Fault;
 use crate::memory::lane::Lane;
 use crate::stage::stage_run::StageRun;
 use crate::stage::task::TaskRun;
-use crate::units::frame::{self, check_length, wide};
+use crate::units::frame;
 use crate::units::unit::Finished;
 use crate::ways_out::target::fetch_chunk;
 
@@ -57,7 +59,7 @@ fn copy(
     let target = stage.target();
     let fault = |error| Fault::Target(target.decode_error(&unit.index, error));
     let decoded = target.layout().decode(&unit.index, encoded, scratch).map_err(fault)?;
-    check_length(decoded, unit.buffer.len()).map_err(fault)?;
+    check_chunk_bytes(decoded, unit.buffer.len()).map_err(fault)?;
     let copy = |part| {
         let (old, new) = ((decoded, &frame), (&mut unit.buffer[..], &frame));
         frame::copy(stage.item_bytes, part, old, new, 1)

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use rechunk_kernel::{narrow, wide};
 use rechunk_store::{ObjectWriter, Role};
 
 use crate::Fault;
-use crate::stage::piece_place::object_key;
+use crate::stage::piece_place::intermediate_key;
 use crate::stage::task::TaskRun;
 use crate::stage::way_out::WayOut;
-use crate::units::frame::wide;
 use crate::units::unit::Finished;
 
 /// The finished pieces of a tile, in C order of the boxes that will read them, which is where
@@ -46,7 +46,7 @@ impl TileObject {
         if !stage.in_place.writes_pieces {
             return Ok(Self::Held { pieces: Vec::new(), tails: Vec::new() });
         }
-        let key = object_key(stage.number, task.number);
+        let key = intermediate_key(stage.number, task.number);
         let writer = stage.intermediate()?.begin(&key, 0).map_err(Fault::Intermediate)?;
         let mut offsets = Vec::new();
         let mut end = 0_u64;
@@ -62,7 +62,7 @@ impl TileObject {
     /// Adds a finished piece that waits: its buffer becomes part of the object as it is.
     pub(crate) fn add(&mut self, task: &TaskRun, piece: Finished) {
         let Self::Held { pieces, tails } = self else { return };
-        let at = usize::try_from(piece.ordinal).unwrap_or(usize::MAX);
+        let at = narrow(piece.ordinal);
         if pieces.len() <= at {
             pieces.resize(at.saturating_add(1), Bytes::new());
             tails.resize(at.saturating_add(1), Bytes::new());
@@ -80,7 +80,7 @@ impl TileObject {
         match self {
             Self::None => return Ok(()),
             Self::Held { pieces, tails } => {
-                let key = object_key(stage.number, task.number);
+                let key = intermediate_key(stage.number, task.number);
                 let parts = in_order(&pieces, &tails);
                 let filled: u64 = parts.iter().map(|part| wide(part.len())).sum();
                 if filled != object_bytes {

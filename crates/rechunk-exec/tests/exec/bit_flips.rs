@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use bytes::Bytes;
-use rechunk_exec::{ExecError, Fault, JOURNAL_KEY, Journal, JournalContents};
+use rechunk_exec::{ExecError, Fault, JOURNAL_KEY, Journal, JournalContents, intermediate_key};
 use rechunk_grid::{DataType, WriteEmpty};
 use rechunk_plan::{Plan, Strategy as Kind};
 use rechunk_store::{Meter, Store};
@@ -126,9 +126,19 @@ impl Staged {
 
 fn assert_named(error: &ExecError, key: &str) {
     assert!(matches!(error.fault(), Some(Fault::DamagedPiece { .. })), "{error}");
+    assert!(!error.is_retryable(), "{error}");
+    assert_of_task(error, key);
+}
+
+/// It says which task has written the object `key`.
+fn assert_of_task(error: &ExecError, key: &str) {
     assert!(error.is_output_fault() && error.is_intermediate_damage(), "{error}");
-    assert!(!error.is_source_fault() && !error.is_retryable(), "{error}");
+    assert!(!error.is_source_fault(), "{error}");
     assert!(error.to_string().contains(key), "{error}");
+    let by = error.damaged_task().unwrap();
+    assert_eq!((intermediate_key(by.stage, by.start).as_str(), by.len()), (key, 1), "{error}");
+    let ExecError::Task { stage, .. } = error else { panic!("{error}") };
+    assert_eq!(*stage, by.stage + 1);
 }
 
 #[test]
@@ -178,8 +188,11 @@ fn no_flipped_bit_of_a_large_piece_is_copied() {
             let target = staged.case.read_all(&staged.case.target, &staged.prepared.target).await;
             assert!(target == staged.prepared.elements, "{at}");
         }
-        let error = staged.damage(key, object[..last].to_vec()).await;
-        assert!(error.is_output_fault() && error.to_string().contains(key), "{error}");
+        for left in [0, 1, last] {
+            let error = staged.damage(key, object[..left].to_vec()).await;
+            assert!(matches!(error.fault(), Some(Fault::LostPiece { .. })), "{error}");
+            assert_of_task(&error, key);
+        }
         // It was the damage, and nothing else.
         staged.resume_behind(key).await.unwrap();
         let result = staged.case.read_all(&staged.case.target, &staged.prepared.target).await;
@@ -201,11 +214,28 @@ fn pieces_in_the_place_of_others_are_damage() {
         // What a disk gives that has lost a write.
         let zeros = vec![0; staged.objects[keys[0]].len()];
         assert_named(&staged.damage(keys[0], zeros).await, keys[0]);
-        let mut cut = staged.objects[keys[0]].to_vec();
-        cut.pop();
-        let error = staged.damage(keys[0], cut).await;
-        assert!(error.is_output_fault() && error.to_string().contains(keys[0]), "{error}");
     });
+}
+
+#[test]
+fn an_object_that_is_cut_or_gone_is_that_of_its_task() {
+    for kind in [Kind::PushPull, Kind::Multistage] {
+        runtime().block_on(async {
+            let staged = Staged::new(case(kind, false)).await;
+            for (key, object) in &staged.objects {
+                for left in [0, 1, object.len() - 1] {
+                    let error = staged.damage(key, object[..left].to_vec()).await;
+                    assert!(matches!(error.fault(), Some(Fault::LostPiece { .. })), "{error}");
+                    assert_of_task(&error, key);
+                }
+                staged.prepared.intermediate.delete(key).await.unwrap();
+                let error = staged.resume_behind(key).await.unwrap_err();
+                staged.put(key, object.to_vec()).await;
+                assert_of_task(&error, key);
+                assert!(!error.is_retryable(), "{error}");
+            }
+        });
+    }
 }
 
 /// Everything that a damaged journal says is also said by the sound one.

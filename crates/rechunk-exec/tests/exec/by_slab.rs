@@ -127,8 +127,8 @@ fn so_is_what_a_task_takes_of_a_chunk_without_a_codec() {
     let clipped = plain(&[900, 1000], &[701, 1000], Kind::Pull);
     let clipped_source = SideCase { codec: Codec::Clipped, ..clipped.source.clone() };
     // Pencils: what the tiles take of a chunk lies in rows, with others between them.
-    let mut rows = plain(&[40, 700, 1000], &[40, 700, 1000], Kind::Pull);
-    rows.target.chunk = vec![40, 700, 200];
+    let mut rows = plain(&[8, 700, 1000], &[8, 700, 1000], Kind::Pull);
+    rows.target.chunk = vec![8, 700, 200];
     rows.spare_bytes = 1 << 20;
     for case in [
         rows,

@@ -361,8 +361,7 @@ impl Case {
     ) {
         let layout = self.layout(side);
         let grid = layout.spec().grid().unwrap();
-        let whole = Region::whole(&self.shape);
-        let item_bytes = self.item_bytes();
+        let (whole, item_bytes) = (Region::whole(&self.shape), self.item_bytes());
         let mut writers: BTreeMap<Vec<u64>, ShardWriter> = BTreeMap::new();
         for index in grid.indices().positions() {
             if skip(grid.indices().ordinal(&index)) {
@@ -481,10 +480,7 @@ impl Case {
         of_encoded_chunks: bool,
     ) -> Option<ArrayDigest> {
         let case = Self { source: self.target.clone(), kind, ..self.clone() };
-        let plan = case.plan()?;
-        if plan.stages.len() > 1 {
-            return None;
-        }
+        let plan = case.plan().filter(|plan| plan.stages.len() == 1)?;
         let meter = Meter::new();
         let execution = Execution {
             source: counted(&prepared.target, Role::Source, &meter),
@@ -538,6 +534,7 @@ impl Prepared {
     pub(crate) fn execution(&self, case: &Case, plan: &Plan, meter: &Arc<Meter>) -> Execution {
         Execution {
             plan: plan.clone(),
+            tasks: None,
             source: counted(&self.source, Role::Source, meter),
             sink: Sink::Write(counted(&self.target, Role::Target, meter)),
             intermediate: Some(self.intermediate.with_role(Role::Intermediate).with_meter(meter)),
@@ -545,6 +542,7 @@ impl Prepared {
             takes_digest: true,
             in_place: false,
             list_after_missing: case.list_after_missing(),
+            ops: Vec::new(),
         }
     }
 }

@@ -7,14 +7,14 @@ use bytes::Bytes;
 use rechunk_array::Array;
 use rechunk_exec::{ExecError, Execution, Fault, NullObserver};
 use rechunk_grid::{DataType, WriteEmpty};
-use rechunk_plan::Strategy as Kind;
+use rechunk_plan::{Kernel, Strategy as Kind, Way};
 use rechunk_store::{Meter, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::case::{Case, Prepared, SideCase, execute, execute_observed, runtime};
 use crate::layout::Codec;
 
-fn case(kind: Kind) -> Case {
+pub(crate) fn case(kind: Kind) -> Case {
     let side = |chunk: &[u64]| SideCase { fill: Some(0), ..SideCase::plain(chunk, Codec::Runs) };
     let source = side(&[2, 8]);
     Case {
@@ -124,13 +124,13 @@ fn plans_of_other_arrays_are_refused() {
         let error = run_changed(&pull, async |_| {}, |execution| change(execution)).to_string();
         assert!(error.contains(text), "{error}");
     };
-    refused(&|e| e.plan.shape[0] += 1, "shape");
-    refused(&|e| e.plan.source_chunk[0] += 1, "chunks of");
-    refused(&|e| e.plan.item_bytes = 8, "an element");
+    refused(&|e| e.plan.arrays[0].shape[0] += 1, "shape");
+    refused(&|e| e.plan.arrays[0].chunk[0] += 1, "chunks of");
+    refused(&|e| e.plan.arrays[0].item_bytes = 8, "an element");
     refused(&|e| e.plan.version += 1, "version");
     refused(&|e| e.plan.stages[0].task_bytes += 1 << 30, "bytes a task");
     refused(&|e| e.plan.stages[0].lanes = 0, "no lanes");
-    refused(&|e| e.plan.stages[0].passthrough = true, "chunks of other shapes");
+    refused(&|e| e.plan.stages[0].kernel = Kernel::Copy(Way::Encoded), "chunks of other shapes");
     let push_pull = case(Kind::PushPull);
     let error = run_changed(&push_pull, async |_| {}, |e| e.intermediate = None).to_string();
     assert!(error.contains("intermediate"), "{error}");

@@ -15,8 +15,9 @@ mod layout;
 mod lent_lanes;
 mod limits;
 mod narrow;
+mod op;
 mod oracle;
-
+mod ranges;
 mod run_case;
 mod runs;
 mod slow_disk;

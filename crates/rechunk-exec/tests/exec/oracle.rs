@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use rechunk_grid::{DataType, WriteEmpty};
-use rechunk_plan::{Plan, RoleEstimate, StageOutput, Strategy as Kind};
+use rechunk_plan::{Plan, RoleEstimate, Strategy as Kind, Unit};
 use rechunk_store::{Meter, RoleTraffic, Traffic};
 
 use crate::case::{Case, SideCase, cases, execute, rectilinear_cases, runtime};
@@ -14,9 +14,7 @@ fn assert_parts(case: &Case, plan: &Plan, traffic: &Traffic) -> Result<(), TestC
     // Objects of an intermediate are not all of the size that the estimate takes for all of them.
     let mut expected = 0;
     for (number, stage) in plan.stages.iter().enumerate() {
-        if let (StageOutput::Pieces { .. }, Some(uploads)) =
-            (&stage.output, plan.intermediate_uploads)
-        {
+        if let (Unit::Piece, Some(uploads)) = (stage.output_unit(), stage.output(plan).uploads) {
             let geometry = plan.geometry(number).unwrap();
             let bytes = |task| geometry.object_bytes(&geometry.tile(task));
             expected +=
@@ -48,7 +46,7 @@ fn assert_role(planned: &RoleEstimate, counted: &RoleTraffic) -> Result<(), Test
     Ok(())
 }
 
-fn assert_traffic(plan: &Plan, traffic: &Traffic) -> Result<(), TestCaseError> {
+pub(crate) fn assert_traffic(plan: &Plan, traffic: &Traffic) -> Result<(), TestCaseError> {
     assert_role(&plan.estimate.source, &traffic.source)?;
     assert_role(&plan.estimate.intermediate, &traffic.intermediate)?;
     // Nothing is encoded there: its bytes are known.
@@ -75,7 +73,7 @@ fn assert_rechunks(case: &Case) -> Result<(), TestCaseError> {
             let (seen, planned) = (&mut traffic.source, &plan.estimate.source);
             prop_assert!(seen.get_requests + seen.get_missing >= planned.get_requests);
             seen.get_requests = planned.get_requests - seen.get_missing.min(planned.get_requests);
-            if plan.stages[0].output == StageOutput::TargetShards {
+            if plan.stages[0].output_unit() == Unit::Shard {
                 prop_assert!(traffic.target.put_requests <= plan.estimate.target.put_requests);
             }
         }
@@ -87,7 +85,7 @@ fn assert_rechunks(case: &Case) -> Result<(), TestCaseError> {
         let result = case.read_all(&case.target, &prepared.target).await;
         prop_assert_eq!(result, prepared.elements.clone(), "{:?}", plan);
         let digest = report.digest.unwrap();
-        if !plan.stages[0].passthrough {
+        if !plan.stages[0].passes_through() {
             prop_assert_eq!(digest.value, case.digest(&prepared.elements), "{:?}", plan);
         }
         let is_encoded = digest.is_of_encoded_chunks();
@@ -163,7 +161,7 @@ fn the_parts_of_shards_are_as_planned() {
         };
         let multipart = case.multipart().unwrap();
         let plan = case.plan().unwrap();
-        let uploads = plan.target_uploads.unwrap();
+        let uploads = plan.target().uploads.unwrap();
         assert_eq!(uploads.log_part_bytes, multipart.part_bytes);
         assert_eq!(uploads.whole, multipart);
         // 3 × 3 shards of 12 chunks of 100 bytes with an index, those at the ends with fewer.

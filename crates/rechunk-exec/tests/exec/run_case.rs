@@ -10,7 +10,9 @@ use rechunk_exec::{Execution, Sink};
 use rechunk_format::{CodecCost, ElementOrder, FormatError, Layout, RunFormat, ShardFormat};
 use rechunk_grid::{ArraySpec, DataType, Endian, Region, WriteEmpty};
 use rechunk_plan::keep::{Buffers, Model, Problem, Schedule};
-use rechunk_plan::{Plan, PlanRequest, Profile, RunsSide, Side, StoreProfile, Strategy as Kind};
+use rechunk_plan::{
+    Kernel, Plan, PlanRequest, Profile, RunsSide, Side, StoreProfile, Strategy as Kind, Way,
+};
 use rechunk_planner::{PlanError, plan};
 use rechunk_store::{Meter, Role, Store};
 
@@ -267,7 +269,7 @@ impl RunCase {
         let mut plan = plan(&request).unwrap().plan;
         let held_bytes = self.schedule.as_ref().map(|schedule| {
             let model = Model::new(&self.problem()).unwrap();
-            plan.stages[0].runs = Some(schedule.clone());
+            plan.stages[0].kernel = Kernel::Copy(Way::Runs(schedule.clone()));
             model.bytes(model.memory_exact(schedule, u64::MAX).unwrap())
         });
         let held_bytes = held_bytes.unwrap_or(plan.stages[0].resident_bytes);
@@ -285,7 +287,7 @@ impl RunCase {
     }
 
     pub(crate) fn buffers(&self, plan: &Plan) -> Buffers {
-        Buffers::new(&self.problem(), plan.stages[0].runs.as_ref().unwrap()).unwrap()
+        Buffers::new(&self.problem(), plan.stages[0].schedule().unwrap()).unwrap()
     }
 
     /// The element at a position, as it lies in a file of `side`.
@@ -361,6 +363,7 @@ impl PreparedRuns {
     pub(crate) fn execution(&self, plan: &Plan, meter: &Arc<Meter>) -> Execution {
         Execution {
             plan: plan.clone(),
+            tasks: None,
             source: counted(&self.source, Role::Source, meter),
             sink: Sink::Write(counted(&self.target, Role::Target, meter)),
             intermediate: None,
@@ -368,6 +371,7 @@ impl PreparedRuns {
             takes_digest: true,
             in_place: false,
             list_after_missing: None,
+            ops: Vec::new(),
         }
     }
 

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use rechunk_array::Array;
 use rechunk_exec::{Event, ExecError, Execution, Fault, JOURNAL_KEY, Journal, Observer, Sink};
 use rechunk_grid::{DataType, Endian};
-use rechunk_plan::Plan;
 use rechunk_plan::keep::{FilePart, Model, Schedule, SideCounts};
+use rechunk_plan::{Kernel, Plan, Way};
 use rechunk_store::{Meter, RoleTraffic, Store};
 use tokio_util::sync::CancellationToken;
 
@@ -41,7 +41,7 @@ async fn assert_copies(case: &RunCase) {
 
     let traffic = meter.traffic();
     let model = Model::new(&case.problem()).unwrap();
-    let counts = model.counts(plan.stages[0].runs.as_ref().unwrap());
+    let counts = model.counts(plan.stages[0].schedule().unwrap());
     assert_side(&case.source, &counts.source, &traffic.source);
     assert_side(&case.target, &counts.target, &traffic.target);
     let bytes = case.array_bytes();
@@ -357,15 +357,19 @@ fn plans_of_other_files_are_refused() {
         assert!(error.contains(text), "{error}");
     };
     refused(
-        &|e| e.plan.source_runs.as_mut().unwrap().offset_bytes = 1,
+        &|e| e.plan.arrays[0].runs.as_mut().unwrap().offset_bytes = 1,
         "the source has raw files of",
     );
     refused(
-        &|e| e.plan.target_runs.as_mut().unwrap().order.reverse(),
+        &|e| e.plan.arrays[1].runs.as_mut().unwrap().order.reverse(),
         "the target has raw files of",
     );
-    refused(&|e| e.plan.target_runs = None, "the target has raw files of");
-    refused(&|e| e.plan.stages[0].runs.as_mut().unwrap().buffer[0] = 0, "does not fit the array");
+    refused(&|e| e.plan.arrays[1].runs = None, "the target has raw files of");
+    let buffer = |e: &mut Execution| {
+        let Kernel::Copy(Way::Runs(schedule)) = &mut e.plan.stages[0].kernel else { panic!() };
+        schedule.buffer[0] = 0;
+    };
+    refused(&buffer, "does not fit the array");
     refused(&|e| e.plan.stages[0].tasks = 2, "not in one task");
     let compare = |e: &mut Execution| {
         let Sink::Write(array) = &e.sink else { panic!() };

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rechunk_array::Array;
 use rechunk_exec::{Event, Execution, Observer, RunReport};
 use rechunk_grid::WriteEmpty;
-use rechunk_plan::{Plan, PlanRequest, StageOutput, Strategy as Kind};
+use rechunk_plan::{Plan, PlanRequest, Strategy as Kind, Unit};
 use rechunk_planner::plan;
 use rechunk_store::{Meter, Role, Store, StoreOptions, Stores, Traffic};
 use rechunk_testkit::{Fault, Filter, Operation, S3Server, ServerOptions};
@@ -84,9 +84,9 @@ proptest! {
     #[test]
     fn copied_in_the_store_equals_a_naive_copy(case in cases(Just(Kind::Passthrough))) {
         let plan = copying(&case);
-        let is_whole = plan.stages[0].output == StageOutput::TargetShards
+        let is_whole = plan.stages[0].output_unit() == Unit::Shard
             || case.source.shards.is_none() && case.target.shards.is_none();
-        prop_assert_eq!(plan.stages[0].copied_by_store, is_whole);
+        prop_assert_eq!(plan.stages[0].is_copied_by_store(), is_whole);
         runtime().block_on(async {
             let prepared = prepare(&case, &Store::objects_in_memory()).await;
             let (report, traffic, warnings) = run(&case, &plan, &prepared, |_| {}).await;
@@ -159,13 +159,8 @@ fn two_stores_do_not_copy() {
 fn a_store_that_refuses_is_asked_no_more() {
     let server = S3Server::start(&ServerOptions::default()).unwrap();
     let mut options = StoreOptions::default();
-    for (key, value) in [
-        ("endpoint", server.endpoint().as_str()),
-        ("region", S3Server::REGION),
-        ("access_key_id", S3Server::ACCESS_KEY_ID),
-        ("secret_access_key", S3Server::SECRET_ACCESS_KEY),
-    ] {
-        options.add(&format!("{key}={value}")).unwrap();
+    for option in server.store_options() {
+        options.add(&option).unwrap();
     }
     let case = small();
     let mut plan = copying(&case);

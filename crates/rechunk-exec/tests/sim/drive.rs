@@ -197,6 +197,7 @@ impl Driver {
                         Fault::Source(_)
                         | Fault::Target(_)
                         | Fault::Intermediate(_)
+                        | Fault::LostPiece { .. }
                         | Fault::Sync(_),
                     ) => true,
                     Some(Fault::DamagedPiece { .. }) => self.scenario.faults.flipped > 0,

@@ -59,6 +59,7 @@ pub(crate) fn array(case: &Case, is_source: bool, store: Store) -> Array {
 pub(crate) fn execution(scenario: &Scenario, at: &dyn Fn(&'static str) -> Store) -> Execution {
     Execution {
         plan: scenario.plan.clone(),
+        tasks: None,
         source: array(&scenario.case, true, at("source").with_role(Role::Source)),
         sink: Sink::Write(array(&scenario.case, false, at("target").with_role(Role::Target))),
         intermediate: Some(at("temp").with_role(Role::Intermediate)),
@@ -66,6 +67,7 @@ pub(crate) fn execution(scenario: &Scenario, at: &dyn Fn(&'static str) -> Store)
         takes_digest: scenario.takes_digest,
         in_place: false,
         list_after_missing: None,
+        ops: Vec::new(),
     }
 }
 

@@ -1,9 +1,9 @@
-//! Saved plans: what `plan --out` writes and an interrupted run leaves.
+//! Saved plans, of arrays and groups: what `plan --out` writes and an interrupted run leaves.
 
-use rechunk::SavedJob;
+use rechunk::SavedPlan;
 use rechunk_grid::Region;
 use rechunk_plan::keep::Buffers;
-use rechunk_plan::{PLAN_VERSION, Plan, StageGeometry};
+use rechunk_plan::{Divided, PLAN_VERSION, Plan, StageGeometry, share};
 use serde_json::Value;
 
 /// Most stages of a plan that are looked at.
@@ -12,24 +12,30 @@ const STAGES_MAX: usize = 8;
 /// Most of each kind of thing in a stage that are looked at.
 const PARTS_MAX: usize = 16;
 
-/// A saved job; and the same with the versions that are current and the fingerprint that its plan
-/// has, which whoever edits one can compute.
+/// Reads a saved job as it is, and repaired: in a known version, with the fingerprint of its plan,
+/// which whoever edits one can compute.
 pub(crate) fn target(data: &[u8]) -> bool {
-    let as_it_is = SavedJob::from_json("plan.json", data);
-    let repaired = repaired(data).map(|repaired| SavedJob::from_json("plan.json", &repaired));
-    let jobs: Vec<SavedJob> = [as_it_is].into_iter().chain(repaired).flatten().collect();
-    for job in &jobs {
-        holds(&job.plan);
+    let as_it_is = SavedPlan::from_json("plan.json", data);
+    let repaired = repaired(data).map(|repaired| SavedPlan::from_json("plan.json", &repaired));
+    let found: Vec<SavedPlan> = [as_it_is].into_iter().chain(repaired).flatten().collect();
+    for saved in &found {
+        if let SavedPlan::Array(job) = saved {
+            holds(&job.plan);
+        }
     }
-    !jobs.is_empty()
+    !found.is_empty()
 }
 
 fn repaired(data: &[u8]) -> Option<Vec<u8>> {
     let mut value: Value = serde_json::from_slice(data).ok()?;
     let plan = value.get_mut("plan")?;
-    *plan.get_mut("version")? = PLAN_VERSION.into();
-    let read: Plan = serde_json::from_value(plan.clone()).ok()?;
-    *plan.get_mut("fingerprint")? = read.computed_fingerprint().into();
+    let version = plan.get_mut("version")?;
+    if *version != 2 {
+        *version = PLAN_VERSION.into();
+    }
+    let mut read = rechunk_plan::read_plan(plan.clone()).ok()?;
+    read.fingerprint = read.computed_fingerprint();
+    *plan = serde_json::to_value(read).ok()?;
     serde_json::to_vec(&value).ok()
 }
 
@@ -42,9 +48,12 @@ fn holds(plan: &Plan) {
         assert!(geometry.is_ok(), "{geometry:?}");
         let Ok(geometry) = geometry else { continue };
         assert_eq!(geometry.task_count(), stage.tasks);
-        assert_eq!(stage.read_box(plan).len(), plan.shape.len());
-        let all = plan.shape.iter().product::<u64>();
+        assert_eq!(stage.read_box(plan).len(), plan.source().shape.len());
+        let all = plan.source().shape.iter().product::<u64>();
         assert_eq!(geometry.elements_of(0, u64::MAX), all);
+        let item_bytes = plan.source().item_bytes;
+        let divided = [Divided { geometry: &geometry, tasks: stage.tasks, item_bytes }];
+        assert!(share(&divided, 1, 3).iter().all(|tasks| tasks.end <= stage.tasks));
         let last = stage.tasks.saturating_sub(1);
         for task in [0, last / 2, last] {
             if task >= stage.tasks {

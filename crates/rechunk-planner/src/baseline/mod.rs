@@ -7,8 +7,9 @@
 //! Both are written here from a description of the method, with integer arithmetic only.
 //!
 //! Two differences from the originals are deliberate. Stage chunks are the floor of the *exact*
-//! k-th root, where the originals floor a floating point `geomspace` and so lose one element
-//! whenever the root is an integer (40 becomes 39). And counts that do not fit 64 bits are errors.
+//! k-th root, where the originals floor a floating point `geomspace` and may so lose one element
+//! where the root is an integer (see [`calculate_stage_chunks`]). And counts that do not fit 64
+//! bits are errors.
 //!
 //! [rechunker]: https://github.com/pangeo-data/rechunker
 //! [cubed]: https://github.com/cubed-dev/cubed

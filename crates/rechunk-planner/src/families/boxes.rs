@@ -8,6 +8,9 @@ use crate::inputs::axis_extents;
 use crate::search::extents;
 use crate::sizing::Sizing;
 
+/// Read box and write box of a plan, elements.
+pub(crate) type BoxPair = (Vec<u64>, Vec<u64>);
+
 /// On every axis one of the two chunks is a multiple of the other, or spans the axis. Source chunks
 /// of different lengths never are.
 pub(super) fn nested(sizing: &Sizing<'_>) -> bool {
@@ -70,9 +73,43 @@ pub(super) fn box_lists(sizing: &Sizing<'_>, read: &[u64], write: &[u64]) -> Vec
     lists
 }
 
-/// Read and write boxes of the seed's algorithm within the same limit (see [`crate::baseline`]):
-/// where it refuses, the chunks themselves.
-pub(super) fn literature_boxes(sizing: &Sizing<'_>) -> (Vec<u64>, Vec<u64>) {
+/// Read and write boxes of rechunker's algorithm within the same limit (see [`crate::baseline`]),
+/// consolidated on both sides. Where it refuses, the chunks themselves.
+pub(super) fn literature_boxes(sizing: &Sizing<'_>) -> BoxPair {
+    consolidated_boxes(sizing, true, true)
+}
+
+/// Pairs of read and write boxes by which the literature's plans can be run: consolidated or not
+/// on either side, each under both intermediates. Exact pieces take the boxes as they are. In the
+/// regular grid `min(read, write)` every chunk has one writer if reads end where its chunks do, or
+/// if its chunks themselves are the reads, as rechunker executes it.
+pub(crate) fn literature_pairs(sizing: &Sizing<'_>) -> Vec<BoxPair> {
+    let extent = axis_extents(sizing.inputs.request);
+    let mut pairs = Vec::new();
+    for (reads, writes) in [(true, true), (true, false), (false, true), (false, false)] {
+        let (read, write) = consolidated_boxes(sizing, reads, writes);
+        let on_grid = (0..read.len()).map(|axis| match (read[axis], write[axis]) {
+            (read, write) if read > write && read < extent[axis] => read / write * write,
+            (read, _) => read,
+        });
+        let between = read.iter().zip(&write).map(|(&read, &write)| read.min(write));
+        let (on_grid, between) = (on_grid.collect(), between.collect());
+        for first in [read, on_grid, between] {
+            let pair = (first, write.clone());
+            if !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
+    }
+    pairs
+}
+
+/// Boxes of rechunker's algorithm, with the reads and the writes consolidated where asked for.
+fn consolidated_boxes(
+    sizing: &Sizing<'_>,
+    consolidate_reads: bool,
+    consolidate_writes: bool,
+) -> BoxPair {
     let request = sizing.inputs.request;
     let extent = axis_extents(request);
     let clip = |chunk: &[u64]| -> Vec<u64> {
@@ -88,8 +125,8 @@ pub(super) fn literature_boxes(sizing: &Sizing<'_>) -> (Vec<u64>, Vec<u64>) {
     let options = PlannerOptions {
         intermediate_bytes_min: request.item_bytes,
         memory_bytes_max: sizing.limit_bytes,
-        consolidate_reads: true,
-        consolidate_writes: true,
+        consolidate_reads,
+        consolidate_writes,
     };
     rechunking_plan(&rechunking, &options)
         .map_or((source, target), |boxes| (boxes.read, boxes.write))

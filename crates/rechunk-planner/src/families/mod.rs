@@ -15,6 +15,7 @@ use crate::draft::{Draft, Drafts, tiles};
 use crate::inputs::axis_extents;
 use crate::sizing::Sizing;
 use boxes::nested;
+pub(crate) use boxes::{BoxPair, literature_pairs};
 use one_pass::{direct_drafts, keep_drafts, pull_drafts};
 use passthrough::passthrough_drafts;
 use staged::{multistage_drafts, push_pull_drafts};

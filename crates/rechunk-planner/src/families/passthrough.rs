@@ -1,7 +1,7 @@
 //! Plans that copy encoded chunks, or whole shards, as they are.
 
 use rechunk_plan::count::product;
-use rechunk_plan::{PlanRequest, StageOutput};
+use rechunk_plan::{DraftOutput, PlanRequest};
 
 use crate::draft::{Drafts, copies_objects, passthrough};
 use crate::sizing::Sizing;
@@ -21,9 +21,9 @@ pub(super) fn passthrough_drafts(sizing: &Sizing<'_>) -> Drafts {
     let mut drafts = Vec::new();
     let is_same = request.same_shards && source.shard == target.shard;
     let output = if sizing.inputs.reads_shards && is_same {
-        StageOutput::TargetShards
+        DraftOutput::TargetShards
     } else {
-        StageOutput::TargetChunks
+        DraftOutput::TargetChunks
     };
     let copies = copies_objects(request, &output);
     for tasks_min in [1, u64::from(request.budget.threads)] {

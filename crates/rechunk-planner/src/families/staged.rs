@@ -2,7 +2,7 @@
 
 use rechunk_plan::{IntermediateGrid, PlanRequest};
 
-use super::boxes::{box_lists, common_box, literature_boxes};
+use super::boxes::{box_lists, common_box, literature_boxes, literature_pairs};
 use super::descent::{best_of, best_of_where, positions};
 use crate::draft::{Draft, geometric_boxes, staged};
 use crate::inputs::axis_extents;
@@ -30,7 +30,12 @@ pub(super) fn push_pull_drafts(sizing: &Sizing<'_>) -> Vec<Draft> {
         return best_of_where(sizing, &lists, &starts, build, |values| boxes_nest(request, values));
     }
     let mut drafts = best_of(sizing, &lists, &starts, build);
-    drafts.push(sizing.noted(build(&[read, write].concat()))); // the literature's own boxes
+    for (read, write) in literature_pairs(sizing) {
+        let draft = build(&[read, write].concat());
+        if !drafts.contains(&draft) {
+            drafts.push(sizing.noted(draft));
+        }
+    }
     drafts
 }
 

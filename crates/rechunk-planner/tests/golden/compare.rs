@@ -6,8 +6,8 @@ use rechunk_plan::{
     Estimate, PlanRequest, Profile, RoleEstimate, Side, StoreProfile, price_traffic,
 };
 use rechunk_planner::baseline::{
-    BaselineTraffic, MultistagePlan, PlannerOptions, Rechunking, multistage_rechunking_plan,
-    rechunking_plan, traffic_as_designed, traffic_as_executed,
+    BaselineTraffic, MultistagePlan, PlannerOptions, Rechunking, StageChunks,
+    multistage_rechunking_plan, rechunking_plan, traffic_as_designed, traffic_as_executed,
 };
 use rechunk_planner::plan;
 use serde_json::Value;
@@ -74,8 +74,25 @@ fn shape(case: &Value, key: &str) -> Vec<u64> {
     case[key].as_array().map(|a| a.iter().filter_map(Value::as_u64).collect()).unwrap_or_default()
 }
 
+/// The literature's answer to a case.
+pub(crate) struct Theirs {
+    /// Traffic as designed and as executed.
+    traffic: [BaselineTraffic; 2],
+    /// As designed, each intermediate chunk has one writer: reads end where chunks do.
+    pub(crate) has_one_writer: bool,
+}
+
+/// True if no two reads of a stage end inside of one intermediate chunk.
+fn has_one_writer(shape: &[u64], stage: &StageChunks) -> bool {
+    let ends = |axis: usize| {
+        let (read, between) = (stage.read[axis], stage.intermediate[axis]);
+        read >= shape[axis] || read.is_multiple_of(between)
+    };
+    stage.is_direct() || (0..shape.len()).all(ends)
+}
+
 /// Their traffic as designed and as executed; `None` where they refuse.
-fn theirs(case: &Value, kind: &str) -> Option<[BaselineTraffic; 2]> {
+pub(crate) fn theirs(case: &Value, kind: &str) -> Option<Theirs> {
     let (array, source, target) =
         (shape(case, "shape"), shape(case, "source_chunks"), shape(case, "target_chunks"));
     let rechunking = Rechunking {
@@ -96,10 +113,13 @@ fn theirs(case: &Value, kind: &str) -> Option<[BaselineTraffic; 2]> {
     } else {
         multistage_rechunking_plan(&rechunking, &options).ok()?
     };
-    Some([
-        traffic_as_designed(&rechunking, &plan).ok()?,
-        traffic_as_executed(&rechunking, &plan).ok()?,
-    ])
+    Some(Theirs {
+        traffic: [
+            traffic_as_designed(&rechunking, &plan).ok()?,
+            traffic_as_executed(&rechunking, &plan).ok()?,
+        ],
+        has_one_writer: plan.stages.iter().all(|stage| has_one_writer(&array, stage)),
+    })
 }
 
 /// Returns the request for our planner, for uncompressed arrays.
@@ -140,9 +160,9 @@ fn estimate(traffic: &BaselineTraffic) -> Estimate {
     }
 }
 
-fn compare(
+pub(crate) fn compare(
     case: &Value,
-    theirs: &[BaselineTraffic; 2],
+    theirs: &Theirs,
     profile: &str,
     summary: &mut Summary,
     say: &mut impl FnMut(String),
@@ -168,7 +188,7 @@ fn compare(
     summary.requests[0] += mine.1;
     summary.bytes[0] += mine.0;
     summary.seconds_ours += ours.seconds;
-    for (which, traffic) in theirs.iter().enumerate() {
+    for (which, traffic) in theirs.traffic.iter().enumerate() {
         let their = estimate(traffic);
         let (seconds, _) = price_traffic(&request, &their);
         let other = (bytes(&their), u128::from(their.requests()));

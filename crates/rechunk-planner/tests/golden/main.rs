@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod compare;
+mod unseen;
 
 /// A plan that cannot be run as it is priced. Its read chunks end inside intermediate chunks, so
 /// that two tasks write one chunk, and yet each chunk counts as one write. Ours moves 11 % fewer

@@ -8,7 +8,8 @@ mod cases;
 use proptest::prelude::*;
 use rechunk_plan::keep::{Baseline, Model, Problem, Schedule};
 use rechunk_plan::{
-    Estimate, Plan, PlanRequest, Profile, RunsSide, Side, StoreProfile, Strategy as Kind,
+    Estimate, Kernel, Plan, PlanRequest, Profile, RunsSide, Side, StoreProfile, Strategy as Kind,
+    Way,
 };
 use rechunk_planner::{PlanError, plan, runs_baseline};
 
@@ -50,7 +51,7 @@ proptest! {
         let text = serde_json::to_string(&planned).unwrap();
         prop_assert_eq!(&serde_json::from_str::<Plan>(&text).unwrap(), &planned);
 
-        let schedule = planned.stages[0].runs.as_ref().unwrap();
+        let schedule = planned.stages[0].schedule().unwrap();
         let model = Model::new(&case.problem).unwrap();
         let counts = model.counts(schedule);
         let (source, target) = (&planned.estimate.source, &planned.estimate.target);
@@ -67,6 +68,15 @@ proptest! {
         let held = model.memory_exact(schedule, u64::MAX).unwrap() * 4;
         prop_assert!(held <= planned.stages[0].resident_bytes);
     }
+}
+
+#[expect(clippy::unwrap_used, reason = "it is called by tests, of plans that have one")]
+fn schedule_of(plan: &mut Plan) -> &mut Schedule {
+    let schedule = match &mut plan.stages[0].kernel {
+        Kernel::Copy(Way::Runs(schedule)) => Some(schedule),
+        _ => None,
+    };
+    schedule.unwrap()
 }
 
 fn transposed() -> PlanRequest {
@@ -109,7 +119,7 @@ fn a_few_more_seeks_are_made_where_half_the_memory_saves_more() {
     request.budget.box_bytes = None;
     request.shape[0] = 60_000;
     let plan = plan(&request).unwrap().plan;
-    assert_eq!(plan.stages[0].runs.as_ref().unwrap().buffer, [150, 600, 600]);
+    assert_eq!(plan.stages[0].schedule().unwrap().buffer, [150, 600, 600]);
 }
 
 #[test]
@@ -144,12 +154,12 @@ fn other_strategies_take_chunks_as_before() {
     let mut request = transposed();
     request.strategy = Kind::PushPull;
     let chunks = plan(&request).unwrap().plan;
-    assert!(chunks.stages.iter().all(|stage| stage.runs.is_none()));
-    assert!(chunks.source_runs.is_none() && chunks.estimate.source.runs == 0);
+    assert!(chunks.stages.iter().all(|stage| stage.schedule().is_none()));
+    assert!(chunks.source().runs.is_none() && chunks.estimate.source.runs == 0);
     chunks.check().unwrap();
     request.strategy = Kind::Auto;
     request.target.runs = None;
-    assert!(plan(&request).unwrap().plan.stages.iter().all(|stage| stage.runs.is_none()));
+    assert!(plan(&request).unwrap().plan.stages.iter().all(|stage| stage.schedule().is_none()));
 }
 
 #[test]
@@ -173,16 +183,16 @@ fn an_edited_schedule_is_refused() {
         plan.check()
     };
     let buffer = |plan: &mut Plan, length| {
-        plan.stages[0].runs.as_mut().unwrap().buffer[0] = length;
+        schedule_of(plan).buffer[0] = length;
     };
     assert!(edit(&|plan| buffer(plan, 17)).is_ok());
     assert!(edit(&|plan| buffer(plan, 6000)).is_err(), "it holds more than it reserves");
     assert!(edit(&|plan| buffer(plan, 0)).is_err());
     assert!(edit(&|plan| buffer(plan, 6001)).is_err());
-    assert!(edit(&|plan| plan.source_runs = None).is_err());
-    assert!(edit(&|plan| plan.target_runs.as_mut().unwrap().order = vec![1, 1]).is_err());
-    assert!(edit(&|plan| plan.target_runs.as_mut().unwrap().block_shape = vec![0, 1]).is_err());
-    let order = |plan: &mut Plan| plan.stages[0].runs.as_mut().unwrap().step_axes = vec![0];
+    assert!(edit(&|plan| plan.arrays[0].runs = None).is_err());
+    assert!(edit(&|plan| plan.arrays[1].runs.as_mut().unwrap().order = vec![1, 1]).is_err());
+    assert!(edit(&|plan| plan.arrays[1].runs.as_mut().unwrap().block_shape = vec![0, 1]).is_err());
+    let order = |plan: &mut Plan| schedule_of(plan).step_axes = vec![0];
     assert!(edit(&order).is_err());
 }
 

@@ -2,7 +2,8 @@
 
 use rechunk_grid::{AxisChunks, Edges};
 use rechunk_plan::{
-    Parts, PartsSide, Plan, PlanRequest, Profile, ShardSide, Side, StoreProfile, Strategy as Kind,
+    ArrayRole, Kernel, Parts, PartsSide, Plan, PlanRequest, Profile, ShardSide, Side, StoreProfile,
+    Strategy as Kind, Way,
 };
 use rechunk_planner::{PlanError, Planned, cheapest, plan};
 
@@ -103,7 +104,7 @@ fn a_store_copies_whole_objects_only() {
         plan(&PlanRequest { store_can_copy: can_copy, ..request.clone() }).unwrap().plan
     };
     let (moved, copied) = (of(&request, false), of(&request, true));
-    assert!(copied.stages[0].copied_by_store && !moved.stages[0].copied_by_store);
+    assert!(copied.stages[0].is_copied_by_store() && !moved.stages[0].is_copied_by_store());
     let estimate = &copied.estimate;
     assert_eq!((estimate.target.copy_requests, estimate.target.objects), (21, 21));
     assert_eq!((estimate.source.get_requests, estimate.target.put_requests), (0, 0));
@@ -113,10 +114,6 @@ fn a_store_copies_whole_objects_only() {
     assert_eq!(copied.fingerprint, moved.fingerprint, "equal objects in equal tasks");
     assert_eq!(copied.stages[0].lane_bytes, moved.stages[0].lane_bytes);
     copied.check().unwrap();
-    // As plans of older versions are: without the field.
-    let json = serde_json::to_string(&moved).unwrap();
-    assert!(!json.contains("copied_by_store"));
-    assert!(!serde_json::from_str::<Plan>(&json).unwrap().stages[0].copied_by_store);
 
     // Chunks have to be decoded, or their cuts differ.
     let other = PlanRequest { same_encoding: false, strategy: Kind::Auto, ..request.clone() };
@@ -137,7 +134,7 @@ fn a_store_copies_whole_objects_only() {
         (request.source.shard, request.target.shard) = (source, target);
         let plan = of(&request, true);
         assert_eq!(plan.estimate.target.copy_requests, copies, "{plan:?}");
-        assert_eq!(plan.stages[0].copied_by_store, copies > 0);
+        assert_eq!(plan.stages[0].is_copied_by_store(), copies > 0);
         plan.check().unwrap();
     }
     // S3 copies no object of more than 5 GiB at once.
@@ -148,23 +145,23 @@ fn a_store_copies_whole_objects_only() {
         assert_eq!(of(&request, true).estimate.target.copy_requests, copies);
     }
     // A plan that says so of something else was not made by this planner.
-    let mut wrong = moved.clone();
-    (wrong.stages[0].passthrough, wrong.stages[0].copied_by_store) = (false, true);
+    let mut in_shards = request.clone();
+    in_shards.target.shard = shard(68);
+    let mut wrong = of(&in_shards, true);
+    wrong.stages[0].kernel = Kernel::Copy(Way::ByStore);
     wrong.fingerprint = wrong.computed_fingerprint();
     assert!(wrong.check().unwrap_err().contains("no whole objects"));
     // Nor one of more threads than can be had.
     let wrong = Plan { threads: 1 << 31, ..moved.clone() };
     assert!(wrong.check().unwrap_err().contains("threads"));
     // Nor one of chunks and shards that are none of the array, though no stage looks at them.
-    let rank = moved.shape.len();
+    let rank = moved.source().shape.len();
     for shape in [vec![0; rank], vec![], vec![1; rank + 1]] {
         for part in 0..4 {
             let mut wrong = Plan { stages: Vec::new(), ..moved.clone() };
             match part {
-                0 => wrong.source_chunk.clone_from(&shape),
-                1 => wrong.target_chunk.clone_from(&shape),
-                2 => wrong.source_shard = Some(shape.clone()),
-                _ => wrong.target_shard = Some(shape.clone()),
+                0 | 1 => wrong.arrays[part].chunk.clone_from(&shape),
+                _ => wrong.arrays[part - 2].shard = Some(shape.clone()),
             }
             wrong.fingerprint = wrong.computed_fingerprint();
             assert!(wrong.check().is_err(), "{part} {shape:?}");
@@ -379,4 +376,38 @@ fn two_tasks_at_once_are_better_than_one_of_twice_the_size() {
         assert_eq!(planned.kind, Kind::PushPull);
         assert!(planned.stages.iter().all(|stage| stage.tasks_at_once >= 2), "{threads} threads");
     }
+}
+
+/// A plan that was edited, its fingerprint too, has an intermediate of its own making nowhere.
+#[test]
+fn an_intermediate_is_what_the_next_stage_reads() {
+    let mut request = request(&[50, 40], &[7, 40], &[50, 3], 64 << 20);
+    request.strategy = Kind::PushPull;
+    let planned = plan(&request).unwrap().plan;
+    planned.check().unwrap();
+    assert_eq!(planned.arrays[1].role, ArrayRole::Intermediate);
+    let edits: [fn(&mut Plan); 7] = [
+        |plan| plan.arrays[1].shard = Some(plan.arrays[1].chunk.clone()),
+        |plan| plan.arrays[1].edges = edges_of(&plan.arrays[1].shape),
+        |plan| plan.arrays.push(plan.arrays[1].clone()),
+        |plan| plan.arrays[1].chunk[0] += 1,
+        |plan| plan.arrays[1].shape[0] += 1,
+        |plan| plan.stages[1].inputs[0] = plan.stages[0].inputs[0].clone(),
+        |plan| plan.stages.swap(0, 1),
+    ];
+    for (number, edit) in edits.into_iter().enumerate() {
+        let mut wrong = planned.clone();
+        edit(&mut wrong);
+        assert_ne!(wrong, planned);
+        wrong.fingerprint = wrong.computed_fingerprint();
+        assert!(wrong.check().is_err(), "{number}");
+    }
+}
+
+/// Two chunks of different lengths along the first axis.
+fn edges_of(shape: &[u64]) -> Option<Edges> {
+    let cut = AxisChunks::of_runs(0, shape[0], [(1, 1), (shape[0] - 1, 1)]).unwrap();
+    let mut axes = vec![None; shape.len()];
+    axes[0] = cut.into_edges();
+    Edges::new(axes)
 }

@@ -2,14 +2,12 @@
 
 use proptest::prelude::*;
 use rechunk_grid::{ChunkGrid, Region};
-use rechunk_plan::{
-    Plan, PlanRequest, ShardSide, Side, StageInput, StageOutput, piece_offset_elements,
-};
+use rechunk_plan::{Plan, PlanRequest, ShardSide, Side, Unit, piece_offset_elements};
 use rechunk_planner::{PlanError, plan};
 
 /// The requests and decoded bytes of a plan, counted by walking through its tasks.
 pub(crate) fn assert_counts(plan: &Plan) -> Result<(), TestCaseError> {
-    let grid = |chunk: &[u64]| ChunkGrid::new(&plan.shape, chunk).unwrap();
+    let grid = |chunk: &[u64]| ChunkGrid::new(&plan.source().shape, chunk).unwrap();
     let (mut gets, mut elements) = (0, 0);
     let first = &plan.stages[0];
     let geometry = plan.geometry(0).unwrap();
@@ -19,16 +17,19 @@ pub(crate) fn assert_counts(plan: &Plan) -> Result<(), TestCaseError> {
             gets += geometry.input_grid().covering(&part).elements();
             let grains = geometry.grain_grid().covering(&part).positions();
             elements += grains.map(|at| geometry.grain_grid().chunk(&at).elements()).sum::<u64>();
-            if let (StageInput::SourceChunks, Some(shard)) = (&first.input, &plan.source_shard) {
+            if let (Unit::Chunk, Some(shard)) = (first.input_unit(), &plan.source().shard) {
                 gets += grid(shard).covering(&part).elements();
             }
         }
     }
     prop_assert_eq!(plan.estimate.source.get_requests, gets);
-    if !first.passthrough {
-        prop_assert_eq!(plan.estimate.source.decoded_read_bytes, elements * plan.item_bytes);
+    if !first.passes_through() {
+        prop_assert_eq!(
+            plan.estimate.source.decoded_read_bytes,
+            elements * plan.source().item_bytes
+        );
     }
-    let commit = grid(plan.target_shard.as_ref().unwrap_or(&plan.target_chunk));
+    let commit = grid(plan.target().commit_shape());
     prop_assert_eq!(plan.estimate.target.put_requests, commit.count());
     Ok(())
 }
@@ -42,8 +43,8 @@ pub(crate) fn held_by<T>(sides: [&Option<T>; 2]) -> impl Iterator<Item = (bool, 
 /// Most bytes in memory of a target shard that is sent in parts while it is filled. These are the
 /// part that is filled, the one on its way, and those its index is in, if that comes first.
 pub(crate) fn unsent_bytes(plan: &Plan, request: &PlanRequest, shard: &ShardSide) -> u64 {
-    let Some(uploads) = plan.target_uploads else { return 0 };
-    let chunk: u64 = plan.target_chunk.iter().product();
+    let Some(uploads) = plan.target().uploads else { return 0 };
+    let chunk: u64 = plan.target().chunk.iter().product();
     let chunks = shard.shape.iter().product::<u64>() / chunk;
     let whole = chunks * request.target.encoded_bytes_max + shard.index_bytes;
     let first = if shard.index_first { shard.index_bytes } else { 0 };
@@ -58,10 +59,10 @@ pub(crate) fn assert_indexes_fit(plan: &Plan, request: &PlanRequest) -> Result<(
         let geometry = plan.geometry(number).unwrap();
         let state = |side: &Side, is_needed: bool| {
             let shard = side.shard.clone().filter(|_| is_needed);
-            shard.map(|shard| (ChunkGrid::new(&plan.shape, &shard.shape).unwrap(), shard))
+            shard.map(|shard| (ChunkGrid::new(&plan.source().shape, &shard.shape).unwrap(), shard))
         };
-        let read = state(&request.source, stage.input == StageInput::SourceChunks);
-        let written = state(&request.target, stage.output == StageOutput::TargetChunks);
+        let read = state(&request.source, stage.input_unit() == Unit::Chunk);
+        let written = state(&request.target, stage.output_unit() == Unit::Chunk);
         for task in 0..geometry.task_count() {
             let tile = geometry.tile(task);
             for part in geometry.boxes(&tile) {
@@ -91,7 +92,7 @@ pub(crate) fn assert_indexes_fit(plan: &Plan, request: &PlanRequest) -> Result<(
                 prop_assert!(most <= stage.shard_state_bytes, "{most} {}", stage.shard_state_bytes);
             }
         }
-        if let (StageInput::SourceShards, Some(shard)) = (&stage.input, &request.source.shard) {
+        if let (Unit::Shard, Some(shard)) = (stage.input_unit(), &request.source.shard) {
             // A lane decodes the index of the shard it holds.
             let fetched = request.source.object_bytes_max(request.item_bytes);
             let lane = fetched + 2 * shard.index_bytes;
@@ -105,10 +106,10 @@ pub(crate) fn assert_indexes_fit(plan: &Plan, request: &PlanRequest) -> Result<(
 pub(crate) fn assert_resident(plan: &Plan) -> Result<(), TestCaseError> {
     for (number, stage) in plan.stages.iter().enumerate() {
         let geometry = plan.geometry(number).unwrap();
-        if stage.passthrough || !stage.output.is_target() {
+        if stage.passes_through() || !stage.writes_target() {
             continue;
         }
-        let unit_bytes = geometry.output_grid().chunk_elements() * plan.item_bytes;
+        let unit_bytes = geometry.output_grid().chunk_elements() * plan.source().item_bytes;
         for task in 0..geometry.task_count() {
             for part in geometry.boxes(&geometry.tile(task)) {
                 let steps: Vec<Region> = geometry.steps(&part).collect();
@@ -132,7 +133,7 @@ pub(crate) fn assert_resident(plan: &Plan) -> Result<(), TestCaseError> {
 
 /// Tiles partition the array; a unit of the target lies in one tile; pieces partition objects.
 pub(crate) fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
-    let elements: u64 = plan.shape.iter().product();
+    let elements: u64 = plan.source().shape.iter().product();
     let mut written_bytes = 0;
     for (number, stage) in plan.stages.iter().enumerate() {
         let geometry = plan.geometry(number).unwrap();
@@ -150,18 +151,18 @@ pub(crate) fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
                 let mut begun = vec![0; steps.len()];
                 for index in geometry.units(&tile).positions() {
                     let unit = geometry.unit_region(&index, &tile).unwrap();
-                    match stage.output {
-                        StageOutput::TargetChunks => {
+                    match stage.output_unit() {
+                        Unit::Chunk => {
                             prop_assert_eq!(&unit, &geometry.output_grid().region(&index));
                             let commit = geometry.commit_region(&index, &owned).unwrap();
                             prop_assert!(commit.contains(&unit));
                             let shard = geometry.commit_grid().covering(&unit);
                             prop_assert_eq!(&commit, &geometry.commit_grid().region(&shard.start));
                         }
-                        StageOutput::TargetShards => {
+                        Unit::Shard => {
                             prop_assert_eq!(&unit, &geometry.output_grid().region(&index));
                         }
-                        StageOutput::Pieces { .. } => {
+                        Unit::Piece => {
                             prop_assert_eq!(piece_offset_elements(&tile, &unit), offset);
                             offset += unit.elements();
                             // Pieces with what is behind them leave no gap.
@@ -196,8 +197,8 @@ pub(crate) fn assert_one_writer(plan: &Plan) -> Result<(), TestCaseError> {
             seen += owned.elements();
         }
         prop_assert_eq!(seen, elements);
-        if let StageInput::Pieces { written_in } = &stage.input {
-            prop_assert_eq!(written_in, &plan.stages[number - 1].tile);
+        if stage.input_unit() == Unit::Piece {
+            prop_assert_eq!(&stage.input(plan).chunk, &plan.stages[number - 1].tile);
         }
     }
     prop_assert_eq!(written_bytes, plan.estimate.intermediate.written_bytes);

@@ -5,5 +5,6 @@
 
 mod cases;
 mod checks;
+mod frozen;
 mod properties;
 mod requests;

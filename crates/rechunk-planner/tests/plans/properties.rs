@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use rechunk_plan::{
-    IntermediateGrid, Multipart, Plan, Profile, ShardSide, StoreProfile, Strategy as Kind,
+    Divided, IntermediateGrid, Multipart, Plan, Profile, ShardSide, StageGeometry, StoreProfile,
+    Strategy as Kind, share,
 };
 use rechunk_planner::{PlanError, cheapest, plan};
 
@@ -121,5 +122,56 @@ proptest! {
         }
         let (all, cheapest) = (plan(&request), cheapest(&request));
         prop_assert_eq!(all.map(|all| all.plan), cheapest.map(|cheapest| cheapest.plan));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Every task is in one share, and no share is more than a task away from an equal part.
+    #[test]
+    fn shares_of_stages_are_all_of_them_once_and_balanced(
+        stages in prop::collection::vec((arrays(), 0_u64..60_000, 1_u64..9), 1..4), of in 1_u64..12,
+    ) {
+        let plans: Vec<(Plan, u64)> = stages
+            .iter()
+            .filter_map(|(axes, extra, item_bytes)| {
+                let (shape, source, target) = split(axes);
+                let request = request(&shape, &source, &target, (2 << 20) + extra);
+                plan(&request).ok().map(|planned| (planned.plan, *item_bytes))
+            })
+            .collect();
+        let found: Vec<(StageGeometry, u64, u64)> = plans
+            .iter()
+            .filter_map(|(plan, item_bytes)| {
+                Some((plan.geometry(0).ok()?, plan.stages[0].tasks, *item_bytes))
+            })
+            .collect();
+        let divided: Vec<Divided<'_>> = found
+            .iter()
+            .map(|&(ref geometry, tasks, item_bytes)| Divided { geometry, tasks, item_bytes })
+            .collect();
+        let weight = |number: usize, start: u64, end: u64| {
+            let (geometry, _, item_bytes) = &found[number];
+            geometry.elements_of(start, end) * item_bytes + end - start
+        };
+        let total: u64 = (0..found.len()).map(|number| weight(number, 0, found[number].1)).sum();
+        let tasks = |number: usize| (0..found[number].1).map(move |task| (number, task));
+        let largest = (0..found.len()).flat_map(tasks).map(|(n, t)| weight(n, t, t + 1)).max();
+        let mut next = vec![0; found.len()];
+        for index in 0..of {
+            let mut of_share = 0;
+            for (number, range) in share(&divided, index, of).into_iter().enumerate() {
+                prop_assert_eq!(range.start, next[number]);
+                next[number] = range.end;
+                of_share += weight(number, range.start, range.end);
+            }
+            let equal = total as f64 / of as f64;
+            let away = (of_share as f64 - equal).abs();
+            prop_assert!(away <= largest.unwrap_or(0) as f64, "{of_share} of {total} in {of}");
+        }
+        let all: Vec<u64> = found.iter().map(|(_, tasks, _)| *tasks).collect();
+        prop_assert_eq!(next, all);
+        prop_assert!(share(&divided, of, of).iter().all(std::ops::Range::is_empty));
     }
 }

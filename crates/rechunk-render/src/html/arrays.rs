@@ -1,6 +1,6 @@
 //! The arrays of a group: a table, then each by itself, to be opened.
 
-use rechunk::planner::{Estimate, Plan, Strategy};
+use rechunk::planner::{Estimate, Strategy};
 use rechunk::what_if::{Rung, WhatIf};
 use rechunk::{Report, format_byte_size, format_shape};
 
@@ -8,6 +8,7 @@ use super::figures::Figures;
 use super::markup::{Cell, Html};
 use super::sheet::{ArraySheet, Sheet};
 use super::{candidates, knee, measured, stages, subject};
+use crate::group_plan::chunks;
 use crate::numbers::{dollars, number, seconds};
 
 /// Arrays are described one by one while the page has fewer bytes than this.
@@ -63,7 +64,7 @@ fn row(array: &ArraySheet, position: usize, has_price: bool, ran: bool) -> Vec<C
     let plan = &array.planned.plan;
     let mut row = vec![
         Cell::from(array.path.as_str()).leads_to(&id(position)),
-        format!("{} {}", format_shape(&plan.shape), array.subject.data_type).into(),
+        format!("{} {}", format_shape(&plan.source().shape), array.subject.data_type).into(),
         chunks(plan).into(),
         plan.kind.to_string().into(),
         seconds(array.report.estimate.seconds).into(),
@@ -88,16 +89,6 @@ fn became(report: &Report) -> String {
         (_, Some(_)) => "begun".to_owned(),
         _ => "not begun".to_owned(),
     }
-}
-
-fn chunks(plan: &Plan) -> String {
-    let cut = |chunk: &[u64], shard: Option<&Vec<u64>>| match shard {
-        Some(shard) => format!("{} in {}", format_shape(chunk), format_shape(shard)),
-        None => format_shape(chunk),
-    };
-    let source = cut(&plan.source_chunk, plan.source_shard.as_ref());
-    let target = cut(&plan.target_chunk, plan.target_shard.as_ref());
-    if source == target { source } else { format!("{source} → {target}") }
 }
 
 fn total_row(totals: &Figures, count: usize, has_price: bool, ran: bool) -> Vec<Cell> {
@@ -155,7 +146,7 @@ fn one(html: &mut Html, array: &ArraySheet, position: usize, what_if: Option<&Wh
             html.text(&array.path);
             let words = format!(
                 "  {} {}, {} plan, {}",
-                format_shape(&plan.shape),
+                format_shape(&plan.source().shape),
                 array.subject.data_type,
                 plan.kind,
                 seconds(plan.estimate.seconds)

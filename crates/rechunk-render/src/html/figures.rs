@@ -34,7 +34,7 @@ impl Default for Figures {
 impl From<&Report> for Figures {
     fn from(report: &Report) -> Self {
         Self {
-            decoded_bytes: decoded_bytes(report),
+            decoded_bytes: report.plan.array_bytes(),
             estimate: report.estimate.clone(),
             traffic: report.traffic,
             memory: report.memory.clone(),
@@ -44,9 +44,4 @@ impl From<&Report> for Figures {
             warnings: report.warnings.clone(),
         }
     }
-}
-
-/// Bytes of all elements of an array.
-pub(super) fn decoded_bytes(report: &Report) -> u64 {
-    report.plan.shape.iter().fold(report.plan.item_bytes, |bytes, &n| bytes.saturating_mul(n))
 }

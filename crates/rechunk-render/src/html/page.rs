@@ -1,6 +1,6 @@
 //! The whole page: its head, the figures that matter first, then one section after the other.
 
-use rechunk::{Error, Report, TreeReport, format_byte_size, format_shape};
+use rechunk::{CopyReport, Error, format_byte_size, format_shape};
 
 use super::figures::Figures;
 use super::markup::{Html, escaped};
@@ -23,19 +23,9 @@ impl Sheet {
         self.page(&State::Begun)
     }
 
-    /// Makes the page of a run of one array.
-    pub fn run_page(mut self, record: &Record, outcome: Result<&Report, &Error>) -> String {
+    /// Makes the page of a run.
+    pub fn run_page(mut self, record: &Record, outcome: Result<&CopyReport, &Error>) -> String {
         self.note_run(record, outcome);
-        self.page(&State::Ended { record, error: outcome.err() })
-    }
-
-    /// Makes the page of a run of a group.
-    pub fn group_run_page(
-        mut self,
-        record: &Record,
-        outcome: Result<&TreeReport, &Error>,
-    ) -> String {
-        self.note_group_run(record, outcome);
         self.page(&State::Ended { record, error: outcome.err() })
     }
 
@@ -139,7 +129,7 @@ fn what(sheet: &Sheet) -> String {
     match &sheet.arrays[..] {
         [array] if !sheet.is_group() => {
             let plan = &array.planned.plan;
-            format!("{} {}, decoded", format_shape(&plan.shape), array.subject.data_type)
+            format!("{} {}, decoded", format_shape(&plan.source().shape), array.subject.data_type)
         }
         arrays => format!("{}, decoded", plural(arrays.len() as u64, "array")),
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use rechunk::planner::{PlanRequest, Planned};
 use rechunk::what_if::WhatIf;
 use rechunk::{
-    ArrayReport, Class, Error, Job, Meter, Report, TaskReport, Traffic, TreeArray, TreeJob,
-    TreeReport, system,
+    ArrayReport, Class, CopyReport, Error, Job, Meter, Prepared, Report, TaskReport, Traffic,
+    TreeArray, TreeJob, TreeReport, system,
 };
 
-use super::figures::{Figures, decoded_bytes};
+use super::figures::Figures;
 use super::recorder::{Record, StageSpan};
 use crate::numbers::plural;
 use crate::phrases::Phrases;
@@ -71,8 +71,15 @@ pub(super) enum State<'a> {
 }
 
 impl Sheet {
-    /// Describes a job.
-    pub fn of_job(job: &Job) -> Self {
+    /// Describes the copy of an array or of a group.
+    pub fn of_copy(copy: &Prepared) -> Self {
+        match copy {
+            Prepared::Array(job) => Self::of_job(job),
+            Prepared::Tree(job) => Self::of_tree(job),
+        }
+    }
+
+    fn of_job(job: &Job) -> Self {
         let array = ArraySheet::of_job(String::new(), job);
         Self {
             title: array.subject.title.clone(),
@@ -83,8 +90,7 @@ impl Sheet {
         }
     }
 
-    /// Describes the copy of a group.
-    pub fn of_tree(job: &TreeJob) -> Self {
+    fn of_tree(job: &TreeJob) -> Self {
         let requests: Vec<&PlanRequest> =
             job.arrays.iter().map(|array| array.job.plan_request.as_ref()).collect();
         let target = if job.request.target.is_empty() { "…" } else { &job.request.target };
@@ -130,30 +136,26 @@ impl Sheet {
         Self { phrases, ..self }
     }
 
-    /// Takes the outcome of a run of one array.
-    pub(super) fn note_run(&mut self, record: &Record, outcome: Result<&Report, &Error>) {
-        if let Some(array) = self.arrays.first_mut() {
-            match outcome {
-                Ok(report) => array.report = report.clone(),
-                Err(_) => array.note_failed(record),
-            }
-        }
-    }
-
-    /// Takes the outcome of a run of a group.
-    pub(super) fn note_group_run(&mut self, record: &Record, outcome: Result<&TreeReport, &Error>) {
+    /// Takes the outcome of a run.
+    pub(super) fn note_run(&mut self, record: &Record, outcome: Result<&CopyReport, &Error>) {
         match outcome {
-            Ok(done) => {
+            Ok(CopyReport::Array(report)) => {
+                if let Some(array) = self.arrays.first_mut() {
+                    array.report = report.as_ref().clone();
+                }
+            }
+            Ok(CopyReport::Tree(done)) => {
                 for ArrayReport { path, report } in &done.arrays {
                     if let Some(array) = self.arrays.iter_mut().find(|array| array.path == *path) {
                         array.report = report.clone();
                     }
                 }
                 if let Some(group) = &mut self.group {
-                    group.report = TreeReport { arrays: Vec::new(), ..done.clone() };
+                    group.report = TreeReport { arrays: Vec::new(), ..done.as_ref().clone() };
                 }
             }
-            Err(_) => self.note_failed(record),
+            Err(_) if self.is_group() => self.note_failed(record),
+            Err(_) => self.arrays.iter_mut().for_each(|array| array.note_failed(record)),
         }
     }
 
@@ -193,7 +195,7 @@ impl Sheet {
     }
 
     fn group_totals(&self, report: &TreeReport) -> Figures {
-        let bytes = self.arrays.iter().map(|array| decoded_bytes(&array.report));
+        let bytes = self.arrays.iter().map(|array| array.report.plan.array_bytes());
         Figures {
             decoded_bytes: bytes.fold(0, u64::saturating_add),
             estimate: report.estimate.clone(),

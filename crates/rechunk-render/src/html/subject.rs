@@ -30,12 +30,17 @@ pub(super) fn section(html: &mut Html, array: &ArraySheet) {
         let buffers: Vec<_> = plan
             .stages
             .iter()
-            .map(|stage| stage.runs.as_ref().and_then(|runs| buffers_picture(plan, runs)))
+            .map(|stage| stage.schedule().and_then(|runs| buffers_picture(plan, runs)))
             .collect();
         let read_boxes: Vec<Vec<u64>> =
             plan.stages.iter().map(|stage| stage.read_box(plan)).collect();
-        let mut panels =
-            vec![side("Source", plan, &plan.source_chunk, plan.source_shard.as_deref(), "read")];
+        let mut panels = vec![side(
+            "Source",
+            plan,
+            &plan.source().chunk,
+            plan.source().shard.as_deref(),
+            "read",
+        )];
         for (number, stage) in plan.stages.iter().enumerate() {
             let read_box = &read_boxes[number];
             panels.push(match &buffers[number] {
@@ -46,8 +51,8 @@ pub(super) fn section(html: &mut Html, array: &ArraySheet) {
         panels.push(side(
             "Target",
             plan,
-            &plan.target_chunk,
-            plan.target_shard.as_deref(),
+            &plan.target().chunk,
+            plan.target().shard.as_deref(),
             "write",
         ));
         let mut liberties = Liberties::default();
@@ -66,62 +71,46 @@ pub(super) fn section(html: &mut Html, array: &ArraySheet) {
     });
 }
 
-/// Bytes of a box.
-pub(super) fn box_bytes(plan: &Plan, shape: &[u64]) -> u64 {
-    shape.iter().fold(plan.item_bytes, |product, &n| product.saturating_mul(n))
-}
-
-/// Boxes of `shape` that the array is cut in.
-fn boxes_of(plan: &Plan, shape: &[u64]) -> u64 {
-    let counts = plan.shape.iter().zip(shape).map(|(&n, &edge)| n.div_ceil(edge.max(1)));
-    counts.fold(1, u64::saturating_mul)
-}
-
-/// Chunks of the source, which may differ in length.
-fn source_chunks(plan: &Plan) -> u64 {
-    let edges = plan.source_edges.as_ref();
-    let count = |axis: usize| match edges.and_then(|edges| edges.axis(axis)) {
-        Some(edges) => edges.count(),
-        None => plan.shape[axis].div_ceil(plan.source_chunk[axis].max(1)),
-    };
-    (0..plan.shape.len()).map(count).fold(1, u64::saturating_mul)
-}
-
 fn table(html: &mut Html, subject: &Subject, plan: &Plan) {
     let row = |name: &str, stored: &str, chunk: &[u64], shard: Option<&Vec<u64>>| {
-        let differs = name == "source" && plan.source_edges.is_some();
-        let (count, up_to) =
-            if differs { (source_chunks(plan), "up to ") } else { (boxes_of(plan, chunk), "") };
+        let differs = name == "source" && plan.source().edges.is_some();
+        let (count, up_to) = if differs {
+            (plan.source().chunk_count(), "up to ")
+        } else {
+            (plan.source().boxes_of(chunk), "")
+        };
         let mut row: Vec<Cell> = vec![
             name.into(),
             stored.into(),
             format!("{up_to}{}", format_shape(chunk)).into(),
-            format!("{up_to}{}", format_byte_size(box_bytes(plan, chunk))).into(),
+            format!("{up_to}{}", format_byte_size(plan.source().bytes_of(chunk))).into(),
             number(count).into(),
         ];
         row.push(shard.map_or("–".to_owned(), |shard| format_shape(shard)).into());
-        row.push(shard.map_or("–".to_owned(), |shard| number(boxes_of(plan, shard))).into());
+        row.push(
+            shard.map_or("–".to_owned(), |shard| number(plan.source().boxes_of(shard))).into(),
+        );
         row
     };
     let names: Vec<String> = subject
         .axes
         .iter()
-        .zip(&plan.shape)
+        .zip(&plan.source().shape)
         .map(|(name, extent)| format!("{name} ({})", number(*extent)))
         .collect();
     html.within("p", "", |html| {
-        html.leaf("strong", "", &format_shape(&plan.shape));
+        html.leaf("strong", "", &format_shape(&plan.source().shape));
         html.text(&format!(
             " of {}, {}; axes, slowest first: {}",
             subject.data_type,
-            format_byte_size(box_bytes(plan, &plan.shape)),
+            format_byte_size(plan.source().bytes_of(&plan.source().shape)),
             if names.is_empty() { "none".to_owned() } else { names.join(", ") }
         ));
     });
     let head = ["", "stored as", "chunk", "bytes, decoded", "chunks", "shard", "shards"];
     let rows = [
-        row("source", &subject.source, &plan.source_chunk, plan.source_shard.as_ref()),
-        row("target", &subject.target, &plan.target_chunk, plan.target_shard.as_ref()),
+        row("source", &subject.source, &plan.source().chunk, plan.source().shard.as_ref()),
+        row("target", &subject.target, &plan.target().chunk, plan.target().shard.as_ref()),
     ];
     html.table("Source and target", &head, &[3, 4, 6], &rows);
     if !subject.times.is_empty() {
@@ -140,7 +129,7 @@ fn side<'a>(
     class: &'static str,
 ) -> Panel<'a> {
     let is_read = class == "read";
-    let count = if is_read { source_chunks(plan) } else { boxes_of(plan, chunk) };
+    let count = if is_read { plan.source().chunk_count() } else { plan.source().boxes_of(chunk) };
     let unit = if count == 1 { "chunk" } else { "chunks" };
     let mut boxes = Vec::new();
     let mut lines = Vec::new();
@@ -152,7 +141,7 @@ fn side<'a>(
         lines.push((pale, format!("in shard {}", format_shape(shard)), true));
     }
     boxes.push((chunk, class));
-    let each = format_byte_size(box_bytes(plan, chunk));
+    let each = format_byte_size(plan.source().bytes_of(chunk));
     lines.push(("", format!("{} {unit} of {each}", number(count)), false));
     Panel { head: head.to_owned(), grid: Some(shard.unwrap_or(chunk)), boxes, lines }
 }
@@ -162,13 +151,13 @@ fn task<'a>(plan: &'a Plan, stage: &'a Stage, read_box: &'a [u64]) -> Panel<'a> 
     let mut boxes = vec![(read_box, "read glass"), (write_box, "write glass")];
     if read_box == write_box {
         boxes[1].1 = "write hollow";
-    } else if box_bytes(plan, read_box) < box_bytes(plan, write_box) {
+    } else if plan.source().bytes_of(read_box) < plan.source().bytes_of(write_box) {
         boxes.reverse(); // the larger one is behind
     }
     let tasks = if stage.tasks == 1 { "task" } else { "tasks" };
     Panel {
         head: format!("One {} task", stage.name),
-        grid: (boxes_of(plan, write_box) == stage.tasks).then_some(write_box),
+        grid: (plan.source().boxes_of(write_box) == stage.tasks).then_some(write_box),
         boxes,
         lines: vec![
             ("c-read", format!("reads {}", format_shape(read_box)), true),
@@ -208,7 +197,7 @@ fn figure(html: &mut Html, subject: &Subject, plan: &Plan, panel: &Panel<'_>) ->
     let label = format!("{}: {}", panel.head, words.join(", "));
     let drawn = Figure {
         label: &label,
-        shape: &plan.shape,
+        shape: &plan.source().shape,
         axes: &subject.axes,
         grid: panel.grid,
         boxes: &panel.boxes,
@@ -228,7 +217,7 @@ fn figure(html: &mut Html, subject: &Subject, plan: &Plan, panel: &Panel<'_>) ->
             }
             let folded = drawn.folded.iter().map(|&axis| {
                 let name = subject.axes.get(axis).map_or("axis", String::as_str);
-                format!("× {} {name}", number(plan.shape[axis]))
+                format!("× {} {name}", number(plan.source().shape[axis]))
             });
             let folded: Vec<String> = folded.collect();
             if !folded.is_empty() {

@@ -78,8 +78,7 @@ impl AppendFile {
         let (size_bytes, bytes) =
             self.store.blocking(&self.key, "read", move || read_all(&file, limit_bytes)).await?;
         if size_bytes > limit_bytes {
-            let (location, key) = (self.store.label().to_owned(), self.key.clone());
-            return Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes });
+            return Err(self.store.view.too_large(&self.key, size_bytes, limit_bytes));
         }
         Ok(bytes)
     }

@@ -1,5 +1,6 @@
 //! Opens a directory of this machine as a store.
 
+use std::fmt::Display;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
@@ -20,17 +21,14 @@ impl Store {
         fsyncs: bool,
     ) -> Result<Self, StoreError> {
         let resolved = resolve(location, path)?;
-        let refuse = |reason: String| StoreError::Location {
-            location: location.to_owned(),
-            reason,
-            source: None,
-        };
+        let refuse =
+            |error: &dyn Display| StoreError::refused_location(location, &error.to_string());
         let files = LocalFileSystem::new_with_prefix(&resolved.existing)
-            .map_err(|error| refuse(error.to_string()))?
+            .map_err(|error| refuse(&error))?
             .with_fsync(fsyncs && tree::PUTS_SYNC);
-        let prefix = Path::parse(&resolved.below).map_err(|error| refuse(error.to_string()))?;
+        let prefix = Path::parse(&resolved.below).map_err(|error| refuse(&error))?;
         let root = below(&resolved.existing, &resolved.below);
-        let files = LocalFiles::new(files).map_err(|error| refuse(error.to_string()))?;
+        let files = LocalFiles::new(files).map_err(|error| refuse(&error))?;
         let habits = Arc::clone(&files.habits);
         let mut store = Self::from_object_store(Arc::new(files), location);
         store.habits = habits;

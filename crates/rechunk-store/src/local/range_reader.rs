@@ -67,7 +67,10 @@ impl Store {
             return Ok(None);
         }
         self.meter().count_get(self.role());
-        let response = response.map_err(|error| self.view.failed(key, "read", error))?;
+        let response = match response {
+            Ok(response) => response,
+            Err(error) => return Err(self.why_refused(key, wanted, error).await),
+        };
         let (response, _) = self.accepted(key, wanted, response)?;
         let GetResultPayload::File(mut file, _) = response.payload else {
             return Err(self.view.failed_io(key, "read", io::ErrorKind::Unsupported.into()));

@@ -129,7 +129,7 @@ fn write(mut file: &File, payload: &PutPayload, way: Way) -> io::Result<()> {
 fn replace(unnamed: &str, path: &Path) -> io::Result<bool> {
     use rustix::fs::{AtFlags, CWD};
 
-    let staged = crate::key::staged(path);
+    let staged = crate::key::staged_here(path);
     rustix::fs::linkat(CWD, unnamed, CWD, &staged, AtFlags::SYMLINK_FOLLOW)?;
     if std::fs::rename(&staged, path).is_ok() {
         return Ok(true);

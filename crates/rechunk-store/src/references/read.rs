@@ -249,8 +249,7 @@ fn wanted_part(
         Wanted::Whole { limit_bytes } | Wanted::Part { limit_bytes, .. }
             if size_bytes > limit_bytes =>
         {
-            let (location, key) = (view.label().to_owned(), key.to_owned());
-            Err(StoreError::TooLarge { location, key, size_bytes, limit_bytes })
+            Err(view.too_large(key, size_bytes, limit_bytes))
         }
         Wanted::Whole { .. } | Wanted::Part { .. } | Wanted::Exactly { .. } => Ok((0, size_bytes)),
         Wanted::RangeOf { start, length, .. }

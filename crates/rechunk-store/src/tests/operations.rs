@@ -97,7 +97,7 @@ async fn a_range_is_all_there_or_an_error() {
         assert_eq!(store.get_range("x", 3, 0).await.unwrap(), "");
         let short = store.get_range("x", 8, 4).await.unwrap_err();
         assert!(matches!(short, StoreError::Short { wanted_bytes: 4, got_bytes: 2, .. }));
-        assert!(store.get_range("x", 10, 1).await.is_err());
+        assert!(store.get_range("x", 10, 1).await.unwrap_err().is_wrong_size());
         assert!(store.get_range("x", u64::MAX, 2).await.is_err());
         assert!(store.get_range("y", 0, 1).await.unwrap_err().is_not_found());
     })

@@ -64,6 +64,16 @@ impl S3Server {
         ]
     }
 
+    /// Options by which a store of rechunk finds the server and its credentials, each `KEY=VALUE`.
+    pub fn store_options(&self) -> [String; 4] {
+        [
+            format!("endpoint={}", self.endpoint()),
+            format!("region={}", Self::REGION),
+            format!("access_key_id={}", Self::ACCESS_KEY_ID),
+            format!("secret_access_key={}", Self::SECRET_ACCESS_KEY),
+        ]
+    }
+
     /// Number of multipart uploads that are neither completed nor aborted.
     pub fn unfinished_uploads(&self) -> std::io::Result<usize> {
         let mut uploads = 0;

@@ -7,4 +7,5 @@ mod gcs;
 mod hooks;
 mod http;
 mod s3;
+mod serve;
 mod stores;

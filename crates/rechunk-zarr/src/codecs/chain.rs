@@ -3,6 +3,7 @@ use std::mem;
 use std::ops::Range;
 
 use rechunk_format::{CodecCost, ElementOrder, FormatError};
+use rechunk_kernel::wide;
 
 use super::stage::{Stage, size};
 use super::{checksum, workspace};
@@ -229,8 +230,4 @@ pub(crate) fn survives(codecs: &[CodecSpec], elements: &[u8]) -> bool {
     let (mut encoded, mut scratch) = (Vec::new(), Vec::new());
     chain.encode(elements, &mut encoded).is_ok()
         && chain.decode(&encoded, &mut scratch).is_ok_and(|decoded| decoded == elements)
-}
-
-fn wide(bytes: usize) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX)
 }

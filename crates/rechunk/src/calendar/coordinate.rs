@@ -3,8 +3,9 @@
 use rechunk_array::ArrayError;
 use rechunk_grid::{ChunkGrid, DataType, Endian};
 use rechunk_store::{Meter, Stores, check_below};
+use rechunk_words::TimeSpan;
 
-use super::TimeSpan;
+use super::length::Length;
 use super::spacing::{Irregular, Number, Spacing, Spacings};
 use super::units::Units;
 use crate::elements::Chunks;
@@ -58,7 +59,7 @@ impl Coordinate {
 
     /// Elements in `span`; why there is no such number, and one that is near, otherwise.
     pub(super) fn elements(&self, span: TimeSpan) -> Result<u64, (String, Option<u64>)> {
-        let length = span.length();
+        let length = Length::of(span);
         let mean = self.spacing.map_or_else(|found| found.mean.abs(), |found| found.step);
         let about = whole(self.units.about(length) / mean);
         let spacing = self.spacing.map_err(|found| (self.irregular(found), about))?;

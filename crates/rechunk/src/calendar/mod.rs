@@ -3,24 +3,21 @@
 
 mod coordinate;
 mod dates;
+mod length;
 mod since;
 mod spacing;
-pub(crate) mod span;
 mod units;
 
 pub(crate) use coordinate::{beside, number};
 pub(crate) use since::Since;
 pub(crate) use spacing::Number;
-use span::usage;
-pub use span::{SpanUnit, TimeSpan};
 
 use rechunk_grid::ArraySpec;
 use rechunk_store::Stores;
+use rechunk_words::{ChunkSpec, Extent, ShardSpec, TimeSpan, axis_in_words};
 
-use crate::chunk_spec::{ChunkSpec, axis_in_words};
-use crate::extent::Extent;
 use crate::open::OpenArray;
-use crate::{CopyRequest, Error, ShardSpec};
+use crate::{CopyRequest, Error};
 use coordinate::Coordinate;
 
 /// Puts numbers of elements in the place of times in `--chunks` and `--shards`; what each became,
@@ -63,16 +60,7 @@ impl Sizes<'_> {
     ) -> Result<Option<(ChunkSpec, Vec<String>)>, Error> {
         let (spec, mut notes) = (self.source.spec(), Vec::new());
         let mut wanted = wanted.clone();
-        let entries: Vec<(Option<&str>, &mut Extent)> = match &mut wanted {
-            ChunkSpec::Positional(extents) => {
-                extents.iter_mut().map(|extent| (None, extent)).collect()
-            }
-            ChunkSpec::Named(named) => {
-                named.iter_mut().map(|(name, extent)| (Some(&**name), extent)).collect()
-            }
-            ChunkSpec::Keep | ChunkSpec::Auto | ChunkSpec::Whole => return Ok(None),
-        };
-        for (position, (name, extent)) in entries.into_iter().enumerate() {
+        for (position, (name, extent)) in wanted.entries_mut().into_iter().enumerate() {
             let Extent::Span { span, is_kept } = *extent else { continue };
             let name = match name {
                 Some(name) => name.to_owned(),
@@ -126,6 +114,11 @@ fn name_of(option: &str, span: TimeSpan, spec: &ArraySpec, axis: usize) -> Resul
         let reason = format!("{span} along {axis}: it has no name, and so no coordinate");
         usage(option, &reason, "give a number of elements")
     })
+}
+
+/// Refusal of what `option` says.
+fn usage(option: &str, reason: &str, hint: &str) -> Error {
+    Error::Usage { message: format!("{option}: {reason}"), hint: Some(hint.into()) }
 }
 
 #[cfg(test)]

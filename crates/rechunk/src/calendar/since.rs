@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::coordinate::number;
 use super::dates::{Date, DayCount, FIRST_GREGORIAN};
+use super::length::Length;
 use super::spacing::Number;
-use super::span::Length;
 use super::units::{of_numpy, of_word};
 
 const SECOND: i128 = 1_000_000_000;

@@ -3,7 +3,7 @@
 use rechunk_grid::{DataType, TimeUnit};
 use serde_json::{Map, Value};
 
-use super::span::Length;
+use super::length::Length;
 
 /// Meaning of the values of a coordinate.
 #[derive(Debug, Clone, PartialEq)]

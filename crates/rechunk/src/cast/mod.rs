@@ -10,8 +10,8 @@ use rechunk_zarr::{ArrayMetadata as ZarrMetadata, recast_missing_value};
 use serde_json::{Map, Value};
 
 use crate::Error;
-use crate::cast_spec::Cast;
 use crate::open::OpenArray;
+use rechunk_words::Cast;
 
 /// The attribute whose value is of the type of the elements and is cast with them, in Zarr.
 const FILL_VALUE: &str = "_FillValue";

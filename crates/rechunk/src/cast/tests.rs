@@ -278,7 +278,7 @@ async fn what_a_cast_means_for_attributes_and_codecs_is_said() {
     ] {
         let error = match crate::Cast::parse(cast) {
             Ok(_) => plan(request(&at("a.zarr"), &at("t.zarr"), Some(cast))).await.unwrap_err(),
-            Err(error) => error,
+            Err(error) => error.into(),
         };
         assert_eq!(error.class(), class);
         let said = error.chain().join(": ");

@@ -6,9 +6,8 @@ use rechunk_zarr::ZarrVersion;
 use super::commit::update_one;
 use super::{Change, Growth};
 use crate::Error;
-use crate::documents::METADATA_BYTES_MAX;
 use crate::error::store_error;
-use crate::metadata::Metadata;
+use crate::formats::{METADATA_BYTES_MAX, Metadata};
 use crate::repeats::{Changes, GrownGroups};
 
 /// Most groups above an array that are looked at.

@@ -3,10 +3,10 @@
 use rechunk_grid::ArraySpec;
 
 use super::{conflict, usage};
-use crate::chunk_spec::axis_in_words;
 use crate::open::OpenArray;
 use crate::placement::Placement;
 use crate::{Error, Remedy, format_shape};
+use rechunk_words::axis_in_words;
 
 /// The axis that is meant: a dimension's name, else a number.
 pub(super) fn axis(placement: &Placement, text: &str, spec: &ArraySpec) -> Result<usize, Error> {

@@ -6,14 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use rechunk_format::FormatError;
 use rechunk_format::json::{read_object, write_pretty};
-use rechunk_n5::ATTRIBUTES_KEY;
 use rechunk_store::{DirectoryLock, Role, Store};
 use rechunk_zarr::{Consolidated, ZarrVersion};
 use serde_json::Value;
 
-use crate::documents::{Documents, METADATA_BYTES_MAX};
 use crate::error::store_error;
-use crate::metadata::Metadata;
+use crate::formats::{Documents, METADATA_BYTES_MAX, Metadata};
 use crate::repeats::GrownGroups;
 use crate::{Error, consolidated, large_document};
 
@@ -45,11 +43,7 @@ impl Change {
 
     /// To the shape of `metadata`; all else that the document says stays.
     pub(crate) fn with_shape(self, metadata: &Metadata) -> Self {
-        let shape = match metadata {
-            Metadata::N5(metadata, _) => metadata.dimensions.clone(),
-            other => other.spec().shape,
-        };
-        let field = if self.key == ATTRIBUTES_KEY { "dimensions" } else { "shape" };
+        let (field, shape) = metadata.shape_field();
         // What was parsed before is an object.
         let Ok(mut document) = read_object(self.key, &self.before) else { return self };
         let shape = Value::from(shape);

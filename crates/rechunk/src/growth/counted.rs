@@ -4,7 +4,7 @@ use rechunk_store::Stores;
 use serde_json::{Map, Value};
 
 use super::neighbours::open_beside;
-use crate::metadata::Metadata;
+use crate::formats::Fact;
 use crate::open::OpenArray;
 use crate::recount::Counts;
 use crate::request::CopyRequest;
@@ -22,7 +22,7 @@ pub(crate) async fn counted(
     request: &CopyRequest,
     stores: &Stores,
 ) -> Result<(OpenArray, Option<String>), Error> {
-    if matches!(source.metadata, Metadata::Raw(_)) {
+    if !source.metadata.format().has(Fact::Meaning) {
         return Ok((source, None)); // it says nothing of its elements
     }
     let own = counting(&source, request.axes, stores).await?;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::conflict;
 use crate::calendar::Since;
-use crate::metadata::Metadata;
+use crate::formats::Fact;
 use crate::open::OpenArray;
 use crate::{Error, Remedy};
 
@@ -65,7 +65,7 @@ pub(super) fn check(
     target: &OpenArray,
     is_recounted: bool,
 ) -> Result<(), Error> {
-    if matches!(source.metadata, Metadata::Raw(_)) {
+    if !source.metadata.format().has(Fact::Meaning) {
         return Ok(()); // it says nothing of its elements
     }
     let (own, theirs) = (source.metadata.meaning(), target.metadata.meaning());

@@ -27,13 +27,13 @@ pub(crate) use target::{of_target, open_existing};
 pub(crate) use trust::{Trust, check_trust};
 
 use crate::carried::carry;
-use crate::chunk_spec::axis_in_words;
-use crate::metadata::Metadata;
+use crate::formats::Metadata;
 use crate::open::OpenArray;
 use crate::placement::{Placement, named};
 use crate::request::CopyRequest;
 use crate::tree::is_coordinate;
 use crate::{ChunkSpec, Error, Remedy, format_shape};
+use rechunk_words::axis_in_words;
 
 /// Place of the source in an array that exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

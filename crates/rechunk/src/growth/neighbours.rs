@@ -13,12 +13,12 @@ use super::trust::Trust;
 use super::values::{Found, compare, in_words};
 use super::{conflict, meaning};
 use crate::calendar::beside;
-use crate::chunk_spec::axis_in_words;
-use crate::format::Format;
+use crate::formats::Format;
 use crate::job::Job;
 use crate::open::{OpenArray, OpenOptions, open_array};
 use crate::request::CopyRequest;
 use crate::{Axes, Error, Remedy, format_shape};
+use rechunk_words::axis_in_words;
 
 /// Compares what lies beside arrays that are written, each once.
 pub(crate) struct Neighbours<'a> {

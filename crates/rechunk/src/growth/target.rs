@@ -3,9 +3,8 @@
 use rechunk_store::{Role, Stores};
 
 use super::Change;
-use crate::documents::Documents;
 use crate::error::store_error;
-use crate::metadata::Metadata;
+use crate::formats::{Documents, Fact};
 use crate::open::{OpenArray, OpenOptions, Opened, open_node};
 use crate::request::CopyRequest;
 use crate::target::open_target;
@@ -28,7 +27,7 @@ pub(crate) async fn open_existing(
             return Err(conflict(location, "is a group, and the source is one array", hint));
         }
     };
-    if let Metadata::Raw(_) = array.metadata {
+    if !array.metadata.format().has(Fact::Growth) {
         return Err(Error::Usage {
             message: format!(
                 "{location}: nothing can be put into files of raw elements that are there"

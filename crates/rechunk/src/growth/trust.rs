@@ -1,8 +1,9 @@
 //! `--trust`: arrays that somebody knows to be right, whatever they seem to be.
 
+use rechunk_words::Pattern;
+
 use crate::Error;
 use crate::request::CopyRequest;
-use crate::tree::Pattern;
 
 /// Which arrays are not compared.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ impl Trust {
         paths: impl Iterator<Item = &'a str> + Clone,
     ) -> Result<(), Error> {
         let is_unused = |pattern: &&Pattern| !paths.clone().any(|path| pattern.means(path));
-        self.patterns.iter().find(is_unused).map_or(Ok(()), |pattern| Err(pattern.unused()))
+        self.patterns.iter().find(is_unused).map_or(Ok(()), |pattern| Err(pattern.unused().into()))
     }
 }
 

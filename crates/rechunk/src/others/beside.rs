@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rechunk_store::{Store, StoreError};
 
 use super::{Others, OthersInfo};
-use crate::documents::{Documents, Node, Wanted};
+use crate::formats::{Documents, Node, Wanted};
 
 /// Lists the files beside `arrays` and `groups`, which are paths below `store`, from at most
 /// `limit` directories. Only directories that are neither are asked for documents.

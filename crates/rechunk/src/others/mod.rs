@@ -18,8 +18,8 @@ use std::time::SystemTime;
 use rechunk_store::{Level, check_below};
 use serde::{Deserialize, Serialize};
 
-use crate::documents::METADATA_KEYS;
 use crate::format_byte_size;
+use crate::formats::Format;
 use crate::{Error, Remedy};
 
 pub(crate) use beside::beside;
@@ -223,9 +223,8 @@ impl Others {
 
 /// True if a file of this name is a metadata document, which is written anew.
 fn is_document(name: &str) -> bool {
-    // A file of that name is a document of raw elements only in a directory that is one array.
-    let is_node = METADATA_KEYS.contains(&name) && name != rechunk_raw::ARRAY_JSON;
-    is_node || name == CONSOLIDATED_KEY
+    // What has no groups has a document only in a directory that is one array.
+    Format::of_key(name).is_some_and(Format::has_groups) || name == CONSOLIDATED_KEY
 }
 
 /// The first names, and how many more there are.

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::{Changes, follow, is_in};
 use crate::Error;
-use crate::documents::METADATA_BYTES_MAX;
 use crate::error::store_error;
+use crate::formats::METADATA_BYTES_MAX;
 
 /// Documents of groups that repeat the shapes of arrays which grow.
 #[derive(Debug, Default)]

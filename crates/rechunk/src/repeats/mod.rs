@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use grown::GrownGroups;
 
-use crate::metadata::Metadata;
+use crate::formats::Metadata;
 use crate::open::OpenArray;
 
 /// Change of one axis of an array.

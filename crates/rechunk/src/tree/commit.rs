@@ -10,9 +10,8 @@ use rechunk_zarr::{Consolidated, GroupMetadata};
 use super::TreeJob;
 use crate::complete::holds;
 use crate::error::store_error;
-use crate::format::Format;
-use crate::metadata::group_documents;
-use crate::specify::is_inside_n5;
+use crate::formats::n5::is_inside_n5;
+use crate::formats::{Format, NewGroup};
 use crate::target::{create_groups, groups_above};
 use crate::{Error, consolidated, large_document};
 
@@ -85,14 +84,12 @@ impl TreeDocuments {
         .await
     }
 
-    /// The documents of the group at `path`. A group of N5 needs none where something is below it;
+    /// The documents of the group at `path`. Some formats need none where something is below it;
     /// its directory has to come from somewhere where nothing is.
     fn documents_of(&self, path: &str, group: &GroupMetadata) -> NodeDocuments {
-        let mut documents = group_documents(self.format, group, None);
-        if self.format == Format::N5 && documents.is_empty() && !self.filled.contains(path) {
-            let document = rechunk_n5::group_document(&group.attributes, None);
-            documents.push((rechunk_n5::ATTRIBUTES_KEY.to_owned(), document));
-        }
+        let needs_document = !self.filled.contains(path);
+        let new = NewGroup { group, n5_version: None, needs_document };
+        let documents = (self.format.schema().group_documents)(&new);
         let all = self.all.as_ref().filter(|_| self.consolidated.contains(path));
         let consolidated = all.map(|all| {
             let mut document = Consolidated::new(all.version(), group);
@@ -104,8 +101,9 @@ impl TreeDocuments {
 
     /// The documents of the root.
     fn root_documents(&self) -> NodeDocuments {
-        let version = Some(self.n5_version).filter(|_| !is_inside_n5(&self.location));
-        let documents = group_documents(self.format, &self.root, version);
+        let n5_version = Some(self.n5_version).filter(|_| !is_inside_n5(&self.location));
+        let new = NewGroup { group: &self.root, n5_version, needs_document: false };
+        let documents = (self.format.schema().group_documents)(&new);
         NodeDocuments::new(documents, self.all.clone())
     }
 

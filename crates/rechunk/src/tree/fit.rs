@@ -6,8 +6,8 @@ use rechunk_format::cast::is_number;
 use rechunk_grid::ArraySpec;
 
 use super::rules::Wishes;
-use crate::select::RegionSpec;
 use crate::{ChunkSpec, CopyRequest, Error, Extent, ShardSpec};
+use rechunk_words::RegionSpec;
 
 /// Follows which specifications were of use to any array.
 #[derive(Debug, Default)]

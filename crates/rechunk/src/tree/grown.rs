@@ -5,15 +5,14 @@ use rechunk_store::{Role, Store, Stores};
 use rechunk_zarr::ZarrVersion;
 
 use super::coordinates::is_coordinate;
-use super::state::SavedTree;
+use super::saved::SavedTree;
 use super::{TreeArray, TreeJob};
-use crate::documents::Documents;
 use crate::error::store_error;
+use crate::formats::{Documents, Metadata};
 use crate::growth::{Change, Growth, update_consolidated};
 use crate::intermediate::remove_outside_of;
 use crate::job::Job;
 use crate::member_location::member_location;
-use crate::metadata::Metadata;
 use crate::place::work_dir;
 use crate::repeats::GrownGroups;
 use crate::target::open_target;

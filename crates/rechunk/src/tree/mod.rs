@@ -1,19 +1,23 @@
 //! The copy of a whole group: its arrays in their order, then the groups, the root last.
 
+mod begun;
 mod commit;
 mod coordinates;
+mod done;
 mod fit;
+mod give_up;
 mod grown;
 mod growth;
 mod members;
 mod ome;
-mod pattern;
+mod parts;
 mod plans;
 mod repeated;
 mod report;
 mod rules;
 mod run;
 mod said;
+mod saved;
 mod state;
 mod together;
 mod walk;
@@ -27,22 +31,19 @@ use rechunk_zarr::GroupMetadata;
 
 pub use coordinates::Coords;
 pub(crate) use coordinates::is_coordinate;
+pub(crate) use give_up::remove_begun;
 pub(crate) use grown::check_not_between;
-pub(crate) use pattern::Pattern;
 pub use report::{ArrayReport, Totals, TreeReport};
-pub use rules::{ArrayRule, RULE_SETTINGS, Selection};
-pub(crate) use state::{SavedTree, remove_begun};
+pub use rules::Selection;
+pub(crate) use saved::SavedTree;
 pub(crate) use walk::Found;
 
 use crate::attributes::Way;
 use crate::axes::Axes;
 use crate::dimension_names::GroupNames;
-use crate::documents::{Documents, Wanted};
-use crate::format::Format;
-use crate::growth::check_trust;
+use crate::formats::{Documents, Fact, Format, Wanted, in_strict_json};
 use crate::job::{Job, profile};
-use crate::metadata::in_strict_json;
-use crate::open::{OpenOptions, Opened, left_out, open_node, open_store};
+use crate::open::{OpenOptions, left_out};
 use crate::others::{Others, OthersReport};
 use crate::repeats::GrownGroups;
 use crate::request::{CopyRequest, takes_parts};
@@ -56,15 +57,6 @@ use walk::in_words;
 
 /// Most arrays named in a message.
 const NAMED_MAX: usize = 12;
-
-/// A planned copy: of an array, or of a group.
-#[derive(Debug)]
-pub enum Prepared {
-    /// The source is an array.
-    Array(Box<Job>),
-    /// The source is a group.
-    Tree(Box<TreeJob>),
-}
 
 /// A planned copy of a group with everything below it.
 #[derive(Debug)]
@@ -106,59 +98,11 @@ pub struct TreeArray {
     pub job: Job,
 }
 
-/// Opens the source, an array or a group, and plans its copy. Reads metadata and a few chunk sizes;
-/// writes nothing.
-///
-/// ```
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let folder = tempfile::tempdir()?;
-/// # let at = |name: &str| folder.path().join(name).display().to_string();
-/// # let (source, target) = (at("source.zarr"), at("target.zarr"));
-/// # std::fs::create_dir(&source)?;
-/// # std::fs::write(source.clone() + "/.zarray", r#"{"zarr_format": 2, "shape": [4, 6],
-/// #     "chunks": [1, 6], "dtype": "<f4", "compressor": null, "filters": null,
-/// #     "fill_value": 0, "order": "C"}"#)?;
-/// use rechunk::{CopyRequest, Prepared, Selection, Stores, prepare};
-///
-/// let request = CopyRequest::new(&source, &target);
-/// match prepare(request, Selection::default(), &Stores::default()).await? {
-///     Prepared::Array(job) => assert_eq!(job.plan_report().plan.target_chunks, [1, 6]),
-///     Prepared::Tree(job) => println!("{} arrays", job.arrays.len()),
-/// }
-/// assert!(!std::path::Path::new(&target).exists());
-/// # Ok(())
-/// # }
-/// ```
-pub async fn prepare(
-    request: CopyRequest,
-    selection: Selection,
-    stores: &Stores,
-) -> Result<Prepared, Error> {
-    check_trust(&request)?;
-    let stores = stores.with_meter(&Meter::new());
-    let store = open_store(&request.source, &stores)?;
-    match open_node(&request.source, &request.open_options(), &store).await? {
-        Opened::Array(array) => {
-            selection.check_unused()?;
-            let left_out = left_out(&array.location, &store).await?;
-            let mut job = Job::plan(request, *array, stores).await?;
-            job.warnings.extend(left_out);
-            Ok(Prepared::Array(Box::new(job)))
-        }
-        Opened::Group(documents, format) => {
-            let source = Source { store, documents, format };
-            let job = TreeJob::prepare(request, selection, &source, stores).await?;
-            Ok(Prepared::Tree(Box::new(job)))
-        }
-    }
-}
-
 /// A group that is open.
-struct Source {
-    store: Store,
-    documents: Documents,
-    format: Format,
+pub(crate) struct Source {
+    pub store: Store,
+    pub documents: Documents,
+    pub format: Format,
 }
 
 impl Source {
@@ -174,7 +118,8 @@ fn member_options(whole: &CopyRequest, format: Format) -> OpenOptions {
 }
 
 impl TreeJob {
-    async fn prepare(
+    /// Plans the copy of everything in a group.
+    pub(crate) async fn prepare(
         mut request: CopyRequest,
         selection: Selection,
         source: &Source,
@@ -187,7 +132,7 @@ impl TreeJob {
         let rules = Rules::of(&selection);
         let fit = Fit::of_select(&request)?;
         let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
-        if format.container_ending().is_none() {
+        if !format.has_groups() {
             return Err(Error::Usage {
                 message: format!("a group cannot be written as {}", format.name()),
                 hint: Some("give --format zarr3, zarr2 or n5".into()),
@@ -335,7 +280,7 @@ fn fit_to(
     if !group.extensions.is_empty() {
         let names: Vec<String> = group.extensions.keys().map(|name| format!("{name:?}")).collect();
         let names = names.join(", ");
-        if to == Format::Zarr3 {
+        if to.has(Fact::GroupFields) {
             warnings.push(format!(
                 "{place} has fields beyond the specification, which are carried: {names}. zarr-python up to 3.1 opens no such group"
             ));
@@ -344,7 +289,7 @@ fn fit_to(
             warnings.push(format!("{place} has fields that are dropped: {names}"));
         }
     }
-    if to == Format::Zarr3 && from != to {
+    if to.has(Fact::StrictJson) && from != to {
         warnings.extend(in_strict_json(&place, &mut group.attributes));
     }
     warnings

@@ -16,7 +16,7 @@ use super::said::Said;
 use super::walk::FoundDocuments;
 use super::{NAMED_MAX, TreeArray, TreeJob, member_options};
 use crate::dimension_names::GroupNames;
-use crate::format::Format;
+use crate::formats::Format;
 use crate::job::Job;
 use crate::member_location::member_location;
 use crate::open::{OpenArray, OpenOptions, open_array, open_found, open_store};
@@ -78,8 +78,7 @@ pub(super) struct Figures {
 
 impl Figures {
     pub(super) fn of(plan: &Plan) -> Self {
-        let elements = plan.shape.iter();
-        let array_bytes = elements.fold(plan.item_bytes, |product, &n| product.saturating_mul(n));
+        let array_bytes = plan.source().bytes_of(&plan.source().shape);
         let estimate = &plan.estimate;
         Self {
             array_bytes,

@@ -8,8 +8,7 @@ use rechunk_zarr::{Consolidated, ConsolidatedKind, GroupMetadata, ZarrVersion};
 
 use crate::Error;
 use crate::consolidated;
-use crate::documents::{Documents, Node, Wanted};
-use crate::format::Format;
+use crate::formats::{Documents, Fact, Format, Node, Wanted};
 use crate::others::Others;
 use crate::walk::{DIRECTORIES_MAX, Visited, walk};
 
@@ -92,7 +91,10 @@ impl Found {
                 Visited::Documents(documents) => documents,
                 Visited::Level(level) => {
                     found.others.add(path, level);
-                    if format == Format::Zarr2 && is_consolidated(level) && !path.is_empty() {
+                    if format.has(Fact::ConsolidatedBeside)
+                        && is_consolidated(level)
+                        && !path.is_empty()
+                    {
                         found.consolidated.insert(path.to_owned());
                     }
                     return false;
@@ -102,8 +104,7 @@ impl Found {
             match documents.node() {
                 // An array that only the consolidated metadata describes: chunks are below it.
                 Ok(None) if is_described_array(path) => return false,
-                Ok(None) if format == Format::N5 => {
-                    // A directory is all that a group of N5 needs.
+                Ok(None) if format.has(Fact::BareGroups) => {
                     found.groups.insert(path.to_owned(), GroupMetadata::default());
                     plain.push(path.to_owned());
                     return true;

@@ -17,7 +17,7 @@ use crate::Error;
 use crate::job::{array_at, side};
 use crate::open::OpenArray;
 use crate::request::Planning;
-use crate::run::MISSING_BEFORE_LISTING;
+use crate::undertaking::MISSING_BEFORE_LISTING;
 
 /// Checks that `written`, which was copied from `source` and is to be at `location`, has the digest
 /// of what was read. Without a digest, and to find where the two differ, they are compared element
@@ -77,6 +77,7 @@ async fn read(
     let store = array.store().with_meter(&Meter::new());
     let execution = Execution {
         plan,
+        tasks: None,
         source: array_at(array.layout(), &store, Role::Source),
         sink: Sink::Digest {
             array: array_at(written.layout(), &store, Role::Target),
@@ -87,6 +88,7 @@ async fn read(
         takes_digest: true,
         in_place: false,
         list_after_missing: Some(MISSING_BEFORE_LISTING),
+        ops: Vec::new(),
     };
     let report = run(Arc::new(execution), None, Arc::new(NullObserver), cancel.clone()).await;
     Ok(report.map_err(Error::compare)?.digest)

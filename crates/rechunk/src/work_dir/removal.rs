@@ -6,7 +6,7 @@ use rechunk_exec::{Journal, SEGMENTS};
 
 use crate::Error;
 use crate::error::store_error;
-use crate::work_dir::{DONE_KEY, JOB_KEY, KEYS, LOCK_KEY, Left, PLACES, UPLOADS, WorkDir};
+use crate::work_dir::{DONE_KEY, JOB_KEY, KEYS, LOCK_KEY, Left, PARTS, PLACES, UPLOADS, WorkDir};
 
 /// Number of the first keys of a work directory, which say nothing of whose it is. After these come
 /// `JOBS` keys that say the task. Where answers take long, those of a kind go at once.
@@ -76,6 +76,12 @@ impl WorkDir {
             Left::Unfinished(_) | Left::Damaged(_) => self.remove_but(&[LOCK_KEY, JOB_KEY]).await,
             Left::Done(Some(_)) | Left::Late => self.remove_but(&[LOCK_KEY]).await,
         }
+    }
+
+    /// Removes what parts have marked.
+    pub(crate) async fn remove_parts(&self) -> Result<(), Error> {
+        let removed = self.store.delete_prefix(PARTS).await;
+        removed.map_err(|source| store_error("remove", self.store.label(), source))
     }
 
     /// Removes the journal of a run of which nothing is to be gone on with.

@@ -1,0 +1,6 @@
+//! N5 against its contract, files of others, and other implementations.
+
+mod contract;
+mod fixtures;
+mod oracle;
+mod second_opinion;

@@ -1,0 +1,68 @@
+//! Arrays of a stage, and the shapes that it reads and writes of them.
+
+use crate::array::NO_ARRAY;
+use crate::{Plan, PlanArray, Stage, Unit};
+
+impl Stage {
+    /// Array that it reads: the first, where it reads several.
+    pub fn input<'a>(&self, plan: &'a Plan) -> &'a PlanArray {
+        self.inputs.first().map_or(&NO_ARRAY, |input| plan.array(input.array))
+    }
+
+    /// Array that it writes: the first, where it writes several.
+    pub fn output<'a>(&self, plan: &'a Plan) -> &'a PlanArray {
+        self.outputs.first().map_or(&NO_ARRAY, |output| plan.array(output.array))
+    }
+
+    /// Shape of what is fetched at a time, elements: a chunk, a shard, or an object of an
+    /// intermediate.
+    pub fn fetch_shape<'a>(&self, plan: &'a Plan) -> &'a [u64] {
+        let array = self.input(plan);
+        match self.input_unit() {
+            Unit::Chunk | Unit::Piece => &array.chunk,
+            Unit::Shard => array.commit_shape(),
+        }
+    }
+
+    /// Shape of what is copied at a time, elements: of a shard, a chunk.
+    pub(crate) fn grain_shape<'a>(&self, plan: &'a Plan) -> &'a [u64] {
+        &self.input(plan).chunk
+    }
+
+    /// Shape of what is filled and sent out, elements: a chunk, a shard, or a box of the stage that
+    /// reads the intermediate.
+    pub fn unit_shape<'a>(&self, plan: &'a Plan) -> &'a [u64] {
+        let array = self.output(plan);
+        match self.output_unit() {
+            Unit::Chunk => &array.chunk,
+            Unit::Shard => array.commit_shape(),
+            Unit::Piece => self.read_in(plan).unwrap_or(&array.chunk),
+        }
+    }
+
+    /// Shape of what becomes visible at once, elements.
+    pub(crate) fn commit_shape<'a>(&self, plan: &'a Plan) -> &'a [u64] {
+        match self.output_unit() {
+            Unit::Chunk | Unit::Shard => self.output(plan).commit_shape(),
+            Unit::Piece => self.unit_shape(plan),
+        }
+    }
+
+    /// Box of the stage that reads the intermediate it writes, elements.
+    pub(crate) fn read_in<'a>(&self, plan: &'a Plan) -> Option<&'a [u64]> {
+        let output = self.outputs.first().filter(|output| output.unit == Unit::Piece)?;
+        plan.reader(output.array).map(Stage::filled)
+    }
+
+    /// Shape of the elements that a task reads at once: the input chunks of one step, at most the
+    /// tile; or a buffer.
+    pub fn read_box(&self, plan: &Plan) -> Vec<u64> {
+        if let Some(schedule) = self.schedule() {
+            return schedule.buffer.clone();
+        }
+        let input = self.fetch_shape(plan);
+        (0..self.tile.len())
+            .map(|axis| self.step_chunks[axis].saturating_mul(input[axis]).min(self.filled()[axis]))
+            .collect()
+    }
+}

@@ -1,0 +1,15 @@
+//! Files of raw elements: with `array.json`, of NumPy, of NIfTI, headerless.
+
+mod block_files;
+mod described;
+mod documents;
+mod row;
+mod single_file;
+mod target;
+
+pub(crate) use block_files::check_blocks;
+pub(crate) use documents::SCHEMA;
+pub(crate) use row::{NII, NPY, RAW};
+pub use single_file::RawFile;
+pub(crate) use single_file::{SingleFile, is_headerless, open_file};
+pub(crate) use target::target;

@@ -1,0 +1,107 @@
+//! A target in files of raw elements.
+
+use rechunk_format::ElementOrder;
+use rechunk_grid::{ArraySpec, DataType};
+use rechunk_raw::RawMetadata;
+use serde_json::{Map, Value};
+
+use crate::Error;
+use crate::attributes::Way;
+use crate::formats::{Fact, Format, Metadata, Wish, has_ending};
+use crate::gzip_file::unpacked_name;
+use rechunk_words::ChunkSpec;
+
+/// Endings of files that hold elements alone.
+const HEADERLESS: [&str; 4] = ["raw", "bin", "dat", "img"];
+
+/// The metadata of a target in files of raw elements.
+pub(crate) fn target(wish: &Wish<'_>) -> Result<(Metadata, Vec<String>), Error> {
+    let format = wish.format;
+    if let Some(codec) = wish.request.codec.as_ref().filter(|codec| !codec.is_none()) {
+        return Err(Error::Usage {
+            message: format!("--codec {codec}: --format {} has no codecs", format.name()),
+            hint: Some("leave it out, or give --format zarr3".into()),
+        });
+    }
+    let location = wish.request.target.trim_end_matches('/');
+    let name = location.rsplit('/').next().unwrap_or(location);
+    // What is compressed as a whole is written first.
+    let name = unpacked_name(name).filter(|_| format == Format::Nii).unwrap_or(name);
+    let is_file = format != Format::Raw || HEADERLESS.iter().any(|end| has_ending(name, end));
+    let whole = wish.chunk_shape.iter().zip(&wish.source.spec().shape).all(|(c, n)| c >= n);
+    if is_file && wish.request.chunks != ChunkSpec::Keep && !whole {
+        return Err(Error::Usage {
+            message: format!("--chunks {}: {name} is one file", wish.request.chunks),
+            hint: Some(
+                "leave --chunks out, or name a directory with --format raw for a file per block"
+                    .into(),
+            ),
+        });
+    }
+    let chunk_shape = if is_file {
+        // One chunk of all is one file, whatever is read and written of it at a time.
+        ChunkSpec::Keep.resolve(&wish.source.metadata.spec(), wish.request.chunk_bytes)?
+    } else {
+        wish.chunk_shape.to_vec()
+    };
+    let spec = ArraySpec { chunk_shape, edges: None, ..wish.source.spec().clone() };
+    let rank = spec.shape.len();
+    let order = ElementOrder::c_little(rank);
+    let record = record(wish, spec.data_type)?;
+    let mut attributes = wish.source.metadata.attributes().clone();
+    let axes = wish.axes();
+    let source = &wish.source.metadata;
+    let way = Way { from: source.format(), to: format, axes };
+    let mut warnings = way.carry(&spec, source.attributes(), &mut attributes);
+    let metadata = match format {
+        Format::Nii => {
+            lost(&attributes, &["nifti"], "NIfTI", &mut warnings);
+            RawMetadata::nifti(spec, attributes, name, axes.of_nifti())
+        }
+        Format::Npy => {
+            lost(&attributes, &[], "NumPy", &mut warnings);
+            RawMetadata::npy(spec, order, record, name)
+        }
+        _ if is_file => {
+            let text = format!(
+                "{name} has no header: read it with --raw-shape {} --raw-dtype {}",
+                spec.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(","),
+                spec.data_type.name(),
+            );
+            warnings.push(text);
+            lost(&attributes, &[], "a file of elements alone", &mut warnings);
+            RawMetadata::headerless(spec, order, record, 0, name)
+        }
+        _ => RawMetadata::blocks(spec, order, record)
+            .map(|metadata| RawMetadata { attributes, ..metadata }),
+    };
+    let metadata = metadata.map_err(|error| wish.refuse(error))?;
+    Ok((Metadata::Raw(Box::new(metadata)), warnings))
+}
+
+/// Says which attributes a format has no place for.
+fn lost(attributes: &Map<String, Value>, kept: &[&str], what: &str, warnings: &mut Vec<String>) {
+    let names: Vec<String> = attributes
+        .keys()
+        .filter(|name| !kept.contains(&name.as_str()))
+        .map(|name| format!("{name:?}"))
+        .collect();
+    if !names.is_empty() {
+        warnings.push(format!("{what} has no place for the attributes {}", names.join(", ")));
+    }
+}
+
+/// The fields of a record, as Zarr v2 and NumPy spell them.
+fn record(wish: &Wish<'_>, data_type: DataType) -> Result<Option<Value>, Error> {
+    if !matches!(data_type, DataType::Structured { .. }) {
+        return Ok(None);
+    }
+    let source = wish.source.metadata.format();
+    if source.has(Fact::NumpyRecords) {
+        return Ok(wish.source.metadata.record());
+    }
+    Err(Error::Usage {
+        message: format!("records of {} are not written to files of raw elements", source.name()),
+        hint: Some("copy the array to --format zarr2 first".into()),
+    })
+}

@@ -1,0 +1,303 @@
+//! Does one share of a stage.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rechunk_exec::{DoneSet, Journal, JournalContents, Observer, RunReport, TaskRange};
+use rechunk_plan::{Divided, StageGeometry, share};
+use rechunk_store::unique_name;
+use rechunk_words::Share;
+use tokio_util::sync::CancellationToken;
+
+use super::begin::{Found, Open, find};
+use super::marks::Busy;
+use super::part_report::{MarkedTasks, PartReport, TasksDone};
+use super::worker::Worker;
+use crate::job::Job;
+use crate::place::Place;
+use crate::report::{DigestReport, MemoryReport};
+use crate::request::{Existing, Running};
+use crate::undertaking::Repairs;
+use crate::wait::Wait;
+use crate::{Error, Remedy};
+
+impl Job {
+    /// Does share `part` of stage `stage`, but those tasks of it that are done. The first part
+    /// opens the job ([`Job::begin_parts`]).
+    ///
+    /// When a stage before is not complete, that is waited for, as long as `wait` allows; then it
+    /// is an error of the class [`Class::NotYet`](crate::Class::NotYet). On any error what is done
+    /// is kept, and the same part, or another that has some of these tasks, goes on from there.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let at = |name: &str| folder.path().join(name).display().to_string();
+    /// # let (source, target) = (at("source.zarr"), at("target.zarr"));
+    /// # std::fs::create_dir(&source)?;
+    /// # std::fs::write(source.clone() + "/.zarray", r#"{"zarr_format": 2, "shape": [4, 6],
+    /// #     "chunks": [1, 6], "dtype": "<f4", "compressor": null, "filters": null,
+    /// #     "fill_value": 0, "order": "C"}"#)?;
+    /// use std::sync::Arc;
+    /// use std::time::{Duration, Instant};
+    /// use rechunk::{
+    ///     CancellationToken, CopyRequest, Existing, Job, NullObserver, Running, SavedJob, Stores,
+    /// };
+    ///
+    /// let mut request = CopyRequest::new(&source, &target);
+    /// request.chunks = "4,2".parse()?;
+    /// let plan: SavedJob = Job::prepare(request, &Stores::default()).await?.saved();
+    /// let running = Running::new(Existing::Refuse);
+    /// let open = async || Job::from_saved(plan.clone(), None, &Stores::default()).await;
+    /// for part in ["0/2", "1/2"] { // each in a process of its own
+    ///     let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
+    ///     let done = open().await?
+    ///         .run_part((0, part.parse()?), running, Duration::ZERO, observer, cancel).await?;
+    ///     assert_eq!(done.tasks.marked, done.tasks.total);
+    /// }
+    /// let (observer, cancel) = (Arc::new(NullObserver), CancellationToken::new());
+    /// let report = open().await?.finish_parts(running, Duration::ZERO, observer, cancel).await?;
+    /// assert!(report.tasks.is_some_and(|tasks| tasks.done == tasks.total));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn run_part(
+        mut self,
+        (stage, part): (usize, Share),
+        running: Running,
+        wait: Duration,
+        observer: Arc<dyn Observer>,
+        cancel: CancellationToken,
+    ) -> Result<PartReport, Error> {
+        #[expect(clippy::disallowed_methods, reason = "a report says how long it took")]
+        let started = Instant::now();
+        let tasks = self.share(stage, part)?;
+        let mut report =
+            PartReport::begin((stage, part), MemoryReport::of_plan(&self.planned.plan));
+        let told = (observer, cancel);
+        let done = self.do_tasks(tasks, running, &mut Wait::of(wait), told).await?;
+        report.add(done, &self.stores.meter().traffic());
+        Ok(report.end(started))
+    }
+
+    /// Does `tasks`, but those that are done; opens the job if nobody has.
+    pub(crate) async fn do_tasks(
+        &mut self,
+        tasks: TaskRange,
+        running: Running,
+        wait: &mut Wait,
+        told: (Arc<dyn Observer>, CancellationToken),
+    ) -> Result<TasksDone, Error> {
+        if running.existing == Existing::Overwrite {
+            return Err(overwrites());
+        }
+        if !running.durable {
+            self.stores = self.stores.without_fsync();
+        }
+        let open = match Box::pin(find(self, running)).await? {
+            Found::Open(open) => *open,
+            Found::Complete => {
+                let already = TasksDone::of(MarkedTasks::all(tasks.len(), tasks.len()));
+                return Ok(TasksDone { already_complete: true, ..already });
+            }
+        };
+        // This machine may have other disks than the one on which the job was begun.
+        let mut warnings = self.room_warnings(Some(&tasks))?;
+        let share = Box::pin(self.do_part(&open, tasks, running, wait, told)).await?;
+        let resumed = share.as_ref().map_or(tasks.len(), |share| share.run.tasks_resumed);
+        let done = TasksDone::of(MarkedTasks::all(tasks.len(), resumed));
+        let Some(ShareRun { run, warnings: repairs, .. }) = share else { return Ok(done) };
+        warnings.extend(repairs);
+        let digest = run.digest.as_ref().map(DigestReport::from);
+        Ok(TasksDone { digest, warnings, ..done })
+    }
+
+    /// The tasks of a share.
+    fn share(&self, stage: usize, part: Share) -> Result<TaskRange, Error> {
+        let plan = &self.planned.plan;
+        let geometry = self.geometry_of(stage)?;
+        let Some((found, geometry)) = plan.stages.get(stage).zip(geometry) else {
+            return Err(no_stage(stage, plan.stages.len()));
+        };
+        let item_bytes = plan.source().item_bytes;
+        let divided = [Divided { geometry: &geometry, tasks: found.tasks, item_bytes }];
+        let tasks = share(&divided, part.index, part.of).pop().unwrap_or_default();
+        Ok(TaskRange::new(stage, tasks))
+    }
+
+    /// The geometry of a stage; `None` if the plan has no such.
+    pub(crate) fn geometry_of(&self, stage: usize) -> Result<Option<StageGeometry>, Error> {
+        let plan = &self.planned.plan;
+        if stage >= plan.stages.len() {
+            return Ok(None);
+        }
+        let geometry = plan.geometry(stage);
+        geometry.map(Some).map_err(|error| Error::Usage { message: error.to_string(), hint: None })
+    }
+
+    /// Does the tasks that are not done, and marks all; `None` if there were none to do.
+    async fn do_part(
+        &mut self,
+        open: &Open,
+        tasks: TaskRange,
+        running: Running,
+        wait: &mut Wait,
+        told: (Arc<dyn Observer>, CancellationToken),
+    ) -> Result<Option<ShareRun>, Error> {
+        let header = self.journal_header();
+        let before = Box::pin(self.stages_before(open, &tasks, wait, &told.1)).await?;
+        if before.count_in(&tasks) == tasks.len() {
+            return Ok(None); // other shares have it all
+        }
+        let mut own = DoneSet::default();
+        for busy in open.marks.busy_with(&tasks).await? {
+            own.join(&busy.done(&header).await.within(&tasks));
+        }
+        let mut known = before;
+        known.join(&own);
+        let left = known.left_in(&tasks);
+        let run = if left.is_empty() {
+            None
+        } else {
+            let share = Box::pin(self.run_share(open, (tasks, &known), running, told)).await?;
+            let digest = share.run.digest.as_ref().filter(|_| tasks.stage == 0);
+            own.add_all(&left, digest.map(|of| of.value));
+            Some(share)
+        };
+        let text = JournalContents::new(header, own).text();
+        let text = text.map_err(|error| open.work.journal_error(error))?;
+        open.marks.put(&tasks, text).await?;
+        if let Some(share) = &run {
+            share.busy.remove().await?; // the mark says it all
+        }
+        Ok(run)
+    }
+
+    /// Reads how far all stages have come, when those before that of `tasks` are complete.
+    async fn stages_before(
+        &self,
+        open: &Open,
+        tasks: &TaskRange,
+        wait: &mut Wait,
+        cancel: &CancellationToken,
+    ) -> Result<DoneSet, Error> {
+        // Of a run that was interrupted before the job was opened.
+        let fingerprint = &self.planned.plan.fingerprint;
+        let mut done = open.work.read_journal(fingerprint).await?.done;
+        loop {
+            done.join(&open.marks.done().await?);
+            let left = self.left_after(&done).next().filter(|left| left.stage < tasks.stage);
+            let Some(left) = left else { return Ok(done) };
+            let not_yet = || Error::NotYet {
+                location: self.request.target.clone(),
+                reason: format!(
+                    "is not ready for stage {}: {}, are not done",
+                    tasks.stage,
+                    self.in_words(left)
+                ),
+                hint: Some(Remedy::WaitForParts),
+            };
+            wait_for_parts(wait, &self.request.target, cancel, not_yet).await?;
+            if !open.marks.are_open().await? {
+                return Err(closed(&self.request.target));
+            }
+        }
+    }
+
+    /// Does what is left of a share, with a journal of its own.
+    async fn run_share(
+        &mut self,
+        open: &Open,
+        (tasks, known): (TaskRange, &DoneSet),
+        running: Running,
+        (observer, cancel): (Arc<dyn Observer>, CancellationToken),
+    ) -> Result<ShareRun, Error> {
+        // Other parts have read it since it was opened.
+        self.source.array = self.source_since(self.begun_at);
+        let writer = unique_name();
+        let busy = open.marks.begin(&tasks, &writer)?;
+        let (work, hold) = (open.work.of_part(&writer), open.marks.hold());
+        let mut place = Place::join(self, &open.saved, open.target.clone(), work, hold)?;
+        let journal = Journal::create(&busy.store, self.journal_header(), &writer).await;
+        let mut journal = journal.map_err(|error| open.work.journal_error(error))?;
+        let worker = Worker::begin(&busy, observer);
+        let mut repairs = Repairs::default();
+        let run = loop {
+            let told = (worker.observer(), cancel.clone());
+            let at = (&place, Some(journal.knowing(known)));
+            let error = match Box::pin(self.execute(at, Some(tasks), running, told)).await {
+                Ok(run) => break place.check_lock().await.map(|()| run),
+                Err(error) => error,
+            };
+            let mended = repairs.make_again((self, &place), error, running, &cancel);
+            if let Err(error) = Box::pin(mended).await {
+                break Err(error);
+            }
+            let known = self.journal_header();
+            match Journal::open_known(&busy.store, &writer, &known).await {
+                Ok(opened) => journal = opened,
+                Err(error) => break Err(open.work.journal_error(error)),
+            }
+        };
+        worker.end().await;
+        place.give_up().await;
+        match run {
+            Ok(run) => Ok(ShareRun { run, busy, warnings: repairs.take_said() }),
+            Err(error) if open.marks.are_open().await.unwrap_or(true) => Err(error),
+            Err(_) => {
+                busy.remove().await?;
+                Err(closed(&self.request.target))
+            }
+        }
+    }
+}
+
+/// Waits until it is time to look at other parts again; when that time is over, `not_yet`.
+pub(crate) async fn wait_for_parts(
+    wait: &mut Wait,
+    target: &str,
+    cancel: &CancellationToken,
+    not_yet: impl FnOnce() -> Error,
+) -> Result<(), Error> {
+    if wait.again(cancel).await {
+        return Ok(());
+    }
+    if cancel.is_cancelled() {
+        return Err(Error::Interrupted { doing: format!("waiting for other parts of {target}") });
+    }
+    Err(not_yet())
+}
+
+/// Refuses a stage that a plan of so many does not have.
+pub(crate) fn no_stage(stage: usize, stages: usize) -> Error {
+    let last = stages.saturating_sub(1);
+    let message = format!("the plan has no stage {stage}: the last is stage {last}");
+    Error::Usage { message, hint: None }
+}
+
+/// Results of the work of this process on a share.
+struct ShareRun {
+    run: RunReport,
+    /// Its journal.
+    busy: Busy,
+    warnings: Vec<String>,
+}
+
+/// The parts were closed while this one worked.
+pub(crate) fn closed(target: &str) -> Error {
+    Error::Conflict {
+        location: target.to_owned(),
+        reason: "is no longer open to parts: it was finished, or given up, while this one worked"
+            .to_owned(),
+        hint: Some("look at it with `rechunk status TARGET`".into()),
+    }
+}
+
+/// A part would remove what other parts have done.
+pub(crate) fn overwrites() -> Error {
+    Error::Usage {
+        message: "a part cannot replace an array: it may come when others have begun".to_owned(),
+        hint: Some(Remedy::BeginAndOverwrite),
+    }
+}

@@ -1,0 +1,79 @@
+//! Specification of the target: as it was asked for, the rest as the source.
+
+use rechunk_format::ShardFormat;
+use rechunk_grid::ArraySpec;
+
+use crate::Error;
+use crate::cast;
+use crate::formats::{Fact, Format, Metadata, Wish, specified};
+use crate::open::OpenArray;
+use crate::request::CopyRequest;
+use crate::shard_spec::ShardWish;
+
+/// The target's metadata, and a sentence for whatever the source has and it has not.
+pub(crate) fn specify_target(
+    request: &CopyRequest,
+    source: &OpenArray,
+) -> Result<(Metadata, Vec<String>), Error> {
+    // Not that of its layout, which may be of a region and begin inside a chunk.
+    let mut spec = source.metadata.spec();
+    spec.data_type = source.spec().data_type;
+    let chunks = request.chunks.clone().keeping_extents(request.keep_extent);
+    let chunk_shape = chunks.resolve(&spec, request.chunk_bytes)?;
+    let format = request.format.unwrap_or_else(|| Format::of_target(&request.target));
+    let wish = shard_wish(request, (source, &spec), format.has(Fact::Shards), &chunk_shape);
+    let (shard_shape, warning) = wish.resolve()?;
+    if request.separator.is_some() && format.zarr_version().is_none() {
+        return Err(Error::Usage {
+            message: format!("--separator is of Zarr, not of {}", format.name()),
+            hint: Some("leave it out, or give --format zarr3 or zarr2".into()),
+        });
+    }
+    let (chunk_shape, shard_shape) = (&*chunk_shape, shard_shape.as_deref());
+    let wish = Wish { request, source, format, chunk_shape, shard_shape };
+    let (target, mut warnings) = specified(&wish)?;
+    warnings.extend(warning);
+    if let Some(cast) = source.cast {
+        let attributes = source.metadata.attributes();
+        let (from, is_zarr) = (source.stored_type(), format.zarr_version().is_some());
+        warnings.extend(cast::warnings(from, cast.data_type, attributes, is_zarr));
+    }
+    Ok((target, warnings))
+}
+
+/// Extents of `--chunks` and `--shards` that the axes cut, in a sentence; `target` is the shape of
+/// the chunks.
+pub(crate) fn cut_extents(
+    request: &CopyRequest,
+    source: &OpenArray,
+    target: &[u64],
+) -> Result<Option<String>, Error> {
+    let spec = source.spec();
+    let chunks = request.chunks.clone().keeping_extents(request.keep_extent);
+    let mut cut = chunks.cut(spec, &spec.shape)?;
+    let shards = shard_wish(request, (source, spec), true, target).cut()?;
+    cut.extend(shards.into_iter().map(|shard| format!("shards {shard}")));
+    Ok((!cut.is_empty()).then(|| {
+        format!(
+            "extents longer than their axes are cut: {}; with ! (as in 10!) or --keep-extent they are \
+             kept, for an array that will grow",
+            cut.join(", ")
+        )
+    }))
+}
+
+fn shard_wish<'a>(
+    request: &'a CopyRequest,
+    (source, spec): (&'a OpenArray, &'a ArraySpec),
+    has_shards: bool,
+    chunk: &'a [u64],
+) -> ShardWish<'a> {
+    ShardWish {
+        asked: request.shards.as_ref(),
+        has_shards,
+        source: spec,
+        source_shard: source.array.layout().shards().map(ShardFormat::shard_shape),
+        chunk,
+        keeps_extents: request.keep_extent,
+    }
+}

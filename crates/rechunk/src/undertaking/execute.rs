@@ -1,0 +1,191 @@
+//! Does tasks of a job, and keeps its journal.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use rechunk_array::Array;
+use rechunk_exec::{
+    Event, Execution, Fault, Journal, JournalError, JournalHeader, Observer, RunReport, Sink,
+    TaskRange, run,
+};
+use rechunk_format::FormatError;
+use rechunk_store::{Role, unique_name};
+use tokio_util::sync::CancellationToken;
+
+use crate::error::SOURCE_CHANGED_HINT;
+use crate::job::{Job, array_at};
+use crate::place::Place;
+use crate::request::Running;
+use crate::work_dir::WorkDir;
+use crate::writer_lock::{WriterLock, lost};
+use crate::{Error, Remedy};
+
+/// When so many chunks of a source were missing, and no more were there, it is listed: a request or
+/// two for many more.
+pub(crate) const MISSING_BEFORE_LISTING: u64 = 64;
+
+impl Job {
+    /// The source, where reading what was written since the job was planned (or, of an array that
+    /// grows, begun) is an error.
+    pub(crate) fn watched_source(&self) -> Array {
+        // What is put into an array that exists cannot be started again: it is of one state, or
+        // refused.
+        self.source_since(if self.growth.is_some() { self.begun_at } else { self.planned_at })
+    }
+
+    /// The source, where reading what was written since then is an error.
+    pub(crate) fn source_since(&self, since: SystemTime) -> Array {
+        let array = &self.source.array;
+        let counting = match array.missing() {
+            Some(_) => array.clone(),
+            None => array.clone().counting_missing(&self.found),
+        };
+        counting.with_store(array.store().watched(self.begun_at, since))
+    }
+
+    /// When the source is listed. Who wants to verify is to see what is there, not what a remote
+    /// store lists, which may be late; and what grows is of one state of its source.
+    fn list_after_missing(&self, verify: bool) -> Option<u64> {
+        let is_local = self.source.array.store().local_root().is_some();
+        let is_asked_for = verify && !is_local || self.growth.is_some();
+        (!is_asked_for).then_some(MISSING_BEFORE_LISTING)
+    }
+
+    /// Does the tasks of `tasks`, or of all stages, that `journal` has not marked.
+    pub(crate) async fn execute(
+        &self,
+        (place, journal): (&Place, Option<Journal>),
+        tasks: Option<TaskRange>,
+        running: Running,
+        (observer, cancel): (Arc<dyn Observer>, CancellationToken),
+    ) -> Result<RunReport, Error> {
+        let plan = &self.planned.plan;
+        let execution = Execution {
+            plan: plan.clone(),
+            tasks,
+            source: self.source.array.clone(),
+            sink: Sink::Write(array_at(&self.target_layout, &place.chunks, Role::Target)),
+            intermediate: place.intermediate.clone(),
+            write_empty: self.request.write_empty,
+            takes_digest: running.verify, // it costs too much where nobody asks
+            in_place: self.growth.is_some(),
+            list_after_missing: self.list_after_missing(running.verify),
+            ops: Vec::new(),
+        };
+        let counting = Arc::new(CountTasks::new(observer));
+        let taken_over = place.lock.as_ref().map_or_else(CancellationToken::new, WriterLock::lost);
+        let outcome = tokio::select! {
+            outcome = run(Arc::new(execution), journal, Arc::clone(&counting) as _, cancel) => outcome,
+            () = taken_over.cancelled() => return Err(lost(&self.request.target)),
+        };
+        outcome.map_err(|source| {
+            if matches!(source.fault(), Some(Fault::Journal(JournalError::Fenced { .. }))) {
+                return lost(&self.request.target);
+            }
+            Error::Run {
+                done: counting.done.load(Ordering::Relaxed),
+                resumed: counting.resumed.load(Ordering::Relaxed),
+                total: tasks.map_or_else(|| plan.task_count(), |tasks| tasks.len()),
+                hint: run_hint(&source, place),
+                source: Box::new(source),
+            }
+        })
+    }
+
+    /// Begins the journal of a run, or opens that of the run it goes on with.
+    pub(crate) async fn journal(&self, work: &WorkDir, place: &Place) -> Result<Journal, Error> {
+        // What has taken the old array's place does not need its intermediate any longer.
+        let is_kept = !place.is_volatile() || place.is_replaced().await?;
+        let resumes = place.resumes && is_kept;
+        // A run killed before its journal was begun has done nothing yet.
+        if resumes && work.has_journal().await? {
+            return self.open_journal(work).await;
+        }
+        if place.resumes {
+            // Parts of one that was being removed, or one whose intermediate is gone.
+            work.forget().await?;
+        }
+        let created = Journal::create(&work.store, self.journal_header(), &unique_name()).await;
+        created.map_err(|error| work.journal_error(error))
+    }
+
+    /// Opens the journal that was begun.
+    pub(crate) async fn open_journal(&self, work: &WorkDir) -> Result<Journal, Error> {
+        let known = self.journal_header();
+        let journal = Journal::open_known(&work.store, &unique_name(), &known).await;
+        let journal = journal.map_err(|error| work.journal_error(error))?;
+        let found = journal.header().fingerprint.clone();
+        if found == known.fingerprint {
+            return Ok(journal);
+        }
+        Err(Error::Conflict {
+            location: self.request.target.clone(),
+            reason: format!("was begun with another plan ({found})"),
+            hint: Some(Remedy::StartAgain),
+        })
+    }
+
+    /// First line of its journal.
+    pub(crate) fn journal_header(&self) -> JournalHeader {
+        let job = serde_json::json!({
+            "source": self.request.source,
+            "target": self.request.target,
+        });
+        JournalHeader::new(&self.planned.plan.fingerprint, job)
+    }
+}
+
+/// Passes events on and counts the tasks that are done, for the report of a run that fails.
+struct CountTasks {
+    inner: Arc<dyn Observer>,
+    done: AtomicU64,
+    resumed: AtomicU64,
+}
+
+impl CountTasks {
+    fn new(inner: Arc<dyn Observer>) -> Self {
+        Self { inner, done: AtomicU64::new(0), resumed: AtomicU64::new(0) }
+    }
+}
+
+impl Observer for CountTasks {
+    fn event(&self, event: &Event) {
+        if let Event::RunStarted { tasks_done, .. } = event {
+            self.done.store(*tasks_done, Ordering::Relaxed);
+            self.resumed.store(*tasks_done, Ordering::Relaxed);
+        }
+        self.done.fetch_add(event.tasks_done(), Ordering::Relaxed);
+        self.inner.event(event);
+    }
+}
+
+/// An element does not fit the type that it was to be cast to.
+fn is_cast_fault(error: &rechunk_exec::ExecError) -> bool {
+    let Some(Fault::Source(error)) = error.fault() else { return false };
+    matches!(error.format_error(), Some(FormatError::Cast { .. }))
+}
+
+fn run_hint(error: &rechunk_exec::ExecError, place: &Place) -> Option<Remedy> {
+    if error.is_source_changed() {
+        return Some(SOURCE_CHANGED_HINT);
+    }
+    if is_cast_fault(error) {
+        return Some(Remedy::CastAndOverwrite);
+    }
+    if error.is_source_fault() && !error.is_retryable() {
+        return Some("the source must be repaired first; what is done is kept".into());
+    }
+    if error.is_intermediate_damage() && place.work.is_some() {
+        // One that goes with the process cannot be mended; else a resume makes it again.
+        let remedy = if place.is_volatile() { Remedy::ReadAgain } else { Remedy::ResumeToWrite };
+        return Some(remedy);
+    }
+    match (error.is_no_space(), place.work.is_some()) {
+        (true, true) => Some(Remedy::MakeRoomFromThere),
+        (true, false) => Some("make room and start again".into()),
+        (false, true) if place.is_shared() => Some(Remedy::PartAgain),
+        (false, true) => Some(Remedy::ResumeFromThere),
+        (false, false) => None,
+    }
+}

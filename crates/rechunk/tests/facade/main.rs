@@ -1,0 +1,8 @@
+//! The public library, in one program: each program would compile the library's futures anew.
+
+mod digest;
+mod flips;
+mod growth;
+mod references;
+mod regions;
+mod sim;
