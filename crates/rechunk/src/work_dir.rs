@@ -3,6 +3,7 @@
 
 mod journal;
 mod locking;
+mod ours;
 mod removal;
 
 use std::ffi::OsStr;
@@ -10,7 +11,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use futures::future::{self, BoxFuture, FutureExt, join_all};
+use futures::future::{self, BoxFuture, FutureExt};
 use rechunk_exec::{JOURNAL_KEY, SEGMENTS};
 use rechunk_store::{Holder, Role, Store, Stores};
 
@@ -35,8 +36,6 @@ const TREE_KEY: &str = "tree.json";
 const WRITTEN_KEY: &str = "written";
 /// Key of the report of a run that did not finish.
 const REPORT_KEY: &str = "report.json";
-/// A run that was taken over has sent fewer parts of a journal than that.
-const LATE_MAX: usize = 1000;
 /// Name of the directory that notes uploads under way.
 const UPLOADS: &str = "uploads";
 /// Name of the directory of what parts mark.
@@ -48,8 +47,6 @@ const PLACES: [&str; 5] = [PARTS, "intermediate", "target", "replaced", "source"
 /// his own end.
 const KEYS: [&str; 7] =
     [JOURNAL_KEY, REPORT_KEY, JOB_KEY, TREE_KEY, WRITTEN_KEY, LOCK_KEY, DONE_KEY];
-/// Those that say by their names whose the directory is.
-const SAID: [&str; 4] = [JOURNAL_KEY, JOB_KEY, TREE_KEY, DONE_KEY];
 /// Largest lock file that is read, bytes: many runs, a line each.
 const LOCK_BYTES_MAX: u64 = 1 << 20;
 const JOB_BYTES_MAX: u64 = 16 << 20;
@@ -193,18 +190,6 @@ impl WorkDir {
         Ok(if self.is_only_late().await? { Left::Late } else { Left::Nothing })
     }
 
-    /// True if there are only objects that a run may have sent too late. By then, another one had
-    /// taken over its target, completed it and removed all else.
-    async fn is_only_late(&self) -> Result<bool, Error> {
-        if self.store.local_root().is_some() {
-            return Ok(false); // a lock of the system is not taken over
-        }
-        let failed = |source| store_error("look at", self.store.label(), source);
-        let listed = self.store.list_first("", LATE_MAX).await.map_err(failed)?;
-        let are_late = listed.iter().all(|(key, _)| is_late(key));
-        Ok(!listed.is_empty() && listed.len() < LATE_MAX && are_late)
-    }
-
     /// True if the directory is there, and nothing that says of a run of a group what it was.
     pub(crate) async fn is_emptied_tree(&self) -> Result<bool, Error> {
         self.has_none_but(&[WRITTEN_KEY, LOCK_KEY]).await
@@ -261,56 +246,6 @@ impl WorkDir {
                  begun"
                     .into(),
             ),
-        }
-    }
-
-    /// Refuses a link to somewhere, and a directory in which somebody has put something. False if
-    /// nothing is there at all.
-    async fn check_ours(&self) -> Result<bool, Error> {
-        let conflict = |reason: String| Error::Conflict {
-            location: self.location.clone(),
-            reason,
-            hint: Some("the state of the run goes there: move it away".into()),
-        };
-        let link = Path::new(&self.location).symlink_metadata();
-        if self.store.local_root().is_some() && link.is_ok_and(|found| found.is_symlink()) {
-            return Err(conflict("is a symbolic link".to_owned()));
-        }
-        if let Some(name) = self.link_inside() {
-            return Err(conflict(format!("holds a symbolic link, {name}")));
-        }
-        let failed = |source| store_error("look at", self.store.label(), source);
-        if !self.store.exists_anything().await.map_err(failed)? {
-            return Ok(false);
-        }
-        // What cannot be looked at is there.
-        let is_there = SAID.map(|key| self.store.exists(key));
-        if join_all(is_there).await.into_iter().any(|found| found.unwrap_or(true))
-            || self.holds_a_lock().await
-        {
-            return Ok(true);
-        }
-        if self.store.is_empty().await.map_err(failed)? || self.is_only_late().await? {
-            return Ok(true);
-        }
-        Err(conflict("holds what no run has written".to_owned()))
-    }
-
-    /// Finds a link in the directory: where it leads, nothing may be written or removed.
-    fn link_inside(&self) -> Option<&'static str> {
-        let root = self.store.local_root()?;
-        let mut names = KEYS.into_iter().chain(PLACES).chain([UPLOADS]);
-        names.find(|name| root.join(name).symlink_metadata().is_ok_and(|found| found.is_symlink()))
-    }
-
-    /// True if there is a lock as runs write it: others have files of that name too. A run that was
-    /// killed as it began may not have written all of its name yet, nor begun anything.
-    async fn holds_a_lock(&self) -> bool {
-        match self.store.get(LOCK_KEY, LOCK_BYTES_MAX).await {
-            Ok(Some(text)) if holder_in(&text).is_some() => true,
-            Ok(Some(_)) => self.store.has_none_but(&KEYS).await.unwrap_or(false),
-            Ok(None) => false,
-            Err(_) => true,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Groups of many small arrays at an object store: requests, and what a kill leaves.
 
+use std::thread::sleep;
 use std::time::Duration;
 
 use rechunk_testkit::{Filter, Moment};
@@ -79,6 +80,11 @@ fn cleaning_removes_what_keeps_no_state() {
     let hold = s3.server.hold_nth(Filter::any().method("PUT").key(place), 1, Moment::Before);
     let mut child = s3.copy("t.zarr", &["--chunks", "keep"]).start();
     hold.wait(TIMEOUT).expect("an array is written");
+    // Those beside it are not held.
+    while !s3.disk("t.zarr/variable_00001/zarr.json").is_file() {
+        assert!(child.try_wait().unwrap().is_none(), "it has ended");
+        sleep(Duration::from_millis(5));
+    }
     child.kill().unwrap();
     child.wait().unwrap();
     hold.abandon();

@@ -296,7 +296,12 @@ impl TreeJob {
                 }
                 Err(error) => error,
             };
-            patience.wait(work.writer().await?.is_some(), error).await?;
+            // Another process may have opened it since this one looked.
+            let is_open = match Left::at(&work, &target).await {
+                Ok(Left::Unfinished(saved)) => !saved.is_given_up(),
+                _ => false,
+            };
+            patience.wait(is_open || work.writer().await?.is_some(), error).await?;
         }
     }
 
