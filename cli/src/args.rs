@@ -2,11 +2,13 @@
 
 mod run;
 mod status;
+mod synthetic;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use run::RunArgs;
 pub(crate) use status::{StatusArgs, WatchArgs};
+pub(crate) use synthetic::SyntheticArgs;
 
 const AFTER: &str = "\
 Locations are paths or URLs (file:// s3:// gs:// az:// http(s):// memory://); an array inside a
@@ -179,8 +181,6 @@ pub(crate) struct PlanningArgs {
     #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub target_profile: Option<String>,
 }
-
-const BASELINES: [&str; 6] = ["ppc", "naive", "clustered", "multiple", "keep-draft", "keep-paper"];
 
 const STRATEGIES: [&str; 8] =
     ["auto", "passthrough", "direct", "keep", "pull", "push-pull", "multistage", "memory"];
@@ -466,32 +466,6 @@ pub(crate) struct PlanArgs {
     pub html: Option<String>,
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// Planning without data.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Planning without data")]
-pub(crate) struct SyntheticArgs {
-    /// Shape of the array.
-    #[arg(long, value_name = "SHAPE", conflicts_with = "source")]
-    pub shape: Option<String>,
-    /// Data type.
-    #[arg(long, value_name = "TYPE", requires = "shape")]
-    pub dtype: Option<String>,
-    /// Chunk shape of the source.
-    #[arg(long, value_name = "SHAPE", requires = "shape")]
-    pub source_chunks: Option<String>,
-    /// Plan as the literature does, to compare: rechunker's push-pull-consolidated (`ppc`), or a
-    /// task per target chunk (`naive`); between raw files also `clustered`, `multiple`,
-    /// `keep-draft` and `keep-paper`.
-    #[arg(long, value_name = "NAME", value_parser = BASELINES)]
-    pub baseline: Option<String>,
-    /// With `--baseline ppc`: a task reads one source chunk.
-    #[arg(long, requires = "baseline")]
-    pub no_consolidate_reads: bool,
-    /// With `--baseline ppc`: a task writes one target chunk.
-    #[arg(long, requires = "baseline")]
-    pub no_consolidate_writes: bool,
 }
 
 /// `rechunk info`.

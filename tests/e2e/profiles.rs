@@ -263,3 +263,35 @@ fn has_objects(folder: &Path) -> bool {
         path.is_file() || has_objects(&path)
     })
 }
+
+#[test]
+fn an_export_that_changes_objects_in_place_has_its_price() {
+    let folder = Folder::new();
+    let store = json!({"write_usd_per_gib": 0.02, "retention_usd_per_gib": 0.005});
+    let profile = json!({"version": 1, "name": "two regions", "stores": {"s3": store}});
+    let path = write(&folder, "profile.json", &profile);
+    let options = ["--profile", &path, "--shards", "640,1000,1000", "--json"];
+    let ours = rechunk(&[&ON_S3[..], &options].concat()).ok().json();
+    let theirs = ["--baseline", "read-modify-write"];
+    let theirs = rechunk(&[&ON_S3[..], &options, &theirs].concat()).ok().json();
+    let objects = number(&theirs, "estimate.target.objects");
+    assert_eq!(objects, 8);
+    let gib = |bytes: u64| bytes as f64 / 1_073_741_824.0;
+    // 128 images, of which each lies in each of 2 × 4 shards.
+    assert_eq!(number(&theirs, "estimate.target.put_requests"), 128 * 8);
+    assert_eq!(number(&theirs, "estimate.target.get_requests"), 128 * 8);
+    let written = number(&theirs, "estimate.target.written_bytes");
+    assert_near(float(&theirs, "price.write_usd"), gib(written) * 0.02);
+    assert_near(float(&theirs, "price.retention_usd"), gib(written / 128 * 127) * 0.005);
+    // Ours writes each shard once, those at the end smaller, and pays for what it deletes.
+    let ours_written = number(&ours, "estimate.target.written_bytes");
+    let between = number(&ours, "estimate.intermediate.written_bytes");
+    assert!(ours_written * 128 <= written && ours_written * 200 > written);
+    assert_near(float(&ours, "estimate.price.write_usd"), gib(ours_written + between) * 0.02);
+    assert_eq!(between > 0, ours["estimate"]["price"].get("retention_usd").is_some());
+    assert!(float(&theirs, "usd") > 10.0 * float(&ours, "estimate.usd"));
+    let options = ["--profile", &path, "--shards", "640,1000,1000"];
+    let words = ["--baseline", "read-modify-write"];
+    let words = rechunk(&[&ON_S3[..], &options, &words].concat()).ok().stdout;
+    assert!(words.contains("write_usd") && words.contains("1,024"), "{words}");
+}

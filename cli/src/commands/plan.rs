@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use rechunk::planner::baseline::{
-    BaselineTraffic, MultistagePlan, PlannerOptions, Rechunking, naive, rechunking_plan,
-    traffic_as_designed, traffic_as_executed,
+    BaselineTraffic, MultistagePlan, PlannerOptions, Rechunking, naive, read_modify_write,
+    rechunking_plan, traffic_as_designed, traffic_as_executed,
 };
 use rechunk::planner::keep::Baseline;
 use rechunk::planner::{PlanRequest, Planned, RunsBaseline, RunsSide, Side, plan, runs_baseline};
@@ -17,6 +17,8 @@ use crate::commands::copy::{one_array, show_plan};
 use crate::html_file::HtmlFile;
 use crate::request::{self, usage};
 use crate::terminal;
+
+const READ_MODIFY_WRITE: &str = "read-modify-write";
 
 pub(crate) async fn run(args: PlanArgs) -> Result<ExitCode, Error> {
     let locations: Vec<&str> =
@@ -202,8 +204,37 @@ fn runs(format: Option<&str>, chunk: &[u64]) -> Option<RunsSide> {
     })
 }
 
+/// An export that changes objects in place, and what it would move and cost.
+async fn read_modify_write_baseline(args: &PlanArgs) -> Result<ExitCode, Error> {
+    let request = match &args.source {
+        Some(source) => *open_one(args, source).await?.plan_request,
+        None => synthetic_request(args)?,
+    };
+    let estimate = read_modify_write(&request);
+    let mut report = json!({
+        "baseline": READ_MODIFY_WRITE,
+        "seconds": estimate.seconds,
+        "usd": estimate.usd,
+        "price": estimate.price,
+        "estimate": { "source": estimate.source, "target": estimate.target },
+    });
+    if !args.output.json
+        && let Some(report) = report.as_object_mut()
+        && let Some(Value::Object(price)) = report.remove("price")
+    {
+        // As text each part is a line.
+        let parts = price.into_iter().filter(|(_, usd)| usd.as_f64().is_some_and(|usd| usd > 0.0));
+        report.extend(parts);
+    }
+    show_baseline(args, &report);
+    Ok(ExitCode::SUCCESS)
+}
+
 /// The literature's plan, and what it would move.
 async fn baseline(args: &PlanArgs) -> Result<ExitCode, Error> {
+    if args.synthetic.baseline.as_deref() == Some(READ_MODIFY_WRITE) {
+        return read_modify_write_baseline(args).await;
+    }
     let mut planning = request::planning(&args.planning)?;
     planning.strategy = Strategy::Auto;
     let (shape, source, target, item_bytes, runs) = if let Some(source) = &args.source {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::StoreProfile;
+use crate::profile::is_free;
 
 /// Predicted traffic of one role. Requests and decoded bytes are exact (a missing chunk is a
 /// request, and its fill counts as decoded); encoded bytes are expected.
@@ -111,6 +112,8 @@ impl Estimate {
     }
 }
 
+const GIB: f64 = (1_u64 << 30) as f64;
+
 /// Price of traffic, US dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Price {
@@ -125,30 +128,48 @@ pub struct Price {
     pub copy_usd: f64,
     /// Of bytes that leave the stores.
     pub egress_usd: f64,
+    /// Of bytes that are written.
+    #[serde(default, skip_serializing_if = "is_free")]
+    pub write_usd: f64,
+    /// Of bytes that a store keeps after they were deleted.
+    #[serde(default, skip_serializing_if = "is_free")]
+    pub retention_usd: f64,
 }
 
 impl Price {
     /// All of it.
     pub fn total_usd(&self) -> f64 {
-        self.get_usd + self.put_usd + self.part_usd + self.copy_usd + self.egress_usd
+        let requests = self.get_usd + self.put_usd + self.part_usd + self.copy_usd;
+        requests + self.egress_usd + self.write_usd + self.retention_usd
     }
 
-    pub(crate) fn add(&mut self, other: &Self) {
+    /// Adds the price of something else.
+    pub fn add(&mut self, other: &Self) {
         self.get_usd += other.get_usd;
         self.put_usd += other.put_usd;
         self.part_usd += other.part_usd;
         self.copy_usd += other.copy_usd;
         self.egress_usd += other.egress_usd;
+        self.write_usd += other.write_usd;
+        self.retention_usd += other.retention_usd;
     }
 
+    /// Of the traffic with a store.
     pub(crate) fn of(role: &RoleEstimate, store: &StoreProfile) -> Self {
-        const GIB: f64 = (1_u64 << 30) as f64;
         Self {
             get_usd: role.get_requests as f64 * store.get_usd,
             put_usd: role.put_requests as f64 * store.put_usd,
             part_usd: role.part_requests as f64 * store.put_usd,
             copy_usd: role.copy_requests as f64 * store.put_usd,
             egress_usd: role.read_bytes as f64 / GIB * store.egress_usd_per_gib,
+            write_usd: role.written_bytes as f64 / GIB * store.write_usd_per_gib,
+            retention_usd: 0.0,
         }
+    }
+
+    /// Of bytes that are deleted or replaced, and that the store keeps for a while.
+    pub fn of_deleted(bytes: u64, store: &StoreProfile) -> Self {
+        let retention_usd = bytes as f64 / GIB * store.retention_usd_per_gib;
+        Self { retention_usd, ..Self::default() }
     }
 }

@@ -95,6 +95,7 @@ pub fn price(request: &PlanRequest, figures: &Figures, parallel: Parallel) -> (f
             + role.written_bytes as f64 / (store.write_bytes_per_second * workers);
         price.add(&Price::of(role, store));
     }
+    price.add(&Price::of_deleted(traffic.intermediate.written_bytes, &profile.intermediate));
     let speeds = &profile.speeds;
     let (decode, _) = speeds.of(&request.source.codec);
     let (_, encode) = speeds.of(&request.target.codec);
@@ -136,15 +137,14 @@ fn request_seconds(count: f64, seconds_each: f64, cap: Option<f64>) -> f64 {
     count * seconds_each.max(cap.map_or(0.0, f64::recip))
 }
 
-/// Prices given traffic at the stores' full concurrency, as box mode does: the cost of another
-/// planner's plan by this cost model.
-pub fn price_traffic(request: &PlanRequest, traffic: &Estimate) -> (f64, f64) {
+/// Prices given traffic at the stores' full concurrency, as box mode does: seconds and dollars of
+/// another planner's plan by this cost model.
+pub fn price_traffic(request: &PlanRequest, traffic: &Estimate) -> (f64, Price) {
     let mut request = request.clone();
     request.budget.box_bytes = Some(0);
     let mut figures = Figures { traffic: traffic.clone(), ..Figures::default() };
     count_parts(&mut figures.traffic, &request.profile);
-    let (seconds, price) = price(&request, &figures, Parallel { tasks_at_once: 1, lanes: 1 });
-    (seconds, price.total_usd())
+    price(&request, &figures, Parallel { tasks_at_once: 1, lanes: 1 })
 }
 
 #[cfg(test)]
@@ -188,7 +188,7 @@ mod tests {
         assert!(near(price.part_usd, 0.055), "{price:?}");
         assert!(near(price.egress_usd, 9.0), "{price:?}");
         assert!(near(price.total_usd(), 9.46), "{price:?}");
-        assert!(near(price_traffic(&request, &traffic).1, 9.46));
+        assert!(near(price_traffic(&request, &traffic).1.total_usd(), 9.46));
     }
 
     #[test]

@@ -37,6 +37,13 @@ pub struct StoreProfile {
     /// Price of the bytes that are read, US dollars for 2^30 of them: what leaves the region.
     #[serde(default)]
     pub egress_usd_per_gib: f64,
+    /// Price of the bytes that are written, US dollars for 2^30 of them: replication.
+    #[serde(default, skip_serializing_if = "is_free")]
+    pub write_usd_per_gib: f64,
+    /// Price of keeping bytes that were deleted or replaced, US dollars for 2^30 of them. Stores do
+    /// so for a while that keep versions, or delete softly.
+    #[serde(default, skip_serializing_if = "is_free")]
+    pub retention_usd_per_gib: f64,
     /// Form in which large objects are written; `None`: in one request, whatever their size.
     #[serde(default)]
     pub multipart: Option<Multipart>,
@@ -115,6 +122,12 @@ pub struct ProfileNames {
     pub target: String,
 }
 
+/// True of a price that there is not: older plans and profiles do not have it.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+pub(crate) fn is_free(usd: &f64) -> bool {
+    *usd <= 0.0
+}
+
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// name, get s, put s, read MiB/s, write MiB/s, concurrency, get $, put $
@@ -165,6 +178,8 @@ impl StoreProfile {
             get_usd,
             put_usd,
             egress_usd_per_gib: 0.0,
+            write_usd_per_gib: 0.0,
+            retention_usd_per_gib: 0.0,
             multipart: caps.map(|_| Multipart::DEFAULT),
         }
     }

@@ -47,6 +47,8 @@ fn price_line(estimate: &Estimate) -> Option<String> {
         (price.part_usd, "parts of large objects"),
         (price.copy_usd, "copies inside the store"),
         (price.egress_usd, "bytes out"),
+        (price.write_usd, "bytes in"),
+        (price.retention_usd, "bytes kept after they are deleted"),
     ];
     let parts = parts.iter().filter(|(usd, _)| *usd > 0.0);
     let parts: Vec<String> = parts.map(|(usd, what)| format!("{} {what}", dollars(*usd))).collect();

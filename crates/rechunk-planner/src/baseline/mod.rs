@@ -19,6 +19,7 @@ mod cubed;
 mod error;
 mod geometry;
 mod multistage;
+mod read_modify_write;
 mod root;
 mod traffic;
 
@@ -33,4 +34,5 @@ pub use multistage::{
     MultistagePlan, PlannerOptions, Rechunking, StageChunks, calculate_stage_chunks,
     multistage_rechunking_plan, rechunking_plan,
 };
+pub use read_modify_write::read_modify_write;
 pub use traffic::{BaselineTraffic, naive, traffic_as_designed, traffic_as_executed};

@@ -136,12 +136,14 @@ impl Probed {
     }
 
     fn not_measured(&self) -> Vec<String> {
-        const NEVER: [&str; 6] = [
+        const NEVER: [&str; 8] = [
             "get_requests_per_second",
             "put_requests_per_second",
             "get_usd",
             "put_usd",
             "egress_usd_per_gib",
+            "write_usd_per_gib",
+            "retention_usd_per_gib",
             "multipart",
         ];
         let measured = self.measured();
@@ -164,6 +166,8 @@ impl Probed {
             get_usd: Some(base.get_usd),
             put_usd: Some(base.put_usd),
             egress_usd_per_gib: Some(base.egress_usd_per_gib),
+            write_usd_per_gib: Some(base.write_usd_per_gib),
+            retention_usd_per_gib: Some(base.retention_usd_per_gib),
             multipart: base.multipart,
             ..StoreEntry::default()
         }

@@ -75,6 +75,12 @@ pub struct StoreEntry {
     /// Price of 2^30 bytes read, US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub egress_usd_per_gib: Option<f64>,
+    /// Price of 2^30 bytes written, US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_usd_per_gib: Option<f64>,
+    /// Price of 2^30 bytes that are kept after they were deleted, US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retention_usd_per_gib: Option<f64>,
     /// Multipart uploads of large objects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multipart: Option<Multipart>,
@@ -162,6 +168,8 @@ impl StoreEntry {
             get_usd: self.get_usd.unwrap_or(base.get_usd),
             put_usd: self.put_usd.unwrap_or(base.put_usd),
             egress_usd_per_gib: self.egress_usd_per_gib.unwrap_or(base.egress_usd_per_gib),
+            write_usd_per_gib: self.write_usd_per_gib.unwrap_or(base.write_usd_per_gib),
+            retention_usd_per_gib: self.retention_usd_per_gib.unwrap_or(base.retention_usd_per_gib),
             multipart: self.multipart.or(base.multipart),
         }
     }

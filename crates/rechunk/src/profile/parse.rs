@@ -172,6 +172,8 @@ fn check_store(entry: &StoreEntry) -> Result<(), Wrong> {
     price("get_usd", entry.get_usd)?;
     price("put_usd", entry.put_usd)?;
     price("egress_usd_per_gib", entry.egress_usd_per_gib)?;
+    price("write_usd_per_gib", entry.write_usd_per_gib)?;
+    price("retention_usd_per_gib", entry.retention_usd_per_gib)?;
     if let Some(concurrency) = entry.concurrency
         && !(1..=CONCURRENCY_MAX).contains(&concurrency)
     {
