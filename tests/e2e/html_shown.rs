@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::arrays::{RawArray, write_json};
 use crate::browser::{Shown, chromium};
-use crate::harness::{Folder, fixture, ostia, rechunk};
+use crate::harness::{Folder, Run, fixture, ostia, rechunk};
 
 const PHONE: (u32, u32) = (390, 844);
 const SCREEN: (u32, u32) = (1280, 900);
@@ -48,6 +48,39 @@ fn pages_fit_phones_and_screens_and_no_words_lie_on_each_other() {
             assert_eq!(seen["overlaps"], serde_json::json!([]), "{name} at {width}");
             assert_eq!(seen["button"], u64::from(name == "group"), "the script of {name}");
         }
+    }
+}
+
+#[test]
+fn the_page_of_parts_fits_phones_and_screens() {
+    let Some(browser) = chromium() else { return };
+    let folder = Folder::new();
+    let [source, target, plan, html] =
+        ["s.zarr", "t.zarr", "plan.json", "p.html"].map(|n| folder.at(n));
+    RawArray::v3(&[60, 64, 96], &[4, 64, 96]).write(&source);
+    let options = ["--strategy", "push-pull", "--max-mem", "5MiB", "--out", &plan];
+    rechunk(&[&["plan", &source, &target, "--chunks", "60,8,8"], &options[..]].concat()).ok();
+    rechunk(&["run", &plan, "--stage", "0", "--part", "0/2"]).ok();
+    let part = ["run", &plan, "--stage", "0", "--part", "1/2", "--bwlimit", "20k"];
+    let mut killed = Run::rechunk(&part).start();
+    loop {
+        let status = rechunk(&["status", &target, "--json"]).ok().json();
+        if status["workers"].as_array().is_some_and(|workers| !workers.is_empty()) {
+            break;
+        }
+        assert!(killed.try_wait().unwrap().is_none(), "it has ended before it was seen");
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    rechunk(&["status", &target, "--html", &html]).ok();
+    let page = std::fs::read_to_string(&html).unwrap();
+    assert!(page.contains("stopped: process"), "{page}");
+    for (width, height) in [PHONE, SCREEN] {
+        let shown = Shown { browser: &browser, page: &page, width, height, is_dark: false };
+        let seen = shown.measured();
+        println!("parts at {width}: {seen}");
+        assert_eq!(seen["scroll_width"], width);
+        assert_eq!(seen["overlaps"], serde_json::json!([]), "at {width}");
     }
 }
 

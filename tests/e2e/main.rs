@@ -95,6 +95,7 @@ mod oracle;
 mod other_files;
 #[cfg(test)]
 mod parts;
+mod parts_status;
 #[cfg(test)]
 mod profiles;
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::report::number;
 
 /// Options of a plan, and whether its target has the same bytes each time. Chunks lie in a shard in
 /// the order in which they came in.
-const PLANS: [(&[&str], bool); 7] = [
+pub(crate) const PLANS: [(&[&str], bool); 7] = [
     (&["--chunks", "24,4,4", "--strategy", "push-pull", "--max-mem", "24MiB"], true),
     (&["--chunks", "24,4,4", "--strategy", "multistage", "--max-mem", "24MiB"], true),
     (&["--chunks", "24,4,4", "--strategy", "pull"], true),
@@ -22,13 +22,13 @@ const PLANS: [(&[&str], bool); 7] = [
 ];
 
 /// A plan of a small array, saved in a folder.
-struct Plan {
-    folder: Folder,
+pub(crate) struct Plan {
+    pub folder: Folder,
     options: Vec<&'static str>,
 }
 
 impl Plan {
-    fn new(options: &[&'static str]) -> Self {
+    pub(crate) fn new(options: &[&'static str]) -> Self {
         let folder = Folder::new();
         RawArray::v3(&[24, 32, 48], &[4, 32, 48]).write(&folder.at("s.zarr"));
         let plan = Self { folder, options: options.to_vec() };
@@ -43,11 +43,11 @@ impl Plan {
         rechunk(&[&plan[..], &self.options, more].concat()).ok()
     }
 
-    fn run(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         Run::rechunk(&[&["run", &self.folder.at("plan.json"), "--json"], arguments].concat())
     }
 
-    fn part(&self, stage: usize, part: &str) -> Run {
+    pub(crate) fn part(&self, stage: usize, part: &str) -> Run {
         self.run(&["--stage", &stage.to_string(), "--part", part])
     }
 
@@ -57,13 +57,13 @@ impl Plan {
         plan["plan"]["stages"].as_array().unwrap().len()
     }
 
-    fn finish(&self) -> Done {
+    pub(crate) fn finish(&self) -> Done {
         self.run(&["--finish"]).go().ok()
     }
 
     /// The target has the elements of the source, and nothing else is left.
     #[track_caller]
-    fn assert_copied(&self) {
+    pub(crate) fn assert_copied(&self) {
         rechunk(&["verify", &self.folder.at("s.zarr"), &self.folder.at("t.zarr")]).ok();
         assert!(!self.folder.path().join("t.zarr.rechunk").exists());
         let keys = tree(&self.folder.path().join("t.zarr"));
@@ -189,12 +189,17 @@ pub(crate) fn do_with_kills(
                     killed += 1;
                 }
             }
-            for (share, mut part) in parts {
-                let status = part.wait().unwrap();
-                if status.code().is_none() {
+            for (share, part) in parts {
+                let done = part.wait_with_output().unwrap();
+                if done.status.code().is_none() {
                     shares.push(share); // killed
                 } else {
-                    assert!(status.success(), "stage {stage}, {share}: {status}");
+                    let said = String::from_utf8_lossy(&done.stderr);
+                    assert!(
+                        done.status.success(),
+                        "stage {stage}, {share}: {}, {said}",
+                        done.status
+                    );
                 }
             }
         }
@@ -237,23 +242,6 @@ fn two_hundred_kills_of_each_kind() {
 }
 
 #[test]
-fn status_is_watched_until_all_is_done() {
-    let plan = Plan::new(PLANS[0].0);
-    plan.part(0, "0/2").go().ok();
-    let target = plan.folder.at("t.zarr");
-    let watch = Run::rechunk(&["status", &target, "--watch=100ms"]);
-    let watching = std::thread::spawn(move || watch.go().ok().stdout);
-    plan.part(0, "1/2").go().ok();
-    plan.part(1, "0/1").go().ok();
-    std::thread::sleep(Duration::from_millis(500));
-    plan.finish();
-    let said = watching.join().unwrap();
-    assert!(said.contains("is open to parts") && said.contains("2 done"), "{said}");
-    assert!(said.contains("no run has left anything"), "{said}");
-    assert!(!said.contains('\x1b'), "a pipe is no screen: {said:?}");
-}
-
-#[test]
 fn a_part_that_was_stopped_goes_on_when_all_is_finished_without_it() {
     let plan = Plan::new(PLANS[0].0);
     plan.run(&["--begin"]).go().ok();
@@ -269,27 +257,6 @@ fn a_part_that_was_stopped_goes_on_when_all_is_finished_without_it() {
     // It had not begun, or finds that the parts are closed.
     assert!(matches!(code, Some(0 | 4)), "{code:?}");
     rechunk(&["clean", &plan.folder.at("t.zarr")]).ok();
-    plan.assert_copied();
-}
-
-#[test]
-fn status_shows_parts_and_clean_gives_them_up() {
-    let plan = Plan::new(PLANS[0].0);
-    plan.part(0, "0/2").go().ok();
-    let target = plan.folder.at("t.zarr");
-    let status = rechunk(&["status", &target, "--json"]).ok().json();
-    assert_eq!((status["state"].as_str(), number(&status, "parts")), (Some("open"), 1));
-    assert_eq!(status["workers"].as_array().unwrap().len(), 0);
-    assert_eq!(number(&status, "marked"), status["stages"][0]["done"].as_u64().unwrap());
-    assert!(number(&status, "marked") > 0);
-    assert!(rechunk(&["status", &target]).ok().stdout.contains("open to parts"));
-    // A run of all of it is another thing.
-    plan.run(&[]).go().ends_with(4).says(&["in parts", "--finish"]);
-    plan.run(&["--resume"]).go().ends_with(4);
-    plan.run(&["--overwrite"]).go().ends_with(4);
-    rechunk(&["clean", &target]).ok();
-    assert_eq!(tree(plan.folder.path()).keys().filter(|key| key.starts_with("t.zarr")).count(), 0);
-    plan.run(&[]).go().ok();
     plan.assert_copied();
 }
 

@@ -10,7 +10,8 @@ use super::StoreArgs;
 Examples:
   rechunk status by-pixel.zarr
   rechunk status s3://lab/by-pixel.zarr --json
-  rechunk status s3://lab/by-pixel.zarr --watch=30s    # until nothing is under way any more")]
+  rechunk status s3://lab/by-pixel.zarr --watch=30s    # until nothing is under way any more
+  rechunk status by-pixel.zarr --watch --html now.html # a page that a browser loads again")]
 pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub of: StatusArgs,
@@ -19,6 +20,9 @@ pub(crate) struct WatchArgs {
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true,
         default_missing_value = "2s")]
     pub watch: Option<String>,
+    /// Also write a page of the stages, parts and arrays here, with --watch each time.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<String>,
 }
 
 /// `rechunk clean`, and what is looked at by `rechunk status`.

@@ -13,7 +13,7 @@
 //! | the report of a run | [`report_text`] | [`Sheet::run_page`] |
 //! | a comparison | [`comparison_text`], [`group_comparison_text`] | |
 //! | an array or a group | [`info_text`] | |
-//! | the state at a target | [`status_text`], [`cleaned_text`] | |
+//! | the state at a target | [`status_text`], [`cleaned_text`] | [`status_page`] |
 //! | a plan in parts | [`parts_text`], [`part_text`] | |
 //! | a measured profile | [`probe_text`] | |
 //! | an error | [`error_text`] | [`error_json`] |
@@ -65,7 +65,7 @@ pub use copy_plan::{Shown, copy_text};
 pub use error::{error_json, error_text};
 pub use group_comparison::group_comparison_text;
 pub use harmless::harmless;
-pub use html::{Record, Recorder, Sheet};
+pub use html::{Record, Recorder, Sheet, status_page};
 pub use info::info_text;
 pub use numbers::seconds;
 pub use parts::{part_text, parts_text};

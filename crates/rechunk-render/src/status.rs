@@ -1,6 +1,6 @@
 //! State of a run at a target, and what was removed of it, as text.
 
-use rechunk::{ArrayStatus, Cleaned, PartsStatus, RunState, Status, WriterStatus};
+use rechunk::{ArrayStatus, Cleaned, PartsStatus, RunState, Status, WorkerProgress, WriterStatus};
 
 use super::harmless::harmless;
 use super::numbers::number;
@@ -32,19 +32,23 @@ pub fn status_text(status: &Status, phrases: &Phrases) -> String {
         );
         lines.push(format!("  {}  {text}", member.path));
     }
-    let Phrases { resume, clean, .. } = phrases;
-    match status.state {
-        RunState::Interrupted => {
-            lines.push(format!("  {resume} goes on from there; {clean} gives it up"));
-        }
-        RunState::Finished => lines.push(format!("  {clean} removes what it needed")),
-        RunState::Open => lines.push(format!("  {clean} gives it up")),
-        RunState::None | RunState::Running => {}
-    }
+    lines.extend(next_line(status.state, phrases).map(|line| format!("  {line}")));
     harmless(&lines.join("\n")).into_owned()
 }
 
-fn head(status: &Status) -> String {
+/// Says how to go on, or to tidy up.
+pub(crate) fn next_line(state: RunState, phrases: &Phrases) -> Option<String> {
+    let Phrases { resume, clean, .. } = phrases;
+    match state {
+        RunState::Interrupted => Some(format!("{resume} goes on from there; {clean} gives it up")),
+        RunState::Finished => Some(format!("{clean} removes what it needed")),
+        RunState::Open => Some(format!("{clean} gives it up")),
+        RunState::None | RunState::Running => None,
+    }
+}
+
+/// Says in which state the target is.
+pub(crate) fn head(status: &Status) -> String {
     let target = &status.target;
     match (&status.writer, status.state) {
         (Some(writer), _) => format!("{target} is being written by {}", who(writer)),
@@ -82,19 +86,23 @@ fn worker_lines(parts: &PartsStatus) -> Vec<String> {
         let (stage, done, tasks) = (name(worker.stage), number(worker.done), number(worker.tasks));
         let rate = worker.tasks_per_second.filter(|_| worker.alive);
         let rate = rate.map_or_else(String::new, |rate| format!(", {rate:.2} tasks/s"));
-        let who = match (&worker.host, worker.pid, worker.silent_seconds) {
-            (Some(host), Some(pid), Some(silent)) if worker.alive => {
-                format!("process {pid} on {host}, heard of {silent} s ago")
-            }
-            (Some(host), Some(pid), _) => format!("stopped: process {pid} on {host}"),
-            _ => "stopped".to_owned(),
-        };
-        let first = number(worker.first);
+        let (first, who) = (number(worker.first), who_works(worker));
         lines.push(format!(
             "    {array}{stage} from {first}: {done} of {tasks} marked{rate}; {who}"
         ));
     }
     lines
+}
+
+/// The process that does a part, or did it.
+pub(crate) fn who_works(worker: &WorkerProgress) -> String {
+    match (&worker.host, worker.pid, worker.silent_seconds) {
+        (Some(host), Some(pid), Some(silent)) if worker.alive => {
+            format!("process {pid} on {host}, heard of {silent} s ago")
+        }
+        (Some(host), Some(pid), _) => format!("stopped: process {pid} on {host}"),
+        _ => "stopped".to_owned(),
+    }
 }
 
 /// Shows what was removed at a target, in a line.

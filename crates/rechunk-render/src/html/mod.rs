@@ -9,6 +9,7 @@ mod knee;
 mod markup;
 mod measured;
 mod page;
+mod progress;
 mod recorder;
 mod scale;
 mod sheet;
@@ -20,5 +21,6 @@ mod timeline;
 #[cfg(test)]
 mod tests;
 
+pub use progress::status_page;
 pub use recorder::{Record, Recorder};
 pub use sheet::Sheet;

@@ -1,5 +1,7 @@
 //! The whole page: its head, the figures that matter first, then one section after the other.
 
+use std::time::Duration;
+
 use rechunk::{CopyReport, Error, format_byte_size, format_shape};
 
 use super::figures::Figures;
@@ -38,7 +40,7 @@ impl Sheet {
 pub(super) fn page(sheet: &Sheet, state: &State<'_>, totals: &Figures) -> String {
     let mut html = Html::default();
     html.with("html", &[("lang", "en")], |html| {
-        head(html, sheet);
+        head(html, &sheet.title, None);
         html.within("body", "", |html| {
             html.within("header", "", |html| {
                 html.leaf("h1", "", &sheet.title);
@@ -51,22 +53,32 @@ pub(super) fn page(sheet: &Sheet, state: &State<'_>, totals: &Figures) -> String
                 notes(html, state, totals, &sheet.phrases);
             });
             html.within("main", "", |html| sections(html, sheet, state, totals));
-            html.within("footer", "", |html| {
-                let version = env!("CARGO_PKG_VERSION");
-                html.text(&format!("Made by rechunk {version}. {}", sheet.footer()));
-            });
+            footer(html, &sheet.footer());
             html.within("script", "", |html| html.ours(style::SCRIPT));
         });
     });
     format!("<!DOCTYPE html>\n{}\n", html.into_text())
 }
 
-fn head(html: &mut Html, sheet: &Sheet) {
+/// The last line of a page.
+pub(super) fn footer(html: &mut Html, words: &str) {
+    html.within("footer", "", |html| {
+        let version = env!("CARGO_PKG_VERSION");
+        html.text(&format!("Made by rechunk {version}. {words}"));
+    });
+}
+
+/// The head of a page, which is loaded again every so often if `again` says so.
+pub(super) fn head(html: &mut Html, title: &str, again: Option<Duration>) {
     html.within("head", "", |html| {
         html.ours("<meta charset=\"utf-8\"/>");
         html.ours("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>");
         html.ours("<meta name=\"color-scheme\" content=\"light dark\"/>");
-        html.ours(&format!("<title>{} · rechunk</title>", escaped(&sheet.title)));
+        if let Some(again) = again {
+            let seconds = again.as_secs().max(1);
+            html.ours(&format!("<meta http-equiv=\"refresh\" content=\"{seconds}\"/>"));
+        }
+        html.ours(&format!("<title>{} · rechunk</title>", escaped(title)));
         html.within("style", "", |html| {
             html.ours(DRAWING_CSS);
             html.ours("\n");
