@@ -61,7 +61,6 @@ pub(crate) fn calculate_single_stage_io_ops(
 
 /// Plan of one stage: read, intermediate and write chunks.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "rechunker's own")]
 #[expect(clippy::needless_pass_by_value, reason = "as values of Python come")]
 pub(crate) fn rechunking_plan(
     shape: Vec<u64>,

@@ -130,7 +130,7 @@ pub(crate) fn probe(
                 Some("give 1 MiB or more"),
             ));
         }
-        let seconds = options.number("seconds", 1.0)?.unwrap_or(PROBE_SECONDS);
+        let seconds = options.number("seconds", &1.0)?.unwrap_or(PROBE_SECONDS);
         let mut probe = ProbeOptions::new(bytes, seconds);
         probe.read = options.text("read");
         let stores = opener(stores(&mut options)?, None);

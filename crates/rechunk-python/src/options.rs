@@ -187,10 +187,10 @@ impl Options {
     pub(crate) fn number<T: FromStr + PartialOrd>(
         &mut self,
         name: &'static str,
-        least: T,
+        least: &T,
     ) -> Result<Option<T>, Error> {
         let read = |text: String| {
-            let number = text.trim().parse().ok().filter(|number| *number >= least);
+            let number = text.trim().parse().ok().filter(|number| number >= least);
             number.ok_or_else(|| wrong(name, &format!("`{text}` is not such a number"), None))
         };
         self.text(name).map(read).transpose()

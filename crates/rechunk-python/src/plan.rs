@@ -155,13 +155,13 @@ impl Job {
     #[staticmethod]
     fn prepare(
         py: Python<'_>,
-        source: String,
-        target: String,
+        source: &str,
+        target: &str,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
         let mut options = Options::of(options)?;
         let asked = (|| {
-            let (mut request, selection) = request::copy(&source, &target, &mut options)?;
+            let (mut request, selection) = request::copy(source, target, &mut options)?;
             // What is to be verified is compared with what was seen of the source.
             request.planning.store_copies = !options.flag("verify")?;
             let stores = request::stores(&mut options)?;

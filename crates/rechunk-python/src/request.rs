@@ -60,13 +60,13 @@ fn grid(name: &str) -> Option<IntermediateGrid> {
 fn planning(options: &mut Options) -> Result<Planning, Error> {
     let strategies = "auto, passthrough, direct, keep, pull, push-pull, multistage, memory";
     let mut planning = verifying(options)?;
-    planning.concurrency = options.number("concurrency", 1)?;
+    planning.concurrency = options.number("concurrency", &1)?;
     planning.strategy =
         options.choice("strategy", Strategy::from_name, strategies)?.unwrap_or(Strategy::Auto);
     planning.intermediate_grid =
         options.choice("intermediate", grid, "exact, min")?.unwrap_or(IntermediateGrid::Exact);
     planning.box_bytes = options.bytes("box_bytes")?;
-    planning.workers = options.number("workers", 1)?.unwrap_or(1);
+    planning.workers = options.number("workers", &1)?.unwrap_or(1);
     planning.profiles =
         ["source_profile", "temp_profile", "target_profile"].map(|name| options.text(name));
     let profile = options.text("profile");
@@ -78,7 +78,7 @@ fn planning(options: &mut Options) -> Result<Planning, Error> {
 pub(crate) fn verifying(options: &mut Options) -> Result<Planning, Error> {
     let mut planning = Planning::default();
     planning.memory_bytes = options.bytes("max_mem")?;
-    planning.threads = options.number("threads", 1)?;
+    planning.threads = options.number("threads", &1)?;
     Ok(planning)
 }
 
@@ -172,14 +172,14 @@ pub(crate) fn running(options: &mut Options) -> Result<Running, Error> {
 pub(crate) fn stores(options: &mut Options) -> Result<StoreOptions, Error> {
     let mut found = StoreOptions::default();
     // {'endpoint': X} is for all stores, {'s3://bucket': {'endpoint': X}} for some.
-    let pair = |key: &str, value: &str| match key.contains("://") {
-        true => format!("{key},{value}"),
-        false => format!("{key}={value}"),
+    let pair = |key: &str, value: &str| {
+        let sign = if key.contains("://") { ',' } else { '=' };
+        format!("{key}{sign}{value}")
     };
     for option in options.texts("store_option", pair) {
         found.add(&option).map_err(|error| wrong("store_option", &error.to_string(), None))?;
     }
-    if let Some(max_retries) = options.number("max_retries", 0)? {
+    if let Some(max_retries) = options.number("max_retries", &0)? {
         found = found.with_max_retries(max_retries);
     }
     if let Some(timeout) = options.duration("timeout")? {

@@ -107,7 +107,7 @@ def test_the_command_line_runs_our_plans_and_we_its(cube: Path, tmp_path: Path, 
 
 
 def test_parts_make_what_a_run_makes(cube: Path, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"chunks": (-1, 8, 8), "strategy": "push-pull", "max_mem": "24MiB", "workers": 2}
+    options: dict[str, Any] = {"chunks": (-1, 16, 16), "strategy": "push-pull", "max_mem": 2_700_000, "threads": 1}
     whole = rechunk.copy(cube, tmp_path / "a.zarr", **options)
     plan = rechunk.plan(cube, tmp_path / "b.zarr", **options)
     stages = plan.begin()["stages"]

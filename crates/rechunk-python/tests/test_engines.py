@@ -20,13 +20,13 @@ from rechunk.engines import run_part, worker
 
 Cli = Callable[..., dict[str, Any]]
 OPTIONS: dict[str, Any] = {
-    "chunks": (-1, 8, 8),
+    "chunks": (-1, 16, 16),
     "strategy": "push-pull",
-    "max_mem": "24MiB",
+    "max_mem": 2_700_000,
     "threads": 1,
     "workers": 2,
 }
-WORDS = ["--chunks=-1,8,8", "--strategy=push-pull", "--max-mem=24MiB", "--threads=1"]
+WORDS = ["--chunks=-1,16,16", "--strategy=push-pull", "--max-mem=2700000", "--threads=1"]
 
 
 @pytest.fixture(scope="session")
@@ -67,13 +67,13 @@ def test_every_engine_makes_what_the_command_line_makes(
             executor.shutdown()
         assert files(target) == files(tmp_path / "cli.zarr"), name
         assert moved(report) == moved(whole), name
-        assert report["parts"]["count"] == 10
+        assert report["parts"]["count"] == sum(min(5, stage["tasks"]) for stage in whole["plan"]["stages"]) > 5
         assert told[-1]["tasks_done"] == told[-1]["tasks_total"], name
         assert not (tmp_path / f"{number}.zarr.rechunk").exists()
 
 
 def test_engines_reach_object_stores(
-    cube: Path, cli: Cli, client: Any, s3: dict[str, str], tmp_path: Path
+    cube: Path, cli: Cli, client: Any, s3: dict[str, str]
 ) -> None:
     base = f"s3://{BUCKET}"
     # Workers were started with another environment: what they need to reach the store goes with the plan.
@@ -86,8 +86,8 @@ def test_engines_reach_object_stores(
     }
     rechunk.copy(cube, f"{base}/cube.zarr", store_option=store)
     whole = cli("copy", f"{base}/cube.zarr", f"{base}/cli.zarr", *WORDS)
-    for number, (name, engine) in enumerate(engines(client).items()):
-        target = f"{base}/{number}.zarr"
+    for number, name in enumerate(("threads", "a process pool", "dask")):
+        engine, target = engines(client)[name], f"{base}/{number}.zarr"
         plan = rechunk.plan(f"{base}/cube.zarr", target, store_option=store, **OPTIONS)
         assert "secret" not in plan.to_json()
         executor = engine()
@@ -95,8 +95,6 @@ def test_engines_reach_object_stores(
         if isinstance(executor, Executor):
             executor.shutdown()
         assert moved(report) == moved(whole), name
-        for at in (f"{base}/cli.zarr", target):
-            rechunk.copy(at, tmp_path / at[-6:], store_option=store, overwrite=True)
         assert rechunk.verify(f"{base}/cli.zarr", target, store_option=store)["equal"], name
 
 

@@ -194,7 +194,7 @@ def probe(
     written. `out` is the profile file that is written, for the option `profile`.
 
     >>> import rechunk
-    >>> sorted(rechunk.probe(".", bytes="1MiB", seconds=1))
+    >>> sorted(rechunk.probe(".", bytes="1MiB", seconds=1))  # measures for about a second
     ['probe', 'profile']
     """
     import os

@@ -19,7 +19,7 @@ def listener(progress: Progress) -> tuple[Callable[[State], None] | None, Callab
     if isinstance(kind, type) and hasattr(kind, "update"):
         bar = _Bar(kind)
         return bar, bar.close
-    return kind, lambda: None  # type: ignore[return-value]
+    return kind, lambda: None
 
 
 def _bar_kind() -> Any:
@@ -52,7 +52,10 @@ class _Bar:
     """A bar for each stage of each array."""
 
     def __init__(self, kind: Any) -> None:
-        self.kind, self.bar, self.of, self.done = kind, None, None, 0
+        self.kind = kind
+        self.bar: Any = None
+        self.of: tuple[Any, ...] | None = None
+        self.done = 0
 
     def __call__(self, state: State) -> None:
         of = (state.get("array"), state["stage_number"])

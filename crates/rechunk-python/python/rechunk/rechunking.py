@@ -184,7 +184,7 @@ def _group_options(
             for path, array in arrays.items()
             if array.get("dimension_names")
         }
-        by_name = {path: _filled(arrays[path], found) for path, found in by_name.items() if found}
+        by_name = {path: found for path, found in by_name.items() if found}
     else:
         by_name = dict(chunks)
     unknown = [name for name in by_name if name not in arrays]
@@ -204,10 +204,6 @@ def _group_options(
         found["include"] = list(by_name)
         found["no_others"] = True
     return found
-
-
-def _filled(array: Report, chunks: Mapping[str, int]) -> tuple[Any, ...]:
-    return tuple(chunks.get(name, "keep") for name in array["dimension_names"])
 
 
 def _member_chunks(array: Report, chunks: Any) -> Any:

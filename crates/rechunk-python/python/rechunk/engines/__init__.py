@@ -10,8 +10,9 @@ When the driver has died, the same call goes on where it was.
 | `"threads"` | threads of this process, as many as the plan has workers |
 | `"processes"` | new processes of this machine |
 | a `concurrent.futures.Executor` | its workers |
-| `"dask"`, a `distributed.Client` | the current, or that client's workers |
-| `"ray"`, `"beam"`, `"spark"`, `"lithops"`, `"parsl"`, `"slurm"` | see their modules |
+| `"dask"`, a `distributed.Client` | the workers of the current client, or of that one |
+
+Other engines have executors (Parsl, Lithops, Ray's pools, `mpi4py.futures`), or call `run_part` themselves.
 """
 
 from __future__ import annotations

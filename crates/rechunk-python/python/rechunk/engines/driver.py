@@ -18,7 +18,7 @@ PARTS_MAX = 10_000
 """Most parts of a stage that an engine is given, whatever the number of chunks."""
 PARTS_A_WORKER = 4
 """Parts for each worker, so that one that is slow does not keep the others waiting for long."""
-NAMES = ("threads", "processes", "dask", "ray", "beam", "spark", "lithops", "parsl", "slurm")
+NAMES = ("threads", "processes", "dask")
 
 
 class Engine(Protocol):
@@ -44,14 +44,7 @@ def engine_of(executor: Any, workers: int) -> Engine:
         found: Engine = import_module(f"rechunk.engines.{module}").by_name(executor, workers)
         return found
     modules = {kind.__module__.partition(".")[0] for kind in type(executor).__mro__}
-    for module, engine in (
-        ("distributed", "dask"),
-        ("concurrent", "futures"),
-        ("lithops", "lithops"),
-        ("parsl", "parsl"),
-        ("pyspark", "spark"),
-        ("apache_beam", "beam"),
-    ):
+    for module, engine in (("distributed", "dask"), ("concurrent", "futures")):
         if module in modules:
             made: Engine = import_module(f"rechunk.engines.{engine}").of(executor)
             return made
@@ -78,7 +71,8 @@ def execute(
         # `resume` needs no word: parts that are done stay done.
         begin = {name: value for name, value in options.items() if name != "resume"}
         begun = plan.begin(**begin)
-        anywhere = {key: options[key] for key in ("no_fsync", "verify", "temp") if key in options}
+        names = ("no_fsync", "verify", "temp")
+        anywhere: dict[str, Any] = {name: options[name] for name in names if name in options}
         work = work_of(plan, plan._stores, anywhere)
         sums = Sums(told)
         wanted = parts or PARTS_A_WORKER * max(plan.workers, engine.workers or 1)
@@ -86,8 +80,8 @@ def execute(
             for stage in begun["stages"]:
                 of = max(1, min(wanted, stage["tasks"], PARTS_MAX))
                 sums.begin(stage, of)
-                for report in engine.run(work, stage["stage"], of, retries):
-                    sums.add(json.loads(report))
+                for done in engine.run(work, stage["stage"], of, retries):
+                    sums.add(json.loads(done))
         report = plan.finish(**anywhere)
     finally:
         close()

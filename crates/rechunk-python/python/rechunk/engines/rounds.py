@@ -39,7 +39,7 @@ def rounds(
     raise _given_up(len(failed), retries, last) from last
 
 
-def _given_up(count: int, retries: int, last: BaseException) -> RechunkError:
+def _given_up(count: int, retries: int, last: BaseException | None) -> RechunkError:
     if isinstance(last, RechunkError):
         return last
     return RechunkError(

@@ -54,4 +54,4 @@ if __name__ == "__main__":
     import sys
 
     with open(sys.argv[1], encoding="utf-8") as file:
-        print(run_part(file.read(), *map(int, sys.argv[2:5])))
+        print(run_part(file.read(), int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])))
