@@ -82,7 +82,7 @@ impl Job {
         }
     }
 
-    /// What is shown of the plan; opens it if nothing was shown yet.
+    /// Returns the forms of the plan that are shown; opens it if none was shown yet.
     fn shows(&self, py: Python<'_>) -> PyResult<Shows> {
         if let Some(shown) = self.state().shown.clone() {
             return Ok(shown);

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::values::to_python;
 
-/// How far a run is.
+/// Progress of a run, as it is told.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 struct State {
     /// Path of the array in the group; none for one array.

@@ -43,8 +43,8 @@ pub(crate) fn hint(remedy: &Remedy) -> String {
     words.to_owned()
 }
 
-/// A text of the library in which options of the command line are called as in Python: `--max-mem`
-/// is `max_mem`.
+/// A text of the library in which options of the command line are called as in Python, without
+/// their dashes.
 pub(crate) fn in_python(text: &str) -> String {
     let mut said = String::with_capacity(text.len());
     let mut rest = text;

@@ -12,7 +12,7 @@ pub(crate) fn to_python(py: Python<'_>, value: &impl Serialize) -> PyResult<Py<P
     from_json(py, &text)
 }
 
-/// What a JSON text says.
+/// Reads a JSON text.
 pub(crate) fn from_json(py: Python<'_>, text: &str) -> PyResult<Py<PyAny>> {
     let loads = py.import("json")?.getattr("loads")?;
     Ok(loads.call1((PyString::new(py, text),))?.unbind())

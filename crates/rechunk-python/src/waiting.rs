@@ -22,9 +22,9 @@ const STACK_BYTES: usize = 16 << 20;
 /// Does `work` on a thread of its own and waits for it, and has Python's signal handlers run
 /// meanwhile.
 ///
-/// If one of them raises, as Ctrl-C does, or `progress` does, `cancel` is cancelled, and the exception
-/// goes on when the work has stopped; its cause is the `Interrupted` of the work. At a second
-/// exception nobody waits any longer.
+/// If one of them raises, as Ctrl-C does, or `progress` does, `cancel` is cancelled, and the
+/// exception goes on when the work has stopped; its cause is the `Interrupted` of the work. At a
+/// second exception nobody waits any longer.
 pub(crate) fn wait<T, W, F>(
     py: Python<'_>,
     cancel: &CancellationToken,

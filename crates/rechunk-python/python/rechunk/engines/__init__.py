@@ -12,7 +12,7 @@ When the driver has died, the same call goes on where it was.
 | a `concurrent.futures.Executor` | its workers |
 | `"dask"`, a `distributed.Client` | the workers of the current client, or of that one |
 
-Other engines have executors (Parsl, Lithops, Ray's pools, `mpi4py.futures`), or call `run_part` themselves.
+Others that have such an Executor may work as they are (none was tried); or they call `run_part` themselves.
 """
 
 from __future__ import annotations
