@@ -154,6 +154,14 @@ golden-report:
 dist TARGET=fuzz-host:
     tests/tools/dist.sh {{TARGET}}
 
+# Build the wheel of the Python package as it is shipped: target/wheels.
+wheel:
+    pip wheel --no-deps --wheel-dir target/wheels crates/rechunk-python
+
+# Test the Python package; ARGUMENTS go to pytest.
+test-python *ARGUMENTS:
+    crates/rechunk-python/tests/run {{ARGUMENTS}}
+
 # Format the code.
 fmt:
     cargo fmt --all

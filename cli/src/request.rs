@@ -6,7 +6,7 @@ use std::time::Duration;
 use rechunk::{
     Axes, Coords, CopyRequest, Error, Existing, Format, IntermediateGrid, OpenOptions, PathPattern,
     Placement, Planning, ProfileFile, RawFile, Remedy, Running, Selection, Share, StoreOptions,
-    Stores, Strategy, WordError, WriteEmpty, parse_byte_size,
+    Stores, Strategy, WordError, WriteEmpty, parse_byte_size, parse_duration,
 };
 
 use crate::args::{
@@ -79,19 +79,9 @@ fn store_options(args: &StoreArgs) -> Result<StoreOptions, Error> {
     Ok(options)
 }
 
-/// `90`, `90s`, `5m`, `2h`.
+/// The time given to `option`.
 pub(crate) fn duration(option: &str, text: &str) -> Result<Duration, Error> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit_seconds = match &text[digits.len()..] {
-        "" | "s" => Some(1.0),
-        "ms" => Some(1e-3),
-        "m" => Some(60.0),
-        "h" => Some(3600.0),
-        _ => None,
-    };
-    let seconds = digits.parse::<f64>().ok().zip(unit_seconds).map(|(n, unit)| n * unit);
-    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.filter(|duration| !duration.is_zero()).ok_or_else(|| {
+    parse_duration(text).ok_or_else(|| {
         usage(format!("{option}: `{text}` is not a time"), Some("write it like 90, 90s or 5m"))
     })
 }

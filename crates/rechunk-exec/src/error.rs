@@ -179,6 +179,14 @@ impl ExecError {
         self.store_error().is_some_and(StoreError::is_retryable)
     }
 
+    /// Returns the error of the array that was read or written, if that is why.
+    pub fn array_error(&self) -> Option<&ArrayError> {
+        match self.fault()? {
+            Fault::Source(error) | Fault::Target(error) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Returns the error of the store, if it was a store.
     pub fn store_error(&self) -> Option<&StoreError> {
         match self.fault()? {

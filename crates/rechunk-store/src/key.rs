@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path as FilePath, PathBuf};
-use std::sync::LazyLock;
+use std::sync::{Mutex, PoisonError};
 
 use object_store::path::Path;
 
@@ -74,12 +74,17 @@ pub(crate) fn staged(path: &FilePath) -> PathBuf {
 /// Path of an unfinished write of this process to `path`. Another process may write the file too,
 /// at this moment: its number is another one.
 pub(crate) fn staged_here(path: &FilePath) -> PathBuf {
-    static NUMBER: LazyLock<u32> = LazyLock::new(|| {
-        let bits = RandomState::new().hash_one(std::process::id());
+    /// The process, and its number. A child of `fork` has another one than its parent.
+    static HERE: Mutex<Option<(u32, u32)>> = Mutex::new(None);
+    let process = std::process::id();
+    let mut here = HERE.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = here.filter(|(of, _)| *of == process);
+    let (_, number) = *here.insert(known.unwrap_or_else(|| {
+        let bits = RandomState::new().hash_one(process);
         // `LocalFileSystem` counts from 1.
-        u32::try_from(bits >> 32).unwrap_or_default() | 1 << 31
-    });
-    numbered(path, *NUMBER)
+        (process, u32::try_from(bits >> 32).unwrap_or_default() | 1 << 31)
+    }));
+    numbered(path, number)
 }
 
 fn numbered(path: &FilePath, number: u32) -> PathBuf {

@@ -12,6 +12,7 @@ mod byte_size;
 mod cast_spec;
 mod chunk_spec;
 mod codec_spec;
+mod duration;
 mod error;
 mod extent;
 mod job_file;
@@ -28,6 +29,7 @@ pub use byte_size::{format_byte_size, parse_byte_size};
 pub use cast_spec::Cast;
 pub use chunk_spec::{ChunkSpec, axis_in_words, size_auto};
 pub use codec_spec::CodecSpec;
+pub use duration::parse_duration;
 pub use error::{Asked, WordError};
 pub use extent::Extent;
 pub use job_file::{

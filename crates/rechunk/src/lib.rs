@@ -88,6 +88,7 @@ mod around;
 mod arrays_below;
 mod attributes;
 mod axes;
+mod blame;
 mod calendar;
 mod carried;
 mod cast;
@@ -165,6 +166,7 @@ mod writer_lock;
 pub use access::{Access, AccessCost, BetterChunks};
 pub use advice::MoreMemory;
 pub use axes::Axes;
+pub use blame::Blame;
 pub use carried::Carried;
 pub use chunk_sizes::{SizeBin, SizeSummary};
 pub use class::Class;
@@ -211,6 +213,6 @@ pub use rechunk_words::{
     ArrayRule, Asked, Cast, ChunkSpec, CodecSpec, Extent, JOB_FILE_BYTES_MAX, JobEntry, JobFault,
     JobNode, JobSyntax, JobValue, MaxMissing, PathPattern, Position, RULE_SETTINGS, RegionSpec,
     ShardSpec, Share, Slice, SpanUnit, TimeSpan, WordError, format_byte_size, parse_byte_size,
-    parse_job_file,
+    parse_duration, parse_job_file,
 };
 pub use tokio_util::sync::CancellationToken;

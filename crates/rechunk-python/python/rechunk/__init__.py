@@ -1,0 +1,68 @@
+"""Re-cuts large chunked arrays within a memory budget: planned, resumable, verified.
+
+>>> import rechunk
+>>> report = rechunk.copy("sst.zarr", "by-pixel.zarr", chunks={"time": -1, "lat": 4, "lon": 4})
+>>> report["tasks"]["done"] == report["tasks"]["total"]
+True
+
+`plan` says what a copy would do and cost, and its `Plan` runs it: here (`Plan.run`), or on an engine
+(`Plan.execute`). `rechunk` has the signature of the package rechunker. Options are those of the command
+line, with `_` for `-`: see `rechunk.options`. Every report is the object that the command line prints
+with `--json`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rechunk._rechunk import PLAN_VERSION, Cancel, __version__
+from rechunk.calls import clean, copy, info, plan, probe, status, verify
+from rechunk.errors import (
+    DifferencesFound,
+    Interrupted,
+    MemoryBudgetError,
+    NotYet,
+    RechunkError,
+    SourceError,
+    TargetError,
+    UsageError,
+)
+from rechunk.planned import Plan
+from rechunk.rechunking import rechunk
+
+if TYPE_CHECKING:
+    from rechunk import compat, engines
+
+__all__ = [
+    "PLAN_VERSION",
+    "Cancel",
+    "DifferencesFound",
+    "Interrupted",
+    "MemoryBudgetError",
+    "NotYet",
+    "Plan",
+    "RechunkError",
+    "SourceError",
+    "TargetError",
+    "UsageError",
+    "__version__",
+    "clean",
+    "compat",
+    "copy",
+    "engines",
+    "info",
+    "plan",
+    "probe",
+    "rechunk",
+    "status",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Imports `rechunk.compat` and `rechunk.engines` when they are asked for."""
+    if name in ("compat", "engines"):
+        import importlib
+
+        return importlib.import_module(f"rechunk.{name}")
+    raise AttributeError(f"module 'rechunk' has no attribute {name!r}")

@@ -1,0 +1,209 @@
+"""The verbs of the command line as functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rechunk import _rechunk
+from rechunk._rechunk import Cancel, Job
+from rechunk.locations import locate, storage_options as understood
+from rechunk.options import RUNNING, STORES
+from rechunk.planned import Plan, Report
+from rechunk.progress import Progress, listener
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from rechunk.options import CopyKeywords, OpenKeywords, PlanKeywords, StoreKeywords
+
+
+def plan(
+    source: Any,
+    target: Any = None,
+    *,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[PlanKeywords],
+) -> Plan:
+    """Plans the copy of an array or of a group. Writes nothing.
+
+    `source` and `target` are paths, URLs, or objects that name a store (see `rechunk.locations`); without
+    a target the plan can be looked at, but not run. `storage_options` are those of fsspec.
+
+    >>> import rechunk
+    >>> rechunk.plan("sst.zarr", chunks=(-1, 4, 4), max_mem="64MiB").cost["source"]["get_requests"]
+    10
+    """
+    return _plan(source, target, storage_options, dict(options))
+
+
+def _plan(
+    source: Any, target: Any, fsspec: Mapping[str, Any] | None, options: dict[str, Any]
+) -> Plan:
+    source, target, options = _located(source, target, fsspec, options)
+    job = Job.prepare(source, target, options)
+    return Plan(job, {name: options[name] for name in STORES if name in options})
+
+
+def _located(
+    source: Any, target: Any, fsspec: Mapping[str, Any] | None, options: dict[str, Any]
+) -> tuple[str, str, dict[str, Any]]:
+    """Returns locations, and the options with those by which their stores are reached."""
+    (read, read_options) = locate(source)
+    (written, write_options) = ("", []) if target is None else locate(target)
+    found = [*understood(fsspec), *read_options]
+    found += [option for option in write_options if option not in found]
+    if found:
+        found += _texts(options.get("store_option"))  # what is said by name counts
+        options = {**options, "store_option": found}
+    if options.get("temp") is not None:
+        options = {**options, "temp": locate(options["temp"])[0]}
+    return read, written, options
+
+
+def _texts(given: Any) -> list[str]:
+    if given is None:
+        return []
+    if isinstance(given, str):
+        return [given]
+    if not isinstance(given, dict):
+        return list(given)
+    texts = []
+    for key, value in given.items():
+        below = value.items() if isinstance(value, dict) else None
+        texts += [f"{key},{k}={v}" for k, v in below] if below else [f"{key}={value}"]
+    return texts
+
+
+def copy(
+    source: Any,
+    target: Any,
+    *,
+    progress: Progress = None,
+    cancel: Cancel | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[CopyKeywords],
+) -> Report:
+    """Re-cuts an array, or all arrays of a group, and returns the report.
+
+    >>> import rechunk
+    >>> report = rechunk.copy("sst.zarr", "small.zarr", chunks="time=2,lat=4,lon=keep", codec="zstd:3")
+    >>> rechunk.verify("sst.zarr", "small.zarr")["equal"]
+    True
+    """
+    given: dict[str, Any] = dict(options)
+    running = {name: given[name] for name in RUNNING if name in given}
+    planning = {name: value for name, value in given.items() if name not in running}
+    if "verify" in running:
+        planning["verify"] = running["verify"]
+    planned = _plan(source, target, storage_options, planning)
+    return planned.run(progress=progress, cancel=cancel, **running)
+
+
+def info(
+    location: Any,
+    *,
+    access: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **options: Unpack[OpenKeywords],
+) -> Report:
+    """Describes an array (shape, type, chunks, codecs, attributes, sizes), or what is in a group.
+
+    >>> import rechunk
+    >>> rechunk.info("sst.zarr")["shape"]
+    [10, 16, 16]
+    """
+    where, _, given = _located(location, None, storage_options, dict(options))
+    found, _text = _rechunk.info(where, {**given, "access": access})
+    return found
+
+
+def verify(
+    a: Any,
+    b: Any,
+    *,
+    check: bool = False,
+    progress: Progress = None,
+    cancel: Cancel | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    max_mem: int | str | None = None,
+    threads: int | None = None,
+    **options: Unpack[OpenKeywords],
+) -> Report:
+    """Compares two arrays element by element, or two groups with all that is in them.
+
+    `equal` of the report says whether they are. With `check=True` `DifferencesFound` is raised if not; it is
+    raised anyway if their shapes or types differ.
+
+    >>> import rechunk
+    >>> rechunk.verify("sst.zarr", "sst.zarr", check=True)["differing_elements"]
+    0
+    """
+    one, other, given = _located(a, b, storage_options, dict(options))
+    given = {**given, "max_mem": max_mem, "threads": threads}
+    told, close = listener(progress)
+    try:
+        equal, compared = _rechunk.verify(one, other, given, told, cancel)
+    finally:
+        close()
+    if check and not equal:
+        from rechunk.errors import DifferencesFound
+
+        count = compared.get("differing_elements")
+        what = "differ" if count is None else f"differ in {count} elements"
+        raise DifferencesFound(f"{one} and {other} {what}", location=other)
+    return compared
+
+
+def status(target: Any, **options: Unpack[StoreKeywords]) -> Report:
+    """Says what became of a run: is it going on, was it interrupted, how far had it come?
+
+    >>> import rechunk
+    >>> rechunk.status("nothing-here.zarr")["state"]
+    'none'
+    """
+    where, _, given = _located(target, None, None, dict(options))
+    return _rechunk.status(where, given)
+
+
+def clean(target: Any, **options: Unpack[StoreKeywords]) -> Report:
+    """Removes what an interrupted run has left: its state, its intermediate, incomplete chunks.
+
+    >>> import rechunk
+    >>> rechunk.clean("nothing-here.zarr")["target"].endswith("nothing-here.zarr")
+    True
+    """
+    where, _, given = _located(target, None, None, dict(options))
+    return _rechunk.clean(where, given)
+
+
+def probe(
+    location: Any,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    read: str | None = None,
+    bytes: int | str | None = None,
+    seconds: float | None = None,
+    **options: Unpack[StoreKeywords],
+) -> Report:
+    """Measures a store and this machine's codecs: `profile` and `probe` of the report.
+
+    Objects are written below `location` and removed; with `read` that object is read, and nothing is
+    written. `out` is the profile file that is written, for the option `profile`.
+
+    >>> import rechunk
+    >>> sorted(rechunk.probe(".", bytes="1MiB", seconds=1))  # measures for about a second
+    ['probe', 'profile']
+    """
+    import os
+
+    where, _, given = _located(location, None, None, dict(options))
+    path = None if out is None else os.fspath(out)
+    given = {**given, "read": read, "bytes": bytes, "seconds": seconds}
+    found, text = _rechunk.probe(where, path, given)
+    if path is not None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    return found

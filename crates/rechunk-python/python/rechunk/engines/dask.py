@@ -1,0 +1,75 @@
+"""Engine for Dask: parts are tasks of `distributed`, which gives those of a dead worker to others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rechunk.engines.rounds import Outcome, rounds
+from rechunk.engines.worker import run_part
+from rechunk.errors import UsageError
+
+
+class Dask:
+    """A client of `distributed`."""
+
+    name = "dask"
+
+    def __init__(self, client: Any, owned: bool) -> None:
+        self.client = client
+        self.owned = owned
+        self.workers: int | None = len(client.scheduler_info(n_workers=-1)["workers"]) or None
+
+    def run(self, work: str, stage: int, of: int, retries: int) -> Iterator[str]:
+        """Does all shares of a stage."""
+        from distributed import as_completed
+
+
+        def attempt(shares: list[int]) -> Iterator[Outcome]:
+            # Once to all, and not with each task; again in each round, as it is lost with all workers.
+            shared = self.client.scatter(work, broadcast=True, hash=False)
+            numbers = {"stage": stage, "of": of}
+            futures = self.client.map(
+                _part, shares, work=shared, **numbers, retries=retries, pure=False, key="rechunk-part"
+            )
+            share_of = {future.key: share for share, future in zip(shares, futures)}
+            try:
+                for future in as_completed(futures):
+                    error = future.exception() if future.status == "error" else None
+                    if future.status == "cancelled":
+                        error = RuntimeError("the scheduler has lost the task")
+                    yield share_of[future.key], future.result() if error is None else error
+            except BaseException:
+                self.client.cancel(futures, force=True)
+                raise
+
+        return rounds(of, retries, attempt)
+
+    def close(self) -> None:
+        """Ends the client, if it is ours."""
+        if self.owned:
+            self.client.close()
+
+
+def _part(share: int, *, work: str, stage: int, of: int) -> str:
+    return run_part(work, stage, share, of)
+
+
+def by_name(name: str, workers: int) -> Dask:
+    """Takes the current client of this process; without one it starts a cluster on this machine."""
+    try:
+        from distributed import Client, get_client
+    except ImportError:
+        raise UsageError(
+            "the engine dask needs the package distributed",
+            hint="pip install 'dask[distributed]'",
+        ) from None
+    try:
+        return Dask(get_client(), False)
+    except ValueError:
+        return Dask(Client(n_workers=workers, threads_per_worker=1), True)
+
+
+def of(client: Any) -> Dask:
+    """Takes a client of the caller's."""
+    return Dask(client, False)

@@ -1,0 +1,154 @@
+"""Has an engine do a plan: begin, each stage in parts, finish."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rechunk.engines.worker import work_of
+from rechunk.errors import UsageError
+from rechunk.progress import Progress, listener
+
+if TYPE_CHECKING:
+    from rechunk.planned import Plan, Report
+
+PARTS_MAX = 10_000
+"""Most parts of a stage that an engine is given, whatever the number of chunks."""
+PARTS_A_WORKER = 4
+"""Parts for each worker, so that one that is slow does not keep the others waiting for long."""
+NAMES = ("threads", "processes", "dask")
+
+
+class Engine(Protocol):
+    """What an engine has to do."""
+
+    name: str
+    workers: int | None
+    """Number of its workers, if it is known."""
+
+    def run(self, work: str, stage: int, of: int, retries: int) -> Iterator[str]:
+        """Does all `of` shares of a stage, and yields their reports as they come."""
+
+    def close(self) -> None:
+        """Ends what was started for it."""
+
+
+def engine_of(executor: Any, workers: int) -> Engine:
+    """Finds the engine for what `Plan.execute` is given."""
+    if isinstance(executor, str):
+        if executor not in NAMES:
+            raise UsageError(f"there is no engine {executor!r}", hint=f"there are {', '.join(NAMES)}")
+        module = {"threads": "futures", "processes": "futures"}.get(executor, executor)
+        found: Engine = import_module(f"rechunk.engines.{module}").by_name(executor, workers)
+        return found
+    modules = {kind.__module__.partition(".")[0] for kind in type(executor).__mro__}
+    for module, engine in (("distributed", "dask"), ("concurrent", "futures")):
+        if module in modules:
+            made: Engine = import_module(f"rechunk.engines.{engine}").of(executor)
+            return made
+    kind = f"{type(executor).__module__}.{type(executor).__qualname__}"
+    raise UsageError(
+        f"an object of the type {kind} is no engine",
+        hint=f"give one of {', '.join(NAMES)}, a concurrent.futures.Executor or a client of Dask",
+    )
+
+
+def execute(
+    plan: Plan,
+    executor: Any,
+    *,
+    parts: int | None,
+    retries: int,
+    progress: Progress,
+    options: dict[str, Any],
+) -> Report:
+    """Runs `plan` on an engine. See `Plan.execute`."""
+    engine = engine_of(executor, plan.workers)
+    told, close = listener(progress)
+    try:
+        # `resume` needs no word: parts that are done stay done.
+        begin = {name: value for name, value in options.items() if name != "resume"}
+        begun = plan.begin(**begin)
+        names = ("no_fsync", "verify", "temp")
+        anywhere: dict[str, Any] = {name: options[name] for name in names if name in options}
+        work = work_of(plan, plan._stores, anywhere)
+        sums = Sums(told)
+        wanted = parts or PARTS_A_WORKER * max(plan.workers, engine.workers or 1)
+        if not begun["complete"]:
+            for stage in begun["stages"]:
+                of = max(1, min(wanted, stage["tasks"], PARTS_MAX))
+                sums.begin(stage, of)
+                for done in engine.run(work, stage["stage"], of, retries):
+                    sums.add(json.loads(done))
+        report = plan.finish(**anywhere)
+    finally:
+        close()
+        engine.close()
+    return sums.into(report, engine.name)
+
+
+class Sums:
+    """Traffic, tasks and warnings of all parts."""
+
+    def __init__(self, told: Callable[[dict[str, Any]], None] | None) -> None:
+        self.told, self.state = told, {}  # type: ignore[var-annotated]
+        self.traffic: dict[str, Any] = {}
+        self.warnings: list[str] = []
+        self.count = 0
+        self.peak_bytes = 0
+
+    def begin(self, stage: dict[str, Any], of: int) -> None:
+        self.state = {
+            "stage": stage["name"],
+            "stage_number": stage["stage"],
+            "tasks_done": 0,
+            "tasks_total": stage["tasks"],
+            "parts_done": 0,
+            "parts_total": of,
+            "bytes_done": 0,
+            "bytes_total": 0,
+        }
+        self.tell()
+
+    def add(self, part: dict[str, Any]) -> None:
+        self.count += 1
+        add(self.traffic, part["traffic"])
+        self.warnings += [text for text in part["warnings"] if text not in self.warnings]
+        self.peak_bytes = max(self.peak_bytes, part["memory"].get("peak_rss_bytes") or 0)
+        self.state["parts_done"] += 1
+        self.state["tasks_done"] += part["tasks"]["done"]
+        self.tell()
+
+    def tell(self) -> None:
+        if self.told is not None:
+            self.told(dict(self.state))
+
+    def into(self, report: Report, engine: str) -> Report:
+        """Adds the sums to the report of the end."""
+        traffic = report.get("traffic")
+        if isinstance(traffic, dict):
+            add(traffic, self.traffic)
+        report["parts"] = {
+            "engine": engine,
+            "count": self.count,
+            "traffic": self.traffic,
+            "peak_rss_bytes": self.peak_bytes,
+        }
+        report["warnings"] = [
+            *report.get("warnings", []),
+            *(text for text in self.warnings if text not in report.get("warnings", [])),
+        ]
+        return report
+
+
+def add(to: dict[str, Any], other: dict[str, Any]) -> None:
+    """Adds the numbers of nested `dict`s."""
+    for name, value in other.items():
+        if isinstance(value, dict):
+            add(to.setdefault(name, {}), value)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            to[name] = to.get(name, 0) + value
+        else:
+            to.setdefault(name, value)

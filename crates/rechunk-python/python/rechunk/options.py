@@ -1,0 +1,121 @@
+"""Names and types of options, as the command line has them, with `_` for `-`.
+
+Values are texts in the words of the command line, or what is natural in Python: whole numbers for sizes
+and numbers, tuples and lists in C order or `dict`s by dimension name for shapes (`{"time": -1}`),
+`slice`s for `select` and `region`, a `dict` for `codec` (the format's own JSON), for `var`
+(`{"air/*": {"chunks": (-1, 30, 30)}}`) and for `store_option` (`{"endpoint": …}`, or by location
+`{"s3://bucket": {"endpoint": …}}`). `None` is as if the option were not given. The reference of the
+command line says what each means; the variables `RECHUNK_*` are not looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, TypedDict, Union
+
+Shape = Union[str, int, Sequence[Union[int, str, None]], Mapping[str, Union[int, str, None]]]
+"""A shape by axis, in C order, or by dimension name; `-1` is the whole axis, `keep` as the source."""
+Region = Union[str, Sequence[Union[slice, int, str]], Mapping[str, Union[slice, int, str]]]
+"""A part of an array: START:STOP by axis, or by dimension name."""
+Size = Union[int, str]
+"""Bytes: a number, or a text like `512MiB`."""
+Time = Union[int, float, str, timedelta]
+"""Seconds, or a text like `90s` or `5m`."""
+Texts = Union[str, Sequence[str]]
+FilePath = Union[str, "os.PathLike[str]"]
+
+
+class StoreKeywords(TypedDict, total=False):
+    """How stores are reached."""
+
+    store_option: Texts | Mapping[str, str | Mapping[str, str]] | None
+    max_retries: int | None
+    timeout: Time | None
+    bwlimit: Size | None
+
+
+class OpenKeywords(StoreKeywords, total=False):
+    """How what is read is opened."""
+
+    axes: str | None
+    source_format: str | None
+    raw_shape: Shape | None
+    raw_dtype: str | None
+    raw_order: str | None
+    raw_endian: str | None
+    raw_offset: Size | None
+
+
+class PlanKeywords(OpenKeywords, total=False):
+    """What the target shall be, and what decides the plan."""
+
+    chunks: Shape | None
+    shards: Shape | None
+    keep_extent: bool
+    chunk_bytes: Size | None
+    format: str | None
+    codec: str | Mapping[str, Any] | Sequence[Any] | None
+    select: Region | None
+    cast: str | None
+    separator: str | None
+    append: str | int | None
+    region: Region | None
+    trust: Texts | None
+    n5_version: str | None
+    write_empty: str | None
+    max_missing: str | int | None
+    include: Texts | None
+    exclude: Texts | None
+    var: Texts | Mapping[str, str | Mapping[str, Any]] | None
+    coords: str | None
+    no_others: bool
+    max_mem: Size | None
+    strategy: str | None
+    intermediate: str | None
+    threads: int | None
+    concurrency: int | None
+    box_bytes: Size | None
+    profile: FilePath | None
+    source_profile: str | None
+    temp_profile: str | None
+    target_profile: str | None
+    workers: int | None
+    temp: FilePath | None
+    verify: bool
+
+
+class RunKeywords(TypedDict, total=False):
+    """How a run treats what it finds and leaves."""
+
+    overwrite: bool
+    resume: bool
+    verify: bool
+    keep_temp: bool
+    no_fsync: bool
+    temp: FilePath | None
+
+
+class PartKeywords(TypedDict, total=False):
+    """How a part is run."""
+
+    wait: Time | None
+    no_fsync: bool
+    verify: bool
+    temp: FilePath | None
+
+
+class CopyKeywords(PlanKeywords, total=False):
+    """All that `copy` takes."""
+
+    overwrite: bool
+    resume: bool
+    keep_temp: bool
+    no_fsync: bool
+
+
+RUNNING = ("overwrite", "resume", "verify", "keep_temp", "no_fsync")
+"""Options of a run that are none of its plan."""
+STORES = ("store_option", "max_retries", "timeout", "bwlimit")
+"""Options of stores, which are not saved with a plan."""

@@ -1,0 +1,102 @@
+"""`rechunk.rechunk`, and the accessor of xarray."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import rechunk
+import rechunk.xarray  # noqa: F401  (registers the accessor)
+import xarray
+import zarr
+from conftest import make_array
+from numcodecs import Zlib
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    """A data set as xarray writes it: a scale, a missing value, times, and a scalar."""
+    air = xarray.DataArray(np.arange(8 * 6 * 6, dtype="f8").reshape(8, 6, 6), dims=("time", "lat", "lon"))
+    data = xarray.Dataset({"air": air.where(air > 3), "mask": (("lat", "lon"), np.ones((6, 6), "i1"))})
+    data = data.assign_coords(time=np.arange(8).astype("M8[D]"), lat=np.arange(6.0), height=2.0)
+    encoding = {
+        "air": {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -9, "chunks": (1, 6, 6)},
+    }
+    data.to_zarr(tmp_path / "ds.zarr", zarr_format=2, consolidated=True, encoding=encoding)
+    return tmp_path / "ds.zarr"
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("chunks", [(10, 4, 4), [10, 4, 4], {"time": 10, "lat": 4, "lon": 4}, None])
+def test_an_array_is_cut(tmp_path: Path, zarr_format: int, chunks: Any) -> None:
+    source = zarr.open_array(str(make_array(tmp_path / "s.zarr", (10, 16, 16), (1, 16, 16), zarr_format)))
+    done = rechunk.rechunk(source, chunks, 1600, str(tmp_path / "t.zarr"), temp_store=tmp_path / "temp")
+    assert "Source" in repr(done) and done._repr_html_().startswith("<svg")
+    target = done.execute()
+    assert isinstance(target, zarr.Array) and target.metadata.zarr_format == zarr_format
+    assert target.chunks == ((10, 4, 4) if chunks else (1, 16, 16))
+    assert (target[...] == source[...]).all()
+    assert done.execute()[0, 0, 0] == source[0, 0, 0], "a second time nothing is done"
+
+
+def test_options_of_the_target(sst: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"compressor": Zlib(level=3)}
+    target = rechunk.rechunk("sst.zarr", (10, 4, 4), "64MB", tmp_path / "t.zarr", options).execute()
+    assert target.compressors == (Zlib(level=3),)
+    with pytest.raises(rechunk.TargetError):
+        rechunk.rechunk("sst.zarr", (10, 4, 4), "64MB", tmp_path / "t.zarr").execute()
+    options = {"overwrite": True, "compressor": None}
+    target = rechunk.rechunk("sst.zarr", (10, 4, 4), "64MB", tmp_path / "t.zarr", options).execute()
+    assert target.compressors == ()
+
+
+@pytest.mark.parametrize(
+    "kind, chunks, options",
+    [
+        (ValueError, (10, 4), {}),
+        (TypeError, 10, {}),
+        (KeyError, {"time": 10}, {}),
+        (ValueError, (10, 4, 4), {"chunks": (1, 1, 1)}),
+    ],
+)
+def test_refusals_are_of_the_same_kind(sst: Path, kind: type[Exception], chunks: Any, options: Any) -> None:
+    with pytest.raises(kind):
+        rechunk.rechunk("sst.zarr", chunks, "64MB", "t.zarr", options)
+    assert not (sst.parent / "t.zarr").exists()
+
+
+def test_of_a_group_only_what_is_named(tmp_path: Path) -> None:
+    zarr.create_group(str(tmp_path / "g.zarr"), zarr_format=2, attributes={"title": "t"})
+    for name in ("a", "b", "c"):
+        make_array(tmp_path / "g.zarr" / name, (8, 6, 6), (1, 6, 6))
+    source = zarr.open_group(str(tmp_path / "g.zarr"))
+    chunks = {"a": (8, 3, 3), "b": {"time": 4}}
+    target = rechunk.rechunk(source, chunks, "64MB", tmp_path / "t.zarr", executor="threads").execute()
+    assert sorted(target.array_keys()) == ["a", "b"] and target.attrs["title"] == "t"
+    assert target["a"].chunks == (8, 3, 3) and target["b"].chunks == (4, 6, 6)
+    assert (target["a"][...] == source["a"][...]).all()
+    with pytest.raises(KeyError):
+        rechunk.rechunk(source, {"zz": (8, 3, 3)}, "64MB", tmp_path / "u.zarr")
+
+
+@pytest.mark.parametrize("chunks", [{"time": 8, "lat": 2, "lon": 3}, {"air": (8, 2, 3)}])
+@pytest.mark.parametrize("how", ["lazy", "dask"])
+def test_a_data_set_is_identical(dataset: Path, tmp_path: Path, chunks: Any, how: str) -> None:
+    opened = xarray.open_zarr(dataset) if how == "dask" else xarray.open_dataset(dataset, engine="zarr")
+    report = opened.rechunk_store.to_zarr(tmp_path / "t.zarr", chunks, max_mem="64MB")
+    assert report["traffic"]["target"]["put_requests"] > 0
+    again = xarray.open_zarr(tmp_path / "t.zarr")
+    xarray.testing.assert_identical(again, opened)
+    assert again["air"].encoding["chunks"] == (8, 2, 3)
+
+
+def test_a_data_set_that_was_changed_is_refused(dataset: Path, tmp_path: Path) -> None:
+    for opened in (xarray.open_zarr(dataset), xarray.open_dataset(dataset, engine="zarr")):
+        for changed in (opened * 2, opened.isel(time=slice(0, 2)), opened.load()):
+            with pytest.raises(rechunk.UsageError, match="computed, selected or loaded"):
+                changed.rechunk_store.to_zarr(tmp_path / "t.zarr", {"time": 8, "lat": 2, "lon": 3})
+    unknown = xarray.Dataset({"a": ("x", [1, 2])})
+    with pytest.raises(rechunk.UsageError, match="to_zarr"):
+        unknown.rechunk_store.to_zarr(tmp_path / "t.zarr", {"x": 1})
