@@ -9,6 +9,7 @@ mod array;
 mod damaged;
 mod fenced;
 mod groups;
+mod parts;
 mod process;
 mod ranges;
 mod two_at_once;
