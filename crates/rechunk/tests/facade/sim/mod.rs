@@ -9,6 +9,7 @@ mod array;
 mod damaged;
 mod fenced;
 mod groups;
+mod part_start;
 mod parts;
 mod process;
 mod ranges;
